@@ -1,0 +1,2 @@
+/** The entry for programs that embed prloom. */
+export { type ErrorCode, PrloomError } from "./kernel/errors.ts";

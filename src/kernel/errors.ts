@@ -1,0 +1,63 @@
+/**
+ * Every code that prloom can print. `docs/errors.md` explains each one (a test compares the two lists), and people
+ * search for them, so a code is never renamed or reused.
+ */
+export const ERROR_CODES = [
+  "agent-missing",
+  "agent-not-found",
+  "branch-exists",
+  "checkout-in-the-way",
+  "config-invalid",
+  "config-missing",
+  "control-failed",
+  "daemon-running",
+  "disk-full",
+  "git-failed",
+  "git-too-old",
+  "id-invalid",
+  "id-taken",
+  "internal",
+  "lock-lost",
+  "merge-conflict",
+  "no-daemon",
+  "not-a-repository",
+  "no-commits",
+  "plan-ambiguous",
+  "plan-invalid",
+  "plan-not-found",
+  "plan-state",
+  "record-too-large",
+  "revision-conflict",
+  "run-not-found",
+  "schema-newer",
+  "source-taken",
+  "state-unreadable",
+  "usage",
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** A user's mistake or a broken surrounding, told with what to do next. Anything else that is thrown is our bug. */
+export class PrloomError extends Error {
+  override readonly name = "PrloomError";
+  readonly code: ErrorCode;
+  /** What to do about it; contains the command to type where there is one. */
+  readonly hint: string;
+
+  constructor(code: ErrorCode, message: string, hint: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+/** The errno name ("ENOENT") of a failed system call, or undefined for any other error. */
+export function errnoOf(error: unknown): string | undefined {
+  if (error instanceof Error && "code" in error && typeof error.code === "string") return error.code;
+  return undefined;
+}
+
+/** One line that says what was thrown, whatever it was. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
