@@ -1,0 +1,45 @@
+import { sha256 } from "../kernel/ids.ts";
+import { findSection, parsePlan } from "./markdown.ts";
+
+/**
+ * What an approval binds to: the plan without its Progress Log, without ticks, and without what an editor changes by
+ * itself (line breaks, byte order mark, blank lines at the end), together with the plan's own config.
+ */
+export function planDigest(text: string, own?: unknown): string {
+  const doc = parsePlan(text);
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { markerOffset } of doc.todos) {
+    pieces.push(text.slice(from, markerOffset), " ");
+    from = markerOffset + 1;
+  }
+  const plain = pieces.join("") + text.slice(from);
+  const log = findSection(doc, "Progress Log");
+  const kept = log ? [plain.slice(0, log.start), plain.slice(log.end)] : [plain];
+  const body = kept
+    .map(normalised)
+    .filter((part) => part !== "")
+    .join("\n\n");
+  const config = isEmpty(own) ? "" : canonicalJson(own);
+  return sha256(`${body.length}\n${body}\n${config}`);
+}
+
+function normalised(part: string): string {
+  return part
+    .replace(/^\uFEFF/, "")
+    .replace(/\r\n?/g, "\n")
+    .replace(/^\n+/, "")
+    .trimEnd();
+}
+
+function isEmpty(own: unknown): boolean {
+  return own === undefined || own === null || (typeof own === "object" && Object.keys(own).length === 0);
+}
+
+/** JSON with sorted keys: the same value always gives the same text. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+  });
+}

@@ -1,0 +1,54 @@
+import { shortHash } from "../kernel/ids.ts";
+import { type PlanSource, sourceKey } from "./record.ts";
+
+const LONGEST_ID = 64;
+const ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+
+/** True for what may be a plan's id; it is also a file name and a part of a branch name, so git's rules count. */
+export function isValidPlanId(id: string): boolean {
+  return ID.test(id) && !id.includes("..") && !id.endsWith(".") && !id.endsWith(".lock");
+}
+
+/** Lower-case Latin letters and digits of a title, joined by `-`; empty when it has none. */
+export function slugOf(title: string): string {
+  return cut(
+    title
+      .toLowerCase()
+      .normalize("NFKD")
+      .replace(/\p{M}+/gu, "")
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-+/, ""),
+    48,
+  );
+}
+
+export interface IdRequest {
+  readonly title?: string;
+  readonly source?: PlanSource;
+  /** What the id begins with when the title has no Latin letter or digit. */
+  readonly fallback: string;
+}
+
+/** The id for a new plan: readable, and the same for the same source. Whether it is free is another question. */
+export function planIdFor({ title, source, fallback }: IdRequest): string {
+  const spare = isValidPlanId(fallback) ? fallback : slugOf(fallback) || "plan";
+  const name = slugOf(title ?? "") || spare;
+  if (!source) return name;
+  const hash = shortHash(sourceKey(source), 8);
+  return `${cut(name, LONGEST_ID - hash.length - 1)}-${hash}`;
+}
+
+/** The id itself when it is free, else the first of `-2`, `-3` … that is. */
+export function freeId(id: string, taken: (id: string) => boolean): string {
+  let candidate = id;
+  for (let number = 2; taken(candidate); number += 1) {
+    const suffix = `-${number}`;
+    candidate = `${id.slice(0, LONGEST_ID - suffix.length)}${suffix}`;
+  }
+  return candidate;
+}
+
+function cut(name: string, length: number): string {
+  return name.slice(0, length).replace(/[-.]+$/, "");
+}

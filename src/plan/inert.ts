@@ -1,0 +1,132 @@
+import type { Nodes } from "mdast";
+import { type Blocks, blocksOf, linesOf, newlineOf, nextLine, startOf } from "./blocks.ts";
+import { headingKey, isTodoHeading, type PlanDoc, type Section } from "./markdown.ts";
+import { isSetting, taskItemOf } from "./todo.ts";
+
+/** Ways to write the same lines, the most readable first; a caller takes the first that leaves the plan's structure alone. */
+export type Encoding = (lines: readonly string[]) => string[];
+
+export const asTheyAre: Encoding = (lines) => [...lines];
+
+/** Nothing inside a quotation can be a section or a TODO, and nothing that it opens stays open after it. */
+export const quoted: Encoding = (lines) => lines.map((line) => (line.trim() === "" ? ">" : `> ${line}`));
+
+/** Headings and task markers get a backslash; text that leaves something open (a code fence, a comment) is quoted. */
+export const escaped: Encoding = (lines) => {
+  const text = lines.join("\n");
+  const blocks = blocksOf(text);
+  const marks: number[] = [];
+  for (const node of blocks.nodes) {
+    if (node.type === "heading" && node.depth <= 2) marks.push(headingMark(text, startOf(node, blocks), node.position));
+    collectTasks(node, { text, blocks, marks });
+  }
+  const pieces: string[] = [];
+  let from = 0;
+  for (const at of marks.sort((a, b) => a - b)) {
+    pieces.push(text.slice(from, at));
+    from = at;
+  }
+  pieces.push(text.slice(from));
+  const result = linesOf(pieces.join("\\"));
+  return leavesOpen(result) ? quoted(lines) : result;
+};
+
+/** Where the backslash goes: before the `#`, or before the underline of the other kind of heading. */
+function headingMark(text: string, start: number, position: Nodes["position"]): number {
+  const lines = (position?.end.line ?? 1) - (position?.start.line ?? 1);
+  let at = start;
+  for (let line = 0; line < lines; line += 1) at = nextLine(text, at);
+  while (text[at] === " " || text[at] === "\t") at += 1;
+  return at;
+}
+
+function collectTasks(node: Nodes, found: { text: string; blocks: Blocks; marks: number[] }): void {
+  if (node.type === "listItem") {
+    const task = taskItemOf(node, found.text, found.blocks);
+    if (task) found.marks.push(task.markerOffset - 1);
+  }
+  if ("children" in node) for (const child of node.children) collectTasks(child, found);
+}
+
+function leavesOpen(lines: readonly string[]): boolean {
+  const last = blocksOf(`${lines.join("\n")}\n\n# end`).nodes.at(-1);
+  return last?.type !== "heading" || last.position?.start.line !== lines.length + 2;
+}
+
+/**
+ * Lines for a TODO's context. A line of dashes would make the TODO a heading, `-->` could end a comment of ours, and
+ * `expects: none` from a comment would waive a check: all of these get a backslash, which a reader does not see.
+ */
+export function contextLines(lines: readonly string[]): string[] {
+  return lines
+    .flatMap(linesOf)
+    .map((line) => withoutComments(line).trimEnd())
+    .map((line) => (/^\s*(?:=+|-+)$/.test(line) ? line.replace(/[=-]/, "\\$&") : line))
+    .map((line) => (isSetting(line) ? line.replace(":", "\\:") : line));
+}
+
+/** The same words, with every comment delimiter broken by a backslash. */
+export function withoutComments(text: string): string {
+  return text.replaceAll("<!--", "<\\!--").replaceAll("-->", "--\\>");
+}
+
+/** A name that is safe inside an HTML comment; different names stay different. */
+export function commentName(name: string): string {
+  const encoded = name.replace(/[^A-Za-z0-9._:/#@+=-]/gu, (char) => encodeURIComponent(char.toWellFormed()));
+  return encoded.replace(/-(?=-)|^-|-$/g, "%2D") || "%";
+}
+
+/** Which blank lines an insertion needs around it; one that is there already is not doubled. */
+export interface Gaps {
+  readonly before: boolean;
+  readonly after: boolean;
+}
+
+/** Puts whole lines at `at`, which is the start of a line or the end of the text; nothing else changes. */
+export function insertLines(text: string, at: number, lines: readonly string[], gaps: Gaps): string {
+  const newline = newlineOf(text);
+  const before = text.slice(0, at);
+  const rest = text.slice(at);
+  const above = linesOf(before.replace(/^\uFEFF/, ""));
+  const open = above.at(-1) !== "";
+  const lastLine = open ? above.at(-1) : above.at(-2);
+  const glue = (open ? newline : "") + (gaps.before && lastLine?.trim() ? newline : "");
+  const gap = gaps.after && rest !== "" && !/^[ \t]*(?:[\r\n]|$)/.test(rest) ? newline : "";
+  return before + glue + lines.map((line) => line + newline).join("") + gap + rest;
+}
+
+/** After the last line of a section that is not blank. */
+export function contentEnd(text: string, section: Section): number {
+  const body = text.slice(section.bodyStart, section.end).trimEnd();
+  return body === "" ? section.bodyStart : Math.min(nextLine(text, section.bodyStart + body.length), section.end);
+}
+
+/** True when an addition to `heading` changed nothing that a plan's structure consists of, that section aside. */
+export function sameStructure(before: PlanDoc, after: PlanDoc, heading: string): boolean {
+  const key = sectionKey(heading);
+  const known = before.sections.map((section) => sectionKey(section.heading));
+  const now = after.sections.map((section) => sectionKey(section.heading));
+  if (!known.includes(key)) {
+    const added = now.indexOf(key);
+    if (added < 0) return false;
+    now.splice(added, 1);
+  }
+  return (
+    equal(known, now) &&
+    (key === "todo" || equal(before.todos.map(identity), after.todos.map(identity))) &&
+    (key === "title" || before.title === after.title) &&
+    (key === "depends on" || equal(before.dependsOn, after.dependsOn))
+  );
+}
+
+function sectionKey(heading: string): string {
+  return isTodoHeading(heading) ? "todo" : headingKey(heading);
+}
+
+function identity(todo: PlanDoc["todos"][number]): string {
+  return `${todo.id} ${todo.state} ${todo.context}`;
+}
+
+function equal(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((value, at) => value === b[at]);
+}

@@ -1,0 +1,123 @@
+import { z } from "zod";
+
+/** The stored statuses; `triaging` is derived from pending events and shown, never stored. */
+export const STORED_STATUSES = ["draft", "queued", "active", "review", "done"] as const;
+export const PLAN_STATUSES = ["draft", "queued", "active", "triaging", "review", "done"] as const;
+export type StoredStatus = (typeof STORED_STATUSES)[number];
+export type PlanStatus = (typeof PLAN_STATUSES)[number];
+
+/** The identity of a plan in the outside system that it came from; unique over all plans. */
+export const planSourceSchema = z.strictObject({
+  system: z.string().min(1).max(200),
+  kind: z.string().min(1).max(200),
+  id: z.string().min(1).max(1000),
+});
+export type PlanSource = z.infer<typeof planSourceSchema>;
+
+export function sourceKey(source: PlanSource): string {
+  return JSON.stringify([source.system, source.kind, source.id]);
+}
+
+/** The source that `sourceKey` made this key from; undefined when it is no such key. */
+export function parseSourceKey(key: string): PlanSource | undefined {
+  if (!key.startsWith("[")) return undefined;
+  try {
+    const [system, kind, id] = z.tuple([z.string(), z.string(), z.string()]).parse(JSON.parse(key));
+    return { system, kind, id };
+  } catch {
+    return undefined;
+  }
+}
+
+/** How far the current TODO has come. Each stage is recorded after its effect, so a restart repeats at most one. */
+export const STEP_STAGES = ["running", "ended", "verified", "committed", "ticked", "pushed"] as const;
+export type StepStage = (typeof STEP_STAGES)[number];
+
+const currentSchema = z.strictObject({
+  todoId: z.string(),
+  attempt: z.int().min(1),
+  baseSha: z.string(),
+  stage: z.enum(STEP_STAGES),
+  /** Number of the run that works (or worked) on it. */
+  run: z.int().min(1),
+  /** What the last attempt lacked; goes into the next prompt. */
+  missing: z.string().optional(),
+});
+export type CurrentTodo = z.infer<typeof currentSchema>;
+
+/** A run that is not a TODO's: the designer's or triage's. */
+const sideRunSchema = z.strictObject({
+  stage: z.enum(["designer", "triage"]),
+  run: z.int().min(1),
+  attempt: z.int().min(1),
+  baseSha: z.string(),
+  /** Triage: the events it was given. */
+  events: z.array(z.string()).optional(),
+  missing: z.string().optional(),
+});
+export type SideRun = z.infer<typeof sideRunSchema>;
+
+const blockedSchema = z.strictObject({
+  reason: z.string(),
+  at: z.string(),
+  hint: z.string().optional(),
+  /** `inbox`: what is wrong lies in the inbox and is cleared when it is mended there. */
+  cause: z.enum(["inbox", "person", "step"]).optional(),
+});
+export type Blocked = z.infer<typeof blockedSchema>;
+
+const changeRequestSchema = z.strictObject({
+  forge: z.string(),
+  ref: z.string(),
+  state: z.enum(["open", "merged", "closed"]),
+  ready: z.boolean(),
+  url: z.string().optional(),
+});
+export type ChangeRequest = z.infer<typeof changeRequestSchema>;
+
+export const RECORD_SCHEMA_VERSION = 1;
+
+/** What is true about a plan. The dispatcher alone writes it. */
+export const planRecordSchema = z.strictObject({
+  schemaVersion: z.literal(RECORD_SCHEMA_VERSION),
+  uid: z.string(),
+  id: z.string(),
+  status: z.enum(STORED_STATUSES),
+  hidden: z.boolean(),
+  paused: z.boolean(),
+  source: planSourceSchema.optional(),
+  blocked: blockedSchema.optional(),
+  branch: z.string().optional(),
+  baseBranch: z.string().optional(),
+  /** The commit that the branch started from. */
+  baseSha: z.string().optional(),
+  worktree: z.string().optional(),
+  /** Name of its folder under `.git/worktrees`, which git may choose otherwise than the path. */
+  worktreeName: z.string().optional(),
+  worktreeReady: z.boolean(),
+  /** Its files are still in the inbox: true until activation has deleted them, as its last act. */
+  inInbox: z.boolean(),
+  current: currentSchema.optional(),
+  side: sideRunSchema.optional(),
+  /** Number of the newest run. */
+  runs: z.int().min(0),
+  changeRequest: changeRequestSchema.optional(),
+  outcome: z.enum(["merged", "closed"]).optional(),
+  deleted: z.strictObject({ at: z.string(), reason: z.enum(["deleted", "file_removed", "cleaned"]) }).optional(),
+  observed: z.strictObject({ sha256: z.string(), status: z.string(), seq: z.int() }).optional(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  finishedAt: z.string().optional(),
+  revision: z.int().min(0),
+  metadata: z.record(z.string(), z.unknown()),
+});
+export type PlanRecord = z.infer<typeof planRecordSchema>;
+
+/** What `inbox/<id>.json` may say; it wins over the record for these four. */
+export const inboxMetaSchema = z.strictObject({
+  status: z.enum(["draft", "queued"]).optional(),
+  hidden: z.boolean().optional(),
+  source: planSourceSchema.optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+});
+export type InboxMeta = z.infer<typeof inboxMetaSchema>;

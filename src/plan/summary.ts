@@ -1,0 +1,71 @@
+import type { Blocked, ChangeRequest, PlanRecord, PlanSource, PlanStatus } from "./record.ts";
+
+export type Phase = "investigating" | "planning" | "planning_complete" | "implementing";
+
+/** A plan in a list: what the CLI, the dashboard and plugins are shown. */
+export interface PlanSummary {
+  readonly planId: string;
+  readonly title: string;
+  readonly status: PlanStatus;
+  readonly hidden: boolean;
+  readonly location: "inbox" | "worktree";
+  readonly source?: PlanSource;
+  readonly progress: { readonly total: number; readonly completed: number };
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly blocked?: Blocked;
+  readonly paused: boolean;
+  readonly branch?: string;
+  readonly changeRequest?: ChangeRequest;
+  readonly phase?: Phase;
+  /** What the plan waits for, as a sentence. */
+  readonly waiting?: string;
+}
+
+/** What a list shows of a plan's text. */
+export interface TextFacts {
+  readonly title: string;
+  readonly total: number;
+  readonly completed: number;
+}
+
+/** What the record and the text do not tell. */
+export interface SummaryExtras {
+  /** Events wait for triage. */
+  readonly triaging?: boolean;
+  /** Known better than from the text alone, by who knows the gate. */
+  readonly phase?: Phase;
+  readonly waiting?: string;
+}
+
+/** The summary of a plan; `facts` are undefined when its text cannot be read. */
+export function summarise(record: PlanRecord, facts: TextFacts | undefined, extras: SummaryExtras = {}): PlanSummary {
+  const phase = extras.phase ?? phaseOf(record, facts);
+  return {
+    planId: record.id,
+    title: facts?.title ?? record.id,
+    status: statusOf(record, extras.triaging === true),
+    hidden: record.hidden,
+    location: record.inInbox ? "inbox" : "worktree",
+    ...(record.source && { source: record.source }),
+    progress: { total: facts?.total ?? 0, completed: facts?.completed ?? 0 },
+    createdAt: record.createdAt,
+    updatedAt: record.updatedAt,
+    ...(record.blocked && { blocked: record.blocked }),
+    paused: record.paused,
+    ...(record.branch !== undefined && { branch: record.branch }),
+    ...(record.changeRequest && { changeRequest: record.changeRequest }),
+    ...(phase && { phase }),
+    ...(extras.waiting !== undefined && { waiting: extras.waiting }),
+  };
+}
+
+function statusOf(record: PlanRecord, triaging: boolean): PlanStatus {
+  return triaging && (record.status === "active" || record.status === "review") ? "triaging" : record.status;
+}
+
+function phaseOf(record: PlanRecord, facts: TextFacts | undefined): Phase | undefined {
+  if (record.status !== "active" || !facts) return undefined;
+  if (record.side?.stage === "designer") return "planning";
+  return facts.total > 0 ? "implementing" : "investigating";
+}

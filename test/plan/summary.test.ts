@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parsePlan, progressOf, titleOf } from "../../src/plan/markdown.ts";
+import { dependenciesOf, ownConfigOf } from "../../src/plan/own.ts";
+import { type PlanRecord, planRecordSchema, sourceKey } from "../../src/plan/record.ts";
+import { summarise } from "../../src/plan/summary.ts";
+
+const record = (more: Partial<PlanRecord> = {}): PlanRecord =>
+  planRecordSchema.parse({
+    schemaVersion: 1,
+    uid: "u",
+    id: "add-login",
+    status: "draft",
+    hidden: false,
+    paused: false,
+    inInbox: more.status === undefined || more.status === "draft" || more.status === "queued",
+    worktreeReady: false,
+    runs: 0,
+    createdAt: "2026-01-01T00:00:00.000Z",
+    updatedAt: "2026-01-02T00:00:00.000Z",
+    revision: 0,
+    metadata: {},
+    ...more,
+  });
+const facts = (text: string) => ({ title: titleOf(text, "add-login"), ...progressOf(parsePlan(text)) });
+const doc = facts("# Add login\n\n## TODO\n- [x] a\n- [ ] b\n");
+
+test("a draft in the inbox has just what is known", () => {
+  assert.deepEqual(summarise(record(), facts("")), {
+    planId: "add-login",
+    title: "add-login",
+    status: "draft",
+    hidden: false,
+    location: "inbox",
+    progress: { total: 0, completed: 0 },
+    createdAt: "2026-01-01T00:00:00.000Z",
+    updatedAt: "2026-01-02T00:00:00.000Z",
+    paused: false,
+  });
+});
+
+test("an active plan shows progress, phase, block and branch", () => {
+  const blocked = { reason: "no key", at: "2026-01-02T00:00:00.000Z" };
+  const summary = summarise(record({ status: "active", branch: "prloom/x", blocked }), doc, { waiting: "Waits." });
+  assert.equal(summary.title, "Add login");
+  assert.equal(summary.location, "worktree");
+  assert.deepEqual(summary.progress, { total: 2, completed: 1 });
+  assert.equal(summary.phase, "implementing");
+  assert.deepEqual(summary.blocked, blocked);
+  assert.equal(summary.branch, "prloom/x");
+  assert.equal(summary.waiting, "Waits.");
+});
+
+test("triaging is shown only where it can be, and a known phase wins", () => {
+  assert.equal(summarise(record({ status: "review" }), doc, { triaging: true }).status, "triaging");
+  assert.equal(summarise(record({ status: "queued" }), doc, { triaging: true }).status, "queued");
+  assert.equal(summarise(record({ status: "active" }), facts("")).phase, "investigating");
+  const side = { stage: "designer" as const, run: 1, attempt: 1, baseSha: "0" };
+  assert.equal(summarise(record({ status: "active", side }), facts("")).phase, "planning");
+  assert.equal(summarise(record({ status: "active" }), doc, { phase: "planning_complete" }).phase, "planning_complete");
+  assert.equal(summarise(record({ status: "active" }), undefined).title, "add-login");
+});
+
+test("a plan's own config is checked, and strange keys are ignored", () => {
+  const metadata = {
+    agent: " fast ",
+    limits: { runTimeout: "1h", attemptsPerTodo: 1, maxDeletions: { files: 3 } },
+    x: 1,
+  };
+  assert.deepEqual(ownConfigOf(metadata), {
+    own: { agent: "fast", limits: metadata.limits },
+    problems: [],
+  });
+  assert.deepEqual(ownConfigOf({}), { own: {}, problems: [] });
+  const wrong = ownConfigOf({ agent: 3, model: "", preset: ["x"], limits: [1] });
+  assert.deepEqual(wrong.own, {});
+  assert.deepEqual(
+    wrong.problems.map((problem) => /metadata\.(\w+)/.exec(problem)?.[1]),
+    ["agent", "model", "preset", "limits"],
+  );
+  assert.match(ownConfigOf({ limits: { runTimeout: null } }).problems[0] ?? "", /limits\.runTimeout/);
+});
+
+test("dependencies come from metadata and from the text, each once", () => {
+  const source = { system: "github", kind: "issue", id: "1" };
+  const text = parsePlan("## Depends on\n\n- `base`\n- other\n");
+  assert.deepEqual(dependenciesOf({ dependsOn: ["base", source, 3, " ", null] }, text), [
+    "base",
+    sourceKey(source),
+    "other",
+  ]);
+  assert.deepEqual(dependenciesOf({ dependsOn: "one" }, parsePlan("")), ["one"]);
+  assert.deepEqual(dependenciesOf({}, parsePlan("")), []);
+});
