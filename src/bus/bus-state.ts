@@ -1,0 +1,93 @@
+import { z } from "zod";
+import { START } from "./ports.ts";
+
+/** Settled ids and their handlers are remembered for this many records of each kind. */
+export const MAX_PROCESSED = 1000;
+
+const waitSchema = z.strictObject({
+  reason: z.string(),
+  /** Milliseconds since the epoch. */
+  deferredUntil: z.number(),
+  /** Calls that threw, or ended the process. */
+  attempts: z.int().min(0),
+  /** Explicit deferrals in a row; these never count as attempts. */
+  deferrals: z.int().min(0),
+  /** When it was first put off. */
+  since: z.number(),
+});
+/** One handler's wait for its next call with a record. */
+export type Wait = z.infer<typeof waitSchema>;
+
+const deferredSchema = z.strictObject({
+  reason: z.string(),
+  deferredUntil: z.number(),
+  attempts: z.int().min(0),
+  /** Reading one record from here gives the record. */
+  at: z.string().optional(),
+  handlers: z.record(z.string(), waitSchema),
+});
+export type Deferred = z.infer<typeof deferredSchema>;
+
+const deadLetterSchema = z.strictObject({
+  record: z.string(),
+  handler: z.string(),
+  reason: z.string(),
+  attempts: z.int().min(0),
+  since: z.number(),
+  about: z.enum(["event", "action"]),
+  at: z.string().optional(),
+});
+export type DeadLetter = z.infer<typeof deadLetterSchema>;
+
+const pendingSchema = z.strictObject({ since: z.number(), at: z.string().optional() });
+export type Pending = z.infer<typeof pendingSchema>;
+
+/** What follows from the settlements of a scope, up to `settledOffset`. Stored as bus/state/dispatcher.json. */
+export const busStateSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  eventsOffset: z.string(),
+  actionsOffset: z.string(),
+  settledOffset: z.string(),
+  /** Newest last. */
+  processedEventIds: z.array(z.string()),
+  processedActionIds: z.array(z.string()),
+  /** Handlers that are done with a record, for the records that are remembered. */
+  settled: z.record(z.string(), z.array(z.string())),
+  deferredEventIds: z.record(z.string(), deferredSchema),
+  deferredActionIds: z.record(z.string(), deferredSchema),
+  /** Calls under way, by `callKey`: counted, and not settled yet. */
+  attempts: z.record(z.string(), z.int().min(1)),
+  pendingTriage: z.record(z.string(), pendingSchema),
+  dead: z.strictObject({ count: z.int().min(0), letters: z.array(deadLetterSchema) }),
+});
+export type BusState = z.infer<typeof busStateSchema>;
+
+/** The state of a scope in which nothing was settled yet. */
+export function emptyBusState(): BusState {
+  return {
+    schemaVersion: 1,
+    eventsOffset: START,
+    actionsOffset: START,
+    settledOffset: START,
+    processedEventIds: [],
+    processedActionIds: [],
+    settled: {},
+    deferredEventIds: {},
+    deferredActionIds: {},
+    attempts: {},
+    pendingTriage: {},
+    dead: { count: 0, letters: [] },
+  };
+}
+
+export interface RetryLimits {
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+export const DEFAULT_RETRY: RetryLimits = { minMs: 1000, maxMs: 5 * 60_000 };
+
+/** How long to wait after the n-th failure: `minMs`, doubling, never more than `maxMs`. */
+export function retryDelay(attempts: number, limits: RetryLimits = DEFAULT_RETRY): number {
+  return Math.min(limits.maxMs, limits.minMs * 2 ** Math.min(Math.max(attempts - 1, 0), 40));
+}

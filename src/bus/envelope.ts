@@ -1,0 +1,40 @@
+import type { Envelope, NewRecord } from "./ports.ts";
+
+export const ENVELOPE_SCHEMA_VERSION = 1;
+
+/** What one line of a journal turned out to be. */
+export type DecodedLine =
+  | { readonly is: "record"; readonly record: Envelope }
+  | { readonly is: "foreign" }
+  | { readonly is: "newer"; readonly schemaVersion: number };
+
+/** The line of a record. The id stands before the data, so that people find it in a long line. */
+export function encodeRecord(record: NewRecord, ts: string): string {
+  const { kind, id } = record;
+  const data = record.data === undefined ? null : record.data;
+  return JSON.stringify(
+    id === undefined
+      ? { ts, kind, schemaVersion: ENVELOPE_SCHEMA_VERSION, data }
+      : { ts, kind, schemaVersion: ENVELOPE_SCHEMA_VERSION, id, data },
+  );
+}
+
+/** Reads one line; never throws, because anything can lie in a file. */
+export function decodeLine(line: string): DecodedLine {
+  const value = parseJson(line);
+  if (typeof value !== "object" || value === null) return { is: "foreign" };
+  const { ts, kind, schemaVersion, id } = value as Record<string, unknown>;
+  if (typeof ts !== "string" || typeof kind !== "string" || !Number.isInteger(schemaVersion)) return { is: "foreign" };
+  if (Number(schemaVersion) > ENVELOPE_SCHEMA_VERSION) return { is: "newer", schemaVersion: Number(schemaVersion) };
+  if (schemaVersion !== ENVELOPE_SCHEMA_VERSION || !("data" in value)) return { is: "foreign" };
+  if (id !== undefined && typeof id !== "string") return { is: "foreign" };
+  return { is: "record", record: value as Envelope };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

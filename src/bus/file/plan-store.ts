@@ -1,0 +1,176 @@
+import { type Stats, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Clock } from "../../kernel/clock.ts";
+import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import { ensureDir, listDir, readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
+import { type PlanRecord, planRecordSchema, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
+import { createPlanIndex, deepFreeze, type PlanIndex } from "../plan-index.ts";
+import type { PlanStore } from "../ports.ts";
+import { type CachedPlan, type FileMark, isSameFile, readPlansCache, writePlansCache } from "./plans-cache.ts";
+
+/** A plan whose record cannot be used. Its file is left as it is. */
+export interface PlanProblem {
+  readonly id: string;
+  readonly path: string;
+  readonly code: "state-unreadable" | "schema-newer";
+  readonly message: string;
+}
+
+export interface FilePlanStore extends PlanStore {
+  /** Plans that are not listed, because their record cannot be used. */
+  readonly problems: readonly PlanProblem[];
+  /** Looks at the directory again; opens only what changed. Returns the ids of plans that changed, came or went. */
+  reload(): string[];
+  /** Writes the cache that makes the next start cheap, if something changed. */
+  saveIndex(): void;
+}
+
+export interface FilePlanStoreOptions {
+  /** The homes: `<plansDir>/<id>/state.json`. */
+  readonly plansDir: string;
+  readonly clock: Clock;
+}
+
+type Loaded = { readonly record: PlanRecord } | { readonly problem: PlanProblem };
+
+interface Homes {
+  readonly plansDir: string;
+  readonly index: PlanIndex;
+  readonly entries: Map<string, CachedPlan>;
+  readonly problems: Map<string, { mark: FileMark; problem: PlanProblem }>;
+}
+
+/** Records in the homes of plans. Creating it reads, and never writes. */
+export function createFilePlanStore(options: FilePlanStoreOptions): FilePlanStore {
+  const { plansDir, clock } = options;
+  const cachePath = join(dirname(plansDir), "plans-index.json");
+  const index = createPlanIndex();
+  const homes: Homes = { plansDir, index, entries: new Map(), problems: new Map() };
+  let cached = readPlansCache(cachePath);
+  let changedSinceSave = scan(homes, cached).opened || cached.size !== homes.entries.size;
+  cached = new Map();
+
+  const put = (uid: string, value: PlanRecord, expectedRevision: number): PlanRecord => {
+    // A home that came after the scan is not ours to overwrite.
+    if (expectedRevision === -1 && !homes.entries.has(value.id)) look(homes, value.id, cached);
+    const problem = homes.problems.get(value.id)?.problem;
+    if (problem) throw problemError(problem);
+    const record = index.admit(uid, value, expectedRevision);
+    const path = statePath(plansDir, record.id);
+    ensureDir(dirname(path));
+    writeFileAtomic(path, `${JSON.stringify(record, null, 2)}\n`);
+    homes.entries.set(record.id, { ...markOf(statSync(path)), record });
+    index.set(record);
+    changedSinceSave = true;
+    return record;
+  };
+  return {
+    get: index.get,
+    byId: index.byId,
+    bySource: index.bySource,
+    list: index.list,
+    put,
+    get problems() {
+      return [...homes.problems.values()].map(({ problem }) => problem);
+    },
+    reload: () => {
+      const { changed } = scan(homes, cached);
+      if (changed.length > 0) changedSinceSave = true;
+      return changed;
+    },
+    saveIndex: () => {
+      if (!changedSinceSave) return;
+      ensureDir(dirname(cachePath));
+      writePlansCache(cachePath, homes.entries, clock);
+      changedSinceSave = false;
+    },
+  };
+}
+
+function statePath(plansDir: string, id: string): string {
+  return join(plansDir, id, "state.json");
+}
+
+function markOf(stat: Stats): FileMark {
+  return { mtimeMs: stat.mtimeMs, size: stat.size, ino: stat.ino };
+}
+
+type Look = "same" | "cached" | "opened" | "gone";
+
+function scan(homes: Homes, cached: ReadonlyMap<string, CachedPlan>): { changed: string[]; opened: boolean } {
+  const ids = new Set([...listDir(homes.plansDir), ...homes.entries.keys(), ...homes.problems.keys()]);
+  const changed: string[] = [];
+  let opened = false;
+  for (const id of ids) {
+    const result = look(homes, id, cached);
+    if (result === "opened") opened = true;
+    if (result !== "same") changed.push(id);
+  }
+  return { changed, opened };
+}
+
+/** Brings what is known about one home up to date. */
+function look(homes: Homes, id: string, cached: ReadonlyMap<string, CachedPlan>): Look {
+  const path = statePath(homes.plansDir, id);
+  const known = homes.entries.get(id) ?? homes.problems.get(id)?.mark;
+  const stat = statIfFile(path);
+  if (!stat) {
+    if (known) forget(homes, id);
+    return known ? "gone" : "same";
+  }
+  if (known && isSameFile(known, stat)) return "same";
+  forget(homes, id);
+  const mark = markOf(stat);
+  const entry = cached.get(id);
+  const isCached = entry !== undefined && isSameFile(entry, stat) && entry.record.id === id;
+  const loaded: Loaded = isCached ? { record: entry.record } : load(path, id);
+  if ("record" in loaded && !homes.index.get(loaded.record.uid)) {
+    const record = deepFreeze(loaded.record);
+    homes.entries.set(id, { ...mark, record });
+    homes.index.set(record);
+  } else {
+    const problem = "problem" in loaded ? loaded.problem : unreadable(id, path, "another plan has the same uid");
+    homes.problems.set(id, { mark, problem });
+  }
+  return isCached ? "cached" : "opened";
+}
+
+function statIfFile(path: string): Stats | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() ? stat : undefined;
+}
+
+function forget(homes: Homes, id: string): void {
+  const entry = homes.entries.get(id);
+  if (entry) homes.index.remove(entry.record.uid);
+  homes.entries.delete(id);
+  homes.problems.delete(id);
+}
+
+function load(path: string, id: string): Loaded {
+  try {
+    const value: unknown = JSON.parse(readTextIfExists(path) ?? "");
+    const version = typeof value === "object" && value !== null && "schemaVersion" in value ? value.schemaVersion : 0;
+    if (typeof version === "number" && version > RECORD_SCHEMA_VERSION) {
+      const message = `${path} has format ${version}; this prloom knows format ${RECORD_SCHEMA_VERSION}.`;
+      return { problem: { id, path, code: "schema-newer", message } };
+    }
+    const record = planRecordSchema.parse(value);
+    if (record.id !== id) return { problem: unreadable(id, path, `it is the record of plan ${record.id}`) };
+    return { record };
+  } catch (error) {
+    return { problem: unreadable(id, path, messageOf(error)) };
+  }
+}
+
+function unreadable(id: string, path: string, why: string): PlanProblem {
+  return { id, path, code: "state-unreadable", message: `${path} cannot be used: ${why}` };
+}
+
+function problemError(problem: PlanProblem): PrloomError {
+  const hint =
+    problem.code === "schema-newer"
+      ? "A newer prloom wrote it. Install that version or a later one; `prloom --version` prints this one."
+      : `The file was left as it is. Repair it, or move it away, and run \`prloom status\` again.`;
+  return new PrloomError("state-unreadable", problem.message, hint);
+}

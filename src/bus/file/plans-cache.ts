@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { type Clock, isoTime } from "../../kernel/clock.ts";
+import { readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
+import { type PlanRecord, planRecordSchema } from "../../plan/record.ts";
+
+/** What tells one version of a file from another without opening it: an atomic write makes a new inode. */
+export interface FileMark {
+  readonly mtimeMs: number;
+  readonly size: number;
+  readonly ino: number;
+}
+
+export interface CachedPlan extends FileMark {
+  readonly record: PlanRecord;
+}
+
+const cacheSchema = z.object({
+  schemaVersion: z.literal(1),
+  entries: z.record(
+    z.string(),
+    z.object({ mtimeMs: z.number(), size: z.number(), ino: z.number(), record: planRecordSchema }),
+  ),
+});
+
+/** Whether the file still is what the mark was taken from. */
+export function isSameFile(a: FileMark, b: FileMark): boolean {
+  return a.mtimeMs === b.mtimeMs && a.size === b.size && a.ino === b.ino;
+}
+
+/** The cached records by plan id. A cache that is absent, broken or foreign is an empty one: it can be rebuilt. */
+export function readPlansCache(path: string): Map<string, CachedPlan> {
+  try {
+    const text = readTextIfExists(path);
+    if (text === undefined) return new Map();
+    return new Map(Object.entries(cacheSchema.parse(JSON.parse(text)).entries));
+  } catch {
+    return new Map();
+  }
+}
+
+/** Writes the cache that makes the next start cheap. */
+export function writePlansCache(path: string, entries: ReadonlyMap<string, CachedPlan>, clock: Clock): void {
+  const cache = { schemaVersion: 1, savedAt: isoTime(clock.now()), entries: Object.fromEntries(entries) };
+  writeFileAtomic(path, JSON.stringify(cache));
+}

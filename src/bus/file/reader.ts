@@ -1,0 +1,118 @@
+import { isUtf8 } from "node:buffer";
+import { closeSync, fstatSync, openSync } from "node:fs";
+import { PrloomError } from "../../kernel/errors.ts";
+import { isMissing } from "../../kernel/files.ts";
+import { formatCursor, type Position } from "../cursor.ts";
+import { type DecodedLine, decodeLine } from "../envelope.ts";
+import type { LogItem } from "../ports.ts";
+import { resolveBlob } from "./blobs.ts";
+import { type RawLine, scanLines } from "./lines.ts";
+import { archivedPath, currentPath, type JournalPlace, type Layout } from "./segments.ts";
+
+/** A line that is not ours: torn by a crash, or written by somebody else. */
+export interface ForeignLine {
+  readonly segment: number;
+  readonly offset: number;
+  readonly bytes: Buffer;
+}
+
+export interface ReadRequest {
+  readonly place: JournalPlace;
+  readonly after: Position;
+  readonly limit: number;
+  /** The segments as they are now; `anew` when what was known about them turned out to be wrong. */
+  look(anew: boolean): Layout;
+  onForeign(line: ForeignLine): void;
+}
+
+/** Reads up to `limit` records after a position, through as many segments as it takes. */
+export function readJournal(request: ReadRequest): { items: LogItem[]; next: Position } {
+  const items: LogItem[] = [];
+  let position = request.after;
+  let anew = false;
+  for (;;) {
+    const layout = request.look(anew);
+    position = clamp(position, layout);
+    const isCurrent = position.segment === layout.current;
+    if (items.length >= request.limit) return { items, next: position };
+    if (isCurrent && position.offset === layout.size) return { items, next: position };
+    const fd = openSegment(request.place, position.segment, layout);
+    anew = fd === undefined;
+    if (fd === undefined) continue;
+    try {
+      const end = readSegment({ request, fd, from: position, final: !isCurrent, items });
+      if (isCurrent || items.length >= request.limit) return { items, next: end };
+      position = { segment: position.segment + 1, offset: 0 };
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+/**
+ * A position that the journal does not have any more (a power loss took an end that was never synced, or somebody
+ * removed segments) becomes the nearest one that it has.
+ */
+function clamp(position: Position, layout: Layout): Position {
+  if (position.segment > layout.current) return { segment: layout.current, offset: layout.size };
+  if (position.segment === layout.current) {
+    return position.offset <= layout.size ? position : { segment: layout.current, offset: layout.size };
+  }
+  const segment = layout.archived.find((number) => number >= position.segment) ?? layout.current;
+  return segment === position.segment ? position : { segment, offset: 0 };
+}
+
+/** Undefined when another process rolled the journal over since the layout was taken. */
+function openSegment(place: JournalPlace, segment: number, layout: Layout): number | undefined {
+  const isCurrent = segment === layout.current;
+  let fd: number;
+  try {
+    fd = openSync(isCurrent ? currentPath(place) : archivedPath(place, segment), "r");
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+  if (!isCurrent || fstatSync(fd).ino === layout.inode) return fd;
+  closeSync(fd);
+  return undefined;
+}
+
+interface SegmentRead {
+  readonly request: ReadRequest;
+  readonly fd: number;
+  readonly from: Position;
+  readonly final: boolean;
+  readonly items: LogItem[];
+}
+
+function readSegment(read: SegmentRead): Position {
+  const { request, items } = read;
+  const { segment } = read.from;
+  let next = read.from;
+  for (const line of scanLines({ fd: read.fd, from: read.from.offset, final: read.final })) {
+    if (items.length >= request.limit) break;
+    next = { segment, offset: line.end };
+    if (line.bytes.length === 0) continue;
+    const decoded = decodeRaw(line);
+    if (decoded.is === "newer") throw newerError(request.place, segment, decoded.schemaVersion);
+    const record = decoded.is === "record" ? resolveBlob(request.place.dir, decoded.record) : undefined;
+    if (record) items.push({ cursor: formatCursor(next), record });
+    else request.onForeign({ segment, offset: line.start, bytes: line.bytes });
+  }
+  return next;
+}
+
+/** Bytes that are no UTF-8 would be read as replacement characters: another record than the one written. */
+export function decodeRaw(line: RawLine): DecodedLine {
+  if (line.overlong || !isUtf8(line.bytes)) return { is: "foreign" };
+  return decodeLine(line.bytes.toString("utf8"));
+}
+
+/** The error for a journal that a newer prloom wrote to. */
+export function newerError(place: JournalPlace, segment: number, schemaVersion: number): PrloomError {
+  return new PrloomError(
+    "schema-newer",
+    `${currentPath(place)} (segment ${segment}) has a record of format ${schemaVersion}; this prloom knows format 1.`,
+    "A newer prloom wrote it. Install that version or a later one; `prloom --version` prints this one.",
+  );
+}

@@ -1,0 +1,65 @@
+import { type Clock, isoTime } from "../../kernel/clock.ts";
+import { formatCursor, parseCursor } from "../cursor.ts";
+import { encodeRecord } from "../envelope.ts";
+import type { AppendResult, Cursor, Log, LogAddress, LogItem, NewRecord } from "../ports.ts";
+
+interface Journal {
+  /** As text, so that nobody can change a record that was appended. */
+  readonly lines: string[];
+  readonly ids: Set<string>;
+  readonly wakes: Set<() => void>;
+}
+
+/** The in-memory twin of the file log: for tests, demos and embedding. */
+export function createMemoryLog(options: { readonly clock: Clock }): Log {
+  const journals = new Map<string, Journal>();
+  const journalOf = (address: LogAddress): Journal => {
+    const key = `${address.scope.plan ?? ""}\0${address.log}`;
+    const journal = journals.get(key) ?? { lines: [], ids: new Set(), wakes: new Set() };
+    journals.set(key, journal);
+    return journal;
+  };
+  const append = (address: LogAddress, records: readonly NewRecord[]): AppendResult => {
+    const journal = journalOf(address);
+    const ts = isoTime(options.clock.now());
+    const lines = records.map((record) => encodeRecord(record, ts));
+    const duplicates: string[] = [];
+    records.forEach((record, index) => {
+      if (record.id !== undefined && journal.ids.has(record.id)) {
+        duplicates.push(record.id);
+        return;
+      }
+      if (record.id !== undefined) journal.ids.add(record.id);
+      journal.lines.push(lines[index] ?? "");
+    });
+    if (records.length > duplicates.length) for (const wake of [...journal.wakes]) wake();
+    return { cursor: end(address), duplicates };
+  };
+  const read = (address: LogAddress, after: Cursor, limit: number): { items: LogItem[]; next: Cursor } => {
+    const { lines } = journalOf(address);
+    const from = Math.min(parseCursor(after).offset, lines.length);
+    const items = lines.slice(from, from + limit).map((line, index) => ({
+      cursor: formatCursor({ segment: 1, offset: from + index + 1 }),
+      record: JSON.parse(line),
+    }));
+    return { items, next: formatCursor({ segment: 1, offset: from + items.length }) };
+  };
+  const end = (address: LogAddress): Cursor => formatCursor({ segment: 1, offset: journalOf(address).lines.length });
+  const wait = (address: LogAddress, after: Cursor, signal: AbortSignal): Promise<void> => {
+    const { lines, wakes } = journalOf(address);
+    if (signal.aborted || parseCursor(after).offset < lines.length) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        wakes.delete(wake);
+        signal.removeEventListener("abort", wake);
+        resolve();
+      };
+      wakes.add(wake);
+      signal.addEventListener("abort", wake);
+    });
+  };
+  const close = (): void => {
+    for (const { wakes } of journals.values()) for (const wake of [...wakes]) wake();
+  };
+  return { append, read, end, wait, close };
+}

@@ -1,0 +1,145 @@
+import { PrloomError } from "../kernel/errors.ts";
+import { type PlanRecord, type PlanSource, planRecordSchema, sourceKey } from "../plan/record.ts";
+import type { Page, PlanFilter } from "./ports.ts";
+
+/** The records in memory, found by uid, id and source at a cost that does not depend on how many there are. */
+export interface PlanIndex {
+  get(uid: string): PlanRecord | undefined;
+  byId(id: string): PlanRecord | undefined;
+  bySource(source: PlanSource): PlanRecord | undefined;
+  list(filter: PlanFilter, page: Page): { records: PlanRecord[]; next?: string };
+  /** The value as it may be stored, with its new revision; throws when another plan or revision is in the way. */
+  admit(uid: string, value: PlanRecord, expectedRevision: number): PlanRecord;
+  set(record: PlanRecord): void;
+  remove(uid: string): void;
+}
+
+/** Makes an empty index; both plan stores keep their records in one. */
+export function createPlanIndex(): PlanIndex {
+  const records = new Map<string, PlanRecord>();
+  const ids = new Map<string, string>();
+  const sources = new Map<string, Set<string>>();
+  let order: string[] = [];
+  let stale = false;
+
+  const remove = (uid: string): void => {
+    const record = records.get(uid);
+    if (!record) return;
+    records.delete(uid);
+    ids.delete(record.id);
+    if (record.source) sources.get(sourceKey(record.source))?.delete(uid);
+    stale = true;
+  };
+  const set = (record: PlanRecord): void => {
+    const old = records.get(record.uid);
+    if (old?.source) sources.get(sourceKey(old.source))?.delete(record.uid);
+    records.set(record.uid, record);
+    ids.set(record.id, record.uid);
+    if (record.source && !record.deleted) {
+      const key = sourceKey(record.source);
+      sources.set(key, (sources.get(key) ?? new Set()).add(record.uid));
+    }
+    if (old) return;
+    if (record.uid < (order.at(-1) ?? "")) stale = true;
+    order.push(record.uid);
+  };
+  const bySource = (source: PlanSource): PlanRecord | undefined => {
+    let newest: PlanRecord | undefined;
+    for (const uid of sources.get(sourceKey(source)) ?? []) {
+      const record = records.get(uid);
+      if (!record) continue;
+      if (record.status !== "done") return record;
+      if (!newest || newest.uid < uid) newest = record;
+    }
+    return newest;
+  };
+  const byId = (id: string): PlanRecord | undefined => records.get(ids.get(id) ?? "");
+  const list = (filter: PlanFilter, page: Page): { records: PlanRecord[]; next?: string } => {
+    if (stale) order = [...records.keys()].sort();
+    stale = false;
+    const found: PlanRecord[] = [];
+    for (let at = page.after === undefined ? 0 : firstAfter(order, page.after); at < order.length; at += 1) {
+      const record = records.get(order[at] ?? "");
+      if (!record || !matches(record, filter)) continue;
+      const last = found.at(-1);
+      if (last && found.length >= page.limit) return { records: found, next: last.uid };
+      found.push(record);
+    }
+    return { records: found };
+  };
+  const admit = (uid: string, value: PlanRecord, expectedRevision: number): PlanRecord => {
+    const old = records.get(uid);
+    if (value.uid !== uid || (old && old.id !== value.id)) throw new Error("a plan's uid and id never change");
+    if ((old?.revision ?? -1) !== expectedRevision) throw revisionConflict(value.id, expectedRevision, old?.revision);
+    const sameId = byId(value.id);
+    if (sameId && sameId.uid !== uid) throw idTaken(value.id);
+    if (value.source && value.status !== "done" && !value.deleted) {
+      const holder = bySource(value.source);
+      if (holder && holder.uid !== uid && holder.status !== "done") throw sourceTaken(value.source, holder.id);
+    }
+    return freezeRecord({ ...value, revision: expectedRevision + 1 });
+  };
+  return { get: (uid) => records.get(uid), byId, bySource, list, admit, set, remove };
+}
+
+/** A deep copy that cannot be changed, exactly as a file would give it back. */
+function freezeRecord(value: PlanRecord): PlanRecord {
+  return deepFreeze(planRecordSchema.parse(JSON.parse(JSON.stringify(value))));
+}
+
+/** Makes a value and all that is in it unchangeable. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) deepFreeze(inner);
+  return Object.freeze(value);
+}
+
+/** Index of the first element that is greater than `after`. */
+function firstAfter(order: readonly string[], after: string): number {
+  let low = 0;
+  let high = order.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((order[middle] ?? "") <= after) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function matches(record: PlanRecord, filter: PlanFilter): boolean {
+  if (filter.status !== undefined && ![filter.status].flat().includes(record.status)) return false;
+  if (filter.hidden !== undefined && record.hidden !== filter.hidden) return false;
+  if (!filter.source) return true;
+  const { system, kind, id } = filter.source;
+  if (!record.source) return system === undefined && kind === undefined && id === undefined;
+  return (
+    (system === undefined || system === record.source.system) &&
+    (kind === undefined || kind === record.source.kind) &&
+    (id === undefined || id === record.source.id)
+  );
+}
+
+function revisionConflict(id: string, expected: number, found: number | undefined): PrloomError {
+  const state = found === undefined ? "does not exist" : `is at revision ${found}`;
+  return new PrloomError(
+    "revision-conflict",
+    `Plan ${id} ${state}; the change was made for revision ${expected}.`,
+    `Somebody else changed it in between. Look with \`prloom show ${id}\` and do it again.`,
+  );
+}
+
+function idTaken(id: string): PrloomError {
+  return new PrloomError(
+    "id-taken",
+    `There is already a plan called ${id}.`,
+    `Choose another name; \`prloom show ${id}\` prints the one that has it.`,
+  );
+}
+
+function sourceTaken(source: PlanSource, id: string): PrloomError {
+  return new PrloomError(
+    "source-taken",
+    `Plan ${id} already stands for ${source.system} ${source.kind} ${source.id}.`,
+    `Change that plan instead: \`prloom show ${id}\`.`,
+  );
+}

@@ -1,0 +1,95 @@
+import { crashPoint } from "../kernel/crash-point.ts";
+import { shortHash } from "../kernel/ids.ts";
+import type { DeadLetter } from "./bus-state.ts";
+import type { Effects, Ledger } from "./ledger.ts";
+import { callKey } from "./ledger-entries.ts";
+import { type Cursor, type Log, type NewRecord, START } from "./ports.ts";
+import type { Scope, Settlement } from "./types.ts";
+
+const BATCH = 1000;
+
+/** Carries the settled log on into the ledger, and what it says into actions.jsonl and dead.jsonl. */
+export interface Projection {
+  /** Folds what is new in the settled log and writes what follows from it; returns how many records were new. */
+  catchUp(): number;
+  /** Writes what a full disk kept us from writing before. */
+  flush(): void;
+}
+
+export interface ProjectionOptions {
+  readonly log: Log;
+  readonly scope: Scope;
+  readonly ledger: Ledger;
+  /** False: only fold. */
+  readonly writes: boolean;
+  /** Told each settlement that won, in order; after a crash the newest ones again. */
+  readonly onWon?: ((settlement: Settlement) => void) | undefined;
+}
+
+/**
+ * The first catch-up is also the repair after a crash between the two appends: actions that are already there are
+ * looked up from the cursor of the snapshot on, because log engines remember only recent ids.
+ */
+export function createProjection(options: ProjectionOptions): Projection {
+  const { log, scope, ledger } = options;
+  const actions: NewRecord[] = [];
+  const dead: NewRecord[] = [];
+  const actionsFrom = ledger.cursors.actions;
+  const wins: Settlement[] = [];
+  let repaired = false;
+
+  const collect = (effects: Effects): void => {
+    const { won } = effects;
+    for (const action of won?.actions ?? []) actions.push({ kind: "action", id: action.id, data: action });
+    for (const letter of effects.died ?? []) dead.push({ kind: "dead", id: deadId(letter), data: letter });
+    if (won && options.onWon) wins.push(won);
+  };
+  const project = (name: "actions" | "dead", records: NewRecord[], from: Cursor): void => {
+    if (records.length === 0) return;
+    const address = { scope, log: name };
+    const there = repaired ? new Set<string>() : idsAfter(log, address, from);
+    log.append(
+      address,
+      records.filter(({ id }) => !there.has(id ?? "")),
+    );
+    records.length = 0;
+  };
+  const flush = (): void => {
+    if (!options.writes) return;
+    project("actions", actions, actionsFrom);
+    project("dead", dead, START);
+    for (let next = wins[0]; next; next = wins[0]) {
+      options.onWon?.(next);
+      wins.shift();
+    }
+    repaired = true;
+  };
+  const catchUp = (): number => {
+    let count = 0;
+    for (;;) {
+      const { items } = log.read({ scope, log: "settled" }, ledger.cursors.settled, BATCH);
+      for (const { record, cursor } of items) collect(ledger.apply(record, cursor));
+      count += items.length;
+      if (items.length < BATCH) break;
+    }
+    crashPoint("bus.settled");
+    flush();
+    return count;
+  };
+  return { catchUp, flush };
+}
+
+function deadId(letter: DeadLetter): string {
+  return shortHash(JSON.stringify([callKey(letter.record, letter.handler), letter.since]), 24);
+}
+
+function idsAfter(log: Log, address: Parameters<Log["read"]>[0], from: Cursor): Set<string> {
+  const ids = new Set<string>();
+  let after = from;
+  for (;;) {
+    const { items, next } = log.read(address, after, BATCH);
+    for (const { record } of items) if (record.id !== undefined) ids.add(record.id);
+    if (items.length === 0) return ids;
+    after = next;
+  }
+}

@@ -1,0 +1,113 @@
+import { z } from "zod";
+import { planSourceSchema } from "../plan/record.ts";
+
+/** Whose bus it is. A name, not a path: engines decide where it lives. */
+export interface Scope {
+  /** Absent: the repository's own (global) bus. */
+  readonly plan?: string;
+}
+
+export const replyAddressSchema = z.strictObject({ target: z.string().min(1), token: z.string().optional() });
+export type ReplyAddress = z.infer<typeof replyAddressSchema>;
+
+const authorSchema = z.looseObject({
+  login: z.string(),
+  /** What the author may do with the repository; `write` and above counts as authorised. */
+  permission: z.enum(["none", "read", "triage", "write", "maintain", "admin"]),
+  bot: z.boolean().optional(),
+  self: z.boolean().optional(),
+});
+
+/** Ids are keys of objects in state files, and this one is no ordinary key. */
+const recordIdSchema = z
+  .string()
+  .min(1)
+  .max(300)
+  .refine((id) => id !== "__proto__", "is reserved");
+
+/** A record that came in. Immutable. */
+export const busEventSchema = z.strictObject({
+  id: recordIdSchema,
+  source: z.string().min(1),
+  type: z.string().min(1),
+  severity: z.enum(["info", "warning", "error"]),
+  title: z.string(),
+  body: z.string(),
+  replyTo: replyAddressSchema.optional(),
+  context: z.looseObject({ author: authorSchema.optional() }).optional(),
+});
+export type BusEvent = z.infer<typeof busEventSchema>;
+
+const review = z.strictObject({
+  verdict: z.enum(["approve", "request_changes", "comment"]),
+  summary: z.string(),
+  comments: z.array(z.strictObject({ path: z.string(), line: z.int(), message: z.string() })),
+});
+
+/** Everything that can be asked of the outside. */
+export const payloadSchema = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("comment"), message: z.string(), key: z.string().optional() }),
+  z.strictObject({ type: z.literal("inline_comment"), path: z.string(), line: z.int(), message: z.string() }),
+  z.strictObject({ type: z.literal("review"), review }),
+  z.strictObject({ type: z.literal("request_reviewers"), reviewers: z.array(z.string()) }),
+  z.strictObject({ type: z.literal("merge"), method: z.enum(["merge", "squash", "rebase"]) }),
+  z.strictObject({ type: z.literal("close_pr") }),
+  z.strictObject({ type: z.literal("add_labels"), labels: z.array(z.string()) }),
+  z.strictObject({ type: z.literal("remove_labels"), labels: z.array(z.string()) }),
+  z.strictObject({ type: z.literal("assign_users"), users: z.array(z.string()) }),
+  z.strictObject({ type: z.literal("set_milestone"), milestone: z.string() }),
+  z.strictObject({
+    type: z.literal("upsert_plan"),
+    source: planSourceSchema,
+    title: z.string().optional(),
+    planMarkdown: z.string().optional(),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+    status: z.enum(["draft", "queued"]).optional(),
+    hidden: z.boolean().optional(),
+  }),
+  z.strictObject({
+    type: z.literal("notification"),
+    priority: z.enum(["urgent", "action", "warning", "info"]),
+    title: z.string(),
+    message: z.string(),
+  }),
+]);
+export type Payload = z.infer<typeof payloadSchema>;
+
+/** A record that shall go out. Immutable. */
+export const actionSchema = z.strictObject({
+  id: recordIdSchema,
+  type: z.literal("respond"),
+  target: replyAddressSchema,
+  payload: payloadSchema,
+  relatedEventId: z.string().optional(),
+});
+export type Action = z.infer<typeof actionSchema>;
+
+/** A call is about to be made: counted before it, so that a call that kills the process is counted too. */
+export const attemptSchema = z.strictObject({ record: z.string(), handler: z.string() });
+export type Attempt = z.infer<typeof attemptSchema>;
+
+/** A person wants dead letters of a record tried again. */
+export const revivalSchema = z.strictObject({ record: z.string() });
+export type Revival = z.infer<typeof revivalSchema>;
+
+/** What one handler did with one record: one line, so wholly or not at all. */
+export const settlementSchema = z.strictObject({
+  record: z.string(),
+  handler: z.string(),
+  outcome: z.enum(["handled", "passed", "deferred", "threw"]),
+  /** Handlers that settle several records with one result (triage) name the others here. */
+  also: z.array(z.string()).optional(),
+  reason: z.string().optional(),
+  /** Deferred: not before this time (ms). */
+  until: z.number().optional(),
+  actions: z.array(actionSchema).optional(),
+  state: z.record(z.string(), z.unknown()).optional(),
+  /**
+   * For the bus. By the caller: `moveCursor: true` (every handler was offered the record), `pendingTriage: true`,
+   * `triaged: true`. The bus adds what a replay needs: `about` (event or action), `at` (where the records lie), `dead`.
+   */
+  marks: z.record(z.string(), z.unknown()).optional(),
+});
+export type Settlement = z.infer<typeof settlementSchema>;
