@@ -1,0 +1,42 @@
+import { join } from "node:path";
+import { messageOf, PrloomError } from "../kernel/errors.ts";
+import { readTextIfExists } from "../kernel/files.ts";
+import { type Config, resolveConfig } from "./config.ts";
+import { type ConfigProblem, checkConfig } from "./problems.ts";
+
+export const CONFIG_FILE = "prloom/config.json";
+
+/** One line per problem, in the form that editors and terminals turn into links. */
+export function problemLine(file: string, { line, column, key, message }: ConfigProblem): string {
+  return `${file}:${line}:${column}  ${key === "" ? "" : `${key}: `}${message}`;
+}
+
+/** The config that a text means; throws one error that lists everything that is wrong. `file` is its name in messages. */
+export function parseConfig(text: string, file: string): Config {
+  const checked = checkConfig(text);
+  if (checked.ok) return resolveConfig(checked.file);
+  const { problems } = checked;
+  const count = problems.length === 1 ? "a mistake" : `${problems.length} mistakes`;
+  throw new PrloomError(
+    "config-invalid",
+    [`${file} has ${count}:`, ...problems.map((problem) => `  ${problemLine(file, problem)}`)].join("\n"),
+    `Fix ${problems.length === 1 ? "it" : "them"} in ${file} and run \`prloom doctor\`.`,
+  );
+}
+
+function readConfig(repoRoot: string): string | undefined {
+  try {
+    return readTextIfExists(join(repoRoot, CONFIG_FILE));
+  } catch (error) {
+    const hint = `Make ${CONFIG_FILE} a file that you can read, then run \`prloom doctor\`.`;
+    throw new PrloomError("config-invalid", `${CONFIG_FILE} cannot be read: ${messageOf(error)}`, hint, error);
+  }
+}
+
+/** Reads the repository's `prloom/config.json`. */
+export function loadConfig(repoRoot: string): Config {
+  const text = readConfig(repoRoot);
+  if (text !== undefined) return parseConfig(text, CONFIG_FILE);
+  const hint = "Run `prloom init` to make one.";
+  throw new PrloomError("config-missing", `There is no ${CONFIG_FILE} in ${repoRoot}.`, hint);
+}

@@ -1,0 +1,14 @@
+import { closest, distance } from "fastest-levenshtein";
+
+/** The candidate that somebody who typed `word` probably meant; undefined when none is close. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  if (candidates.length === 0) return undefined;
+  const found = closest(word, [...candidates]);
+  const apart = distance(word.toLowerCase(), found.toLowerCase());
+  return apart <= Math.max(2, Math.floor(found.length / 3)) && apart < found.length ? found : undefined;
+}
+
+/** `, did you mean x?` or nothing, to put behind a message. */
+export function didYouMean(found: string | undefined): string {
+  return found === undefined ? "" : `, did you mean ${found}?`;
+}

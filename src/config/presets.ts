@@ -1,0 +1,96 @@
+import { type AgentConfig, type Config, type Limits, overlayLimits } from "./config.ts";
+import { didYouMean, nearest } from "./nearest.ts";
+import { limitsSchema } from "./schema.ts";
+import { formatDuration, formatSize } from "./units.ts";
+
+/** What a plan may say about how it is worked on. */
+export interface PlanWishes {
+  readonly agent?: string | undefined;
+  readonly model?: string | undefined;
+  readonly preset?: string | undefined;
+  /** Written as in the config file: `{"runTimeout": "30m"}`. */
+  readonly limits?: unknown;
+}
+
+export type PlanStage = "designer" | "worker" | "triage";
+const PLAN_STAGES: readonly PlanStage[] = ["designer", "worker", "triage"];
+
+export type StageAgent = AgentConfig & { readonly name: string };
+
+export interface PlanConfig {
+  readonly stages: Readonly<Record<PlanStage, StageAgent>>;
+  readonly checks: readonly string[];
+  readonly limits: Limits;
+}
+
+export type PlanConfigOutcome =
+  | { readonly ok: true; readonly config: PlanConfig }
+  | { readonly ok: false; readonly reason: string };
+
+type Refused = { readonly ok: false; readonly reason: string };
+
+const refuse = (reason: string): Refused => ({ ok: false, reason });
+const plain = (value: number) => String(value);
+
+const LIMITS: readonly [key: string, read: (limits: Limits) => number, show: (value: number) => string][] = [
+  ["maxRunningAgents", (limits) => limits.maxRunningAgents, plain],
+  ["maxOpenPlans", (limits) => limits.maxOpenPlans, plain],
+  ["attemptsPerTodo", (limits) => limits.attemptsPerTodo, plain],
+  ["runTimeout", (limits) => limits.runTimeoutMs, formatDuration],
+  ["silenceTimeout", (limits) => limits.silenceTimeoutMs, formatDuration],
+  ["checkTimeout", (limits) => limits.checkTimeoutMs, formatDuration],
+  ["stopGrace", (limits) => limits.stopGraceMs, formatDuration],
+  ["maxOutput", (limits) => limits.maxOutputBytes, formatSize],
+  ["maxDeletions.files", (limits) => limits.maxDeletions.files, plain],
+  ["maxDeletions.percent", (limits) => limits.maxDeletions.percent, plain],
+];
+
+function lowered(allowed: Limits, wished: unknown): { ok: true; limits: Limits } | Refused {
+  if (wished === undefined) return { ok: true, limits: allowed };
+  const parsed = limitsSchema.safeParse(wished);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    if (issue?.code === "unrecognized_keys") {
+      const key = issue.keys[0] ?? "";
+      const guess = nearest(key, Object.keys(limitsSchema.shape));
+      return refuse(`limits.${[...issue.path, key].join(".")}: unknown key${didYouMean(guess)}`);
+    }
+    return refuse(`${["limits", ...(issue?.path ?? [])].join(".")}: ${issue?.message}`);
+  }
+  const limits = overlayLimits(allowed, parsed.data);
+  for (const [key, read, show] of LIMITS) {
+    if (read(limits) <= read(allowed)) continue;
+    const numbers = `${show(read(limits))} is more than the ${show(read(allowed))} that the config allows`;
+    return refuse(`limits.${key}: ${numbers}; a plan may only lower it`);
+  }
+  return { ok: true, limits };
+}
+
+function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+/** The config for one plan: defaults, file, preset, then the plan's own wishes. A refusal is why the plan is blocked. */
+export function configForPlan(config: Config, wishes: PlanWishes): PlanConfigOutcome {
+  const preset = wishes.preset === undefined ? undefined : own(config.presets, wishes.preset);
+  if (wishes.preset !== undefined && preset === undefined) {
+    const guess = nearest(wishes.preset, Object.keys(config.presets));
+    return refuse(`there is no preset called "${wishes.preset}"${didYouMean(guess)}`);
+  }
+  const agents = { ...config.agents, ...preset?.agents };
+  const limits = lowered(overlayLimits(config.limits, preset?.limits ?? {}), wishes.limits);
+  if (!limits.ok) return limits;
+  const stages: Partial<Record<PlanStage, StageAgent>> = {};
+  for (const stage of PLAN_STAGES) {
+    // A preset's default is newer than the file's choice for one stage, and wins over it.
+    const name =
+      wishes.agent ?? preset?.stages[stage] ?? preset?.stages.default ?? config.stages[stage] ?? config.stages.default;
+    const agent = own(agents, name);
+    if (agent === undefined) {
+      return refuse(`there is no agent called "${name}"${didYouMean(nearest(name, Object.keys(agents)))}`);
+    }
+    stages[stage] = { name, ...agent, ...(wishes.model === undefined ? {} : { model: wishes.model }) };
+  }
+  const checks = preset?.checks ?? config.checks;
+  return { ok: true, config: { stages: stages as Record<PlanStage, StageAgent>, checks, limits: limits.limits } };
+}

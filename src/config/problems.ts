@@ -1,0 +1,187 @@
+import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import type { z } from "zod";
+import { knownKeys } from "./json-schema.ts";
+import { didYouMean, nearest } from "./nearest.ts";
+import { isKeyOfLaterVersion, isValueOfLaterVersion } from "./not-yet.ts";
+import { type ConfigFile, configFileSchema } from "./schema.ts";
+import { parseDuration } from "./units.ts";
+
+/** One thing that is wrong with the config, where it is. Lines and columns count from 1. */
+export interface ConfigProblem {
+  readonly line: number;
+  readonly column: number;
+  /** Dotted path; empty for the file as a whole. */
+  readonly key: string;
+  readonly message: string;
+  readonly nearest?: string;
+}
+
+export type CheckedConfig =
+  | { readonly ok: true; readonly file: ConfigFile }
+  | { readonly ok: false; readonly problems: ConfigProblem[] };
+
+type Path = readonly PropertyKey[];
+type Found = { readonly offset: number; readonly path: Path; readonly message: string; readonly nearest?: string };
+
+const NOT_YET = "not available in this version";
+
+const SYNTAX: Readonly<Record<string, string>> = {
+  InvalidCommentToken: "comments are not allowed",
+  PropertyNameExpected: "a key in double quotes is expected here; is there a comma too many?",
+  ValueExpected: "a value is expected here; is there a comma too many?",
+  CommaExpected: "a comma is missing",
+  ColonExpected: "a colon is missing",
+  CloseBraceExpected: "a closing } is missing",
+  CloseBracketExpected: "a closing ] is missing",
+  EndOfFileExpected: "nothing may follow the closing }",
+};
+
+function syntaxProblems(errors: readonly ParseError[]): Found[] {
+  return errors.map(({ error, offset }) => {
+    const code = printParseErrorCode(error);
+    return { offset, path: [], message: SYNTAX[code] ?? code.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase() };
+  });
+}
+
+/** The value of a tree; unlike the library's own, a key called `__proto__` is a key. */
+function valueIn(node: Node): unknown {
+  if (node.type === "array") return (node.children ?? []).map(valueIn);
+  if (node.type !== "object") return node.value;
+  const entries = (node.children ?? []).flatMap(({ children: [key, value] = [] }) =>
+    key && value ? [[String(key.value), valueIn(value)] as const] : [],
+  );
+  return Object.fromEntries(entries);
+}
+
+/** Keys that are there twice, of which JSON silently takes the last, and keys that no object should have. */
+function keyProblems(node: Node, path: Path = []): Found[] {
+  const found: Found[] = [];
+  const seen = new Set<string>();
+  for (const [index, child] of (node.children ?? []).entries()) {
+    if (node.type === "array") found.push(...keyProblems(child, [...path, index]));
+    if (child.type !== "property") continue;
+    const [keyNode, value] = child.children ?? [];
+    const key = String(keyNode?.value);
+    const at = { offset: child.offset, path: [...path, key] };
+    if (seen.has(key)) found.push({ ...at, message: "is given twice" });
+    if (key === "__proto__") found.push({ ...at, message: "unknown key" });
+    seen.add(key);
+    if (value) found.push(...keyProblems(value, at.path));
+  }
+  return found;
+}
+
+function offsetOf(root: Node, path: Path): number {
+  for (let length = path.length; length > 0; length -= 1) {
+    const node = findNodeAtLocation(
+      root,
+      path.slice(0, length).map((step) => (typeof step === "number" ? step : String(step))),
+    );
+    // A property is shown where its key is; what is missing, where its object is.
+    if (node) return node.parent?.type === "property" ? node.parent.offset : node.offset;
+  }
+  return root.offset;
+}
+
+function at(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((inner, step) => (inner as Record<PropertyKey, unknown> | undefined)?.[step], value);
+}
+
+function schemaProblems(root: Node, value: unknown, issues: readonly z.core.$ZodIssue[]): Found[] {
+  return issues.flatMap((issue): Found[] => {
+    const here = { offset: offsetOf(root, issue.path), path: issue.path };
+    const given = at(value, issue.path);
+    if (issue.code === "unrecognized_keys") {
+      return issue.keys.map((key) => {
+        const path = [...issue.path, key];
+        const where = { offset: offsetOf(root, path), path };
+        if (isKeyOfLaterVersion(issue.path, key)) return { ...where, message: NOT_YET };
+        const guess = nearest(key, knownKeys(issue.path));
+        return {
+          ...where,
+          message: `unknown key${didYouMean(guess)}`,
+          ...(guess === undefined ? {} : { nearest: guess }),
+        };
+      });
+    }
+    if (issue.code === "invalid_value") {
+      if (isValueOfLaterVersion(issue.path, given)) return [{ ...here, message: `"${given}" is ${NOT_YET}` }];
+      const values = issue.values.map(String);
+      const guess = nearest(String(given), values);
+      const choice = values.map((one) => `"${one}"`).join(" or ");
+      return [
+        {
+          ...here,
+          message: `must be ${choice}${didYouMean(guess)}`,
+          ...(guess === undefined ? {} : { nearest: guess }),
+        },
+      ];
+    }
+    if (issue.code === "invalid_key") return [{ ...here, message: issue.issues[0]?.message ?? issue.message }];
+    if (given === undefined) return [{ ...here, message: `is missing: ${issue.message}` }];
+    return [{ ...here, message: issue.message }];
+  });
+}
+
+function keysAt(value: unknown, path: Path): string[] {
+  const found = at(value, path);
+  return typeof found === "object" && found !== null ? Object.keys(found) : [];
+}
+
+/** Stages that name an agent which is not there, in the file itself and in its presets. */
+function referenceProblems(root: Node, value: unknown): Found[] {
+  const scopes = [[], ...keysAt(value, ["presets"]).map((name) => ["presets", name])];
+  return scopes.flatMap((scope) => {
+    const agents = [...new Set([...keysAt(value, ["agents"]), ...keysAt(value, [...scope, "agents"])])];
+    return keysAt(value, [...scope, "stages"]).flatMap((stage): Found[] => {
+      const path = [...scope, "stages", stage];
+      const name = at(value, path);
+      if (typeof name !== "string" || name.trim() === "" || stage === "reviewer" || agents.includes(name)) return [];
+      const guess = nearest(name, agents);
+      const message = `there is no agent called "${name}"${didYouMean(guess)}`;
+      return [{ offset: offsetOf(root, path), path, message, ...(guess === undefined ? {} : { nearest: guess }) }];
+    });
+  });
+}
+
+function orderProblems(root: Node, value: unknown): Found[] {
+  const [least, most] = ["retryMin", "retryMax"].map((key) => parseDuration(String(at(value, ["bus", key]))));
+  if (least === undefined || most === undefined || least <= most) return [];
+  const path = ["bus", "retryMin"];
+  return [{ offset: offsetOf(root, path), path, message: "must not be more than bus.retryMax" }];
+}
+
+function located(text: string, found: readonly Found[]): ConfigProblem[] {
+  const inOrder = [...found].sort((one, other) => one.offset - other.offset);
+  return inOrder.map(({ offset, path, ...rest }) => {
+    const before = text.slice(0, offset).split("\n");
+    return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, key: path.map(String).join("."), ...rest };
+  });
+}
+
+/** Checks the text of a config file and names everything that is wrong with it. */
+export function checkConfig(source: string): CheckedConfig {
+  const text = source.replace(/^\ufeff/, "");
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
+  const syntax = syntaxProblems(errors);
+  const onlyComments = errors.every(({ error }) => printParseErrorCode(error) === "InvalidCommentToken");
+  if (!root || !onlyComments) return { ok: false, problems: located(text, syntax) };
+  const value = valueIn(root);
+  if (root.type !== "object") {
+    return {
+      ok: false,
+      problems: located(text, [{ offset: root.offset, path: [], message: "must be an object: { … }" }]),
+    };
+  }
+  const parsed = configFileSchema.safeParse(value);
+  const found = [
+    ...syntax,
+    ...keyProblems(root),
+    ...schemaProblems(root, value, parsed.error?.issues ?? []),
+    ...referenceProblems(root, value),
+    ...orderProblems(root, value),
+  ];
+  if (found.length > 0 || !parsed.success) return { ok: false, problems: located(text, found) };
+  return { ok: true, file: parsed.data };
+}

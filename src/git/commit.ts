@@ -1,0 +1,88 @@
+import { PrloomError } from "../kernel/errors.ts";
+import { STEP_TRAILER } from "./repository.ts";
+import { gitIn, type Worktree } from "./worktrees.ts";
+
+const SUBJECT_LENGTH = 72;
+
+/** Control and bidirectional-override characters: invisible, and able to make a log read otherwise than it is. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+
+function cutAtWord(text: string): string {
+  const characters = Array.from(text);
+  if (characters.length <= SUBJECT_LENGTH) return text;
+  const space = characters.lastIndexOf(" ", SUBJECT_LENGTH - 1);
+  return `${characters.slice(0, space > SUBJECT_LENGTH / 2 ? space : SUBJECT_LENGTH - 1).join("")}…`;
+}
+
+/** A commit message out of any text: one subject line of at most 72 characters, the rest as its body. */
+export function commitMessage(text: string, fallback: string): string {
+  const lines = text
+    .replace(/\r\n?/g, "\n")
+    .replace(INVISIBLE, "")
+    .split("\n")
+    .map((line) => line.trimEnd());
+  const start = lines.findIndex((line) => line.trim() !== "");
+  if (start < 0) return fallback;
+  const first = (lines[start] ?? "").replace(/\s+/g, " ").trim();
+  const subject = cutAtWord(first);
+  const rest = lines
+    .slice(start + 1)
+    .join("\n")
+    .replace(/^\n+|\n+$/g, "");
+  const body = [...(subject === first ? [] : [first]), ...(rest === "" ? [] : [rest])];
+  return [subject, ...body].join("\n\n");
+}
+
+export interface StepName {
+  readonly uid: string;
+  readonly todoId: string;
+}
+
+export interface StepCommit {
+  /** The TODO's text. */
+  readonly message: string;
+  readonly trailer: StepName & { readonly attempt: number };
+  /** From `commitIdentity`. */
+  readonly identity: Readonly<Record<string, string>>;
+  readonly allowEmpty: boolean;
+}
+
+/**
+ * Commits what is staged on top of HEAD and returns the commit. Made by plumbing: no hook, template, signature or
+ * leftover of a merge has a say, and the branch moves only if it still is where we saw it.
+ */
+export async function commitStep(worktree: Worktree, step: StepCommit): Promise<string> {
+  const head = (await gitIn(worktree, ["rev-parse", "--verify", "HEAD^{commit}"])).stdout.trim();
+  const headTree = (await gitIn(worktree, ["rev-parse", "--verify", "HEAD^{tree}"])).stdout.trim();
+  const tree = (await gitIn(worktree, ["write-tree"])).stdout.trim();
+  if (tree === headTree && !step.allowEmpty) {
+    throw new PrloomError("git-failed", "There is nothing to commit.", "See what the run did with `prloom logs`.");
+  }
+  const { uid, todoId, attempt } = step.trailer;
+  const message = `${commitMessage(step.message, "Work on a TODO")}\n\n${STEP_TRAILER}: ${uid}/${todoId}/${attempt}\n`;
+  const made = await gitIn(worktree, ["commit-tree", tree, "-p", head, "-F", "-"], {
+    input: message,
+    env: step.identity,
+  });
+  const sha = made.stdout.trim();
+  await gitIn(worktree, ["update-ref", "-m", "prloom: step", "HEAD", sha, head], { env: step.identity });
+  return sha;
+}
+
+/**
+ * The commit of a TODO between `baseSha` and HEAD, whatever the attempt. An agent can write such a trailer too: ask only
+ * after its own commits were folded.
+ */
+export async function findStepCommit(
+  worktree: Worktree,
+  step: StepName & { readonly baseSha: string },
+): Promise<string | undefined> {
+  const format = `--format=%H%n%(trailers:key=${STEP_TRAILER},valueonly,separator=%x2C)`;
+  const log = await gitIn(worktree, ["log", "-z", format, `${step.baseSha}..HEAD`]);
+  for (const entry of log.stdout.split("\0")) {
+    const [sha, trailer] = entry.split("\n");
+    if (trailer?.startsWith(`${step.uid}/${step.todoId}/`)) return sha;
+  }
+  return undefined;
+}

@@ -1,0 +1,153 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { PrloomError } from "../kernel/errors.ts";
+import { readTextIfExists } from "../kernel/files.ts";
+import { commitMessage } from "./commit.ts";
+import { unfinishedOperation } from "./head.ts";
+import { branchTip, gitAt, isAncestor, type Repository } from "./repository.ts";
+import { git, requireGitVersion, splitNul } from "./run.ts";
+import { listWorktrees } from "./worktrees.ts";
+
+export interface MergeRequest {
+  readonly branch: string;
+  readonly base: string;
+  readonly message: string;
+  /** From `commitIdentity`. */
+  readonly identity: Readonly<Record<string, string>>;
+}
+
+type InTheWay = { readonly kind: "checkout-in-the-way"; readonly path: string; readonly reason: string };
+
+export type MergeOutcome =
+  | { readonly kind: "merged"; readonly sha: string }
+  | { readonly kind: "already" }
+  | { readonly kind: "conflict"; readonly files: string[] }
+  | InTheWay;
+
+/** A base branch that moves under us is read again this often. */
+const TRIES = 5;
+
+async function requireTip(repo: Repository, branch: string): Promise<string> {
+  const tip = await branchTip(repo, branch);
+  if (tip !== undefined) return tip;
+  throw new PrloomError(
+    "git-failed",
+    `There is no branch ${branch}.`,
+    "Run `git branch` to see the branches that there are; `baseBranch` in prloom/config.json names the base.",
+  );
+}
+
+/** Whether everything on `branch` is in `base`. A branch that is gone is not merged as far as we can tell. */
+export async function isMergedInto(repo: Repository, branch: string, base: string): Promise<boolean> {
+  const [tip, baseTip] = await Promise.all([branchTip(repo, branch), branchTip(repo, base)]);
+  return tip !== undefined && baseTip !== undefined && (await isAncestor(repo, tip, baseTip));
+}
+
+type Checkout = { readonly path: string; readonly gitDir: string };
+
+/** The checkout that stands on `base` and must move with it, or why none may. */
+async function checkoutOf(repo: Repository, base: string): Promise<Checkout | InTheWay | undefined> {
+  const found: Checkout[] = [];
+  for (const entry of await listWorktrees(repo)) {
+    if (entry.bare || !existsSync(entry.path)) continue;
+    const gitDir = (await git(["rev-parse", "--absolute-git-dir"], { cwd: entry.path })).stdout.trimEnd();
+    const onBase = entry.branch === base;
+    const rebasesBase = ["rebase-merge", "rebase-apply"].some(
+      (folder) => readTextIfExists(join(gitDir, folder, "head-name"))?.trim() === `refs/heads/${base}`,
+    );
+    if ((onBase && unfinishedOperation(gitDir) !== undefined) || rebasesBase) {
+      const reason = `a merge, rebase or cherry-pick on ${base} is not finished there`;
+      return { kind: "checkout-in-the-way", path: entry.path, reason };
+    }
+    if (onBase) found.push({ path: entry.path, gitDir });
+  }
+  if (found.length > 1) {
+    const paths = found.map((checkout) => checkout.path).join(" and ");
+    return {
+      kind: "checkout-in-the-way",
+      path: found[0]?.path ?? "",
+      reason: `${base} is checked out twice: ${paths}`,
+    };
+  }
+  return found[0];
+}
+
+/** Why git would not move the checkout: the files it named, else its own words. */
+function refusal(stderr: string): string {
+  const files = stderr
+    .split("\n")
+    .filter((line) => line.startsWith("\t"))
+    .map((line) => line.trim());
+  if (files.length > 0) return `changes there would be overwritten: ${files.join(", ")}`;
+  return stderr.trim().split("\n")[0] ?? "git refused to move it";
+}
+
+async function writeMerge(
+  repo: Repository,
+  request: MergeRequest,
+  tips: { readonly old: string; readonly tip: string },
+): Promise<{ kind: "commit"; sha: string } | { kind: "conflict"; files: string[] }> {
+  const args = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", tips.old, tips.tip];
+  const merged = await gitAt(repo, args, { allowExit: [1] });
+  const [tree = "", ...files] = splitNul(merged.stdout);
+  if (merged.code === 1) return { kind: "conflict", files: [...new Set(files.filter((file) => file !== ""))] };
+  const message = `${commitMessage(request.message, `Merge ${request.branch}`)}\n`;
+  const commit = ["commit-tree", tree, "-p", tips.old, "-p", tips.tip, "-F", "-"];
+  const made = await gitAt(repo, commit, { input: message, env: request.identity });
+  return { kind: "commit", sha: made.stdout.trim() };
+}
+
+/** Moves `base` from `old` to `sha`, together with the checkout on it; "moved" when somebody else moved it first. */
+async function advance(
+  repo: Repository,
+  request: MergeRequest,
+  step: { readonly old: string; readonly sha: string; readonly checkout: Checkout | undefined },
+): Promise<"done" | "moved" | InTheWay> {
+  const { old, sha, checkout } = step;
+  const moved = async () => (await branchTip(repo, request.base)) !== old;
+  if (checkout === undefined) {
+    const args = ["update-ref", "-m", `prloom: merge ${request.branch}`, `refs/heads/${request.base}`, sha, old];
+    const updated = await gitAt(repo, args, { env: request.identity, allowExit: [1, 128] });
+    if (updated.code === 0) return "done";
+    if (await moved()) return "moved";
+    throw new PrloomError(
+      "git-failed",
+      updated.stderr.trim(),
+      `Look with \`git log ${request.base}\`, then try again.`,
+    );
+  }
+  const flags = ["--ff-only", "--no-autostash", "--no-verify-signatures", "--no-squash", "--no-stat", "--quiet"];
+  const merged = await git(["merge", ...flags, sha], {
+    cwd: checkout.path,
+    env: request.identity,
+    allowExit: [1, 2, 128],
+  });
+  if (merged.code === 0) return "done";
+  if (await moved()) return "moved";
+  return { kind: "checkout-in-the-way", path: checkout.path, reason: refusal(merged.stderr) };
+}
+
+/**
+ * Merges a branch into base with a merge commit. The merge is made in the object store alone; a checkout of base is then
+ * fast-forwarded, and one with changes in the way is left untouched. Safe to repeat after a crash at any point.
+ */
+export async function mergeIntoBase(repo: Repository, request: MergeRequest): Promise<MergeOutcome> {
+  await requireGitVersion(2, 38);
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const old = await requireTip(repo, request.base);
+    const tip = await requireTip(repo, request.branch);
+    if (await isAncestor(repo, tip, old)) return { kind: "already" };
+    const checkout = await checkoutOf(repo, request.base);
+    if (checkout !== undefined && "kind" in checkout) return checkout;
+    const made = await writeMerge(repo, request, { old, tip });
+    if (made.kind === "conflict") return made;
+    const outcome = await advance(repo, request, { old, sha: made.sha, checkout });
+    if (outcome === "done") return { kind: "merged", sha: made.sha };
+    if (outcome !== "moved") return outcome;
+  }
+  throw new PrloomError(
+    "git-failed",
+    `${request.base} moved ${TRIES} times while ${request.branch} was being merged.`,
+    "Wait until nothing else commits to it, then run `prloom merge` again.",
+  );
+}

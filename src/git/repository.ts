@@ -1,0 +1,140 @@
+import { appendFileSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { messageOf, PrloomError } from "../kernel/errors.ts";
+import { ensureDir, readTextIfExists } from "../kernel/files.ts";
+import { type GitOptions, type GitResult, git } from "./run.ts";
+
+export interface Repository {
+  /** Top of the main working tree; of a bare repository the repository itself. */
+  readonly root: string;
+  /** Where objects, refs and the authority live; absolute, without links. */
+  readonly commonDir: string;
+  readonly bare: boolean;
+}
+
+export const STEP_TRAILER = "Prloom-Step";
+
+/** Runs git on the repository as a whole, whatever the current directory or a linked worktree says. */
+export function gitAt(repo: Repository, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+  return git(args, { cwd: repo.root, gitDir: repo.commonDir, ...options });
+}
+
+async function mainTop(cwd: string, gitDir: string, commonDir: string): Promise<string> {
+  if (gitDir === commonDir) {
+    const top = await git(["rev-parse", "--show-toplevel"], { cwd, allowExit: [128] });
+    if (top.code === 0) return realpathSync(top.stdout.trimEnd());
+  }
+  const configured = await git(["config", "core.worktree"], { cwd: commonDir, gitDir: commonDir, allowExit: [1] });
+  if (configured.code === 0) return realpathSync(resolve(commonDir, configured.stdout.trimEnd()));
+  return basename(commonDir) === ".git" ? dirname(commonDir) : commonDir;
+}
+
+/** Finds the repository that a directory belongs to; a subdirectory and a linked worktree lead to the same one. */
+export async function openRepository(cwd: string): Promise<Repository> {
+  const query = ["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"];
+  let answer: GitResult;
+  try {
+    answer = await git(query, { cwd });
+  } catch (error) {
+    if (!/not a git repository/i.test(messageOf(error))) throw error;
+    throw new PrloomError(
+      "not-a-repository",
+      `${cwd} is not in a git repository.`,
+      "Go to your project, or make it one: run `git init`.",
+      error,
+    );
+  }
+  const [gitDir = "", commonDir = ""] = answer.stdout
+    .trimEnd()
+    .split("\n")
+    .map((path) => realpathSync(path));
+  // Asked at the common directory: from a linked worktree of a bare repository, "bare" would be about the worktree.
+  const bareSetting = await git(["config", "--type=bool", "core.bare"], {
+    cwd: commonDir,
+    gitDir: commonDir,
+    allowExit: [1],
+  });
+  const bare = bareSetting.stdout.trim() === "true";
+  return { root: bare ? commonDir : await mainTop(cwd, gitDir, commonDir), commonDir, bare };
+}
+
+/** Refuses a repository that has nothing to branch from. */
+export async function requireCommits(repo: Repository): Promise<void> {
+  const any = await gitAt(repo, ["rev-list", "--all", "--max-count=1"]);
+  if (any.stdout.trim() !== "") return;
+  throw new PrloomError(
+    "no-commits",
+    "This repository has no commit yet, so there is nothing to branch from.",
+    'Make a first one: `git commit --allow-empty -m "First commit"`.',
+  );
+}
+
+/** The branch that the main working tree is on; undefined when HEAD is detached. */
+export async function currentBranch(repo: Repository): Promise<string | undefined> {
+  const head = await gitAt(repo, ["symbolic-ref", "--quiet", "HEAD"], { allowExit: [1] });
+  const ref = head.stdout.trim();
+  return ref.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : undefined;
+}
+
+/** The commit that a revision names, or undefined. */
+export async function resolveCommit(repo: Repository, rev: string): Promise<string | undefined> {
+  const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`];
+  const found = await gitAt(repo, args, { allowExit: [1, 128] });
+  return found.code === 0 ? found.stdout.trim() : undefined;
+}
+
+/** The commit at the tip of a branch of this repository, or undefined when there is no such branch. */
+export function branchTip(repo: Repository, branch: string): Promise<string | undefined> {
+  return resolveCommit(repo, `refs/heads/${branch}`);
+}
+
+export async function branchExists(repo: Repository, branch: string): Promise<boolean> {
+  return (await branchTip(repo, branch)) !== undefined;
+}
+
+/** Whether everything in `ancestor` is in `descendant` too. */
+export async function isAncestor(repo: Repository, ancestor: string, descendant: string): Promise<boolean> {
+  const args = ["merge-base", "--is-ancestor", ancestor, descendant];
+  return (await gitAt(repo, args, { allowExit: [1] })).code === 0;
+}
+
+/** The branch that work starts from when the config names none; undefined when nothing is a good guess. */
+export async function defaultBaseBranch(repo: Repository): Promise<string | undefined> {
+  const origin = await gitAt(repo, ["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"], { allowExit: [1] });
+  const guesses = [
+    origin.stdout.trim().replace("refs/remotes/origin/", ""),
+    await currentBranch(repo),
+    "main",
+    "master",
+  ];
+  for (const guess of guesses) {
+    if (guess && (await branchExists(repo, guess))) return guess;
+  }
+  return undefined;
+}
+
+const IGNORED = "/prloom/.local/";
+
+/** Makes every checkout of the repository ignore prloom's local files; says whether it had to. */
+export function ensureIgnored(repo: Repository): boolean {
+  const path = join(repo.commonDir, "info", "exclude");
+  const before = readTextIfExists(path) ?? "";
+  if (before.split(/\r?\n/).includes(IGNORED)) return false;
+  ensureDir(dirname(path));
+  appendFileSync(path, `${before === "" || before.endsWith("\n") ? "" : "\n"}${IGNORED}\n`);
+  return true;
+}
+
+/** Environment for commits: nothing when the user has an identity, else one of our own. */
+export async function commitIdentity(repo: Repository): Promise<Record<string, string>> {
+  // Without useConfigOnly git would invent an identity out of login and host name.
+  const ask = (name: string) => gitAt(repo, ["-c", "user.useConfigOnly=true", "var", name], { allowExit: [1, 128] });
+  const answers = await Promise.all([ask("GIT_AUTHOR_IDENT"), ask("GIT_COMMITTER_IDENT")]);
+  if (answers.every((answer) => answer.code === 0)) return {};
+  return {
+    GIT_AUTHOR_NAME: "prloom",
+    GIT_AUTHOR_EMAIL: "prloom@localhost",
+    GIT_COMMITTER_NAME: "prloom",
+    GIT_COMMITTER_EMAIL: "prloom@localhost",
+  };
+}

@@ -1,0 +1,168 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { errnoOf, PrloomError } from "../kernel/errors.ts";
+
+export interface GitOptions {
+  readonly cwd?: string;
+  readonly gitDir?: string;
+  readonly workTree?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  /** Exit codes beside 0 that are answers and not failures. */
+  readonly allowExit?: readonly number[];
+  readonly timeoutMs?: number;
+  /** `latin1` carries file names byte for byte from one command's output into another's input. */
+  readonly encoding?: "utf8" | "latin1";
+}
+
+export interface GitResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+
+/**
+ * Configuration is the user's, but an agent may have written it too, so whatever makes git start another program is
+ * switched off. Known and left on: filter and merge drivers (git-lfs needs them), which also need a line in the config.
+ */
+const SAFE_CONFIG = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "core.pager=cat",
+  "core.editor=true",
+  "sequence.editor=true",
+  "core.askPass=",
+  "credential.helper=",
+  "core.quotePath=false",
+  "core.safecrlf=false",
+  "commit.gpgsign=false",
+  "log.showSignature=false",
+  "i18n.commitEncoding=UTF-8",
+  "trailer.separators=:",
+  "color.ui=false",
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "submodule.recurse=false",
+  "advice.addEmbeddedRepo=false",
+].flatMap((setting) => ["-c", setting]);
+
+/** Which file the user's configuration is in, and who they are: everything else called GIT_* changes what git acts on. */
+const KEPT = /^GIT_(CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|(AUTHOR|COMMITTER)_(NAME|EMAIL))$/;
+
+function environment(options: GitOptions): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value !== undefined && (!name.startsWith("GIT_") || KEPT.test(name))) env[name] = value;
+  }
+  env.GIT_TERMINAL_PROMPT = "0";
+  env.GIT_OPTIONAL_LOCKS = "0";
+  env.LC_ALL = "C";
+  if (options.gitDir !== undefined) env.GIT_DIR = options.gitDir;
+  if (options.workTree !== undefined) env.GIT_WORK_TREE = options.workTree;
+  return { ...env, ...options.env };
+}
+
+/** `worktree add …` out of `-c a=b worktree add …`: what a person would have typed. */
+function commandLine(args: readonly string[]): string {
+  let start = 0;
+  while (args[start] === "-c") start += 2;
+  const line = args.slice(start).join(" ");
+  return `git ${line.length > 200 ? `${line.slice(0, 200)}…` : line}`;
+}
+
+function failure(args: readonly string[], what: string, options: GitOptions): PrloomError {
+  return new PrloomError(
+    "git-failed",
+    `\`${commandLine(args)}\` failed: ${what}`,
+    `Look at the repository with \`git -C ${options.workTree ?? options.cwd ?? "."} status\`, then try again.`,
+  );
+}
+
+function startFailure(error: Error, args: readonly string[], options: GitOptions): PrloomError {
+  if (errnoOf(error) !== "ENOENT") return failure(args, error.message, options);
+  // Node reports a missing program and a missing working directory with the same errno.
+  if (options.cwd !== undefined && !existsSync(options.cwd)) {
+    return failure(args, `the folder ${options.cwd} does not exist`, { cwd: "." });
+  }
+  return new PrloomError(
+    "git-failed",
+    "git is not installed, or not in PATH.",
+    "Install git, then run `prloom doctor`.",
+  );
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if (errnoOf(error) !== "ESRCH") throw error;
+  }
+}
+
+/** Runs git without a shell, without hooks, prompts or the caller's GIT_* variables, and within a time limit. */
+export function git(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+  const encoding = options.encoding ?? "utf8";
+  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  return new Promise((resolve, reject) => {
+    // Its own process group: Ctrl-C in the terminal must not cut a commit in half, and a timeout must reach filters.
+    const child = spawn("git", [...SAFE_CONFIG, ...args], {
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      env: environment(options),
+      detached: true,
+      stdio: "pipe",
+    });
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      killGroup(child.pid);
+      // Something that left the group may still hold the pipes; we do not wait for it.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    }, timeoutMs);
+    child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
+    child.on("error", (error) => {
+      clearTimeout(timer);
+      reject(startFailure(error, args, options));
+    });
+    child.on("close", (code, signal) => {
+      clearTimeout(timer);
+      const errors = Buffer.concat(stderr).toString("utf8");
+      const allowed = code === 0 || (code !== null && options.allowExit?.includes(code));
+      if (allowed && code !== null) {
+        resolve({ stdout: Buffer.concat(stdout).toString(encoding), stderr: errors, code });
+        return;
+      }
+      const how = timedOut ? `no answer within ${timeoutMs / 1000} s` : `exit ${code ?? signal}`;
+      reject(failure(args, errors.trim() || how, options));
+    });
+    // A git that ends before it has read its input closes the pipe; its exit code tells the story.
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(options.input === undefined ? "" : Buffer.from(options.input, encoding));
+  });
+}
+
+/** Splits the output of a `-z` command; there is no last empty entry. */
+export function splitNul(text: string): string[] {
+  const parts = text.split("\0");
+  if (parts.at(-1) === "") parts.pop();
+  return parts;
+}
+
+/** Refuses a git that is older than `major.minor`. */
+export async function requireGitVersion(major: number, minor: number): Promise<void> {
+  const { stdout } = await git(["version"]);
+  const found = /(\d+)\.(\d+)/.exec(stdout);
+  const have = [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)] as const;
+  if (have[0] > major || (have[0] === major && have[1] >= minor)) return;
+  throw new PrloomError(
+    "git-too-old",
+    `prloom needs git ${major}.${minor} or newer; this is ${stdout.trim()}.`,
+    "Update git, then run `prloom doctor`.",
+  );
+}

@@ -1,0 +1,164 @@
+import { lstatSync } from "node:fs";
+import { join, posix } from "node:path";
+import { readTextNoFollow } from "../kernel/files.ts";
+import { splitNul } from "./run.ts";
+import { removeTree } from "./tree.ts";
+import { gitIn, type Worktree } from "./worktrees.ts";
+
+/** Top-level folder whose content is never committed by prloom. */
+const PROTECTED = "prloom";
+
+/** Forgets flags that hide changes (assume-unchanged, skip-worktree), and an index that git cannot read. */
+export async function clearHidingFlags(worktree: Worktree, indexFile = join(worktree.gitDir, "index")): Promise<void> {
+  const options = { env: { GIT_INDEX_FILE: indexFile }, encoding: "latin1" } as const;
+  const listed = await gitIn(worktree, ["ls-files", "-v", "-z"], { ...options, allowExit: [128] });
+  if (listed.code !== 0) {
+    await removeTree(indexFile);
+    return;
+  }
+  const hidden = splitNul(listed.stdout).filter((line) => !/^[HM]/.test(line));
+  if (hidden.length === 0) return;
+  const input = hidden.map((line) => `${line.slice(2)}\0`).join("");
+  for (const flag of ["--no-assume-unchanged", "--no-skip-worktree"]) {
+    await gitIn(worktree, ["update-index", "-z", flag, "--stdin"], { ...options, input });
+  }
+}
+
+/** Paths that `.gitmodules` declares, so that a repository there is a submodule and not a stray one. */
+async function declaredSubmodules(worktree: Worktree): Promise<Set<string>> {
+  const text = readTextNoFollow(worktree.path, ".gitmodules");
+  if (text === undefined) return new Set();
+  const args = ["config", "-z", "--file", "-", "--get-regexp", "^submodule\\..*\\.path$"];
+  const found = await gitIn(worktree, args, {
+    input: Buffer.from(text).toString("latin1"),
+    encoding: "latin1",
+    allowExit: [1, 3, 128],
+  });
+  return new Set(splitNul(found.stdout).map((entry) => entry.slice(entry.indexOf("\n") + 1)));
+}
+
+export interface StageTarget {
+  readonly indexFile: string;
+  /** The commit that the index starts from: what the agent staged itself has no say. */
+  readonly from: string;
+  /** Top-level relative paths to leave out. */
+  readonly leaveOut: readonly string[];
+}
+
+interface TreeChanges {
+  readonly gone: string[];
+  readonly changed: string[];
+  readonly nested: string[];
+}
+
+/** Git can store files and links; a pipe or socket in the place of a file leaves that file gone. */
+function isStorable(worktree: Worktree, path: string): boolean {
+  const bytes = Buffer.concat([Buffer.from(`${worktree.path}/`), Buffer.from(path, "latin1")]);
+  const stat = lstatSync(bytes, { throwIfNoEntry: false });
+  return stat !== undefined && (stat.isFile() || stat.isSymbolicLink() || stat.isDirectory());
+}
+
+/** How the tree differs from an index, path by path; names are latin1, so byte for byte. */
+async function treeChanges(worktree: Worktree, indexFile: string): Promise<TreeChanges> {
+  const options = { env: { GIT_INDEX_FILE: indexFile }, encoding: "latin1" } as const;
+  const declared = await declaredSubmodules(worktree);
+  const diff = await gitIn(
+    worktree,
+    ["diff-files", "--name-status", "--no-renames", "--ignore-submodules=dirty", "-z"],
+    options,
+  );
+  const others = await gitIn(worktree, ["ls-files", "--others", "--exclude-standard", "-z"], options);
+  const result: TreeChanges = { gone: [], changed: [], nested: [] };
+  const fields = splitNul(diff.stdout);
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const path = fields[index + 1] ?? "";
+    const isGone = fields[index] === "D" || !isStorable(worktree, path);
+    result[isGone ? "gone" : "changed"].push(path);
+  }
+  for (const entry of splitNul(others.stdout)) {
+    // Only a repository of its own is listed as a folder.
+    const path = entry.replace(/\/$/, "");
+    const isNested = path !== entry && !declared.has(path);
+    result[isNested ? "nested" : "changed"].push(path);
+  }
+  return result;
+}
+
+/**
+ * Stages the whole tree into an index; returns the nested repositories it left out. Not with `git add`, which fails on
+ * a nested repository without commits, on a pipe, and when a pathspec to leave out is an ignored folder.
+ */
+export async function stageInto(worktree: Worktree, target: StageTarget): Promise<string[]> {
+  const options = { env: { GIT_INDEX_FILE: target.indexFile }, encoding: "latin1" } as const;
+  await clearHidingFlags(worktree, target.indexFile);
+  await gitIn(worktree, ["read-tree", "--reset", target.from], options);
+  const { gone, changed, nested } = await treeChanges(worktree, target.indexFile);
+  const leaveOut = target.leaveOut.map((path) => Buffer.from(posix.join(path, ".")).toString("latin1"));
+  const isKept = (path: string) => !leaveOut.some((out) => path === out || path.startsWith(`${out}/`));
+  const update = async (flags: string[], paths: string[]) => {
+    const input = paths
+      .filter(isKept)
+      .map((path) => `${path}\0`)
+      .join("");
+    if (input !== "") await gitIn(worktree, ["update-index", ...flags, "-z", "--stdin"], { ...options, input });
+  };
+  await update(["--force-remove"], gone);
+  await update(["--add", "--remove", "--replace"], changed);
+  return nested.filter(isKept).map((path) => Buffer.from(path, "latin1").toString("utf8"));
+}
+
+/**
+ * Stages everything the agent did, except below the top-level `prloom/`, which stays as HEAD has it. `nested` are
+ * repositories that the agent made inside the tree: their content cannot be committed. Call it after `headState`, and
+ * after the agent's commits were folded. `leaveOut` are further paths, such as files that we copied in.
+ */
+export async function stageAll(worktree: Worktree, leaveOut: readonly string[] = []): Promise<{ nested: string[] }> {
+  const indexFile = join(worktree.gitDir, "index");
+  return { nested: await stageInto(worktree, { indexFile, from: "HEAD", leaveOut: [PROTECTED, ...leaveOut] }) };
+}
+
+export interface StagedChanges {
+  /** Paths that differ from the base; of a rename the new one. */
+  readonly files: string[];
+  /** Files of the base that are gone, renames aside. */
+  readonly deleted: number;
+  /** Files that the base has. */
+  readonly trackedBefore: number;
+  /** Something changed below `prloom/`, and nothing elsewhere. */
+  readonly onlyProtected: boolean;
+}
+
+/** What a commit now would change against `baseSha`. Call it after `stageAll`. */
+export async function stagedChanges(worktree: Worktree, baseSha: string): Promise<StagedChanges> {
+  const [diff, tree] = await Promise.all([
+    gitIn(worktree, ["diff", "--cached", "--no-ext-diff", "--name-status", "-M", "-z", baseSha]),
+    gitIn(worktree, ["ls-tree", "-r", "-z", "--name-only", "--full-tree", baseSha]),
+  ]);
+  const fields = splitNul(diff.stdout);
+  const files: string[] = [];
+  let deleted = 0;
+  for (let index = 0; index < fields.length; ) {
+    const status = fields[index] ?? "";
+    const isMove = /^[RC]/.test(status);
+    files.push(fields[index + (isMove ? 2 : 1)] ?? "");
+    if (status === "D") deleted += 1;
+    index += isMove ? 3 : 2;
+  }
+  const onlyProtected = files.length === 0 && (await protectedChanged(worktree));
+  return { files, deleted, trackedBefore: splitNul(tree.stdout).length, onlyProtected };
+}
+
+async function protectedChanged(worktree: Worktree): Promise<boolean> {
+  const pathspec = [PROTECTED, `:(top,exclude)${PROTECTED}/.local`];
+  const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=dirty", "--", ...pathspec];
+  return (await gitIn(worktree, args)).stdout !== "";
+}
+
+/** Puts `prloom/` back to what HEAD has; its ignored files, `.local` among them, stay. */
+export async function restoreProtected(worktree: Worktree): Promise<void> {
+  await gitIn(worktree, ["reset", "--quiet", "HEAD", "--", PROTECTED]);
+  const tracked = await gitIn(worktree, ["ls-files", "-z", "--", PROTECTED]);
+  if (tracked.stdout !== "")
+    await gitIn(worktree, ["checkout-index", "--force", "-z", "--stdin"], { input: tracked.stdout });
+  await gitIn(worktree, ["clean", "--quiet", "-ffd", "-e", `/${PROTECTED}/.local`, "--", PROTECTED]);
+}

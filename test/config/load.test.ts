@@ -1,0 +1,261 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import fc from "fast-check";
+import { defaultConfig } from "../../src/config/config.ts";
+import { initialConfig } from "../../src/config/init.ts";
+import { configJsonSchema } from "../../src/config/json-schema.ts";
+import { loadConfig, parseConfig } from "../../src/config/load.ts";
+import { checkConfig } from "../../src/config/problems.ts";
+import { PrloomError } from "../../src/kernel/errors.ts";
+
+const MINIMAL = { agents: { echo: { command: "echo" } }, stages: { default: "echo" } };
+
+/** The problems of MINIMAL with something laid over it. */
+function problemsOf(over: Record<string, unknown>): string[] {
+  const checked = checkConfig(JSON.stringify({ ...MINIMAL, ...over }, null, 2));
+  return checked.ok ? [] : checked.problems.map(({ key, message }) => `${key}: ${message}`);
+}
+
+test("the smallest config gets every default", () => {
+  assert.deepEqual(parseConfig(JSON.stringify(MINIMAL), "x"), {
+    ...defaultConfig,
+    agents: { echo: { adapter: "command", command: "echo", env: {}, sandbox: "none" } },
+    stages: { default: "echo" },
+  });
+});
+
+test("everything that can be said is taken over, with units resolved", () => {
+  const text = JSON.stringify({
+    $schema: "https://example.com/schema.json",
+    forge: "local",
+    baseBranch: "develop",
+    worktreesDir: "../trees",
+    copyFiles: [".env"],
+    initCommands: ["npm ci"],
+    checks: ["npm test"],
+    agents: { a: { adapter: "command", command: "a", args: ["-x", ""], env: { K: "v" }, model: "m", sandbox: "auto" } },
+    stages: { default: "a", worker: "a" },
+    limits: {
+      maxRunningAgents: 1,
+      runTimeout: "90s",
+      silenceTimeout: "500ms",
+      checkTimeout: "1.5h",
+      stopGrace: "0s",
+      maxOutput: "512KB",
+      maxDeletions: { files: 0 },
+    },
+    bus: { maxAttempts: 2, retryMin: "2s", retryMax: "2s" },
+    presets: { fast: { limits: { runTimeout: "1m" }, stages: { worker: "b" }, agents: { b: { command: "b" } } } },
+    cleanAfter: "30d",
+  });
+  const config = parseConfig(text, "x");
+  assert.deepEqual(config.limits, {
+    ...defaultConfig.limits,
+    maxRunningAgents: 1,
+    runTimeoutMs: 90_000,
+    silenceTimeoutMs: 500,
+    checkTimeoutMs: 5_400_000,
+    stopGraceMs: 0,
+    maxOutputBytes: 524_288,
+    maxDeletions: { files: 0, percent: 20 },
+  });
+  assert.deepEqual(config.bus, { maxAttempts: 2, retryMinMs: 2000, retryMaxMs: 2000 });
+  assert.deepEqual(config.agents.a, {
+    adapter: "command",
+    command: "a",
+    args: ["-x", ""],
+    env: { K: "v" },
+    model: "m",
+    sandbox: "auto",
+  });
+  assert.equal(config.cleanAfterMs, 30 * 86_400_000);
+  assert.equal(config.presets.fast?.agents.b?.command, "b");
+});
+
+const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
+  [{ limits: { maxRuningAgents: 3 } }, ["limits.maxRuningAgents: unknown key, did you mean maxRunningAgents?"]],
+  [{ Limits: {} }, ["Limits: unknown key, did you mean limits?"]],
+  [{ zzz: 1 }, ["zzz: unknown key"]],
+  [{ limits: { runTimeout: 7200 } }, ['limits.runTimeout: must be a text with a unit, like "2h"']],
+  [
+    { limits: { runTimeout: "2 hours" } },
+    ['limits.runTimeout: must be a number with a unit (ms, s, m, h, d), like "2h"'],
+  ],
+  [
+    { limits: { runTimeout: "2h", silenceTimeout: "30" } },
+    ['limits.silenceTimeout: must be a number with a unit (ms, s, m, h, d), like "30m"'],
+  ],
+  [{ limits: { runTimeout: "0s" } }, ['limits.runTimeout: must be more than 0, like "2h"']],
+  [{ limits: { runTimeout: "40d" } }, ["limits.runTimeout: must not be more than 24d"]],
+  [{ limits: { maxOutput: "16mb" } }, ['limits.maxOutput: must be a number with a unit (B, KB, MB, GB), like "16MB"']],
+  [{ limits: { attemptsPerTodo: 0 } }, ["limits.attemptsPerTodo: must be a whole number of 1 or more"]],
+  [{ limits: { attemptsPerTodo: 1.5 } }, ["limits.attemptsPerTodo: must be a whole number of 1 or more"]],
+  [{ bus: { retryMin: "10m", retryMax: "5m" } }, ["bus.retryMin: must not be more than bus.retryMax"]],
+  [{ gates: { plan: true } }, ["gates: not available in this version"]],
+  [{ bridges: {}, server: {} }, ["bridges: not available in this version", "server: not available in this version"]],
+  [{ forge: "github" }, ['forge: "github" is not available in this version']],
+  [{ forge: "locl" }, ['forge: must be "local", did you mean local?']],
+  [{ stages: { default: "echo", reviewer: "echo" } }, ["stages.reviewer: not available in this version"]],
+  [
+    { agents: { echo: { command: "x", adapter: "opencode" } } },
+    ['agents.echo.adapter: "opencode" is not available in this version'],
+  ],
+  [{ agents: { echo: { command: " " } } }, ["agents.echo.command: must not be empty"]],
+  [{ agents: { echo: {} } }, ["agents.echo.command: is missing: must be a text"]],
+  [
+    { agents: { echo: { command: "x" }, "a b": { command: "x" } } },
+    ["agents.a b: names have letters, digits, . _ and - only"],
+  ],
+  [{ stages: { default: "ecko" } }, ['stages.default: there is no agent called "ecko", did you mean echo?']],
+  [{ stages: {} }, ["stages.default: is missing: must be a text"]],
+  [
+    { presets: { p: { stages: { worker: "nobody" } } } },
+    ['presets.p.stages.worker: there is no agent called "nobody"'],
+  ],
+  [{ presets: { p: { baseBranch: "x" } } }, ["presets.p.baseBranch: unknown key"]],
+  [{ presets: { p: { gates: {} } } }, ["presets.p.gates: not available in this version"]],
+  [{ copyFiles: ["../secret"] }, ["copyFiles.0: must be a path below the repository, without .."]],
+  [{ checks: "npm test" }, ["checks: must be a list of texts"]],
+];
+
+for (const [over, expected] of mistakes) {
+  test(`refused: ${JSON.stringify(over)}`, () => assert.deepEqual(problemsOf(over), expected));
+}
+
+test("a file without agents and stages is told both", () => {
+  const checked = checkConfig("{}");
+  assert.deepEqual(checked.ok ? [] : checked.problems.map(({ key }) => key), ["agents", "stages"]);
+});
+
+test("all mistakes come at once, in the order of the file, with line and column", () => {
+  const text = `{
+  "agents": {"echo": {"command": ""}},
+  "stages": {"default": "eco"},
+  "limits": {
+    "maxRuningAgents": 3,
+    "runTimeout": 5,
+    "runTimeout": "1h"
+  }
+}
+`;
+  assert.throws(
+    () => parseConfig(text, "prloom/config.json"),
+    (error) => {
+      assert.ok(error instanceof PrloomError);
+      assert.equal(error.code, "config-invalid");
+      assert.equal(
+        error.message,
+        [
+          "prloom/config.json has 4 mistakes:",
+          "  prloom/config.json:2:23  agents.echo.command: must not be empty",
+          '  prloom/config.json:3:14  stages.default: there is no agent called "eco", did you mean echo?',
+          "  prloom/config.json:5:5  limits.maxRuningAgents: unknown key, did you mean maxRunningAgents?",
+          "  prloom/config.json:7:5  limits.runTimeout: is given twice",
+        ].join("\n"),
+      );
+      assert.equal(error.hint, "Fix them in prloom/config.json and run `prloom doctor`.");
+      return true;
+    },
+  );
+});
+
+const notJson: [text: string, where: string, message: RegExp][] = [
+  ['{"agents": {},}', "1:15", /comma too many/],
+  ['{\n  // why\n  "stages": {"default": "x"}\n}', "2:3", /comments are not allowed/],
+  ["", "1:1", /value is expected/],
+  ["[]", "1:1", /must be an object/],
+  ["null", "1:1", /must be an object/],
+  ['{"agents": {}', "1:14", /closing \}/],
+  ["{'a': 1}", "1:2", /./],
+  ['{"__proto__": {"polluted": true}}', "1:2", /unknown key/],
+];
+
+for (const [text, where, message] of notJson) {
+  test(`not a config: ${JSON.stringify(text)}`, () => {
+    const checked = checkConfig(text);
+    assert.ok(!checked.ok);
+    const found = checked.problems.find(({ line, column }) => `${line}:${column}` === where);
+    assert.match(found?.message ?? JSON.stringify(checked.problems), message);
+  });
+}
+
+test("whatever the text, there is a config or a list of problems, and what passes is strict JSON", () => {
+  const key = fc.constantFrom(
+    "agents",
+    "stages",
+    "limits",
+    "default",
+    "echo",
+    "command",
+    "presets",
+    "__proto__",
+    "runTimeout",
+    "x",
+  );
+  const { tree } = fc.letrec((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom<unknown>("echo", "1h", "", 1, null, true),
+      fc.dictionary(key, tie("tree"), { maxKeys: 4 }),
+      fc.array(tie("tree"), { maxLength: 2 }),
+    ),
+  }));
+  const cut = fc
+    .tuple(
+      tree.map((value) => JSON.stringify(value)),
+      fc.nat(200),
+    )
+    .map(([text, length]) => text.slice(0, length));
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        cut,
+        fc.string(),
+        tree.map((value) => JSON.stringify({ ...MINIMAL, presets: value })),
+      ),
+      (text) => {
+        const checked = checkConfig(text);
+        if (checked.ok) JSON.parse(text);
+        else
+          assert.ok(
+            checked.problems.length > 0 && checked.problems.every(({ line, column }) => line > 0 && column > 0),
+          );
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test("a missing file, an unreadable one, and one with a byte order mark", (t) => {
+  const root = mkdtempSync(join(tmpdir(), "prloom-config-"));
+  t.after(() => rmSync(root, { recursive: true, force: true }));
+  assert.throws(() => loadConfig(root), { code: "config-missing", hint: /prloom init/ });
+  mkdirSync(join(root, "prloom/config.json"), { recursive: true });
+  assert.throws(() => loadConfig(root), { code: "config-invalid", message: /cannot be read/ });
+  rmSync(join(root, "prloom/config.json"), { recursive: true });
+  writeFileSync(join(root, "prloom/config.json"), `\ufeff${JSON.stringify(MINIMAL)}`);
+  assert.equal(loadConfig(root).stages.default, "echo");
+});
+
+test("what init writes is accepted", () => {
+  const text = initialConfig({ agentName: "echo", command: "echo", args: ["-n"], baseBranch: "main" });
+  assert.equal(text.endsWith("}\n"), true);
+  const config = parseConfig(text, "x");
+  assert.deepEqual([config.baseBranch, config.stages, config.agents.echo?.args], ["main", { default: "echo" }, ["-n"]]);
+  assert.deepEqual(Object.keys(JSON.parse(initialConfig({ agentName: "a", command: "a", args: [] }))), [
+    "agents",
+    "stages",
+  ]);
+});
+
+test("the JSON Schema names the keys and is plain JSON", () => {
+  const schema = configJsonSchema();
+  assert.deepEqual(JSON.parse(JSON.stringify(schema)), schema);
+  const properties = schema.properties as Record<string, { properties?: object }>;
+  assert.ok("runTimeout" in (properties.limits?.properties ?? {}));
+  assert.equal(schema.additionalProperties, false);
+  assert.deepEqual(schema.required, ["agents", "stages"]);
+});
