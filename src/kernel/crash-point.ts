@@ -3,7 +3,8 @@
  * kills itself there, the n-th time it passes. Costs one comparison when the variable is not set.
  */
 const wanted = process.env.PRLOOM_CRASH_AT;
-const [wantedName, wantedCount] = wanted ? wanted.split(":") : [];
+// Names hold colons themselves, so only a number at the very end is a count.
+const [, wantedName, wantedCount] = /^(.+?)(?::(\d+))?$/.exec(wanted ?? "") ?? [];
 let remaining = Number(wantedCount ?? 1);
 
 export function crashPoint(name: string): void {

@@ -1,6 +1,8 @@
 import {
+  chmodSync,
   closeSync,
   constants,
+  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -8,7 +10,6 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
-  readSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -17,6 +18,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
+import { threadId } from "node:worker_threads";
 import { errnoOf, PrloomError } from "./errors.ts";
 
 let temporary = 0;
@@ -24,8 +26,10 @@ let temporary = 0;
 /** Replaces a file wholly or not at all: temporary name beside it, fsync, rename. */
 export function writeFileAtomic(path: string, data: string | Uint8Array, mode = 0o644): void {
   temporary += 1;
-  const temp = join(dirname(path), `.${basename(path)}.${process.pid}.${temporary}.tmp`);
+  const temp = join(dirname(path), `.${basename(path)}.${process.pid}-${threadId}.${temporary}.tmp`);
   try {
+    // In a container every start has the same pid: what a killed one left under this name is nobody's.
+    rmSync(temp, { force: true });
     const fd = openSync(temp, "wx", mode);
     try {
       writeAll(fd, typeof data === "string" ? Buffer.from(data) : data);
@@ -99,25 +103,36 @@ const NO_FOLLOW = constants.O_NOFOLLOW;
 
 /**
  * Reads `<root>/<relative>` without following a link at any component below root: what an agent left in its folder is
- * data, and a link there would make us read somebody else's file. Undefined when absent, a link, or not a file.
+ * data, and a link there would make us read somebody else's file. Undefined when absent, a link, not a file, or larger
+ * than `maxBytes`: half a file would say what nobody wrote.
  */
 export function readTextNoFollow(root: string, relative: string, maxBytes = 4 * 1024 * 1024): string | undefined {
   const parts = relative.split(sep);
+  if (parts.includes("..")) return undefined;
   let path = root;
   for (const part of parts.slice(0, -1)) {
     path = join(path, part);
     if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
   }
-  path = join(path, parts.at(-1) ?? "");
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat?.isFile()) return undefined;
-  const fd = openSync(path, constants.O_RDONLY | NO_FOLLOW | constants.O_NONBLOCK);
+  const fd = openNoFollow(join(path, parts.at(-1) ?? ""));
+  if (fd === undefined) return undefined;
   try {
-    const buffer = Buffer.alloc(Math.min(stat.size, maxBytes));
-    const read = readSync(fd, buffer, 0, buffer.length, 0);
-    return buffer.subarray(0, read).toString("utf8");
+    const stat = fstatSync(fd);
+    if (!stat.isFile() || stat.size > maxBytes) return undefined;
+    return readFileSync(fd, "utf8");
   } finally {
     closeSync(fd);
+  }
+}
+
+function openNoFollow(path: string): number | undefined {
+  // Opening a device or a pipe may do something or wait for somebody, so look first.
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
+  try {
+    return openSync(path, constants.O_RDONLY | NO_FOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (isMissing(error) || errnoOf(error) === "ELOOP") return undefined;
+    throw error;
   }
 }
 
@@ -135,9 +150,26 @@ export function remakeDirNoFollow(root: string, relative: string): string {
     if (!stat?.isDirectory()) mkdirSync(path);
   }
   path = join(path, parts.at(-1) ?? "");
-  rmSync(path, { recursive: true, force: true });
+  removeTree(path);
   mkdirSync(path);
   return path;
+}
+
+/** Removes what lies at the path, read-only folders included (module caches make them). Links are removed, not followed. */
+function removeTree(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    if (errnoOf(error) !== "EACCES" && errnoOf(error) !== "ENOTEMPTY") throw error;
+    openFolders(path);
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function openFolders(path: string): void {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  chmodSync(path, 0o700);
+  for (const name of readdirSync(path)) openFolders(join(path, name));
 }
 
 /** Removes a directory if it is there and empty; says whether it is gone. */

@@ -1,0 +1,32 @@
+import type { AgentAdapter, Invocation } from "../port.ts";
+import { runAdapter } from "../run-events.ts";
+
+/** `agents.<name>` of the config, as far as it says what to start. */
+export interface CommandSpec {
+  readonly name: string;
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  readonly model?: string | undefined;
+}
+
+/** What to start: a command with blanks and without `args` is a line for the shell, anything else names a program. */
+export function invocationOf(spec: Pick<CommandSpec, "command" | "args">): Invocation {
+  if (spec.args === undefined && /\s/.test(spec.command.trim())) return { shell: spec.command };
+  return { program: spec.command.trim(), args: spec.args ?? [] };
+}
+
+/** Runs any program as an agent: the prompt on stdin, PRLOOM_* in its environment, what it prints as text. */
+export function commandAdapter(spec: CommandSpec): AgentAdapter {
+  return {
+    name: spec.name,
+    resumes: false,
+    start: (request) => {
+      const model = request.model ?? spec.model;
+      return runAdapter(request, {
+        invocation: invocationOf(spec),
+        ...(model === undefined ? {} : { env: { PRLOOM_MODEL: model } }),
+        eventsOf: (line) => [{ type: "text", text: line }],
+      });
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, isAbsolute, resolve } from "node:path";
+import { errnoOf } from "../kernel/errors.ts";
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+/** The file that starting `command` would run, found as the system finds it: by path when it has a slash, else in PATH. */
+export function findProgram(command: string, path: string | undefined, cwd: string): string | undefined {
+  if (command === "") return undefined;
+  if (command.includes("/")) {
+    const file = isAbsolute(command) ? command : resolve(cwd, command);
+    return isExecutable(file) ? file : undefined;
+  }
+  for (const folder of (path ?? "").split(delimiter)) {
+    const file = resolve(cwd, folder, command);
+    if (isExecutable(file)) return file;
+  }
+  return undefined;
+}

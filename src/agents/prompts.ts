@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { PrloomError } from "../kernel/errors.ts";
+import { readTextIfExists } from "../kernel/files.ts";
+import { shortHash } from "../kernel/ids.ts";
+import type { Stage } from "./port.ts";
+
+export interface PromptParts {
+  readonly stage: Stage;
+  readonly template: string;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+const NAME = /\{\{\s*([A-Za-z][\w.-]*)\s*\}\}/g;
+
+/**
+ * Fills `{{name}}` in a template, once: what a value brings along is never read as a template. `{{marker}}` is ours: it
+ * depends on all values, so no value can contain it, and a template can quote text between two of them.
+ */
+export function renderPrompt({ stage, template, values }: PromptParts): string {
+  const known = new Map(Object.entries(values));
+  known.set("marker", shortHash(JSON.stringify(Object.entries(values)), 16));
+  const unknown = new Set([...template.matchAll(NAME)].map((match) => match[1]!).filter((name) => !known.has(name)));
+  if (unknown.size > 0) {
+    const names = [...unknown].map((name) => `{{${name}}}`).join(", ");
+    const there = [...known.keys()].map((name) => `{{${name}}}`).join(", ");
+    throw new PrloomError(
+      "config-invalid",
+      `The prompt of the stage ${stage} uses ${names}, which prloom does not know.`,
+      `Edit prloom/prompts/${stage}.md: it may use ${there}. Then run \`prloom doctor\`.`,
+    );
+  }
+  return template.replace(NAME, (_whole, name: string) => known.get(name) ?? "");
+}
+
+/** The template of a stage: the repository's own `<overrideDir>/<stage>.md`, else the one that comes with prloom. */
+export function loadPrompt(stage: Stage, overrideDir: string | undefined): string {
+  const own = overrideDir === undefined ? undefined : readTextIfExists(join(overrideDir, `${stage}.md`));
+  const template = own ?? readTextIfExists(fileURLToPath(new URL(`./prompts/${stage}.md`, import.meta.url)));
+  if (template !== undefined && template.trim() !== "") return template;
+  throw new PrloomError(
+    own === undefined ? "config-missing" : "config-invalid",
+    own === undefined ? `There is no prompt for the stage ${stage}.` : `prloom/prompts/${stage}.md is empty.`,
+    own === undefined
+      ? `Write one to prloom/prompts/${stage}.md.`
+      : `Write the prompt into it, or remove it to use prloom's own: \`rm prloom/prompts/${stage}.md\`.`,
+  );
+}

@@ -1,0 +1,41 @@
+import type { Invocation, RunLimits } from "./port.ts";
+
+/** What lies in a run's folder. `agent/` is the agent's own; the rest is between the runner and the shim. */
+export const RUN_FILES = {
+  request: "request.json",
+  prompt: "prompt.md",
+  process: "process.json",
+  output: "output.log",
+  exit: "exit.json",
+  shimLog: "shim.log",
+  agentDir: "agent",
+} as const;
+
+/** In the environment of everything a run starts; how recovery finds what left the run's process group. */
+export const RUN_ID_VARIABLE = "PRLOOM_RUN_ID";
+
+/** In the environment of the shim alone; how recovery finds a shim that has not written process.json yet. */
+export const SHIM_VARIABLE = "PRLOOM_SHIM_OF";
+
+/** `request.json`: what the shim is to start. The prompt lies beside it. */
+export interface StoredRequest {
+  readonly runId: string;
+  readonly cwd: string;
+  readonly invocation: Invocation;
+  readonly env: Readonly<Record<string, string>>;
+  readonly limits: RunLimits;
+  readonly pidNamespace: boolean;
+}
+
+/** `process.json`: who the shim is, and once it has started the agent, who that is. */
+export interface ProcessRecord {
+  readonly runId: string;
+  readonly pid: number;
+  readonly pgid: number;
+  readonly startTicks: number;
+  readonly bootId: string;
+  readonly agentPid?: number | undefined;
+  readonly agentPgid?: number | undefined;
+  /** Absent when the agent had ended before it could be looked at. */
+  readonly agentStartTicks?: number | undefined;
+}

@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import { crashPoint } from "../kernel/crash-point.ts";
+import { ensureDir, isMissing, readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
+import { NAMESPACE_ARGS } from "./namespace.ts";
+import type { LiveRun, RunExit, RunRequest } from "./port.ts";
+import { RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE, type StoredRequest } from "./run-files.ts";
+import { endSurvivors } from "./survivors.ts";
+
+export { endSurvivors };
+
+const exitSchema = z.object({
+  reason: z.enum(["exited", "deadline", "silence", "spawn-failed"]),
+  code: z.number().nullable(),
+  signal: z.string().nullable(),
+  startedAt: z.string(),
+  endedAt: z.string(),
+  outputBytes: z.number(),
+  truncated: z.boolean(),
+  leftBehind: z.number(),
+  error: z.string().exactOptional(),
+});
+
+/** How the run ended, or undefined when it has no exit: it still runs, or it was interrupted. */
+export function readExit(runDir: string): RunExit | undefined {
+  const text = readTextIfExists(join(runDir, RUN_FILES.exit));
+  if (text === undefined) return undefined;
+  try {
+    return exitSchema.safeParse(JSON.parse(text)).data;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The last `bytes` bytes of what the program printed, from a whole character on; "" when it printed nothing. */
+export function outputTail(runDir: string, bytes: number): string {
+  let fd: number;
+  try {
+    fd = openSync(join(runDir, RUN_FILES.output), "r");
+  } catch (error) {
+    if (isMissing(error)) return "";
+    throw error;
+  }
+  try {
+    const { size } = fstatSync(fd);
+    const from = Math.max(0, size - bytes);
+    const buffer = Buffer.alloc(size - from);
+    const tail = buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, from));
+    let start = 0;
+    while (from > 0 && start < 3 && ((tail[start] ?? 0) & 0xc0) === 0x80) start += 1;
+    return tail.subarray(start).toString("utf8");
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The shim lies beside this file, as source and as bundle. */
+const shimPath = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./shim.ts" : "./shim.js", import.meta.url));
+
+function prepare(request: RunRequest): void {
+  const { runDir, runId, cwd, invocation, env, limits } = request;
+  ensureDir(join(runDir, RUN_FILES.agentDir));
+  // Left by a start that was cut off under the same number: they would speak for this run.
+  for (const name of [RUN_FILES.exit, RUN_FILES.process, RUN_FILES.output]) rmSync(join(runDir, name), { force: true });
+  writeFileAtomic(join(runDir, RUN_FILES.prompt), request.stdin, 0o600);
+  const pidNamespace = request.pidNamespace ?? false;
+  const stored: StoredRequest = { runId, cwd, invocation, env, limits, pidNamespace };
+  writeFileAtomic(join(runDir, RUN_FILES.request), `${JSON.stringify(stored)}\n`, 0o600);
+}
+
+function spawnShim(request: RunRequest): ChildProcess {
+  const log = openSync(join(request.runDir, RUN_FILES.shimLog), "a", 0o600);
+  try {
+    return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", shimPath, request.runDir], {
+      cwd: request.runDir,
+      detached: true,
+      stdio: ["pipe", log, log],
+      // Nothing else of ours: an agent of the same user can read the shim's environment.
+      env: {
+        PATH: process.env.PATH ?? "",
+        [RUN_ID_VARIABLE]: request.runId,
+        [SHIM_VARIABLE]: request.runId,
+        ...(process.env.PRLOOM_SHIM_CRASH_AT ? { PRLOOM_CRASH_AT: process.env.PRLOOM_SHIM_CRASH_AT } : {}),
+      },
+    });
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** Starts a program through the shim. What it is to do is on disk before anything runs. */
+export function startRun(request: RunRequest): LiveRun {
+  prepare(request);
+  crashPoint("run-prepared");
+  const child = spawnShim(request);
+  const ended = new Promise<RunExit | "interrupted">((resolve) => {
+    const over = (): void => resolve(exitOrInterrupted(request.runDir));
+    child.once("exit", over);
+    child.once("error", over);
+  });
+  // A shim that died cannot be told anything; `ended` says so.
+  child.stdin?.on("error", () => child.stdin?.destroy());
+  child.stdin?.write("start\n");
+  crashPoint("run-started");
+  const stop = async (): Promise<void> => {
+    child.stdin?.end("stop\n");
+    await within(ended, request.limits.graceMs + SHIM_PATIENCE_MS);
+    await endSurvivors(request.runDir, { graceMs: 0 });
+  };
+  return { runDir: request.runDir, ended, stop };
+}
+
+/** How long a shim that was told to stop may take beyond the grace, before we end it ourselves. */
+const SHIM_PATIENCE_MS = 10_000;
+
+function exitOrInterrupted(runDir: string): RunExit | "interrupted" {
+  try {
+    return readExit(runDir) ?? "interrupted";
+  } catch (error) {
+    process.emitWarning(`The exit of ${runDir} cannot be read: ${String(error)}`);
+    return "interrupted";
+  }
+}
+
+async function within(promise: Promise<unknown>, ms: number): Promise<void> {
+  const over = new AbortController();
+  const timer = sleep(ms, undefined, { signal: over.signal }).catch(() => undefined);
+  await Promise.race([promise, timer]);
+  over.abort();
+}
+
+let namespaceWorks: Promise<boolean> | undefined;
+
+/** Whether bubblewrap can give runs a pid namespace on this machine. Asked once. */
+export function probePidNamespace(): Promise<boolean> {
+  namespaceWorks ??= new Promise((resolve) => {
+    const probe = spawn("bwrap", [...NAMESPACE_ARGS, "true"], { stdio: "ignore", timeout: 5000 });
+    probe.once("error", () => resolve(false));
+    probe.once("exit", (code) => resolve(code === 0));
+  });
+  return namespaceWorks;
+}

@@ -1,0 +1,236 @@
+/**
+ * The small program between the daemon and one agent: `node shim.ts <runDir>`. It outlives nobody: when its pipe to the
+ * daemon closes, it ends all that it started. Imports built-ins and kernel only, because every run waits for its start.
+ */
+import { once } from "node:events";
+import { readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isoTime } from "../kernel/clock.ts";
+import { crashPoint } from "../kernel/crash-point.ts";
+import { messageOf, PrloomError } from "../kernel/errors.ts";
+import { writeFileAtomic } from "../kernel/files.ts";
+import { endRun, identityOf } from "../kernel/process-tree.ts";
+import type { RunExit } from "./port.ts";
+import { type ProcessRecord, RUN_FILES, type StoredRequest } from "./run-files.ts";
+import { type OutputLog, openOutputLog } from "./shim-output.ts";
+import { agentItself, type Program, startProgram } from "./shim-program.ts";
+
+/** Why the run ends. The first reason holds; "interrupted" leaves no exit.json. */
+type Ending = RunExit["reason"] | "interrupted";
+
+interface Shim {
+  readonly runDir: string;
+  readonly request: StoredRequest;
+  readonly record: ProcessRecord;
+  readonly log: OutputLog;
+  readonly startedAt: string;
+  readonly timers: Set<NodeJS.Timeout>;
+  program?: Program;
+  lastOutput: number;
+  ending?: Ending;
+  error?: string;
+}
+
+/** setTimeout fires at once for anything longer. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** bwrap, the first process of its namespace, and the agent itself. */
+const WITH_NAMESPACE = 3;
+
+/** For shim.log. The log may be on the very disk that is full, so a failure here must not become the next problem. */
+function note(problem: string): boolean {
+  try {
+    writeSync(2, `${isoTime(Date.now())} ${problem}\n`);
+    return true;
+  } catch (error) {
+    return error === undefined;
+  }
+}
+
+function writeProcessRecord(runDir: string, record: ProcessRecord): void {
+  writeFileAtomic(join(runDir, RUN_FILES.process), `${JSON.stringify(record)}\n`, 0o600);
+}
+
+function openShim(runDir: string): Shim {
+  const request = JSON.parse(readFileSync(join(runDir, RUN_FILES.request), "utf8")) as StoredRequest;
+  const self = identityOf(process.pid);
+  if (!self) throw new Error("The shim cannot read its own entry in the process table.");
+  const record = { ...self, pgid: process.pid, runId: request.runId };
+  writeProcessRecord(runDir, record);
+  crashPoint("shim-recorded");
+  return {
+    runDir,
+    request,
+    record,
+    log: openOutputLog(join(runDir, RUN_FILES.output), request.limits.maxOutputBytes),
+    startedAt: isoTime(Date.now()),
+    timers: new Set(),
+    lastOutput: performance.now(),
+  };
+}
+
+function decide(shim: Shim, ending: Ending): void {
+  if (shim.ending !== undefined) return;
+  shim.ending = ending;
+  for (const timer of shim.timers) clearTimeout(timer);
+  finish(shim, ending).catch(fail);
+}
+
+function after(shim: Shim, ms: number, act: () => void): void {
+  const timer = setTimeout(
+    () => {
+      shim.timers.delete(timer);
+      act();
+    },
+    Math.min(ms, LONGEST_TIMER),
+  );
+  shim.timers.add(timer);
+}
+
+function watchSilence(shim: Shim): void {
+  const left = shim.lastOutput + shim.request.limits.silenceMs - performance.now();
+  if (left <= 0) decide(shim, "silence");
+  else after(shim, Math.ceil(left), () => watchSilence(shim));
+}
+
+async function start(shim: Shim): Promise<void> {
+  let program: Program;
+  try {
+    program = await startProgram(shim.request, shim.runDir);
+  } catch (error) {
+    shim.error = messageOf(error);
+    decide(shim, "spawn-failed");
+    return;
+  }
+  crashPoint("shim-spawned");
+  shim.program = program;
+  program.child.once("exit", () => decide(shim, "exited"));
+  relay(shim, program);
+  recordAgent(shim, program.pid);
+  after(shim, shim.request.limits.deadlineMs, () => decide(shim, "deadline"));
+  watchSilence(shim);
+}
+
+function recordAgent(shim: Shim, pid: number): void {
+  const agent = { agentPid: pid, agentPgid: pid, agentStartTicks: identityOf(pid)?.startTicks };
+  try {
+    writeProcessRecord(shim.runDir, { ...shim.record, ...agent });
+  } catch (error) {
+    // The run id still finds the agent; a full disk is no reason to end it.
+    note(`process.json: ${messageOf(error)}`);
+  }
+}
+
+function relay(shim: Shim, program: Program): void {
+  for (const output of program.outputs) {
+    output.on("error", (error) => note(`output: ${error.message}`));
+    output.on("data", (chunk: Buffer) => {
+      shim.lastOutput = performance.now();
+      shim.log.write(chunk);
+    });
+  }
+}
+
+async function endAll(shim: Shim, program: Program): Promise<number> {
+  const { runId, limits, pidNamespace } = shim.request;
+  const living = !hasExited(program);
+  const signalFirst = living ? [agentItself(program, pidNamespace)] : [];
+  const ended = await endRun({ id: runId, groups: [program.pid] }, { graceMs: limits.graceMs, signalFirst });
+  const expected = living ? (pidNamespace ? WITH_NAMESPACE : 1) : 0;
+  return Math.max(0, ended - expected);
+}
+
+function hasExited(program: Program): boolean {
+  return program.child.exitCode !== null || program.child.signalCode !== null;
+}
+
+/** What was printed last is still in the pipe. Somebody we cannot see may hold it open, so not for ever. */
+async function drain(program: Program): Promise<void> {
+  const open = program.outputs.filter((output) => !output.closed);
+  await Promise.race([Promise.all(open.map((output) => once(output, "close"))), sleep(1000)]);
+}
+
+async function finish(shim: Shim, ending: Ending): Promise<void> {
+  const { program } = shim;
+  let leftBehind = 0;
+  if (program) {
+    leftBehind = await endAll(shim, program);
+    if (!hasExited(program)) await once(program.child, "exit");
+    await drain(program);
+  }
+  shim.log.close();
+  if (ending !== "interrupted") await writeExit(shim, exitOf(shim, ending, leftBehind));
+  process.exit(0);
+}
+
+function exitOf(shim: Shim, reason: RunExit["reason"], leftBehind: number): RunExit {
+  const error = [shim.error, shim.log.problem()].filter((part) => part !== undefined).join("; ");
+  return {
+    reason,
+    code: shim.program?.child.exitCode ?? null,
+    signal: shim.program?.child.signalCode ?? null,
+    startedAt: shim.startedAt,
+    endedAt: isoTime(Date.now()),
+    outputBytes: shim.log.bytes(),
+    truncated: shim.log.truncated(),
+    leftBehind,
+    ...(error === "" ? {} : { error }),
+  };
+}
+
+/** On a full disk we wait for space: a run that is complete must not be repeated because it could not say so. */
+async function writeExit(shim: Shim, exit: RunExit): Promise<void> {
+  crashPoint("shim-exit");
+  for (;;) {
+    try {
+      writeFileAtomic(join(shim.runDir, RUN_FILES.exit), `${JSON.stringify(exit)}\n`, 0o600);
+      return;
+    } catch (error) {
+      if (!(error instanceof PrloomError) || error.code !== "disk-full" || process.stdin.readableEnded) throw error;
+      await sleep(500);
+    }
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** A fault of ours: the agent must not go on unwatched, and the run does not count. */
+function interrupt(shim: Shim, error: unknown): void {
+  note(describe(error));
+  decide(shim, "interrupted");
+}
+
+/** Even ending failed: recovery will try again, and say what it cannot end. */
+function fail(error: unknown): void {
+  note(describe(error));
+  process.exit(1);
+}
+
+/** The daemon says "start" once and perhaps "stop"; a closed pipe means that it is dead, which is a stop too. */
+function obeyDaemon(shim: Shim): void {
+  let heard = "";
+  let started = false;
+  process.stdin.on("data", (chunk) => {
+    heard = (heard + chunk.toString()).slice(-100);
+    if (heard.includes("stop\n")) decide(shim, "interrupted");
+    else if (!started && heard.includes("start\n")) {
+      started = true;
+      start(shim).catch((error: unknown) => interrupt(shim, error));
+    }
+  });
+  for (const event of ["end", "error", "close"]) process.stdin.on(event, () => decide(shim, "interrupted"));
+}
+
+function main(runDir: string): void {
+  process.on("SIGINT", () => note("SIGINT ignored: the daemon decides"));
+  process.on("SIGHUP", () => note("SIGHUP ignored: the daemon decides"));
+  const shim = openShim(runDir);
+  process.on("SIGTERM", () => decide(shim, "interrupted"));
+  process.on("uncaughtException", (error) => interrupt(shim, error));
+  obeyDaemon(shim);
+}
+
+main(process.argv[2] ?? "");

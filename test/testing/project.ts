@@ -1,0 +1,171 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { StatusReport } from "../../src/dispatcher/read.ts";
+import type { PlanRecord } from "../../src/plan/record.ts";
+
+const CLI = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+export const TEST_AGENT = fileURLToPath(new URL("./test-agent.mjs", import.meta.url));
+
+export interface CliResult {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A repository of its own with prloom set up in it, driven through the real CLI. */
+export interface Project {
+  readonly root: string;
+  readonly home: string;
+  readonly authority: string;
+  /** Runs the CLI to its end. */
+  cli(args: readonly string[], env?: Record<string, string>): Promise<CliResult>;
+  /** Starts the CLI and leaves it running. */
+  spawnCli(args: readonly string[], env?: Record<string, string>): ChildProcess;
+  /** `prloom start --until-idle`. */
+  work(env?: Record<string, string>): Promise<CliResult>;
+  status(): Promise<StatusReport>;
+  readonly inbox: string;
+  /** Puts a plan into the inbox; queued unless `meta` says otherwise. */
+  plan(id: string, todos: readonly string[], meta?: Record<string, unknown>): void;
+  /** Puts any bytes into the inbox as a plan's text; queued unless `meta` says otherwise. */
+  planFile(id: string, text: string | Uint8Array, meta?: Record<string, unknown>): void;
+  /** The config file as it is; `change` is merged over it and written. */
+  config(change?: Record<string, unknown>): Record<string, unknown>;
+  /** Subjects of the commits on a plan's branch, oldest first. */
+  commits(id: string): string[];
+  /** A file of one of a plan's runs. */
+  runFile(id: string, run: number, name: string): string;
+  /** Processes that this project started and that are alive, whatever group they are in. */
+  processes(): string[];
+  record(id: string): PlanRecord;
+  planText(id: string): string;
+  git(...args: string[]): string;
+  remove(): void;
+}
+
+export interface ProjectOptions {
+  readonly behaviour?: string;
+  readonly env?: Record<string, string>;
+  /** Merged over the config that the project starts with. */
+  readonly config?: Record<string, unknown>;
+  /** Where to make it; a temporary folder by default. */
+  readonly dir?: string;
+}
+
+export function makeProject(options: ProjectOptions = {}): Project {
+  const base = options.dir ?? mkdtempSync(join(tmpdir(), "prloom-e2e-"));
+  const root = join(base, "repo");
+  const home = join(base, "home");
+  for (const dir of [root, home, join(root, "prloom"), join(root, "src")]) mkdirSync(dir, { recursive: true });
+  const env = cleanEnvironment(home);
+  const git = (...args: string[]): string => execFileSync("git", args, { cwd: root, env, encoding: "utf8" });
+  writeFileSync(join(root, "README.md"), "A project\n");
+  for (const name of ["a", "b", "c", "d"]) writeFileSync(join(root, "src", `${name}.txt`), `${name}\n`);
+  writeFileSync(join(root, "prloom", "config.json"), `${JSON.stringify(configOf(options), null, 2)}\n`);
+  git("init", "-q", "-b", "main");
+  git("add", "-A");
+  git("-c", "user.name=Person", "-c", "user.email=person@localhost", "commit", "-qm", "Begin");
+  const authority = join(root, ".git", "prloom");
+  const spawnCli = (args: readonly string[], extra: Record<string, string> = {}): ChildProcess =>
+    spawn(process.execPath, [CLI, ...args], {
+      cwd: root,
+      env: { ...env, ...extra },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  const cli = (args: readonly string[], extra?: Record<string, string>): Promise<CliResult> =>
+    finished(spawnCli(args, extra));
+  const homeOf = (id: string): string => join(authority, "plans", id);
+  const inbox = join(root, "prloom", ".local", "inbox");
+  const configFile = join(root, "prloom", "config.json");
+  const planFile: Project["planFile"] = (id, text, meta = { status: "queued" }) => {
+    mkdirSync(inbox, { recursive: true });
+    writeFileSync(join(inbox, `${id}.json`), JSON.stringify(meta));
+    writeFileSync(join(inbox, `${id}.md`), text);
+  };
+  return {
+    root,
+    home,
+    authority,
+    cli,
+    spawnCli,
+    work: (extra) => cli(["start", "--until-idle"], extra),
+    async status() {
+      return JSON.parse((await cli(["status", "--json"])).stdout);
+    },
+    inbox,
+    planFile,
+    plan(id, todos, meta) {
+      const items = todos.map((todo) => `- [ ] ${todo}\n`).join("");
+      planFile(id, `## Title\n\nPlan ${id}\n\n${items === "" ? "" : `## TODO\n\n${items}`}`, meta);
+    },
+    config(change) {
+      const merged = { ...JSON.parse(readFileSync(configFile, "utf8")), ...change };
+      if (change) writeFileSync(configFile, `${JSON.stringify(merged, null, 2)}\n`);
+      return merged;
+    },
+    commits: (id) => git("log", "--reverse", "--format=%s", `main..prloom/${id}`).split("\n").slice(0, -1),
+    runFile: (id, run, name) => readFileSync(join(homeOf(id), "runs", String(run), name), "utf8"),
+    processes: () => processesWith(`HOME=${home}\0`),
+    record: (id) => JSON.parse(readFileSync(join(homeOf(id), "state.json"), "utf8")),
+    planText: (id) => readFileSync(join(homeOf(id), "plan.md"), "utf8"),
+    git,
+    remove: () => rmSync(options.dir ? root : base, { recursive: true, force: true }),
+  };
+}
+
+/** Collects what a process prints until it has ended. */
+export async function finished(child: ChildProcess): Promise<CliResult> {
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.setEncoding("utf8").on("data", (data) => (stdout += data));
+  child.stderr?.setEncoding("utf8").on("data", (data) => (stderr += data));
+  const [code, signal] = await once(child, "close");
+  return { code, signal, stdout, stderr };
+}
+
+/** No identity, no config of the person who runs the tests. */
+function cleanEnvironment(home: string): Record<string, string> {
+  return {
+    PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ""}`,
+    HOME: home,
+    TMPDIR: process.env.TMPDIR ?? tmpdir(),
+    XDG_RUNTIME_DIR: home,
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    NO_COLOR: "1",
+  };
+}
+
+function configOf(options: ProjectOptions): Record<string, unknown> {
+  const env = { ...(options.behaviour ? { BEHAVIOUR: options.behaviour } : {}), ...options.env };
+  const agent = { adapter: "command", command: process.execPath, args: [TEST_AGENT], env };
+  const { limits, ...rest } = (options.config ?? {}) as { limits?: Record<string, unknown> };
+  return { agents: { test: agent }, stages: { default: "test" }, limits: { stopGrace: "200ms", ...limits }, ...rest };
+}
+
+/** Ids of the processes whose environment has this text, with their command lines. */
+function processesWith(text: string): string[] {
+  return readdirSync("/proc").flatMap((pid) => {
+    if (!/^\d+$/.test(pid) || !isAlive(Number(pid))) return [];
+    try {
+      if (!readFileSync(`/proc/${pid}/environ`, "utf8").includes(text)) return [];
+      return [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")}`];
+    } catch {
+      return []; // it ended, or it is not ours to look at
+    }
+  });
+}
+
+/** Whether a process of this id is alive (not merely a zombie). */
+export function isAlive(pid: number): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false; // ended, perhaps while we looked
+  }
+}
