@@ -1,0 +1,97 @@
+import { rmSync } from "node:fs";
+import { mergeIntoBase } from "../../git/merge.ts";
+import { gitAt } from "../../git/repository.ts";
+import { removeWorktree } from "../../git/worktrees.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { titleOf } from "../../plan/markdown.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { isInboxRecord } from "../intake.ts";
+import { type Loom, requireRecord, updateRecord } from "../loom.ts";
+import { planText } from "../observe.ts";
+import { inboxOf } from "../paths.ts";
+import { cleanWorktree, endPlan } from "../perform/end.ts";
+import { allowed } from "./state.ts";
+
+/** Merges the branch into its base and finishes the plan. Repeating it after a kill finds what is done. */
+export async function mergePlan(loom: Loom, id: string): Promise<{ sha?: string; base: string }> {
+  const record = requireRecord(loom, id);
+  const { branch, baseBranch } = record;
+  if (record.status !== "review" || !branch || !baseBranch) {
+    throw new PrloomError(
+      "plan-state",
+      `${id} is ${record.status}, not in review.`,
+      `\`prloom show ${id}\` tells what is missing; \`prloom start\` works on it.`,
+    );
+  }
+  const message = `Merge ${titleOf(planText(loom, record)?.text ?? "", id)}\n\nPlan: ${id}`;
+  const outcome = await mergeIntoBase(loom.repo, { branch, base: baseBranch, message, identity: loom.identity });
+  if (outcome.kind === "conflict") {
+    throw new PrloomError(
+      "merge-conflict",
+      `${branch} conflicts with ${baseBranch} in: ${outcome.files.join(", ")}`,
+      `Ask for a rebase (\`prloom comment ${id} "please rebase"\`), or merge by hand; prloom notices.`,
+    );
+  }
+  if (outcome.kind === "checkout-in-the-way") {
+    throw new PrloomError(
+      "checkout-in-the-way",
+      `${baseBranch} is checked out in ${outcome.path}, and the merge would touch it: ${outcome.reason}`,
+      `Commit or stash there (\`git -C ${outcome.path} stash\`), then run \`prloom merge ${id}\` again.`,
+    );
+  }
+  crashPoint("merge:merged");
+  await loom.forge.close(id, "merged");
+  updateRecord(loom, id, (now) =>
+    now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "merged" } } : {},
+  );
+  endPlan(loom, requireRecord(loom, id), "merged");
+  return { ...(outcome.kind === "merged" ? { sha: outcome.sha } : {}), base: baseBranch };
+}
+
+/** Takes a plan away: its run is ended, its worktree removed. The branch stays unless asked for, the home always does. */
+export async function deletePlan(loom: Loom, id: string, options: { branch: boolean }): Promise<void> {
+  const record = allowed(loom, id, "delete");
+  const at = isoTime(loom.clock.now());
+  // Marked first: no step of the plan starts any more, and a kill leaves only what `prloom clean` removes.
+  updateRecord(loom, id, () => ({ deleted: { at, reason: "deleted" } }));
+  await loom.live.get(id)?.stop();
+  crashPoint("delete:marked");
+  if (isInboxRecord(record) || record.inInbox) {
+    const files = inboxOf(loom.paths, id);
+    rmSync(files.text, { force: true });
+    rmSync(files.meta, { force: true });
+  }
+  await removeRest(loom, record);
+  if (options.branch && record.branch)
+    await gitAt(loom.repo, ["branch", "-D", "--", record.branch], { allowExit: [1] });
+  loom.report({ planId: id, level: "info", text: "deleted" });
+}
+
+async function removeRest(loom: Loom, record: PlanRecord): Promise<void> {
+  if (record.worktree) await removeWorktree(loom.repo, record.worktree);
+}
+
+/** Removes the worktrees of plans that are done, or of one plan that is. */
+export async function cleanPlans(loom: Loom, id: string | undefined): Promise<{ removed: string[] }> {
+  if (id !== undefined) {
+    const record = requireRecord(loom, id);
+    if (record.status !== "done")
+      throw new PrloomError(
+        "plan-state",
+        `${id} is ${record.status}, not done.`,
+        `\`prloom merge ${id}\` or \`prloom delete ${id}\` ends it.`,
+      );
+  }
+  const removed: string[] = [];
+  for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
+    if (id !== undefined && record.id !== id) continue;
+    if (record.deleted) await removeRest(loom, record);
+    else if (record.status === "done" && record.worktreeReady) {
+      await cleanWorktree(loom, record);
+      removed.push(record.id);
+    }
+  }
+  return { removed };
+}

@@ -1,0 +1,21 @@
+import { PrloomError } from "../../kernel/errors.ts";
+import { writeFileAtomic } from "../../kernel/files.ts";
+import type { InboxMeta } from "../../plan/record.ts";
+import { takeInbox } from "../intake.ts";
+import type { Loom } from "../loom.ts";
+import { inboxOf } from "../paths.ts";
+
+/** Changes `inbox/<id>.json`, which wins for a plan in the inbox, and brings the record in line with it. */
+export function changeInboxMeta(loom: Loom, id: string, change: Partial<InboxMeta>): void {
+  const entry = loom.inbox.scan().entries.get(id);
+  if (entry?.problem !== undefined) {
+    throw new PrloomError(
+      "state-unreadable",
+      entry.problem,
+      `Mend prloom/.local/inbox/${id}.json or delete it, then try again.`,
+    );
+  }
+  const meta = { ...entry?.meta, ...change };
+  writeFileAtomic(inboxOf(loom.paths, id).meta, `${JSON.stringify(meta, null, 2)}\n`);
+  takeInbox(loom, loom.inbox.scan(), [id]);
+}

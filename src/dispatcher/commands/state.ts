@@ -1,0 +1,60 @@
+import { worktreeHealth } from "../../git/worktrees.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { setTodoState } from "../../plan/edit.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { type PlanEvent, transition } from "../../plan/transition.ts";
+import { isInboxRecord } from "../intake.ts";
+import { blockPlan, type Loom, requireRecord, updateRecord } from "../loom.ts";
+import { planText, textPath, worktreeOf } from "../observe.ts";
+import { discardWork } from "../perform/begin.ts";
+import { changeInboxMeta } from "./inbox-meta.ts";
+
+/** The record, if the event is allowed in its state; else an error that says why not. */
+export function allowed(loom: Loom, id: string, event: PlanEvent): PlanRecord {
+  const record = requireRecord(loom, id);
+  const answer = transition(
+    { status: record.status, hidden: record.hidden, paused: record.paused, blocked: record.blocked !== undefined },
+    event,
+  );
+  if (answer.ok) return record;
+  throw new PrloomError("plan-state", `${id}: ${answer.why}`, `\`prloom show ${id}\` tells more.`);
+}
+
+export function queuePlan(loom: Loom, id: string): void {
+  allowed(loom, id, "queue");
+  changeInboxMeta(loom, id, { status: "queued" });
+}
+
+export function setHidden(loom: Loom, id: string, hidden: boolean): void {
+  const record = allowed(loom, id, hidden ? "hide" : "unhide");
+  if (isInboxRecord(record)) changeInboxMeta(loom, id, { hidden });
+  else updateRecord(loom, id, () => ({ hidden }));
+}
+
+export function setPaused(loom: Loom, id: string, paused: boolean): void {
+  allowed(loom, id, paused ? "pause" : "resume");
+  updateRecord(loom, id, () => ({ paused }));
+}
+
+export function blockByPerson(loom: Loom, id: string, reason: string): void {
+  allowed(loom, id, "block");
+  blockPlan(loom, id, { reason, hint: `\`prloom unblock ${id}\` lets it go on.`, cause: "person" });
+}
+
+/** Clears the reason and lets what it stopped be tried again; `reset` drops what the unfinished TODO left behind. */
+export async function unblockPlan(loom: Loom, id: string, reset: boolean): Promise<void> {
+  const record = allowed(loom, id, "unblock");
+  const vanished = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) !== "ok";
+  if (reset && !vanished) await discardWork(loom, record);
+  reopenBlockedTodo(loom, record);
+  updateRecord(loom, id, () => ({ blocked: undefined, ...(vanished ? { worktreeReady: false } : {}) }));
+  loom.report({ planId: id, level: "info", text: "unblocked" });
+}
+
+/** An item marked `[b]` would block the plan again at once. */
+function reopenBlockedTodo(loom: Loom, record: PlanRecord): void {
+  const text = planText(loom, record);
+  const blocked = text?.doc.todos.find((todo) => todo.state === "blocked");
+  if (!text || !blocked || record.status === "done") return;
+  loom.texts.write(textPath(loom, record), setTodoState(text.text, blocked.id, "open"));
+}

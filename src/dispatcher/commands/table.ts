@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { PrloomError } from "../../kernel/errors.ts";
+import { takeInbox } from "../intake.ts";
+import type { Loom } from "../loom.ts";
+import { cleanPlans, deletePlan, mergePlan } from "./finish.ts";
+import { blockByPerson, queuePlan, setHidden, setPaused, unblockPlan } from "./state.ts";
+import { commentOn, editPlan } from "./talk.ts";
+
+interface OwnerCommand {
+  run(loom: Loom, args: unknown): Promise<unknown> | unknown;
+}
+
+function command<T extends z.ZodType>(
+  schema: T,
+  run: (loom: Loom, args: z.infer<T>) => Promise<unknown> | unknown,
+): OwnerCommand {
+  return { run: (loom, args) => run(loom, schema.parse(args)) };
+}
+
+const plan = z.object({ plan: z.string() });
+
+/** Everything that changes a plan and so needs the owner; the CLI calls these through the daemon or alone. */
+export const OWNER_COMMANDS = {
+  queue: command(plan, (loom, args) => queuePlan(loom, args.plan)),
+  hide: command(plan, (loom, args) => setHidden(loom, args.plan, true)),
+  unhide: command(plan, (loom, args) => setHidden(loom, args.plan, false)),
+  pause: command(plan, (loom, args) => setPaused(loom, args.plan, true)),
+  resume: command(plan, (loom, args) => setPaused(loom, args.plan, false)),
+  block: command(plan.extend({ reason: z.string() }), (loom, args) => blockByPerson(loom, args.plan, args.reason)),
+  unblock: command(plan.extend({ reset: z.boolean().default(false) }), (loom, args) =>
+    unblockPlan(loom, args.plan, args.reset),
+  ),
+  delete: command(plan.extend({ branch: z.boolean().default(false) }), (loom, args) =>
+    deletePlan(loom, args.plan, args),
+  ),
+  clean: command(z.object({ plan: z.string().optional() }), (loom, args) => cleanPlans(loom, args.plan)),
+  merge: command(plan, (loom, args) => mergePlan(loom, args.plan)),
+  comment: command(
+    plan.extend({ body: z.string(), author: z.string(), todo: z.int().optional() }),
+    (loom, { plan: id, body, author, todo }) =>
+      commentOn(loom, id, { body, author, ...(todo === undefined ? {} : { todo }) }),
+  ),
+  edit: command(
+    plan.extend({ text: z.string(), basedOn: z.string().optional() }),
+    (loom, { plan: id, text, basedOn }) => editPlan(loom, id, { text, ...(basedOn === undefined ? {} : { basedOn }) }),
+  ),
+} as const;
+
+export type OwnerCommandName = keyof typeof OWNER_COMMANDS;
+
+/** Runs one command as the owner of the repository and wakes the plan that it concerns. */
+export async function runOwnerCommand(loom: Loom, name: string, args: Record<string, unknown>): Promise<unknown> {
+  if (!Object.hasOwn(OWNER_COMMANDS, name)) {
+    throw new PrloomError("usage", `There is no command "${name}".`, "`prloom --help` lists them.");
+  }
+  const scan = loom.inbox.scan();
+  takeInbox(loom, scan, scan.entries.keys());
+  const result = await OWNER_COMMANDS[name as OwnerCommandName].run(loom, args);
+  if (typeof args.plan === "string") loom.wake(args.plan);
+  return result;
+}

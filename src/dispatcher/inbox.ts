@@ -1,0 +1,120 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { messageOf } from "../kernel/errors.ts";
+import { isMissing, listDir } from "../kernel/files.ts";
+import { isValidPlanId } from "../plan/identity.ts";
+import { type InboxMeta, inboxMetaSchema } from "../plan/record.ts";
+import { type StatKey, statKey } from "./stat-key.ts";
+
+/** One plan as it lies in the inbox. */
+export interface InboxEntry {
+  readonly id: string;
+  /** False: only the json is there yet; a plan without text is unfinished. */
+  readonly hasText: boolean;
+  readonly hasMeta: boolean;
+  readonly meta: InboxMeta;
+  /** The json cannot be used; the plan is shown blocked with this reason. */
+  readonly problem?: string;
+}
+
+/** A file in the inbox that cannot become a plan. */
+export interface InboxProblem {
+  readonly file: string;
+  readonly reason: string;
+  readonly hint: string;
+}
+
+export interface InboxScan {
+  readonly entries: ReadonlyMap<string, InboxEntry>;
+  readonly problems: readonly InboxProblem[];
+  /** Ids whose files appeared, changed or vanished since the scan before. */
+  readonly changed: ReadonlySet<string>;
+}
+
+export interface Inbox {
+  /** Reads the directory and opens only files whose stat changed. */
+  scan(): InboxScan;
+}
+
+interface Seen {
+  readonly key: string;
+  readonly entry: InboxEntry;
+}
+
+export function openInbox(dir: string): Inbox {
+  let seen = new Map<string, Seen>();
+  return {
+    scan() {
+      const files = groupFiles(listDir(dir));
+      const next = new Map<string, Seen>();
+      const changed = new Set<string>();
+      for (const [id, has] of files.plans) {
+        const key = keyOf(dir, id, has);
+        const before = seen.get(id);
+        if (before?.key === key) {
+          next.set(id, before);
+          continue;
+        }
+        changed.add(id);
+        next.set(id, { key, entry: readEntry(dir, id, has) });
+      }
+      for (const id of seen.keys()) if (!next.has(id)) changed.add(id);
+      seen = next;
+      return { entries: new Map([...next].map(([id, { entry }]) => [id, entry])), problems: files.problems, changed };
+    },
+  };
+}
+
+interface Has {
+  text: boolean;
+  meta: boolean;
+}
+
+function groupFiles(names: readonly string[]): { plans: Map<string, Has>; problems: InboxProblem[] } {
+  const plans = new Map<string, Has>();
+  const problems: InboxProblem[] = [];
+  for (const name of names) {
+    const match = /^(.*)\.(md|json)$/.exec(name);
+    if (!match || name.startsWith(".")) continue;
+    const [, id = "", extension] = match;
+    if (!isValidPlanId(id)) {
+      if (extension === "md") problems.push(badName(name));
+      continue;
+    }
+    const has = plans.get(id) ?? { text: false, meta: false };
+    if (extension === "md") has.text = true;
+    else has.meta = true;
+    plans.set(id, has);
+  }
+  return { plans, problems };
+}
+
+function badName(name: string): InboxProblem {
+  return {
+    file: name,
+    reason: `The file name is not a valid plan id: ${name}`,
+    hint: "Rename it to lower-case letters, digits, `.`, `_` or `-`, at most 64, for example `add-login.md`.",
+  };
+}
+
+function keyOf(dir: string, id: string, has: Has): string {
+  const text: StatKey | undefined = has.text ? statKey(join(dir, `${id}.md`)) : undefined;
+  const meta: StatKey | undefined = has.meta ? statKey(join(dir, `${id}.json`)) : undefined;
+  return `${text}|${meta}`;
+}
+
+function readEntry(dir: string, id: string, has: Has): InboxEntry {
+  const hasText = has.text && statKey(join(dir, `${id}.md`)) !== undefined;
+  const base = { id, hasText, hasMeta: has.meta, meta: {} };
+  if (has.text && !hasText) return { ...base, hasText: false, problem: `inbox/${id}.md is not a regular file.` };
+  if (!has.meta) return base;
+  try {
+    const parsed = inboxMetaSchema.safeParse(JSON.parse(readFileSync(join(dir, `${id}.json`), "utf8")));
+    if (parsed.success) return { ...base, meta: parsed.data };
+    return { ...base, problem: `inbox/${id}.json: ${z.prettifyError(parsed.error).replaceAll("\n", " ")}` };
+  } catch (error) {
+    if (isMissing(error)) return { ...base, hasMeta: false };
+    return { ...base, problem: `inbox/${id}.json cannot be read: ${messageOf(error)}` };
+  }
+}

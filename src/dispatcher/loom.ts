@@ -1,0 +1,166 @@
+import { join } from "node:path";
+import type { LiveRun } from "../agents/port.ts";
+import { type Bus, openBus } from "../bus/bus.ts";
+import { createFileLog } from "../bus/file/log.ts";
+import { createFilePlanStore, type FilePlanStore } from "../bus/file/plan-store.ts";
+import type { Log } from "../bus/ports.ts";
+import type { Config } from "../config/config.ts";
+import { localForge } from "../forge/local.ts";
+import type { Forge } from "../forge/port.ts";
+import type { Repository } from "../git/repository.ts";
+import { type Clock, isoTime } from "../kernel/clock.ts";
+import { PrloomError } from "../kernel/errors.ts";
+import type { Ids } from "../kernel/ids.ts";
+import type { PlanRecord } from "../plan/record.ts";
+import { type Inbox, openInbox } from "./inbox.ts";
+import { homeOf, type Paths } from "./paths.ts";
+import { openTexts, type Texts } from "./texts.ts";
+
+/** Something worth telling a person who watches. */
+export interface Progress {
+  readonly at: string;
+  readonly planId?: string;
+  readonly level: "info" | "good" | "warn" | "bad";
+  readonly text: string;
+}
+
+/** One opened repository: everything that steps and commands work with. */
+export interface Loom {
+  readonly repo: Repository;
+  readonly paths: Paths;
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly store: FilePlanStore;
+  readonly inbox: Inbox;
+  readonly texts: Texts;
+  readonly forge: Forge;
+  /** Git author and committer; empty when the user has an identity. */
+  readonly identity: Readonly<Record<string, string>>;
+  /** The parent environment that agents get a part of. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Agents that this process started and that have not ended, by plan id. */
+  readonly live: Map<string, LiveRun>;
+  /** Checks and initCommands that are running. */
+  readonly commandRuns: Set<LiveRun>;
+  /** Runs in a row that ended without an exit though nobody stopped them, by plan id. */
+  readonly stranded: Map<string, number>;
+  /** Set when the dispatcher is asked to stop: no new process is started. */
+  stopping: boolean;
+  bus(planId: string): Bus;
+  report(progress: Omit<Progress, "at">): void;
+  /** "Look at this plan again"; without a plan: at the inbox and everything. */
+  wake(planId?: string): void;
+  /** The agent of this plan has ended. */
+  runEnded(planId: string): void;
+  /** Writes what makes the next start cheap. Worth it for a dispatcher that ends, not for one command. */
+  saveCaches(): void;
+  close(): void;
+}
+
+export interface LoomOptions {
+  readonly repo: Repository;
+  readonly paths: Paths;
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly identity: Readonly<Record<string, string>>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly readOnly?: boolean;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+/** Who listens to wake-ups; a command that works alone leaves them unheard. */
+export interface Listener {
+  wake(planId?: string): void;
+  runEnded(planId: string): void;
+}
+
+export function openLoom(options: LoomOptions): Loom & { listen(listener: Listener): void } {
+  const { paths, clock, config } = options;
+  const log = createFileLog({
+    root: (scope) => (scope.plan === undefined ? paths.bus : homeOf(paths, scope.plan).bus),
+    clock,
+    readOnly: options.readOnly === true,
+  });
+  const buses = new Map<string, Bus>();
+  let listener: Listener | undefined;
+  const loom = {
+    ...options,
+    log,
+    store: createFilePlanStore({ plansDir: paths.plans, clock }),
+    inbox: openInbox(paths.inbox),
+    texts: openTexts(paths.cacheFile),
+    forge: localForge({ fileOf: (planId) => homeOf(paths, planId).changeRequest, clock }),
+    live: new Map<string, LiveRun>(),
+    commandRuns: new Set<LiveRun>(),
+    stranded: new Map<string, number>(),
+    stopping: false,
+    bus(planId: string): Bus {
+      const known = buses.get(planId);
+      if (known) return known;
+      const stateFile = join(homeOf(paths, planId).bus, "state", "dispatcher.json");
+      const bus = openBus({
+        log,
+        scope: { plan: planId },
+        stateFile,
+        clock,
+        limits: config.bus,
+        readOnly: options.readOnly === true,
+      });
+      buses.set(planId, bus);
+      return bus;
+    },
+    report: (progress: Omit<Progress, "at">) => options.onProgress?.({ ...progress, at: isoTime(clock.now()) }),
+    listen(next: Listener): void {
+      listener = next;
+    },
+    wake: (planId?: string): void => listener?.wake(planId),
+    runEnded: (planId: string): void => listener?.runEnded(planId),
+    saveCaches(): void {
+      loom.store.saveIndex();
+      loom.texts.save();
+    },
+    close(): void {
+      for (const bus of buses.values()) bus.close();
+      log.close();
+    },
+  };
+  return loom;
+}
+
+/** The record of a plan, or an error that tells how to find the right name. */
+export function requireRecord(loom: Loom, id: string): PlanRecord {
+  const record = loom.store.byId(id);
+  if (record && !record.deleted) return record;
+  throw new PrloomError("plan-not-found", `There is no plan "${id}".`, "`prloom status` lists all plans.");
+}
+
+/**
+ * The one setter of a record. Reading, changing and writing happen without a pause in between, so what a command wrote
+ * is never overwritten by a step that looked earlier.
+ */
+export function updateRecord(loom: Loom, id: string, change: (record: PlanRecord) => Partial<PlanRecord>): PlanRecord {
+  const record = requireRecord(loom, id);
+  const next = { ...record, ...change(record), updatedAt: isoTime(loom.clock.now()) };
+  return loom.store.put(record.uid, next, record.revision);
+}
+
+export interface Block {
+  readonly reason: string;
+  readonly hint: string;
+  readonly cause: "inbox" | "person" | "step";
+}
+
+/** Blocks a plan with a reason that people read and a hint they can type; `also` changes in the same write. */
+export function blockPlan(
+  loom: Loom,
+  id: string,
+  blocked: Block,
+  also?: (record: PlanRecord) => Partial<PlanRecord>,
+): void {
+  const at = isoTime(loom.clock.now());
+  updateRecord(loom, id, (record) => ({ ...also?.(record), blocked: { ...blocked, at } }));
+  loom.report({ planId: id, level: "bad", text: `blocked: ${blocked.reason}` });
+}

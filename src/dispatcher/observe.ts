@@ -1,0 +1,102 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { readExit } from "../agents/runner.ts";
+import { configForPlan } from "../config/presets.ts";
+import { type Worktree, worktreeHealth } from "../git/worktrees.ts";
+import { dependenciesOf, ownConfigOf } from "../plan/own.ts";
+import { type PlanRecord, parseSourceKey } from "../plan/record.ts";
+import { isInboxRecord } from "./intake.ts";
+import type { Loom } from "./loom.ts";
+import { homeOf, inboxOf } from "./paths.ts";
+import type { Dependencies, PlanView, RunState } from "./step.ts";
+import type { PlanText } from "./texts.ts";
+
+/** What the scheduler knows and no file says. */
+export interface Surroundings {
+  readonly slots: { agent: boolean; open: boolean };
+  readonly retryAt?: number;
+}
+
+/** Gathers what `decide` needs about one plan; opens only what changed. */
+export function observe(loom: Loom, record: PlanRecord, around: Surroundings): PlanView {
+  const text = planText(loom, record);
+  const { own, problems } = ownConfigOf(record.metadata);
+  const config =
+    problems[0] === undefined ? configForPlan(loom.config, own) : { ok: false as const, reason: problems[0] };
+  return {
+    record,
+    doc: text?.doc,
+    run: runState(loom, record),
+    config,
+    dependencies: record.status === "queued" ? dependencies(loom, record, text) : { kind: "met" },
+    worktree: record.worktreeReady ? worktreeHealth(worktreeOf(loom, record)) : "missing",
+    bus: busView(loom, record),
+    change: record.changeRequest?.state ?? "none",
+    slots: around.slots,
+    cleanAfterMs: loom.config.cleanAfterMs,
+    ...(around.retryAt === undefined ? {} : { retryAt: around.retryAt }),
+  };
+}
+
+/** The text of a plan: the inbox file before activation, the home's plan.md after it. */
+export function planText(loom: Loom, record: PlanRecord): PlanText | undefined {
+  return loom.texts.read(textPath(loom, record));
+}
+
+export function textPath(loom: Loom, record: PlanRecord): string {
+  return isInboxRecord(record) ? inboxOf(loom.paths, record.id).text : homeOf(loom.paths, record.id).plan;
+}
+
+export function worktreeOf(loom: Loom, record: PlanRecord): Worktree {
+  const path = record.worktree ?? join(loom.paths.worktrees, record.id);
+  const name = record.worktreeName ?? record.id;
+  return { path, name, gitDir: join(loom.paths.commonDir, "worktrees", name), commonDir: loom.paths.commonDir };
+}
+
+/** Number of the run that the record waits for, if it waits for one. */
+export function awaitedRun(record: PlanRecord): number | undefined {
+  if (record.current?.stage === "running") return record.current.run;
+  return record.side?.run;
+}
+
+function runState(loom: Loom, record: PlanRecord): RunState {
+  const number = awaitedRun(record);
+  if (loom.live.has(record.id)) return "live";
+  if (number === undefined) return "none";
+  const runDir = homeOf(loom.paths, record.id).run(number);
+  if (readExit(runDir)) return "ended";
+  return existsSync(join(runDir, "request.json")) ? "interrupted" : "none";
+}
+
+function busView(loom: Loom, record: PlanRecord): PlanView["bus"] {
+  if (!existsSync(homeOf(loom.paths, record.id).bus)) return { fresh: 0, pending: [], dueActions: 0 };
+  const bus = loom.bus(record.id);
+  const nextRetryAt = bus.nextRetryAt();
+  return {
+    fresh: bus.newEvents(1).length,
+    pending: bus.pendingTriage().map((event) => event.id),
+    dueActions: bus.dueActions(1).length,
+    ...(nextRetryAt === undefined ? {} : { nextRetryAt }),
+  };
+}
+
+/** B20: activation waits until everything a plan depends on is merged. */
+function dependencies(loom: Loom, record: PlanRecord, text: PlanText | undefined): Dependencies {
+  const names = text ? dependenciesOf(record.metadata, text.doc) : [];
+  const waiting: string[] = [];
+  for (const name of names) {
+    const other = findDependency(loom, name);
+    if (other?.id === record.id) return { kind: "failed", reason: "It depends on itself." };
+    if (!other) waiting.push(`${name} (no such plan yet)`);
+    else if (other.deleted) return { kind: "failed", reason: `It depends on ${name}, which was deleted.` };
+    else if (other.outcome === "closed") return { kind: "failed", reason: `It depends on ${name}, which was closed.` };
+    else if (other.outcome !== "merged") waiting.push(other.id);
+  }
+  return waiting.length === 0 ? { kind: "met" } : { kind: "waiting", for: waiting };
+}
+
+/** A dependency is a plan id, or a source as `sourceKey` writes it. */
+function findDependency(loom: Loom, name: string): PlanRecord | undefined {
+  const source = parseSourceKey(name);
+  return source ? loom.store.bySource(source) : loom.store.byId(name);
+}

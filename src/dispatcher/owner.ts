@@ -1,0 +1,58 @@
+import { loadConfig } from "../config/load.ts";
+import { openRepository } from "../git/repository.ts";
+import { PrloomError } from "../kernel/errors.ts";
+import { type OwnerCommandName, runOwnerCommand } from "./commands/table.ts";
+import { callDaemon, type DaemonInfo, readDaemonInfo } from "./control.ts";
+import { openAsOwner } from "./open.ts";
+import { type Paths, pathsOf } from "./paths.ts";
+
+/** Does a command through the running dispatcher, or alone when there is none: the same code either way. */
+export async function callOwner(cwd: string, name: OwnerCommandName, args: Record<string, unknown>): Promise<unknown> {
+  const repo = await openRepository(cwd);
+  const paths = pathsOf(repo, loadConfig(repo.root).worktreesDir);
+  const answer = await askDaemon(paths, name, args);
+  if (answer !== "nobody") return answer.result;
+  const owned = await openAsOwner({ cwd });
+  if (!owned) {
+    // Somebody took the lock meanwhile: most likely a dispatcher that was just starting.
+    const second = await askDaemon(paths, name, args);
+    if (second !== "nobody") return second.result;
+    throw new PrloomError(
+      "control-failed",
+      "Another prloom owns this repository and does not answer.",
+      "Try again in a moment; `prloom status` shows what runs.",
+    );
+  }
+  try {
+    return await runOwnerCommand(owned.loom, name, args);
+  } finally {
+    owned.loom.close();
+    owned.lock.release();
+  }
+}
+
+async function askDaemon(
+  paths: Paths,
+  name: string,
+  args: Record<string, unknown>,
+): Promise<{ result: unknown } | "nobody"> {
+  const info = readDaemonInfo(paths);
+  return info ? callDaemon(info, name, args) : "nobody";
+}
+
+/** The dispatcher that answers for this repository, if one does. */
+export async function liveDaemon(paths: Paths): Promise<DaemonInfo | undefined> {
+  const info = readDaemonInfo(paths);
+  if (!info) return undefined;
+  const answer = await callDaemon(info, "ping", {});
+  return answer === "nobody" ? undefined : info;
+}
+
+/** Asks the running dispatcher to end; false when none runs. */
+export async function stopDaemon(cwd: string): Promise<DaemonInfo | undefined> {
+  const repo = await openRepository(cwd);
+  const info = readDaemonInfo(pathsOf(repo));
+  if (!info) return undefined;
+  const answer = await callDaemon(info, "stop", {});
+  return answer === "nobody" ? undefined : info;
+}

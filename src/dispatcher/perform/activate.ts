@@ -1,0 +1,118 @@
+import { rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { PlanConfig } from "../../config/presets.ts";
+import { branchExists, currentBranch, defaultBaseBranch, requireCommits, resolveCommit } from "../../git/repository.ts";
+import { addWorktree, type Worktree } from "../../git/worktrees.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { ensureDir } from "../../kernel/files.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { type Loom, updateRecord } from "../loom.ts";
+import { planText } from "../observe.ts";
+import { homeOf, inboxOf } from "../paths.ts";
+import { runCommand } from "./command-run.ts";
+import { copyFiles } from "./copy-files.ts";
+import { makeRunCopy } from "./run-copy.ts";
+
+/**
+ * Inbox to worktree. The order is what makes a kill harmless: names are recorded first, `worktreeReady` is written only
+ * when everything is there, and the inbox files go last. Whatever a kill left half made is made again.
+ */
+export async function activate(loom: Loom, planned: PlanRecord, config: PlanConfig): Promise<void> {
+  const { id } = planned;
+  loom.report({ planId: id, level: "info", text: "activating" });
+  const record = await chooseBranch(loom, planned);
+  crashPoint("activate:named");
+  await makeWorktree(loom, record, config);
+  crashPoint("activate:worktree");
+  const text = planText(loom, record);
+  if (!text)
+    throw new PrloomError(
+      "plan-invalid",
+      `The text of ${id} vanished while it was activated.`,
+      `Put it back as prloom/.local/inbox/${id}.md.`,
+    );
+  loom.texts.write(homeOf(loom.paths, id).plan, text.text);
+  crashPoint("activate:text");
+  const active = updateRecord(loom, id, () => ({ status: "active", worktreeReady: true, inInbox: true }));
+  makeRunCopy(loom, active, text.text);
+  crashPoint("activate:ready");
+  clearInbox(loom, id);
+  loom.report({ planId: id, level: "info", text: `active on branch ${record.branch}` });
+}
+
+/** The last act of activation. */
+export function clearInbox(loom: Loom, id: string): void {
+  const files = inboxOf(loom.paths, id);
+  rmSync(files.text, { force: true });
+  crashPoint("activate:half-cleared");
+  rmSync(files.meta, { force: true });
+  updateRecord(loom, id, () => ({ inInbox: false }));
+}
+
+/** Makes the worktree of an open plan again, from its branch. */
+export async function restoreWorktree(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
+  loom.report({ planId: record.id, level: "warn", text: "making its worktree again" });
+  await makeWorktree(loom, record, config);
+  updateRecord(loom, record.id, (now) => ({
+    worktreeReady: true,
+    // What was in the old tree is gone, so a TODO under way starts anew, as the same attempt.
+    ...(now.current && now.current.stage !== "committed" && now.current.stage !== "ticked"
+      ? { current: { ...now.current, stage: "running", run: now.runs + 1 }, runs: now.runs + 1 }
+      : {}),
+  }));
+}
+
+async function chooseBranch(loom: Loom, record: PlanRecord): Promise<PlanRecord> {
+  if (record.branch && record.baseSha && record.baseBranch) return record;
+  await requireCommits(loom.repo);
+  const baseBranch = loom.config.baseBranch ?? (await currentBranch(loom.repo)) ?? (await defaultBaseBranch(loom.repo));
+  const baseSha = await resolveCommit(loom.repo, `refs/heads/${baseBranch}`);
+  if (!baseSha) {
+    throw new PrloomError(
+      "git-failed",
+      `The base branch ${baseBranch} does not exist.`,
+      "Set `baseBranch` in prloom/config.json to a branch that does.",
+    );
+  }
+  const wanted = record.metadata.branch;
+  const branch = typeof wanted === "string" && wanted !== "" ? wanted : `prloom/${record.id}`;
+  if (await branchExists(loom.repo, branch)) {
+    throw new PrloomError(
+      "branch-exists",
+      `The branch ${branch} exists already, and prloom did not make it.`,
+      `Rename it (\`git branch -m ${branch} <other>\`) or delete it (\`git branch -D ${branch}\`), then run \`prloom unblock ${record.id}\`.`,
+    );
+  }
+  const worktree = join(loom.paths.worktrees, record.id);
+  return updateRecord(loom, record.id, () => ({ branch, baseBranch, baseSha, worktree }));
+}
+
+async function makeWorktree(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<Worktree> {
+  const { branch = "", baseSha = "", worktree: path = "" } = record;
+  ensureDir(dirname(path));
+  const added = await addWorktree(loom.repo, { path, branch, baseSha, reuseBranch: true });
+  if (added.kind === "branch-exists") {
+    throw new PrloomError(
+      "branch-exists",
+      `The branch ${branch} no longer contains the commit it began at (${baseSha.slice(0, 8)}).`,
+      `Put it back (\`git branch -f ${branch} ${baseSha.slice(0, 8)}\`), then run \`prloom unblock ${record.id}\`.`,
+    );
+  }
+  const { worktree } = added;
+  updateRecord(loom, record.id, () => ({ worktreeName: worktree.name }));
+  copyFiles(loom, path, true);
+  const runs = join(homeOf(loom.paths, record.id).runs, "init");
+  for (const [index, command] of loom.config.initCommands.entries()) {
+    const env = config.stages.worker.env;
+    const fresh = { ...record, worktree: path, worktreeName: worktree.name };
+    const outcome = await runCommand(loom, fresh, { command, runDir: join(runs, String(index)), env });
+    if (outcome.ok) continue;
+    throw new PrloomError(
+      "plan-state",
+      `An initCommand failed: ${outcome.summary}`,
+      `Mend it, then run \`prloom unblock ${record.id}\`.`,
+    );
+  }
+  return worktree;
+}

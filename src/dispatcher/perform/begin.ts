@@ -1,0 +1,119 @@
+import { rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { endSurvivors, readExit } from "../../agents/runner.ts";
+import { headState } from "../../git/head.ts";
+import { repairGitFile } from "../../git/repair.ts";
+import { resolveCommit } from "../../git/repository.ts";
+import { resetTo, savePartial } from "../../git/reset.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { ensureDir } from "../../kernel/files.ts";
+import { type Todo, todoTitle } from "../../plan/markdown.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { type Loom, updateRecord } from "../loom.ts";
+import { awaitedRun, worktreeOf } from "../observe.ts";
+import { homeOf } from "../paths.ts";
+
+/** Records which TODO comes next and from which commit, before anything of it happens. */
+export async function beginTodo(loom: Loom, record: PlanRecord, todo: Todo): Promise<void> {
+  const baseSha = await branchHead(loom, record);
+  updateRecord(loom, record.id, (now) => ({
+    current: { todoId: todo.id, attempt: 1, baseSha, stage: "running", run: now.runs + 1 },
+    runs: now.runs + 1,
+  }));
+  loom.report({ planId: record.id, level: "info", text: `TODO ${todo.index + 1}: ${todoTitle(todo)}` });
+}
+
+/** Records that the designer or triage is about to run. */
+export async function beginSide(loom: Loom, record: PlanRecord, stage: "designer" | "triage"): Promise<void> {
+  const baseSha = await branchHead(loom, record);
+  const events =
+    stage === "triage"
+      ? {
+          events: loom
+            .bus(record.id)
+            .pendingTriage()
+            .map((event) => event.id),
+        }
+      : {};
+  updateRecord(loom, record.id, (now) => ({
+    side: { stage, run: now.runs + 1, attempt: 1, baseSha, ...events },
+    runs: now.runs + 1,
+  }));
+}
+
+async function branchHead(loom: Loom, record: PlanRecord): Promise<string> {
+  const sha = await resolveCommit(loom.repo, `refs/heads/${record.branch}`);
+  if (sha) return sha;
+  throw new PrloomError(
+    "git-failed",
+    `The branch ${record.branch} of ${record.id} is gone.`,
+    `Make it again (\`git branch ${record.branch} <commit>\`), then run \`prloom unblock ${record.id}\`.`,
+  );
+}
+
+/**
+ * A run without an exit: the dispatcher or the machine died under it. Its processes are ended first. If its shim wrote
+ * an exit after all, the run is complete; else what it changed is kept as a patch, the tree goes back to where the run
+ * began, and the same attempt runs again: an interruption is nobody's failure.
+ */
+export async function recoverRun(loom: Loom, record: PlanRecord): Promise<void> {
+  const number = awaitedRun(record);
+  const baseSha = record.current?.baseSha ?? record.side?.baseSha;
+  if (number === undefined || baseSha === undefined) return;
+  const runDir = homeOf(loom.paths, record.id).run(number);
+  await endSurvivors(runDir, { graceMs: loom.config.limits.stopGraceMs });
+  if (readExit(runDir)) return;
+  crashPoint("recover:ended");
+  await takeBack(loom, record, { baseSha, patch: join(runDir, "partial.patch") });
+  crashPoint("recover:reset");
+  updateRecord(loom, record.id, (now) => nextRun(now, {}));
+  giveUpOnStranded(loom, record, runDir);
+  loom.report({ planId: record.id, level: "warn", text: `run ${number} was interrupted; starting it again` });
+}
+
+/** A shim that dies again and again (killed by something, no memory) must not become a loop. */
+const MOST_STRANDED = 3;
+
+function giveUpOnStranded(loom: Loom, record: PlanRecord, runDir: string): void {
+  if ((loom.stranded.get(record.id) ?? 0) < MOST_STRANDED) return;
+  loom.stranded.delete(record.id);
+  throw new PrloomError(
+    "plan-state",
+    `Its run ended ${MOST_STRANDED} times in a row without an exit; something ends the processes around the agent.`,
+    `${join(runDir, "shim.log")} may tell more. \`prloom unblock ${record.id}\` tries again.`,
+  );
+}
+
+/** Keeps what the tree has beyond `baseSha` as a patch and puts the tree back there. */
+export async function takeBack(loom: Loom, record: PlanRecord, to: { baseSha: string; patch: string }): Promise<void> {
+  const branch = record.branch ?? "";
+  const worktree = worktreeOf(loom, record);
+  await repairGitFile(worktree);
+  await headState(worktree, { branch, baseSha: to.baseSha });
+  ensureDir(dirname(to.patch));
+  await savePartial(worktree, { baseSha: to.baseSha, patchFile: to.patch, leaveOut: loom.config.copyFiles });
+  await resetTo(worktree, to.baseSha, branch);
+}
+
+/** The record with a new run number for the same work; `changes` go to the current TODO or the side run. */
+export function nextRun(record: PlanRecord, changes: { attempt?: number; missing?: string }): Partial<PlanRecord> {
+  const run = record.runs + 1;
+  if (record.current) return { runs: run, current: { ...record.current, ...changes, stage: "running", run } };
+  if (record.side) return { runs: run, side: { ...record.side, ...changes, run } };
+  return {};
+}
+
+/** Drops what an unfinished TODO left and begins it anew at the next look (`prloom unblock --reset`). */
+export async function discardWork(loom: Loom, record: PlanRecord): Promise<void> {
+  const base = record.current?.baseSha ?? record.side?.baseSha;
+  if (base === undefined) return;
+  const runDir = homeOf(loom.paths, record.id).run(record.runs);
+  await takeBack(loom, record, { baseSha: base, patch: join(runDir, "discarded.patch") });
+  updateRecord(loom, record.id, () => ({ current: undefined, side: undefined }));
+}
+
+/** Run folders are never reused; a folder without a request is left from a kill before the start. */
+export function clearUnstarted(runDir: string): void {
+  rmSync(runDir, { recursive: true, force: true });
+}

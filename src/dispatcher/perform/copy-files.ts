@@ -1,0 +1,44 @@
+import { cpSync, existsSync, lstatSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { PrloomError } from "../../kernel/errors.ts";
+import { ensureDir, existsNoFollow } from "../../kernel/files.ts";
+import type { Loom } from "../loom.ts";
+
+/**
+ * Brings the files of `copyFiles` into a worktree: all of them when it is made (`fresh`), and what is missing before each
+ * run, since taking back an interrupted run also takes files that git does not ignore.
+ */
+export function copyFiles(loom: Loom, worktree: string, fresh: boolean): void {
+  for (const file of loom.config.copyFiles) {
+    const inside = insideRepository(loom, file);
+    const from = join(loom.paths.root, inside);
+    const to = join(worktree, inside);
+    if (!existsSync(from)) loom.report({ level: "warn", text: `copyFiles: ${file} does not exist` });
+    else if (leadsThroughLink(worktree, inside))
+      loom.report({ level: "warn", text: `copyFiles: ${file} leads through a link` });
+    else if (fresh || !existsNoFollow(to)) {
+      ensureDir(dirname(to));
+      cpSync(from, to, { recursive: true });
+    }
+  }
+}
+
+/** A path that leaves the repository is a mistake in the config; a file that is not there is none. */
+function insideRepository(loom: Loom, file: string): string {
+  const inside = relative(loom.paths.root, resolve(loom.paths.root, file));
+  if (inside !== "" && !inside.startsWith("..") && inside.split(sep)[0] !== ".git") return inside;
+  throw new PrloomError(
+    "config-invalid",
+    `copyFiles names a path outside of the repository: ${file}`,
+    "Name files inside of it in prloom/config.json, then run `prloom doctor`.",
+  );
+}
+
+/** An agent may have put a link where a folder was: copying through it would write elsewhere. */
+function leadsThroughLink(worktree: string, inside: string): boolean {
+  const parts = inside.split(sep);
+  return parts.some((_part, index) => {
+    const path = join(worktree, ...parts.slice(0, index + 1));
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  });
+}

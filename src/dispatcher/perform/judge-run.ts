@@ -1,0 +1,97 @@
+import type { RunExit } from "../../agents/port.ts";
+import type { Claims } from "../../plan/claims.ts";
+
+export type Changes =
+  | { readonly kind: "diverged" }
+  | {
+      readonly kind: "staged";
+      readonly files: readonly string[];
+      readonly deleted: number;
+      readonly trackedBefore: number;
+      readonly onlyProtected: boolean;
+    };
+
+/** What became of one attempt at a TODO. */
+export type Verdict =
+  | { readonly kind: "accept" }
+  | { readonly kind: "again"; readonly missing: string }
+  | { readonly kind: "block-todo"; readonly reason: string }
+  /** `rerun`: when it is unblocked the agent runs again; else only what it left is judged again. */
+  | { readonly kind: "block"; readonly reason: string; readonly hint: string; readonly rerun: boolean };
+
+export interface RunEvidence {
+  readonly exit: RunExit | undefined;
+  readonly outputTail: string;
+  readonly claims: Claims;
+  readonly changes: Changes;
+  /** `expects:` of the TODO's context. */
+  readonly expects: string | undefined;
+  readonly evidence: boolean;
+  readonly maxDeletions: { readonly files: number; readonly percent: number };
+}
+
+/** Pure: a TODO is done when it is ticked and there is a change or recorded evidence, unless `expects: none`. */
+export function judgeRun(run: RunEvidence): Verdict {
+  if (run.exit?.reason === "spawn-failed") {
+    return {
+      kind: "block",
+      reason: `The agent could not be started: ${run.exit.error ?? "unknown error"}`,
+      hint: "Install the program or mend `agents` in prloom/config.json (`prloom doctor` checks it), then run `prloom unblock <plan>`.",
+      rerun: true,
+    };
+  }
+  if (run.changes.kind === "diverged") {
+    return {
+      kind: "block",
+      reason: "The agent moved the branch to a commit that does not follow from where the TODO began.",
+      hint: "Look at the branch. `prloom unblock <plan> --reset` puts it back and starts the TODO from scratch.",
+      rerun: false,
+    };
+  }
+  if (run.claims.tick === "blocked") {
+    return { kind: "block-todo", reason: run.claims.reason ?? "it gave no reason" };
+  }
+  const tooMany = tooManyDeletions(run.changes, run.maxDeletions);
+  if (tooMany !== undefined) return tooMany;
+  if (run.claims.tick !== "done") return { kind: "again", missing: notTicked(run) };
+  const waived = run.expects === "none" || run.evidence;
+  if (run.changes.files.length === 0 && !waived)
+    return { kind: "again", missing: nothingChanged(run.changes.onlyProtected) };
+  return { kind: "accept" };
+}
+
+function tooManyDeletions(
+  changes: Extract<Changes, { kind: "staged" }>,
+  limit: { files: number; percent: number },
+): Verdict | undefined {
+  const { deleted, trackedBefore } = changes;
+  // One deleted file is an ordinary change even where it is half of a tiny repository.
+  const share = deleted > 1 && deleted * 100 > trackedBefore * limit.percent;
+  if (deleted <= limit.files && !share) return undefined;
+  return {
+    kind: "block",
+    reason: `The TODO would delete ${deleted} of ${trackedBefore} files (limits.maxDeletions allows ${limit.files} files and ${limit.percent} %).`,
+    hint: "If that is right, raise `limits.maxDeletions` and run `prloom unblock <plan>`; if not, `prloom unblock <plan> --reset` starts the TODO from scratch.",
+    rerun: false,
+  };
+}
+
+function notTicked(run: RunEvidence): string {
+  const tail = run.outputTail.trim();
+  const output = tail === "" ? "It printed nothing." : `The end of its output:\n${tail}`;
+  return `The TODO is not ticked in the plan copy (${howItEnded(run.exit)}). ${output}`;
+}
+
+function howItEnded(exit: RunExit | undefined): string {
+  if (!exit) return "the agent left no exit";
+  if (exit.reason === "deadline") return "the agent was ended: it ran longer than limits.runTimeout";
+  if (exit.reason === "silence") return "the agent was ended: it was silent for limits.silenceTimeout";
+  if (exit.signal !== null) return `the agent died of ${exit.signal}`;
+  return `the agent ended with code ${exit.code}`;
+}
+
+function nothingChanged(onlyProtected: boolean): string {
+  if (onlyProtected)
+    return "The TODO is ticked, but only files under prloom/ changed, and agents may not change those.";
+  return "The TODO is ticked, but no file changed. If none has to, its context must say `expects: none`.";
+}

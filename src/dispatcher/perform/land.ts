@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import type { ChangeRequestDraft } from "../../forge/port.ts";
+import { commitStep, findStepCommit } from "../../git/commit.ts";
+import { restoreProtected, stageAll } from "../../git/stage.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { applyClaims } from "../../plan/claims.ts";
+import { setTodoState } from "../../plan/edit.ts";
+import { progressOf, type Todo, titleOf, todoTitle } from "../../plan/markdown.ts";
+import type { ChangeRequest, PlanRecord } from "../../plan/record.ts";
+import { type Loom, updateRecord } from "../loom.ts";
+import { planText, textPath, worktreeOf } from "../observe.ts";
+import { homeOf } from "../paths.ts";
+import { claimsOf } from "./verify.ts";
+
+/** One commit per TODO. The trailer answers "is it committed?", so a kill after the commit makes no second one. */
+export async function commitTodo(loom: Loom, record: PlanRecord): Promise<void> {
+  const { current } = record;
+  if (!current) return;
+  const worktree = worktreeOf(loom, record);
+  const trailer = { uid: record.uid, todoId: current.todoId, attempt: current.attempt };
+  const done = await findStepCommit(worktree, { baseSha: current.baseSha, ...trailer });
+  if (!done) {
+    const todo = currentTodo(loom, record);
+    await stageAll(worktree, loom.config.copyFiles);
+    const message = `${todo ? todoTitle(todo) : current.todoId}\n\nPlan: ${record.id}`;
+    const sha = await commitStep(worktree, { message, trailer, identity: loom.identity, allowEmpty: true });
+    loom.report({ planId: record.id, level: "info", text: `committed ${sha.slice(0, 8)}` });
+  }
+  crashPoint("commit:made");
+  // What the agent changed below prloom/ is not in the commit; it must not stay for the next TODO either.
+  await restoreProtected(worktree);
+  updateRecord(loom, record.id, (now) => (now.current ? { current: { ...now.current, stage: "committed" } } : {}));
+}
+
+function currentTodo(loom: Loom, record: PlanRecord): Todo | undefined {
+  return planText(loom, record)?.doc.todos.find((todo) => todo.id === record.current?.todoId);
+}
+
+/**
+ * The authoritative tick, after the commit. The tick and what the agent appended to the logs are one write: when the
+ * tick is there already, so is everything else.
+ */
+export function tickTodo(loom: Loom, record: PlanRecord): void {
+  const { current } = record;
+  const text = planText(loom, record);
+  const todo = currentTodo(loom, record);
+  if (!current || !text) return;
+  if (todo && todo.state !== "done") {
+    const claims = claimsOf(loom, record, homeOf(loom.paths, record.id).run(current.run));
+    loom.texts.write(textPath(loom, record), setTodoState(applyClaims(text.text, claims), todo.id, "done"));
+    loom.report({ planId: record.id, level: "good", text: `TODO ${todo.index + 1} done: ${todoTitle(todo)}` });
+  }
+  crashPoint("tick:written");
+  updateRecord(loom, record.id, (now) => (now.current ? { current: { ...now.current, stage: "ticked" } } : {}));
+}
+
+/** Makes the branch visible and opens the change request after the first commit. Ends the TODO. */
+export async function publishTodo(loom: Loom, record: PlanRecord): Promise<void> {
+  await loom.forge.publish(record.branch ?? "");
+  const state = await loom.forge.open(draftOf(loom, record));
+  crashPoint("publish:opened");
+  const changeRequest: ChangeRequest = { forge: loom.forge.name, ...state };
+  updateRecord(loom, record.id, () => ({ current: undefined, changeRequest }));
+}
+
+/** Everything is ticked: the change request is ready for a person. */
+export async function finishPlan(loom: Loom, record: PlanRecord): Promise<void> {
+  const state = await loom.forge.markReady(record.id, draftOf(loom, record));
+  crashPoint("finish:ready");
+  updateRecord(loom, record.id, () => ({ status: "review", changeRequest: { forge: loom.forge.name, ...state } }));
+  loom.report({ planId: record.id, level: "good", text: `in review: \`prloom show ${record.id}\`` });
+}
+
+function draftOf(loom: Loom, record: PlanRecord): ChangeRequestDraft {
+  const text = planText(loom, record);
+  const progress = text ? progressOf(text.doc) : { total: 0, completed: 0 };
+  return {
+    planId: record.id,
+    head: record.branch ?? "",
+    base: record.baseBranch ?? "",
+    title: titleOf(text?.text ?? "", record.id),
+    body: `${text?.text ?? ""}\n\n---\n${progress.completed} of ${progress.total} TODOs done. Made by prloom from the plan ${record.id}.\n`,
+  };
+}
+
+/** Where the patch of work that was put aside lies, for messages. */
+export function asidePatch(loom: Loom, record: PlanRecord, run: number): string {
+  return join(homeOf(loom.paths, record.id).run(run), "aside.patch");
+}

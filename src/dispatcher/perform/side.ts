@@ -1,0 +1,167 @@
+import { existsSync } from "node:fs";
+import { outputTail, readExit } from "../../agents/runner.ts";
+import { parseTriageResult, type TriageResult } from "../../agents/triage-result.ts";
+import { actionId } from "../../bus/settlement.ts";
+import type { BusEvent, ReplyAddress } from "../../bus/types.ts";
+import type { PlanConfig } from "../../config/presets.ts";
+import { rebaseOnto } from "../../git/rebase.ts";
+import { resolveCommit } from "../../git/repository.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { readTextNoFollow } from "../../kernel/files.ts";
+import { appendTodos } from "../../plan/edit.ts";
+import { parsePlan } from "../../plan/markdown.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { blockPlan, type Loom, updateRecord } from "../loom.ts";
+import { planText, textPath, worktreeOf } from "../observe.ts";
+import { homeOf, RUN_COPY, TRIAGE_RESULT } from "../paths.ts";
+import { nextRun, takeBack } from "./begin.ts";
+import { asidePatch } from "./land.ts";
+
+/** The designer's or triage's run has ended: takes its result, and nothing else it may have done to the tree. */
+export async function settleSide(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
+  const { side } = record;
+  if (!side) return;
+  const runDir = homeOf(loom.paths, record.id).run(side.run);
+  const exit = readExit(runDir);
+  if (exit?.reason === "spawn-failed") {
+    const reason = `The agent could not be started: ${exit.error ?? "unknown error"}`;
+    const hint = `Install it or mend \`agents\` in prloom/config.json (\`prloom doctor\` checks it), then run \`prloom unblock ${record.id}\`.`;
+    blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) => nextRun(now, {}));
+    return;
+  }
+  const worktree = worktreeOf(loom, record);
+  const left = readTextNoFollow(worktree.path, side.stage === "designer" ? RUN_COPY.plan : TRIAGE_RESULT);
+  await putAside(loom, record);
+  const problem = side.stage === "designer" ? takeDesign(loom, record, left) : await takeTriage(loom, record, left);
+  if (problem === undefined) return;
+  const tail = outputTail(runDir, 2000).trim();
+  retrySide(loom, record, { config, missing: `${problem}${tail === "" ? "" : `\nThe end of its output:\n${tail}`}` });
+}
+
+/** Designer and triage write no source: what they changed in the tree is kept as a patch and taken back. */
+async function putAside(loom: Loom, record: PlanRecord): Promise<void> {
+  const { side } = record;
+  if (!side) return;
+  const patch = asidePatch(loom, record, side.run);
+  await takeBack(loom, record, { baseSha: side.baseSha, patch });
+  if (existsSync(patch))
+    loom.report({ planId: record.id, level: "warn", text: `the ${side.stage} changed files; put aside in ${patch}` });
+}
+
+function retrySide(loom: Loom, record: PlanRecord, failure: { config: PlanConfig; missing: string }): void {
+  const { side } = record;
+  if (!side) return;
+  if (side.attempt >= failure.config.limits.attemptsPerTodo) {
+    const reason = `The ${side.stage} gave no usable result in ${side.attempt} attempts. ${failure.missing}`;
+    const hint = `Look with \`prloom logs ${record.id}\`, then \`prloom unblock ${record.id}\` tries again.`;
+    blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) =>
+      nextRun(now, { attempt: 1, missing: failure.missing }),
+    );
+    return;
+  }
+  updateRecord(loom, record.id, (now) => nextRun(now, { attempt: side.attempt + 1, missing: failure.missing }));
+}
+
+function takeDesign(loom: Loom, record: PlanRecord, left: string | undefined): string | undefined {
+  if (left === undefined) return "The designer left no plan copy.";
+  const open = parsePlan(left).todos.filter((todo) => todo.state === "open");
+  if (open.length === 0) return "The designer's plan has no `- [ ]` items under `## TODO`.";
+  loom.texts.write(textPath(loom, record), left);
+  crashPoint("design:written");
+  updateRecord(loom, record.id, () => ({ side: undefined }));
+  loom.report({ planId: record.id, level: "good", text: `designed: ${open.length} TODOs` });
+  return undefined;
+}
+
+async function takeTriage(loom: Loom, record: PlanRecord, left: string | undefined): Promise<string | undefined> {
+  if (left === undefined) return "Triage wrote no result to PRLOOM_RESULT_FILE.";
+  const parsed = parseTriageResult(left);
+  if (!parsed.ok) return `Triage's result cannot be used: ${parsed.problem}`;
+  const wanted = new Set(record.side?.events);
+  const events = loom
+    .bus(record.id)
+    .pendingTriage()
+    .filter((event) => wanted.has(event.id));
+  addTodos(loom, record, parsed.result, events);
+  crashPoint("triage:todos");
+  const conflict = parsed.result.rebase_requested ? await rebase(loom, record) : undefined;
+  settleEvents(loom, record, { result: parsed.result, events, conflict });
+  crashPoint("triage:settled");
+  updateRecord(loom, record.id, () => ({ side: undefined }));
+  loom.report({
+    planId: record.id,
+    level: "good",
+    text: `triaged ${events.length} comment(s) into ${parsed.result.todos.length} TODO(s)`,
+  });
+  if (conflict !== undefined) {
+    blockPlan(loom, record.id, {
+      reason: `The branch cannot be rebased without conflicts: ${conflict}`,
+      hint: `Rebase ${record.branch} in ${record.worktree} by hand, then run \`prloom unblock ${record.id}\`.`,
+      cause: "step",
+    });
+  }
+  return undefined;
+}
+
+/** TODOs and their provenance are one write; an event that is already there adds nothing. */
+function addTodos(loom: Loom, record: PlanRecord, result: TriageResult, events: readonly BusEvent[]): void {
+  const text = planText(loom, record)?.text;
+  const [first] = events;
+  if (text === undefined || !first || result.todos.length === 0) return;
+  const author = first.context?.author?.login ?? first.source;
+  const todos = result.todos.map((todo) => ({ ...todo, eventId: first.id, author }));
+  const next = appendTodos(text, todos);
+  if (next !== text) loom.texts.write(textPath(loom, record), next);
+}
+
+async function rebase(loom: Loom, record: PlanRecord): Promise<string | undefined> {
+  const { branch = "", baseBranch = "" } = record;
+  const outcome = await rebaseOnto(worktreeOf(loom, record), { branch, base: baseBranch, identity: loom.identity });
+  if (outcome.kind === "conflict") return outcome.files.join(", ");
+  const baseSha = await resolveCommit(loom.repo, `refs/heads/${baseBranch}`);
+  const head = await resolveCommit(loom.repo, `refs/heads/${branch}`);
+  updateRecord(loom, record.id, (now) => ({
+    ...(baseSha ? { baseSha } : {}),
+    ...(now.side && head ? { side: { ...now.side, baseSha: head } } : {}),
+  }));
+  return undefined;
+}
+
+function settleEvents(
+  loom: Loom,
+  record: PlanRecord,
+  triage: { result: TriageResult; events: readonly BusEvent[]; conflict: string | undefined },
+): void {
+  const { result, events, conflict } = triage;
+  const [first, ...others] = events;
+  if (!first) return;
+  const added = result.todos.map((todo) => `- ${todo.text}`).join("\n");
+  const parts = [
+    result.reply_markdown.trim(),
+    added && `Added to the plan:\n${added}`,
+    conflict && `The rebase conflicts in: ${conflict}`,
+  ];
+  const message = parts.filter((part) => part).join("\n\n") || "Read; nothing to do.";
+  const actions = addressesOf(events).map((target, index) => ({
+    id: actionId({ scope: { plan: record.id }, recordId: first.id, handler: "triage", ordinal: index }),
+    type: "respond" as const,
+    target,
+    payload: { type: "comment" as const, message },
+    relatedEventId: first.id,
+  }));
+  loom.bus(record.id).settle({
+    record: first.id,
+    handler: "triage",
+    outcome: "handled",
+    ...(others.length > 0 ? { also: others.map((event) => event.id) } : {}),
+    actions,
+    marks: { triaged: true },
+  });
+}
+
+function addressesOf(events: readonly BusEvent[]): ReplyAddress[] {
+  const byKey = new Map(
+    events.flatMap((event) => (event.replyTo ? [[JSON.stringify(event.replyTo), event.replyTo]] : [])),
+  );
+  return [...byKey.values()];
+}

@@ -1,0 +1,161 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { outputTail, readExit } from "../../agents/runner.ts";
+import type { PlanConfig } from "../../config/presets.ts";
+import { foldAgentCommits, headState } from "../../git/head.ts";
+import { repairGitFile } from "../../git/repair.ts";
+import { stageAll, stagedChanges } from "../../git/stage.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { readTextNoFollow } from "../../kernel/files.ts";
+import { applyClaims, type Claims, readClaims } from "../../plan/claims.ts";
+import { setTodoState } from "../../plan/edit.ts";
+import type { Todo } from "../../plan/markdown.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { blockPlan, type Loom, updateRecord } from "../loom.ts";
+import { planText, textPath, worktreeOf } from "../observe.ts";
+import { homeOf, RUN_COPY } from "../paths.ts";
+import { discardWork, nextRun } from "./begin.ts";
+import { runCommand } from "./command-run.ts";
+import { hasEvidence, keepEvidence } from "./evidence.ts";
+import { type Changes, judgeRun, type Verdict } from "./judge-run.ts";
+import { GIVEN } from "./start-run.ts";
+
+/** What lies on disk after the run of a TODO decides; an exit code never does. */
+export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
+  const { current } = record;
+  if (!current) return;
+  const runDir = homeOf(loom.paths, record.id).run(current.run);
+  const todo = planText(loom, record)?.doc.todos.find((candidate) => candidate.id === current.todoId);
+  if (todo?.state !== "open") {
+    // A person removed, reworded or ticked it while the agent worked: the work is kept aside, not mixed into another TODO.
+    await discardWork(loom, record);
+    loom.report({
+      planId: record.id,
+      level: "warn",
+      text: "its TODO was changed while the agent worked; the work is kept as a patch",
+    });
+    return;
+  }
+  const claims = claimsOf(loom, record, runDir);
+  keepProposal(loom, record, claims, runDir);
+  const changes = await changesOf(loom, record);
+  keepEvidence(worktreeOf(loom, record).path, runDir);
+  const verdict = judgeRun({
+    exit: readExit(runDir),
+    outputTail: outputTail(runDir, 2000),
+    claims,
+    changes,
+    expects: todo.settings.expects,
+    evidence: hasEvidence(runDir),
+    maxDeletions: config.limits.maxDeletions,
+  });
+  crashPoint("verify:judged");
+  const checked = verdict.kind === "accept" ? await runChecks(loom, record, config) : verdict;
+  settleVerdict(loom, record, { verdict: checked, todo, claims, config });
+}
+
+/** The difference between the copy as given and as left. */
+export function claimsOf(loom: Loom, record: PlanRecord, runDir: string): Claims {
+  const given = readFileSync(join(runDir, GIVEN), "utf8");
+  const left = readTextNoFollow(worktreeOf(loom, record).path, RUN_COPY.plan);
+  return readClaims({ given, left, todoId: record.current?.todoId ?? "" });
+}
+
+/** What an agent changed beyond its claims is kept for people, and never applied. */
+function keepProposal(loom: Loom, record: PlanRecord, claims: Claims, runDir: string): void {
+  if (claims.proposal === undefined) return;
+  writeFileSync(join(runDir, "proposal.md"), claims.proposal);
+  loom.report({
+    planId: record.id,
+    level: "warn",
+    text: "the agent changed more of the plan than it may; kept as a proposal",
+  });
+}
+
+async function changesOf(loom: Loom, record: PlanRecord): Promise<Changes> {
+  const worktree = worktreeOf(loom, record);
+  const baseSha = record.current?.baseSha ?? "";
+  await repairGitFile(worktree);
+  const head = await headState(worktree, { branch: record.branch ?? "", baseSha });
+  if (head === "diverged") return { kind: "diverged" };
+  if (head === "ahead") await foldAgentCommits(worktree, baseSha);
+  await stageAll(worktree, loom.config.copyFiles);
+  return { kind: "staged", ...(await stagedChanges(worktree, baseSha)) };
+}
+
+async function runChecks(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<Verdict> {
+  const current = record.current;
+  if (!current) return { kind: "accept" };
+  for (const [index, command] of config.checks.entries()) {
+    loom.report({ planId: record.id, level: "info", text: `check: ${command}` });
+    const runDir = join(homeOf(loom.paths, record.id).run(current.run), "checks", String(index));
+    const outcome = await runCommand(loom, record, { command, runDir, env: config.stages.worker.env });
+    if (!outcome.ok) return { kind: "again", missing: `A check failed. ${outcome.summary}` };
+  }
+  return { kind: "accept" };
+}
+
+function settleVerdict(
+  loom: Loom,
+  record: PlanRecord,
+  result: { verdict: Verdict; todo: Todo; claims: Claims; config: PlanConfig },
+): void {
+  const { verdict, todo, claims, config } = result;
+  switch (verdict.kind) {
+    case "accept":
+      updateRecord(loom, record.id, (now) => (now.current ? { current: { ...now.current, stage: "verified" } } : {}));
+      return;
+    case "block-todo":
+      writeBlockedTodo(loom, record, todo, claims);
+      blockPlan(
+        loom,
+        record.id,
+        {
+          reason: `The agent says that TODO ${todo.index + 1} cannot be done: ${verdict.reason}`,
+          hint: `Answer with \`prloom comment ${record.id} --todo ${todo.index + 1} "…"\` or \`prloom edit ${record.id}\`, then run \`prloom unblock ${record.id}\`.`,
+          cause: "step",
+        },
+        () => ({ current: undefined }),
+      );
+      return;
+    case "block":
+      blockPlan(
+        loom,
+        record.id,
+        { reason: verdict.reason, hint: verdict.hint.replaceAll("<plan>", record.id), cause: "step" },
+        (now) => (verdict.rerun ? nextRun(now, {}) : {}),
+      );
+      return;
+    case "again":
+      tryAgain(loom, record, { todo, missing: verdict.missing, most: config.limits.attemptsPerTodo });
+  }
+}
+
+function tryAgain(loom: Loom, record: PlanRecord, failure: { todo: Todo; missing: string; most: number }): void {
+  const { todo, missing, most } = failure;
+  const attempt = record.current?.attempt ?? 1;
+  if (attempt < most) {
+    updateRecord(loom, record.id, (now) => nextRun(now, { attempt: attempt + 1, missing }));
+    loom.report({
+      planId: record.id,
+      level: "warn",
+      text: `attempt ${attempt} was not accepted: ${firstLine(missing)}`,
+    });
+    return;
+  }
+  const reason = `TODO ${todo.index + 1} was not done in ${attempt} attempts. ${missing}`;
+  const hint = `Look with \`prloom logs ${record.id}\`, then \`prloom unblock ${record.id}\` tries again (\`--reset\` starts the TODO from scratch).`;
+  // Unblocking it starts over with a full count of attempts, and with what was missing.
+  blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) => nextRun(now, { attempt: 1, missing }));
+}
+
+/** Tick mark and log appends are one write, so a repetition finds the mark and adds nothing. */
+function writeBlockedTodo(loom: Loom, record: PlanRecord, todo: Todo, claims: Claims): void {
+  const text = planText(loom, record)?.text ?? "";
+  loom.texts.write(textPath(loom, record), setTodoState(applyClaims(text, claims), todo.id, "blocked"));
+  crashPoint("verify:todo-blocked");
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}

@@ -1,0 +1,210 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { type RunExit, STAGES, type Stage } from "../agents/port.ts";
+import { readExit } from "../agents/runner.ts";
+import { readThread, type ThreadEntry } from "../bridges/local/thread.ts";
+import { type CommitSummary, commitsBetween, type DiffStat, diffStat } from "../git/history.ts";
+import { resolveCommit } from "../git/repository.ts";
+import { isoTime } from "../kernel/clock.ts";
+import { listDir } from "../kernel/files.ts";
+import type { Todo } from "../plan/markdown.ts";
+import { type PlanRecord, RECORD_SCHEMA_VERSION } from "../plan/record.ts";
+import { type PlanSummary, summarise } from "../plan/summary.ts";
+import type { DaemonInfo } from "./control.ts";
+import { decide } from "./decide.ts";
+import type { InboxEntry, InboxProblem } from "./inbox.ts";
+import { idInUse, ownsInboxFile } from "./intake.ts";
+import { type Loom, requireRecord } from "./loom.ts";
+import { observe, planText, textPath } from "./observe.ts";
+import { liveDaemon } from "./owner.ts";
+import { homeOf } from "./paths.ts";
+
+export interface StatusReport {
+  readonly plans: PlanSummary[];
+  readonly deferred: { readonly count: number; readonly oldestMs: number };
+  readonly dead: { readonly count: number };
+  readonly daemon: { readonly running: boolean; readonly pid?: number; readonly startedAt?: string };
+  /** What confines the agents; `none` until sandboxing arrives. */
+  readonly sandbox: "none";
+  /** Files that cannot become plans, and records that cannot be read. */
+  readonly problems: readonly InboxProblem[];
+}
+
+/** Everything `prloom status` shows. Reads without a lock and writes nothing. */
+export async function readStatus(loom: Loom): Promise<StatusReport> {
+  const daemon = await liveDaemon(loom.paths);
+  const scan = loom.inbox.scan();
+  const records = currentRecords(loom, scan.entries);
+  const plans = records.map((record) => summaryOf(loom, record, daemon));
+  const taken = [...scan.entries.keys()].filter((id) => !ownsInboxFile(loom.store.byId(id))).map(idInUse);
+  const unreadable = loom.store.problems.map(({ path, message }) => ({
+    file: path,
+    reason: message,
+    hint: "Mend the file; prloom leaves it as it is.",
+  }));
+  const buses = records.filter((record) => hasBus(loom, record.id)).map((record) => loom.bus(record.id));
+  const deferred = buses.map((bus) => bus.deferredSummary());
+  return {
+    plans,
+    deferred: {
+      count: deferred.reduce((sum, one) => sum + one.count, 0),
+      oldestMs: Math.max(0, ...deferred.map((one) => one.oldestMs)),
+    },
+    dead: { count: buses.reduce((sum, bus) => sum + bus.deadLetters().length, 0) },
+    daemon: daemon ? { running: true, pid: daemon.pid, startedAt: daemon.startedAt } : { running: false },
+    sandbox: "none",
+    problems: [...scan.problems, ...taken, ...unreadable],
+  };
+}
+
+/** The records as they would be if the dispatcher looked now: a file dropped a moment ago counts. */
+function currentRecords(loom: Loom, entries: ReadonlyMap<string, InboxEntry>): PlanRecord[] {
+  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const known = records.filter((record) => !record.deleted).map((record) => withInbox(record, entries.get(record.id)));
+  const fresh = [...entries.values()].filter((entry) => {
+    const record = loom.store.byId(entry.id);
+    return !record || (record.deleted && ownsInboxFile(record));
+  });
+  return [...known, ...fresh.map((entry) => unseenRecord(loom, entry))];
+}
+
+function withInbox(record: PlanRecord, entry: InboxEntry | undefined): PlanRecord {
+  if (!entry || (record.status !== "draft" && record.status !== "queued") || entry.problem !== undefined) return record;
+  const { status = "draft", hidden = false, source, metadata = {} } = entry.meta;
+  return { ...record, status, hidden, metadata, ...(source ? { source } : {}) };
+}
+
+function unseenRecord(loom: Loom, entry: InboxEntry): PlanRecord {
+  const at = isoTime(loom.clock.now());
+  const { status = "draft", hidden = false, source, metadata = {} } = entry.meta;
+  return {
+    schemaVersion: RECORD_SCHEMA_VERSION,
+    uid: "",
+    id: entry.id,
+    status,
+    hidden,
+    source,
+    metadata,
+    paused: false,
+    worktreeReady: false,
+    inInbox: true,
+    runs: 0,
+    createdAt: at,
+    updatedAt: at,
+    revision: -1,
+    ...(entry.problem === undefined
+      ? {}
+      : {
+          blocked: {
+            reason: entry.problem,
+            at,
+            hint: `Mend prloom/.local/inbox/${entry.id}.json.`,
+            cause: "inbox" as const,
+          },
+        }),
+  };
+}
+
+/** Whether anything was ever said on the bus of a plan. */
+function hasBus(loom: Loom, id: string): boolean {
+  return (
+    existsSync(join(homeOf(loom.paths, id).bus, "events.jsonl")) ||
+    existsSync(join(homeOf(loom.paths, id).bus, "settled.jsonl"))
+  );
+}
+
+export function summaryOf(loom: Loom, record: PlanRecord, daemon: DaemonInfo | undefined): PlanSummary {
+  const facts = loom.texts.facts(textPath(loom, record), record.id);
+  const triaging = hasBus(loom, record.id) && loom.bus(record.id).pendingTriage().length > 0;
+  const waiting = waitingFor(loom, record, daemon);
+  return summarise(record, facts, { triaging, ...(waiting === undefined ? {} : { waiting }) });
+}
+
+/** The same decision that the dispatcher makes, asked only for its reason. */
+function waitingFor(loom: Loom, record: PlanRecord, daemon: DaemonInfo | undefined): string | undefined {
+  if (record.status !== "queued" && record.status !== "active") return undefined;
+  if (record.blocked) return undefined;
+  if (record.uid === "") return daemon ? undefined : "no dispatcher is running";
+  const view = observe(loom, record, { slots: { agent: true, open: true } });
+  const step = decide(daemon && view.run === "interrupted" ? { ...view, run: "live" } : view, loom.clock.now());
+  if (step.kind === "wait") return step.why;
+  return daemon ? undefined : "no dispatcher is running";
+}
+
+export interface RunSummary {
+  readonly run: number;
+  readonly stage: Stage;
+  readonly agent: string;
+  readonly attempt: number;
+  readonly startedAt: string;
+  readonly dir: string;
+  readonly state: "ended" | "working" | "interrupted";
+  readonly exit?: RunExit;
+}
+
+const runFileSchema = z.object({
+  stage: z.enum(STAGES),
+  agent: z.string(),
+  attempt: z.number(),
+  startedAt: z.string(),
+});
+
+/** The runs of a plan, oldest first. */
+export function readRuns(loom: Loom, record: PlanRecord, working: boolean): RunSummary[] {
+  const home = homeOf(loom.paths, record.id);
+  const numbers = listDir(home.runs)
+    .map(Number)
+    .filter(Number.isInteger)
+    .sort((a, b) => a - b);
+  return numbers.flatMap((run) => {
+    const file = join(home.run(run), "run.json");
+    if (!existsSync(file)) return [];
+    const facts = runFileSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+    const exit = readExit(home.run(run));
+    const state = exit
+      ? ("ended" as const)
+      : working && run === record.runs
+        ? ("working" as const)
+        : ("interrupted" as const);
+    return [{ run, ...facts, dir: home.run(run), state, ...(exit ? { exit } : {}) }];
+  });
+}
+
+export interface PlanDetail {
+  readonly summary: PlanSummary;
+  readonly record: PlanRecord;
+  readonly planFile: string;
+  readonly text: string | undefined;
+  readonly todos: readonly Todo[];
+  readonly problems: readonly string[];
+  readonly runs: RunSummary[];
+  readonly commits: CommitSummary[];
+  readonly diff: DiffStat | undefined;
+  readonly thread: ThreadEntry[];
+}
+
+/** Everything `prloom show` tells about one plan. */
+export async function readPlanDetail(loom: Loom, id: string): Promise<PlanDetail> {
+  const daemon = await liveDaemon(loom.paths);
+  const record =
+    currentRecords(loom, loom.inbox.scan().entries).find((candidate) => candidate.id === id) ?? requireRecord(loom, id);
+  const text = planText(loom, record);
+  const head =
+    record.branch && record.status !== "queued"
+      ? await resolveCommit(loom.repo, `refs/heads/${record.branch}`)
+      : undefined;
+  const range = head && record.baseSha ? { base: record.baseSha, head } : undefined;
+  return {
+    summary: summaryOf(loom, record, daemon),
+    record,
+    planFile: textPath(loom, record),
+    text: text?.text,
+    todos: text?.doc.todos ?? [],
+    problems: text?.doc.problems ?? [],
+    runs: readRuns(loom, record, daemon !== undefined),
+    commits: range ? await commitsBetween(loom.repo, range.base, range.head) : [],
+    diff: range ? await diffStat(loom.repo, range.base, range.head) : undefined,
+    thread: readThread(loom.log, id),
+  };
+}

@@ -1,0 +1,242 @@
+import { retryDelay } from "../bus/bus-state.ts";
+import { type ErrorCode, messageOf, PrloomError } from "../kernel/errors.ts";
+import type { PlanRecord } from "../plan/record.ts";
+import { decide } from "./decide.ts";
+import { blockPlan, type Loom } from "./loom.ts";
+import { observe } from "./observe.ts";
+import { StepInterrupted } from "./perform/interrupted.ts";
+import { perform } from "./perform.ts";
+import type { PlanView, Step } from "./step.ts";
+
+/** A plan as the scheduler keeps it: nothing here needs to survive, it is all looked up again. */
+interface Place {
+  readonly id: string;
+  dirty: boolean;
+  looping: Promise<void> | undefined;
+  timer: NodeJS.Timeout | undefined;
+  timerAt: number | undefined;
+  failures: number;
+  retryAt: number | undefined;
+  waitsFor: "agent" | "open" | undefined;
+  why: string;
+}
+
+type Doing = Exclude<Step, { kind: "wait" }>;
+
+/** Steps that fail this often in a row for a reason other than a full disk block their plan. */
+const MAX_FAILURES = 5;
+/** `setTimeout` cannot wait longer; the plan is looked at once more and waits again. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Trying these again without a person changes nothing. */
+const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "branch-exists",
+  "config-invalid",
+  "config-missing",
+  "no-commits",
+  "plan-state",
+  "state-unreadable",
+  "schema-newer",
+]);
+/** After these steps a plan no longer counts as open. */
+const GIVES_UP_PLACE: ReadonlySet<Step["kind"]> = new Set<Step["kind"]>(["block", "finish", "end-plan"]);
+
+export interface SchedulerHooks {
+  /** A plan has come to rest. */
+  onQuiet(): void;
+  /** Asked before each step. */
+  stillOwner(): boolean;
+  /** The repository belongs to somebody else now: everything must stop. */
+  onLost(): void;
+}
+
+/** Runs the plans side by side: each has its own loop, and no loop waits for another. */
+export class Scheduler {
+  readonly #loom: Loom;
+  readonly #hooks: SchedulerHooks;
+  readonly #places = new Map<string, Place>();
+  /** Plans between "decided to activate / start an agent" and the record or the run saying so. */
+  readonly #activating = new Set<string>();
+  readonly #starting = new Set<string>();
+
+  constructor(loom: Loom, hooks: SchedulerHooks) {
+    this.#loom = loom;
+    this.#hooks = hooks;
+  }
+
+  /** "Look at this plan again." Carries no data, costs nothing if the plan is being looked at already. */
+  wake(id: string): void {
+    if (this.#loom.stopping) return;
+    const place = this.#placeOf(id);
+    place.dirty = true;
+    if (place.looping) return;
+    clearTimer(place);
+    place.looping = this.#loop(place).finally(() => {
+      place.looping = undefined;
+      if (place.dirty) this.wake(id);
+      else this.#hooks.onQuiet();
+    });
+  }
+
+  /** An agent of this plan has ended: its place is free. */
+  runEnded(id: string): void {
+    this.wake(id);
+    this.#wakeWaiting("agent");
+  }
+
+  /** A plan may have left its place (paused, blocked, deleted by a person). */
+  placesChanged(): void {
+    this.#wakeWaiting("open");
+  }
+
+  /** Resolves when no plan is being worked on at this moment. */
+  async settled(): Promise<void> {
+    for (;;) {
+      const looping = [...this.#places.values()].flatMap((place) => (place.looping ? [place.looping] : []));
+      if (looping.length === 0) return;
+      await Promise.all(looping);
+    }
+  }
+
+  /** Nothing runs and nothing is due before `horizon` (ms since the epoch). */
+  idle(horizon: number): boolean {
+    if (this.#loom.live.size > 0) return false;
+    return [...this.#places.values()].every(
+      (place) => !place.looping && !place.dirty && (place.timerAt === undefined || place.timerAt > horizon),
+    );
+  }
+
+  /** Why each plan that waits is waiting. */
+  reasons(): ReadonlyMap<string, string> {
+    return new Map([...this.#places.values()].map((place) => [place.id, place.why]));
+  }
+
+  /** Ends timers; plans are no longer looked at. */
+  stop(): void {
+    for (const place of this.#places.values()) clearTimer(place);
+  }
+
+  #placeOf(id: string): Place {
+    const known = this.#places.get(id);
+    if (known) return known;
+    const rest = { looping: undefined, timer: undefined, timerAt: undefined, retryAt: undefined, waitsFor: undefined };
+    const place: Place = { id, dirty: false, failures: 0, why: "", ...rest };
+    this.#places.set(id, place);
+    return place;
+  }
+
+  /** First come, first served: a place that became free goes to whoever waits longest. */
+  #wakeWaiting(kind: "agent" | "open"): void {
+    for (const place of this.#places.values()) if (place.waitsFor === kind) this.wake(place.id);
+  }
+
+  #freeSlots(record: PlanRecord): PlanView["slots"] {
+    const { limits } = this.#loom.config;
+    return {
+      agent: new Set([...this.#loom.live.keys(), ...this.#starting]).size < limits.maxRunningAgents,
+      // Counting the open plans costs their number, so only a plan that wants to become one asks.
+      open: record.status !== "queued" || this.#openPlans() < limits.maxOpenPlans,
+    };
+  }
+
+  /** Plans that hold a place: activated, and neither in review nor standing still because of a person or a fault. */
+  #openPlans(): number {
+    const { records } = this.#loom.store.list({ status: "active" }, { limit: Number.MAX_SAFE_INTEGER });
+    const open = records.filter((record) => !record.blocked && !record.paused && !record.hidden && !record.deleted);
+    return open.length + this.#activating.size;
+  }
+
+  async #loop(place: Place): Promise<void> {
+    // Let the caller finish its own synchronous work first; wake-ups in it then count as one.
+    await Promise.resolve();
+    while (place.dirty && !this.#loom.stopping) {
+      place.dirty = false;
+      const record = this.#loom.store.byId(place.id);
+      if (!record) return;
+      await this.#look(place, record);
+    }
+  }
+
+  /** One turn: observe, decide, perform. Nothing is awaited before the slot that a step takes is counted. */
+  async #look(place: Place, record: PlanRecord): Promise<void> {
+    const loom = this.#loom;
+    const retry = place.retryAt === undefined ? {} : { retryAt: place.retryAt };
+    const view = this.#observe(place, record, retry);
+    if (!view) return;
+    const now = loom.clock.now();
+    const step = decide(view, now);
+    place.waitsFor = undefined;
+    if (step.kind === "wait") {
+      place.why = step.why;
+      place.waitsFor = step.slot;
+      if (step.until !== undefined) this.#setTimer(place, step.until, now);
+      return;
+    }
+    if (!this.#hooks.stillOwner()) return this.#hooks.onLost();
+    await this.#attempt(place, view, step);
+    place.dirty = true;
+  }
+
+  /** A plan that cannot even be looked at (an unreadable journal, say) must not stop the others. */
+  #observe(place: Place, record: PlanRecord, retry: { retryAt?: number }): PlanView | undefined {
+    try {
+      return observe(this.#loom, record, { slots: this.#freeSlots(record), ...retry });
+    } catch (error) {
+      this.#failed(place, error, "looking at it");
+      if (place.retryAt !== undefined) this.#setTimer(place, place.retryAt, this.#loom.clock.now());
+      return undefined;
+    }
+  }
+
+  async #attempt(place: Place, view: PlanView, step: Doing): Promise<void> {
+    if (step.kind === "activate") this.#activating.add(place.id);
+    if (step.kind === "start-run") this.#starting.add(place.id);
+    try {
+      await perform(this.#loom, view, step);
+      place.failures = 0;
+      place.retryAt = undefined;
+    } catch (error) {
+      this.#failed(place, error, step.kind);
+    } finally {
+      this.#activating.delete(place.id);
+      this.#starting.delete(place.id);
+      if (GIVES_UP_PLACE.has(step.kind) || this.#loom.store.byId(place.id)?.blocked) this.#wakeWaiting("open");
+    }
+  }
+
+  #failed(place: Place, error: unknown, what: string): void {
+    if (error instanceof StepInterrupted) return;
+    const known = error instanceof PrloomError ? error : undefined;
+    if (known?.code === "revision-conflict") return;
+    const { retryMinMs: minMs, retryMaxMs: maxMs } = this.#loom.config.bus;
+    place.failures += 1;
+    place.retryAt = this.#loom.clock.now() + retryDelay(place.failures, { minMs, maxMs });
+    const text = `${what} failed: ${messageOf(error)}`;
+    this.#loom.report({ planId: place.id, level: "bad", text });
+    const final = known !== undefined && FINAL.has(known.code);
+    if (known?.code === "disk-full" || (!final && place.failures < MAX_FAILURES)) return;
+    this.#block(place, known, text);
+  }
+
+  #block(place: Place, known: PrloomError | undefined, text: string): void {
+    const hint = known?.hint ?? `This looks like a fault of prloom. \`prloom unblock ${place.id}\` tries again.`;
+    try {
+      blockPlan(this.#loom, place.id, { reason: known ? known.message : text, hint, cause: "step" });
+      place.failures = 0;
+      place.retryAt = undefined;
+    } catch (error) {
+      this.#loom.report({ planId: place.id, level: "bad", text: `could not be blocked: ${messageOf(error)}` });
+    }
+  }
+
+  #setTimer(place: Place, until: number, now: number): void {
+    clearTimer(place);
+    place.timerAt = until;
+    place.timer = setTimeout(() => this.wake(place.id), Math.min(Math.max(0, until - now), MAX_TIMER_MS));
+  }
+}
+
+function clearTimer(place: Place): void {
+  clearTimeout(place.timer);
+  place.timer = undefined;
+  place.timerAt = undefined;
+}

@@ -1,0 +1,56 @@
+import type { PlanConfig } from "../config/presets.ts";
+import type { PlanDoc, Todo } from "../plan/markdown.ts";
+import type { PlanRecord } from "../plan/record.ts";
+
+/** What became of the run that the record names. */
+export type RunState =
+  /** The record names no run, or one that was never started. */
+  | "none"
+  | "live"
+  /** Its shim wrote an exit. */
+  | "ended"
+  /** Started, no exit, and no process of ours: the dispatcher or the machine died. */
+  | "interrupted";
+
+export type Dependencies = { kind: "met" } | { kind: "waiting"; for: string[] } | { kind: "failed"; reason: string };
+
+/** Everything `decide` looks at, as plain data. */
+export interface PlanView {
+  readonly record: PlanRecord;
+  /** Undefined when the plan has no readable text. */
+  readonly doc: PlanDoc | undefined;
+  readonly run: RunState;
+  readonly config: { ok: true; config: PlanConfig } | { ok: false; reason: string };
+  readonly dependencies: Dependencies;
+  readonly worktree: "ok" | "missing" | "broken";
+  /** Events nobody has looked at yet, events that wait for triage, actions that are due. */
+  readonly bus: { fresh: number; pending: string[]; dueActions: number; nextRetryAt?: number };
+  readonly change: "none" | "open" | "merged" | "closed";
+  readonly slots: { agent: boolean; open: boolean };
+  readonly cleanAfterMs: number;
+  /** An earlier step of this plan failed: not before this time. */
+  readonly retryAt?: number;
+}
+
+/** The smallest thing the dispatcher performs. Each looks before it acts, so doing one twice does it once. */
+export type Step =
+  | { readonly kind: "wait"; readonly why: string; readonly until?: number; readonly slot?: "agent" | "open" }
+  | { readonly kind: "block"; readonly reason: string; readonly hint: string }
+  | { readonly kind: "take-events" }
+  | { readonly kind: "deliver" }
+  | { readonly kind: "activate" }
+  | { readonly kind: "restore-worktree" }
+  | { readonly kind: "clear-inbox" }
+  | { readonly kind: "begin-todo"; readonly todo: Todo }
+  | { readonly kind: "begin-side"; readonly stage: "designer" | "triage" }
+  | { readonly kind: "start-run" }
+  | { readonly kind: "recover-run" }
+  | { readonly kind: "verify" }
+  | { readonly kind: "commit" }
+  | { readonly kind: "tick" }
+  | { readonly kind: "publish" }
+  | { readonly kind: "settle-side" }
+  | { readonly kind: "finish" }
+  | { readonly kind: "reopen" }
+  | { readonly kind: "end-plan"; readonly outcome: "merged" | "closed" }
+  | { readonly kind: "clean-worktree" };

@@ -1,0 +1,43 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { endSurvivors, readExit } from "../agents/runner.ts";
+import { listDir } from "../kernel/files.ts";
+import { shortHash } from "../kernel/ids.ts";
+import { endProcesses, processesWithVariable } from "../kernel/process-tree.ts";
+import type { Loom } from "./loom.ts";
+import { homeOf, type Paths } from "./paths.ts";
+
+/** Before anything else after a start: ends every process that an earlier dispatcher's runs left alive. */
+export async function endAllSurvivors(loom: Loom): Promise<number> {
+  await endStrayGit(loom);
+  const { records } = loom.store.list({ status: ["queued", "active", "review"] }, { limit: Number.MAX_SAFE_INTEGER });
+  let ended = 0;
+  for (const record of records) {
+    const home = homeOf(loom.paths, record.id);
+    const newest = home.run(record.runs);
+    const dirs = [newest, ...below(join(newest, "checks")), ...below(join(home.runs, "init"))];
+    for (const dir of dirs) {
+      if (!existsSync(join(dir, "request.json")) || readExit(dir)) continue;
+      ended += await endSurvivors(dir, { graceMs: loom.config.limits.stopGraceMs });
+    }
+  }
+  return ended;
+}
+
+/** A git process of a killed dispatcher goes on by itself; it must not write beside the one we start. */
+async function endStrayGit(loom: Loom): Promise<void> {
+  const find = (): number[] =>
+    processesWithVariable(`${OWNER_VARIABLE}=${ownerTag(loom.paths)}`).map((found) => found.pid);
+  await endProcesses(find, { graceMs: 0 });
+}
+
+/** What the processes that the owner of this repository starts carry in their environment. */
+export const OWNER_VARIABLE = "PRLOOM_OWNER";
+
+export function ownerTag(paths: Paths): string {
+  return shortHash(paths.commonDir, 16);
+}
+
+function below(dir: string): string[] {
+  return listDir(dir).map((name) => join(dir, name));
+}

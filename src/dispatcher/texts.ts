@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { z } from "zod";
+import { ensureDir, isMissing, readTextIfExists, writeFileAtomic, writeFileIfChanged } from "../kernel/files.ts";
+import { type PlanDoc, parsePlan, progressOf } from "../plan/markdown.ts";
+import type { TextFacts } from "../plan/summary.ts";
+import { type StatKey, statKey } from "./stat-key.ts";
+
+export interface PlanText {
+  readonly text: string;
+  readonly doc: PlanDoc;
+}
+
+/** Plan texts, read and parsed again only when the file's stat says that it changed. */
+export interface Texts {
+  read(path: string): PlanText | undefined;
+  /** Title and progress, kept on disk too: listing a thousand plans opens no plan. */
+  facts(path: string, id: string): TextFacts | undefined;
+  write(path: string, text: string): void;
+  /** Writes the cache of facts; what is no longer there drops out. */
+  save(): void;
+}
+
+const cacheSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  facts: z.record(z.string(), z.tuple([z.string(), z.string(), z.number(), z.number()])),
+});
+
+/** How many parsed texts stay in memory. */
+const PARSED_LIMIT = 256;
+
+export function openTexts(cacheFile: string): Texts {
+  const parsed = new Map<string, { key: StatKey; value: PlanText }>();
+  const known = loadCache(cacheFile);
+  const used = new Map<string, [string, string, number, number]>();
+
+  const read = (path: string): PlanText | undefined => {
+    const key = statKey(path);
+    if (key === undefined) return undefined;
+    const hit = parsed.get(path);
+    if (hit?.key === key) return hit.value;
+    const text = readIfThere(path);
+    if (text === undefined) return undefined;
+    const value = { text, doc: parsePlan(text) };
+    const progress = progressOf(value.doc);
+    used.set(path, [key, value.doc.title ?? "", progress.total, progress.completed]);
+    parsed.delete(path);
+    parsed.set(path, { key, value });
+    if (parsed.size > PARSED_LIMIT) parsed.delete(parsed.keys().next().value ?? "");
+    return value;
+  };
+
+  return {
+    read,
+    facts(path, id) {
+      const key = statKey(path);
+      if (key === undefined) return undefined;
+      const before = used.get(path) ?? known[path];
+      if (before?.[0] !== key) read(path);
+      const [, title, total, completed] = used.get(path) ?? before ?? [];
+      if (total === undefined || completed === undefined) return undefined;
+      return { title: title || id, total, completed };
+    },
+    write(path, text) {
+      ensureDir(dirname(path));
+      writeFileAtomic(path, text);
+    },
+    save() {
+      const all = { ...known, ...Object.fromEntries(used) };
+      const there = Object.entries(all).filter(([path]) => statKey(path) !== undefined);
+      const facts = Object.fromEntries(there.sort(([a], [b]) => (a < b ? -1 : 1)));
+      writeFileIfChanged(cacheFile, JSON.stringify({ schemaVersion: 1, facts }));
+    },
+  };
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The cache can be rebuilt, so anything wrong with it only means that it is empty. */
+function loadCache(file: string): Record<string, [string, string, number, number]> {
+  const text = readTextIfExists(file);
+  if (text === undefined) return {};
+  try {
+    return cacheSchema.parse(JSON.parse(text)).facts;
+  } catch {
+    return {};
+  }
+}

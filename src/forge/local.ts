@@ -1,0 +1,94 @@
+import { z } from "zod";
+import { type Clock, isoTime } from "../kernel/clock.ts";
+import { PrloomError } from "../kernel/errors.ts";
+import { readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
+import type { ChangeRequestDraft, ChangeRequestState, Forge } from "./port.ts";
+
+const fileSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  ref: z.string(),
+  head: z.string(),
+  base: z.string(),
+  title: z.string(),
+  body: z.string(),
+  state: z.enum(["open", "merged", "closed"]),
+  ready: z.boolean(),
+  openedAt: z.string(),
+  readyAt: z.string().optional(),
+  closedAt: z.string().optional(),
+});
+type ChangeRequestFile = z.infer<typeof fileSchema>;
+
+/** Change requests without a server: one file in the home of the plan, and never a push. */
+export function localForge(options: { fileOf: (planId: string) => string; clock: Clock }): Forge {
+  const { fileOf, clock } = options;
+  const load = (planId: string): ChangeRequestFile | undefined => {
+    const path = fileOf(planId);
+    const text = readTextIfExists(path);
+    if (text === undefined) return undefined;
+    const parsed = fileSchema.safeParse(parseJson(text));
+    if (parsed.success) return parsed.data;
+    throw new PrloomError(
+      "state-unreadable",
+      `The change request of ${planId} cannot be read: ${path}`,
+      "Mend the file or move it away; prloom then opens the change request again from the branch.",
+    );
+  };
+  const save = (planId: string, file: ChangeRequestFile): ChangeRequestState => {
+    writeFileAtomic(fileOf(planId), `${JSON.stringify(file, null, 2)}\n`);
+    return stateOf(file);
+  };
+  const open = (draft: ChangeRequestDraft): ChangeRequestFile => ({
+    schemaVersion: 1,
+    ref: `local/${draft.planId}`,
+    head: draft.head,
+    base: draft.base,
+    title: draft.title,
+    body: draft.body,
+    state: "open",
+    ready: false,
+    openedAt: isoTime(clock.now()),
+  });
+  return {
+    name: "local",
+    publish: async () => undefined,
+    async find(planId, head) {
+      const file = load(planId);
+      return file?.head === head ? stateOf(file) : undefined;
+    },
+    async open(draft) {
+      const file = load(draft.planId);
+      if (file?.head === draft.head) return stateOf(file);
+      return save(draft.planId, open(draft));
+    },
+    async markReady(planId, draft) {
+      const file = load(planId) ?? open(draft);
+      if (file.ready && file.body === draft.body) return stateOf(file);
+      return save(planId, {
+        ...file,
+        title: draft.title,
+        body: draft.body,
+        ready: true,
+        readyAt: isoTime(clock.now()),
+      });
+    },
+    async close(planId, state) {
+      const file = load(planId);
+      if (!file) return undefined;
+      if (file.state === state) return stateOf(file);
+      return save(planId, { ...file, state, closedAt: isoTime(clock.now()) });
+    },
+  };
+}
+
+function stateOf(file: ChangeRequestFile): ChangeRequestState {
+  return { ref: file.ref, state: file.state, ready: file.ready };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
