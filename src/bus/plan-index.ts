@@ -14,6 +14,11 @@ export interface PlanIndex {
   remove(uid: string): void;
 }
 
+/** A plan that was deleted before any work on it began: its id may be used again, nothing else speaks of it. */
+function isForgettable(record: PlanRecord): boolean {
+  return record.deleted !== undefined && record.branch === undefined;
+}
+
 /** Makes an empty index; both plan stores keep their records in one. */
 export function createPlanIndex(): PlanIndex {
   const records = new Map<string, PlanRecord>();
@@ -32,6 +37,8 @@ export function createPlanIndex(): PlanIndex {
   };
   const set = (record: PlanRecord): void => {
     const old = records.get(record.uid);
+    const namesake = ids.get(record.id);
+    if (namesake !== undefined && namesake !== record.uid) remove(namesake);
     if (old?.source) sources.get(sourceKey(old.source))?.delete(record.uid);
     records.set(record.uid, record);
     ids.set(record.id, record.uid);
@@ -72,7 +79,7 @@ export function createPlanIndex(): PlanIndex {
     if (value.uid !== uid || (old && old.id !== value.id)) throw new Error("a plan's uid and id never change");
     if ((old?.revision ?? -1) !== expectedRevision) throw revisionConflict(value.id, expectedRevision, old?.revision);
     const sameId = byId(value.id);
-    if (sameId && sameId.uid !== uid) throw idTaken(value.id);
+    if (sameId && sameId.uid !== uid && !isForgettable(sameId)) throw idTaken(value.id);
     if (value.source && value.status !== "done" && !value.deleted) {
       const holder = bySource(value.source);
       if (holder && holder.uid !== uid && holder.status !== "done") throw sourceTaken(value.source, holder.id);

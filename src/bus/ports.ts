@@ -72,7 +72,7 @@ export interface PlanStore {
   /**
    * Stores `value` with revision `expectedRevision + 1` and returns it; `expectedRevision` -1 creates. Throws
    * PrloomError `revision-conflict` when the stored revision is another, `source-taken` when another plan has that
-   * source, `id-taken` when another uid has that id.
+   * source, `id-taken` when another uid has that id and is more than a draft that was deleted.
    */
   put(uid: string, value: PlanRecord, expectedRevision: number): PlanRecord;
   byId(id: string): PlanRecord | undefined;

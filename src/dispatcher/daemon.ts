@@ -7,7 +7,8 @@ import type { OwnerLock } from "../kernel/owner-lock.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import { runOwnerCommand } from "./commands/table.ts";
 import { serveControl, socketPath } from "./control.ts";
-import { takeInbox } from "./intake.ts";
+import type { InboxScan } from "./inbox.ts";
+import { takeInbox, takeWholeInbox } from "./intake.ts";
 import { ensureLinks } from "./layout.ts";
 import type { Progress } from "./loom.ts";
 import { watchMerges } from "./merged.ts";
@@ -113,9 +114,9 @@ interface Ticker {
 function createTicker(loom: OwnedLoom, scheduler: Scheduler): Ticker {
   const merges = watchMerges(loom);
   let pending = false;
-  const lookAtInbox = (): void => {
+  const lookAtInbox = (take: (loom: OwnedLoom, scan: InboxScan) => string[]): void => {
     const scan = loom.inbox.scan();
-    for (const id of takeInbox(loom, scan, scan.changed)) scheduler.wake(id);
+    for (const id of take(loom, scan)) scheduler.wake(id);
     for (const id of scan.changed) if (loom.store.byId(id)) scheduler.wake(id);
   };
   const guarded = async (look: () => Promise<void> | void): Promise<void> => {
@@ -135,7 +136,7 @@ function createTicker(loom: OwnedLoom, scheduler: Scheduler): Ticker {
       setTimeout(() => {
         pending = false;
         void guarded(() => {
-          lookAtInbox();
+          lookAtInbox((_loom, scan) => takeInbox(loom, scan, scan.changed));
           wakeQueued(loom, scheduler);
           scheduler.placesChanged();
         }).then(() => guarded(lookAtMerges));
@@ -144,7 +145,7 @@ function createTicker(loom: OwnedLoom, scheduler: Scheduler): Ticker {
     async full() {
       await guarded(() => {
         for (const id of loom.store.reload()) scheduler.wake(id);
-        lookAtInbox();
+        lookAtInbox(takeWholeInbox);
       });
       await guarded(lookAtMerges);
     },
@@ -174,10 +175,11 @@ function wakeQueued(loom: OwnedLoom, scheduler: Scheduler): void {
 
 async function whenIdle(loom: OwnedLoom, scheduler: Scheduler, ticker: Ticker): Promise<boolean> {
   await new Promise((resolve) => setTimeout(resolve, 20));
-  if (loom.stopping || !ticker.quiet()) return false;
+  const horizon = (): number => loom.clock.now() + IDLE_HORIZON_MS;
+  if (loom.stopping || !ticker.quiet() || !scheduler.idle(horizon())) return false;
   // One more look: a file may have been dropped a moment ago, before its event arrived.
   await ticker.full();
-  return ticker.quiet() && scheduler.idle(loom.clock.now() + IDLE_HORIZON_MS);
+  return ticker.quiet() && scheduler.idle(horizon());
 }
 
 async function openControl(

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import { isoTime } from "../kernel/clock.ts";
-import { PrloomError } from "../kernel/errors.ts";
 import { type PlanRecord, RECORD_SCHEMA_VERSION } from "../plan/record.ts";
 import type { InboxEntry, InboxProblem, InboxScan } from "./inbox.ts";
 import { type Loom, updateRecord } from "./loom.ts";
@@ -26,123 +25,97 @@ export function ownsInboxFile(record: PlanRecord | undefined): boolean {
   return isInboxRecord(record) || record.inInbox;
 }
 
-/** Brings the records in line with what lies in the inbox; returns the plans whose record changed. */
+/** Brings the records in line with what lies in the inbox for these ids; returns the plans whose record changed. */
 export function takeInbox(loom: Loom, scan: InboxScan, ids: Iterable<string>): string[] {
   const touched: string[] = [];
   for (const id of ids) {
     const entry = scan.entries.get(id);
     const record = loom.store.byId(id);
-    if (entry && ownsInboxFile(record)) {
-      if (takeEntry(loom, entry, record)) touched.push(id);
-    } else if (!entry && record && !record.deleted && isInboxRecord(record) && !record.worktreeReady) {
-      updateRecord(loom, id, () => ({
-        deleted: { at: isoTime(loom.clock.now()), reason: "file_removed" },
-        inInbox: false,
-      }));
-      loom.report({ planId: id, level: "warn", text: "its file was removed from the inbox" });
-      touched.push(id);
-    }
+    if (entry ? ownsInboxFile(record) && takeEntry(loom, entry, record) : takeVanished(loom, record)) touched.push(id);
   }
   return touched;
 }
 
-function takeEntry(loom: Loom, entry: InboxEntry, record: PlanRecord | undefined): boolean {
-  if (loom.store.problems.some((problem) => problem.id === entry.id)) return false;
-  if (record && !record.deleted && !isInboxRecord(record)) return false;
-  const wanted = wantedFields(entry);
-  if (!record || record.deleted) {
-    createRecord(loom, entry, record);
-    return true;
-  }
-  const same = isDeepStrictEqual(wanted, {
-    status: record.status,
-    hidden: record.hidden,
-    source: record.source,
-    metadata: record.metadata,
-  });
-  const problemNow = entry.problem;
-  const blockedByInbox = record.blocked?.cause === "inbox";
-  if (
-    same &&
-    (problemNow === undefined) === !blockedByInbox &&
-    record.blocked?.reason === (problemNow ?? record.blocked?.reason)
-  ) {
-    return false;
-  }
-  putWithSource(loom, record.id, () => ({
-    ...(problemNow === undefined ? wanted : {}),
-    ...blockedFields(loom, entry, record),
-  }));
+/** The same for everything: what lies in the inbox, and what should and does not. */
+export function takeWholeInbox(loom: Loom, scan: InboxScan): string[] {
+  const { records } = loom.store.list({ status: ["draft", "queued"] }, { limit: Number.MAX_SAFE_INTEGER });
+  return takeInbox(loom, scan, new Set([...scan.entries.keys(), ...records.map((record) => record.id)]));
+}
+
+/** A plan whose files are gone before it was activated: somebody removed it. */
+export function hasVanished(record: PlanRecord | undefined): record is PlanRecord {
+  return record !== undefined && !record.deleted && isInboxRecord(record) && !record.worktreeReady;
+}
+
+function takeVanished(loom: Loom, record: PlanRecord | undefined): boolean {
+  if (!hasVanished(record)) return false;
+  const deleted = { at: isoTime(loom.clock.now()), reason: "file_removed" as const };
+  updateRecord(loom, record.id, () => ({ deleted, inInbox: false }));
+  loom.report({ planId: record.id, level: "warn", text: "its file was removed from the inbox" });
   return true;
 }
 
-function wantedFields(entry: InboxEntry) {
-  return {
-    status: entry.meta.status ?? ("draft" as const),
-    hidden: entry.meta.hidden ?? false,
-    source: entry.meta.source,
-    metadata: entry.meta.metadata ?? {},
-  };
+/** What the inbox says about a plan, and what is wrong with it. */
+function readWish(loom: Loom, entry: InboxEntry, record: PlanRecord | undefined) {
+  const { status = "draft" as const, hidden = false, source, metadata = {} } = entry.meta;
+  const owner = source ? loom.store.bySource(source) : undefined;
+  const taken = owner !== undefined && owner.id !== entry.id && owner.status !== "done";
+  if (entry.problem !== undefined) {
+    const kept = record ?? { status: "draft" as const, hidden: false, source: undefined, metadata: {} };
+    return { fields: pick(kept), problem: entry.problem };
+  }
+  if (!taken) return { fields: { status, hidden, source, metadata }, problem: undefined };
+  const problem = `source in use: ${owner.id} is already the plan for ${source?.system} ${source?.kind} ${source?.id}`;
+  return { fields: { status, hidden, source: record?.source, metadata }, problem };
 }
 
-function blockedFields(loom: Loom, entry: InboxEntry, record: PlanRecord | undefined): Partial<PlanRecord> {
-  if (entry.problem !== undefined) return { blocked: inboxBlock(loom, entry.problem, entry.id) };
-  return record?.blocked?.cause === "inbox" ? { blocked: undefined } : {};
+function pick(record: Pick<PlanRecord, "status" | "hidden" | "source" | "metadata">) {
+  const { status, hidden, source, metadata } = record;
+  return { status, hidden, source, metadata };
 }
 
-function inboxBlock(loom: Loom, reason: string, id: string) {
-  return {
-    reason,
-    at: isoTime(loom.clock.now()),
-    hint: `Mend prloom/.local/inbox/${id}.json; prloom notices by itself.`,
-    cause: "inbox" as const,
-  };
+function takeEntry(loom: Loom, entry: InboxEntry, before: PlanRecord | undefined): boolean {
+  if (loom.store.problems.some((problem) => problem.id === entry.id)) return false;
+  const record = before?.deleted ? undefined : before;
+  if (record && !isInboxRecord(record)) return false;
+  const { fields, problem } = readWish(loom, entry, record);
+  if (!record) {
+    createRecord(loom, { ...fields, id: entry.id, blocked: inboxBlock(loom, problem, entry.id) }, before);
+    return true;
+  }
+  const blockedBefore = record.blocked?.cause === "inbox" ? record.blocked.reason : undefined;
+  if (isDeepStrictEqual(fields, pick(record)) && problem === blockedBefore) return false;
+  const block = inboxBlock(loom, problem, entry.id);
+  const cleared = record.blocked?.cause === "inbox" ? undefined : record.blocked;
+  updateRecord(loom, entry.id, () => ({ ...fields, blocked: block ?? cleared }));
+  return true;
 }
 
-function createRecord(loom: Loom, entry: InboxEntry, before: PlanRecord | undefined): void {
+function inboxBlock(loom: Loom, reason: string | undefined, id: string): PlanRecord["blocked"] {
+  if (reason === undefined) return undefined;
+  const hint = `Mend prloom/.local/inbox/${id}.json; prloom notices by itself.`;
+  return { reason, at: isoTime(loom.clock.now()), hint, cause: "inbox" };
+}
+
+type Fresh = Pick<PlanRecord, "id" | "status" | "hidden" | "source" | "metadata" | "blocked">;
+
+/** `before` is a deleted plan that never left the inbox: its home goes on with a new uid. */
+function createRecord(loom: Loom, fresh: Fresh, before: PlanRecord | undefined): void {
   const now = loom.clock.now();
   const at = isoTime(now);
-  const fresh: PlanRecord = {
+  const uid = loom.ids.ulid(now);
+  const record: PlanRecord = {
     schemaVersion: RECORD_SCHEMA_VERSION,
-    uid: loom.ids.ulid(now),
-    id: entry.id,
-    ...wantedFields(entry),
-    ...blockedFields(loom, entry, undefined),
+    uid,
+    ...fresh,
     paused: false,
     worktreeReady: false,
     inInbox: true,
-    runs: 0,
+    runs: before?.runs ?? 0,
     createdAt: at,
     updatedAt: at,
     revision: 0,
   };
-  const revision = before ? before.revision : -1;
-  try {
-    loom.store.put(fresh.uid, fresh, revision);
-  } catch (error) {
-    if (!isSourceTaken(error)) throw error;
-    loom.store.put(
-      fresh.uid,
-      { ...fresh, source: undefined, blocked: inboxBlock(loom, error.message, entry.id) },
-      revision,
-    );
-  }
-  loom.report({ planId: entry.id, level: "info", text: `found in the inbox, ${fresh.status}` });
-}
-
-function putWithSource(loom: Loom, id: string, change: (record: PlanRecord) => Partial<PlanRecord>): void {
-  try {
-    updateRecord(loom, id, change);
-  } catch (error) {
-    if (!isSourceTaken(error)) throw error;
-    updateRecord(loom, id, (record) => ({
-      ...change(record),
-      source: record.source,
-      blocked: inboxBlock(loom, error.message, id),
-    }));
-  }
-}
-
-function isSourceTaken(error: unknown): error is PrloomError {
-  return error instanceof PrloomError && error.code === "source-taken";
+  loom.store.put(uid, record, -1);
+  loom.report({ planId: fresh.id, level: "info", text: `found in the inbox, ${fresh.status}` });
 }

@@ -14,7 +14,7 @@ import { type PlanSummary, summarise } from "../plan/summary.ts";
 import type { DaemonInfo } from "./control.ts";
 import { decide } from "./decide.ts";
 import type { InboxEntry, InboxProblem } from "./inbox.ts";
-import { idInUse, ownsInboxFile } from "./intake.ts";
+import { hasVanished, idInUse, ownsInboxFile } from "./intake.ts";
 import { type Loom, requireRecord } from "./loom.ts";
 import { observe, planText, textPath } from "./observe.ts";
 import { liveDaemon } from "./owner.ts";
@@ -61,7 +61,8 @@ export async function readStatus(loom: Loom): Promise<StatusReport> {
 /** The records as they would be if the dispatcher looked now: a file dropped a moment ago counts. */
 function currentRecords(loom: Loom, entries: ReadonlyMap<string, InboxEntry>): PlanRecord[] {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
-  const known = records.filter((record) => !record.deleted).map((record) => withInbox(record, entries.get(record.id)));
+  const there = records.filter((record) => !record.deleted && (entries.has(record.id) || !hasVanished(record)));
+  const known = there.map((record) => withInbox(record, entries.get(record.id)));
   const fresh = [...entries.values()].filter((entry) => {
     const record = loom.store.byId(entry.id);
     return !record || (record.deleted && ownsInboxFile(record));

@@ -33,6 +33,7 @@ const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "config-invalid",
   "config-missing",
   "no-commits",
+  "plan-invalid",
   "plan-state",
   "state-unreadable",
   "schema-newer",

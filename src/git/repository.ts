@@ -88,6 +88,12 @@ export function branchTip(repo: Repository, branch: string): Promise<string | un
   return resolveCommit(repo, `refs/heads/${branch}`);
 }
 
+/** Whether git takes this as the name of a branch. */
+export async function isBranchName(repo: Repository, branch: string): Promise<boolean> {
+  const asked = await gitAt(repo, ["check-ref-format", "--branch", branch], { allowExit: [1, 128, 129] });
+  return asked.code === 0 && asked.stdout.trim() === branch;
+}
+
 export async function branchExists(repo: Repository, branch: string): Promise<boolean> {
   return (await branchTip(repo, branch)) !== undefined;
 }

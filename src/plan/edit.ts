@@ -55,6 +55,7 @@ export function appendTodos(text: string, todos: readonly NewTodo[]): string {
   if (fresh.size === 0) return text;
   const section = before.sections.findLast(({ heading }) => isTodoHeading(heading));
   const bullets = bulletsAfter(text, before, section);
+  const wanted = [...fresh.values()].map(todoLine);
   const count = before.todos.length + fresh.size;
   for (const encode of [asTheyAre, quoted]) {
     const lines = [...fresh.values()].flatMap((todo, at) => itemLines(todo, bullets.bullet(at), encode));
@@ -65,8 +66,9 @@ export function appendTodos(text: string, todos: readonly NewTodo[]): string {
       const gaps = { before: section === undefined || !bullets.continues, after: true };
       const result = insertLines(text, place, [...head, ...lines, ...tail], gaps);
       const after = parsePlan(result);
-      if (after.todos.length === count && keepsTodos(before, after) && sameStructure(before, after, "TODO"))
-        return result;
+      const open = new Set(after.todos.flatMap((todo) => (todo.state === "open" ? [todo.text] : [])));
+      const added = after.todos.length === count && wanted.every((line) => open.has(line));
+      if (added && keepsTodos(before, after) && sameStructure(before, after, "TODO")) return result;
     }
   }
   throw unfit("TODOs cannot be added to this plan");

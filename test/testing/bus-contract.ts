@@ -230,9 +230,19 @@ export function planStoreContract(name: string, make: () => { store: PlanStore; 
         assert.equal(store.bySource(source)?.uid, "B");
       }));
 
+    it("lets a draft that was deleted be made again, under a new uid", () =>
+      using((store) => {
+        const first = store.put("A", planRecord("A", { id: "x" }), -1);
+        store.put("A", { ...first, deleted: { at: first.createdAt, reason: "file_removed" } }, 0);
+        store.put("B", planRecord("B", { id: "x" }), -1);
+        assert.equal(store.byId("x")?.uid, "B");
+        assert.equal(store.get("A"), undefined);
+        assert.equal(store.list({}, { limit: 9 }).records.length, 1);
+      }));
+
     it("frees the source of a deleted plan, and not its id", () =>
       using((store) => {
-        const first = store.put("A", planRecord("A", { id: "x", source }), -1);
+        const first = store.put("A", planRecord("A", { id: "x", source, branch: "prloom/x" }), -1);
         store.put("A", { ...first, deleted: { at: first.createdAt, reason: "deleted" } }, 0);
         assert.equal(store.bySource(source), undefined);
         assert.throws(() => store.put("B", planRecord("B", { id: "x" }), -1), hasCode("id-taken"));

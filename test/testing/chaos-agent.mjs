@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const { PRLOOM_STAGE, PRLOOM_PLAN_FILE, PRLOOM_WORKTREE, PRLOOM_RUN_DIR, PRLOOM_RUN_ID } = process.env;
-const { PRLOOM_TODO = "", PRLOOM_TODO_INDEX = "0", STEP_MS = "60" } = process.env;
+const { PRLOOM_PLAN_ID, PRLOOM_TODO = "", PRLOOM_TODO_INDEX = "0", STEP_MS = "60" } = process.env;
 const runs = dirname(dirname(PRLOOM_RUN_DIR));
 
 /** Somebody of an earlier run of this plan who is still alive works on the same files as we do. */
@@ -38,20 +38,25 @@ function linger() {
   child.unref();
 }
 
+/** `[hold]` stays in the middle of the work for as long as nobody puts a file called `go` beside the runs. */
+function mustHold() {
+  return PRLOOM_TODO.startsWith("[hold]") && !existsSync(join(runs, "go"));
+}
+
 async function inSteps(name) {
   const half = join(PRLOOM_WORKTREE, `half-${name}`);
   writeFileSync(half, "not done yet\n");
   for (const part of ["begin", "middle", "end"]) {
-    appendFileSync(join(PRLOOM_WORKTREE, "work.txt"), `${part} ${PRLOOM_TODO || name}\n`);
+    appendFileSync(join(PRLOOM_WORKTREE, `work-${PRLOOM_PLAN_ID}.txt`), `${part} ${PRLOOM_TODO || name}\n`);
     console.log(part);
-    await sleep(Number(STEP_MS));
+    await sleep(mustHold() ? 2 ** 30 : Number(STEP_MS));
   }
   rmSync(half);
 }
 
 async function work() {
-  await inSteps(PRLOOM_TODO_INDEX);
   const blocked = PRLOOM_TODO.startsWith("[say-blocked]");
+  if (!blocked) await inSteps(PRLOOM_TODO_INDEX);
   let seen = -1;
   const lines = readFileSync(PRLOOM_PLAN_FILE, "utf8")
     .split("\n")

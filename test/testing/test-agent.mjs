@@ -236,7 +236,7 @@ const behaviours = {
   "calls-prloom"() {
     for (const args of [["merge", process.env.PRLOOM_PLAN_ID], ["unblock", "good"], ["stop"]]) {
       try {
-        execFileSync(process.execPath, [process.env.PRLOOM_CLI, ...args], { cwd: PRLOOM_WORKTREE, encoding: "utf8" });
+        execFileSync(process.execPath, [process.env.CLI_FILE, ...args], { cwd: PRLOOM_WORKTREE, encoding: "utf8" });
         appendFileSync(join(PRLOOM_WORKTREE, "calls.txt"), `${args[0]} worked\n`);
       } catch (error) {
         appendFileSync(join(PRLOOM_WORKTREE, "calls.txt"), `${args[0]} ${error.status}\n`);

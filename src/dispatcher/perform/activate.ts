@@ -1,7 +1,14 @@
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { PlanConfig } from "../../config/presets.ts";
-import { branchExists, currentBranch, defaultBaseBranch, requireCommits, resolveCommit } from "../../git/repository.ts";
+import {
+  branchExists,
+  currentBranch,
+  defaultBaseBranch,
+  isBranchName,
+  requireCommits,
+  resolveCommit,
+} from "../../git/repository.ts";
 import { addWorktree, type Worktree } from "../../git/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -77,6 +84,13 @@ async function chooseBranch(loom: Loom, record: PlanRecord): Promise<PlanRecord>
   }
   const wanted = record.metadata.branch;
   const branch = typeof wanted === "string" && wanted !== "" ? wanted : `prloom/${record.id}`;
+  if (!(await isBranchName(loom.repo, branch))) {
+    throw new PrloomError(
+      "plan-invalid",
+      `metadata.branch is not a name that git allows: ${branch}`,
+      `Mend it in prloom/.local/inbox/${record.id}.json, then run \`prloom unblock ${record.id}\`.`,
+    );
+  }
   if (await branchExists(loom.repo, branch)) {
     throw new PrloomError(
       "branch-exists",

@@ -8,7 +8,7 @@ import { rebaseOnto } from "../../git/rebase.ts";
 import { resolveCommit } from "../../git/repository.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextNoFollow } from "../../kernel/files.ts";
-import { appendTodos } from "../../plan/edit.ts";
+import { appendTodos, setTodoState } from "../../plan/edit.ts";
 import { parsePlan } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { blockPlan, type Loom, updateRecord } from "../loom.ts";
@@ -64,12 +64,15 @@ function retrySide(loom: Loom, record: PlanRecord, failure: { config: PlanConfig
 
 function takeDesign(loom: Loom, record: PlanRecord, left: string | undefined): string | undefined {
   if (left === undefined) return "The designer left no plan copy.";
-  const open = parsePlan(left).todos.filter((todo) => todo.state === "open");
-  if (open.length === 0) return "The designer's plan has no `- [ ]` items under `## TODO`.";
-  loom.texts.write(textPath(loom, record), left);
+  const { todos } = parsePlan(left);
+  if (todos.length === 0) return "The designer's plan has no `- [ ]` items under `## TODO`.";
+  // Nothing is done yet, whatever the designer ticked.
+  const done = todos.filter((todo) => todo.state === "done");
+  const text = done.reduce((draft, todo) => setTodoState(draft, todo.id, "open"), left);
+  loom.texts.write(textPath(loom, record), text);
   crashPoint("design:written");
   updateRecord(loom, record.id, () => ({ side: undefined }));
-  loom.report({ planId: record.id, level: "good", text: `designed: ${open.length} TODOs` });
+  loom.report({ planId: record.id, level: "good", text: `designed: ${todos.length} TODOs` });
   return undefined;
 }
 

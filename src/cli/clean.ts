@@ -1,0 +1,18 @@
+import { z } from "zod";
+import { callOwner } from "../dispatcher/owner.ts";
+import type { Call } from "./output.ts";
+import { refuseInsideRun, suggesting } from "./plans.ts";
+
+const resultSchema = z.object({ removed: z.array(z.string()) });
+
+/** Removes worktrees of plans that are done. */
+export async function clean(call: Call, plan: string | undefined): Promise<number> {
+  refuseInsideRun(call);
+  const { output } = call;
+  const ask = () => callOwner(call.cwd, "clean", plan === undefined ? {} : { plan });
+  const result = resultSchema.parse(plan === undefined ? await ask() : await suggesting(call, plan, ask));
+  for (const id of result.removed) output.line(`removed the worktree of ${id}`);
+  if (result.removed.length === 0) output.line("There is nothing to clean.");
+  output.data(result);
+  return 0;
+}

@@ -1,0 +1,58 @@
+import type { Command } from "commander";
+import type { PlainChange } from "../change.ts";
+import { declare, type JsonOption, perform } from "./declare.ts";
+
+const PLAIN: Readonly<Record<PlainChange, string>> = {
+  queue: "let work on plans start, as soon as a place is free",
+  hide: "keep plans from starting; one that is active stops after its current TODO",
+  unhide: "undo hide",
+  pause: "start no further step of plans; a run that lives may end",
+  resume: "undo pause",
+};
+
+/** Commands that change a plan's state and say nothing else. */
+export function declareChanging(program: Command): void {
+  for (const [name, about] of Object.entries(PLAIN) as [PlainChange, string][]) {
+    declare(program, name, { about, examples: [`${name} add-a-login-page`, `${name} first-plan second-plan`] })
+      .argument("<plans...>", "their ids")
+      .action((plans: string[], options: JsonOption) =>
+        perform(options, async (call) => (await import("../change.ts")).changePlans(call, name, plans)),
+      );
+  }
+  declare(program, "block", {
+    about: "stop a plan, with a reason",
+    examples: ['block add-a-login-page "waits for the designer"'],
+  })
+    .argument("<plan>", "its id")
+    .argument("<reason...>", "why")
+    .action((plan: string, reason: string[], options: JsonOption) =>
+      perform(options, async (call) => (await import("../block.ts")).block(call, plan, reason.join(" "))),
+    );
+  declare(program, "unblock", {
+    about: "clear the reason and try again what it stopped",
+    examples: ["unblock add-a-login-page", "unblock add-a-login-page --reset"],
+  })
+    .argument("<plan>", "its id")
+    .option("--reset", "drop what the unfinished TODO left in the worktree")
+    .action((plan: string, options: { reset?: boolean } & JsonOption) =>
+      perform(options, async (call) => (await import("../unblock.ts")).unblock(call, plan, options)),
+    );
+  declare(program, "delete", {
+    about: "take a plan away: its run is ended, its worktree removed; its branch and its records stay",
+    examples: ["delete add-a-login-page", "delete add-a-login-page --yes --branch"],
+  })
+    .argument("<plan>", "its id")
+    .option("-y, --yes", "do not ask")
+    .option("--branch", "delete its branch, too")
+    .action((plan: string, options: { yes?: boolean; branch?: boolean } & JsonOption) =>
+      perform(options, async (call) => (await import("../delete.ts")).deletePlan(call, plan, options)),
+    );
+  declare(program, "clean", {
+    about: "remove the worktrees of plans that are done",
+    examples: ["clean", "clean add-a-login-page"],
+  })
+    .argument("[plan]", "only this one")
+    .action((plan: string | undefined, options: JsonOption) =>
+      perform(options, async (call) => (await import("../clean.ts")).clean(call, plan)),
+    );
+}

@@ -1,0 +1,69 @@
+import { type Command, Option } from "commander";
+import { LOG_NAMES } from "../../bus/ports.ts";
+import type { PlanStatus } from "../../plan/record.ts";
+import type { EventsOptions } from "../events.ts";
+import type { LogsOptions } from "../logs.ts";
+import type { StatusOptions } from "../status.ts";
+import { declare, duration, type JsonOption, perform, wholeNumber } from "./declare.ts";
+
+/** Written out again, because the record's own list comes with the whole schema library, and `--help` is to be quick. */
+const STATUSES: Readonly<Record<PlanStatus, true>> = {
+  draft: true,
+  queued: true,
+  active: true,
+  triaging: true,
+  review: true,
+  done: true,
+};
+
+/** Commands that only look: status, show, logs, events. */
+export function declareReading(program: Command): void {
+  declare(program, "status", {
+    about: "all plans, how far they are, and what they wait for",
+    examples: ["status", "status --all", "status --status review", "status --stale 2h", "status --json"],
+  })
+    .option("-a, --all", "plans that are done, too")
+    .addOption(new Option("--status <status>", "only plans with this status").choices(Object.keys(STATUSES)))
+    .option("--stale <duration>", "only plans in which nothing happened for so long", duration)
+    .action((options: StatusOptions & JsonOption) =>
+      perform(options, async (call) => (await import("../status.ts")).status(call, options)),
+    );
+  declare(program, "show", {
+    about: "everything about one plan: TODOs, runs, commits, conversation, and why it is blocked",
+    examples: ["show add-a-login-page", "show add-a-login-page --json"],
+  })
+    .argument("<plan>", "its id")
+    .action((plan: string, options: JsonOption) =>
+      perform(options, async (call) => (await import("../show.ts")).show(call, plan)),
+    );
+  declareLogs(program);
+  declareEvents(program);
+}
+
+function declareLogs(program: Command): void {
+  declare(program, "logs", {
+    about: "what an agent printed; of the newest run, unless told otherwise",
+    examples: ["logs add-a-login-page", "logs add-a-login-page --follow", "logs add-a-login-page --run 2 --tail 50"],
+  })
+    .argument("<plan>", "its id")
+    .option("--run <number>", "which run", wholeNumber(1))
+    .option("-f, --follow", "go on until the run ends")
+    .option("--tail <lines>", "only the last lines", wholeNumber(0))
+    .action((plan: string, options: LogsOptions & JsonOption) =>
+      perform(options, async (call) => (await import("../logs.ts")).logs(call, plan, options)),
+    );
+}
+
+function declareEvents(program: Command): void {
+  declare(program, "events", {
+    about: "the records of a plan's bus, or of the repository's own",
+    examples: ["events", "events add-a-login-page", "events add-a-login-page --log settled --limit 10"],
+  })
+    .argument("[plan]", "its id; without one: the repository's bus")
+    .addOption(new Option("--log <log>", "which journal").choices(LOG_NAMES).default("events"))
+    .option("--limit <number>", "only the newest ones", wholeNumber(1))
+    .option("-f, --follow", "go on until interrupted; with --json one object per line")
+    .action((plan: string | undefined, options: EventsOptions & JsonOption) =>
+      perform(options, async (call) => (await import("../events.ts")).events(call, plan, options)),
+    );
+}

@@ -1,0 +1,95 @@
+import type { Command } from "commander";
+import type { InitOptions } from "../init.ts";
+import type { NewOptions } from "../new.ts";
+import type { StartOptions } from "../start.ts";
+import { collect, declare, type JsonOption, perform } from "./declare.ts";
+
+/** Commands that bring something into being: init, new, start, stop, doctor, demo. */
+export function declareSetup(program: Command): void {
+  declareInit(program);
+  declareNew(program);
+  declareStart(program);
+  declare(program, "stop", {
+    about: "end the running dispatcher; agents are ended, and the next start goes on where they were",
+    examples: ["stop", "stop --json"],
+  }).action((options: JsonOption) => perform(options, async (call) => (await import("../stop.ts")).stop(call)));
+  declare(program, "doctor", {
+    about: "check everything that prloom needs, and say what to do about what is missing",
+    examples: ["doctor", "doctor --json"],
+  }).action((options: JsonOption) => perform(options, async (call) => (await import("../doctor.ts")).doctor(call)));
+  declareDemo(program);
+}
+
+function declareInit(program: Command): void {
+  declare(program, "init", {
+    about: "set up this repository: writes prloom/config.json, unless there is one",
+    examples: [
+      "init --yes",
+      'init --agent claude --command claude --arg -p --arg "--permission-mode" --arg acceptEdits',
+    ],
+  })
+    .option("-y, --yes", "ask nothing, take the first agent that is found")
+    .option("--agent <name>", "what to call the agent")
+    .option("--command <program>", "the program to run as agent; it gets the prompt on stdin")
+    .option("--arg <argument>", "an argument for that program; repeat it for more", collect)
+    .action((options: InitOptions & JsonOption) =>
+      perform(options, async (call) => (await import("../init.ts")).init(call, options)),
+    );
+}
+
+function declareNew(program: Command): void {
+  declare(program, "new", {
+    about: "put a plan into the inbox; a draft, until it is queued",
+    examples: [
+      'new "Add a login page" --todo "Write the form" --todo "Check the password" --queue',
+      "new --file plan.md --queue",
+      "cat plan.md | prloom new --stdin --id login --depends-on database",
+    ],
+  })
+    .argument("[title...]", "what the plan is about")
+    .option("--file <file>", "take the plan's text from this file")
+    .option("--stdin", "take the plan's text from standard input")
+    .option("--id <id>", "its name; else it is made from the title")
+    .option("--todo <text>", "a TODO; repeat it for more", collect)
+    .option("--queue", "let work start at once")
+    .option("--preset <name>", "a preset of prloom/config.json")
+    .option("--agent <name>", "the agent that works on it")
+    .option("--model <name>", "the model that the agent uses")
+    .option("--depends-on <id>", "a plan that must be merged before; repeat it for more", collect)
+    .option("--branch <name>", "the branch to work on; else prloom/<id>")
+    .action((title: string[], options: NewOptions & JsonOption) =>
+      perform(options, async (call) => (await import("../new.ts")).newPlan(call, title.join(" "), options)),
+    );
+}
+
+function declareStart(program: Command): void {
+  declare(program, "start", {
+    about: "work on queued plans until told to stop (Ctrl-C, `prloom stop`)",
+    examples: ["start", "start --until-idle", "start --detach"],
+  })
+    .option("--until-idle", "end when there is nothing left to do")
+    .option("--detach", "go on in the background, with output to a file")
+    .action((options: StartOptions & JsonOption) =>
+      perform(options, async (call) => (await import("../start.ts")).start(call, options)),
+    );
+}
+
+function declareDemo(program: Command): void {
+  declare(program, "demo", {
+    about: "make a throw-away repository with a plan and watch a demo agent work on it",
+    examples: ["demo", "demo --dir /tmp/try-prloom"],
+  })
+    .option("--dir <folder>", "where to make it; must be empty or absent")
+    .option("--no-keep", "remove it afterwards")
+    .action((options: { dir?: string; keep: boolean } & JsonOption) =>
+      perform(options, async ({ output }) => {
+        const { runDemo } = await import("../demo.ts");
+        return runDemo({
+          ...(options.dir === undefined ? {} : { dir: options.dir }),
+          keep: options.keep,
+          json: output.json,
+          out: output,
+        });
+      }),
+    );
+}

@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import type { CommentOptions } from "../comment.ts";
+import type { EditOptions } from "../edit.ts";
+import { declare, type JsonOption, perform, wholeNumber } from "./declare.ts";
+
+/** Commands by which a person takes part in the work: edit, comment, merge. */
+export function declareTalking(program: Command): void {
+  declare(program, "edit", {
+    about: "change the text of a plan in your editor ($VISUAL, $EDITOR), from a file or from standard input",
+    examples: ["edit add-a-login-page", "edit add-a-login-page --file plan.md"],
+  })
+    .argument("<plan>", "its id")
+    .option("--file <file>", "take the new text from this file")
+    .option("--stdin", "take the new text from standard input")
+    .option("--based-on <sha256>", "refuse if the present text is not the one with this hash (`show --json` has it)")
+    .action((plan: string, options: EditOptions & JsonOption) =>
+      perform(options, async (call) => (await import("../edit.ts")).edit(call, plan, options)),
+    );
+  declare(program, "comment", {
+    about: "say something to a plan; triage answers, and makes TODOs out of it",
+    examples: [
+      'comment add-a-login-page "please add a test for the empty password"',
+      'comment add-a-login-page --todo 2 "use the existing form"',
+    ],
+  })
+    .argument("<plan>", "its id")
+    .argument("[text...]", "what to say")
+    .option("--todo <number>", "about one TODO, as `prloom show` numbers them", wholeNumber(1))
+    .option("--stdin", "take the words from standard input")
+    .action((plan: string, words: string[], options: CommentOptions & JsonOption) =>
+      perform(options, async (call) =>
+        (await import("../comment.ts")).comment(call, plan, { ...options, text: words.join(" ") }),
+      ),
+    );
+  declare(program, "merge", {
+    about: "merge a plan that is in review into its base branch, and finish it",
+    examples: ["merge add-a-login-page"],
+  })
+    .argument("<plan>", "its id")
+    .action((plan: string, options: JsonOption) =>
+      perform(options, async (call) => (await import("../merge.ts")).merge(call, plan)),
+    );
+}

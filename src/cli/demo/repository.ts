@@ -1,0 +1,64 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { commitIdentity, openRepository, type Repository } from "../../git/repository.ts";
+import { git } from "../../git/run.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { ensureDir } from "../../kernel/files.ts";
+
+/** The name of the demo's one plan. */
+export const DEMO_PLAN = "tally";
+
+/** `examples/demo` lies two folders up from `src/cli/demo` and one up from `dist`, in the checkout and the package. */
+function examplesDir(): string {
+  const levels = import.meta.url.endsWith(".ts") ? "../../../" : "../";
+  return fileURLToPath(new URL(`${levels}examples/demo`, import.meta.url));
+}
+
+/** Makes the demo's folder; one that is given must be new or empty, so that nothing of anybody's is touched. */
+function makeDir(dir: string | undefined): string {
+  if (dir === undefined) return realpathSync(mkdtempSync(join(tmpdir(), "prloom-demo-")));
+  const path = resolve(dir);
+  if (existsSync(path) && readdirSync(path).length > 0) {
+    throw new PrloomError(
+      "usage",
+      `${path} is not empty.`,
+      "Name a folder that does not exist yet: prloom demo --dir <folder>",
+    );
+  }
+  mkdirSync(path, { recursive: true });
+  return realpathSync(path);
+}
+
+/** A command agent of the demo's own, and checks that run the project's tests after every TODO. */
+function demoConfig(): string {
+  const config = {
+    baseBranch: "main",
+    checks: ["node --test test/*.test.js"],
+    agents: { demo: { command: process.execPath, args: ["prloom/agent/agent.mjs"] } },
+    stages: { default: "demo" },
+  };
+  return `${JSON.stringify(config, null, 2)}\n`;
+}
+
+/** A repository with a small program in it, prloom's config, the demo agent, one commit, and a queued plan. */
+export async function makeDemoRepository(wanted: string | undefined): Promise<Repository> {
+  const dir = makeDir(wanted);
+  const examples = examplesDir();
+  cpSync(join(examples, "project"), dir, { recursive: true });
+  ensureDir(join(dir, "prloom", "agent"));
+  for (const file of ["agent.mjs", "recipes.mjs"]) cpSync(join(examples, file), join(dir, "prloom", "agent", file));
+  writeFileSync(join(dir, "prloom", "config.json"), demoConfig());
+  writeFileSync(join(dir, ".gitignore"), "/prloom/.local/\n");
+  await git(["init", "--quiet", "--initial-branch=main"], { cwd: dir });
+  const repo = await openRepository(dir);
+  await git(["add", "--all"], { cwd: dir });
+  await git(["commit", "--quiet", "-m", "tally counts words"], { cwd: dir, env: await commitIdentity(repo) });
+  const inbox = join(dir, "prloom", ".local", "inbox");
+  ensureDir(inbox);
+  // The json first: a plan without text is unfinished and waits, a text without json would be a draft.
+  writeFileSync(join(inbox, `${DEMO_PLAN}.json`), `${JSON.stringify({ status: "queued" })}\n`);
+  cpSync(join(examples, "plan.md"), join(inbox, `${DEMO_PLAN}.md`));
+  return repo;
+}

@@ -1,0 +1,89 @@
+import { findProgram } from "../../agents/find-program.ts";
+import type { Config } from "../../config/config.ts";
+import { loadConfig } from "../../config/load.ts";
+import { openRepository, type Repository, requireCommits } from "../../git/repository.ts";
+import { git, requireGitVersion } from "../../git/run.ts";
+import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import type { Call } from "../output.ts";
+import { checkRepositoryState } from "./state-checks.ts";
+
+export interface Finding {
+  readonly name: string;
+  /** bad: prloom cannot work like that. */
+  readonly state: "ok" | "warn" | "bad";
+  readonly text: string;
+  readonly hint?: string;
+}
+
+/** Runs all checks that make sense; what depends on a thing that is missing is left out. */
+export async function checkEverything(call: Call): Promise<Finding[]> {
+  const findings = [nodeVersion(process.versions.node), await gitVersion()];
+  const repo = await attempt("repository", findings, () => openRepository(call.cwd));
+  if (!repo) return findings;
+  findings.push({ name: "repository", state: "ok", text: repo.root });
+  await attempt("commits", findings, async () => {
+    await requireCommits(repo);
+    findings.push({ name: "commits", state: "ok", text: "there is something to branch from" });
+  });
+  const config = await attempt("config", findings, () => loadConfig(repo.root));
+  if (config)
+    findings.push({ name: "config", state: "ok", text: "prloom/config.json is valid" }, ...agents(call, repo, config));
+  findings.push(sandbox(call, repo), ...(await checkRepositoryState(call, repo, config)));
+  return findings;
+}
+
+/** Does something; an error with a hint becomes a finding. */
+export async function attempt<T>(name: string, findings: Finding[], act: () => Promise<T> | T): Promise<T | undefined> {
+  try {
+    return await act();
+  } catch (error) {
+    findings.push(findingOf(name, error));
+    return undefined;
+  }
+}
+
+function findingOf(name: string, error: unknown): Finding {
+  if (error instanceof PrloomError) return { name, state: "bad", text: error.message, hint: error.hint };
+  return { name, state: "bad", text: messageOf(error) };
+}
+
+function nodeVersion(version: string): Finding {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const good = major > 22 || (major === 22 && minor >= 18);
+  return good
+    ? { name: "node", state: "ok", text: version }
+    : { name: "node", state: "bad", text: `${version} is too old`, hint: "Install Node 22.18 or newer." };
+}
+
+async function gitVersion(): Promise<Finding> {
+  try {
+    await requireGitVersion(2, 38);
+    return { name: "git", state: "ok", text: (await git(["--version"])).stdout.trim().replace("git version ", "") };
+  } catch (error) {
+    return findingOf("git", error);
+  }
+}
+
+function agents(call: Call, repo: Repository, config: Config): Finding[] {
+  const used = new Set(Object.values(config.stages));
+  return Object.entries(config.agents).map(([name, { command, env }]): Finding => {
+    const found = findProgram(command, env.PATH ?? call.env.PATH, repo.root);
+    if (found !== undefined) return { name: `agent ${name}`, state: "ok", text: found };
+    return {
+      name: `agent ${name}`,
+      state: used.has(name) ? "bad" : "warn",
+      text: `the program "${command}" was not found`,
+      hint: `Install it, or set agents.${name}.command in prloom/config.json.`,
+    };
+  });
+}
+
+function sandbox(call: Call, repo: Repository): Finding {
+  const bwrap = findProgram("bwrap", call.env.PATH, repo.root);
+  return {
+    name: "sandbox",
+    state: "warn",
+    text: `none: agents run with your rights and can read and write whatever you can (bubblewrap ${bwrap ? "is" : "is not"} installed)`,
+    hint: "This version has no sandbox yet; run prloom in a container if that matters.",
+  };
+}

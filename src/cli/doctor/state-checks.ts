@@ -1,0 +1,114 @@
+import { accessSync, constants, existsSync, statfsSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Config } from "../../config/config.ts";
+import type { Loom } from "../../dispatcher/loom.ts";
+import { openForReading } from "../../dispatcher/open.ts";
+import { liveDaemon } from "../../dispatcher/owner.ts";
+import { type Paths, pathsOf } from "../../dispatcher/paths.ts";
+import { readStatus } from "../../dispatcher/read.ts";
+import type { Repository } from "../../git/repository.ts";
+import { messageOf } from "../../kernel/errors.ts";
+import { listDir } from "../../kernel/files.ts";
+import type { Call } from "../output.ts";
+import { attempt, type Finding } from "./checks.ts";
+
+const ENOUGH_BYTES = 500 * 1024 ** 2;
+
+/** What lies in the repository and around it: dispatcher, folders, disk, plans. */
+export async function checkRepositoryState(
+  call: Call,
+  repo: Repository,
+  config: Config | undefined,
+): Promise<Finding[]> {
+  const paths = pathsOf(repo, config?.worktreesDir);
+  const findings: Finding[] = [];
+  await attempt("dispatcher", findings, async () => void findings.push(await dispatcher(paths)));
+  findings.push(writable(paths));
+  await attempt("disk", findings, () => void findings.push(disk(paths)));
+  if (!config) return findings;
+  await attempt("plans", findings, async () => {
+    const loom = await openForReading({ cwd: call.cwd });
+    try {
+      findings.push(...(await plans(loom)), ...leftovers(loom));
+    } finally {
+      loom.close();
+    }
+  });
+  return findings;
+}
+
+async function dispatcher(paths: Paths): Promise<Finding> {
+  const daemon = await liveDaemon(paths);
+  return { name: "dispatcher", state: "ok", text: daemon ? `running (pid ${daemon.pid})` : "not running" };
+}
+
+function writable(paths: Paths): Finding {
+  const place = existsSync(paths.authority) ? paths.authority : dirname(paths.authority);
+  try {
+    accessSync(place, constants.W_OK | constants.X_OK);
+    return { name: "records", state: "ok", text: `${paths.authority} can be written` };
+  } catch (error) {
+    return {
+      name: "records",
+      state: "bad",
+      text: messageOf(error),
+      hint: `Give yourself the right to write in ${place}.`,
+    };
+  }
+}
+
+function disk(paths: Paths): Finding {
+  const { bavail, bsize } = statfsSync(paths.commonDir);
+  const free = bavail * bsize;
+  const text = `${Math.floor(free / 1024 ** 2)} MB free`;
+  if (free >= ENOUGH_BYTES) return { name: "disk", state: "ok", text };
+  return {
+    name: "disk",
+    state: "warn",
+    text,
+    hint: "Free some space; `prloom clean` removes worktrees of finished plans.",
+  };
+}
+
+async function plans(loom: Loom): Promise<Finding[]> {
+  const { plans: list, problems, dead } = await readStatus(loom);
+  const findings: Finding[] = problems.map(({ file, reason, hint }) => ({
+    name: "plans",
+    state: "warn",
+    text: `${basename(file)}: ${reason}`,
+    hint,
+  }));
+  if (dead.count > 0) {
+    findings.push({
+      name: "plans",
+      state: "warn",
+      text: `${dead.count} record(s) were given up`,
+      hint: "`prloom events <plan> --log dead` shows them.",
+    });
+  }
+  if (findings.length === 0)
+    findings.push({ name: "plans", state: "ok", text: `${list.length}, all of them readable` });
+  return findings;
+}
+
+/** Folders among the worktrees that no plan claims. */
+function leftovers(loom: Loom): Finding[] {
+  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const claimed = new Set(
+    records.filter((record) => !record.deleted && record.status !== "done").map((record) => record.worktree),
+  );
+  const finished = new Set(records.map((record) => record.worktree));
+  return listDir(loom.paths.worktrees)
+    .map((name) => join(loom.paths.worktrees, name))
+    .filter((path) => !claimed.has(path))
+    .map(
+      (path): Finding => ({
+        name: "worktrees",
+        state: "warn",
+        text: finished.has(path) ? `${path} belongs to a plan that is over` : `${path} belongs to no plan`,
+        hint: finished.has(path)
+          ? "`prloom clean` removes it."
+          : `If you do not need it: git worktree remove --force ${path}`,
+      }),
+    );
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+import { enableCompileCache } from "node:module";
+import { errnoOf } from "../kernel/errors.ts";
+import { reportError } from "./report-error.ts";
+
+// What is imported after this line comes compiled from the second start on.
+enableCompileCache();
+
+const emitWarning = process.emitWarning.bind(process) as (...args: unknown[]) => void;
+process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
+  // The owner lock uses node:sqlite on purpose; nobody who runs prloom can do anything about this one.
+  if (String(warning).includes("SQLite is an experimental feature")) return;
+  emitWarning(warning, ...rest);
+};
+
+const argv = process.argv.slice(2);
+
+// `prloom status | head -1` closes our stdout: there is nobody left to talk to, and nothing is wrong.
+let closed = false;
+process.stdout.on("error", (error) => {
+  if (errnoOf(error) !== "EPIPE") throw error;
+  if (closed) return;
+  closed = true;
+  // A dispatcher listens to this signal and ends its agents first.
+  if (!process.emit("SIGTERM", "SIGTERM")) process.exit(0);
+});
+
+process.on("uncaughtException", (error) => {
+  process.exit(reportError(error, argv));
+});
+
+try {
+  const { runProgram } = await import("./program.ts");
+  await runProgram(argv);
+} catch (error) {
+  process.exitCode = reportError(error, argv);
+}

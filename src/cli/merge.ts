@@ -1,0 +1,23 @@
+import { z } from "zod";
+import { callOwner } from "../dispatcher/owner.ts";
+import type { Call } from "./output.ts";
+import { refuseInsideRun, suggesting } from "./plans.ts";
+
+const resultSchema = z.object({ sha: z.string().optional(), base: z.string() });
+
+/** Merges a reviewed plan and says where its commits are now. */
+export async function merge(call: Call, plan: string): Promise<number> {
+  refuseInsideRun(call);
+  const { output } = call;
+  const { sha, base } = resultSchema.parse(await suggesting(call, plan, () => callOwner(call.cwd, "merge", { plan })));
+  output.line(
+    sha === undefined
+      ? `${plan} was in ${base} already; it is done now.`
+      : `${output.paint("green", "merged")} ${plan} into ${base}: ${sha.slice(0, 12)}`,
+  );
+  output.line(
+    `next: \`git log ${sha?.slice(0, 12) ?? base}\` shows it, \`prloom clean ${plan}\` removes its worktree.`,
+  );
+  output.data({ plan, base, ...(sha === undefined ? {} : { sha }) });
+  return 0;
+}

@@ -1,0 +1,140 @@
+import { existsSync, rmSync } from "node:fs";
+import { join, relative } from "node:path";
+import { CONFIG_FILE, loadConfig } from "../config/load.ts";
+import { configForPlan } from "../config/presets.ts";
+import { homeOf, inboxOf, type Paths, pathsOf } from "../dispatcher/paths.ts";
+import { ensureIgnored, openRepository, type Repository } from "../git/repository.ts";
+import { git } from "../git/run.ts";
+import { PrloomError } from "../kernel/errors.ts";
+import { ensureDir, existsNoFollow } from "../kernel/files.ts";
+import { freeId, isValidPlanId, planIdFor } from "../plan/identity.ts";
+import { parsePlan } from "../plan/markdown.ts";
+import type { InboxMeta } from "../plan/record.ts";
+import { createFile } from "./create-file.ts";
+import type { Call } from "./output.ts";
+import { planTextFor } from "./plan-text.ts";
+import { refuseInsideRun } from "./plans.ts";
+import { readInput } from "./read-input.ts";
+import { visible } from "./render/safe-text.ts";
+
+export interface NewOptions {
+  readonly file?: string;
+  readonly stdin?: boolean;
+  readonly id?: string;
+  readonly todo?: readonly string[];
+  readonly queue?: boolean;
+  readonly preset?: string;
+  readonly agent?: string;
+  readonly model?: string;
+  readonly dependsOn?: readonly string[];
+  readonly branch?: string;
+}
+
+/** Puts a plan into the inbox. Needs no lock: the inbox is where everybody may put plans. */
+export async function newPlan(call: Call, title: string, options: NewOptions): Promise<number> {
+  refuseInsideRun(call);
+  const repo = await openRepository(call.cwd);
+  const given = await readInput(options);
+  const text = planTextFor({ title, todos: options.todo ?? [], ...(given === undefined ? {} : { given }) });
+  await checkWishes(repo, options);
+  const paths = pathsOf(repo);
+  ensureDir(paths.inbox);
+  ensureIgnored(repo);
+  const doc = parsePlan(text);
+  const id = place(paths, { wanted: options.id, title: doc.title ?? title, text, meta: metaOf(options) });
+  const file = inboxOf(paths, id).text;
+  const { output } = call;
+  output.data({
+    plan: id,
+    title: doc.title ?? id,
+    status: options.queue ? "queued" : "draft",
+    file,
+    todos: doc.todos.length,
+    problems: doc.problems,
+  });
+  output.line(`${output.paint("bold", id)}  ${visible(doc.title ?? id)}  (${options.queue ? "queued" : "draft"})`);
+  output.line(`  ${relative(call.cwd, file) || file}`);
+  if (doc.todos.length === 0) output.line("  It has no TODOs yet: the designer agent makes them when work starts.");
+  for (const problem of doc.problems) output.line(`  ${output.paint("yellow", "note:")} ${visible(problem)}`);
+  output.line();
+  output.line(`next: ${nextSteps(repo, id, options.queue === true).join("; ")}`);
+  return 0;
+}
+
+function nextSteps(repo: Repository, id: string, queued: boolean): string[] {
+  return [
+    ...(existsSync(join(repo.root, CONFIG_FILE)) ? [] : ["`prloom init --yes` sets the repository up"]),
+    ...(queued ? [] : [`\`prloom queue ${id}\` lets work start`]),
+    "`prloom start` works on what is queued",
+    `\`prloom show ${id}\` tells how far it is`,
+  ];
+}
+
+/** Mistakes in what the plan asks for are told now and not when work on it starts. */
+async function checkWishes(repo: Repository, options: NewOptions): Promise<void> {
+  const { agent, model, preset, branch, id } = options;
+  if (id !== undefined && !isValidPlanId(id)) {
+    throw new PrloomError(
+      "id-invalid",
+      `"${id}" cannot be the id of a plan.`,
+      "Use lower-case letters, digits, `.`, `_` and `-`, at most 64, for example `--id add-login`; or leave --id out.",
+    );
+  }
+  if (branch !== undefined) {
+    const answer = await git(["check-ref-format", "--branch", branch], { allowExit: [1, 128, 129] });
+    if (answer.code !== 0 || branch.startsWith("-") || branch.startsWith("@{")) {
+      throw new PrloomError(
+        "usage",
+        `"${branch}" cannot be the name of a branch.`,
+        "For example: --branch feature/login",
+      );
+    }
+  }
+  if (agent === undefined && preset === undefined) return;
+  const wishes = {
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model }),
+    ...(preset === undefined ? {} : { preset }),
+  };
+  const outcome = configForPlan(loadConfig(repo.root), wishes);
+  if (!outcome.ok) throw new PrloomError("usage", outcome.reason, `${CONFIG_FILE} says which there are.`);
+}
+
+function metaOf(options: NewOptions): InboxMeta | undefined {
+  const { preset, agent, model, branch, dependsOn } = options;
+  const wishes = Object.entries({ preset, agent, model, branch, dependsOn }).filter(([, value]) => value !== undefined);
+  if (wishes.length === 0 && !options.queue) return undefined;
+  return {
+    ...(options.queue ? { status: "queued" } : {}),
+    ...(wishes.length > 0 ? { metadata: Object.fromEntries(wishes) } : {}),
+  };
+}
+
+interface Placement {
+  readonly wanted: string | undefined;
+  readonly title: string;
+  readonly text: string;
+  readonly meta: InboxMeta | undefined;
+}
+
+/** Writes the record, then the text: a record without text is unfinished and never started. Returns the id. */
+function place(paths: Paths, { wanted, title, text, meta }: Placement): string {
+  const taken = (id: string) =>
+    [homeOf(paths, id).home, inboxOf(paths, id).text, inboxOf(paths, id).meta].some((path) => existsNoFollow(path));
+  const base = wanted ?? planIdFor({ title, fallback: "plan" });
+  for (;;) {
+    const id = wanted ?? freeId(base, taken);
+    const files = inboxOf(paths, id);
+    if (!taken(id) && (meta === undefined || createFile(files.meta, `${JSON.stringify(meta, null, 2)}\n`))) {
+      if (createFile(files.text, text)) return id;
+      // Somebody took the name in between; the record beside their text is ours to take back.
+      if (meta !== undefined) rmSync(files.meta, { force: true });
+    }
+    if (wanted === undefined) continue;
+    throw new PrloomError(
+      "id-taken",
+      `There is, or was, a plan called "${id}" already.`,
+      "Choose another --id, or leave it out; ids are never used twice.",
+    );
+  }
+}

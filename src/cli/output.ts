@@ -1,0 +1,55 @@
+import { type Paint, paintFor } from "./render/colour.ts";
+import { type Cell, type Column, renderTable } from "./render/table.ts";
+
+/** Where a command says what it has to say. */
+export interface Output {
+  /** The caller wants JSON and nothing else on stdout. */
+  readonly json: boolean;
+  /** Somebody is looking at a terminal. */
+  readonly terminal: boolean;
+  /** Columns of the terminal; without end where there is none. */
+  width(): number;
+  readonly paint: Paint;
+  /** One line for people; nothing with --json. */
+  line(text?: string): void;
+  table(columns: readonly Column[], rows: readonly (readonly Cell[])[]): void;
+  /** The result for programs; nothing without --json. */
+  data(value: unknown): void;
+  /** A line on stderr. */
+  note(text: string): void;
+}
+
+/** What a command is called with. */
+export interface Call {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly output: Output;
+}
+
+export function createOutput(json: boolean, env: Readonly<Record<string, string | undefined>>): Output {
+  const { stdout } = process;
+  const terminal = stdout.isTTY === true && !json;
+  const paint = paintFor(stdout, env);
+  const width = () => (stdout.isTTY === true ? Math.max(1, stdout.columns || 80) : Number.POSITIVE_INFINITY);
+  const line = (text = ""): void => {
+    if (!json) stdout.write(`${text}\n`);
+  };
+  return {
+    json,
+    terminal,
+    width,
+    paint,
+    line,
+    table: (columns, rows) => {
+      for (const row of renderTable(columns, rows, { width: width(), paint })) line(row);
+    },
+    data: (value) => {
+      if (json) stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+    },
+    note: (text) => void process.stderr.write(`${text}\n`),
+  };
+}
+
+export function createCall(options: { json?: boolean | undefined }): Call {
+  return { cwd: process.cwd(), env: process.env, output: createOutput(options.json === true, process.env) };
+}

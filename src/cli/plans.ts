@@ -1,0 +1,45 @@
+import { nearest } from "../config/nearest.ts";
+import type { Loom } from "../dispatcher/loom.ts";
+import { openForReading } from "../dispatcher/open.ts";
+import { PrloomError } from "../kernel/errors.ts";
+import type { Call } from "./output.ts";
+
+/** Refuses to change anything for a process that an agent's run started. */
+export function refuseInsideRun(call: Call): void {
+  if (!call.env.PRLOOM_RUN_ID) return;
+  throw new PrloomError(
+    "usage",
+    "agents cannot change plans",
+    "This command was called inside an agent's run; write into the run's copy of the plan (PRLOOM_PLAN_FILE) instead.",
+  );
+}
+
+/** Opens the repository for reading, hands it on, and closes it whatever happens. */
+export async function reading<T>(call: Call, act: (loom: Loom) => Promise<T> | T): Promise<T> {
+  const loom = await openForReading({ cwd: call.cwd });
+  try {
+    return await act(loom);
+  } finally {
+    loom.close();
+  }
+}
+
+/** Names of all plans that there are, in the inbox or after it. */
+export function planIds(loom: Loom): string[] {
+  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const known = records.filter((record) => !record.deleted).map((record) => record.id);
+  return [...new Set([...known, ...loom.inbox.scan().entries.keys()])];
+}
+
+/** Passes on what `act` does; "there is no such plan" gets the nearest name that there is. */
+export async function suggesting<T>(call: Call, id: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof PrloomError) || error.code !== "plan-not-found") throw error;
+    const meant = nearest(id, await reading(call, planIds));
+    const hint =
+      meant === undefined ? error.hint : `Did you mean \`${meant}\`? \`prloom status --all\` lists all plans.`;
+    throw new PrloomError(error.code, error.message, hint, error);
+  }
+}

@@ -1,0 +1,64 @@
+import { Command, CommanderError } from "commander";
+import { PrloomError } from "../kernel/errors.ts";
+import { declareChanging } from "./declare/changing.ts";
+import { declareReading } from "./declare/reading.ts";
+import { declareSetup } from "./declare/setup.ts";
+import { declareTalking } from "./declare/talking.ts";
+import { version } from "./version.ts";
+
+/** All commands with their options and help; what they do is loaded when one is called. */
+export function createProgram(): Command {
+  const program = new Command("prloom")
+    .description(
+      "Turns a Markdown plan into a reviewed branch: coding agents do the work, each in its own git worktree.",
+    )
+    .version(version(), "-V, --version", "print the version")
+    .helpOption("-h, --help", "show this help")
+    .helpCommand("help [command]", "show the help of a command")
+    .showSuggestionAfterError()
+    .configureOutput({ outputError: () => undefined })
+    .exitOverride();
+  declareSetup(program);
+  declareReading(program);
+  declareChanging(program);
+  declareTalking(program);
+  program.addHelpText("after", FIRST_STEPS);
+  for (const command of program.commands) command.copyInheritedSettings(program);
+  return program;
+}
+
+const FIRST_STEPS = `
+Examples:
+  $ prloom demo                                  see it work in a throw-away repository
+  $ prloom init --yes                            set up this repository
+  $ prloom new "Add a login page" --queue        write a plan
+  $ prloom start --until-idle                    work on all queued plans
+  $ prloom status                                see how far they are
+
+Exit codes: 0 done, 1 failed, 2 called wrongly. Every command takes --json.`;
+
+/** Runs the command that the arguments name; throws what went wrong, as an error with a hint. */
+export async function runProgram(argv: readonly string[]): Promise<void> {
+  const program = createProgram();
+  if (argv.length === 0) {
+    program.outputHelp();
+    return;
+  }
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) throw calledWrongly(program, argv, error);
+  }
+}
+
+/** Commander's complaint as one of ours: what is wrong, what was probably meant, and where to read on. */
+function calledWrongly(program: Command, argv: readonly string[], error: CommanderError): PrloomError {
+  const [complaint = "", ...more] = error.message.replace(/^error: /, "").split("\n");
+  const suggestion = more.join(" ").replace(/^\(Did you mean (?:one of )?(.*)\?\)$/, "Did you mean $1? ");
+  const name = argv.find((word) => program.commands.some((command) => command.name() === word));
+  const help =
+    name === undefined ? "`prloom --help` lists the commands." : `\`prloom ${name} --help\` shows how to call it.`;
+  const message = error.code === "commander.help" ? "there is no such command" : complaint;
+  return new PrloomError("usage", message, `${suggestion}${help}`, error);
+}

@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
+
+export interface TextSource {
+  readonly file?: string;
+  readonly stdin?: boolean;
+}
+
+/** The text that --file or --stdin names; undefined when neither was given. `--file -` is standard input. */
+export async function readInput(source: TextSource): Promise<string | undefined> {
+  if (source.file !== undefined && source.stdin) {
+    throw new PrloomError("usage", "--file and --stdin exclude each other.", "Give one of them.");
+  }
+  if (source.stdin || source.file === "-") return text(process.stdin);
+  if (source.file === undefined) return undefined;
+  try {
+    return readFileSync(source.file, "utf8");
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    throw new PrloomError(
+      "usage",
+      `${source.file} cannot be read: ${messageOf(error)}`,
+      "Check the name of the file.",
+      error,
+    );
+  }
+}

@@ -1,0 +1,39 @@
+import { stripVTControlCharacters } from "node:util";
+
+/** Characters that steer a terminal or reverse the reading order: a title must not be able to forge what is shown. */
+const STEERING = /[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/gu;
+
+function escaped(char: string): string {
+  if (char === "\n") return "\\n";
+  if (char === "\r") return "\\r";
+  if (char === "\t") return " ";
+  return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+/** One line out of any text: what would steer the terminal is written out instead. */
+export function visible(text: string): string {
+  return text.toWellFormed().replace(STEERING, escaped);
+}
+
+/** Like `visible`, but the text keeps its lines. */
+export function visibleLines(text: string): string[] {
+  return text.replaceAll("\r\n", "\n").split("\n").map(visible);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what this is about
+const COLOUR = /\u001b\[[0-9;:]*m/g;
+
+/** What a program printed, with its colours and without anything else that would reach into the terminal. */
+export function onlyColour(line: string): string {
+  let clean = "";
+  let from = 0;
+  for (const match of line.matchAll(COLOUR)) {
+    clean += withoutSteering(line.slice(from, match.index)) + match[0];
+    from = match.index + match[0].length;
+  }
+  return clean + withoutSteering(line.slice(from));
+}
+
+function withoutSteering(text: string): string {
+  return stripVTControlCharacters(text).replace(STEERING, (char) => (char === "\t" ? char : ""));
+}

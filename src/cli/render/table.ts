@@ -1,0 +1,126 @@
+import stringWidth from "string-width";
+import { type Paint, plain, type Style } from "./colour.ts";
+
+export interface Column {
+  readonly header: string;
+  /** Cut before others when the table is too wide. */
+  readonly flexible?: boolean;
+  readonly align?: "right";
+}
+
+/** A cell's text must be one line (see `visible`). */
+export type Cell = string | { readonly text: string; readonly style: Style };
+
+export interface TableOptions {
+  /** No line is wider than this, whatever the cells hold. */
+  readonly width: number;
+  readonly paint?: Paint;
+}
+
+const GAP = 2;
+/** Flexible columns stay readable as long as others have something to give. */
+const NARROW = 20;
+const NARROWEST = 6;
+const segmenter = new Intl.Segmenter();
+
+/** The text in at most `width` columns; what is cut off is shown by "…". */
+export function cutToWidth(text: string, width: number): string {
+  if (width <= 0) return "";
+  // A character takes two columns at most, so a short text needs no measuring; a long one is measured only in part.
+  const start = text.length > width * 16 ? text.slice(0, width * 16) : text;
+  if (start === text && stringWidth(text) <= width) return text;
+  let kept = "";
+  let used = 0;
+  for (const { segment } of segmenter.segment(start)) {
+    used += stringWidth(segment);
+    if (used > width - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** The lines of a table with a header, shrunk to the width: flexible columns first, then all, then the last ones go. */
+export function renderTable(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  options: TableOptions,
+): string[] {
+  const { width, paint = plain } = options;
+  const texts = rows.map((row) => columns.map((_, index) => textOf(row[index] ?? "")));
+  const natural = columns.map((column, index) => {
+    const widest = texts.reduce((most, row) => Math.max(most, cellWidth(row[index] ?? "", width)), 0);
+    return Math.max(widest, stringWidth(column.header));
+  });
+  const widths = fitWidths(columns, natural, width);
+  const header = columns.map(({ header: text }) => ({ text, style: "dim" as const }));
+  return [header, ...rows].map((row) => renderRow(row, { columns, widths, paint }));
+}
+
+function textOf(cell: Cell): string {
+  return typeof cell === "string" ? cell : cell.text;
+}
+
+function cellWidth(text: string, width: number): number {
+  return Number.isFinite(width) && text.length > width * 16 ? width : Math.min(stringWidth(text), width);
+}
+
+/** Columns that cannot have even one character are dropped from the end. */
+export function fitWidths(columns: readonly Column[], natural: readonly number[], width: number): number[] {
+  const count = Math.min(columns.length, Math.max(1, Math.floor((width + GAP) / (1 + GAP))));
+  const widths = natural.slice(0, count).map((one) => Math.max(1, one));
+  const room = Math.max(1, width - GAP * (count - 1));
+  const flexible = widths.map((_, index) => index).filter((index) => columns[index]?.flexible === true);
+  const everyone = widths.map((_, index) => index);
+  shrink(widths, flexible, { room, least: NARROW });
+  shrink(widths, everyone, { room, least: NARROWEST });
+  shrink(widths, everyone, { room, least: 1 });
+  return widths;
+}
+
+/** Takes from the widest of the named columns until all fit into the room or each has come down to the least. */
+function shrink(widths: number[], among: readonly number[], limits: { room: number; least: number }): void {
+  let excess = widths.reduce((sum, one) => sum + one, 0) - limits.room;
+  while (excess > 0) {
+    const widest = among.reduce(
+      (best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best),
+      among[0] ?? -1,
+    );
+    const most = widths[widest] ?? 0;
+    if (most <= limits.least) return;
+    const next = among.reduce((second, index) => (index === widest ? second : Math.max(second, widths[index] ?? 0)), 0);
+    const step = Math.min(excess, most - limits.least, Math.max(1, most - next));
+    widths[widest] = most - step;
+    excess -= step;
+  }
+}
+
+interface RowStyle {
+  readonly columns: readonly Column[];
+  readonly widths: readonly number[];
+  readonly paint: Paint;
+}
+
+function renderRow(row: readonly Cell[], { columns, widths, paint }: RowStyle): string {
+  let line = "";
+  let pending = "";
+  for (const [index, width] of widths.entries()) {
+    const cell = row[index] ?? "";
+    const text = cutToWidth(textOf(cell), width);
+    const padding = " ".repeat(Math.max(0, width - stringWidth(text)));
+    const shown = typeof cell === "string" || text === "" ? text : paint(cell.style, text);
+    const right = columns[index]?.align === "right";
+    if (text !== "") {
+      line += pending + (right ? padding : "") + shown;
+      pending = right ? "" : padding;
+    } else pending += padding;
+    pending += " ".repeat(GAP);
+  }
+  return line;
+}
+
+/** A bar of `size` characters that shows how much is done. */
+export function progressBar(completed: number, total: number, size: number): string {
+  if (total <= 0) return "";
+  const full = Math.floor((Math.min(completed, total) / total) * size);
+  return "█".repeat(full) + "░".repeat(size - full);
+}

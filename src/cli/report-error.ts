@@ -1,0 +1,53 @@
+import { messageOf, PrloomError } from "../kernel/errors.ts";
+import { diskError } from "../kernel/files.ts";
+import { visible } from "./render/safe-text.ts";
+import { version } from "./version.ts";
+
+const CALLED_WRONGLY: readonly string[] = ["usage", "id-invalid"];
+
+/** 2 when the command was called wrongly, else 1. */
+export function exitCodeOf(error: unknown): number {
+  return error instanceof PrloomError && CALLED_WRONGLY.includes(error.code) ? 2 : 1;
+}
+
+/** What programs are told about an error. */
+export function errorData(error: unknown): { code: string; message: string; hint: string } {
+  if (error instanceof PrloomError) return { code: error.code, message: error.message, hint: error.hint };
+  return { code: "internal", message: messageOf(error), hint: "This is a fault of prloom; please report it." };
+}
+
+/** The lines for people: two for a user's mistake, a report for our bug. */
+export function errorLines(error: unknown, argv: readonly string[]): string[] {
+  if (error instanceof PrloomError && error.code !== "internal") {
+    const [first = "", ...more] = error.message.split("\n").map(visible);
+    return [`error: ${first} [${error.code}]`, ...more.map((line) => `  ${line}`), `  hint: ${visible(error.hint)}`];
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return [
+    `error: ${visible(messageOf(error))} [internal]`,
+    "  This is a fault of prloom, not yours. Your plans and branches are as they were. Please report it with these lines:",
+    "",
+    `  version:  ${version()}`,
+    `  node:     ${process.version}`,
+    `  platform: ${process.platform} ${process.arch}`,
+    `  command:  prloom ${argv.map(visible).join(" ")}`,
+    ...stack.split("\n").map((line) => `  ${visible(line)}`),
+    ...causeLines(error),
+  ];
+}
+
+function causeLines(error: unknown): string[] {
+  if (!(error instanceof Error) || error.cause === undefined) return [];
+  return [`  caused by: ${visible(messageOf(error.cause))}`];
+}
+
+/** Says on stderr what went wrong, and with --json on stdout too; returns the exit code. */
+export function reportError(thrown: unknown, argv: readonly string[]): number {
+  const error = diskError(thrown, "what prloom had to say or to keep");
+  const end = argv.indexOf("--");
+  if ((end < 0 ? argv : argv.slice(0, end)).includes("--json")) {
+    process.stdout.write(`${JSON.stringify({ error: errorData(error) })}\n`);
+  }
+  process.stderr.write(`${errorLines(error, argv).join("\n")}\n`);
+  return exitCodeOf(error);
+}

@@ -1,0 +1,49 @@
+import { homeOf } from "../dispatcher/paths.ts";
+import { type PlanDetail, readPlanDetail } from "../dispatcher/read.ts";
+import { sha256 } from "../kernel/ids.ts";
+import type { Call } from "./output.ts";
+import { reading, suggesting } from "./plans.ts";
+import { showDetail } from "./render/detail.ts";
+
+/** Shows everything about one plan. */
+export async function show(call: Call, plan: string): Promise<number> {
+  const { detail, home, now } = await suggesting(call, plan, () =>
+    reading(call, async (loom) => ({
+      detail: await readPlanDetail(loom, plan),
+      home: homeOf(loom.paths, plan).home,
+      now: loom.clock.now(),
+    })),
+  );
+  call.output.data(dataOf(detail, home));
+  if (!call.output.json) showDetail(call.output, detail, { home, now });
+  return 0;
+}
+
+function dataOf(detail: PlanDetail, home: string): Record<string, unknown> {
+  const { summary, record, text } = detail;
+  return {
+    ...summary,
+    uid: record.uid,
+    baseBranch: record.baseBranch,
+    baseSha: record.baseSha,
+    worktree: record.worktreeReady ? record.worktree : undefined,
+    outcome: record.outcome,
+    metadata: record.metadata,
+    planFile: detail.planFile,
+    home,
+    text,
+    sha256: text === undefined ? undefined : sha256(text),
+    todos: detail.todos.map(({ id, index, state, text: words, context }) => ({
+      number: index + 1,
+      id,
+      state,
+      text: words,
+      context,
+    })),
+    problems: detail.problems,
+    runs: detail.runs,
+    commits: detail.commits,
+    diff: detail.diff,
+    thread: detail.thread.map(({ author, body, at }) => ({ author, body, at })),
+  };
+}

@@ -1,0 +1,71 @@
+import { readStatus, type StatusReport } from "../dispatcher/read.ts";
+import type { PlanStatus } from "../plan/record.ts";
+import type { PlanSummary } from "../plan/summary.ts";
+import type { Call, Output } from "./output.ts";
+import { reading } from "./plans.ts";
+import { planTable } from "./render/plan-table.ts";
+import { visible } from "./render/safe-text.ts";
+import { ageOf, shortDuration } from "./render/time.ts";
+
+export interface StatusOptions {
+  readonly all?: boolean;
+  readonly status?: PlanStatus;
+  /** Milliseconds. */
+  readonly stale?: number;
+}
+
+/** Shows all plans and what goes on around them. */
+export async function status(call: Call, options: StatusOptions): Promise<number> {
+  const { report, now } = await reading(call, async (loom) => ({
+    report: await readStatus(loom),
+    now: loom.clock.now(),
+  }));
+  const { output } = call;
+  output.data(report);
+  if (output.json) return 0;
+  const shown = report.plans.filter((plan) => isShown(plan, options, now));
+  if (shown.length > 0) planTable(output, shown, now);
+  else output.line(nothingToShow(report.plans.length, options));
+  output.line();
+  const done = report.plans.filter((plan) => plan.status === "done").length;
+  if (done > 0 && !options.all && options.status !== "done")
+    output.line(`${done} done (\`prloom status --all\` shows them)`);
+  surroundings(output, report, now);
+  return 0;
+}
+
+function isShown(plan: PlanSummary, options: StatusOptions, now: number): boolean {
+  if (options.status !== undefined) {
+    if (plan.status !== options.status) return false;
+  } else if (plan.status === "done" && !options.all) return false;
+  return options.stale === undefined || now - Date.parse(plan.updatedAt) >= options.stale;
+}
+
+function nothingToShow(plans: number, options: StatusOptions): string {
+  if (options.status !== undefined || options.stale !== undefined)
+    return "No plan is like that. `prloom status --all` lists all.";
+  if (plans > 0) return 'All plans are done. `prloom new "What shall be done" --queue` makes the next one.';
+  return 'There are no plans yet. `prloom new "What shall be done" --queue` makes one, `prloom start` works on it.';
+}
+
+function surroundings(output: Output, report: StatusReport, now: number): void {
+  const { daemon, deferred, dead, problems } = report;
+  output.line(
+    daemon.running
+      ? `dispatcher: running (pid ${daemon.pid}${daemon.startedAt === undefined ? "" : `, for ${ageOf(daemon.startedAt, now)}`})`
+      : "dispatcher: not running (`prloom start` starts it)",
+  );
+  output.line(`sandbox: ${report.sandbox}${report.sandbox === "none" ? ": agents run with your rights" : ""}`);
+  if (deferred.count > 0)
+    output.line(
+      `deferred: ${deferred.count} record(s) wait to be tried again, the oldest for ${shortDuration(deferred.oldestMs)}`,
+    );
+  if (dead.count > 0)
+    output.line(
+      output.paint("red", `dead: ${dead.count} record(s) were given up (\`prloom events <plan> --log dead\`)`),
+    );
+  for (const problem of problems) {
+    output.line(`${output.paint("yellow", "problem:")} ${visible(problem.file)}: ${visible(problem.reason)}`);
+    output.line(`  hint: ${visible(problem.hint)}`);
+  }
+}
