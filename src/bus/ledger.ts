@@ -77,6 +77,8 @@ function apply(books: Books, record: Envelope, cursor: Cursor): Effects {
     return {};
   }
   if (record.kind !== "settlement" || typeof data.outcome !== "string") return {};
+  if (data.also !== undefined && !Array.isArray(data.also)) return {};
+  if (data.marks !== undefined && asObject(data.marks) !== data.marks) return {};
   return applySettlement(books, record.data as Settlement, ts);
 }
 

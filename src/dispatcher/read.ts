@@ -126,6 +126,8 @@ export function summaryOf(loom: Loom, record: PlanRecord, daemon: DaemonInfo | u
 function waitingFor(loom: Loom, record: PlanRecord, daemon: DaemonInfo | undefined): string | undefined {
   if (record.status !== "queued" && record.status !== "active") return undefined;
   if (record.blocked) return undefined;
+  if (record.hidden) return "hidden";
+  if (record.paused) return "paused";
   if (record.uid === "") return daemon ? undefined : "no dispatcher is running";
   const view = observe(loom, record, { slots: { agent: true, open: true } });
   const step = decide(daemon && view.run === "interrupted" ? { ...view, run: "live" } : view, loom.clock.now());

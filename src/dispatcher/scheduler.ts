@@ -1,5 +1,6 @@
 import { retryDelay } from "../bus/bus-state.ts";
 import { type ErrorCode, messageOf, PrloomError } from "../kernel/errors.ts";
+import { diskError } from "../kernel/files.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import { decide } from "./decide.ts";
 import { blockPlan, type Loom } from "./loom.ts";
@@ -204,8 +205,9 @@ export class Scheduler {
     }
   }
 
-  #failed(place: Place, error: unknown, what: string): void {
-    if (error instanceof StepInterrupted) return;
+  #failed(place: Place, thrown: unknown, what: string): void {
+    if (thrown instanceof StepInterrupted) return;
+    const error = diskError(thrown, `the files of ${place.id}`);
     const known = error instanceof PrloomError ? error : undefined;
     if (known?.code === "revision-conflict") return;
     const { retryMinMs: minMs, retryMaxMs: maxMs } = this.#loom.config.bus;
@@ -219,7 +221,9 @@ export class Scheduler {
   }
 
   #block(place: Place, known: PrloomError | undefined, text: string): void {
-    const hint = known?.hint ?? `This looks like a fault of prloom. \`prloom unblock ${place.id}\` tries again.`;
+    const again = `\`prloom unblock ${place.id}\``;
+    const advice = known?.hint ?? "This looks like a fault of prloom.";
+    const hint = advice.includes(again) ? advice : `${advice} Then ${again} tries again.`;
     try {
       blockPlan(this.#loom, place.id, { reason: known ? known.message : text, hint, cause: "step" });
       place.failures = 0;

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { errnoOf, PrloomError } from "../kernel/errors.ts";
+import { diskFull } from "../kernel/files.ts";
 
 export interface GitOptions {
   readonly cwd?: string;
@@ -72,7 +73,11 @@ function commandLine(args: readonly string[]): string {
   return `git ${line.length > 200 ? `${line.slice(0, 200)}…` : line}`;
 }
 
+/** In the words of git and of the C library; `LC_ALL=C` keeps them English. */
+const NO_SPACE = /No space left on device|Out of diskspace|Disk quota exceeded/;
+
 function failure(args: readonly string[], what: string, options: GitOptions): PrloomError {
+  if (NO_SPACE.test(what)) return diskFull(`running \`${commandLine(args)}\``, what);
   return new PrloomError(
     "git-failed",
     `\`${commandLine(args)}\` failed: ${what}`,

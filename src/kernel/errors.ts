@@ -3,8 +3,6 @@
  * search for them, so a code is never renamed or reused.
  */
 export const ERROR_CODES = [
-  "agent-missing",
-  "agent-not-found",
   "branch-exists",
   "checkout-in-the-way",
   "config-invalid",
@@ -19,10 +17,8 @@ export const ERROR_CODES = [
   "internal",
   "lock-lost",
   "merge-conflict",
-  "no-daemon",
-  "not-a-repository",
   "no-commits",
-  "plan-ambiguous",
+  "not-a-repository",
   "plan-invalid",
   "plan-not-found",
   "plan-state",

@@ -73,7 +73,11 @@ export function isMissing(error: unknown): boolean {
 }
 
 export function ensureDir(path: string): void {
-  mkdirSync(path, { recursive: true });
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw diskError(error, path);
+  }
 }
 
 /** Names in a directory, sorted; none when it does not exist. */
@@ -186,10 +190,15 @@ export function removeDirIfEmpty(path: string): boolean {
 export function diskError(error: unknown, path: string): unknown {
   const code = errnoOf(error);
   if (code !== "ENOSPC" && code !== "EDQUOT") return error;
+  return diskFull(`writing ${path}`, error);
+}
+
+/** A full disk as people are told of it, by whichever program it was found. */
+export function diskFull(doing: string, cause: unknown): PrloomError {
   return new PrloomError(
     "disk-full",
-    `No space left on the disk while writing ${path}.`,
+    `No space left on the disk while ${doing}.`,
     "Free some space; nothing was lost, and prloom goes on by itself. `prloom clean` removes worktrees of finished plans.",
-    error,
+    cause,
   );
 }

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PrloomError } from "./errors.ts";
+import { diskFull } from "./files.ts";
 
 /**
  * One owner per repository. SQLite's exclusive transaction is an OS file lock that the kernel frees when the process
@@ -21,6 +22,7 @@ function tryLock(path: string): OwnerLock | undefined {
   } catch (error) {
     db.close();
     if (error instanceof Error && /locked|busy/i.test(error.message)) return undefined;
+    if (error instanceof Error && /disk is full/i.test(error.message)) throw diskFull(`locking ${path}`, error);
     throw error;
   }
   const inode = statSync(path, { throwIfNoEntry: false })?.ino;

@@ -115,6 +115,14 @@ test("words that try to break out stay words", () => {
   assert.equal(parsePlan(appendTodos("", [todo(" \n ")])).todos[0]?.text.startsWith("(no text was given)"), true);
 });
 
+test("context that an open comment would set free does not become a TODO", () => {
+  const result = appendTodos("## Notes\n<!-- open\n", [todo("new", { context: "## TODO\n2) [ ] other" })]);
+  assert.deepEqual(
+    parsePlan(result).todos.map((each) => each.text),
+    ["new <!-- from e-1 by ann -->"],
+  );
+});
+
 test("what an agent wrote into a log is no provenance", () => {
   assert.equal(hasProvenance("## TODO\n- [ ] a\n## Progress Log\n- [ ] x <!-- from e-1 by ann -->\n", "e-1"), false);
 });

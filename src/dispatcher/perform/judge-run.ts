@@ -1,3 +1,4 @@
+import { matchesGlob } from "node:path";
 import type { RunExit } from "../../agents/port.ts";
 import type { Claims } from "../../plan/claims.ts";
 
@@ -54,10 +55,29 @@ export function judgeRun(run: RunEvidence): Verdict {
   const tooMany = tooManyDeletions(run.changes, run.maxDeletions);
   if (tooMany !== undefined) return tooMany;
   if (run.claims.tick !== "done") return { kind: "again", missing: notTicked(run) };
-  const waived = run.expects === "none" || run.evidence;
-  if (run.changes.files.length === 0 && !waived)
-    return { kind: "again", missing: nothingChanged(run.changes.onlyProtected) };
-  return { kind: "accept" };
+  const missing = unmetExpectation(run, run.changes);
+  return missing === undefined ? { kind: "accept" } : { kind: "again", missing };
+}
+
+/** B61: by default a TODO is expected to change something; its context may ask for less, or for certain files. */
+function unmetExpectation(run: RunEvidence, changes: Extract<Changes, { kind: "staged" }>): string | undefined {
+  const expects = run.expects ?? "";
+  if (expects === "none") return undefined;
+  if (changes.files.length === 0) return run.evidence ? undefined : nothingChanged(changes.onlyProtected);
+  const glob = /^files\s+(.+)$/.exec(expects)?.[1];
+  if (glob !== undefined && !changes.files.some((file) => matchesGlob(file, glob))) {
+    return `The TODO is ticked, but no changed file matches \`${glob}\`, which its context expects.`;
+  }
+  if (expects === "tests" && !changes.files.some(isTestFile)) {
+    return "The TODO is ticked, but no test changed, and its context says `expects: tests`.";
+  }
+  return undefined;
+}
+
+const TEST_FILE = /(^|\/)(tests?|specs?|__tests__)\/|(^|\/)test_[^/]+$|[._-](test|spec)s?\.[^/]+$/i;
+
+function isTestFile(path: string): boolean {
+  return TEST_FILE.test(path);
 }
 
 function tooManyDeletions(

@@ -1,0 +1,99 @@
+/**
+ * Makes `dist/`, which is what the package holds: the CLI and the public entry as bundles that need no node_modules, the
+ * shim as a file of its own (every run waits for its start), the prompts, the types, and the licences of what is in it.
+ */
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type BuildOptions, build, type Metafile } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const dist = join(root, "dist");
+
+interface PackageJson {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string;
+}
+
+function packageJson(dir: string): PackageJson {
+  return JSON.parse(readFileSync(join(dir, "package.json"), "utf8")) as PackageJson;
+}
+
+/** Packages written as CommonJS ask for built-ins with `require`, which an ES module does not have. */
+const REQUIRE = `import { createRequire as prloomRequire } from "node:module"; const require = prloomRequire(import.meta.url);`;
+
+const SHARED: BuildOptions = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: "node",
+  target: "node22",
+  format: "esm",
+  // A package's ES module, where it has one: some CommonJS builds hide their own imports from a bundler.
+  mainFields: ["module", "main"],
+  outdir: dist,
+  metafile: true,
+  logLevel: "warning",
+  define: { PRLOOM_VERSION: JSON.stringify(packageJson(root).version) },
+};
+
+/** The program itself uses what older Nodes do not have and cannot even be read by them; this can, and says so. */
+const CLI = `#!/usr/bin/env node
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major > 22 || (major === 22 && minor >= 18)) await import("./main.js");
+else {
+  console.error(\`prloom needs Node 22.18 or newer; this is Node \${process.versions.node}.\`);
+  process.exitCode = 1;
+}
+`;
+
+async function bundle(): Promise<Metafile[]> {
+  const entries = await build({
+    ...SHARED,
+    entryPoints: { main: "src/cli/main.ts", index: "src/index.ts" },
+    // Commands are loaded when they are called. The parts lie beside the entries: files are found relative to them.
+    splitting: true,
+    chunkNames: "part-[hash]",
+    banner: { js: REQUIRE },
+  });
+  const shim = await build({ ...SHARED, entryPoints: { shim: "src/agents/shim.ts" } });
+  return [entries.metafile, shim.metafile].filter((metafile) => metafile !== undefined);
+}
+
+/** `node_modules/…/<package>` of every bundled file, sorted. */
+function bundledPackages(metafiles: readonly Metafile[]): string[] {
+  const dirs = metafiles
+    .flatMap(({ inputs }) => Object.keys(inputs))
+    .flatMap((input) => {
+      const match = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input);
+      return match?.[1] === undefined ? [] : [match[1]];
+    });
+  return [...new Set(dirs)].sort();
+}
+
+function licenceOf(dir: string): string {
+  const { name, version, license = "see its text" } = packageJson(join(root, dir));
+  const file = readdirSync(join(root, dir)).find((each) => /^(licen[cs]e|copying)(\.\w+)?$/i.test(each));
+  if (file === undefined) throw new Error(`${name} has no licence file; it cannot be bundled.`);
+  const text = readFileSync(join(root, dir, file), "utf8")
+    .replace(/\r\n/g, "\n")
+    .trim();
+  return `${name} ${version} (${license})\n\n${text}\n`;
+}
+
+function writeLicences(metafiles: readonly Metafile[]): void {
+  const rule = `\n${"-".repeat(80)}\n\n`;
+  const licences = bundledPackages(metafiles).map(licenceOf);
+  writeFileSync(join(dist, "LICENSES.txt"), ["The bundles in this folder contain:\n", ...licences].join(rule));
+}
+
+rmSync(dist, { recursive: true, force: true });
+mkdirSync(dist);
+const metafiles = await bundle();
+writeFileSync(join(dist, "cli.js"), CLI, { mode: 0o755 });
+cpSync(join(root, "src/agents/prompts"), join(dist, "prompts"), { recursive: true });
+writeLicences(metafiles);
+const compiler = join(root, "node_modules/.bin/tsc");
+execFileSync(compiler, ["-p", join(root, "tsconfig.build.json")], { stdio: "inherit" });
+if (!existsSync(join(dist, "types/index.d.ts"))) throw new Error("No types were made for src/index.ts.");

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { parseConfig } from "../../src/config/load.ts";
+import { parsePlan } from "../../src/plan/markdown.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const pages = [
+  ...["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map((name) => join(root, name)),
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join(root, "docs", name)),
+];
+
+function anchorsOf(text: string): Set<string> {
+  const headings = [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = ""]) => heading);
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+}
+
+for (const page of pages) {
+  const name = relative(root, page);
+  const text = readFileSync(page, "utf8");
+
+  test(`${name}: every link leads somewhere`, () => {
+    for (const [, link = ""] of text.replace(/```[\s\S]*?```/g, "").matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(link)) continue;
+      const [path = "", anchor] = link.split("#");
+      const file = path === "" ? page : join(dirname(page), path);
+      assert.ok(existsSync(file), `${link} does not exist`);
+      if (anchor) assert.ok(anchorsOf(readFileSync(file, "utf8")).has(anchor), `${link} has no such heading`);
+    }
+  });
+
+  test(`${name}: every JSON example of the config is one that prloom takes`, () => {
+    for (const [, json = ""] of text.matchAll(/```json\n([\s\S]*?)```/g)) {
+      if (json.includes('"stages"')) parseConfig(json, "prloom/config.json");
+      else JSON.parse(json);
+    }
+  });
+
+  test(`${name}: every plan that is shown parses without problems`, () => {
+    for (const [, plan = ""] of text.matchAll(/```markdown\n([\s\S]*?)```/g)) {
+      const { todos, problems } = parsePlan(plan);
+      assert.deepEqual(problems, []);
+      assert.ok(todos.length > 0 || !/\[ \]/.test(plan));
+    }
+  });
+}
+
+test("every command that the pages name exists, with the flags they show", () => {
+  const help = new Map<string, string>();
+  const helpOf = (command: string): string => {
+    const known = help.get(command);
+    if (known !== undefined) return known;
+    const args = [join(root, "src/cli/main.ts"), command, "--help"];
+    const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    assert.equal(status, 0, `prloom ${command} does not exist`);
+    help.set(command, stdout);
+    return stdout;
+  };
+  for (const page of pages) {
+    for (const { command, words } of commandsIn(readFileSync(page, "utf8"))) {
+      const told = helpOf(command);
+      for (const [flag] of words.matchAll(/(?<=\s)--[a-z-]+/g)) {
+        assert.ok(told.includes(flag), `${relative(root, page)}: prloom ${command} has no ${flag}`);
+      }
+    }
+  }
+});
+
+/** Commands stand in code: as a line of a block, or as a span. Quoted words and what follows a `#` are not theirs. */
+function commandsIn(text: string): { command: string; words: string }[] {
+  const blocks = [...text.matchAll(/```[a-z]*\n([\s\S]*?)```/g)].flatMap(([, body = ""]) => body.split("\n"));
+  const spans = [...text.replace(/```[\s\S]*?```/g, "").matchAll(/`([^`\n]+)`/g)].map(([, span = ""]) => span);
+  return [...blocks, ...spans].flatMap((line) => {
+    const [, command, rest = ""] = /^\s*(?:\$ )?prloom ([a-z]+)\b(.*)$/.exec(line) ?? [];
+    const words = rest.replace(/"[^"]*"/g, "").split("#")[0] ?? "";
+    return command === undefined ? [] : [{ command, words }];
+  });
+}
+
+test("docs/cli.md has every command", () => {
+  const args = [join(root, "src/cli/main.ts"), "--help"];
+  const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  const commands = [...stdout.matchAll(/^ {2}([a-z]+) \[options\]/gm)].map(([, command = ""]) => command);
+  assert.ok(commands.length > 15, stdout);
+  const page = readFileSync(join(root, "docs", "cli.md"), "utf8");
+  const missing = commands.filter((command) => !page.includes(`\`prloom ${command}`));
+  assert.deepEqual(missing, []);
+});

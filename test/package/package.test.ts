@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+
+let dir = "";
+let unpacked = "";
+
+before(() => {
+  dir = realpathSync(mkdtempSync(join(tmpdir(), "prloom-package-")));
+  // The build needs the Node that the checkout brings along, as `npm run` would find it.
+  const path = [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter);
+  const packing = { cwd: root, env: { ...process.env, PATH: path }, encoding: "utf8" } as const;
+  execFileSync("npm", ["pack", "--silent", "--pack-destination", dir], packing);
+  const tarball = readdirSync(dir).find((name) => name.endsWith(".tgz"));
+  execFileSync("tar", ["-xzf", join(dir, tarball ?? "missing.tgz"), "-C", dir]);
+  unpacked = join(dir, "package");
+});
+
+after(() => rmSync(dir, { recursive: true, force: true }));
+
+function files(at = unpacked): string[] {
+  return readdirSync(at, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+function prloom(...args: string[]): { code: number | null; stdout: string; stderr: string } {
+  const cwd = join(dir, "empty");
+  mkdirSync(cwd, { recursive: true });
+  const env = { PATH: [dirname(process.execPath), "/usr/bin", "/bin"].join(delimiter), HOME: cwd, TMPDIR: dir };
+  const cli = join(unpacked, "dist", "cli.js");
+  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], { cwd, env, encoding: "utf8" });
+  return { code: status, stdout, stderr };
+}
+
+test("it holds what a user needs and nothing else", () => {
+  const names = files().map((file) => file.slice(unpacked.length + 1));
+  for (const name of ["README.md", "LICENSE", "CHANGELOG.md", "dist/LICENSES.txt", "dist/shim.js", "dist/index.js"]) {
+    assert.ok(names.includes(name), `${name} is missing`);
+  }
+  for (const name of ["dist/prompts/worker.md", "dist/types/index.d.ts", "examples/demo/project/package.json"]) {
+    assert.ok(names.includes(name), `${name} is missing`);
+  }
+  const foreign = names.filter(
+    (name) => !/^(dist|examples)\/|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(name),
+  );
+  assert.deepEqual(foreign, []);
+});
+
+test("no file in it names a path of the machine that made it", () => {
+  const places = [root, join(homedir(), "."), dir].filter((place) => place.length > 1 && place !== "/");
+  for (const file of files()) {
+    const text = readFileSync(file, "utf8");
+    for (const place of places) assert.ok(!text.includes(`${place}/`), `${file} names ${place}`);
+  }
+});
+
+test("what it bundles comes with its licence", () => {
+  const text = readFileSync(join(unpacked, "dist", "LICENSES.txt"), "utf8");
+  for (const name of ["commander", "zod", "micromark"]) assert.match(text, new RegExp(`^${name} \\d`, "m"));
+});
+
+test("the CLI runs in an empty folder without any node_modules", () => {
+  const { version } = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8"));
+  const told = prloom("--version");
+  assert.deepEqual(told, { code: 0, stdout: `${version}\n`, stderr: "" });
+  const help = prloom("--help");
+  assert.equal(help.code, 0);
+  assert.match(help.stdout, /\bdemo\b/);
+  const status = prloom("status");
+  assert.equal(status.code, 1);
+  assert.match(status.stderr, /\[not-a-repository\]/);
+});
+
+test("the demo runs from the package", () => {
+  const { code, stdout, stderr } = prloom("demo", "--json", "--no-keep");
+  assert.equal(code, 0, stderr);
+  const result = JSON.parse(stdout);
+  assert.deepEqual(result.progress, { total: 5, completed: 5 });
+  assert.equal(result.commits.length, 5);
+  assert.equal(result.status, "review");
+  assert.ok(!existsSync(result.dir), "--no-keep leaves nothing behind");
+});
+
+test("the public entry can be imported, and its types resolve to files", async () => {
+  const { exports } = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8"));
+  const entry = exports["."];
+  const loaded = await import(join(unpacked, entry.default));
+  assert.equal(typeof loaded.PrloomError, "function");
+  assert.match(readFileSync(join(unpacked, entry.types), "utf8"), /PrloomError/);
+});
