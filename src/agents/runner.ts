@@ -139,9 +139,15 @@ let namespaceWorks: Promise<boolean> | undefined;
 /** Whether bubblewrap can give runs a pid namespace on this machine. Asked once. */
 export function probePidNamespace(): Promise<boolean> {
   namespaceWorks ??= new Promise((resolve) => {
-    const probe = spawn("bwrap", [...NAMESPACE_ARGS, "true"], { stdio: "ignore", timeout: 5000 });
-    probe.once("error", () => resolve(false));
-    probe.once("exit", (code) => resolve(code === 0));
+    const probe = spawn("bwrap", [...NAMESPACE_ARGS, "true"], { stdio: "ignore" });
+    // Not spawn's own timeout: where the program is missing, its timer keeps the process alive to the end.
+    const timer = setTimeout(() => probe.kill("SIGKILL"), 5000);
+    const answer = (works: boolean): void => {
+      clearTimeout(timer);
+      resolve(works);
+    };
+    probe.once("error", () => answer(false));
+    probe.once("exit", (code) => answer(code === 0));
   });
   return namespaceWorks;
 }

@@ -40,7 +40,6 @@ const deadLetterSchema = z.strictObject({
 export type DeadLetter = z.infer<typeof deadLetterSchema>;
 
 const pendingSchema = z.strictObject({ since: z.number(), at: z.string().optional() });
-export type Pending = z.infer<typeof pendingSchema>;
 
 /** What follows from the settlements of a scope, up to `settledOffset`. Stored as bus/state/dispatcher.json. */
 export const busStateSchema = z.strictObject({
@@ -85,7 +84,7 @@ export interface RetryLimits {
   readonly maxMs: number;
 }
 
-export const DEFAULT_RETRY: RetryLimits = { minMs: 1000, maxMs: 5 * 60_000 };
+const DEFAULT_RETRY: RetryLimits = { minMs: 1000, maxMs: 5 * 60_000 };
 
 /** How long to wait after the n-th failure: `minMs`, doubling, never more than `maxMs`. */
 export function retryDelay(attempts: number, limits: RetryLimits = DEFAULT_RETRY): number {

@@ -7,6 +7,10 @@ import { attempt, type HandlerStatus, handlerStatus, revive, type Settled, settl
 import { writeStateFile } from "./state-file.ts";
 import { type Action, type BusEvent, busEventSchema, type Settlement } from "./types.ts";
 
+export type { BusOptions } from "./bus-core.ts";
+export type { BusLimits } from "./complete-settlement.ts";
+export type { HandlerStatus, Settled } from "./settling.ts";
+
 export interface AppendedEvents {
   readonly appended: BusEvent[];
   /** Ids that were there already. */
@@ -24,7 +28,10 @@ export interface Bus {
   pendingTriage(): BusEvent[];
   /** Counts a call before it is made. `allowed` false: do not make it, the record is settled or a dead letter. */
   attempt(recordId: string, handler: string): { attempts: number; allowed: boolean };
-  /** Records what a handler did. `marks.moveCursor: true` says that every handler has been offered the record. */
+  /**
+   * Records what a handler did. `marks.moveCursor: true` says that every handler has been offered the record; the
+   * cursor then goes as far as it may without passing one that is not done. Actions need it only with `passed`.
+   */
   settle(settlement: Settlement): Settled;
   /** Whether a handler has still to be called with a record. */
   handlerStatus(recordId: string, handler: string): HandlerStatus;

@@ -1,6 +1,6 @@
 import type { Envelope, NewRecord } from "./ports.ts";
 
-export const ENVELOPE_SCHEMA_VERSION = 1;
+const ENVELOPE_SCHEMA_VERSION = 1;
 
 /** What one line of a journal turned out to be. */
 export type DecodedLine =

@@ -31,6 +31,8 @@ export interface Ledger {
   snapshot(): BusState;
 }
 
+const FORGOTTEN_AT_ONCE = 100;
+
 interface Books {
   readonly cursors: Cursors;
   readonly entries: Map<string, Entry>;
@@ -116,8 +118,9 @@ function review({ entries, processed, open }: Books, entry: Entry): void {
     return;
   }
   list.add(entry.id);
-  for (const oldest of list) {
-    if (list.size <= MAX_PROCESSED) break;
+  if (list.size <= MAX_PROCESSED) return;
+  // Some at a time: finding the oldest of a set costs what was removed from its front before.
+  for (const oldest of [...list].slice(0, FORGOTTEN_AT_ONCE)) {
     list.delete(oldest);
     const old = entries.get(oldest);
     if (old?.dead.size) old.finals.clear();
@@ -130,6 +133,7 @@ function asObject(value: unknown): Record<string, unknown> {
 }
 
 function positionIn(at: unknown, id: string): Cursor | undefined {
+  if (at === undefined) return undefined;
   const position = Object.hasOwn(asObject(at), id) ? asObject(at)[id] : undefined;
   return typeof position === "string" ? position : undefined;
 }

@@ -45,7 +45,8 @@ export function settle(core: Core, input: Settlement): Settled {
   const ids = [settlement.record, ...(settlement.also ?? [])];
   const about = aboutOf(core, settlement);
   const kind = core[about];
-  const isDone = marks?.moveCursor !== undefined && marks.moveCursor !== false;
+  // An action that was delivered or put off is done with; `passed` on one only says that a hook had no objection.
+  const isDone = marks?.moveCursor ? true : about === "action" && settlement.outcome !== "passed";
   const moveCursor = isDone ? kind.offers.cursorAfter(ids) : undefined;
   const isNews = ids.some((id) => {
     const entry = core.ledger.entry(id);

@@ -88,10 +88,6 @@ export type Action = z.infer<typeof actionSchema>;
 export const attemptSchema = z.strictObject({ record: z.string(), handler: z.string() });
 export type Attempt = z.infer<typeof attemptSchema>;
 
-/** A person wants dead letters of a record tried again. */
-export const revivalSchema = z.strictObject({ record: z.string() });
-export type Revival = z.infer<typeof revivalSchema>;
-
 /** What one handler did with one record: one line, so wholly or not at all. */
 export const settlementSchema = z.strictObject({
   record: z.string(),

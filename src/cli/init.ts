@@ -18,7 +18,7 @@ export interface InitOptions {
   readonly arg?: readonly string[];
 }
 
-export interface AgentChoice {
+interface AgentChoice {
   readonly agentName: string;
   readonly command: string;
   readonly args: readonly string[];

@@ -49,6 +49,8 @@ export interface Loom {
   /** Set when the dispatcher is asked to stop: no new process is started. */
   stopping: boolean;
   bus(planId: string): Bus;
+  /** The plan comes to rest: what its bus has settled goes into the snapshot, so that a kill costs no long replay. */
+  rest(planId: string): void;
   report(progress: Omit<Progress, "at">): void;
   /** "Look at this plan again"; without a plan: at the inbox and everything. */
   wake(planId?: string): void;
@@ -112,6 +114,7 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
       buses.set(planId, bus);
       return bus;
     },
+    rest: (planId: string): void => buses.get(planId)?.save(),
     report: (progress: Omit<Progress, "at">) => options.onProgress?.({ ...progress, at: isoTime(clock.now()) }),
     listen(next: Listener): void {
       listener = next;

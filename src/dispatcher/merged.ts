@@ -6,24 +6,26 @@ import { type Loom, updateRecord } from "./loom.ts";
 import { statKey } from "./stat-key.ts";
 
 /**
- * Finds plans in review whose branch a person merged by hand. Asks git only when a branch file changed since the last
- * look, so an idle repository costs two stats.
+ * Finds plans in review whose branch a person merged by hand. Git is asked about a plan when it is new here or when its
+ * base branch changed since, so an idle repository costs two stats, and a plan that comes in does not ask for all others.
  */
 export function watchMerges(loom: Loom): { check(): Promise<string[]> } {
-  let before = "";
+  let asked = new Map<string, string>();
+  const refs = join(loom.paths.commonDir, "refs", "heads");
   return {
     async check() {
       const { records } = loom.store.list({ status: "review" }, { limit: Number.MAX_SAFE_INTEGER });
-      const bases = [...new Set(records.map((record) => record.baseBranch ?? ""))].sort();
-      const files = [
-        join(loom.paths.commonDir, "packed-refs"),
-        ...bases.map((base) => join(loom.paths.commonDir, "refs", "heads", base)),
-      ];
-      const key = JSON.stringify([files.map((file) => statKey(file) ?? ""), records.map((record) => record.id)]);
-      if (key === before) return [];
+      const packed = statKey(join(loom.paths.commonDir, "packed-refs"));
+      const bases = new Map(records.map(({ baseBranch = "" }) => [baseBranch, ""]));
+      for (const base of bases.keys()) bases.set(base, `${base}|${packed}|${statKey(join(refs, base))}`);
+      const before = asked;
+      asked = new Map();
       const merged: string[] = [];
-      for (const record of records) if (await markMerged(loom, record)) merged.push(record.id);
-      before = key;
+      for (const record of records) {
+        const key = bases.get(record.baseBranch ?? "") ?? "";
+        if (before.get(record.uid) !== key && (await markMerged(loom, record))) merged.push(record.id);
+        asked.set(record.uid, key);
+      }
       return merged;
     },
   };

@@ -168,6 +168,7 @@ export class Scheduler {
     const step = decide(view, now);
     place.waitsFor = undefined;
     if (step.kind === "wait") {
+      loom.rest(place.id);
       place.why = step.why;
       place.waitsFor = step.slot;
       if (step.until !== undefined) this.#setTimer(place, step.until, now);

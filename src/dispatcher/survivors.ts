@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { endSurvivors, readExit } from "../agents/runner.ts";
-import { listDir } from "../kernel/files.ts";
+import { removeWorktree } from "../git/worktrees.ts";
+import { listDir, removeTemporaryFiles } from "../kernel/files.ts";
 import { shortHash } from "../kernel/ids.ts";
 import { endProcesses, processesWithVariable } from "../kernel/process-tree.ts";
 import type { Loom } from "./loom.ts";
@@ -13,6 +14,8 @@ export async function endAllSurvivors(loom: Loom): Promise<number> {
   const { records } = loom.store.list({ status: ["queued", "active", "review"] }, { limit: Number.MAX_SAFE_INTEGER });
   let ended = 0;
   for (const record of records) {
+    // Never activated, so nothing was ever started for it.
+    if (record.worktree === undefined) continue;
     const home = homeOf(loom.paths, record.id);
     const newest = home.run(record.runs);
     const dirs = [newest, ...below(join(newest, "checks")), ...below(join(home.runs, "init"))];
@@ -20,7 +23,13 @@ export async function endAllSurvivors(loom: Loom): Promise<number> {
       if (!existsSync(join(dir, "request.json")) || readExit(dir)) continue;
       ended += await endSurvivors(dir, { graceMs: loom.config.limits.stopGraceMs });
     }
+    for (const dir of [home.home, home.bus, join(home.bus, "state"), join(home.bus, "blobs"), ...dirs]) {
+      removeTemporaryFiles(dir);
+    }
+    // Half made, it would make git refuse to add any other worktree.
+    if (record.worktree && !record.worktreeReady) await removeWorktree(loom.repo, record.worktree);
   }
+  removeTemporaryFiles(loom.paths.authority);
   return ended;
 }
 

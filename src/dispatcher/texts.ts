@@ -26,14 +26,22 @@ const cacheSchema = z.strictObject({
   facts: z.record(z.string(), z.tuple([z.string(), z.string(), z.number(), z.number()])),
 });
 
-/** How many parsed texts stay in memory. */
-const PARSED_LIMIT = 256;
+/**
+ * Characters of parsed texts that stay in memory. Counted by size and not by number: a thousand queued plans are looked at
+ * in turn, and a memory that is a little too small for that would forget each one right before it is asked for.
+ */
+const PARSED_CHARACTERS = 4_000_000;
 
 export function openTexts(cacheFile: string): Texts {
   const parsed = new Map<string, { key: StatKey; value: PlanText }>();
   const known = loadCache(cacheFile);
   const used = new Map<string, [string, string, number, number]>();
+  let characters = 0;
 
+  const forget = (path: string): void => {
+    characters -= parsed.get(path)?.value.text.length ?? 0;
+    parsed.delete(path);
+  };
   const read = (path: string): PlanText | undefined => {
     const key = statKey(path);
     if (key === undefined) return undefined;
@@ -44,9 +52,13 @@ export function openTexts(cacheFile: string): Texts {
     const value = { text, doc: parsePlan(text) };
     const progress = progressOf(value.doc);
     used.set(path, [key, value.doc.title ?? "", progress.total, progress.completed]);
-    parsed.delete(path);
+    forget(path);
     parsed.set(path, { key, value });
-    if (parsed.size > PARSED_LIMIT) parsed.delete(parsed.keys().next().value ?? "");
+    characters += text.length;
+    for (const oldest of parsed.keys()) {
+      if (characters <= PARSED_CHARACTERS || oldest === path) break;
+      forget(oldest);
+    }
     return value;
   };
 

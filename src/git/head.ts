@@ -28,7 +28,7 @@ export interface StepBase {
 }
 
 /** Everything that may be lying around after a killed or careless git: its processes are dead, so its locks are stale. */
-async function clearLeftovers(worktree: Worktree, branch: string): Promise<void> {
+export async function clearLeftovers(worktree: Worktree, branch: string): Promise<void> {
   const { gitDir, commonDir } = worktree;
   const bisect = listDir(gitDir).filter((name) => name.startsWith("BISECT_"));
   const inGitDir = [...LEFTOVERS, ...LOCKS, ...bisect].map((name) => join(gitDir, name));

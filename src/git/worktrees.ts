@@ -108,11 +108,24 @@ export function findWorktree(repo: Repository, path: string): Worktree | undefin
   return gitDir === undefined ? undefined : { path: where, name: basename(gitDir), gitDir, commonDir: repo.commonDir };
 }
 
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/** One at a time: `git worktree add` reads the records of all worktrees and fails on one that is being made or removed. */
+function inTurn<T>(act: () => Promise<T>): Promise<T> {
+  const turn = lastTurn.then(act);
+  lastTurn = turn.catch(() => undefined);
+  return turn;
+}
+
 /**
  * Removes the folder and git's record of it, finished or half made, locked or not; links in it are not followed. Its
  * processes must be dead. `git worktree prune` is not used: it would also forget worktrees on a disk that is away.
  */
-export async function removeWorktree(repo: Repository, path: string): Promise<void> {
+export function removeWorktree(repo: Repository, path: string): Promise<void> {
+  return inTurn(() => removeNow(repo, path));
+}
+
+async function removeNow(repo: Repository, path: string): Promise<void> {
   const where = canonical(path);
   const holdsRepository = [repo.root, repo.commonDir].some((kept) => `${kept}${sep}`.startsWith(`${where}${sep}`));
   if (holdsRepository) throw new Error(`refusing to remove ${where}: the repository itself is there`);
@@ -139,13 +152,17 @@ export async function addWorktree(repo: Repository, request: WorktreeRequest): P
   if (tip !== undefined && !(request.reuseBranch && (await isAncestor(repo, request.baseSha, tip)))) {
     return { kind: "branch-exists", tip };
   }
-  await removeWorktree(repo, request.path);
   const target =
     tip === undefined
       ? ["--no-track", "-b", request.branch, request.path, request.baseSha]
       : [request.path, request.branch];
-  await gitAt(repo, [...WORKTREE_CONFIG, "worktree", "add", "--no-guess-remote", ...target], {
-    timeoutMs: CHECKOUT_TIMEOUT_MS,
+  await inTurn(async () => {
+    await removeNow(repo, request.path);
+    // Left by a git that was killed while it made the branch.
+    await removeTree(join(repo.commonDir, "refs", "heads", `${request.branch}.lock`));
+    await gitAt(repo, [...WORKTREE_CONFIG, "worktree", "add", "--no-guess-remote", ...target], {
+      timeoutMs: CHECKOUT_TIMEOUT_MS,
+    });
   });
   const path = realpathSync(request.path);
   const gitDir = gitDirNamedBy(path);

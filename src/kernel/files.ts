@@ -44,6 +44,14 @@ export function writeFileAtomic(path: string, data: string | Uint8Array, mode = 
   }
 }
 
+/** What `writeFileAtomic` calls its temporary files. */
+const TEMPORARY = /^\..+\.\d+-\d+\.\d+\.tmp$/;
+
+/** Removes what writers that were killed left in a directory. Only for one that nobody writes to at that moment. */
+export function removeTemporaryFiles(dir: string): void {
+  for (const name of listDir(dir)) if (TEMPORARY.test(name)) rmSync(join(dir, name), { force: true });
+}
+
 /** Writes the file only when its bytes differ; tells whether it did. */
 export function writeFileIfChanged(path: string, data: string, mode = 0o644): boolean {
   if (readTextIfExists(path) === data) return false;

@@ -162,18 +162,20 @@ it("passes over a record in the events log that is no event", () =>
   }));
 
 const OUTCOMES = ["handled", "passed", "deferred", "threw"] as const;
+const append = fc.record({ do: fc.constant("append" as const), count: fc.integer({ min: 1, max: 3 }) });
+const work = fc.record({
+  do: fc.constant("work" as const),
+  kind: fc.constantFrom("event" as const, "action" as const),
+  pick: fc.nat(5),
+  handler: fc.constantFrom("h1", "h2"),
+  outcome: fc.constantFrom(...OUTCOMES),
+  attempts: fc.boolean(),
+  actions: fc.nat(2),
+  marks: fc.record({ moveCursor: fc.constant(true), pendingTriage: fc.constant(true) }, { requiredKeys: [] }),
+});
 const move = fc.oneof(
-  fc.record({ do: fc.constant("append" as const), count: fc.integer({ min: 1, max: 3 }) }),
-  fc.record({
-    do: fc.constant("work" as const),
-    kind: fc.constantFrom("event" as const, "action" as const),
-    pick: fc.nat(5),
-    handler: fc.constantFrom("h1", "h2"),
-    outcome: fc.constantFrom(...OUTCOMES),
-    attempts: fc.boolean(),
-    actions: fc.nat(2),
-    marks: fc.record({ moveCursor: fc.constant(true), pendingTriage: fc.constant(true) }, { requiredKeys: [] }),
-  }),
+  { weight: 2, arbitrary: append },
+  { weight: 8, arbitrary: work },
   fc.record({ do: fc.constant("triage" as const) }),
   fc.record({ do: fc.constantFrom("save" as const, "crash" as const, "forget" as const, "revive" as const) }),
   fc.record({ do: fc.constant("advance" as const), ms: fc.nat(5000) }),
@@ -191,7 +193,7 @@ function play(dir: string, moves: readonly Move[]): void {
   let bus = open();
   let count = 0;
   const emitted = new Set<string>();
-  const work = (one: Move & { do: "work" }): void => {
+  const doWork = (one: Move & { do: "work" }): void => {
     const ids =
       one.kind === "event"
         ? bus.newEvents(6).map((offer) => offer.event.id)
@@ -210,7 +212,7 @@ function play(dir: string, moves: readonly Move[]): void {
       bus.appendEvents(Array.from({ length: one.count }, (_, n) => event(`e${count + n}`)));
       count += one.count;
     }
-    if (one.do === "work") work(one);
+    if (one.do === "work") doWork(one);
     if (one.do === "triage") {
       const [first, ...others] = bus.pendingTriage().map(({ id }) => id);
       if (first)
@@ -232,7 +234,7 @@ function play(dir: string, moves: readonly Move[]): void {
 
 it("comes back to the same state from any snapshot, or none", () => {
   fc.assert(
-    fc.property(fc.array(move, { maxLength: 40 }), (moves) => {
+    fc.property(fc.array(move, { minLength: 5, maxLength: 60, size: "max" }), (moves) => {
       const dir = mkdtempSync(join(tmpdir(), "prloom-bus-"));
       try {
         play(dir, moves);
@@ -240,6 +242,6 @@ it("comes back to the same state from any snapshot, or none", () => {
         rmSync(dir, { recursive: true, force: true });
       }
     }),
-    { numRuns: 150, interruptAfterTimeLimit: 4500 },
+    { numRuns: 100, interruptAfterTimeLimit: 4500 },
   );
 });

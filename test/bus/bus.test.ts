@@ -170,9 +170,11 @@ function behaviours(name: string, bench: (test: (bench: Bench) => void) => Promi
         const bus = open();
         bus.settle({ record: "p", handler: "poll", outcome: "handled", actions: ["x", "y", "z"].map(action) });
         assert.equal(actionIds(bus, 2), "x,y");
+        bus.settle({ record: "x", handler: "hook", outcome: "passed" });
+        assert.equal(actionIds(bus, 2), "x,y");
         bus.attempt("x", "local");
-        bus.settle({ record: "x", handler: "local", outcome: "threw", reason: "refused", marks: done });
-        bus.settle({ record: "y", handler: "local", outcome: "handled", marks: done });
+        bus.settle({ record: "x", handler: "local", outcome: "threw", reason: "refused" });
+        bus.settle({ record: "y", handler: "local", outcome: "handled" });
         assert.equal(actionIds(bus), "z");
         assert.equal(bus.deferredActions()[0]?.action.id, "x");
         clock.advance(1000);

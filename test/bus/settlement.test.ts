@@ -104,8 +104,10 @@ it("forgets old records, and never one that waits or died", () => {
   const ledger = createLedger(old);
   for (let n = 0; n < MAX_PROCESSED + 5; n += 1) ledger.apply(settlement(`e${n}`, "h", "passed"), "1:1");
   const state = ledger.snapshot();
-  assert.equal(state.processedEventIds.length, MAX_PROCESSED);
-  assert.equal(Object.keys(state.settled).length, MAX_PROCESSED);
+  assert.ok(state.processedEventIds.length <= MAX_PROCESSED);
+  assert.ok(state.processedEventIds.length >= MAX_PROCESSED / 2);
+  assert.equal(state.processedEventIds.at(-1), `e${MAX_PROCESSED + 4}`);
+  assert.deepEqual(Object.keys(state.settled), state.processedEventIds);
   assert.ok(state.deferredEventIds.waits);
   assert.equal(state.dead.count, 1);
 });

@@ -5,7 +5,7 @@ const NEWLINE = 10;
 const EMPTY = Buffer.alloc(0);
 
 /** Longer than any line we write: such a line is foreign, and only its beginning is kept in memory. */
-export const MAX_LINE_BYTES = 1024 * 1024;
+const MAX_LINE_BYTES = 1024 * 1024;
 const KEPT_OF_OVERLONG = 4096;
 
 export interface RawLine {
@@ -16,7 +16,7 @@ export interface RawLine {
   readonly overlong: boolean;
 }
 
-export interface ScanOptions {
+interface ScanOptions {
   readonly fd: number;
   readonly from: number;
   /** The file will not grow any more: what stands after its last newline is a line too. */

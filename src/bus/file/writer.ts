@@ -10,7 +10,7 @@ import { decodeRaw, newerError } from "./reader.ts";
 import { archivedPath, currentPath, type JournalPlace, readLayout } from "./segments.ts";
 
 /** Longest line that is written; larger data goes to a blob. */
-export const MAX_RECORD_BYTES = 64 * 1024;
+const MAX_RECORD_BYTES = 64 * 1024;
 const NEWLINE = 10;
 
 export interface WriteSettings {

@@ -65,7 +65,7 @@ function cellWidth(text: string, width: number): number {
 }
 
 /** Columns that cannot have even one character are dropped from the end. */
-export function fitWidths(columns: readonly Column[], natural: readonly number[], width: number): number[] {
+function fitWidths(columns: readonly Column[], natural: readonly number[], width: number): number[] {
   const count = Math.min(columns.length, Math.max(1, Math.floor((width + GAP) / (1 + GAP))));
   const widths = natural.slice(0, count).map((one) => Math.max(1, one));
   const room = Math.max(1, width - GAP * (count - 1));

@@ -17,9 +17,9 @@ export function endPlan(loom: Loom, record: PlanRecord, outcome: "merged" | "clo
   loom.wake();
 }
 
-/** Removes the worktree of a plan; branch and home stay. */
+/** Removes the worktree of a plan that is done; branch and home stay. Recorded last, so a kill makes it be done again. */
 export async function cleanWorktree(loom: Loom, record: PlanRecord): Promise<void> {
-  updateRecord(loom, record.id, () => ({ worktreeReady: false }));
-  crashPoint("clean:recorded");
   if (record.worktree) await removeWorktree(loom.repo, record.worktree);
+  crashPoint("clean:removed");
+  updateRecord(loom, record.id, () => ({ worktreeReady: false }));
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { ChangeRequestDraft } from "../../forge/port.ts";
 import { commitStep, findStepCommit } from "../../git/commit.ts";
+import { clearLeftovers } from "../../git/head.ts";
 import { restoreProtected, stageAll } from "../../git/stage.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { applyClaims } from "../../plan/claims.ts";
@@ -21,6 +22,8 @@ export async function commitTodo(loom: Loom, record: PlanRecord): Promise<void> 
   const done = await findStepCommit(worktree, { baseSha: current.baseSha, ...trailer });
   if (!done) {
     const todo = currentTodo(loom, record);
+    // A git that was killed while it staged or committed left its locks.
+    await clearLeftovers(worktree, record.branch ?? "");
     await stageAll(worktree, loom.config.copyFiles);
     const message = `${todo ? todoTitle(todo) : current.todoId}\n\nPlan: ${record.id}`;
     const sha = await commitStep(worktree, { message, trailer, identity: loom.identity, allowEmpty: true });

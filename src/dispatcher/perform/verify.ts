@@ -26,7 +26,10 @@ export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig)
   if (!current) return;
   const runDir = homeOf(loom.paths, record.id).run(current.run);
   const todo = planText(loom, record)?.doc.todos.find((candidate) => candidate.id === current.todoId);
-  if (todo?.state !== "open") {
+  const claims = claimsOf(loom, record, runDir);
+  // Marked by the write below, before a kill kept the reason from being recorded: our own mark, so not a change.
+  const markedByUs = todo?.state === "blocked" && claims.tick === "blocked";
+  if (!todo || (todo.state !== "open" && !markedByUs)) {
     // A person removed, reworded or ticked it while the agent worked: the work is kept aside, not mixed into another TODO.
     await discardWork(loom, record);
     loom.report({
@@ -36,7 +39,6 @@ export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig)
     });
     return;
   }
-  const claims = claimsOf(loom, record, runDir);
   keepProposal(loom, record, claims, runDir);
   const changes = await changesOf(loom, record);
   keepEvidence(worktreeOf(loom, record).path, runDir);
@@ -151,6 +153,7 @@ function tryAgain(loom: Loom, record: PlanRecord, failure: { todo: Todo; missing
 
 /** Tick mark and log appends are one write, so a repetition finds the mark and adds nothing. */
 function writeBlockedTodo(loom: Loom, record: PlanRecord, todo: Todo, claims: Claims): void {
+  if (todo.state === "blocked") return;
   const text = planText(loom, record)?.text ?? "";
   loom.texts.write(textPath(loom, record), setTodoState(applyClaims(text, claims), todo.id, "blocked"));
   crashPoint("verify:todo-blocked");
