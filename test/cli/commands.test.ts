@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { errorLines, exitCodeOf } from "../../src/cli/report-error.ts";
+import { sha256 } from "../../src/kernel/ids.ts";
+import { git, prloom, testRepository } from "./fixture.ts";
+
+const repository = testRepository();
+const { root, run } = repository;
+after(() => repository.close());
+before(async () => {
+  for (const id of ["one", "two", "three", "texts"]) await run(["new", `Plan ${id}`, "--id", id, "--todo", "a"]);
+});
+
+async function json(args: readonly string[]) {
+  const { code, stdout, stderr } = await run([...args, "--json"]);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+describe("commands without a dispatcher", () => {
+  it("status lists all plans and their surroundings", async () => {
+    const report = await json(["status"]);
+    assert.deepEqual(report.plans.map((plan: { planId: string }) => plan.planId).sort(), [
+      "one",
+      "texts",
+      "three",
+      "two",
+    ]);
+    assert.deepEqual([report.deferred.count, report.dead.count, report.daemon.running], [0, 0, false]);
+    const { stdout } = await run(["status"]);
+    assert.match(stdout, /^PLAN +STATUS +TODO +AGE +WAITS FOR$/m);
+    assert.match(stdout, /^one +draft +0\/1 /m);
+    assert.match(stdout, /sandbox: none: agents run with your rights/);
+    assert.ok(!stdout.includes("\u001b"));
+  });
+
+  it("filters by status and age", async () => {
+    assert.match((await run(["status", "--status", "review"])).stdout, /^No plan is like that/);
+    assert.match((await run(["status", "--stale", "1d"])).stdout, /^No plan is like that/);
+  });
+
+  it("changes several plans; one that is wrong does not keep the others from it", async () => {
+    assert.deepEqual(await json(["queue", "one", "two"]), { changed: ["one", "two"], failed: [] });
+    const { code, stdout, stderr } = await run(["hide", "nope", "one", "--json"]);
+    assert.equal(code, 1);
+    assert.deepEqual(JSON.parse(stdout).changed, ["one"]);
+    assert.match(stderr, /\[plan-not-found\]/);
+    const { plans } = await json(["status"]);
+    const one = plans.find((plan: { planId: string }) => plan.planId === "one");
+    assert.deepEqual([one.status, one.hidden], ["queued", true]);
+    await json(["unhide", "one"]);
+    await json(["pause", "one"]);
+    assert.match((await run(["status"])).stdout, /one +queued, paused/);
+    await json(["resume", "one"]);
+  });
+
+  it("blocks with a reason that show tells, and unblocks", async () => {
+    await json(["block", "two", "waits", "for", "rain"]);
+    const { stdout } = await run(["show", "two"]);
+    assert.match(stdout, /blocked: waits for rain/);
+    assert.match(stdout, /hint: `prloom unblock two`/);
+    await json(["unblock", "two"]);
+    assert.equal((await json(["show", "two"])).blocked, undefined);
+  });
+
+  it("names the plan that was probably meant, and takes no part of a name for it", async () => {
+    for (const args of [["show"], ["queue"], ["merge"], ["logs"], ["events"], ["delete"], ["clean"]]) {
+      const { code, stderr } = await run([...args, "thre"]);
+      assert.equal(code, 1);
+      assert.match(stderr, /\[plan-not-found\]\n {2}hint: Did you mean `three`\?/, args[0]);
+    }
+  });
+
+  it("says a comment in the name of git's user", async () => {
+    git(root, "config", "user.name", "Ada");
+    await json(["comment", "one", "please", "hurry"]);
+    const { thread } = await json(["show", "one"]);
+    assert.deepEqual(
+      thread.map(({ author, body }: { author: string; body: string }) => [author, body]),
+      [["Ada", "please hurry"]],
+    );
+    assert.equal((await run(["comment", "one", "--todo", "7", "x"])).code, 2);
+    const [event] = await json(["events", "one"]);
+    assert.equal(event.data.body, "please hurry");
+    assert.ok(event.cursor && event.ts && event.kind);
+    assert.match((await run(["events", "one"])).stdout, /please hurry/);
+    assert.deepEqual(await json(["events"]), []);
+  });
+
+  it("has no logs before anything ran", async () => {
+    const { code, stderr } = await run(["logs", "one"]);
+    assert.equal(code, 1);
+    assert.match(stderr, /\[run-not-found\]/);
+  });
+
+  it("merges nothing that is not in review, and cleans nothing", async () => {
+    assert.match((await run(["merge", "three"])).stderr, /\[plan-state\]/);
+    assert.deepEqual(await json(["clean"]), { removed: [] });
+  });
+
+  it("deletes a draft without a question", async () => {
+    await json(["new", "Away", "--id", "away"]);
+    await json(["delete", "away"]);
+    assert.equal((await run(["show", "away"])).code, 1);
+  });
+
+  it("stops nothing when nothing runs", async () => assert.deepEqual(await json(["stop"]), { stopped: false }));
+
+  it("refuses every change from inside an agent's run", async () => {
+    for (const args of [
+      "init",
+      "new x",
+      "start",
+      "stop",
+      "queue one",
+      "block one x",
+      "unblock one",
+      "delete one",
+      "clean",
+      "edit one",
+      "comment one x",
+      "merge one",
+    ]) {
+      const { code, stderr } = await run(args.split(" "), { env: { PRLOOM_RUN_ID: "some/1" } });
+      assert.equal(code, 2, args);
+      assert.match(stderr, /agents cannot change plans \[usage\]/);
+    }
+    assert.equal((await run(["status"], { env: { PRLOOM_RUN_ID: "some/1" } })).code, 0);
+  });
+});
+
+describe("edit", () => {
+  const editor = (command: string) => ({ env: { EDITOR: command } });
+
+  it("puts the editor's text in, and leaves a text that was not changed", async () => {
+    assert.match((await run(["edit", "texts"], editor("true"))).stdout, /Nothing was changed/);
+    const script = `f() { printf '\\nmore words\\n' >> "$1"; }; f`;
+    assert.equal((await run(["edit", "texts"], editor(script))).code, 0);
+    assert.match((await json(["show", "texts"])).text, /more words/);
+  });
+
+  it("needs an editor or a text", async () => {
+    const { code, stderr } = await run(["edit", "texts"]);
+    assert.equal(code, 2);
+    assert.match(stderr, /hint: .*--file/);
+    assert.equal((await run(["edit", "texts"], editor("false"))).code, 2);
+  });
+
+  it("keeps what the person wrote when the text changed meanwhile", async () => {
+    const { planFile } = await json(["show", "texts"]);
+    const script = `f() { printf 'mine\\n' >> "$1"; printf 'theirs\\n' >> '${planFile}'; }; f`;
+    const { code, stderr } = await run(["edit", "texts"], editor(script));
+    assert.equal(code, 1);
+    const kept = /Your version is in (\S+) \[revision-conflict\]/.exec(stderr)?.[1];
+    assert.match(readFileSync(kept ?? "", "utf8"), /mine\n$/);
+    assert.match(readFileSync(planFile, "utf8"), /theirs\n$/);
+  });
+
+  it("takes a text from standard input, if it is still based on the present one", async () => {
+    const { text, sha256: hash } = await json(["show", "texts"]);
+    assert.equal(hash, sha256(text));
+    const args = ["edit", "texts", "--stdin", "--based-on", hash];
+    assert.equal((await run(args, { input: "## Title\n\nNew\n" })).code, 0);
+    assert.match((await run(args, { input: "again\n" })).stderr, /\[revision-conflict\]/);
+    assert.equal((await json(["show", "texts"])).title, "New");
+  });
+});
+
+describe("doctor", () => {
+  it("finds a healthy repository healthy", async () => {
+    const { code, stdout } = await run(["doctor", "--json"]);
+    assert.equal(code, 0, stdout);
+    const names = JSON.parse(stdout).map((finding: { name: string }) => finding.name);
+    for (const name of [
+      "node",
+      "git",
+      "repository",
+      "commits",
+      "config",
+      "agent test",
+      "sandbox",
+      "dispatcher",
+      "records",
+      "disk",
+      "plans",
+    ]) {
+      assert.ok(names.includes(name), name);
+    }
+  });
+
+  it("says what is missing and what to do about it", async (t) => {
+    const bare = testRepository({ commits: false, config: false });
+    t.after(() => bare.close());
+    const nothing = await bare.run(["doctor"]);
+    assert.equal(nothing.code, 1);
+    assert.match(nothing.stdout, /✗ commits: .*\n {2}hint: .*git commit/);
+    assert.match(nothing.stdout, /✗ config: .*\n {2}hint: .*prloom init/);
+    await bare.run(["init", "--command", "does-not-exist"]);
+    writeFileSync(join(bare.root, "prloom", ".local", "inbox", "Bad Name.md"), "x");
+    const { code, stdout } = await bare.run(["doctor"]);
+    assert.equal(code, 1);
+    assert.match(stdout, /✗ agent does-not-exist: .*was not found/);
+    assert.match(stdout, /! plans: .*Bad Name\.md/);
+    const outside = await prloom(["doctor"], { cwd: join(bare.root, "..") });
+    assert.equal(outside.code, 1);
+    assert.match(outside.stdout, /✗ repository/);
+  });
+});
+
+describe("errors and ends", () => {
+  it("calls a bug a bug", () => {
+    const error = new TypeError("x is not a function");
+    const text = errorLines(error, ["show", "one"]).join("\n");
+    assert.equal(exitCodeOf(error), 1);
+    assert.match(text, /^error: x is not a function \[internal\]\n {2}This is a fault of prloom/);
+    for (const part of ["version:", "node:", "platform:", "command:  prloom show one", "TypeError"])
+      assert.ok(text.includes(part), part);
+  });
+
+  it("does not mind when nobody reads to the end", async () => {
+    const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+    const { PRLOOM_RUN_ID: _run, ...env } = process.env;
+    const child = spawn(process.execPath, [main, "status", "--json"], {
+      cwd: root,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    child.stdout.destroy();
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    const code = await new Promise((resolve) => child.once("close", resolve));
+    assert.deepEqual([code, stderr], [0, ""]);
+  });
+});

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { describe, it, type TestContext } from "node:test";
+import { git, prloom, type RepositoryOptions, testRepository } from "./fixture.ts";
+
+function repository(t: TestContext, options: RepositoryOptions = {}) {
+  const made = testRepository({ config: false, ...options });
+  t.after(() => made.close());
+  return made;
+}
+
+const configOf = (root: string) => JSON.parse(readFileSync(join(root, "prloom", "config.json"), "utf8"));
+
+describe("init", { concurrency: 2 }, () => {
+  it("sets up a repository without a remote and says that the agent is missing", async (t) => {
+    const { root, run } = repository(t);
+    const { code, stdout } = await run(["init", "--yes"]);
+    assert.equal(code, 0);
+    assert.deepEqual(configOf(root), { agents: { agent: { command: "your-agent" } }, stages: { default: "agent" } });
+    assert.match(stdout, /"your-agent" was not found/);
+    assert.match(stdout, /before `prloom start`/);
+    assert.ok(existsSync(join(root, "prloom", ".local", "inbox")));
+    assert.equal(git(root, "status", "--porcelain", "-uall"), "?? .gitignore\n?? prloom/config.json\n");
+    assert.match(readFileSync(join(root, ".git", "info", "exclude"), "utf8"), /^\/prloom\/\.local\/$/m);
+  });
+
+  it("works before the first commit, with a remote, and from a subfolder", async (t) => {
+    const { root } = repository(t, { commits: false });
+    git(root, "remote", "add", "origin", "https://example.com/x.git");
+    const below = join(root, "src", "deep");
+    mkdirSync(below, { recursive: true });
+    const { code, stdout } = await prloom(["init", "--yes", "--json"], { cwd: below });
+    assert.equal(code, 0);
+    const result = JSON.parse(stdout);
+    assert.equal(result.root, root);
+    assert.equal(result.hasCommits, false);
+    assert.deepEqual(configOf(root).stages, { default: "agent" });
+  });
+
+  it("takes the first agent that is installed", async (t) => {
+    const { root, run } = repository(t);
+    const bin = join(root, "..", "bin");
+    mkdirSync(bin);
+    for (const name of ["codex", "opencode"]) {
+      writeFileSync(join(bin, name), "#!/bin/sh\n");
+      chmodSync(join(bin, name), 0o755);
+    }
+    const { code } = await run(["init", "--yes"], { env: { PATH: `${bin}${delimiter}${process.env.PATH}` } });
+    assert.equal(code, 0);
+    assert.deepEqual(configOf(root).agents, { opencode: { command: "opencode", args: ["run"] } });
+  });
+
+  it("takes a program with arguments, dashes included", async (t) => {
+    const { root, run } = repository(t);
+    const { code } = await run(["init", "--command", "sh", "--agent", "shell", "--arg", "-c", "--arg", "exit 0"]);
+    assert.equal(code, 0);
+    assert.deepEqual(configOf(root), {
+      agents: { shell: { command: "sh", args: ["-c", "exit 0"] } },
+      stages: { default: "shell" },
+    });
+  });
+
+  it("never overwrites a config, and adds its lines once", async (t) => {
+    const { root, run } = repository(t);
+    writeFileSync(join(root, ".gitignore"), "node_modules");
+    await run(["init", "--command", "sh"]);
+    const before = readFileSync(join(root, "prloom", "config.json"), "utf8");
+    const { code, stdout } = await run(["init", "--yes", "--command", "other"]);
+    assert.equal(code, 0);
+    assert.match(stdout, /left as it is/);
+    assert.equal(readFileSync(join(root, "prloom", "config.json"), "utf8"), before);
+    assert.equal(readFileSync(join(root, ".gitignore"), "utf8"), "node_modules\n/prloom/.local/\n");
+  });
+
+  it("refuses a config that is there and wrong, and leaves it", async (t) => {
+    const { root, run } = repository(t);
+    mkdirSync(join(root, "prloom"));
+    writeFileSync(join(root, "prloom", "config.json"), "{ nonsense");
+    const { code, stderr } = await run(["init", "--yes"]);
+    assert.equal(code, 1);
+    assert.match(stderr, /\[config-invalid\]/);
+    assert.equal(readFileSync(join(root, "prloom", "config.json"), "utf8"), "{ nonsense");
+  });
+
+  it("refuses a folder that is no repository", async (t) => {
+    const dir = mkdtempSync(join(tmpdir(), "prloom-cli-"));
+    t.after(() => rmSync(dir, { recursive: true }));
+    const { code, stderr } = await prloom(["init", "--yes"], { cwd: dir });
+    assert.equal(code, 1);
+    assert.match(stderr, /\[not-a-repository\]\n {2}hint: .*git init/);
+  });
+});

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { createProgram } from "../../src/cli/program.ts";
+import { testRepository } from "./fixture.ts";
+
+const repository = testRepository();
+after(() => repository.close());
+
+const COMMANDS =
+  "init new start stop status show logs events queue hide unhide edit block unblock pause resume delete clean comment merge doctor demo".split(
+    " ",
+  );
+
+describe("help", { concurrency: 2 }, () => {
+  it("knows every command", () => {
+    assert.deepEqual(
+      createProgram()
+        .commands.map((command) => command.name())
+        .sort(),
+      [...COMMANDS].sort(),
+    );
+  });
+
+  for (const name of COMMANDS) {
+    it(`of ${name} has an example and --json`, async () => {
+      const { code, stdout, stderr } = await repository.run([name, "--help"]);
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, new RegExp(`Examples:\\n +\\$ prloom ${name}`));
+      assert.match(stdout, /--json/);
+    });
+  }
+
+  it("is shown when nothing is asked for", async () => {
+    const { code, stdout } = await repository.run([]);
+    assert.equal(code, 0);
+    assert.match(stdout, /Usage: prloom/);
+  });
+
+  it("has the version of package.json", async () => {
+    const { code, stdout } = await repository.run(["--version"]);
+    assert.equal(code, 0);
+    assert.match(stdout, /^\d+\.\d+\.\d+\S*\n$/);
+  });
+});
+
+describe("a wrong call", { concurrency: 2 }, () => {
+  const calls: [string, RegExp][] = [
+    ["statsu", /Did you mean status\?/],
+    ["status --jsno", /Did you mean --json\?/],
+    ["status --status nonsense", /draft, queued/],
+    ["status --stale 5", /90s/],
+    ["status extra", /too many arguments/],
+    ["show", /missing required argument 'plan'/],
+    ["logs", /prloom logs --help/],
+    ["logs x --run zero", /whole number/],
+    ["logs x --tail -1", /whole number/],
+    ["events --log nonsense", /quarantine/],
+    ["queue", /missing required argument/],
+    ["hide", /missing required argument/],
+    ["unhide", /missing required argument/],
+    ["pause", /missing required argument/],
+    ["resume", /missing required argument/],
+    ["block only-a-plan", /missing required argument 'reason'/],
+    ["unblock", /missing required argument/],
+    ["delete", /missing required argument/],
+    ["clean one two", /too many arguments/],
+    ["edit", /missing required argument/],
+    ["comment", /missing required argument/],
+    ["comment x --todo 0 words", /whole number/],
+    ["merge", /missing required argument/],
+    ["new", /no title/],
+    ["new a --file x --stdin", /exclude each other/],
+    ["new a --file does-not-exist.md", /cannot be read/],
+    ["new a --branch ..", /name of a branch/],
+    ["new a --agent nobody", /nobody/],
+    ["init --arg x", /--arg needs --command/],
+    ["init --agent unheard-of", /--command <program>/],
+    ["start --nonsense", /unknown option/],
+    ["stop now", /too many arguments/],
+    ["doctor --nonsense", /unknown option/],
+    ["demo --nonsense", /unknown option/],
+  ];
+  for (const [line, expected] of calls) {
+    it(`"${line}" ends with 2, an error and a hint`, async () => {
+      const { code, stdout, stderr } = await repository.run(line.split(" "));
+      assert.equal(code, 2, stderr);
+      assert.equal(stdout, "");
+      assert.match(stderr, /^error: .* \[usage\]\n {2}hint: .*\n$/);
+      assert.match(stderr, expected);
+    });
+  }
+
+  it("is JSON on stdout, too, when JSON was asked for", async () => {
+    const { code, stdout, stderr } = await repository.run(["show", "--json"]);
+    assert.equal(code, 2);
+    const { error } = JSON.parse(stdout);
+    assert.equal(error.code, "usage");
+    assert.match(error.hint, /prloom show --help/);
+    assert.match(stderr, /^error: /);
+  });
+});

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+import { git, testRepository } from "./fixture.ts";
+
+function repository(t: TestContext) {
+  const made = testRepository();
+  t.after(async () => {
+    await made.run(["stop"]);
+    made.close();
+  });
+  return made;
+}
+
+describe("start", { concurrency: 2 }, () => {
+  it("ends by itself, and says in lines of JSON what it did", async (t) => {
+    const { root, run } = repository(t);
+    await run(["new", "First", "--todo", "one", "--queue"]);
+    await run(["new", "Second", "--todo", "two", "--queue", "--depends-on", "nobody"]);
+    const { code, stdout, stderr } = await run(["start", "--until-idle", "--json"]);
+    assert.equal(code, 0, stderr);
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    assert.ok(lines.slice(0, -1).every((line) => line.type === "progress" && line.at && line.text));
+    const end = lines.at(-1);
+    assert.equal(end.type, "end");
+    const [first, second] = end.plans;
+    assert.equal(first.status, "review");
+    assert.match(second.waiting, /nobody/);
+    const shown = JSON.parse((await run(["show", "first", "--json"])).stdout);
+    assert.deepEqual([shown.runs.length, shown.commits.length, shown.todos[0].state], [1, 1, "done"]);
+    assert.match((await run(["logs", "first"])).stdout, /^working on one$/m);
+    assert.equal((await run(["logs", "first", "--tail", "0"])).stdout, "");
+    assert.match((await run(["logs", "first", "--run", "9"])).stderr, /\[run-not-found\]/);
+    const merged = await run(["merge", "first"]);
+    assert.match(merged.stdout, /git log [0-9a-f]{12}/);
+    assert.match(git(root, "log", "--format=%s", "main"), /^Merge First$/m);
+    assert.deepEqual(JSON.parse((await run(["clean", "--json"])).stdout), { removed: ["first"] });
+  });
+
+  it("lists at its end what stands still and why, in plain lines", async (t) => {
+    const { run } = repository(t);
+    await run(["new", "Hidden one", "--todo", "x", "--queue"]);
+    await run(["hide", "hidden-one"]);
+    await run(["new", "Blocked one", "--todo", "x", "--queue"]);
+    await run(["block", "blocked-one", "no", "time"]);
+    const { code, stdout } = await run(["start", "--until-idle"]);
+    assert.equal(code, 0);
+    assert.match(stdout, /^hidden-one: `prloom unhide hidden-one`$/m);
+    assert.match(stdout, /^blocked-one: blocked: no time\n {2}hint: `prloom unblock blocked-one`/m);
+    assert.ok(!stdout.includes("\u001b"));
+  });
+
+  it("runs in the background until it is stopped, once per repository", async (t) => {
+    const { run } = repository(t);
+    const first = JSON.parse((await run(["start", "--detach", "--json"])).stdout);
+    assert.ok(first.pid > 0 && first.running);
+    for (const args of [["start"], ["start", "--detach"]]) {
+      const second = await run(args);
+      assert.equal(second.code, 1);
+      assert.match(second.stderr, /\[daemon-running\]/);
+    }
+    const { daemon } = JSON.parse((await run(["status", "--json"])).stdout);
+    assert.equal(daemon.pid, first.pid);
+    assert.equal((await run(["new", "While it runs", "--id", "later"])).code, 0);
+    assert.equal((await run(["pause", "later"])).code, 0);
+    assert.deepEqual(JSON.parse((await run(["stop", "--json"])).stdout), { stopped: true, pid: first.pid });
+    assert.deepEqual(JSON.parse((await run(["stop", "--json"])).stdout), { stopped: false });
+  });
+});
