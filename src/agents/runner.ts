@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { getCompileCacheDir } from "node:module";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { z } from "zod";
+import * as z from "zod";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { ensureDir, isMissing, readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
 import { NAMESPACE_ARGS } from "./namespace.ts";
@@ -73,6 +74,12 @@ function prepare(request: RunRequest): void {
   writeFileAtomic(join(runDir, RUN_FILES.request), `${JSON.stringify(stored)}\n`, 0o600);
 }
 
+/** Our own compile cache, if we have one: a shim run from source then starts in a third of the time. */
+function shimCache(): Record<string, string> {
+  const dir = getCompileCacheDir();
+  return dir === undefined ? {} : { NODE_COMPILE_CACHE: dirname(dir) };
+}
+
 function spawnShim(request: RunRequest): ChildProcess {
   const log = openSync(join(request.runDir, RUN_FILES.shimLog), "a", 0o600);
   try {
@@ -85,6 +92,7 @@ function spawnShim(request: RunRequest): ChildProcess {
         PATH: process.env.PATH ?? "",
         [RUN_ID_VARIABLE]: request.runId,
         [SHIM_VARIABLE]: request.runId,
+        ...shimCache(),
         ...(process.env.PRLOOM_SHIM_CRASH_AT ? { PRLOOM_CRASH_AT: process.env.PRLOOM_SHIM_CRASH_AT } : {}),
       },
     });

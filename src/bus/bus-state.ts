@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { START } from "./ports.ts";
 
 /** Settled ids and their handlers are remembered for this many records of each kind. */

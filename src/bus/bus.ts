@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type BusOptions, type Core, openCore } from "./bus-core.ts";
 import type { BusState, DeadLetter } from "./bus-state.ts";
 import { deferredActions, deferredSummary, nextRetryAt, offered, pendingTriage } from "./offering.ts";

@@ -1,5 +1,5 @@
 import { PrloomError } from "../kernel/errors.ts";
-import { type PlanRecord, type PlanSource, planRecordSchema, sourceKey } from "../plan/record.ts";
+import { type PlanRecord, type PlanSource, planRecordSchema, type StoredStatus, sourceKey } from "../plan/record.ts";
 import type { Page, PlanFilter } from "./ports.ts";
 
 /** The records in memory, found by uid, id and source at a cost that does not depend on how many there are. */
@@ -23,7 +23,8 @@ function isForgettable(record: PlanRecord): boolean {
 export function createPlanIndex(): PlanIndex {
   const records = new Map<string, PlanRecord>();
   const ids = new Map<string, string>();
-  const sources = new Map<string, Set<string>>();
+  const sources = createGroups<string>();
+  const statuses = createGroups<StoredStatus>();
   let order: string[] = [];
   let stale = false;
 
@@ -32,27 +33,27 @@ export function createPlanIndex(): PlanIndex {
     if (!record) return;
     records.delete(uid);
     ids.delete(record.id);
-    if (record.source) sources.get(sourceKey(record.source))?.delete(uid);
+    statuses.delete(record.status, uid);
+    if (record.source) sources.delete(sourceKey(record.source), uid);
     stale = true;
   };
   const set = (record: PlanRecord): void => {
     const old = records.get(record.uid);
     const namesake = ids.get(record.id);
     if (namesake !== undefined && namesake !== record.uid) remove(namesake);
-    if (old?.source) sources.get(sourceKey(old.source))?.delete(record.uid);
+    if (old?.source) sources.delete(sourceKey(old.source), record.uid);
+    if (old) statuses.delete(old.status, record.uid);
     records.set(record.uid, record);
     ids.set(record.id, record.uid);
-    if (record.source && !record.deleted) {
-      const key = sourceKey(record.source);
-      sources.set(key, (sources.get(key) ?? new Set()).add(record.uid));
-    }
+    statuses.add(record.status, record.uid);
+    if (record.source && !record.deleted) sources.add(sourceKey(record.source), record.uid);
     if (old) return;
     if (record.uid < (order.at(-1) ?? "")) stale = true;
     order.push(record.uid);
   };
   const bySource = (source: PlanSource): PlanRecord | undefined => {
     let newest: PlanRecord | undefined;
-    for (const uid of sources.get(sourceKey(source)) ?? []) {
+    for (const uid of sources.get(sourceKey(source))) {
       const record = records.get(uid);
       if (!record) continue;
       if (record.status !== "done") return record;
@@ -61,19 +62,15 @@ export function createPlanIndex(): PlanIndex {
     return newest;
   };
   const byId = (id: string): PlanRecord | undefined => records.get(ids.get(id) ?? "");
-  const list = (filter: PlanFilter, page: Page): { records: PlanRecord[]; next?: string } => {
+  /** Sorted. A few active plans among thousands that are done must not cost thousands. */
+  const among = (status: PlanFilter["status"]): readonly string[] => {
+    if (status !== undefined) return [...new Set([status].flat())].flatMap((one) => [...statuses.get(one)]).sort();
     if (stale) order = [...records.keys()].sort();
     stale = false;
-    const found: PlanRecord[] = [];
-    for (let at = page.after === undefined ? 0 : firstAfter(order, page.after); at < order.length; at += 1) {
-      const record = records.get(order[at] ?? "");
-      if (!record || !matches(record, filter)) continue;
-      const last = found.at(-1);
-      if (last && found.length >= page.limit) return { records: found, next: last.uid };
-      found.push(record);
-    }
-    return { records: found };
+    return order;
   };
+  const list = (filter: PlanFilter, page: Page): { records: PlanRecord[]; next?: string } =>
+    pageOf({ records, uids: among(filter.status) }, filter, page);
   const admit = (uid: string, value: PlanRecord, expectedRevision: number): PlanRecord => {
     const old = records.get(uid);
     if (value.uid !== uid || (old && old.id !== value.id)) throw new Error("a plan's uid and id never change");
@@ -87,6 +84,37 @@ export function createPlanIndex(): PlanIndex {
     return freezeRecord({ ...value, revision: expectedRevision + 1 });
   };
   return { get: (uid) => records.get(uid), byId, bySource, list, admit, set, remove };
+}
+
+interface Sorted {
+  readonly records: ReadonlyMap<string, PlanRecord>;
+  readonly uids: readonly string[];
+}
+
+function pageOf({ records, uids }: Sorted, filter: PlanFilter, page: Page): { records: PlanRecord[]; next?: string } {
+  const found: PlanRecord[] = [];
+  for (let at = page.after === undefined ? 0 : firstAfter(uids, page.after); at < uids.length; at += 1) {
+    const record = records.get(uids[at] ?? "");
+    if (!record || !matches(record, filter)) continue;
+    const last = found.at(-1);
+    if (last && found.length >= page.limit) return { records: found, next: last.uid };
+    found.push(record);
+  }
+  return { records: found };
+}
+
+/** Uids by something they have in common. */
+function createGroups<Key>() {
+  const groups = new Map<Key, Set<string>>();
+  return {
+    get: (key: Key): Iterable<string> => groups.get(key) ?? [],
+    add: (key: Key, uid: string): unknown => groups.set(key, (groups.get(key) ?? new Set()).add(uid)),
+    delete(key: Key, uid: string): void {
+      const group = groups.get(key);
+      group?.delete(uid);
+      if (group?.size === 0) groups.delete(key);
+    },
+  };
 }
 
 /** A deep copy that cannot be changed, exactly as a file would give it back. */
@@ -113,8 +141,8 @@ function firstAfter(order: readonly string[], after: string): number {
   return low;
 }
 
+/** Everything but the status, which chose where to look. */
 function matches(record: PlanRecord, filter: PlanFilter): boolean {
-  if (filter.status !== undefined && ![filter.status].flat().includes(record.status)) return false;
   if (filter.hidden !== undefined && record.hidden !== filter.hidden) return false;
   if (!filter.source) return true;
   const { system, kind, id } = filter.source;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { planSourceSchema } from "../plan/record.ts";
 
 /** Whose bus it is. A name, not a path: engines decide where it lives. */

@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import { z } from "zod";
+import * as z from "zod";
 import { callOwner } from "../dispatcher/owner.ts";
 import { gitAt, openRepository } from "../git/repository.ts";
 import { PrloomError } from "../kernel/errors.ts";

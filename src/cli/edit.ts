@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { callOwner } from "../dispatcher/owner.ts";
 import { readPlanDetail } from "../dispatcher/read.ts";
 import { PrloomError } from "../kernel/errors.ts";

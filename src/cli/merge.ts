@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { callOwner } from "../dispatcher/owner.ts";
 import type { Call } from "./output.ts";
 import { refuseInsideRun, suggesting } from "./plans.ts";

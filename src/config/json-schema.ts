@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { configFileSchema } from "./schema.ts";
 
 /** JSON Schema of `prloom/config.json`, for editors. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { DURATION_PATTERN, parseDuration, parseSize, SIZE_PATTERN } from "./units.ts";
 
 /** Node's timers fire at once when asked to wait longer than this. */

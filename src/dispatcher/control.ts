@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { z } from "zod";
+import * as z from "zod";
 import { ERROR_CODES, errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
 import { readTextIfExists } from "../kernel/files.ts";
 import { shortHash } from "../kernel/ids.ts";
@@ -117,6 +117,9 @@ export async function callDaemon(
       if (reply.ok) return { result: reply.result };
       throw new PrloomError(reply.code, reply.message, reply.hint);
     }
+  } catch (error) {
+    // A dispatcher that is killed resets the connection; that is told below like any other end without an answer.
+    if (errnoOf(error) === undefined || error instanceof PrloomError) throw error;
   } finally {
     socket.destroy();
   }

@@ -12,6 +12,7 @@ import { takeInbox, takeWholeInbox } from "./intake.ts";
 import { ensureLinks } from "./layout.ts";
 import type { Progress } from "./loom.ts";
 import { watchMerges } from "./merged.ts";
+import { textPath } from "./observe.ts";
 import { daemonRunning, type OwnedLoom, openAsOwner } from "./open.ts";
 import { homeOf } from "./paths.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -37,7 +38,7 @@ export async function runDispatcher(options: DispatchOptions): Promise<{ reasons
   try {
     return await dispatch(loom, lock, options);
   } finally {
-    if (lock.held()) loom.saveCaches();
+    if (lock.held()) leaveCaches(loom);
     loom.close();
     lock.release();
   }
@@ -93,6 +94,14 @@ async function dispatch(
     rmSync(loom.paths.daemonFile, { force: true });
   }
   return { reasons: scheduler.reasons() };
+}
+
+/** What the next start and every `prloom status` read instead of the plans, those included that nobody touched today. */
+function leaveCaches(loom: OwnedLoom): void {
+  for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
+    if (!record.deleted) loom.texts.facts(textPath(loom, record), record.id);
+  }
+  loom.saveCaches();
 }
 
 /** Ends agents, gracefully first; what they were at is on record, and the next start goes on there. */

@@ -72,7 +72,7 @@ function decideOpen(view: PlanView): Step {
     return {
       kind: "block",
       reason: "Its plan.md is missing or unreadable.",
-      hint: `Write it again with \`prloom edit ${record.id} --file plan.md\`.`,
+      hint: `Write it again with \`prloom edit ${record.id} --file plan.md\`, then run \`prloom unblock ${record.id}\`.`,
     };
   }
   if (view.change === "merged" || view.change === "closed") {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { messageOf } from "../kernel/errors.ts";
 import { isMissing, listDir } from "../kernel/files.ts";
 import { isValidPlanId } from "../plan/identity.ts";

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isoTime } from "../kernel/clock.ts";
+import { messageOf } from "../kernel/errors.ts";
 import { type PlanRecord, RECORD_SCHEMA_VERSION } from "../plan/record.ts";
 import type { InboxEntry, InboxProblem, InboxScan } from "./inbox.ts";
 import { type Loom, updateRecord } from "./loom.ts";
@@ -25,15 +26,27 @@ export function ownsInboxFile(record: PlanRecord | undefined): boolean {
   return isInboxRecord(record) || record.inInbox;
 }
 
-/** Brings the records in line with what lies in the inbox for these ids; returns the plans whose record changed. */
+/**
+ * Brings the records in line with what lies in the inbox for these ids; returns the plans whose record changed. One that
+ * cannot be taken is reported, found again at the next look at everything, and keeps no other from being taken.
+ */
 export function takeInbox(loom: Loom, scan: InboxScan, ids: Iterable<string>): string[] {
   const touched: string[] = [];
   for (const id of ids) {
-    const entry = scan.entries.get(id);
-    const record = loom.store.byId(id);
-    if (entry ? ownsInboxFile(record) && takeEntry(loom, entry, record) : takeVanished(loom, record)) touched.push(id);
+    try {
+      if (takePlan(loom, scan, id)) touched.push(id);
+    } catch (error) {
+      loom.report({ planId: id, level: "bad", text: `taking it from the inbox failed: ${messageOf(error)}` });
+    }
   }
   return touched;
+}
+
+/** The same for one plan; throws when it cannot be taken. */
+export function takePlan(loom: Loom, scan: InboxScan, id: string): boolean {
+  const entry = scan.entries.get(id);
+  const record = loom.store.byId(id);
+  return entry ? ownsInboxFile(record) && takeEntry(loom, entry, record) : takeVanished(loom, record);
 }
 
 /** The same for everything: what lies in the inbox, and what should and does not. */

@@ -7,10 +7,18 @@ import { statKey } from "./stat-key.ts";
 
 /**
  * Finds plans in review whose branch a person merged by hand. Git is asked about a plan when it is new here or when its
- * base branch changed since, so an idle repository costs two stats, and a plan that comes in does not ask for all others.
+ * base branch changed since, so an idle repository costs two stats, and a plan that comes in asks for none of the others.
  */
 export function watchMerges(loom: Loom): { check(): Promise<string[]> } {
   let asked = new Map<string, string>();
+  const tips = new Map<string, { key: string; tip: string | undefined }>();
+  const tipOf = async (base: string, key: string): Promise<string | undefined> => {
+    const known = tips.get(base);
+    if (known?.key === key) return known.tip;
+    const tip = await resolveCommit(loom.repo, `refs/heads/${base}`);
+    tips.set(base, { key, tip });
+    return tip;
+  };
   const refs = join(loom.paths.commonDir, "refs", "heads");
   return {
     async check() {
@@ -22,9 +30,12 @@ export function watchMerges(loom: Loom): { check(): Promise<string[]> } {
       asked = new Map();
       const merged: string[] = [];
       for (const record of records) {
-        const key = bases.get(record.baseBranch ?? "") ?? "";
-        if (before.get(record.uid) !== key && (await markMerged(loom, record))) merged.push(record.id);
-        asked.set(record.uid, key);
+        const { uid, id, baseBranch = "", baseSha } = record;
+        const key = bases.get(baseBranch) ?? "";
+        // A base that stands where the branch began has nothing of it.
+        if (before.get(uid) !== key && (await tipOf(baseBranch, key)) !== baseSha && (await markMerged(loom, record)))
+          merged.push(id);
+        asked.set(uid, key);
       }
       return merged;
     },

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { type RunExit, STAGES, type Stage } from "../agents/port.ts";
 import { readExit } from "../agents/runner.ts";
 import { readThread, type ThreadEntry } from "../bridges/local/thread.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { ensureDir, isMissing, readTextIfExists, writeFileAtomic, writeFileIfChanged } from "../kernel/files.ts";
 import { type PlanDoc, parsePlan, progressOf } from "../plan/markdown.ts";
 import type { TextFacts } from "../plan/summary.ts";

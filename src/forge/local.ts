@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type Clock, isoTime } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { readTextIfExists, writeFileAtomic } from "../kernel/files.ts";

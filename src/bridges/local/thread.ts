@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Log } from "../../bus/ports.ts";
 import { START } from "../../bus/ports.ts";
 import { type Action, type BusEvent, busEventSchema } from "../../bus/types.ts";

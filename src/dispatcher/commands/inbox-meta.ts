@@ -1,7 +1,7 @@
 import { PrloomError } from "../../kernel/errors.ts";
 import { writeFileAtomic } from "../../kernel/files.ts";
 import type { InboxMeta } from "../../plan/record.ts";
-import { takeInbox } from "../intake.ts";
+import { takePlan } from "../intake.ts";
 import type { Loom } from "../loom.ts";
 import { inboxOf } from "../paths.ts";
 
@@ -17,5 +17,5 @@ export function changeInboxMeta(loom: Loom, id: string, change: Partial<InboxMet
   }
   const meta = { ...entry?.meta, ...change };
   writeFileAtomic(inboxOf(loom.paths, id).meta, `${JSON.stringify(meta, null, 2)}\n`);
-  takeInbox(loom, loom.inbox.scan(), [id]);
+  takePlan(loom, loom.inbox.scan(), id);
 }

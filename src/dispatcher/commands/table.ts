@@ -1,6 +1,6 @@
-import { z } from "zod";
+import * as z from "zod";
 import { PrloomError } from "../../kernel/errors.ts";
-import { takeWholeInbox } from "../intake.ts";
+import { takePlan, takeWholeInbox } from "../intake.ts";
 import type { Loom } from "../loom.ts";
 import { cleanPlans, deletePlan, mergePlan } from "./finish.ts";
 import { blockByPerson, queuePlan, setHidden, setPaused, unblockPlan } from "./state.ts";
@@ -53,7 +53,10 @@ export async function runOwnerCommand(loom: Loom, name: string, args: Record<str
   if (!Object.hasOwn(OWNER_COMMANDS, name)) {
     throw new PrloomError("usage", `There is no command "${name}".`, "`prloom --help` lists them.");
   }
-  takeWholeInbox(loom, loom.inbox.scan());
+  const scan = loom.inbox.scan();
+  takeWholeInbox(loom, scan);
+  // What keeps this very plan from being taken concerns whoever asks for it.
+  if (typeof args.plan === "string") takePlan(loom, scan, args.plan);
   const result = await OWNER_COMMANDS[name as OwnerCommandName].run(loom, args);
   if (typeof args.plan === "string") loom.wake(args.plan);
   return result;

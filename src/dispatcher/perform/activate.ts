@@ -72,26 +72,31 @@ export async function restoreWorktree(loom: Loom, record: PlanRecord, config: Pl
 
 async function chooseBranch(loom: Loom, record: PlanRecord): Promise<PlanRecord> {
   if (record.branch && record.baseSha && record.baseBranch) return record;
-  await requireCommits(loom.repo);
   const baseBranch = loom.config.baseBranch ?? (await currentBranch(loom.repo)) ?? (await defaultBaseBranch(loom.repo));
-  const baseSha = await resolveCommit(loom.repo, `refs/heads/${baseBranch}`);
+  const wanted = record.metadata.branch;
+  const branch = typeof wanted === "string" && wanted !== "" ? wanted : `prloom/${record.id}`;
+  // Three questions to git that do not depend on each other.
+  const [baseSha, isName, isTaken] = await Promise.all([
+    resolveCommit(loom.repo, `refs/heads/${baseBranch}`),
+    isBranchName(loom.repo, branch),
+    branchExists(loom.repo, branch),
+  ]);
   if (!baseSha) {
+    await requireCommits(loom.repo);
     throw new PrloomError(
       "git-failed",
       `The base branch ${baseBranch} does not exist.`,
       "Set `baseBranch` in prloom/config.json to a branch that does.",
     );
   }
-  const wanted = record.metadata.branch;
-  const branch = typeof wanted === "string" && wanted !== "" ? wanted : `prloom/${record.id}`;
-  if (!(await isBranchName(loom.repo, branch))) {
+  if (!isName) {
     throw new PrloomError(
       "plan-invalid",
       `metadata.branch is not a name that git allows: ${branch}`,
       `Mend it in prloom/.local/inbox/${record.id}.json, then run \`prloom unblock ${record.id}\`.`,
     );
   }
-  if (await branchExists(loom.repo, branch)) {
+  if (isTaken) {
     throw new PrloomError(
       "branch-exists",
       `The branch ${branch} exists already, and prloom did not make it.`,

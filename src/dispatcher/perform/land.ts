@@ -19,11 +19,11 @@ export async function commitTodo(loom: Loom, record: PlanRecord): Promise<void> 
   if (!current) return;
   const worktree = worktreeOf(loom, record);
   const trailer = { uid: record.uid, todoId: current.todoId, attempt: current.attempt };
+  // A git that was killed while it staged or committed left its locks.
+  await clearLeftovers(worktree, record.branch ?? "");
   const done = await findStepCommit(worktree, { baseSha: current.baseSha, ...trailer });
   if (!done) {
     const todo = currentTodo(loom, record);
-    // A git that was killed while it staged or committed left its locks.
-    await clearLeftovers(worktree, record.branch ?? "");
     await stageAll(worktree, loom.config.copyFiles);
     const message = `${todo ? todoTitle(todo) : current.todoId}\n\nPlan: ${record.id}`;
     const sha = await commitStep(worktree, { message, trailer, identity: loom.identity, allowEmpty: true });
