@@ -13,6 +13,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { appears } from "../testing/agent-scripts.ts";
+import { startDaemon } from "../testing/daemon.ts";
 import { isAlive, makeProject, type Project, TEST_AGENT } from "../testing/project.ts";
 
 const CLI = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
@@ -215,4 +217,39 @@ describe("agents that misbehave, side by side", { timeout: 180_000 }, () => {
     assert.equal((await project.cli(["unblock", "diverges", "--reset"])).code, 0);
     assert.equal(project.git("rev-parse", "prloom/diverges"), project.git("rev-parse", "main"));
   });
+});
+
+test("an agent that runs `git clean -xffd` in the person's checkout costs unfinished work and nothing else", {
+  timeout: 120_000,
+}, async () => {
+  const outside = mkdtempSync(join(tmpdir(), "prloom-outside-"));
+  const gate = join(outside, "gate");
+  const project = makeProject();
+  after(() => {
+    project.remove();
+    rmSync(outside, { recursive: true, force: true });
+  });
+  const env = { OUTSIDE: outside, GATE: gate, REPO_ROOT: project.root };
+  project.config({ agents: { test: { command: process.execPath, args: [TEST_AGENT], env } } });
+  project.plan("beside", ["one", "[waits] two"]);
+  project.plan("ready", ["one"]);
+  const daemon = await startDaemon(project);
+  await daemon.said("ready", /in review/);
+  await daemon.said("beside", /worker started \(run 2/);
+  await appears(join(project.root, "prloom", ".local", "worktrees", "beside", "half.txt"));
+  project.plan("cleaner", ["[clean-main] one"]);
+  await daemon.said("cleaner", /blocked: Its worktree is missing/);
+  mkdirSync(gate, { recursive: true });
+  writeFileSync(join(gate, "beside"), "go on\n");
+  await daemon.said("beside", /blocked: Its worktree is missing/);
+  for (const id of ["beside", "cleaner"]) {
+    const unblocked = await project.cli(["unblock", id]);
+    assert.equal(unblocked.code, 0, unblocked.stderr);
+    await daemon.said(id, /in review/);
+  }
+  assert.equal((await daemon.end()).code, 0);
+  assert.deepEqual(project.commits("beside"), ["one", "[waits] two"]);
+  assert.deepEqual(project.commits("cleaner"), ["[clean-main] one"]);
+  assert.deepEqual(project.commits("ready"), ["one"]);
+  assert.match(project.planText("beside"), /- \[x\] one\n- \[x\] \[waits\] two/);
 });

