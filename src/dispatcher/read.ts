@@ -109,10 +109,7 @@ function unseenRecord(loom: Loom, entry: InboxEntry): PlanRecord {
 
 /** Whether anything was ever said on the bus of a plan. */
 function hasBus(loom: Loom, id: string): boolean {
-  return (
-    existsSync(join(homeOf(loom.paths, id).bus, "events.jsonl")) ||
-    existsSync(join(homeOf(loom.paths, id).bus, "settled.jsonl"))
-  );
+  return existsSync(homeOf(loom.paths, id).bus);
 }
 
 export function summaryOf(loom: Loom, record: PlanRecord, daemon: DaemonInfo | undefined): PlanSummary {

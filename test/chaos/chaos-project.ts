@@ -1,0 +1,33 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { makeProject, type Project } from "../testing/project.ts";
+
+const CHAOS_AGENT = fileURLToPath(new URL("../testing/chaos-agent.mjs", import.meta.url));
+
+export interface ChaosProjectOptions {
+  /** Pause between the steps of an agent's work. */
+  readonly stepMs: number;
+  /** With an initCommand and a check: more that can be interrupted. */
+  readonly commands?: boolean;
+}
+
+/** A project whose agent must not be run twice for the same work. */
+export function makeChaosProject({ stepMs, commands = false }: ChaosProjectOptions): Project {
+  const agent = {
+    adapter: "command",
+    command: process.execPath,
+    args: [CHAOS_AGENT],
+    env: { STEP_MS: String(stepMs) },
+  };
+  const project = makeProject({
+    config: {
+      agents: { chaos: agent },
+      stages: { default: "chaos" },
+      limits: { stopGrace: "50ms" },
+      ...(commands ? { initCommands: ["echo made >> init.txt"], checks: ["test ! -e half-0"] } : {}),
+    },
+  });
+  appendFileSync(join(project.root, ".git", "info", "exclude"), "/init.txt\n");
+  return project;
+}

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { findProgram } from "../../src/agents/find-program.ts";
+import type { Project } from "../testing/project.ts";
+import { makeChaosProject } from "./chaos-project.ts";
+import { brokenInvariants, type ExpectedPlan } from "./invariants.ts";
+
+const STAND_IN = fileURLToPath(new URL("../testing/chaos-git", import.meta.url));
+const MOST_STARTS = 100;
+/** Every call is tried in the full suite; every third one keeps the ordinary suite short. */
+const STRIDE = Number(process.env.PRLOOM_CHAOS_KILLS ?? 12) >= 50 ? 1 : 3;
+
+/** Puts a program in front of git that kills the dispatcher at its n-th call. */
+function gitThatKills(project: Project, how: string, at: number): Record<string, string> {
+  const calls = join(project.home, "git-calls");
+  rmSync(calls, { force: true });
+  const git = findProgram("git", process.env.PATH, "/");
+  assert.ok(git);
+  return {
+    PATH: `${STAND_IN}:${dirname(process.execPath)}:${process.env.PATH}`,
+    CHAOS_GIT: git,
+    CHAOS_GIT_CALLS: calls,
+    CHAOS_GIT_HOW: how,
+    CHAOS_GIT_AT: String(at),
+  };
+}
+
+const CASES = {
+  before: "just before it",
+  after: "when it is done and nobody has heard of it",
+  locked: "together with git, whose locks stay",
+};
+
+describe("kills around one git call after the other", { concurrency: 2 }, () => {
+  for (const [how, when] of Object.entries(CASES)) {
+    it(`killed ${when}, the work goes on at the next start`, async () => {
+      const project = makeChaosProject({ stepMs: 5 });
+      const plans: ExpectedPlan[] = [
+        { id: "first", todos: ["make one", "make two"], said: [] },
+        { id: "second", todos: ["make one"], said: [] },
+      ];
+      for (const plan of plans) project.plan(plan.id, plan.todos);
+      let kills = 0;
+      for (let at = 1; at < MOST_STARTS; at += STRIDE) {
+        const result = await project.work(gitThatKills(project, how, at));
+        if (result.signal !== "SIGKILL") {
+          assert.equal(result.code, 0, `${result.stderr}${result.stdout}`);
+          break;
+        }
+        kills += 1;
+      }
+      assert.ok(kills > 5, `only ${kills} kills`);
+      const broken = brokenInvariants(project, { plans });
+      assert.deepEqual(broken, [], `after ${kills} kills; the project is kept in ${project.root}`);
+      project.remove();
+    });
+  }
+});

@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { existsSync, mkdirSync, watch, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { finished, type Project } from "../testing/project.ts";
+import type { CrashPoint } from "./crash-points.ts";
+import type { Expected, ExpectedPlan } from "./invariants.ts";
+
+/** Makes two plans, lets the named point kill whoever passes it, and goes on until all is done again. */
+export type Scenario = (project: Project, point: CrashPoint) => Promise<Expected>;
+
+function plan(project: Project, id: string, todos: readonly string[]): ExpectedPlan {
+  project.plan(id, todos);
+  return { id, todos: todos.length > 0 ? todos : ["designed one", "designed two"], said: [] };
+}
+
+function twoPlans(project: Project): ExpectedPlan[] {
+  return [plan(project, "first", ["make one"]), plan(project, "second", ["make one"])];
+}
+
+async function finish(project: Project): Promise<void> {
+  const result = await project.work();
+  assert.equal(result.code, 0, `the start after the kill failed: ${result.stderr}${result.stdout}`);
+}
+
+/** Killed at the first passage, then at the second if there still is one, then left alone. */
+async function crashTwice(project: Project, point: CrashPoint): Promise<void> {
+  const first = await project.work({ [point.variable]: point.name });
+  assert.equal(first.signal, "SIGKILL", `${point.name} was not passed: ${first.stderr}${first.stdout}`);
+  const second = await project.work({ [point.variable]: `${point.name}:2` });
+  assert.ok(second.signal === "SIGKILL" || second.code === 0, `${second.stderr}${second.stdout}`);
+  await finish(project);
+}
+
+const work: Scenario = async (project, point) => {
+  const plans = twoPlans(project);
+  await crashTwice(project, point);
+  return { plans };
+};
+
+const design: Scenario = async (project, point) => {
+  const plans = [plan(project, "first", []), plan(project, "second", [])];
+  await crashTwice(project, point);
+  return { plans };
+};
+
+async function comment(project: Project, id: string, body: string): Promise<{ body: string; confirmed: true }> {
+  const result = await project.cli(["comment", id, body]);
+  assert.equal(result.code, 0, result.stderr);
+  return { body, confirmed: true };
+}
+
+const talk: Scenario = async (project, point) => {
+  const [first, second] = twoPlans(project) as [ExpectedPlan, ExpectedPlan];
+  const said = [await comment(project, "first", "please make two"), await comment(project, "first", "thanks for all")];
+  const alsoSaid = [await comment(project, "second", "please make more")];
+  await crashTwice(project, point);
+  return {
+    plans: [
+      { ...first, said },
+      { ...second, said: alsoSaid },
+    ],
+  };
+};
+
+/** A thread of more than one segment (8 MB), so that the next answer begins a new one. */
+const longThread: Scenario = async (project, point) => {
+  const plans = twoPlans(project);
+  const said = [await comment(project, "first", "please make two")];
+  const bus = join(project.authority, "plans", "first", "bus");
+  mkdirSync(bus, { recursive: true });
+  const line = (number: number): string => {
+    const data = { author: "somebody", body: "x".repeat(60_000), actionId: `old-${number}` };
+    const ts = new Date(number).toISOString();
+    return `\n${JSON.stringify({ ts, kind: "comment", schemaVersion: 1, id: data.actionId, data })}\n`;
+  };
+  writeFileSync(join(bus, "thread.jsonl"), Array.from({ length: 145 }, (_, number) => line(number)).join(""));
+  await crashTwice(project, point);
+  return { plans: plans.map((expected) => (expected.id === "first" ? { ...expected, said } : expected)) };
+};
+
+/** A run that is killed in the middle of its work, and then the recovery from that. */
+const recovery: Scenario = async (project, point) => {
+  const plans = [plan(project, "first", ["[hold] make one"]), plan(project, "second", ["make one"])];
+  const dispatcher = project.spawnCli(["start", "--until-idle"]);
+  const ended = finished(dispatcher);
+  const halfDone = untilThere(join(project.root, "prloom", ".local", "worktrees"), join("first", "half-0"));
+  await Promise.race([halfDone, ended]);
+  dispatcher.kill("SIGKILL");
+  await ended;
+  writeFileSync(join(project.authority, "plans", "first", "runs", "go"), "");
+  await crashTwice(project, point);
+  return { plans };
+};
+
+/** Waits for a file by looking whenever something in the folders above it changes. */
+async function untilThere(root: string, relative: string): Promise<void> {
+  let dir = root;
+  mkdirSync(dir, { recursive: true });
+  for (const part of relative.split("/")) {
+    const path = join(dir, part);
+    const watcher = watch(dir).unref();
+    while (!existsSync(path)) await once(watcher, "change");
+    watcher.close();
+    dir = path;
+  }
+}
+
+/** Every shim dies at the point, so the dispatcher is ended as soon as it has noticed the first one. */
+const shim: Scenario = async (project, point) => {
+  const plans = twoPlans(project);
+  const dispatcher = project.spawnCli(["start", "--until-idle"], { [point.variable]: point.name });
+  dispatcher.stdout?.on("data", (data) => String(data).includes("was interrupted") && dispatcher.kill("SIGKILL"));
+  const result = await finished(dispatcher);
+  assert.equal(result.signal, "SIGKILL", `no shim died at ${point.name}: ${result.stderr}${result.stdout}`);
+  await finish(project);
+  return { plans };
+};
+
+const agentSaysBlocked: Scenario = async (project, point) => {
+  const plans = [plan(project, "first", ["[say-blocked] make one"]), plan(project, "second", ["make one"])];
+  await crashTwice(project, point);
+  assert.match(project.record("first").blocked?.reason ?? "", /nobody said how/);
+  const text = project.planText("first").replace(/- \[b\] .*\n( {2}.*\n)*/, "- [ ] make one\n");
+  const file = join(project.home, "answered.md");
+  writeFileSync(file, text);
+  for (const args of [
+    ["edit", "first", "--file", file],
+    ["unblock", "first"],
+  ]) {
+    const result = await project.cli(args);
+    assert.equal(result.code, 0, result.stderr);
+  }
+  await finish(project);
+  return { plans: plans.map((expected) => ({ ...expected, todos: ["make one"] })) };
+};
+
+async function crashCommand(project: Project, point: CrashPoint, args: readonly string[]): Promise<void> {
+  const result = await project.cli(args, { [point.variable]: point.name });
+  assert.equal(result.signal, "SIGKILL", `${point.name} was not passed: ${result.stderr}${result.stdout}`);
+}
+
+async function succeed(project: Project, args: readonly string[]): Promise<void> {
+  const result = await project.cli(args);
+  assert.equal(result.code, 0, `${args.join(" ")}: ${result.stderr}${result.stdout}`);
+}
+
+/** One plan is finished by the dispatcher, which notices; the other by the person, who asks again. */
+const merge: Scenario = async (project, point) => {
+  twoPlans(project);
+  await finish(project);
+  await crashCommand(project, point, ["merge", "first"]);
+  await finish(project);
+  await crashCommand(project, point, ["merge", "second"]);
+  await succeed(project, ["merge", "second"]);
+  for (const id of ["first", "second"]) {
+    assert.equal(project.record(id).status, "done");
+    assert.equal(project.record(id).outcome, "merged");
+    assert.equal(project.git("show", `main:work-${id}.txt`), "begin make one\nmiddle make one\nend make one\n");
+  }
+  const merges = project.git("log", "--merges", "--format=%s", "main").trim().split("\n");
+  assert.deepEqual(merges, ["Merge Plan second", "Merge Plan first"]);
+  return { plans: [], ended: ["first", "second"], endedWithWorktree: ["first", "second"] };
+};
+
+const remove: Scenario = async (project, point) => {
+  const [, second] = twoPlans(project) as [ExpectedPlan, ExpectedPlan];
+  await finish(project);
+  await crashCommand(project, point, ["delete", "first", "--yes"]);
+  await finish(project);
+  await succeed(project, ["clean"]);
+  assert.equal(project.record("first").deleted?.reason, "deleted");
+  return { plans: [second], ended: ["first"] };
+};
+
+const clean: Scenario = async (project, point) => {
+  const [, second] = twoPlans(project) as [ExpectedPlan, ExpectedPlan];
+  await finish(project);
+  await succeed(project, ["merge", "first"]);
+  await crashCommand(project, point, ["clean", "first"]);
+  await succeed(project, ["clean"]);
+  return { plans: [second], ended: ["first"] };
+};
+
+/** Points that ordinary work on two plans does not pass, and what does. A new one that is not here must be passed by it. */
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  "bus.rolled": longThread,
+  "bus.settled": talk,
+  "bus.written": talk,
+  "clean:removed": clean,
+  "delete:marked": remove,
+  "deliver:counted": talk,
+  "deliver:sent": talk,
+  "design:written": design,
+  "events:taken": talk,
+  "merge:merged": merge,
+  "recover:ended": recovery,
+  "recover:reset": recovery,
+  "shim-exit": shim,
+  "shim-recorded": shim,
+  "shim-spawned": shim,
+  "triage:settled": talk,
+  "triage:todos": talk,
+  "verify:todo-blocked": agentSaysBlocked,
+};
+
+export function scenarioFor(point: CrashPoint): Scenario {
+  return SCENARIOS[point.name] ?? (point.variable === "PRLOOM_SHIM_CRASH_AT" ? shim : work);
+}
+
+/** Names in the table that no longer are in the source. */
+export function staleScenarios(points: readonly CrashPoint[]): string[] {
+  const names = new Set(points.map((point) => point.name));
+  return Object.keys(SCENARIOS).filter((name) => !names.has(name));
+}
