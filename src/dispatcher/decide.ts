@@ -89,6 +89,7 @@ function decideOpen(view: PlanView): Step {
 function decideCurrent(view: PlanView): Step {
   switch (view.record.current?.stage) {
     case "running":
+      if (view.run === "none" && !isStillOpen(view)) return { kind: "drop-todo" };
       return decideRun(view, { kind: "verify" });
     case "ended":
       return { kind: "verify" };
@@ -99,6 +100,11 @@ function decideCurrent(view: PlanView): Step {
     default:
       return { kind: "publish" };
   }
+}
+
+/** A person may have reworded, removed or ticked the TODO between two attempts. */
+function isStillOpen(view: PlanView): boolean {
+  return view.doc?.todos.some((todo) => todo.id === view.record.current?.todoId && todo.state === "open") ?? false;
 }
 
 function decideSide(view: PlanView): Step {

@@ -1,7 +1,7 @@
 import type { PlanConfig } from "../config/presets.ts";
 import { blockPlan, type Loom, updateRecord } from "./loom.ts";
 import { activate, clearInbox, restoreWorktree } from "./perform/activate.ts";
-import { beginSide, beginTodo, recoverRun } from "./perform/begin.ts";
+import { beginSide, beginTodo, discardWork, recoverRun } from "./perform/begin.ts";
 import { cleanWorktree, endPlan } from "./perform/end.ts";
 import { deliver, takeEvents } from "./perform/events.ts";
 import { commitTodo, finishPlan, publishTodo, tickTodo } from "./perform/land.ts";
@@ -28,6 +28,8 @@ export async function perform(loom: Loom, view: PlanView, step: Doing): Promise<
       return beginTodo(loom, record, step.todo);
     case "begin-side":
       return beginSide(loom, record, step.stage);
+    case "drop-todo":
+      return discardWork(loom, record);
     case "recover-run":
       return recoverRun(loom, record);
     case "commit":

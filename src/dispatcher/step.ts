@@ -43,6 +43,7 @@ export type Step =
   | { readonly kind: "clear-inbox" }
   | { readonly kind: "begin-todo"; readonly todo: Todo }
   | { readonly kind: "begin-side"; readonly stage: "designer" | "triage" }
+  | { readonly kind: "drop-todo" }
   | { readonly kind: "start-run" }
   | { readonly kind: "recover-run" }
   | { readonly kind: "verify" }

@@ -29,8 +29,17 @@ export async function endAllSurvivors(loom: Loom): Promise<number> {
     // Half made, it would make git refuse to add any other worktree.
     if (record.worktree && !record.worktreeReady) await removeWorktree(loom.repo, record.worktree);
   }
+  await removeDeleted(loom);
   removeTemporaryFiles(loom.paths.authority);
   return ended;
+}
+
+/** A kill in the middle of `prloom delete` leaves the worktree. */
+async function removeDeleted(loom: Loom): Promise<void> {
+  for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
+    if (record.deleted && record.worktree && existsSync(record.worktree))
+      await removeWorktree(loom.repo, record.worktree);
+  }
 }
 
 /** A git process of a killed dispatcher goes on by itself; it must not write beside the one we start. */

@@ -55,7 +55,7 @@ function view(change: Change): PlanView {
   };
 }
 
-const current = { todoId: "t", attempt: 1, baseSha: "a", run: 1 } as const;
+const current = { todoId: parsePlan(OPEN).todos[1]?.id ?? "", attempt: 1, baseSha: "a", run: 1 } as const;
 const queued = { status: "queued", worktreeReady: false, inInbox: true } as const;
 const side = { stage: "triage", run: 1, attempt: 1, baseSha: "a" } as const;
 
@@ -109,6 +109,16 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
   ["[b] blocks", { text: STUCK }, "block", /no idea|one/],
   ["all ticked finishes", { text: DONE }, "finish"],
   ["a run that is not started is started", { record: { current: { ...current, stage: "running" } } }, "start-run"],
+  [
+    "a TODO that was reworded is dropped",
+    { record: { current: { ...current, todoId: "other", stage: "running" } } },
+    "drop-todo",
+  ],
+  [
+    "a TODO that was ticked is dropped",
+    { text: OPEN.replace("[ ]", "[x]"), record: { current: { ...current, stage: "running" } } },
+    "drop-todo",
+  ],
   [
     "an agent needs a place",
     { record: { current: { ...current, stage: "running" } }, slots: { agent: false, open: true } },

@@ -117,7 +117,8 @@ function settleVerdict(
           hint: `Answer with \`prloom comment ${record.id} --todo ${todo.index + 1} "…"\` or \`prloom edit ${record.id}\`, then run \`prloom unblock ${record.id}\`.`,
           cause: "step",
         },
-        () => ({ current: undefined }),
+        // Unblocked, the same TODO runs again on what the agent left; `unblock --reset` takes that back.
+        (now) => nextRun(now, { attempt: 1 }),
       );
       return;
     case "block":
