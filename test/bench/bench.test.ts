@@ -1,0 +1,15 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { brokenGates, type Sizes } from "../../bench/harness/result.ts";
+import { BENCHES } from "../../bench/rows.ts";
+
+/** Small, but more plans than a careless cache would hold. */
+const TINY: Sizes = { plans: 300, events: 2500, worked: 3, todos: 30, pairs: 1, cli: "source" };
+
+for (const bench of BENCHES) {
+  test(`${bench.name}: asks no more of the system than it may`, async () => {
+    const results = await bench.run(TINY);
+    assert.ok(results.length > 0);
+    assert.deepEqual(brokenGates(results), []);
+  });
+}
