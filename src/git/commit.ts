@@ -46,6 +46,15 @@ export interface StepCommit {
   /** From `commitIdentity`. */
   readonly identity: Readonly<Record<string, string>>;
   readonly allowEmpty: boolean;
+  /** What `stagedTree` gave when the work was verified; the index is asked when absent. */
+  readonly tree?: string | undefined;
+  /** The commit that the branch stands at; git is asked when absent. */
+  readonly parent?: string | undefined;
+}
+
+/** Writes what is staged as a tree that can be committed later, whatever happens to the index until then. */
+export async function stagedTree(worktree: Worktree): Promise<string> {
+  return (await gitIn(worktree, ["write-tree"])).stdout.trim();
 }
 
 /**
@@ -53,10 +62,10 @@ export interface StepCommit {
  * leftover of a merge has a say, and the branch moves only if it still is where we saw it.
  */
 export async function commitStep(worktree: Worktree, step: StepCommit): Promise<string> {
-  const head = (await gitIn(worktree, ["rev-parse", "--verify", "HEAD^{commit}"])).stdout.trim();
-  const headTree = (await gitIn(worktree, ["rev-parse", "--verify", "HEAD^{tree}"])).stdout.trim();
-  const tree = (await gitIn(worktree, ["write-tree"])).stdout.trim();
-  if (tree === headTree && !step.allowEmpty) {
+  const ask = async (rev: string) => (await gitIn(worktree, ["rev-parse", "--verify", rev])).stdout.trim();
+  const head = step.parent ?? (await ask("HEAD^{commit}"));
+  const tree = step.tree ?? (await stagedTree(worktree));
+  if (!step.allowEmpty && tree === (await ask(`${head}^{tree}`))) {
     throw new PrloomError("git-failed", "There is nothing to commit.", "See what the run did with `prloom logs`.");
   }
   const { uid, todoId, attempt } = step.trailer;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { existsNoFollow, listDir, readTextNoFollow, writeFileAtomic } from "../kernel/files.ts";
+import { readTip } from "./refs.ts";
 import { repairWorktree } from "./repair.ts";
 import { removeTree } from "./tree.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
@@ -50,6 +51,7 @@ async function pointHeadAt(worktree: Worktree, branch: string): Promise<void> {
 }
 
 async function restoreBranch(worktree: Worktree, { branch, baseSha }: StepBase): Promise<void> {
+  if (readTip(worktree.commonDir, branch) === baseSha) return;
   const ref = `refs/heads/${branch}`;
   // A branch that is a link to another one would make us move that other one.
   const link = await gitIn(worktree, ["symbolic-ref", "--quiet", ref], { allowExit: [1, 128] });
@@ -75,6 +77,7 @@ export async function settleHead(worktree: Worktree, base: StepBase): Promise<vo
 /** Where the branch stands relative to the TODO's base, after HEAD was put back onto the branch. */
 export async function headState(worktree: Worktree, base: StepBase): Promise<"at-base" | "ahead" | "diverged"> {
   await settleHead(worktree, base);
+  if (readTip(worktree.commonDir, base.branch) === base.baseSha) return "at-base";
   const head = (await gitIn(worktree, ["rev-parse", "--verify", "HEAD^{commit}"])).stdout.trim();
   if (head === base.baseSha) return "at-base";
   const contains = await gitIn(worktree, ["merge-base", "--is-ancestor", base.baseSha, head], { allowExit: [1] });

@@ -2,6 +2,7 @@ import { appendFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { ensureDir, readTextIfExists } from "../kernel/files.ts";
+import { readHeadBranch, readTip } from "./refs.ts";
 import { type GitOptions, type GitResult, git } from "./run.ts";
 
 export interface Repository {
@@ -32,6 +33,11 @@ async function mainTop(cwd: string, gitDir: string, commonDir: string): Promise<
 /** Finds the repository that a directory belongs to; a subdirectory and a linked worktree lead to the same one. */
 export async function openRepository(cwd: string): Promise<Repository> {
   const query = ["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"];
+  // The common case in one question; it has no answer in a bare repository or inside of `.git`.
+  const whole = await git([...query, "--show-toplevel"], { cwd, allowExit: [128] });
+  const [ownDir, sharedDir, top] = whole.code === 0 ? whole.stdout.trimEnd().split("\n") : [];
+  if (ownDir && top && ownDir === sharedDir)
+    return { root: realpathSync(top), commonDir: realpathSync(ownDir), bare: false };
   let answer: GitResult;
   try {
     answer = await git(query, { cwd });
@@ -71,6 +77,8 @@ export async function requireCommits(repo: Repository): Promise<void> {
 
 /** The branch that the main working tree is on; undefined when HEAD is detached. */
 export async function currentBranch(repo: Repository): Promise<string | undefined> {
+  const read = readHeadBranch(repo.commonDir);
+  if (read !== undefined) return read;
   const head = await gitAt(repo, ["symbolic-ref", "--quiet", "HEAD"], { allowExit: [1] });
   const ref = head.stdout.trim();
   return ref.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : undefined;
@@ -84,8 +92,10 @@ export async function resolveCommit(repo: Repository, rev: string): Promise<stri
 }
 
 /** The commit at the tip of a branch of this repository, or undefined when there is no such branch. */
-export function branchTip(repo: Repository, branch: string): Promise<string | undefined> {
-  return resolveCommit(repo, `refs/heads/${branch}`);
+export async function branchTip(repo: Repository, branch: string): Promise<string | undefined> {
+  const read = readTip(repo.commonDir, branch);
+  if (read === undefined) return resolveCommit(repo, `refs/heads/${branch}`);
+  return read === "absent" ? undefined : read;
 }
 
 /** Whether git takes this as the name of a branch. */

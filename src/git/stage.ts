@@ -45,6 +45,13 @@ export interface StageTarget {
   readonly leaveOut: readonly string[];
 }
 
+export interface Staged {
+  /** Repositories that the agent made inside the tree: their content cannot be committed. */
+  readonly nested: string[];
+  /** Something below the top-level `prloom/` differs from what the index started from. */
+  readonly protectedChanged: boolean;
+}
+
 interface TreeChanges {
   readonly gone: string[];
   readonly changed: string[];
@@ -61,13 +68,11 @@ function isStorable(worktree: Worktree, path: string): boolean {
 /** How the tree differs from an index, path by path; names are latin1, so byte for byte. */
 async function treeChanges(worktree: Worktree, indexFile: string): Promise<TreeChanges> {
   const options = { env: { GIT_INDEX_FILE: indexFile }, encoding: "latin1" } as const;
-  const declared = await declaredSubmodules(worktree);
-  const diff = await gitIn(
-    worktree,
-    ["diff-files", "--name-status", "--no-renames", "--ignore-submodules=dirty", "-z"],
-    options,
-  );
-  const others = await gitIn(worktree, ["ls-files", "--others", "--exclude-standard", "-z"], options);
+  const [declared, diff, others] = await Promise.all([
+    declaredSubmodules(worktree),
+    gitIn(worktree, ["diff-files", "--name-status", "--no-renames", "--ignore-submodules=dirty", "-z"], options),
+    gitIn(worktree, ["ls-files", "--others", "--exclude-standard", "-z"], options),
+  ]);
   const result: TreeChanges = { gone: [], changed: [], nested: [] };
   const fields = splitNul(diff.stdout);
   for (let index = 0; index + 1 < fields.length; index += 2) {
@@ -88,7 +93,7 @@ async function treeChanges(worktree: Worktree, indexFile: string): Promise<TreeC
  * Stages the whole tree into an index; returns the nested repositories it left out. Not with `git add`, which fails on
  * a nested repository without commits, on a pipe, and when a pathspec to leave out is an ignored folder.
  */
-export async function stageInto(worktree: Worktree, target: StageTarget): Promise<string[]> {
+export async function stageInto(worktree: Worktree, target: StageTarget): Promise<Staged> {
   const options = { env: { GIT_INDEX_FILE: target.indexFile }, encoding: "latin1" } as const;
   await clearHidingFlags(worktree, target.indexFile);
   await gitIn(worktree, ["read-tree", "--reset", target.from], options);
@@ -104,17 +109,22 @@ export async function stageInto(worktree: Worktree, target: StageTarget): Promis
   };
   await update(["--force-remove"], gone);
   await update(["--add", "--remove", "--replace"], changed);
-  return nested.filter(isKept).map((path) => Buffer.from(path, "latin1").toString("utf8"));
+  const ours = [...gone, ...changed, ...nested].filter(
+    (path) => path === PROTECTED || path.startsWith(`${PROTECTED}/`),
+  );
+  return {
+    nested: nested.filter(isKept).map((path) => Buffer.from(path, "latin1").toString("utf8")),
+    protectedChanged: ours.some((path) => !path.startsWith(`${PROTECTED}/.local/`)),
+  };
 }
 
 /**
- * Stages everything the agent did, except below the top-level `prloom/`, which stays as HEAD has it. `nested` are
- * repositories that the agent made inside the tree: their content cannot be committed. Call it after `headState`, and
- * after the agent's commits were folded. `leaveOut` are further paths, such as files that we copied in.
+ * Stages everything the agent did, except below the top-level `prloom/`, which stays as HEAD has it. Call it after
+ * `headState`, and after the agent's commits were folded. `leaveOut` are further paths, such as files that we copied in.
  */
-export async function stageAll(worktree: Worktree, leaveOut: readonly string[] = []): Promise<{ nested: string[] }> {
+export function stageAll(worktree: Worktree, leaveOut: readonly string[] = []): Promise<Staged> {
   const indexFile = join(worktree.gitDir, "index");
-  return { nested: await stageInto(worktree, { indexFile, from: "HEAD", leaveOut: [PROTECTED, ...leaveOut] }) };
+  return stageInto(worktree, { indexFile, from: "HEAD", leaveOut: [PROTECTED, ...leaveOut] });
 }
 
 export interface StagedChanges {
@@ -122,18 +132,13 @@ export interface StagedChanges {
   readonly files: string[];
   /** Files of the base that are gone, renames aside. */
   readonly deleted: number;
-  /** Files that the base has. */
+  /** Files that the base has; counted only when some were deleted. */
   readonly trackedBefore: number;
-  /** Something changed below `prloom/`, and nothing elsewhere. */
-  readonly onlyProtected: boolean;
 }
 
 /** What a commit now would change against `baseSha`. Call it after `stageAll`. */
 export async function stagedChanges(worktree: Worktree, baseSha: string): Promise<StagedChanges> {
-  const [diff, tree] = await Promise.all([
-    gitIn(worktree, ["diff", "--cached", "--no-ext-diff", "--name-status", "-M", "-z", baseSha]),
-    gitIn(worktree, ["ls-tree", "-r", "-z", "--name-only", "--full-tree", baseSha]),
-  ]);
+  const diff = await gitIn(worktree, ["diff", "--cached", "--no-ext-diff", "--name-status", "-M", "-z", baseSha]);
   const fields = splitNul(diff.stdout);
   const files: string[] = [];
   let deleted = 0;
@@ -144,14 +149,12 @@ export async function stagedChanges(worktree: Worktree, baseSha: string): Promis
     if (status === "D") deleted += 1;
     index += isMove ? 3 : 2;
   }
-  const onlyProtected = files.length === 0 && (await protectedChanged(worktree));
-  return { files, deleted, trackedBefore: splitNul(tree.stdout).length, onlyProtected };
+  return { files, deleted, trackedBefore: deleted === 0 ? 0 : await countTracked(worktree, baseSha) };
 }
 
-async function protectedChanged(worktree: Worktree): Promise<boolean> {
-  const pathspec = [PROTECTED, `:(top,exclude)${PROTECTED}/.local`];
-  const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=dirty", "--", ...pathspec];
-  return (await gitIn(worktree, args)).stdout !== "";
+async function countTracked(worktree: Worktree, baseSha: string): Promise<number> {
+  const tree = await gitIn(worktree, ["ls-tree", "-r", "-z", "--name-only", "--full-tree", baseSha]);
+  return splitNul(tree.stdout).length;
 }
 
 /** Puts `prloom/` back to what HEAD has; its ignored files, `.local` among them, stay. */

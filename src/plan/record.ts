@@ -40,6 +40,8 @@ const currentSchema = z.strictObject({
   stage: z.enum(STEP_STAGES),
   /** Number of the run that works (or worked) on it. */
   run: z.int().min(1),
+  /** Verified: the tree that will be committed. */
+  tree: z.string().optional(),
   /** What the last attempt lacked; goes into the next prompt. */
   missing: z.string().optional(),
 });

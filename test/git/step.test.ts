@@ -37,7 +37,7 @@ test("nested repositories are reported, a declared submodule is committed", asyn
     plainGit(join(worktree.path, name), "commit", "-q", "--allow-empty", "-m", "inner");
   }
   write(worktree.path, { ".gitmodules": '[submodule "declared"]\n\tpath = declared\n\turl = ./declared\n' });
-  assert.deepEqual(await stageAll(worktree), { nested: ["stray"] });
+  assert.deepEqual(await stageAll(worktree), { nested: ["stray"], protectedChanged: false });
   assert.deepEqual((await stagedChanges(worktree, baseSha)).files, [".gitmodules", "declared"]);
 });
 
@@ -47,20 +47,20 @@ test("deletions are counted, renames are not deletions, protected changes alone 
   const { worktree, baseSha } = box;
   ensureIgnored(box.repo);
   write(worktree.path, { "prloom/.local/plan.md": "x" });
-  await stageAll(worktree);
+  assert.deepEqual(await stageAll(worktree), { nested: [], protectedChanged: false });
   const none = await stagedChanges(worktree, baseSha);
-  assert.deepEqual(none, { files: [], deleted: 0, trackedBefore: 5, onlyProtected: false });
+  assert.deepEqual(none, { files: [], deleted: 0, trackedBefore: 0 });
   write(worktree.path, { "prloom/config.json": "changed", "prloom/more/new.json": "{}" });
-  await stageAll(worktree);
-  assert.equal((await stagedChanges(worktree, baseSha)).onlyProtected, true);
+  assert.equal((await stageAll(worktree)).protectedChanged, true);
+  assert.deepEqual((await stagedChanges(worktree, baseSha)).files, []);
   await restoreProtected(worktree);
-  assert.equal((await stagedChanges(worktree, baseSha)).onlyProtected, false);
+  assert.equal((await stageAll(worktree)).protectedChanged, false);
   assert.ok(existsSync(join(worktree.path, "prloom/.local/plan.md")));
   renameSync(join(worktree.path, "src/deep/c.ts"), join(worktree.path, "d.ts"));
   rmSync(join(worktree.path, "b.txt"));
   await stageAll(worktree);
   const changes = await stagedChanges(worktree, baseSha);
-  assert.deepEqual([changes.files.sort(), changes.deleted, changes.onlyProtected], [["b.txt", "d.ts"], 1, false]);
+  assert.deepEqual([changes.files.sort(), changes.deleted, changes.trackedBefore], [["b.txt", "d.ts"], 1, 5]);
 });
 
 test("an edit that keeps size and times is seen", async (t) => {

@@ -3,11 +3,11 @@ import { dirname, join } from "node:path";
 import type { PlanConfig } from "../../config/presets.ts";
 import {
   branchExists,
+  branchTip,
   currentBranch,
   defaultBaseBranch,
   isBranchName,
   requireCommits,
-  resolveCommit,
 } from "../../git/repository.ts";
 import { addWorktree, type Worktree } from "../../git/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -75,10 +75,10 @@ async function chooseBranch(loom: Loom, record: PlanRecord): Promise<PlanRecord>
   const baseBranch = loom.config.baseBranch ?? (await currentBranch(loom.repo)) ?? (await defaultBaseBranch(loom.repo));
   const wanted = record.metadata.branch;
   const branch = typeof wanted === "string" && wanted !== "" ? wanted : `prloom/${record.id}`;
-  // Three questions to git that do not depend on each other.
   const [baseSha, isName, isTaken] = await Promise.all([
-    resolveCommit(loom.repo, `refs/heads/${baseBranch}`),
-    isBranchName(loom.repo, branch),
+    branchTip(loom.repo, baseBranch ?? ""),
+    // A name that we made is one that git allows.
+    branch !== wanted || isBranchName(loom.repo, branch),
     branchExists(loom.repo, branch),
   ]);
   if (!baseSha) {

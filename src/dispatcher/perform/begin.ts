@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { endSurvivors, readExit } from "../../agents/runner.ts";
 import { headState } from "../../git/head.ts";
 import { repairGitFile } from "../../git/repair.ts";
-import { resolveCommit } from "../../git/repository.ts";
+import { branchTip } from "../../git/repository.ts";
 import { resetTo, savePartial } from "../../git/reset.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -43,7 +43,7 @@ export async function beginSide(loom: Loom, record: PlanRecord, stage: "designer
 }
 
 async function branchHead(loom: Loom, record: PlanRecord): Promise<string> {
-  const sha = await resolveCommit(loom.repo, `refs/heads/${record.branch}`);
+  const sha = await branchTip(loom.repo, record.branch ?? "");
   if (sha) return sha;
   throw new PrloomError(
     "git-failed",

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { ChangeRequestDraft } from "../../forge/port.ts";
 import { commitStep, findStepCommit } from "../../git/commit.ts";
 import { clearLeftovers } from "../../git/head.ts";
-import { restoreProtected, stageAll } from "../../git/stage.ts";
+import { readTip } from "../../git/refs.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { applyClaims } from "../../plan/claims.ts";
 import { setTodoState } from "../../plan/edit.ts";
@@ -21,17 +21,20 @@ export async function commitTodo(loom: Loom, record: PlanRecord): Promise<void> 
   const trailer = { uid: record.uid, todoId: current.todoId, attempt: current.attempt };
   // A git that was killed while it staged or committed left its locks.
   await clearLeftovers(worktree, record.branch ?? "");
-  const done = await findStepCommit(worktree, { baseSha: current.baseSha, ...trailer });
+  // Nothing was committed since the TODO began, or the trailer tells whether it was this.
+  const atBase = readTip(worktree.commonDir, record.branch ?? "") === current.baseSha;
+  const done = atBase ? undefined : await findStepCommit(worktree, { baseSha: current.baseSha, ...trailer });
   if (!done) {
     const todo = currentTodo(loom, record);
-    await stageAll(worktree, loom.config.copyFiles);
+    // A git that was killed while it staged or committed left its locks.
+    await clearLeftovers(worktree, record.branch ?? "");
     const message = `${todo ? todoTitle(todo) : current.todoId}\n\nPlan: ${record.id}`;
-    const sha = await commitStep(worktree, { message, trailer, identity: loom.identity, allowEmpty: true });
+    const parent = atBase ? current.baseSha : undefined;
+    const made = { message, trailer, identity: loom.identity, allowEmpty: true, tree: current.tree, parent };
+    const sha = await commitStep(worktree, made);
     loom.report({ planId: record.id, level: "info", text: `committed ${sha.slice(0, 8)}` });
   }
   crashPoint("commit:made");
-  // What the agent changed below prloom/ is not in the commit; it must not stay for the next TODO either.
-  await restoreProtected(worktree);
   updateRecord(loom, record.id, (now) => (now.current ? { current: { ...now.current, stage: "committed" } } : {}));
 }
 

@@ -2,9 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { outputTail, readExit } from "../../agents/runner.ts";
 import type { PlanConfig } from "../../config/presets.ts";
+import { stagedTree } from "../../git/commit.ts";
 import { foldAgentCommits, headState } from "../../git/head.ts";
 import { repairGitFile } from "../../git/repair.ts";
-import { stageAll, stagedChanges } from "../../git/stage.ts";
+import { restoreProtected, stageAll, stagedChanges } from "../../git/stage.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextNoFollow } from "../../kernel/files.ts";
 import { applyClaims, type Claims, readClaims } from "../../plan/claims.ts";
@@ -81,20 +82,26 @@ async function changesOf(loom: Loom, record: PlanRecord): Promise<Changes> {
   const head = await headState(worktree, { branch: record.branch ?? "", baseSha });
   if (head === "diverged") return { kind: "diverged" };
   if (head === "ahead") await foldAgentCommits(worktree, baseSha);
-  await stageAll(worktree, loom.config.copyFiles);
-  return { kind: "staged", ...(await stagedChanges(worktree, baseSha)) };
+  const { protectedChanged } = await stageAll(worktree, loom.config.copyFiles);
+  const staged = await stagedChanges(worktree, baseSha);
+  // It is not in the commit, and it must not stay for the next TODO either.
+  if (protectedChanged) await restoreProtected(worktree);
+  return { kind: "staged", ...staged, onlyProtected: protectedChanged && staged.files.length === 0 };
 }
 
 async function runChecks(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<Verdict> {
   const current = record.current;
   if (!current) return { kind: "accept" };
+  const worktree = worktreeOf(loom, record);
   for (const [index, command] of config.checks.entries()) {
     loom.report({ planId: record.id, level: "info", text: `check: ${command}` });
     const runDir = join(homeOf(loom.paths, record.id).run(current.run), "checks", String(index));
     const outcome = await runCommand(loom, record, { command, runDir, env: config.stages.worker.env });
     if (!outcome.ok) return { kind: "again", missing: `A check failed. ${outcome.summary}` };
   }
-  return { kind: "accept" };
+  // A check may have changed files (a formatter does): what is committed is what passed the last one.
+  if (config.checks.length > 0) await stageAll(worktree, loom.config.copyFiles);
+  return { kind: "accept", tree: await stagedTree(worktree) };
 }
 
 function settleVerdict(
@@ -105,7 +112,9 @@ function settleVerdict(
   const { verdict, todo, claims, config } = result;
   switch (verdict.kind) {
     case "accept":
-      updateRecord(loom, record.id, (now) => (now.current ? { current: { ...now.current, stage: "verified" } } : {}));
+      updateRecord(loom, record.id, (now) =>
+        now.current ? { current: { ...now.current, stage: "verified", tree: verdict.tree } } : {},
+      );
       return;
     case "block-todo":
       writeBlockedTodo(loom, record, todo, claims);
