@@ -33,6 +33,8 @@ export interface EnvironmentParts {
   readonly vars: Readonly<Record<string, string>>;
   /** `agents.<name>.env`. */
   readonly extra: Readonly<Record<string, string>>;
+  /** `agents.<name>.passEnv`: what of ours the user lets this agent have. */
+  readonly pass?: readonly string[];
 }
 
 /** A NUL ends a variable early, and one of more than 128 KB keeps the program from starting at all. */
@@ -48,7 +50,8 @@ export function agentEnvironment(
 ): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(parent)) {
-    if (value !== undefined && (ALLOWED.has(name) || ALLOWED_SHAPE.test(name))) environment[name] = value;
+    const allowed = ALLOWED.has(name) || ALLOWED_SHAPE.test(name) || (parts.pass?.includes(name) ?? false);
+    if (value !== undefined && allowed && !name.startsWith("PRLOOM_")) environment[name] = value;
   }
   // A question for a password would wait for ever: nobody sees it.
   environment.GIT_TERMINAL_PROMPT = "0";

@@ -30,6 +30,8 @@ export type ParsedTriageResult =
   | { readonly ok: true; readonly result: TriageResult }
   | { readonly ok: false; readonly problem: string };
 
+const SHAPE = "It must be `{reply_markdown, todos: [{text, context?}], rebase_requested}`.";
+
 /** Reads what the triage agent wrote; the problem is a sentence that its next attempt can act on. */
 export function parseTriageResult(text: string): ParsedTriageResult {
   let value: unknown;
@@ -42,5 +44,5 @@ export function parseTriageResult(text: string): ParsedTriageResult {
   const parsed = triageResultSchema.safeParse(value);
   if (parsed.success) return { ok: true, result: parsed.data };
   const problems = parsed.error.issues.map((issue) => `${issue.path.join(".") || "the result"}: ${issue.message}`);
-  return { ok: false, problem: `The result is not as it should be: ${problems.slice(0, 10).join("; ")}` };
+  return { ok: false, problem: `${problems.slice(0, 10).join("; ")}. ${SHAPE}` };
 }

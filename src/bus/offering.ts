@@ -102,5 +102,5 @@ export function deferredSummary(core: Core): { count: number; oldestMs: number }
     if (waits.size > 0) count += 1;
     for (const { since } of waits.values()) oldest = Math.min(oldest, since);
   }
-  return { count, oldestMs: core.clock.now() - oldest };
+  return { count, oldestMs: count === 0 ? 0 : core.clock.now() - oldest };
 }

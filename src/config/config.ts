@@ -6,6 +6,8 @@ export interface AgentConfig {
   readonly command: string;
   readonly args?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Names of variables that are passed on: secrets are named, never written down. */
+  readonly passEnv: readonly string[];
   readonly model?: string;
   readonly sandbox: "none" | "auto";
 }
@@ -106,8 +108,8 @@ function defined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], u
 
 function agentsOf(written: Readonly<Record<string, AgentFile>>): Record<string, AgentConfig> {
   const agents = Object.entries(written).map(
-    ([name, { adapter = "command", command, env = {}, sandbox = "none", ...rest }]) => {
-      const config: AgentConfig = { adapter, command, env, sandbox, ...defined(rest) };
+    ([name, { adapter = "command", command, env = {}, passEnv = [], sandbox = "none", ...rest }]) => {
+      const config: AgentConfig = { adapter, command, env, passEnv, sandbox, ...defined(rest) };
       return [name, config] as const;
     },
   );

@@ -58,6 +58,12 @@ const agent = z
       )
       .optional()
       .describe("Added to the agent's environment."),
+    passEnv: z
+      .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "is no name for an environment variable" }), {
+        error: "must be a list of names of environment variables",
+      })
+      .optional()
+      .describe("Variables of your environment that this agent gets, such as its API key; all others it does not."),
     model: text.optional(),
     sandbox: z.enum(["none", "auto"]).optional(),
   })

@@ -50,10 +50,10 @@ function decideInbox(view: PlanView): Step {
     return {
       kind: "block",
       reason: dependencies.reason,
-      hint: `Change what it depends on, then run \`prloom unblock ${record.id}\`.`,
+      hint: `Change \`dependsOn\` in prloom/.local/inbox/${record.id}.json or \`## Depends on\` in the plan, then run \`prloom unblock ${record.id}\`.`,
     };
   }
-  if (dependencies.kind === "waiting") return waitBlocked(view, `waits for ${dependencies.for.join(", ")}`);
+  if (dependencies.kind === "waiting") return waitBlocked(view, `${dependencies.for.join(", ")} must be merged first`);
   if (!view.slots.open) return { kind: "wait", why: "waits for a place (limits.maxOpenPlans)", slot: "open" };
   return { kind: "activate" };
 }

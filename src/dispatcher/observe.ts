@@ -80,6 +80,15 @@ function busView(loom: Loom, record: PlanRecord): PlanView["bus"] {
   };
 }
 
+/** Events that nobody has looked at yet, and those that wait for triage. */
+export function unansweredComments(loom: Loom, id: string): number {
+  if (!existsSync(homeOf(loom.paths, id).bus)) return 0;
+  const bus = loom.bus(id);
+  return bus.newEvents(UNANSWERED_LIMIT).length + bus.pendingTriage().length;
+}
+
+const UNANSWERED_LIMIT = 100;
+
 /** B20: activation waits until everything a plan depends on is merged. */
 function dependencies(loom: Loom, record: PlanRecord, text: PlanText | undefined): Dependencies {
   const names = text ? dependenciesOf(record.metadata, text.doc) : [];

@@ -16,7 +16,7 @@ import { decide } from "./decide.ts";
 import type { InboxEntry, InboxProblem } from "./inbox.ts";
 import { hasVanished, idInUse, ownsInboxFile } from "./intake.ts";
 import { type Loom, requireRecord } from "./loom.ts";
-import { observe, planText, textPath } from "./observe.ts";
+import { observe, planText, textPath, unansweredComments } from "./observe.ts";
 import { liveDaemon } from "./owner.ts";
 import { homeOf } from "./paths.ts";
 
@@ -114,14 +114,20 @@ function hasBus(loom: Loom, id: string): boolean {
 
 export function summaryOf(loom: Loom, record: PlanRecord, daemon: DaemonInfo | undefined): PlanSummary {
   const facts = loom.texts.facts(textPath(loom, record), record.id);
-  const triaging = hasBus(loom, record.id) && loom.bus(record.id).pendingTriage().length > 0;
-  const waiting = waitingFor(loom, record, daemon);
+  const triaging = hasBus(loom, record.id) && unansweredComments(loom, record.id) > 0;
+  const waiting = waitingFor(loom, record, { daemon, triaging });
   return summarise(record, facts, { triaging, ...(waiting === undefined ? {} : { waiting }) });
 }
 
 /** The same decision that the dispatcher makes, asked only for its reason. */
-function waitingFor(loom: Loom, record: PlanRecord, daemon: DaemonInfo | undefined): string | undefined {
-  if (record.status !== "queued" && record.status !== "active") return undefined;
+function waitingFor(
+  loom: Loom,
+  record: PlanRecord,
+  known: { daemon: DaemonInfo | undefined; triaging: boolean },
+): string | undefined {
+  const { daemon, triaging } = known;
+  const isOpen = record.status === "queued" || record.status === "active" || (record.status === "review" && triaging);
+  if (!isOpen) return undefined;
   if (record.blocked) return undefined;
   if (record.hidden) return "hidden";
   if (record.paused) return "paused";

@@ -36,6 +36,12 @@ test("of ours only what is on the list", () => {
   });
 });
 
+test("what the config names is passed on, never what is ours", () => {
+  const parent = { API_KEY: "secret", OTHER_KEY: "secret", PRLOOM_RUN_ID: "outer", EMPTY: undefined };
+  const pass = ["API_KEY", "PRLOOM_RUN_ID", "EMPTY", "ABSENT"];
+  assert.deepEqual(agentEnvironment(parent, { ...none, pass }), { API_KEY: "secret", GIT_TERMINAL_PROMPT: "0" });
+});
+
 test("the agent's own settings win over ours, the run's over both", () => {
   const environment = agentEnvironment(
     { PATH: "/bin" },

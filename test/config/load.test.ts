@@ -22,7 +22,7 @@ function problemsOf(over: Record<string, unknown>): string[] {
 test("the smallest config gets every default", () => {
   assert.deepEqual(parseConfig(JSON.stringify(MINIMAL), "x"), {
     ...defaultConfig,
-    agents: { echo: { adapter: "command", command: "echo", env: {}, sandbox: "none" } },
+    agents: { echo: { adapter: "command", command: "echo", env: {}, passEnv: [], sandbox: "none" } },
     stages: { default: "echo" },
   });
 });
@@ -36,7 +36,17 @@ test("everything that can be said is taken over, with units resolved", () => {
     copyFiles: [".env"],
     initCommands: ["npm ci"],
     checks: ["npm test"],
-    agents: { a: { adapter: "command", command: "a", args: ["-x", ""], env: { K: "v" }, model: "m", sandbox: "auto" } },
+    agents: {
+      a: {
+        adapter: "command",
+        command: "a",
+        args: ["-x", ""],
+        env: { K: "v" },
+        passEnv: ["KEY"],
+        model: "m",
+        sandbox: "auto",
+      },
+    },
     stages: { default: "a", worker: "a" },
     limits: {
       maxRunningAgents: 1,
@@ -68,6 +78,7 @@ test("everything that can be said is taken over, with units resolved", () => {
     command: "a",
     args: ["-x", ""],
     env: { K: "v" },
+    passEnv: ["KEY"],
     model: "m",
     sandbox: "auto",
   });

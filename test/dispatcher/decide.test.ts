@@ -80,7 +80,7 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
     "queued waits for what it depends on",
     { record: queued, dependencies: { kind: "waiting", for: ["a"] } },
     "wait",
-    /waits for a/,
+    /a must be merged first/,
   ],
   [
     "a dependency that cannot be met blocks",

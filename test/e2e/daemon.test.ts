@@ -121,7 +121,7 @@ describe("the dispatcher as a process", { concurrency: 2, timeout: 180_000 }, ()
     const daemon = await startDaemon(project);
     await daemon.said("base", /in review/);
     const waiting = (await project.status()).plans.find((plan) => plan.planId === "next");
-    assert.deepEqual([waiting?.status, waiting?.waiting], ["queued", "waits for base"]);
+    assert.deepEqual([waiting?.status, waiting?.waiting], ["queued", "base must be merged first"]);
     project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "merge", "-q", "--no-ff", "prloom/base");
     await daemon.said("base", /^merged/);
     await daemon.said("next", /in review/);

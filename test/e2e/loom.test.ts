@@ -20,7 +20,10 @@ test("a plan becomes a branch in review with one commit per TODO, is answered, a
 
   const commented = await project.cli(["comment", "first", "please make three"]);
   assert.equal(commented.code, 0, commented.stderr);
-  assert.equal((await project.status()).plans[0]?.status, "review");
+  assert.equal((await project.status()).plans[0]?.status, "triaging");
+  const early = await project.cli(["merge", "first"]);
+  assert.equal(early.code, 1);
+  assert.match(early.stderr, /comment that nobody has answered yet/);
   assert.equal((await project.work()).code, 0);
   assert.match(project.planText("first"), /- \[x\] make three <!-- from local-\w+ by .* -->/);
   const shown = JSON.parse((await project.cli(["show", "first", "--json"])).stdout);

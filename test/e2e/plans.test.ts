@@ -65,7 +65,7 @@ describe("plans among each other", { concurrency: 2, timeout: 180_000 }, () => {
     const waiting = async (id: string) => (await project.status()).plans.find((plan) => plan.planId === id)?.waiting;
     assert.equal(project.record("base").status, "review");
     for (const id of ["by-list", "by-source"]) assert.equal(project.record(id).status, "queued");
-    assert.equal(await waiting("by-list"), "waits for base");
+    assert.equal(await waiting("by-list"), "base must be merged first");
     assert.match((await waiting("early")) ?? "", /not-there-yet \(no such plan yet\)/);
     assert.match(project.record("selfish").blocked?.reason ?? "", /depends on itself/);
 

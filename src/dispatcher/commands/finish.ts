@@ -9,22 +9,17 @@ import { titleOf } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { isInboxRecord } from "../intake.ts";
 import { type Loom, requireRecord, updateRecord } from "../loom.ts";
-import { planText } from "../observe.ts";
+import { planText, unansweredComments } from "../observe.ts";
 import { inboxOf } from "../paths.ts";
 import { cleanWorktree, endPlan } from "../perform/end.ts";
 import { allowed } from "./state.ts";
 
 /** Merges the branch into its base and finishes the plan. Repeating it after a kill finds what is done. */
-export async function mergePlan(loom: Loom, id: string): Promise<{ sha?: string; base: string }> {
+export async function mergePlan(loom: Loom, id: string, force: boolean): Promise<{ sha?: string; base: string }> {
   const record = requireRecord(loom, id);
-  const { branch, baseBranch } = record;
-  if (record.status !== "review" || !branch || !baseBranch) {
-    throw new PrloomError(
-      "plan-state",
-      `${id} is ${record.status}, not in review.`,
-      `\`prloom show ${id}\` tells what is missing; \`prloom start\` works on it.`,
-    );
-  }
+  const { branch = "", baseBranch = "" } = record;
+  refuseUnlessReviewed(loom, record);
+  if (!force) refuseUnsettled(loom, record);
   const message = `Merge ${titleOf(planText(loom, record)?.text ?? "", id)}\n\nPlan: ${id}`;
   const outcome = await mergeIntoBase(loom.repo, { branch, base: baseBranch, message, identity: loom.identity });
   if (outcome.kind === "conflict") {
@@ -38,7 +33,7 @@ export async function mergePlan(loom: Loom, id: string): Promise<{ sha?: string;
     throw new PrloomError(
       "checkout-in-the-way",
       `${baseBranch} is checked out in ${outcome.path}, and the merge would touch it: ${outcome.reason}`,
-      `Commit or stash there (\`git -C ${outcome.path} stash\`), then run \`prloom merge ${id}\` again.`,
+      `Commit or stash there (\`git -C ${outcome.path} stash -u\`), then run \`prloom merge ${id}\` again.`,
     );
   }
   crashPoint("merge:merged");
@@ -48,6 +43,54 @@ export async function mergePlan(loom: Loom, id: string): Promise<{ sha?: string;
   );
   endPlan(loom, requireRecord(loom, id), "merged");
   return { ...(outcome.kind === "merged" ? { sha: outcome.sha } : {}), base: baseBranch };
+}
+
+function refuseUnlessReviewed(loom: Loom, record: PlanRecord): void {
+  const { id, status } = record;
+  if (status === "done")
+    throw new PrloomError(
+      "plan-state",
+      `${id} is done already (${record.outcome}).`,
+      "There is nothing to merge; `prloom clean` removes its worktree.",
+    );
+  if (status !== "review" || loom.live.has(id) || record.current) {
+    const hint = `\`prloom show ${id}\` tells what is missing; \`prloom start\` works on it.`;
+    throw new PrloomError(
+      "plan-state",
+      `${id} is ${loom.live.has(id) ? "being worked on" : status}, not in review.`,
+      hint,
+    );
+  }
+}
+
+/** A person who merges should know that something is still open; nobody would look at it afterwards. */
+function refuseUnsettled(loom: Loom, record: PlanRecord): void {
+  const { id, blocked } = record;
+  const anyway = `or merge it as it is: \`prloom merge ${id} --force\`.`;
+  if (blocked) {
+    throw new PrloomError(
+      "plan-state",
+      `${id} is blocked: ${blocked.reason}`,
+      `Run \`prloom unblock ${id}\` first, ${anyway}`,
+    );
+  }
+  const unanswered = unansweredComments(loom, id);
+  if (unanswered > 0) {
+    const what = unanswered === 1 ? "a comment that nobody has" : `${unanswered} comments that nobody has`;
+    throw new PrloomError(
+      "plan-state",
+      `${id} has ${what} answered yet.`,
+      `Let \`prloom start --until-idle\` answer, ${anyway}`,
+    );
+  }
+  const open = planText(loom, record)?.doc.todos.filter((todo) => todo.state !== "done").length ?? 0;
+  if (open > 0) {
+    throw new PrloomError(
+      "plan-state",
+      `${id} has ${open} open TODO(s).`,
+      `Let \`prloom start --until-idle\` do them, ${anyway}`,
+    );
+  }
 }
 
 /** Takes a plan away: its run is ended, its worktree removed. The branch stays unless asked for, the home always does. */

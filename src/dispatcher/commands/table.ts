@@ -34,7 +34,9 @@ export const OWNER_COMMANDS = {
     deletePlan(loom, args.plan, args),
   ),
   clean: command(z.object({ plan: z.string().optional() }), (loom, args) => cleanPlans(loom, args.plan)),
-  merge: command(plan, (loom, args) => mergePlan(loom, args.plan)),
+  merge: command(plan.extend({ force: z.boolean().default(false) }), (loom, args) =>
+    mergePlan(loom, args.plan, args.force),
+  ),
   comment: command(
     plan.extend({ body: z.string(), author: z.string(), todo: z.int().optional() }),
     (loom, { plan: id, body, author, todo }) =>

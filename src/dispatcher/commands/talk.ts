@@ -35,6 +35,10 @@ export function commentOn(
 function todoAt(loom: Loom, id: string, number: number): string {
   const todos = planText(loom, requireRecord(loom, id))?.doc.todos ?? [];
   const todo = todos[number - 1];
+  if (todo?.state === "done") {
+    const hint = `Say it to the whole plan: prloom comment ${id} "what you want to say"`;
+    throw new PrloomError("usage", `TODO ${number} of ${id} is done; nobody will work on it again.`, hint);
+  }
   if (todo) return todo.id;
   throw new PrloomError(
     "usage",

@@ -53,5 +53,5 @@ export async function runCommand(
   if (exit.reason === "exited" && exit.code === 0) return { ok: true, summary: "" };
   const how = exit.reason === "exited" ? `ended with ${exit.code ?? exit.signal}` : `was ended (${exit.reason})`;
   const tail = outputTail(runDir, TAIL_BYTES).trimEnd();
-  return { ok: false, summary: `\`${command}\` ${how}${tail === "" ? "" : `:\n${tail}`}` };
+  return { ok: false, summary: `\`${command}\` ${how}.${tail === "" ? "" : `\nThe end of its output:\n${tail}`}` };
 }

@@ -100,7 +100,7 @@ function tooManyDeletions(
 function notTicked(run: RunEvidence): string {
   const tail = run.outputTail.trim();
   const output = tail === "" ? "It printed nothing." : `The end of its output:\n${tail}`;
-  return `The TODO is not ticked in the plan copy (${howItEnded(run.exit)}). ${output}`;
+  return `The TODO is not ticked in the plan copy (${howItEnded(run.exit)}).\n${output}`;
 }
 
 function howItEnded(exit: RunExit | undefined): string {

@@ -54,7 +54,11 @@ export async function startAgentRun(loom: Loom, record: PlanRecord, config: Plan
     runDir,
     runId,
     ...(agent.model === undefined ? {} : { model: agent.model }),
-    env: agentEnvironment(loom.environment, { vars: { ...vars, PRLOOM_RUN_ID: runId }, extra: agent.env }),
+    env: agentEnvironment(loom.environment, {
+      vars: { ...vars, PRLOOM_RUN_ID: runId },
+      extra: agent.env,
+      pass: agent.passEnv,
+    }),
     limits: {
       deadlineMs: config.limits.runTimeoutMs,
       silenceMs: config.limits.silenceTimeoutMs,

@@ -71,7 +71,7 @@ function keepProposal(loom: Loom, record: PlanRecord, claims: Claims, runDir: st
   loom.report({
     planId: record.id,
     level: "warn",
-    text: "the agent changed more of the plan than it may; kept as a proposal",
+    text: `the agent changed more of the plan than it may; kept in ${join(runDir, "proposal.md")}`,
   });
 }
 
