@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { messageOf } from "../kernel/errors.ts";
-import { isMissing, listDir } from "../kernel/files.ts";
+import { isMissing, listDir, readTextIfExists, writeFileIfChanged } from "../kernel/files.ts";
 import { isValidPlanId } from "../plan/identity.ts";
 import { type InboxMeta, inboxMetaSchema } from "../plan/record.ts";
 import { type StatKey, statKey } from "./stat-key.ts";
@@ -33,6 +33,8 @@ export interface InboxScan {
 }
 
 export interface Inbox {
+  /** Keeps what was read, so that the next start opens only what changed since. */
+  save(): void;
   /** Reads the directory and opens only files whose stat changed. */
   scan(): InboxScan;
 }
@@ -42,9 +44,11 @@ interface Seen {
   readonly entry: InboxEntry;
 }
 
-export function openInbox(dir: string): Inbox {
-  let seen = new Map<string, Seen>();
+export function openInbox(dir: string, cacheFile: string): Inbox {
+  let seen = loadSeen(cacheFile);
   return {
+    save: () =>
+      void writeFileIfChanged(cacheFile, JSON.stringify({ schemaVersion: 1, seen: Object.fromEntries(seen) })),
     scan() {
       const files = groupFiles(listDir(dir));
       const next = new Map<string, Seen>();
@@ -64,6 +68,25 @@ export function openInbox(dir: string): Inbox {
       return { entries: new Map([...next].map(([id, { entry }]) => [id, entry])), problems: files.problems, changed };
     },
   };
+}
+
+const cacheSchema = z.object({
+  schemaVersion: z.literal(1),
+  seen: z.record(z.string(), z.object({ key: z.string(), entry: z.custom<InboxEntry>(isEntry) })),
+});
+
+function isEntry(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "meta" in value && "hasText" in value;
+}
+
+/** The cache can be rebuilt, so anything wrong with it only means that it is empty. */
+function loadSeen(cacheFile: string): Map<string, Seen> {
+  try {
+    const text = readTextIfExists(cacheFile);
+    return text === undefined ? new Map() : new Map(Object.entries(cacheSchema.parse(JSON.parse(text)).seen));
+  } catch {
+    return new Map();
+  }
 }
 
 interface Has {

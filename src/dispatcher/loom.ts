@@ -92,7 +92,7 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
     ...options,
     log,
     store: createFilePlanStore({ plansDir: paths.plans, clock }),
-    inbox: openInbox(paths.inbox),
+    inbox: openInbox(paths.inbox, paths.inboxCacheFile),
     texts: openTexts(paths.cacheFile),
     forge: localForge({ fileOf: (planId) => homeOf(paths, planId).changeRequest, clock }),
     live: new Map<string, LiveRun>(),
@@ -124,6 +124,7 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
     saveCaches(): void {
       loom.store.saveIndex();
       loom.texts.save();
+      loom.inbox.save();
     },
     close(): void {
       for (const bus of buses.values()) bus.close();

@@ -12,6 +12,7 @@ export interface Paths {
   readonly lock: string;
   readonly daemonFile: string;
   readonly cacheFile: string;
+  readonly inboxCacheFile: string;
   readonly local: string;
   readonly inbox: string;
   readonly worktrees: string;
@@ -30,6 +31,7 @@ export function pathsOf(repo: { root: string; commonDir: string }, worktreesDir 
     lock: join(authority, "daemon.lock"),
     daemonFile: join(authority, "daemon.json"),
     cacheFile: join(authority, "text-cache.json"),
+    inboxCacheFile: join(authority, "inbox-cache.json"),
     local,
     inbox: join(local, "inbox"),
     worktrees: join(repo.root, worktreesDir),

@@ -21,10 +21,20 @@ export interface Texts {
   save(): void;
 }
 
-const cacheSchema = z.strictObject({
+/** Stat key, title, TODOs, TODOs that are done. */
+type Facts = [key: StatKey, title: string, total: number, completed: number];
+
+/** Ours, and rebuilt when it is broken: each entry is looked at when it is used, not all of them at every start. */
+const cacheSchema = z.object({
   schemaVersion: z.literal(1),
-  facts: z.record(z.string(), z.tuple([z.string(), z.string(), z.number(), z.number()])),
+  facts: z.custom<Record<string, unknown>>((value) => typeof value === "object" && value !== null),
 });
+
+function isFacts(value: unknown): value is Facts {
+  return (
+    Array.isArray(value) && typeof value[1] === "string" && Number.isInteger(value[2]) && Number.isInteger(value[3])
+  );
+}
 
 /**
  * Characters of parsed texts that stay in memory. Counted by size and not by number: a thousand queued plans are looked at
@@ -35,7 +45,7 @@ const PARSED_CHARACTERS = 4_000_000;
 export function openTexts(cacheFile: string): Texts {
   const parsed = new Map<string, { key: StatKey; value: PlanText }>();
   const known = loadCache(cacheFile);
-  const used = new Map<string, [string, string, number, number]>();
+  const used = new Map<string, Facts>();
   let characters = 0;
 
   const forget = (path: string): void => {
@@ -68,8 +78,9 @@ export function openTexts(cacheFile: string): Texts {
       const key = statKey(path);
       if (key === undefined) return undefined;
       const before = used.get(path) ?? known[path];
-      if (before?.[0] !== key) read(path);
-      const [, title, total, completed] = used.get(path) ?? before ?? [];
+      if (isFacts(before) && before[0] === key) used.set(path, before);
+      else read(path);
+      const [, title, total, completed] = used.get(path) ?? [];
       if (total === undefined || completed === undefined) return undefined;
       return { title: title || id, total, completed };
     },
@@ -96,7 +107,7 @@ function readIfThere(path: string): string | undefined {
 }
 
 /** The cache can be rebuilt, so anything wrong with it only means that it is empty. */
-function loadCache(file: string): Record<string, [string, string, number, number]> {
+function loadCache(file: string): Record<string, unknown> {
   const text = readTextIfExists(file);
   if (text === undefined) return {};
   try {

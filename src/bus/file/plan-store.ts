@@ -113,7 +113,7 @@ function scan(homes: Homes, cached: ReadonlyMap<string, CachedPlan>): { changed:
 function look(homes: Homes, id: string, cached: ReadonlyMap<string, CachedPlan>): Look {
   const path = statePath(homes.plansDir, id);
   const known = homes.entries.get(id) ?? homes.problems.get(id)?.mark;
-  const stat = statIfFile(path);
+  const stat = statIfThere(path);
   if (!stat) {
     if (known) forget(homes, id);
     return known ? "gone" : "same";
@@ -135,9 +135,9 @@ function look(homes: Homes, id: string, cached: ReadonlyMap<string, CachedPlan>)
   return isCached ? "cached" : "opened";
 }
 
-function statIfFile(path: string): Stats | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat?.isFile() ? stat : undefined;
+/** Anything in the place of a record counts, so that what is no file is reported and not overlooked. */
+function statIfThere(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
 }
 
 function forget(homes: Homes, id: string): void {

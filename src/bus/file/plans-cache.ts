@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Clock, isoTime } from "../../kernel/clock.ts";
 import { readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
-import { type PlanRecord, planRecordSchema } from "../../plan/record.ts";
+import { type PlanRecord, planRecordSchema, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
 
 /** What tells one version of a file from another without opening it: an atomic write makes a new inode. */
 export interface FileMark {
@@ -14,12 +14,16 @@ export interface CachedPlan extends FileMark {
   readonly record: PlanRecord;
 }
 
+/**
+ * The keys that a record has in this version. A cache written under the same keys holds records that the schema accepted
+ * when they were read; checking a thousand of them again would cost more than all the rest of a start.
+ */
+const SHAPE = [RECORD_SCHEMA_VERSION, ...Object.keys(planRecordSchema.shape).sort()].join(" ");
+
 const cacheSchema = z.object({
   schemaVersion: z.literal(1),
-  entries: z.record(
-    z.string(),
-    z.object({ mtimeMs: z.number(), size: z.number(), ino: z.number(), record: planRecordSchema }),
-  ),
+  shape: z.literal(SHAPE),
+  entries: z.custom<Record<string, CachedPlan>>((value) => typeof value === "object" && value !== null),
 });
 
 /** Whether the file still is what the mark was taken from. */
@@ -32,7 +36,8 @@ export function readPlansCache(path: string): Map<string, CachedPlan> {
   try {
     const text = readTextIfExists(path);
     if (text === undefined) return new Map();
-    return new Map(Object.entries(cacheSchema.parse(JSON.parse(text)).entries));
+    const { entries } = cacheSchema.parse(JSON.parse(text));
+    return new Map(Object.entries(entries).filter(([id, entry]) => entry?.record?.id === id));
   } catch {
     return new Map();
   }
@@ -40,6 +45,6 @@ export function readPlansCache(path: string): Map<string, CachedPlan> {
 
 /** Writes the cache that makes the next start cheap. */
 export function writePlansCache(path: string, entries: ReadonlyMap<string, CachedPlan>, clock: Clock): void {
-  const cache = { schemaVersion: 1, savedAt: isoTime(clock.now()), entries: Object.fromEntries(entries) };
+  const cache = { schemaVersion: 1, shape: SHAPE, savedAt: isoTime(clock.now()), entries: Object.fromEntries(entries) };
   writeFileAtomic(path, JSON.stringify(cache));
 }
