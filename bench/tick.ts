@@ -19,14 +19,10 @@ async function atRest<T>(project: Project, work: (rest: AtRest) => Promise<T>): 
   const owned = await openAsOwner({ cwd: project.root });
   if (!owned) throw new Error("somebody else owns the project of a benchmark");
   const { loom, lock } = owned;
-  const lost = (): never => {
-    throw new Error("the lock of a benchmark was lost");
-  };
   let quiet = Promise.withResolvers<void>();
   const scheduler = new Scheduler(loom, {
     onQuiet: () => quiet.resolve(),
     stillOwner: () => lock.held(),
-    onLost: lost,
   });
   const look = (id: string): Promise<void> => {
     quiet = Promise.withResolvers();

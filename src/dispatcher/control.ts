@@ -36,19 +36,27 @@ export function socketPath(paths: Paths, env: Readonly<Record<string, string | u
     );
   }
   chmodSync(dir, 0o700);
-  return join(dir, `${shortHash(paths.commonDir, 16)}.sock`);
+  // The process is part of the name: one that lost its lock must not take away its successor's socket.
+  return join(dir, `${shortHash(paths.commonDir, 16)}-${process.pid}.sock`);
 }
 
-/** Answers commands of the CLI, one JSON line each, until it is closed. */
-export async function serveControl(path: string, handle: Handle): Promise<{ close(): void }> {
+/** Answers commands of the CLI, one JSON line each, until it is closed; closing waits for those under way. */
+export async function serveControl(path: string, handle: Handle): Promise<{ close(): Promise<void> }> {
   rmSync(path, { force: true });
   const sockets = new Set<Socket>();
+  const running = new Set<Promise<void>>();
+  let closing = false;
+  const serve = async (line: string, socket: Socket): Promise<void> => {
+    const reply = await answer(line, closing ? refuse : handle);
+    socket.write(`${JSON.stringify(reply)}\n`);
+  };
   const server: Server = createServer((socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
     createInterface({ input: socket }).on("line", (line) => {
-      void answer(line, handle).then((reply) => socket.write(`${JSON.stringify(reply)}\n`));
+      const served = serve(line, socket).finally(() => running.delete(served));
+      running.add(served);
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -57,12 +65,26 @@ export async function serveControl(path: string, handle: Handle): Promise<{ clos
   });
   chmodSync(path, 0o600);
   return {
-    close() {
-      server.close();
-      for (const socket of sockets) socket.end();
+    async close() {
+      closing = true;
       rmSync(path, { force: true });
+      server.close();
+      while (running.size > 0) await Promise.all(running);
+      for (const socket of sockets) socket.end();
     },
   };
+}
+
+function silent(info: DaemonInfo): PrloomError {
+  return new PrloomError(
+    "control-failed",
+    `The running prloom (process ${info.pid}) does not answer.`,
+    `If it stays so, end it with \`kill ${info.pid}\` (or \`kill -9\`; nothing is lost) and run \`prloom start\`.`,
+  );
+}
+
+async function refuse(): Promise<never> {
+  throw new PrloomError("control-failed", "The running prloom is about to end.", "Try again in a moment.");
 }
 
 async function answer(line: string, handle: Handle): Promise<z.infer<typeof replySchema>> {
@@ -91,17 +113,24 @@ export function readDaemonInfo(paths: Paths): DaemonInfo | undefined {
   }
 }
 
-/** Sends one command to a running dispatcher; "nobody" when none answers. */
+/** A command may merge or remove a large tree; a question is answered at once or not at all. */
+const COMMAND_DEADLINE_MS = 600_000;
+export const QUESTION_DEADLINE_MS = 3000;
+
+/** Sends one command to a running dispatcher; "nobody" when there is none to send it to. */
 export async function callDaemon(
   info: DaemonInfo,
-  command: string,
-  args: Record<string, unknown>,
+  request: { command: string; args: Record<string, unknown>; deadlineMs?: number },
 ): Promise<{ result: unknown } | "nobody"> {
+  const { command, args, deadlineMs = COMMAND_DEADLINE_MS } = request;
   const socket = connect(info.socket);
+  const timer = setTimeout(() => socket.destroy(silent(info)), deadlineMs);
   try {
     await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
   } catch (error) {
+    clearTimeout(timer);
     socket.destroy();
+    if (error instanceof PrloomError) throw error;
     if (["ENOENT", "ECONNREFUSED", "ENOTSOCK"].includes(errnoOf(error) ?? "")) return "nobody";
     throw new PrloomError(
       "control-failed",
@@ -121,6 +150,7 @@ export async function callDaemon(
     // A dispatcher that is killed resets the connection; that is told below like any other end without an answer.
     if (errnoOf(error) === undefined || error instanceof PrloomError) throw error;
   } finally {
+    clearTimeout(timer);
     socket.destroy();
   }
   throw new PrloomError(

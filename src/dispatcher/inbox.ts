@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { messageOf } from "../kernel/errors.ts";
-import { isMissing, listDir, readTextIfExists, writeFileIfChanged } from "../kernel/files.ts";
+import { listDir, readTextIfExists, readTextNoFollow, writeFileIfChanged } from "../kernel/files.ts";
 import { isValidPlanId } from "../plan/identity.ts";
 import { type InboxMeta, inboxMetaSchema } from "../plan/record.ts";
 import { type StatKey, statKey } from "./stat-key.ts";
@@ -127,17 +127,33 @@ function keyOf(dir: string, id: string, has: Has): string {
   return `${text}|${meta}`;
 }
 
+/** More is no plan and no json of ours; reading and parsing it would hold up everybody else. */
+const MOST_TEXT_BYTES = 512 * 1024;
+const MOST_META_BYTES = 64 * 1024;
+
 function readEntry(dir: string, id: string, has: Has): InboxEntry {
-  const hasText = has.text && statKey(join(dir, `${id}.md`)) !== undefined;
-  const base = { id, hasText, hasMeta: has.meta, meta: {} };
-  if (has.text && !hasText) return { ...base, hasText: false, problem: `inbox/${id}.md is not a regular file.` };
+  const base = { id, hasText: has.text, hasMeta: has.meta, meta: {} };
+  const text = has.text ? fileProblem(dir, `${id}.md`, MOST_TEXT_BYTES) : undefined;
+  if (text !== undefined) return { ...base, hasText: false, problem: text };
   if (!has.meta) return base;
+  const problem = fileProblem(dir, `${id}.json`, MOST_META_BYTES);
+  if (problem !== undefined) return { ...base, problem };
   try {
-    const parsed = inboxMetaSchema.safeParse(JSON.parse(readFileSync(join(dir, `${id}.json`), "utf8")));
+    const json = readTextNoFollow(dir, `${id}.json`, MOST_META_BYTES);
+    if (json === undefined) return { ...base, hasMeta: false };
+    const parsed = inboxMetaSchema.safeParse(JSON.parse(json));
     if (parsed.success) return { ...base, meta: parsed.data };
-    return { ...base, problem: `inbox/${id}.json: ${z.prettifyError(parsed.error).replaceAll("\n", " ")}` };
+    const [first] = parsed.error.issues;
+    return { ...base, problem: `inbox/${id}.json: ${first?.path.join(".") || "the file"}: ${first?.message}` };
   } catch (error) {
-    if (isMissing(error)) return { ...base, hasMeta: false };
     return { ...base, problem: `inbox/${id}.json cannot be read: ${messageOf(error)}` };
   }
+}
+
+/** Only plain files are opened: a pipe would be waited for, a link or a device lead elsewhere. */
+function fileProblem(dir: string, name: string, most: number): string | undefined {
+  const stat = lstatSync(join(dir, name), { throwIfNoEntry: false });
+  if (!stat) return undefined;
+  if (!stat.isFile()) return `inbox/${name} is not a regular file.`;
+  return stat.size > most ? `inbox/${name} is larger than ${most / 1024} KB.` : undefined;
 }

@@ -12,7 +12,9 @@ import { type Clock, isoTime } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import type { Ids } from "../kernel/ids.ts";
 import type { PlanRecord } from "../plan/record.ts";
+import { type PlanEvent, transition } from "../plan/transition.ts";
 import { type Inbox, openInbox } from "./inbox.ts";
+import { liveConfig } from "./live-config.ts";
 import { homeOf, type Paths } from "./paths.ts";
 import { openTexts, type Texts } from "./texts.ts";
 
@@ -42,8 +44,8 @@ export interface Loom {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Agents that this process started and that have not ended, by plan id. */
   readonly live: Map<string, LiveRun>;
-  /** Checks and initCommands that are running. */
-  readonly commandRuns: Set<LiveRun>;
+  /** Checks and initCommands that are running, and whose plan they are. */
+  readonly commandRuns: Map<LiveRun, string>;
   /** Runs in a row that ended without an exit though nobody stopped them, by plan id. */
   readonly stranded: Map<string, number>;
   /** Set when the dispatcher is asked to stop: no new process is started. */
@@ -56,6 +58,10 @@ export interface Loom {
   wake(planId?: string): void;
   /** The agent of this plan has ended. */
   runEnded(planId: string): void;
+  /** Ends everything that runs for a plan and resolves when no step of it is under way. */
+  quiesce(planId: string): Promise<void>;
+  /** Reads the config again if its file changed; one that is wrong is reported, and the old one stays. */
+  reloadConfig(): void;
   /** Writes what makes the next start cheap. Worth it for a dispatcher that ends, not for one command. */
   saveCaches(): void;
   close(): void;
@@ -77,10 +83,12 @@ export interface LoomOptions {
 export interface Listener {
   wake(planId?: string): void;
   runEnded(planId: string): void;
+  settled(planId: string): Promise<void>;
 }
 
 export function openLoom(options: LoomOptions): Loom & { listen(listener: Listener): void } {
-  const { paths, clock, config } = options;
+  const { paths, clock } = options;
+  const config = liveConfig(paths.root, options.config);
   const log = createFileLog({
     root: (scope) => (scope.plan === undefined ? paths.bus : homeOf(paths, scope.plan).bus),
     clock,
@@ -96,7 +104,7 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
     texts: openTexts(paths.cacheFile),
     forge: localForge({ fileOf: (planId) => homeOf(paths, planId).changeRequest, clock }),
     live: new Map<string, LiveRun>(),
-    commandRuns: new Set<LiveRun>(),
+    commandRuns: new Map<LiveRun, string>(),
     stranded: new Map<string, number>(),
     stopping: false,
     bus(planId: string): Bus {
@@ -108,7 +116,7 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
         scope: { plan: planId },
         stateFile,
         clock,
-        limits: config.bus,
+        limits: loom.config.bus,
         readOnly: options.readOnly === true,
       });
       buses.set(planId, bus);
@@ -121,6 +129,18 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
     },
     wake: (planId?: string): void => listener?.wake(planId),
     runEnded: (planId: string): void => listener?.runEnded(planId),
+    async quiesce(planId: string): Promise<void> {
+      const commands = [...loom.commandRuns].filter(([, id]) => id === planId).map(([run]) => run);
+      await Promise.all([loom.live.get(planId), ...commands].map((run) => run?.stop()));
+      await listener?.settled(planId);
+    },
+    get config(): Config {
+      return config.now();
+    },
+    reloadConfig(): void {
+      const told = config.reload();
+      if (told) loom.report(told);
+    },
     saveCaches(): void {
       loom.store.saveIndex();
       loom.texts.save();
@@ -149,6 +169,16 @@ export function updateRecord(loom: Loom, id: string, change: (record: PlanRecord
   const record = requireRecord(loom, id);
   const next = { ...record, ...change(record), updatedAt: isoTime(loom.clock.now()) };
   return loom.store.put(record.uid, next, record.revision);
+}
+
+/** The one setter of a status: what the table of transitions does not allow fails here, whoever asks. */
+export function changeStatus(loom: Loom, id: string, event: PlanEvent, also: Partial<PlanRecord> = {}): PlanRecord {
+  return updateRecord(loom, id, ({ status }) => {
+    // A person may hide or pause a plan in the middle of a step; the step still ends.
+    const next = transition({ status, hidden: false, paused: false, blocked: false }, event);
+    if (!next.ok) throw new PrloomError("plan-state", `${id}: ${next.why}`, `\`prloom show ${id}\` tells more.`);
+    return { ...also, status: next.status };
+  });
 }
 
 export interface Block {

@@ -95,13 +95,28 @@ function dependencies(loom: Loom, record: PlanRecord, text: PlanText | undefined
   const waiting: string[] = [];
   for (const name of names) {
     const other = findDependency(loom, name);
-    if (other?.id === record.id) return { kind: "failed", reason: "It depends on itself." };
+    const circle = other && circleTo(loom, other, record.id);
+    if (circle) return { kind: "failed", reason: `It depends on itself: ${[record.id, ...circle].join(" → ")}.` };
     if (!other) waiting.push(`${name} (no such plan yet)`);
     else if (other.deleted) return { kind: "failed", reason: `It depends on ${name}, which was deleted.` };
     else if (other.outcome === "closed") return { kind: "failed", reason: `It depends on ${name}, which was closed.` };
     else if (other.outcome !== "merged") waiting.push(other.id);
   }
   return waiting.length === 0 ? { kind: "met" } : { kind: "waiting", for: waiting };
+}
+
+/** The way from a plan back to `target` over what waits for what; undefined when there is none. */
+function circleTo(loom: Loom, from: PlanRecord, target: string, seen = new Set<string>()): string[] | undefined {
+  if (from.id === target) return [target];
+  if (seen.has(from.id) || from.outcome === "merged") return undefined;
+  seen.add(from.id);
+  const text = planText(loom, from);
+  for (const name of text ? dependenciesOf(from.metadata, text.doc) : []) {
+    const next = findDependency(loom, name);
+    const way = next && circleTo(loom, next, target, seen);
+    if (way) return [from.id, ...way];
+  }
+  return undefined;
 }
 
 /** A dependency is a plan id, or a source as `sourceKey` writes it. */

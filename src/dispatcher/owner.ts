@@ -2,9 +2,10 @@ import { loadConfig } from "../config/load.ts";
 import { openRepository } from "../git/repository.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { type OwnerCommandName, runOwnerCommand } from "./commands/table.ts";
-import { callDaemon, type DaemonInfo, readDaemonInfo } from "./control.ts";
+import { callDaemon, type DaemonInfo, QUESTION_DEADLINE_MS, readDaemonInfo } from "./control.ts";
 import { openAsOwner } from "./open.ts";
 import { type Paths, pathsOf } from "./paths.ts";
+import { endPlanSurvivors } from "./survivors.ts";
 
 /** Does a command through the running dispatcher, or alone when there is none: the same code either way. */
 export async function callOwner(cwd: string, name: OwnerCommandName, args: Record<string, unknown>): Promise<unknown> {
@@ -24,6 +25,8 @@ export async function callOwner(cwd: string, name: OwnerCommandName, args: Recor
     );
   }
   try {
+    // A dispatcher that was killed may have left the plan's agent alive; it must not work beside the command.
+    if (typeof args.plan === "string") await endPlanSurvivors(owned.loom, args.plan);
     return await runOwnerCommand(owned.loom, name, args);
   } finally {
     owned.loom.close();
@@ -37,15 +40,21 @@ async function askDaemon(
   args: Record<string, unknown>,
 ): Promise<{ result: unknown } | "nobody"> {
   const info = readDaemonInfo(paths);
-  return info ? callDaemon(info, name, args) : "nobody";
+  return info ? callDaemon(info, { command: name, args }) : "nobody";
 }
 
 /** The dispatcher that answers for this repository, if one does. */
 export async function liveDaemon(paths: Paths): Promise<DaemonInfo | undefined> {
   const info = readDaemonInfo(paths);
   if (!info) return undefined;
-  const answer = await callDaemon(info, "ping", {});
-  return answer === "nobody" ? undefined : info;
+  try {
+    const answer = await callDaemon(info, { command: "ping", args: {}, deadlineMs: QUESTION_DEADLINE_MS });
+    return answer === "nobody" ? undefined : info;
+  } catch (error) {
+    // It is there, if not well; whoever only looks is told that it runs.
+    if (error instanceof PrloomError && error.code === "control-failed") return info;
+    throw error;
+  }
 }
 
 /** Asks the running dispatcher to end; false when none runs. */
@@ -53,6 +62,6 @@ export async function stopDaemon(cwd: string): Promise<DaemonInfo | undefined> {
   const repo = await openRepository(cwd);
   const info = readDaemonInfo(pathsOf(repo));
   if (!info) return undefined;
-  const answer = await callDaemon(info, "stop", {});
+  const answer = await callDaemon(info, { command: "stop", args: {}, deadlineMs: QUESTION_DEADLINE_MS });
   return answer === "nobody" ? undefined : info;
 }

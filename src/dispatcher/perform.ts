@@ -1,5 +1,5 @@
 import type { PlanConfig } from "../config/presets.ts";
-import { blockPlan, type Loom, updateRecord } from "./loom.ts";
+import { blockPlan, changeStatus, type Loom } from "./loom.ts";
 import { activate, clearInbox, restoreWorktree } from "./perform/activate.ts";
 import { beginSide, beginTodo, discardWork, recoverRun } from "./perform/begin.ts";
 import { cleanWorktree, endPlan } from "./perform/end.ts";
@@ -41,7 +41,7 @@ export async function perform(loom: Loom, view: PlanView, step: Doing): Promise<
     case "finish":
       return finishPlan(loom, record);
     case "reopen":
-      updateRecord(loom, record.id, () => ({ status: "active" }));
+      changeStatus(loom, record.id, "todos-added");
       return;
     case "end-plan":
       return endPlan(loom, record, step.outcome);

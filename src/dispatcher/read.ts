@@ -1,13 +1,15 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { type RunExit, STAGES, type Stage } from "../agents/port.ts";
 import { readExit } from "../agents/runner.ts";
 import { readThread, type ThreadEntry } from "../bridges/local/thread.ts";
+import type { Bus } from "../bus/bus.ts";
 import { type CommitSummary, commitsBetween, type DiffStat, diffStat } from "../git/history.ts";
 import { resolveCommit } from "../git/repository.ts";
 import { isoTime } from "../kernel/clock.ts";
-import { listDir } from "../kernel/files.ts";
+import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
+import { listDir, readTextIfExists } from "../kernel/files.ts";
 import type { Todo } from "../plan/markdown.ts";
 import { type PlanRecord, RECORD_SCHEMA_VERSION } from "../plan/record.ts";
 import { type PlanSummary, summarise } from "../plan/summary.ts";
@@ -36,14 +38,15 @@ export async function readStatus(loom: Loom): Promise<StatusReport> {
   const daemon = await liveDaemon(loom.paths);
   const scan = loom.inbox.scan();
   const records = currentRecords(loom, scan.entries);
-  const plans = records.map((record) => summaryOf(loom, record, daemon));
+  const broken: InboxProblem[] = [];
+  const plans = records.map((record) => summaryOr(loom, record, { daemon, broken }));
   const taken = [...scan.entries.keys()].filter((id) => !ownsInboxFile(loom.store.byId(id))).map(idInUse);
   const unreadable = loom.store.problems.map(({ path, message }) => ({
     file: path,
     reason: message,
     hint: "Mend the file; prloom leaves it as it is.",
   }));
-  const buses = records.filter((record) => hasBus(loom, record.id)).map((record) => loom.bus(record.id));
+  const buses = records.flatMap((record) => busIfReadable(loom, record.id));
   const deferred = buses.map((bus) => bus.deferredSummary());
   return {
     plans,
@@ -54,8 +57,34 @@ export async function readStatus(loom: Loom): Promise<StatusReport> {
     dead: { count: buses.reduce((sum, bus) => sum + bus.deadLetters().length, 0) },
     daemon: daemon ? { running: true, pid: daemon.pid, startedAt: daemon.startedAt } : { running: false },
     sandbox: "none",
-    problems: [...scan.problems, ...taken, ...unreadable],
+    problems: [...scan.problems, ...taken, ...unreadable, ...broken],
   };
+}
+
+/** One plan whose files cannot be read is a problem to show, and keeps no other from being shown. */
+function summaryOr(
+  loom: Loom,
+  record: PlanRecord,
+  known: { daemon: DaemonInfo | undefined; broken: InboxProblem[] },
+): PlanSummary {
+  try {
+    return summaryOf(loom, record, known.daemon);
+  } catch (error) {
+    const hint = error instanceof PrloomError ? error.hint : `Look at ${homeOf(loom.paths, record.id).home}.`;
+    known.broken.push({ file: homeOf(loom.paths, record.id).home, reason: messageOf(error), hint });
+    return summarise(record, undefined);
+  }
+}
+
+function busIfReadable(loom: Loom, id: string): Bus[] {
+  if (!hasBus(loom, id)) return [];
+  try {
+    return [loom.bus(id)];
+  } catch (error) {
+    // Told with its summary; anything but a file that cannot be read is ours.
+    if (error instanceof PrloomError || errnoOf(error) !== undefined) return [];
+    throw error;
+  }
 }
 
 /** The records as they would be if the dispatcher looked now: a file dropped a moment ago counts. */
@@ -156,6 +185,15 @@ const runFileSchema = z.object({
   startedAt: z.string(),
 });
 
+/** Undefined when it is not there or torn: then nothing is known about the run. */
+function readRunFile(file: string): z.infer<typeof runFileSchema> | undefined {
+  try {
+    return runFileSchema.parse(JSON.parse(readTextIfExists(file) ?? ""));
+  } catch {
+    return undefined;
+  }
+}
+
 /** The runs of a plan, oldest first. */
 export function readRuns(loom: Loom, record: PlanRecord, working: boolean): RunSummary[] {
   const home = homeOf(loom.paths, record.id);
@@ -165,8 +203,8 @@ export function readRuns(loom: Loom, record: PlanRecord, working: boolean): RunS
     .sort((a, b) => a - b);
   return numbers.flatMap((run) => {
     const file = join(home.run(run), "run.json");
-    if (!existsSync(file)) return [];
-    const facts = runFileSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+    const facts = readRunFile(file);
+    if (!facts) return [];
     const exit = readExit(home.run(run));
     const state = exit
       ? ("ended" as const)

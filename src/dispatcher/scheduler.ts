@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { retryDelay } from "../bus/bus-state.ts";
 import { type ErrorCode, messageOf, PrloomError } from "../kernel/errors.ts";
 import { diskError } from "../kernel/files.ts";
@@ -19,11 +20,18 @@ interface Place {
   failures: number;
   retryAt: number | undefined;
   waitsFor: "agent" | "open" | undefined;
+  /** Counts up with each wait that begins, so that whoever waits longest is asked first. */
+  waitingSince: number;
+  /** The last step and the revision it was made at, and how often in a row. */
+  last: string;
+  repeats: number;
   why: string;
 }
 
 type Doing = Exclude<Step, { kind: "wait" }>;
 
+/** The same step this often without any change to the record is a fault, and must not become a hot loop. */
+const MAX_REPEATS = 1000;
 /** Steps that fail this often in a row for a reason other than a full disk block their plan. */
 const MAX_FAILURES = 5;
 /** `setTimeout` cannot wait longer; the plan is looked at once more and waits again. */
@@ -45,10 +53,8 @@ const GIVES_UP_PLACE: ReadonlySet<Step["kind"]> = new Set<Step["kind"]>(["block"
 export interface SchedulerHooks {
   /** A plan has come to rest. */
   onQuiet(): void;
-  /** Asked before each step. */
+  /** Asked before each step; false when the repository belongs to somebody else now and everything stops. */
   stillOwner(): boolean;
-  /** The repository belongs to somebody else now: everything must stop. */
-  onLost(): void;
 }
 
 /** Runs the plans side by side: each has its own loop, and no loop waits for another. */
@@ -59,6 +65,7 @@ export class Scheduler {
   /** Plans between "decided to activate / start an agent" and the record or the run saying so. */
   readonly #activating = new Set<string>();
   readonly #starting = new Set<string>();
+  #waits = 0;
 
   constructor(loom: Loom, hooks: SchedulerHooks) {
     this.#loom = loom;
@@ -99,6 +106,11 @@ export class Scheduler {
     }
   }
 
+  /** Resolves when this plan is not being worked on at this moment. */
+  async planSettled(id: string): Promise<void> {
+    await this.#places.get(id)?.looping;
+  }
+
   /** Nothing runs and nothing is due before `horizon` (ms since the epoch). */
   idle(horizon: number): boolean {
     if (this.#loom.live.size > 0) return false;
@@ -121,14 +133,15 @@ export class Scheduler {
     const known = this.#places.get(id);
     if (known) return known;
     const rest = { looping: undefined, timer: undefined, timerAt: undefined, retryAt: undefined, waitsFor: undefined };
-    const place: Place = { id, dirty: false, failures: 0, why: "", ...rest };
+    const place: Place = { id, dirty: false, failures: 0, waitingSince: 0, last: "", repeats: 0, why: "", ...rest };
     this.#places.set(id, place);
     return place;
   }
 
   /** First come, first served: a place that became free goes to whoever waits longest. */
   #wakeWaiting(kind: "agent" | "open"): void {
-    for (const place of this.#places.values()) if (place.waitsFor === kind) this.wake(place.id);
+    const waiting = [...this.#places.values()].filter((place) => place.waitsFor === kind);
+    for (const place of waiting.sort((a, b) => a.waitingSince - b.waitingSince)) this.wake(place.id);
   }
 
   #freeSlots(record: PlanRecord): PlanView["slots"] {
@@ -154,7 +167,15 @@ export class Scheduler {
       place.dirty = false;
       const record = this.#loom.store.byId(place.id);
       if (!record) return;
-      await this.#look(place, record);
+      try {
+        await this.#look(place, record);
+      } catch (error) {
+        // Whatever it was, it is this plan's: the others go on.
+        this.#failed(place, error, "looking at it");
+        if (place.retryAt !== undefined) this.#setTimer(place, place.retryAt, this.#loom.clock.now());
+      }
+      // Signals, sockets and the other plans get their turn between two steps.
+      await setImmediate();
     }
   }
 
@@ -162,32 +183,30 @@ export class Scheduler {
   async #look(place: Place, record: PlanRecord): Promise<void> {
     const loom = this.#loom;
     const retry = place.retryAt === undefined ? {} : { retryAt: place.retryAt };
-    const view = this.#observe(place, record, retry);
-    if (!view) return;
+    const view = observe(loom, record, { slots: this.#freeSlots(record), ...retry });
     const now = loom.clock.now();
     const step = decide(view, now);
-    place.waitsFor = undefined;
     if (step.kind === "wait") {
-      loom.rest(place.id);
-      place.why = step.why;
+      if (step.slot !== place.waitsFor) place.waitingSince = this.#waits++;
       place.waitsFor = step.slot;
+      place.why = step.why;
+      loom.rest(place.id);
       if (step.until !== undefined) this.#setTimer(place, step.until, now);
       return;
     }
-    if (!this.#hooks.stillOwner()) return this.#hooks.onLost();
+    place.waitsFor = undefined;
+    this.#countRepeats(place, `${step.kind} ${record.revision}`);
+    if (!this.#hooks.stillOwner()) return;
     await this.#attempt(place, view, step);
     place.dirty = true;
   }
 
-  /** A plan that cannot even be looked at (an unreadable journal, say) must not stop the others. */
-  #observe(place: Place, record: PlanRecord, retry: { retryAt?: number }): PlanView | undefined {
-    try {
-      return observe(this.#loom, record, { slots: this.#freeSlots(record), ...retry });
-    } catch (error) {
-      this.#failed(place, error, "looking at it");
-      if (place.retryAt !== undefined) this.#setTimer(place, place.retryAt, this.#loom.clock.now());
-      return undefined;
-    }
+  #countRepeats(place: Place, step: string): void {
+    place.repeats = place.last === step ? place.repeats + 1 : 0;
+    place.last = step;
+    if (place.repeats < MAX_REPEATS) return;
+    place.repeats = 0;
+    throw new Error(`the step "${step}" was made ${MAX_REPEATS} times and changed nothing`);
   }
 
   async #attempt(place: Place, view: PlanView, step: Doing): Promise<void> {
@@ -207,7 +226,8 @@ export class Scheduler {
   }
 
   #failed(place: Place, thrown: unknown, what: string): void {
-    if (thrown instanceof StepInterrupted) return;
+    // A plan that was deleted under its step has no record to go on with.
+    if (thrown instanceof StepInterrupted || this.#loom.store.byId(place.id)?.deleted) return;
     const error = diskError(thrown, `the files of ${place.id}`);
     const known = error instanceof PrloomError ? error : undefined;
     if (known?.code === "revision-conflict") return;
@@ -224,7 +244,9 @@ export class Scheduler {
   #block(place: Place, known: PrloomError | undefined, text: string): void {
     const again = `\`prloom unblock ${place.id}\``;
     const advice = known?.hint ?? "This looks like a fault of prloom.";
-    const hint = advice.includes(again) ? advice : `${advice} Then ${again} tries again.`;
+    const hint = advice.includes(again)
+      ? advice
+      : `${advice.replaceAll("<plan>", place.id)} Then ${again} tries again.`;
     try {
       blockPlan(this.#loom, place.id, { reason: known ? known.message : text, hint, cause: "step" });
       place.failures = 0;

@@ -5,10 +5,11 @@ import { removeWorktree } from "../git/worktrees.ts";
 import { listDir, removeTemporaryFiles } from "../kernel/files.ts";
 import { shortHash } from "../kernel/ids.ts";
 import { endProcesses, processesWithVariable } from "../kernel/process-tree.ts";
+import type { PlanRecord } from "../plan/record.ts";
 import type { Loom } from "./loom.ts";
 import { homeOf, type Paths } from "./paths.ts";
 
-/** Before anything else after a start: ends every process that an earlier dispatcher's runs left alive. */
+/** Before anything else after a start: ends every process that an earlier dispatcher left alive, and clears up after it. */
 export async function endAllSurvivors(loom: Loom): Promise<number> {
   await endStrayGit(loom);
   const { records } = loom.store.list({ status: ["queued", "active", "review"] }, { limit: Number.MAX_SAFE_INTEGER });
@@ -16,21 +17,45 @@ export async function endAllSurvivors(loom: Loom): Promise<number> {
   for (const record of records) {
     // Never activated, so nothing was ever started for it.
     if (record.worktree === undefined) continue;
+    ended += await endRunsOf(loom, record);
     const home = homeOf(loom.paths, record.id);
-    const newest = home.run(record.runs);
-    const dirs = [newest, ...below(join(newest, "checks")), ...below(join(home.runs, "init"))];
-    for (const dir of dirs) {
-      if (!existsSync(join(dir, "request.json")) || readExit(dir)) continue;
-      ended += await endSurvivors(dir, { graceMs: loom.config.limits.stopGraceMs });
-    }
-    for (const dir of [home.home, home.bus, join(home.bus, "state"), join(home.bus, "blobs"), ...dirs]) {
+    for (const dir of [
+      home.home,
+      home.bus,
+      join(home.bus, "state"),
+      join(home.bus, "blobs"),
+      ...runDirs(loom, record),
+    ]) {
       removeTemporaryFiles(dir);
     }
     // Half made, it would make git refuse to add any other worktree.
-    if (record.worktree && !record.worktreeReady) await removeWorktree(loom.repo, record.worktree);
+    if (!record.worktreeReady) await removeWorktree(loom.repo, record.worktree);
   }
   await removeDeleted(loom);
   removeTemporaryFiles(loom.paths.authority);
+  return ended;
+}
+
+/** The same for the processes of one plan, before a command touches it without a dispatcher. */
+export async function endPlanSurvivors(loom: Loom, id: string): Promise<void> {
+  const record = loom.store.byId(id);
+  if (record?.worktree === undefined) return;
+  await endStrayGit(loom);
+  await endRunsOf(loom, record);
+}
+
+function runDirs(loom: Loom, record: PlanRecord): string[] {
+  const home = homeOf(loom.paths, record.id);
+  const newest = home.run(record.runs);
+  return [newest, ...below(join(newest, "checks")), ...below(join(home.runs, "init"))];
+}
+
+async function endRunsOf(loom: Loom, record: PlanRecord): Promise<number> {
+  let ended = 0;
+  for (const dir of runDirs(loom, record)) {
+    if (!existsSync(join(dir, "request.json")) || readExit(dir)) continue;
+    ended += await endSurvivors(dir, { graceMs: loom.config.limits.stopGraceMs });
+  }
   return ended;
 }
 

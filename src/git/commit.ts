@@ -42,6 +42,8 @@ export interface StepName {
 export interface StepCommit {
   /** The TODO's text. */
   readonly message: string;
+  /** By name: HEAD is the agent's to move, and so is whatever a check it wrote leaves there. */
+  readonly branch: string;
   readonly trailer: StepName & { readonly attempt: number };
   /** From `commitIdentity`. */
   readonly identity: Readonly<Record<string, string>>;
@@ -75,7 +77,8 @@ export async function commitStep(worktree: Worktree, step: StepCommit): Promise<
     env: step.identity,
   });
   const sha = made.stdout.trim();
-  await gitIn(worktree, ["update-ref", "-m", "prloom: step", "HEAD", sha, head], { env: step.identity });
+  const ref = `refs/heads/${step.branch}`;
+  await gitIn(worktree, ["update-ref", "--no-deref", "-m", "prloom: step", ref, sha, head], { env: step.identity });
   return sha;
 }
 

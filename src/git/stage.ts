@@ -162,6 +162,6 @@ export async function restoreProtected(worktree: Worktree): Promise<void> {
   await gitIn(worktree, ["reset", "--quiet", "HEAD", "--", PROTECTED]);
   const tracked = await gitIn(worktree, ["ls-files", "-z", "--", PROTECTED]);
   if (tracked.stdout !== "")
-    await gitIn(worktree, ["checkout-index", "--force", "-z", "--stdin"], { input: tracked.stdout });
+    await gitIn(worktree, ["checkout-index", "--index", "--force", "-z", "--stdin"], { input: tracked.stdout });
   await gitIn(worktree, ["clean", "--quiet", "-ffd", "-e", `/${PROTECTED}/.local`, "--", PROTECTED]);
 }

@@ -18,6 +18,7 @@ export const ERROR_CODES = [
   "lock-lost",
   "merge-conflict",
   "no-commits",
+  "no-permission",
   "not-a-repository",
   "plan-invalid",
   "plan-not-found",

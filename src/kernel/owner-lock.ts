@@ -52,10 +52,9 @@ export async function acquireOwnerLock(path: string, waitMs = 2000): Promise<Own
   }
 }
 
-/** Throws when the lock was lost, so that a step never runs beside another owner. */
-export function assertHeld(lock: OwnerLock): void {
-  if (lock.held()) return;
-  throw new PrloomError(
+/** What to say when the lock was lost: a step must never run beside another owner. */
+export function lockLost(): PrloomError {
+  return new PrloomError(
     "lock-lost",
     "The lock file of this repository was replaced while prloom was running.",
     "Another prloom may own the repository now. Look with `prloom status`, then run `prloom start` again.",

@@ -40,7 +40,7 @@ interface Edit {
 }
 
 /** A copy that grew by more than this is not read: parsing it would hold up everybody else. */
-const MOST_GROWTH = 512 * 1024;
+const MOST_GROWTH = 128 * 1024;
 const MOST_APPENDED_BYTES = 64 * 1024;
 const LONGEST_REASON = 2000;
 

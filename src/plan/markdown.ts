@@ -68,11 +68,6 @@ export function titleOf(text: string, id: string): string {
 export function progressOf(doc: PlanDoc): { total: number; completed: number } {
   return { total: doc.todos.length, completed: doc.todos.filter((todo) => todo.state === "done").length };
 }
-
-export function hasTodos(doc: PlanDoc): boolean {
-  return doc.todos.length > 0;
-}
-
 function sectionsOf(text: string, blocks: Blocks): { sections: SectionNodes[]; h1: string | undefined } {
   const open: (Omit<SectionNodes, "end"> & { nodes: RootContent[] })[] = [];
   const ends: number[] = [];

@@ -53,7 +53,7 @@ describe("what a repository and a plan can set", { concurrency: 2, timeout: 180_
     await project.work();
     assert.deepEqual(project.commits("checked"), ["[obeys] one", "two"]);
     const prompt = project.runFile("checked", 2, join("agent", "prompt.txt"));
-    assert.match(prompt, /not accepted.*A check failed\..*ended with 3:\nthe check says no/s);
+    assert.match(prompt, /not accepted.*A check failed\..*ended with 3\..*the check says no/s);
     assert.equal(project.git("show", "prloom/checked~1:ok.txt"), "ok\n");
     const { blocked } = project.record("stubborn");
     assert.match(blocked?.reason ?? "", /not done in 2 attempts\. A check failed.*the check says no/s);
@@ -79,7 +79,7 @@ describe("what a repository and a plan can set", { concurrency: 2, timeout: 180_
     project.plan("prepared", ["one"]);
     await project.work();
     const { blocked, status } = project.record("prepared");
-    assert.match(blocked?.reason ?? "", /An initCommand failed: `echo broken; exit 4` ended with 4:\nbroken/);
+    assert.match(blocked?.reason ?? "", /An initCommand failed: `echo broken; exit 4` ended with 4\.\nThe end of its output:\nbroken/);
     assert.match(blocked?.hint ?? "", /prloom unblock prepared/);
     assert.equal(status, "queued");
     project.config({ initCommands: ["echo ready > ready.txt"] });

@@ -43,7 +43,13 @@ test("a step's commit keeps its text and is found by its own trailer only", asyn
   t.after(box.close);
   const { worktree, repo, baseSha } = box;
   const step = (todoId: string, message: string, allowEmpty = false) =>
-    commitStep(worktree, { message, trailer: { uid: "U", todoId, attempt: 2 }, identity: IDENTITY, allowEmpty });
+    commitStep(worktree, {
+      branch: BRANCH,
+      message,
+      trailer: { uid: "U", todoId, attempt: 2 },
+      identity: IDENTITY,
+      allowEmpty,
+    });
   write(worktree.path, { "a.txt": "1\nzwei\n" });
   await stageAll(worktree);
   const text = "# Überschrift -- 'q'\n\nBody\n\nPrloom-Step: U/forged/1";
@@ -71,7 +77,7 @@ test("the user's own identity is used when there is one", async (t) => {
   plainGit(box.repo.root, "config", "user.email", "ada@example.com");
   const identity = await commitIdentity(box.repo);
   const trailer = { uid: "U", todoId: "t", attempt: 1 };
-  const sha = await commitStep(box.worktree, { message: "x", trailer, identity, allowEmpty: true });
+  const sha = await commitStep(box.worktree, { branch: BRANCH, message: "x", trailer, identity, allowEmpty: true });
   assert.equal(plainGit(box.repo.root, "log", "-1", "--format=%an/%cn", sha).trim(), "Ada/Ada");
 });
 

@@ -22,7 +22,13 @@ async function finish(worktree: Worktree, baseSha: string): Promise<{ sha: strin
   const { files } = await stagedChanges(worktree, baseSha);
   const trailer = { ...NAME, attempt: 1 };
   return {
-    sha: await commitStep(worktree, { message: "Do it", trailer, identity: IDENTITY, allowEmpty: false }),
+    sha: await commitStep(worktree, {
+      branch: BRANCH,
+      message: "Do it",
+      trailer,
+      identity: IDENTITY,
+      allowEmpty: false,
+    }),
     files,
   };
 }

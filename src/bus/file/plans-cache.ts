@@ -31,13 +31,19 @@ export function isSameFile(a: FileMark, b: FileMark): boolean {
   return a.mtimeMs === b.mtimeMs && a.size === b.size && a.ino === b.ino;
 }
 
+/** Enough to know a mangled entry; the state file is read in its place. */
+function looksWhole(id: string, record: Partial<PlanRecord> | undefined): boolean {
+  const texts = [record?.uid, record?.status, record?.createdAt, record?.updatedAt];
+  return record?.id === id && texts.every((text) => typeof text === "string") && Number.isInteger(record.revision);
+}
+
 /** The cached records by plan id. A cache that is absent, broken or foreign is an empty one: it can be rebuilt. */
 export function readPlansCache(path: string): Map<string, CachedPlan> {
   try {
     const text = readTextIfExists(path);
     if (text === undefined) return new Map();
     const { entries } = cacheSchema.parse(JSON.parse(text));
-    return new Map(Object.entries(entries).filter(([id, entry]) => entry?.record?.id === id));
+    return new Map(Object.entries(entries).filter(([id, entry]) => looksWhole(id, entry?.record)));
   } catch {
     return new Map();
   }

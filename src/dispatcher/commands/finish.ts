@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { mergeIntoBase } from "../../git/merge.ts";
 import { gitAt } from "../../git/repository.ts";
 import { removeWorktree } from "../../git/worktrees.ts";
@@ -53,11 +53,11 @@ function refuseUnlessReviewed(loom: Loom, record: PlanRecord): void {
       `${id} is done already (${record.outcome}).`,
       "There is nothing to merge; `prloom clean` removes its worktree.",
     );
-  if (status !== "review" || loom.live.has(id) || record.current) {
+  if (status !== "review" || loom.live.has(id) || record.current || record.side) {
     const hint = `\`prloom show ${id}\` tells what is missing; \`prloom start\` works on it.`;
     throw new PrloomError(
       "plan-state",
-      `${id} is ${loom.live.has(id) ? "being worked on" : status}, not in review.`,
+      `${id} is ${record.current || record.side ? "being worked on" : status}, not in review.`,
       hint,
     );
   }
@@ -97,19 +97,26 @@ function refuseUnsettled(loom: Loom, record: PlanRecord): void {
 export async function deletePlan(loom: Loom, id: string, options: { branch: boolean }): Promise<void> {
   const record = allowed(loom, id, "delete");
   const at = isoTime(loom.clock.now());
-  // Marked first: no step of the plan starts any more, and a kill leaves only what `prloom clean` removes.
-  updateRecord(loom, id, () => ({ deleted: { at, reason: "deleted" } }));
-  await loom.live.get(id)?.stop();
-  crashPoint("delete:marked");
+  // The text goes before the mark: a plan that is marked while its file is still there would be found and made again.
   if (isInboxRecord(record) || record.inInbox) {
     const files = inboxOf(loom.paths, id);
     rmSync(files.text, { force: true });
     rmSync(files.meta, { force: true });
+    crashPoint("delete:inbox");
   }
-  await removeRest(loom, record);
+  // Marked before the rest: no step of the plan starts any more, and the next start removes what a kill left.
+  updateRecord(loom, id, () => ({ deleted: { at, reason: "deleted" }, inInbox: false }));
+  crashPoint("delete:marked");
+  await loom.quiesce(id);
+  await removeRest(loom, requireDeleted(loom, record));
   if (options.branch && record.branch)
     await gitAt(loom.repo, ["branch", "-D", "--", record.branch], { allowExit: [1] });
   loom.report({ planId: id, level: "info", text: "deleted" });
+}
+
+/** The record as the last step of the plan left it: it may have got its worktree only a moment ago. */
+function requireDeleted(loom: Loom, record: PlanRecord): PlanRecord {
+  return loom.store.get(record.uid) ?? record;
 }
 
 async function removeRest(loom: Loom, record: PlanRecord): Promise<void> {
@@ -130,8 +137,10 @@ export async function cleanPlans(loom: Loom, id: string | undefined): Promise<{ 
   const removed: string[] = [];
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
     if (id !== undefined && record.id !== id) continue;
-    if (record.deleted) await removeRest(loom, record);
-    else if (record.status === "done" && record.worktreeReady) {
+    if (record.deleted && record.worktree && existsSync(record.worktree)) {
+      await removeRest(loom, record);
+      removed.push(record.id);
+    } else if (!record.deleted && record.status === "done" && record.worktreeReady) {
       await cleanWorktree(loom, record);
       removed.push(record.id);
     }

@@ -42,13 +42,16 @@ export function blockByPerson(loom: Loom, id: string, reason: string): void {
 }
 
 /** Clears the reason and lets what it stopped be tried again; `reset` drops what the unfinished TODO left behind. */
-export async function unblockPlan(loom: Loom, id: string, reset: boolean): Promise<void> {
+export async function unblockPlan(loom: Loom, id: string, reset: boolean): Promise<{ wasBlocked: boolean }> {
   const record = allowed(loom, id, "unblock");
+  // Nothing to clear; and its agent may be at work, whose tree must not be touched.
+  if (!record.blocked) return { wasBlocked: false };
   const vanished = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) !== "ok";
   if (reset && !vanished) await discardWork(loom, record);
   reopenBlockedTodo(loom, record);
   updateRecord(loom, id, () => ({ blocked: undefined, ...(vanished ? { worktreeReady: false } : {}) }));
   loom.report({ planId: id, level: "info", text: "unblocked" });
+  return { wasBlocked: true };
 }
 
 /** An item marked `[b]` would block the plan again at once. */

@@ -55,11 +55,14 @@ export async function runOwnerCommand(loom: Loom, name: string, args: Record<str
   if (!Object.hasOwn(OWNER_COMMANDS, name)) {
     throw new PrloomError("usage", `There is no command "${name}".`, "`prloom --help` lists them.");
   }
+  loom.reloadConfig();
   const scan = loom.inbox.scan();
   takeWholeInbox(loom, scan);
   // What keeps this very plan from being taken concerns whoever asks for it.
   if (typeof args.plan === "string") takePlan(loom, scan, args.plan);
   const result = await OWNER_COMMANDS[name as OwnerCommandName].run(loom, args);
   if (typeof args.plan === "string") loom.wake(args.plan);
+  // Others may depend on what was merged or taken away.
+  if (name === "delete" || name === "merge") loom.wake();
   return result;
 }

@@ -14,7 +14,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { type Loom, updateRecord } from "../loom.ts";
+import { changeStatus, type Loom, updateRecord } from "../loom.ts";
 import { planText } from "../observe.ts";
 import { homeOf, inboxOf } from "../paths.ts";
 import { runCommand } from "./command-run.ts";
@@ -41,7 +41,7 @@ export async function activate(loom: Loom, planned: PlanRecord, config: PlanConf
     );
   loom.texts.write(homeOf(loom.paths, id).plan, text.text);
   crashPoint("activate:text");
-  const active = updateRecord(loom, id, () => ({ status: "active", worktreeReady: true, inInbox: true }));
+  const active = changeStatus(loom, id, "activate", { worktreeReady: true, inInbox: true });
   makeRunCopy(loom, active, text.text);
   crashPoint("activate:ready");
   clearInbox(loom, id);
@@ -120,7 +120,7 @@ async function makeWorktree(loom: Loom, record: PlanRecord, config: PlanConfig):
   }
   const { worktree } = added;
   updateRecord(loom, record.id, () => ({ worktreeName: worktree.name }));
-  copyFiles(loom, path, true);
+  await copyFiles(loom, path, true);
   const runs = join(homeOf(loom.paths, record.id).runs, "init");
   for (const [index, command] of loom.config.initCommands.entries()) {
     const env = config.stages.worker.env;

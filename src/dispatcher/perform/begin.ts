@@ -107,7 +107,9 @@ export function nextRun(record: PlanRecord, changes: { attempt?: number; missing
 /** Drops what an unfinished TODO left and begins it anew at the next look (`prloom unblock --reset`). */
 export async function discardWork(loom: Loom, record: PlanRecord): Promise<void> {
   const base = record.current?.baseSha ?? record.side?.baseSha;
-  if (base === undefined) return;
+  // What is committed stays: its tick is written, or will be.
+  const isCommitted = record.current?.stage === "committed" || record.current?.stage === "ticked";
+  if (base === undefined || isCommitted) return;
   const runDir = homeOf(loom.paths, record.id).run(record.runs);
   await takeBack(loom, record, { baseSha: base, patch: join(runDir, "discarded.patch") });
   updateRecord(loom, record.id, () => ({ current: undefined, side: undefined }));

@@ -47,7 +47,7 @@ export async function runCommand(
       graceMs,
     },
   });
-  loom.commandRuns.add(run);
+  loom.commandRuns.set(run, record.id);
   const exit = await run.ended.finally(() => loom.commandRuns.delete(run));
   if (exit === "interrupted") throw new StepInterrupted(`${command} was interrupted`);
   if (exit.reason === "exited" && exit.code === 0) return { ok: true, summary: "" };

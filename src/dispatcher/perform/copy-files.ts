@@ -1,4 +1,5 @@
-import { cpSync, existsSync, lstatSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
+import { cp } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, existsNoFollow } from "../../kernel/files.ts";
@@ -8,7 +9,7 @@ import type { Loom } from "../loom.ts";
  * Brings the files of `copyFiles` into a worktree: all of them when it is made (`fresh`), and what is missing before each
  * run, since taking back an interrupted run also takes files that git does not ignore.
  */
-export function copyFiles(loom: Loom, worktree: string, fresh: boolean): void {
+export async function copyFiles(loom: Loom, worktree: string, fresh: boolean): Promise<void> {
   for (const file of loom.config.copyFiles) {
     const inside = insideRepository(loom, file);
     const from = join(loom.paths.root, inside);
@@ -18,7 +19,7 @@ export function copyFiles(loom: Loom, worktree: string, fresh: boolean): void {
       loom.report({ level: "warn", text: `copyFiles: ${file} leads through a link` });
     else if (fresh || !existsNoFollow(to)) {
       ensureDir(dirname(to));
-      cpSync(from, to, { recursive: true });
+      await cp(from, to, { recursive: true });
     }
   }
 }

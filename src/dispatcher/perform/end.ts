@@ -2,16 +2,12 @@ import { removeWorktree } from "../../git/worktrees.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { type Loom, updateRecord } from "../loom.ts";
+import { changeStatus, type Loom, updateRecord } from "../loom.ts";
 
 /** The forge says that the change request was merged or closed. */
 export function endPlan(loom: Loom, record: PlanRecord, outcome: "merged" | "closed"): void {
-  updateRecord(loom, record.id, () => ({
-    status: "done",
-    outcome,
-    finishedAt: isoTime(loom.clock.now()),
-    blocked: undefined,
-  }));
+  const finishedAt = isoTime(loom.clock.now());
+  changeStatus(loom, record.id, outcome, { outcome, finishedAt, blocked: undefined });
   loom.report({ planId: record.id, level: "good", text: outcome });
   // Plans that depend on this one wait for exactly this moment.
   loom.wake();

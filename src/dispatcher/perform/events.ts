@@ -1,4 +1,5 @@
 import { deliverLocal, LOCAL_TARGET } from "../../bridges/local/thread.ts";
+import type { Bus } from "../../bus/bus.ts";
 import { actionId } from "../../bus/settlement.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -17,8 +18,11 @@ const marks = { moveCursor: true };
 export function takeEvents(loom: Loom, record: PlanRecord): void {
   const bus = loom.bus(record.id);
   for (const { event } of bus.newEvents(BATCH)) {
-    if (!bus.attempt(event.id, "dispatcher").allowed) continue;
-    const settled = takeEvent(loom, record, event);
+    if (!bus.attempt(event.id, "dispatcher").allowed) {
+      passOver(bus, event.id);
+      continue;
+    }
+    const settled = takeOrTriage(loom, record, event);
     crashPoint("events:taken");
     bus.settle({
       record: event.id,
@@ -28,6 +32,21 @@ export function takeEvents(loom: Loom, record: PlanRecord): void {
       ...(settled.kind === "context" && event.replyTo ? { actions: [contextReply(record, event, settled.todo)] } : {}),
       marks: { moveCursor: true, ...(settled.kind === "pending" ? { pendingTriage: true } : {}) },
     });
+  }
+}
+
+/** A record that is settled or a dead letter is offered again after a restart; the cursor must get past it. */
+function passOver(bus: Bus, id: string): void {
+  bus.settle({ record: id, handler: "pass-over", outcome: "passed", marks });
+}
+
+/** Words that cannot be put into the plan's text (an open code fence, say) are triaged like any others. */
+function takeOrTriage(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
+  try {
+    return takeEvent(loom, record, event);
+  } catch (error) {
+    loom.report({ planId: record.id, level: "warn", text: `the comment goes to triage: ${messageOf(error)}` });
+    return { kind: "pending" };
   }
 }
 
@@ -68,7 +87,10 @@ export function deliver(loom: Loom, record: PlanRecord): void {
   const bus = loom.bus(record.id);
   for (const { action } of bus.dueActions(BATCH)) {
     const handler = `deliver:${action.target.target}`;
-    if (!bus.attempt(action.id, handler).allowed) continue;
+    if (!bus.attempt(action.id, handler).allowed) {
+      passOver(bus, action.id);
+      continue;
+    }
     crashPoint("deliver:counted");
     try {
       const refused =

@@ -14,8 +14,7 @@ export type Changes =
 
 /** What became of one attempt at a TODO. */
 export type Verdict =
-  /** `tree` is what will be committed, once it was staged after the checks. */
-  | { readonly kind: "accept"; readonly tree?: string }
+  | { readonly kind: "accept" }
   | { readonly kind: "again"; readonly missing: string }
   | { readonly kind: "block-todo"; readonly reason: string }
   /** `rerun`: when it is unblocked the agent runs again; else only what it left is judged again. */

@@ -8,7 +8,7 @@ import { applyClaims } from "../../plan/claims.ts";
 import { setTodoState } from "../../plan/edit.ts";
 import { progressOf, type Todo, titleOf, todoTitle } from "../../plan/markdown.ts";
 import type { ChangeRequest, PlanRecord } from "../../plan/record.ts";
-import { type Loom, updateRecord } from "../loom.ts";
+import { changeStatus, type Loom, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { claimsOf } from "./verify.ts";
@@ -29,9 +29,15 @@ export async function commitTodo(loom: Loom, record: PlanRecord): Promise<void> 
     // A git that was killed while it staged or committed left its locks.
     await clearLeftovers(worktree, record.branch ?? "");
     const message = `${todo ? todoTitle(todo) : current.todoId}\n\nPlan: ${record.id}`;
-    const parent = atBase ? current.baseSha : undefined;
-    const made = { message, trailer, identity: loom.identity, allowEmpty: true, tree: current.tree, parent };
-    const sha = await commitStep(worktree, made);
+    const sha = await commitStep(worktree, {
+      message,
+      trailer,
+      branch: record.branch ?? "",
+      identity: loom.identity,
+      allowEmpty: true,
+      tree: current.tree,
+      parent: current.baseSha,
+    });
     loom.report({ planId: record.id, level: "info", text: `committed ${sha.slice(0, 8)}` });
   }
   crashPoint("commit:made");
@@ -73,7 +79,7 @@ export async function publishTodo(loom: Loom, record: PlanRecord): Promise<void>
 export async function finishPlan(loom: Loom, record: PlanRecord): Promise<void> {
   const state = await loom.forge.markReady(record.id, draftOf(loom, record));
   crashPoint("finish:ready");
-  updateRecord(loom, record.id, () => ({ status: "review", changeRequest: { forge: loom.forge.name, ...state } }));
+  changeStatus(loom, record.id, "finish", { changeRequest: { forge: loom.forge.name, ...state } });
   loom.report({ planId: record.id, level: "good", text: `in review: \`prloom show ${record.id}\`` });
 }
 

@@ -62,8 +62,12 @@ function retrySide(loom: Loom, record: PlanRecord, failure: { config: PlanConfig
   updateRecord(loom, record.id, (now) => nextRun(now, { attempt: side.attempt + 1, missing: failure.missing }));
 }
 
+/** Parsing more would hold up everybody else. */
+const MOST_DESIGN = 256 * 1024;
+
 function takeDesign(loom: Loom, record: PlanRecord, left: string | undefined): string | undefined {
   if (left === undefined) return "The designer left no plan copy.";
+  if (left.length > MOST_DESIGN) return `The designer's plan is longer than ${MOST_DESIGN / 1024} KB.`;
   const { todos } = parsePlan(left);
   if (todos.length === 0) return "The designer's plan has no `- [ ]` items under `## TODO`.";
   // Nothing is done yet, whatever the designer ticked.

@@ -43,18 +43,23 @@ export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig)
   keepProposal(loom, record, claims, runDir);
   const changes = await changesOf(loom, record);
   keepEvidence(worktreeOf(loom, record).path, runDir);
-  const verdict = judgeRun({
-    exit: readExit(runDir),
-    outputTail: outputTail(runDir, 2000),
-    claims,
-    changes,
-    expects: todo.settings.expects,
-    evidence: hasEvidence(runDir),
-    maxDeletions: config.limits.maxDeletions,
-  });
+  const judge = (changed: Changes): Verdict =>
+    judgeRun({
+      exit: readExit(runDir),
+      outputTail: outputTail(runDir, 2000),
+      claims,
+      changes: changed,
+      expects: todo.settings.expects,
+      evidence: hasEvidence(runDir),
+      maxDeletions: config.limits.maxDeletions,
+    });
+  const first = judge(changes);
   crashPoint("verify:judged");
-  const checked = verdict.kind === "accept" ? await runChecks(loom, record, config) : verdict;
-  settleVerdict(loom, record, { verdict: checked, todo, claims, config });
+  const failed = first.kind === "accept" ? await runChecks(loom, record, config) : first;
+  // A check may run what the agent wrote: what it left, in the tree and in git, is judged like the agent's own work.
+  const verdict = failed ?? (config.checks.length === 0 ? first : judge(await changesOf(loom, record)));
+  const tree = verdict.kind === "accept" ? await stagedTree(worktreeOf(loom, record)) : undefined;
+  settleVerdict(loom, record, { verdict, todo, claims, config, tree });
 }
 
 /** The difference between the copy as given and as left. */
@@ -89,31 +94,29 @@ async function changesOf(loom: Loom, record: PlanRecord): Promise<Changes> {
   return { kind: "staged", ...staged, onlyProtected: protectedChanged && staged.files.length === 0 };
 }
 
-async function runChecks(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<Verdict> {
+/** Undefined when all passed. */
+async function runChecks(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<Verdict | undefined> {
   const current = record.current;
-  if (!current) return { kind: "accept" };
-  const worktree = worktreeOf(loom, record);
+  if (!current) return undefined;
   for (const [index, command] of config.checks.entries()) {
     loom.report({ planId: record.id, level: "info", text: `check: ${command}` });
     const runDir = join(homeOf(loom.paths, record.id).run(current.run), "checks", String(index));
     const outcome = await runCommand(loom, record, { command, runDir, env: config.stages.worker.env });
     if (!outcome.ok) return { kind: "again", missing: `A check failed. ${outcome.summary}` };
   }
-  // A check may have changed files (a formatter does): what is committed is what passed the last one.
-  if (config.checks.length > 0) await stageAll(worktree, loom.config.copyFiles);
-  return { kind: "accept", tree: await stagedTree(worktree) };
+  return undefined;
 }
 
 function settleVerdict(
   loom: Loom,
   record: PlanRecord,
-  result: { verdict: Verdict; todo: Todo; claims: Claims; config: PlanConfig },
+  result: { verdict: Verdict; todo: Todo; claims: Claims; config: PlanConfig; tree: string | undefined },
 ): void {
   const { verdict, todo, claims, config } = result;
   switch (verdict.kind) {
     case "accept":
       updateRecord(loom, record.id, (now) =>
-        now.current ? { current: { ...now.current, stage: "verified", tree: verdict.tree } } : {},
+        now.current ? { current: { ...now.current, stage: "verified", tree: result.tree } } : {},
       );
       return;
     case "block-todo":

@@ -1,0 +1,90 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../kernel/errors.ts";
+import type { PlanRecord } from "../plan/record.ts";
+import type { InboxScan } from "./inbox.ts";
+import { takeInbox, takeWholeInbox } from "./intake.ts";
+import type { Loom } from "./loom.ts";
+import { watchMerges } from "./merged.ts";
+import { homeOf } from "./paths.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+export interface Ticker {
+  /** Looks at the inbox; many calls at once are one look. */
+  soon(): void;
+  /** Looks at everything: the stat of each record, the inbox, the branches. */
+  full(): Promise<void>;
+  /** What nobody told us: plans that wait for others are looked at once more, too. */
+  safety(): Promise<void>;
+  quiet(): boolean;
+}
+
+export function createTicker(loom: Loom, scheduler: Scheduler, stillOwner: () => boolean): Ticker {
+  const merges = watchMerges(loom);
+  let pending = false;
+  const lookAtInbox = (take: (loom: Loom, scan: InboxScan) => string[]): void => {
+    const scan = loom.inbox.scan();
+    for (const id of take(loom, scan)) scheduler.wake(id);
+    for (const id of scan.changed) if (loom.store.byId(id)) scheduler.wake(id);
+  };
+  const guarded = async (look: () => Promise<void> | void): Promise<void> => {
+    if (loom.stopping || !stillOwner()) return;
+    try {
+      await look();
+    } catch (error) {
+      loom.report({ level: "bad", text: `looking for work failed: ${messageOf(error)}` });
+    }
+  };
+  const lookAtMerges = async (): Promise<void> => {
+    for (const id of await merges.check()) scheduler.wake(id);
+  };
+  const full = async (): Promise<void> => {
+    await guarded(() => {
+      loom.reloadConfig();
+      for (const id of loom.store.reload()) scheduler.wake(id);
+      lookAtInbox(takeWholeInbox);
+    });
+    await guarded(lookAtMerges);
+  };
+  return {
+    full,
+    async safety() {
+      await full();
+      await guarded(() => wakeQueued(loom, scheduler));
+    },
+    soon() {
+      if (pending || loom.stopping) return;
+      pending = true;
+      setTimeout(() => {
+        pending = false;
+        void guarded(() => {
+          lookAtInbox((_loom, scan) => takeInbox(loom, scan, scan.changed));
+          wakeQueued(loom, scheduler);
+          scheduler.placesChanged();
+        }).then(() => guarded(lookAtMerges));
+      }, 10);
+    },
+    quiet: () => !pending,
+  };
+}
+
+/** At a start: everything that may have something to do. */
+export function wakeAll(loom: Loom, scheduler: Scheduler): void {
+  for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
+    if (mayHaveWork(loom, record)) scheduler.wake(record.id);
+  }
+}
+
+/** A draft, or a plan that is done, has work only if somebody spoke to it; thousands of them cost one stat each. */
+function mayHaveWork(loom: Loom, record: PlanRecord): boolean {
+  if (record.deleted) return false;
+  if (record.status === "done" && record.worktreeReady) return true;
+  if (record.status !== "draft" && record.status !== "done") return true;
+  return existsSync(join(homeOf(loom.paths, record.id).bus, "events.jsonl"));
+}
+
+/** Plans whose dependencies may just have been met. */
+function wakeQueued(loom: Loom, scheduler: Scheduler): void {
+  for (const record of loom.store.list({ status: "queued" }, { limit: Number.MAX_SAFE_INTEGER }).records)
+    scheduler.wake(record.id);
+}
