@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { crashPoint } from "../kernel/crash-point.ts";
-import { ensureDir, isMissing, readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
+import { ensureDir, isMissing, readTextIfExists, writeRunFile } from "../kernel/files.ts";
 import { NAMESPACE_ARGS } from "./namespace.ts";
 import type { LiveRun, RunExit, RunRequest } from "./port.ts";
 import { RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE, type StoredRequest } from "./run-files.ts";
@@ -68,10 +68,10 @@ function prepare(request: RunRequest): void {
   ensureDir(join(runDir, RUN_FILES.agentDir));
   // Left by a start that was cut off under the same number: they would speak for this run.
   for (const name of [RUN_FILES.exit, RUN_FILES.process, RUN_FILES.output]) rmSync(join(runDir, name), { force: true });
-  writeFileAtomic(join(runDir, RUN_FILES.prompt), request.stdin, 0o600);
+  writeRunFile(join(runDir, RUN_FILES.prompt), request.stdin, 0o600);
   const pidNamespace = request.pidNamespace ?? false;
   const stored: StoredRequest = { runId, cwd, invocation, env, limits, pidNamespace };
-  writeFileAtomic(join(runDir, RUN_FILES.request), `${JSON.stringify(stored)}\n`, 0o600);
+  writeRunFile(join(runDir, RUN_FILES.request), `${JSON.stringify(stored)}\n`, 0o600);
 }
 
 /** Our own compile cache, if we have one: a shim run from source then starts in a third of the time. */

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isoTime } from "../kernel/clock.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
-import { writeFileAtomic } from "../kernel/files.ts";
+import { writeRunFile } from "../kernel/files.ts";
 import { endRun, identityOf } from "../kernel/process-tree.ts";
 import type { RunExit } from "./port.ts";
 import { type ProcessRecord, RUN_FILES, type StoredRequest } from "./run-files.ts";
@@ -49,7 +49,7 @@ function note(problem: string): boolean {
 }
 
 function writeProcessRecord(runDir: string, record: ProcessRecord): void {
-  writeFileAtomic(join(runDir, RUN_FILES.process), `${JSON.stringify(record)}\n`, 0o600);
+  writeRunFile(join(runDir, RUN_FILES.process), `${JSON.stringify(record)}\n`, 0o600);
 }
 
 function openShim(runDir: string): Shim {
@@ -184,7 +184,7 @@ async function writeExit(shim: Shim, exit: RunExit): Promise<void> {
   crashPoint("shim-exit");
   for (;;) {
     try {
-      writeFileAtomic(join(shim.runDir, RUN_FILES.exit), `${JSON.stringify(exit)}\n`, 0o600);
+      writeRunFile(join(shim.runDir, RUN_FILES.exit), `${JSON.stringify(exit)}\n`, 0o600);
       return;
     } catch (error) {
       if (!(error instanceof PrloomError) || error.code !== "disk-full" || process.stdin.readableEnded) throw error;

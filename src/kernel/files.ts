@@ -25,15 +25,27 @@ let temporary = 0;
 
 /** Replaces a file wholly or not at all: temporary name beside it, fsync, rename. */
 export function writeFileAtomic(path: string, data: string | Uint8Array, mode = 0o644): void {
+  replaceFile(path, data, { mode, sync: true });
+}
+
+/**
+ * The same without the fsync, for files that only speak of a run: they survive every kill, and a machine that was
+ * restarted has no run left to speak of.
+ */
+export function writeRunFile(path: string, data: string | Uint8Array, mode = 0o644): void {
+  replaceFile(path, data, { mode, sync: false });
+}
+
+function replaceFile(path: string, data: string | Uint8Array, how: { mode: number; sync: boolean }): void {
   temporary += 1;
   const temp = join(dirname(path), `.${basename(path)}.${process.pid}-${threadId}.${temporary}.tmp`);
   try {
     // In a container every start has the same pid: what a killed one left under this name is nobody's.
     rmSync(temp, { force: true });
-    const fd = openSync(temp, "wx", mode);
+    const fd = openSync(temp, "wx", how.mode);
     try {
       writeAll(fd, typeof data === "string" ? Buffer.from(data) : data);
-      fsyncSync(fd);
+      if (how.sync) fsyncSync(fd);
     } finally {
       closeSync(fd);
     }

@@ -30,7 +30,7 @@ export async function activate(loom: Loom, planned: PlanRecord, config: PlanConf
   loom.report({ planId: id, level: "info", text: "activating" });
   const record = await chooseBranch(loom, planned);
   crashPoint("activate:named");
-  await makeWorktree(loom, record, config);
+  const { name: worktreeName } = await makeWorktree(loom, record, config);
   crashPoint("activate:worktree");
   const text = planText(loom, record);
   if (!text)
@@ -41,7 +41,7 @@ export async function activate(loom: Loom, planned: PlanRecord, config: PlanConf
     );
   loom.texts.write(homeOf(loom.paths, id).plan, text.text);
   crashPoint("activate:text");
-  const active = changeStatus(loom, id, "activate", { worktreeReady: true, inInbox: true });
+  const active = changeStatus(loom, id, "activate", { worktreeReady: true, worktreeName, inInbox: true });
   makeRunCopy(loom, active, text.text);
   crashPoint("activate:ready");
   clearInbox(loom, id);
@@ -60,9 +60,10 @@ export function clearInbox(loom: Loom, id: string): void {
 /** Makes the worktree of an open plan again, from its branch. */
 export async function restoreWorktree(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
   loom.report({ planId: record.id, level: "warn", text: "making its worktree again" });
-  await makeWorktree(loom, record, config);
+  const { name: worktreeName } = await makeWorktree(loom, record, config);
   updateRecord(loom, record.id, (now) => ({
     worktreeReady: true,
+    worktreeName,
     // What was in the old tree is gone, so a TODO under way starts anew, as the same attempt.
     ...(now.current && now.current.stage !== "committed" && now.current.stage !== "ticked"
       ? { current: { ...now.current, stage: "running", run: now.runs + 1 }, runs: now.runs + 1 }
@@ -119,7 +120,6 @@ async function makeWorktree(loom: Loom, record: PlanRecord, config: PlanConfig):
     );
   }
   const { worktree } = added;
-  updateRecord(loom, record.id, () => ({ worktreeName: worktree.name }));
   await copyFiles(loom, path, true);
   const runs = join(homeOf(loom.paths, record.id).runs, "init");
   for (const [index, command] of loom.config.initCommands.entries()) {

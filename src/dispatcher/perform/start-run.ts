@@ -10,7 +10,7 @@ import { repairGitFile } from "../../git/repair.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import { ensureDir, writeFileAtomic } from "../../kernel/files.ts";
+import { ensureDir, writeRunFile } from "../../kernel/files.ts";
 import { type PlanDoc, type Todo, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
@@ -45,7 +45,7 @@ export async function startAgentRun(loom: Loom, record: PlanRecord, config: Plan
   const vars = variables(loom, record, { stage, todo, runDir });
   const startedAt = isoTime(loom.clock.now());
   const attempt = record.current?.attempt ?? record.side?.attempt ?? 1;
-  writeFileAtomic(join(runDir, "run.json"), JSON.stringify({ stage, agent: agent.name, attempt, startedAt }));
+  writeRunFile(join(runDir, "run.json"), JSON.stringify({ stage, agent: agent.name, attempt, startedAt }));
   crashPoint("run:prepared");
   const stream = adapterFor(agent).start({
     stage,
