@@ -11,18 +11,24 @@ export const RUN_FILES = {
   agentDir: "agent",
 } as const;
 
+/** What the runner says to the shim, one line each; the environment follows the first as JSON. */
+export const START = "start ";
+export const STOP = "stop";
+
 /** In the environment of everything a run starts; how recovery finds what left the run's process group. */
 export const RUN_ID_VARIABLE = "PRLOOM_RUN_ID";
 
 /** In the environment of the shim alone; how recovery finds a shim that has not written process.json yet. */
 export const SHIM_VARIABLE = "PRLOOM_SHIM_OF";
 
-/** `request.json`: what the shim is to start. The prompt lies beside it. */
+/**
+ * `request.json`: what the shim is to start. The prompt lies beside it; the environment comes through the pipe, since it
+ * may hold secrets, and those are not written down.
+ */
 export interface StoredRequest {
   readonly runId: string;
   readonly cwd: string;
   readonly invocation: Invocation;
-  readonly env: Readonly<Record<string, string>>;
   readonly limits: RunLimits;
   readonly pidNamespace: boolean;
 }

@@ -9,7 +9,7 @@ import { crashPoint } from "../kernel/crash-point.ts";
 import { ensureDir, isMissing, readTextIfExists, writeRunFile } from "../kernel/files.ts";
 import { NAMESPACE_ARGS } from "./namespace.ts";
 import type { LiveRun, RunExit, RunRequest } from "./port.ts";
-import { RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE, type StoredRequest } from "./run-files.ts";
+import { RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE, START, STOP, type StoredRequest } from "./run-files.ts";
 import { endSurvivors } from "./survivors.ts";
 
 export { endSurvivors };
@@ -64,13 +64,13 @@ export function outputTail(runDir: string, bytes: number): string {
 const shimPath = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./shim.ts" : "./shim.js", import.meta.url));
 
 function prepare(request: RunRequest): void {
-  const { runDir, runId, cwd, invocation, env, limits } = request;
+  const { runDir, runId, cwd, invocation, limits } = request;
   ensureDir(join(runDir, RUN_FILES.agentDir));
   // Left by a start that was cut off under the same number: they would speak for this run.
   for (const name of [RUN_FILES.exit, RUN_FILES.process, RUN_FILES.output]) rmSync(join(runDir, name), { force: true });
   writeRunFile(join(runDir, RUN_FILES.prompt), request.stdin, 0o600);
   const pidNamespace = request.pidNamespace ?? false;
-  const stored: StoredRequest = { runId, cwd, invocation, env, limits, pidNamespace };
+  const stored: StoredRequest = { runId, cwd, invocation, limits, pidNamespace };
   writeRunFile(join(runDir, RUN_FILES.request), `${JSON.stringify(stored)}\n`, 0o600);
 }
 
@@ -113,10 +113,10 @@ export function startRun(request: RunRequest): LiveRun {
   });
   // A shim that died cannot be told anything; `ended` says so.
   child.stdin?.on("error", () => child.stdin?.destroy());
-  child.stdin?.write("start\n");
+  child.stdin?.write(`${START}${JSON.stringify(request.env)}\n`);
   crashPoint("run-started");
   const stop = async (): Promise<void> => {
-    child.stdin?.end("stop\n");
+    child.stdin?.end(`${STOP}\n`);
     await within(ended, request.limits.graceMs + SHIM_PATIENCE_MS);
     await endSurvivors(request.runDir, { graceMs: 0 });
   };

@@ -11,6 +11,9 @@ import { NAMESPACE_ARGS } from "./namespace.ts";
 import { RUN_FILES, RUN_ID_VARIABLE, type StoredRequest } from "./run-files.ts";
 
 /** The agent's program while the shim watches it. */
+/** What to start, and the environment that came through the pipe. */
+export type ProgramRequest = StoredRequest & { readonly env: Readonly<Record<string, string>> };
+
 export interface Program {
   readonly pid: number;
   /** stdout, and stderr where it is not the same pipe. */
@@ -54,7 +57,7 @@ function openPrompt(runDir: string): number {
 }
 
 /** A sentence for a start that failed; Node says ENOENT for a missing folder and a missing program alike. */
-function startProblem(request: StoredRequest): string | undefined {
+function startProblem(request: ProgramRequest): string | undefined {
   if (!statSync(request.cwd, { throwIfNoEntry: false })?.isDirectory()) {
     return `ENOENT: the folder ${request.cwd} does not exist`;
   }
@@ -66,7 +69,7 @@ function startProblem(request: StoredRequest): string | undefined {
   return `ENOENT: ${program} was not found${named ? "" : " in PATH"}`;
 }
 
-function commandLine(request: StoredRequest): [string, string[]] {
+function commandLine(request: ProgramRequest): [string, string[]] {
   const { invocation } = request;
   const [program, args] =
     "shell" in invocation ? ["/bin/sh", ["-c", invocation.shell]] : [invocation.program, [...invocation.args]];
@@ -77,7 +80,7 @@ function commandLine(request: StoredRequest): [string, string[]] {
 }
 
 /** Starts the program in a session and process group of its own. Throws a sentence that names the errno if it cannot. */
-export async function startProgram(request: StoredRequest, runDir: string): Promise<Program> {
+export async function startProgram(request: ProgramRequest, runDir: string): Promise<Program> {
   const problem = startProblem(request);
   if (problem) throw new Error(problem);
   const [program, args] = commandLine(request);

@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import { readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isoTime } from "../kernel/clock.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
@@ -12,7 +13,7 @@ import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { writeRunFile } from "../kernel/files.ts";
 import { endRun, identityOf } from "../kernel/process-tree.ts";
 import type { RunExit } from "./port.ts";
-import { type ProcessRecord, RUN_FILES, type StoredRequest } from "./run-files.ts";
+import { type ProcessRecord, RUN_FILES, START, STOP, type StoredRequest } from "./run-files.ts";
 import { type OutputLog, openOutputLog } from "./shim-output.ts";
 import { agentItself, type Program, startProgram } from "./shim-program.ts";
 
@@ -94,10 +95,10 @@ function watchSilence(shim: Shim): void {
   else after(shim, Math.ceil(left), () => watchSilence(shim));
 }
 
-async function start(shim: Shim): Promise<void> {
+async function start(shim: Shim, env: Readonly<Record<string, string>>): Promise<void> {
   let program: Program;
   try {
-    program = await startProgram(shim.request, shim.runDir);
+    program = await startProgram({ ...shim.request, env }, shim.runDir);
   } catch (error) {
     shim.error = messageOf(error);
     decide(shim, "spawn-failed");
@@ -209,16 +210,12 @@ function fail(error: unknown): void {
   process.exit(1);
 }
 
-/** The daemon says "start" once and perhaps "stop"; a closed pipe means that it is dead, which is a stop too. */
+/** The daemon says "start <environment>" once and perhaps "stop"; a closed pipe means that it is dead: a stop too. */
 function obeyDaemon(shim: Shim): void {
-  let heard = "";
-  let started = false;
-  process.stdin.on("data", (chunk) => {
-    heard = (heard + chunk.toString()).slice(-100);
-    if (heard.includes("stop\n")) decide(shim, "interrupted");
-    else if (!started && heard.includes("start\n")) {
-      started = true;
-      start(shim).catch((error: unknown) => interrupt(shim, error));
+  createInterface({ input: process.stdin }).on("line", (line) => {
+    if (line === STOP) decide(shim, "interrupted");
+    else if (line.startsWith(START)) {
+      start(shim, JSON.parse(line.slice(START.length))).catch((error: unknown) => interrupt(shim, error));
     }
   });
   for (const event of ["end", "error", "close"]) process.stdin.on(event, () => decide(shim, "interrupted"));

@@ -53,7 +53,7 @@ async function dispatch(
     return false;
   };
   const scheduler = new Scheduler(loom, { onQuiet: () => quiet(), stillOwner });
-  const ticker = createTicker(loom, scheduler, stillOwner);
+  const ticker = createTicker(loom, scheduler, { stillOwner, onQuiet: () => quiet() });
   loom.listen({
     wake: (id) => (id === undefined ? ticker.soon() : scheduler.wake(id)),
     runEnded: (id) => scheduler.runEnded(id),

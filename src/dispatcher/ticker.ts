@@ -9,6 +9,12 @@ import { watchMerges } from "./merged.ts";
 import { homeOf } from "./paths.ts";
 import type { Scheduler } from "./scheduler.ts";
 
+export interface TickerHooks {
+  stillOwner(): boolean;
+  /** A look that was asked for is over, whether or not it woke anybody. */
+  onQuiet(): void;
+}
+
 export interface Ticker {
   /** Looks at the inbox; many calls at once are one look. */
   soon(): void;
@@ -19,7 +25,7 @@ export interface Ticker {
   quiet(): boolean;
 }
 
-export function createTicker(loom: Loom, scheduler: Scheduler, stillOwner: () => boolean): Ticker {
+export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHooks): Ticker {
   const merges = watchMerges(loom);
   let pending = false;
   const lookAtInbox = (take: (loom: Loom, scan: InboxScan) => string[]): void => {
@@ -28,7 +34,7 @@ export function createTicker(loom: Loom, scheduler: Scheduler, stillOwner: () =>
     for (const id of scan.changed) if (loom.store.byId(id)) scheduler.wake(id);
   };
   const guarded = async (look: () => Promise<void> | void): Promise<void> => {
-    if (loom.stopping || !stillOwner()) return;
+    if (loom.stopping || !hooks.stillOwner()) return;
     try {
       await look();
     } catch (error) {
@@ -61,7 +67,9 @@ export function createTicker(loom: Loom, scheduler: Scheduler, stillOwner: () =>
           lookAtInbox((_loom, scan) => takeInbox(loom, scan, scan.changed));
           wakeQueued(loom, scheduler);
           scheduler.placesChanged();
-        }).then(() => guarded(lookAtMerges));
+        })
+          .then(() => guarded(lookAtMerges))
+          .then(() => hooks.onQuiet());
       }, 10);
     },
     quiet: () => !pending,

@@ -56,6 +56,28 @@ test("it designs, says what it cannot do, and asks for a rebase", async () => {
   assert.equal(project.record("wishes").baseSha, project.git("rev-parse", "main").trim());
 });
 
+test("README shows the status of such plans as it is", async () => {
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  const [, login = ""] = /```markdown\n([\s\S]*?)```/.exec(readme) ?? [];
+  project.planFile("log-in-with-a-password", login);
+  project.plan("add-a-dark-mode", ["Add the colours", "Shall the switch be in the header?"]);
+  project.plan("write-the-help-pages", [], {});
+  const metadata = { dependsOn: ["write-the-help-pages"] };
+  project.plan("translate-the-help-pages", ["Into French"], { status: "queued", metadata });
+  await project.work();
+  const plain = (text: string) =>
+    text
+      .replace(/ [█░]+/g, "")
+      .replace(/ \d+s /g, " ")
+      .replace(/ +/g, " ");
+  const { stdout } = await project.cli(["status"]);
+  const shown = /^PLAN +STATUS[\s\S]*?(?=\n```)/m.exec(readme)?.[0] ?? assert.fail("README shows no status");
+  for (const line of plain(shown).split("\n")) {
+    const words = line.replace(/…$/, "");
+    assert.ok(plain(stdout).includes(words), `not told: ${words}\n${stdout}`);
+  }
+});
+
 test("the page names the variables of each stage, and no others", () => {
   const rows = [...page.matchAll(/^\| `(PRLOOM_[A-Z_]+)` \| (\w+) \|/gm)];
   // Only an agent with a model has this one, and that of the page has none.

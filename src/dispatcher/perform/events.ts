@@ -62,7 +62,8 @@ function takeEvent(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
   const text = planText(loom, record);
   const todo = text?.doc.todos.find((candidate) => candidate.id === todoId);
   // B24: said to one TODO that is still to be done, it belongs to that TODO. Else it is feedback like any other.
-  if (!text || !todo || todo.state === "done" || record.current?.todoId === todo.id) return { kind: "pending" };
+  const isBeingDone = loom.live.has(record.id) && record.current?.todoId === todoId;
+  if (!text || !todo || todo.state === "done" || isBeingDone) return { kind: "pending" };
   const lines = [
     `Comment by ${author?.login ?? event.source}:`,
     ...event.body.split(/\r?\n/).map((line) => `> ${line}`),
