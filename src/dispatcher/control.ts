@@ -48,16 +48,19 @@ export async function serveControl(path: string, handle: Handle): Promise<{ clos
   let closing = false;
   const serve = async (line: string, socket: Socket): Promise<void> => {
     const reply = await answer(line, closing ? refuse : handle);
-    socket.write(`${JSON.stringify(reply)}\n`);
+    // Whoever asked may have gone meanwhile; what was asked for is done all the same.
+    if (socket.writable) socket.write(`${JSON.stringify(reply)}\n`);
   };
   const server: Server = createServer((socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
-    createInterface({ input: socket }).on("line", (line) => {
+    const lines = createInterface({ input: socket }).on("line", (line) => {
       const served = serve(line, socket).finally(() => running.delete(served));
       running.add(served);
     });
+    // It tells the socket's errors once more, and one that nobody hears would end the dispatcher.
+    lines.on("error", () => socket.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

@@ -72,18 +72,20 @@ export function openInbox(dir: string, cacheFile: string): Inbox {
 
 const cacheSchema = z.object({
   schemaVersion: z.literal(1),
-  seen: z.record(z.string(), z.object({ key: z.string(), entry: z.custom<InboxEntry>(isEntry) })),
+  seen: z.custom<Record<string, Seen>>((value) => typeof value === "object" && value !== null),
 });
 
-function isEntry(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "meta" in value && "hasText" in value;
+function isSeen([id, seen]: [string, Partial<Seen> | null]): boolean {
+  return typeof seen?.key === "string" && seen.entry?.id === id && typeof seen.entry.meta === "object";
 }
 
 /** The cache can be rebuilt, so anything wrong with it only means that it is empty. */
 function loadSeen(cacheFile: string): Map<string, Seen> {
   try {
     const text = readTextIfExists(cacheFile);
-    return text === undefined ? new Map() : new Map(Object.entries(cacheSchema.parse(JSON.parse(text)).seen));
+    return text === undefined
+      ? new Map()
+      : new Map(Object.entries(cacheSchema.parse(JSON.parse(text)).seen).filter(isSeen));
   } catch {
     return new Map();
   }

@@ -9,7 +9,7 @@ import { localForge } from "../forge/local.ts";
 import type { Forge } from "../forge/port.ts";
 import type { Repository } from "../git/repository.ts";
 import { type Clock, isoTime } from "../kernel/clock.ts";
-import { PrloomError } from "../kernel/errors.ts";
+import { messageOf, PrloomError } from "../kernel/errors.ts";
 import type { Ids } from "../kernel/ids.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import { type PlanEvent, transition } from "../plan/transition.ts";
@@ -147,7 +147,14 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
       loom.inbox.save();
     },
     close(): void {
-      for (const bus of buses.values()) bus.close();
+      for (const [planId, bus] of buses) {
+        try {
+          bus.close();
+        } catch (error) {
+          // The snapshot only saves time, the journals have it all: what was done must not end as a failure.
+          loom.report({ planId, level: "warn", text: `its bus could not be saved: ${messageOf(error)}` });
+        }
+      }
       log.close();
     },
   };

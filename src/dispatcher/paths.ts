@@ -39,19 +39,38 @@ export function pathsOf(repo: { root: string; commonDir: string }, worktreesDir 
   };
 }
 
-/** The home of a plan and what lies in it. */
-export function homeOf(paths: Paths, id: string) {
-  const home = join(paths.plans, id);
-  return {
-    home,
-    plan: join(home, "plan.md"),
-    record: join(home, "state.json"),
-    bus: join(home, "bus"),
-    pluginState: join(home, "plugin-state"),
-    runs: join(home, "runs"),
-    run: (n: number) => join(home, "runs", String(n)),
-    changeRequest: join(home, "change-request.json"),
-  };
+/** The home of a plan and what lies in it. Paths are put together when they are asked for: lists ask for thousands. */
+export class Home {
+  readonly home: string;
+
+  constructor(paths: Paths, id: string) {
+    this.home = `${paths.plans}/${id}`;
+  }
+  get plan(): string {
+    return `${this.home}/plan.md`;
+  }
+  get record(): string {
+    return `${this.home}/state.json`;
+  }
+  get bus(): string {
+    return `${this.home}/bus`;
+  }
+  get pluginState(): string {
+    return `${this.home}/plugin-state`;
+  }
+  get runs(): string {
+    return `${this.home}/runs`;
+  }
+  get changeRequest(): string {
+    return `${this.home}/change-request.json`;
+  }
+  run(number: number): string {
+    return `${this.home}/runs/${number}`;
+  }
+}
+
+export function homeOf(paths: Paths, id: string): Home {
+  return new Home(paths, id);
 }
 
 export function inboxOf(paths: Paths, id: string): { text: string; meta: string } {
