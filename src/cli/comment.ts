@@ -4,7 +4,7 @@ import { callOwner } from "../dispatcher/owner.ts";
 import { gitAt, openRepository } from "../git/repository.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import type { Call } from "./output.ts";
-import { refuseInsideRun, suggesting } from "./plans.ts";
+import { refuseInsideRun, suggesting, tellWithoutDispatcher } from "./plans.ts";
 import { readInput } from "./read-input.ts";
 
 export interface CommentOptions {
@@ -37,6 +37,7 @@ export async function comment(
   const args = { plan, body, author, ...(options.todo === undefined ? {} : { todo: options.todo }) };
   const result = resultSchema.parse(await suggesting(call, plan, () => callOwner(call.cwd, "comment", args)));
   call.output.line(`said to ${plan}. \`prloom show ${plan}\` has the conversation.`);
+  await tellWithoutDispatcher(call);
   call.output.data({ plan, author, ...result });
   return 0;
 }

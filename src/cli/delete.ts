@@ -1,5 +1,6 @@
 import { callOwner } from "../dispatcher/owner.ts";
-import { readPlanDetail } from "../dispatcher/read.ts";
+import { type PlanDetail, readPlanDetail } from "../dispatcher/read.ts";
+import { branchExists, openRepository } from "../git/repository.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import type { Call } from "./output.ts";
 import { reading, refuseInsideRun, suggesting } from "./plans.ts";
@@ -13,32 +14,55 @@ export interface DeleteOptions {
 export async function deletePlan(call: Call, plan: string, options: DeleteOptions): Promise<number> {
   refuseInsideRun(call);
   const { output } = call;
-  const { record } = await suggesting(call, plan, () => reading(call, (loom) => readPlanDetail(loom, plan)));
-  const branch = options.branch === true;
-  if (!options.yes && !(await agreed(call, { plan, branch, inInbox: record.inInbox }))) {
+  const detail = await suggesting(call, plan, () => reading(call, (loom) => readPlanDetail(loom, plan)));
+  const { branch } = detail.record;
+  const withBranch = options.branch === true;
+  if (!options.yes && !(await agreed(call, detail, withBranch))) {
     output.line("Nothing was deleted.");
     return 0;
   }
-  await suggesting(call, plan, () => callOwner(call.cwd, "delete", { plan, branch }));
-  const kept = record.branch !== undefined && !branch;
-  output.line(`deleted ${plan}.${kept ? ` Its branch ${record.branch} is still there.` : ""}`);
-  output.data({ plan, ...(record.branch === undefined ? {} : { branch: record.branch, branchDeleted: branch }) });
+  await suggesting(call, plan, () => callOwner(call.cwd, "delete", { plan, branch: withBranch }));
+  // Looked up and not assumed: git keeps a branch that is checked out somewhere.
+  const kept = branch !== undefined && (await branchExists(await openRepository(call.cwd), branch));
+  output.line(
+    `deleted ${plan}.${branch === undefined ? "" : ` Its branch ${branch} is ${kept ? "still there" : "gone, too"}.`}`,
+  );
+  if (kept && withBranch) output.line(`  hint: \`git branch -D ${branch}\` says why.`);
+  output.data({ plan, ...(branch === undefined ? {} : { branch, branchDeleted: withBranch && !kept }) });
   return 0;
 }
 
-async function agreed(call: Call, what: { plan: string; branch: boolean; inInbox: boolean }): Promise<boolean> {
+/** What deleting takes away and what it leaves, for somebody who has to decide. */
+export function consequences({ record, runs, commits }: PlanDetail, withBranch: boolean): string {
+  if (record.inInbox) return "Its text goes; no work on it has begun.";
+  const { branch } = record;
+  const going = [
+    ...(runs.some((run) => run.state === "working") ? ["the agent that works on it is ended"] : []),
+    ...(record.worktreeReady ? ["its worktree goes, with everything in it that is not committed"] : []),
+    ...(branch !== undefined && withBranch ? [`its branch ${branch} goes, with ${commits.length} commit(s)`] : []),
+  ];
+  const staying = [
+    ...(branch !== undefined && !withBranch ? [`its branch ${branch} with ${commits.length} commit(s)`] : []),
+    "its records under .git/prloom",
+  ];
+  const gone = going.length === 0 ? "" : `${going.join("; ")}. `;
+  return `${gone}${staying.join(" and ")} stay.`.replace(/(^|\. )[a-z]/g, (start) => start.toUpperCase());
+}
+
+async function agreed(call: Call, detail: PlanDetail, withBranch: boolean): Promise<boolean> {
+  const { id, inInbox } = detail.record;
   if (call.output.terminal && process.stdin.isTTY) {
     const { confirm, isCancel } = await import("@clack/prompts");
     const answer = await confirm({
-      message: `Delete ${what.plan}${what.branch ? " and its branch" : ""}?`,
+      message: `Delete ${id}? ${consequences(detail, withBranch)}`,
       initialValue: false,
     });
     return !isCancel(answer) && answer;
   }
-  if (what.inInbox) return true;
+  if (inInbox) return true;
   throw new PrloomError(
     "usage",
-    `Work on ${what.plan} has begun, and there is no terminal to ask whether it shall go.`,
-    `If you mean it: prloom delete ${what.plan} --yes`,
+    `Work on ${id} has begun, and there is no terminal to ask whether it shall go.`,
+    `${consequences(detail, withBranch)} If you mean it: prloom delete ${id} --yes${withBranch ? " --branch" : ""}`,
   );
 }

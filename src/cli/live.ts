@@ -1,17 +1,13 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { createLogUpdate } from "log-update";
-import { readExit } from "../agents/runner.ts";
 import type { Loom, Progress } from "../dispatcher/loom.ts";
 import { textPath } from "../dispatcher/observe.ts";
-import { homeOf } from "../dispatcher/paths.ts";
 import { readRuns } from "../dispatcher/read.ts";
-import type { PlanRecord } from "../plan/record.ts";
 import type { Output } from "./output.ts";
 import type { Style } from "./render/colour.ts";
-import { visible } from "./render/safe-text.ts";
+import { firstLine, visible } from "./render/safe-text.ts";
 import { type Cell, type Column, progressBar, renderTable } from "./render/table.ts";
 import { ageOf, clockTime } from "./render/time.ts";
+import { unfinishedRuns } from "./unfinished-runs.ts";
 
 /** Shows progress while a dispatcher works. */
 export interface LiveView {
@@ -31,7 +27,7 @@ export function jsonLines(): LiveView {
 export function plainLines(output: Output): LiveView {
   return {
     show: ({ at, planId, text }) =>
-      output.line(`${at}  ${planId === undefined ? "" : `${visible(planId)}  `}${visible(text)}`),
+      output.line(`${at}  ${planId === undefined ? "" : `${visible(planId)}  `}${firstLine(text)}`),
     close: () => undefined,
   };
 }
@@ -45,7 +41,7 @@ const STYLES: Readonly<Record<Progress["level"], Style | undefined>> = {
 const REDRAW_MS = 1000;
 const SOON_MS = 50;
 const COLUMNS: readonly Column[] = [
-  { header: "WORKING ON" },
+  { header: "WORKING ON", whole: true },
   { header: "TODO" },
   { header: "FOR", align: "right" },
   { header: "STAGE" },
@@ -68,7 +64,7 @@ export function liveBlock(output: Output, loom: Loom): LiveView {
       block.clear();
       const name = planId === undefined ? "" : `${output.paint("bold", visible(planId))}  `;
       output.line(
-        `${output.paint("dim", clockTime(at))}  ${name}${style ? output.paint(style, visible(text)) : visible(text)}`,
+        `${output.paint("dim", clockTime(at))}  ${name}${style ? output.paint(style, firstLine(text)) : firstLine(text)}`,
       );
       // Many lines may come at once; the block is drawn when they have.
       soon ??= setTimeout(() => {
@@ -86,11 +82,7 @@ export function liveBlock(output: Output, loom: Loom): LiveView {
 }
 
 function runningRows(loom: Loom): Cell[][] {
-  loom.store.reload();
-  const { records } = loom.store.list({ status: ["active", "review"] }, { limit: Number.MAX_SAFE_INTEGER });
-  return records.flatMap((record) => {
-    const number = record.current?.stage === "running" ? record.current.run : record.side?.run;
-    if (record.deleted || number === undefined || !isRunning(loom, record, number)) return [];
+  return unfinishedRuns(loom).flatMap(({ record, run: number }) => {
     const run = readRuns(loom, record, true).find((candidate) => candidate.run === number);
     if (!run) return [];
     const facts = loom.texts.facts(textPath(loom, record), record.id);
@@ -98,9 +90,4 @@ function runningRows(loom: Loom): Cell[][] {
     const bar = total === 0 ? "-" : `${completed}/${total} ${progressBar(completed, total, 5)}`;
     return [[visible(record.id), bar, ageOf(run.startedAt, loom.clock.now()), run.stage, visible(run.agent)]];
   });
-}
-
-function isRunning(loom: Loom, record: PlanRecord, number: number): boolean {
-  const dir = homeOf(loom.paths, record.id).run(number);
-  return existsSync(join(dir, "run.json")) && readExit(dir) === undefined;
 }

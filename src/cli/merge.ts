@@ -6,10 +6,11 @@ import { refuseInsideRun, suggesting } from "./plans.ts";
 const resultSchema = z.object({ sha: z.string().optional(), base: z.string() });
 
 /** Merges a reviewed plan and says where its commits are now. */
-export async function merge(call: Call, plan: string): Promise<number> {
+export async function merge(call: Call, plan: string, options: { readonly force?: boolean }): Promise<number> {
   refuseInsideRun(call);
   const { output } = call;
-  const { sha, base } = resultSchema.parse(await suggesting(call, plan, () => callOwner(call.cwd, "merge", { plan })));
+  const args = { plan, force: options.force === true };
+  const { sha, base } = resultSchema.parse(await suggesting(call, plan, () => callOwner(call.cwd, "merge", args)));
   output.line(
     sha === undefined
       ? `${plan} was in ${base} already; it is done now.`

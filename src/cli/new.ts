@@ -1,15 +1,16 @@
 import { existsSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { CONFIG_FILE, loadConfig } from "../config/load.ts";
+import { nearest } from "../config/nearest.ts";
 import { configForPlan } from "../config/presets.ts";
 import { homeOf, inboxOf, type Paths, pathsOf } from "../dispatcher/paths.ts";
-import { ensureIgnored, openRepository, type Repository } from "../git/repository.ts";
+import { branchExists, ensureIgnored, openRepository, type Repository } from "../git/repository.ts";
 import { git } from "../git/run.ts";
 import { PrloomError } from "../kernel/errors.ts";
-import { ensureDir, existsNoFollow } from "../kernel/files.ts";
+import { ensureDir, existsNoFollow, listDir } from "../kernel/files.ts";
 import { freeId, isValidPlanId, planIdFor } from "../plan/identity.ts";
 import { parsePlan } from "../plan/markdown.ts";
-import type { InboxMeta } from "../plan/record.ts";
+import { type InboxMeta, parseSourceKey } from "../plan/record.ts";
 import { createFile } from "./create-file.ts";
 import type { Call } from "./output.ts";
 import { planTextFor } from "./plan-text.ts";
@@ -41,6 +42,7 @@ export async function newPlan(call: Call, title: string, options: NewOptions): P
   ensureDir(paths.inbox);
   ensureIgnored(repo);
   const doc = parsePlan(text);
+  const warnings = unknownDependencies(paths, [...(options.dependsOn ?? []), ...doc.dependsOn]);
   const id = place(paths, { wanted: options.id, title: doc.title ?? title, text, meta: metaOf(options) });
   const file = inboxOf(paths, id).text;
   const { output } = call;
@@ -51,11 +53,13 @@ export async function newPlan(call: Call, title: string, options: NewOptions): P
     file,
     todos: doc.todos.length,
     problems: doc.problems,
+    warnings,
   });
   output.line(`${output.paint("bold", id)}  ${visible(doc.title ?? id)}  (${options.queue ? "queued" : "draft"})`);
   output.line(`  ${relative(call.cwd, file) || file}`);
   if (doc.todos.length === 0) output.line("  It has no TODOs yet: the designer agent makes them when work starts.");
   for (const problem of doc.problems) output.line(`  ${output.paint("yellow", "note:")} ${visible(problem)}`);
+  for (const warning of warnings) output.line(`  ${output.paint("yellow", "warning:")} ${visible(warning)}`);
   output.line();
   output.line(`next: ${nextSteps(repo, id, options.queue === true).join("; ")}`);
   return 0;
@@ -68,6 +72,18 @@ function nextSteps(repo: Repository, id: string, queued: boolean): string[] {
     "`prloom start` works on what is queued",
     `\`prloom show ${id}\` tells how far it is`,
   ];
+}
+
+/** A plan may wait for one that is written later, so this is no mistake; a misspelt one would wait for ever. */
+function unknownDependencies(paths: Paths, names: readonly string[]): string[] {
+  const inbox = listDir(paths.inbox).flatMap((name) => (name.endsWith(".md") ? [name.slice(0, -3)] : []));
+  const known = [...listDir(paths.plans), ...inbox];
+  const unknown = [...new Set(names)].filter((name) => !known.includes(name) && parseSourceKey(name) === undefined);
+  return unknown.map((name) => {
+    const meant = nearest(name, known);
+    const guess = meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
+    return `it waits for "${name}", and there is no such plan yet.${guess}`;
+  });
 }
 
 /** Mistakes in what the plan asks for are told now and not when work on it starts. */
@@ -87,6 +103,13 @@ async function checkWishes(repo: Repository, options: NewOptions): Promise<void>
         "usage",
         `"${branch}" cannot be the name of a branch.`,
         "For example: --branch feature/login",
+      );
+    }
+    if (await branchExists(repo, branch)) {
+      throw new PrloomError(
+        "branch-exists",
+        `There is a branch "${branch}" already, and prloom works only on branches that it made.`,
+        "Choose another `--branch`, or leave it out: the branch is then called prloom/<id>.",
       );
     }
   }

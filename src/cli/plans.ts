@@ -1,6 +1,9 @@
 import { nearest } from "../config/nearest.ts";
 import type { Loom } from "../dispatcher/loom.ts";
 import { openForReading } from "../dispatcher/open.ts";
+import { liveDaemon } from "../dispatcher/owner.ts";
+import { pathsOf } from "../dispatcher/paths.ts";
+import { openRepository } from "../git/repository.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import type { Call } from "./output.ts";
 
@@ -22,6 +25,12 @@ export async function reading<T>(call: Call, act: (loom: Loom) => Promise<T> | T
   } finally {
     loom.close();
   }
+}
+
+/** Says that somebody has to start a dispatcher before anything comes of a change, if none runs. */
+export async function tellWithoutDispatcher({ cwd, output }: Call): Promise<void> {
+  if (output.json || (await liveDaemon(pathsOf(await openRepository(cwd))))) return;
+  output.line("No dispatcher is running: nothing happens before `prloom start`.");
 }
 
 /** Names of all plans that there are, in the inbox or after it. */

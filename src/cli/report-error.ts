@@ -1,4 +1,5 @@
-import { messageOf, PrloomError } from "../kernel/errors.ts";
+import { dirname } from "node:path";
+import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
 import { diskError } from "../kernel/files.ts";
 import { visible } from "./render/safe-text.ts";
 import { version } from "./version.ts";
@@ -10,14 +11,48 @@ export function exitCodeOf(error: unknown): number {
   return error instanceof PrloomError && CALLED_WRONGLY.includes(error.code) ? 2 : 1;
 }
 
+const DENIED: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "operation not permitted",
+  EROFS: "the file system is read-only",
+};
+
+/** What the system refused because of the user's own surroundings, as an error with a hint; all else as it is. */
+function explained(error: unknown): unknown {
+  const code = errnoOf(error) ?? "";
+  if (code === "ERR_SQLITE_ERROR" && /unable to open|readonly database/i.test(messageOf(error))) return noLock(error);
+  const why = DENIED[code];
+  // Without a path it is not about a file, and we would not know what to tell.
+  if (why === undefined || !(error instanceof Error) || !("path" in error) || typeof error.path !== "string")
+    return diskError(error, "what prloom had to say or to keep");
+  return new PrloomError(
+    "no-permission",
+    `prloom cannot use ${error.path}: ${why} (${code}).`,
+    `Look who owns it and who may write there: ls -ld ${dirname(error.path)} ${error.path}`,
+    error,
+  );
+}
+
+/** The lock is a database file, and its library does not say which system call failed. */
+function noLock(error: unknown): PrloomError {
+  return new PrloomError(
+    "no-permission",
+    `prloom cannot open its lock file, prloom/daemon.lock in the git directory: ${messageOf(error)}.`,
+    "Look who may write there: ls -la .git/prloom",
+    error,
+  );
+}
+
 /** What programs are told about an error. */
-export function errorData(error: unknown): { code: string; message: string; hint: string } {
+export function errorData(thrown: unknown): { code: string; message: string; hint: string } {
+  const error = explained(thrown);
   if (error instanceof PrloomError) return { code: error.code, message: error.message, hint: error.hint };
   return { code: "internal", message: messageOf(error), hint: "This is a fault of prloom; please report it." };
 }
 
 /** The lines for people: two for a user's mistake, a report for our bug. */
-export function errorLines(error: unknown, argv: readonly string[]): string[] {
+export function errorLines(thrown: unknown, argv: readonly string[]): string[] {
+  const error = explained(thrown);
   if (error instanceof PrloomError && error.code !== "internal") {
     const [first = "", ...more] = error.message.split("\n").map(visible);
     return [`error: ${first} [${error.code}]`, ...more.map((line) => `  ${line}`), `  hint: ${visible(error.hint)}`];
@@ -42,8 +77,7 @@ function causeLines(error: unknown): string[] {
 }
 
 /** Says on stderr what went wrong, and with --json on stdout too; returns the exit code. */
-export function reportError(thrown: unknown, argv: readonly string[]): number {
-  const error = diskError(thrown, "what prloom had to say or to keep");
+export function reportError(error: unknown, argv: readonly string[]): number {
   const end = argv.indexOf("--");
   if ((end < 0 ? argv : argv.slice(0, end)).includes("--json")) {
     process.stdout.write(`${JSON.stringify({ error: errorData(error) })}\n`);

@@ -1,14 +1,15 @@
-import { findProgram } from "../agents/find-program.ts";
 import type { Config } from "../config/config.ts";
 import { runDispatcher } from "../dispatcher/daemon.ts";
 import { readStatus, type StatusReport } from "../dispatcher/read.ts";
 import type { PlanSummary } from "../plan/summary.ts";
+import { checkProgram } from "./agent-program.ts";
 import { startDetached } from "./detach.ts";
 import { jsonLines, type LiveView, liveBlock, plainLines } from "./live.ts";
 import type { Call } from "./output.ts";
 import { reading, refuseInsideRun } from "./plans.ts";
 import { planTable, waitsFor } from "./render/plan-table.ts";
-import { visible } from "./render/safe-text.ts";
+import { firstLine, visible } from "./render/safe-text.ts";
+import { unfinishedRuns } from "./unfinished-runs.ts";
 import { version } from "./version.ts";
 
 export interface StartOptions {
@@ -19,14 +20,19 @@ export interface StartOptions {
 /** Works on plans until told to stop, or until nothing is left to do. */
 export async function start(call: Call, options: StartOptions): Promise<number> {
   refuseInsideRun(call);
-  if (options.detach) return startDetached(call, { untilIdle: options.untilIdle === true });
+  const untilIdle = options.untilIdle === true;
+  if (options.detach) return startDetached(call, { untilIdle });
   const { output } = call;
   return reading(call, async (loom) => {
     for (const warning of missingPrograms(call, loom.config, loom.paths.root)) output.note(`warning: ${warning}`);
     const view = output.json ? jsonLines() : output.terminal ? liveBlock(output, loom) : plainLines(output);
-    const reasons = await dispatch(call, view, options.untilIdle === true);
-    loom.store.reload();
-    summary(call, await readStatus(loom), { reasons, now: loom.clock.now() });
+    const { reasons, signalled } = await dispatch(call, view, untilIdle);
+    const interrupted = unfinishedRuns(loom).length > 0;
+    const stopped = signalled || !untilIdle || interrupted;
+    const report = await readStatus(loom);
+    // What the dispatcher last thought is out of date when it did not end by itself: its agents were ended since.
+    const plans = stopped ? report.plans : withReasons(report.plans, reasons);
+    summary(call, { ...report, plans }, { stopped, interrupted, now: loom.clock.now() });
     return 0;
   });
 }
@@ -34,15 +40,21 @@ export async function start(call: Call, options: StartOptions): Promise<number> 
 /** Said and not refused: plans that use other agents are not to suffer. */
 function missingPrograms(call: Call, config: Config, root: string): string[] {
   const used = Object.entries(config.agents).filter(([name]) => Object.values(config.stages).includes(name));
-  return used
-    .filter(([, { command, env }]) => findProgram(command, env.PATH ?? call.env.PATH, root) === undefined)
-    .map(
-      ([name, { command }]) =>
-        `the agent "${name}" cannot work: the program "${command}" was not found. Set agents.${name}.command in prloom/config.json.`,
-    );
+  return used.flatMap(([name, agent]) => {
+    const check = checkProgram(agent, { path: call.env.PATH, root });
+    if (check.kind !== "missing") return [];
+    return [
+      `the agent "${name}" cannot work: the program "${check.program}" was not found. Set agents.${name}.command in prloom/config.json.`,
+    ];
+  });
 }
 
-async function dispatch(call: Call, view: LiveView, untilIdle: boolean): Promise<ReadonlyMap<string, string>> {
+interface Dispatched {
+  readonly reasons: ReadonlyMap<string, string>;
+  readonly signalled: boolean;
+}
+
+async function dispatch(call: Call, view: LiveView, untilIdle: boolean): Promise<Dispatched> {
   const stop = new AbortController();
   const onSignal = (): void => {
     // Whoever asks twice does not want to wait; everything on disk is made for being ended anywhere.
@@ -52,44 +64,60 @@ async function dispatch(call: Call, view: LiveView, untilIdle: boolean): Promise
   };
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   try {
-    const outcome = await runDispatcher({
+    const { reasons } = await runDispatcher({
       cwd: call.cwd,
       version: version(),
       untilIdle,
       signal: stop.signal,
       onProgress: (progress) => view.show(progress),
     });
-    return outcome.reasons;
+    return { reasons, signalled: stop.signal.aborted };
   } finally {
     view.close();
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
   }
 }
 
-/** What came of it, and why the rest stands still. */
-function summary(call: Call, report: StatusReport, end: { reasons: ReadonlyMap<string, string>; now: number }): void {
-  const { output } = call;
-  const plans = report.plans.map((plan): PlanSummary => {
+function withReasons(plans: readonly PlanSummary[], reasons: ReadonlyMap<string, string>): PlanSummary[] {
+  return plans.map((plan) => {
     const { waiting: _stale, ...rest } = plan;
-    const reason = end.reasons.get(plan.planId);
+    const reason = reasons.get(plan.planId);
     return reason === undefined ? rest : { ...rest, waiting: reason };
   });
-  if (output.json) process.stdout.write(`${JSON.stringify({ type: "end", ...report, plans })}\n`);
+}
+
+interface End {
+  readonly stopped: boolean;
+  /** Agents were at work when it was stopped. */
+  readonly interrupted: boolean;
+  readonly now: number;
+}
+
+/** What came of it, and why the rest stands still. */
+function summary(call: Call, report: StatusReport, { stopped, interrupted, now }: End): void {
+  const { output } = call;
+  const { plans } = report;
+  if (output.json) process.stdout.write(`${JSON.stringify({ type: "end", stopped, ...report })}\n`);
   output.line();
   const done = plans.filter((plan) => plan.status === "done").length;
   const open = plans.filter((plan) => plan.status !== "done");
-  if (open.length > 0) planTable(output, open, end.now);
+  if (open.length > 0) planTable(output, open, now);
   if (done > 0) output.line(`${done} done`);
   if (plans.length === 0) output.line('There are no plans. `prloom new "What shall be done" --queue` makes one.');
-  const stuck = open.filter((plan) => plan.status !== "review" && waitsFor(plan) !== "");
+  const stuck = open.filter((plan) => plan.blocked || (!stopped && plan.status !== "review" && waitsFor(plan) !== ""));
   if (stuck.length > 0) output.line();
   for (const plan of stuck) {
-    output.line(`${output.paint("bold", visible(plan.planId))}: ${visible(waitsFor(plan))}`);
+    output.line(`${output.paint("bold", visible(plan.planId))}: ${waitsFor(plan)}`);
     if (plan.blocked)
-      output.line(`  hint: ${visible(plan.blocked.hint ?? `\`prloom show ${plan.planId}\` tells more.`)}`);
+      output.line(`  hint: ${firstLine(plan.blocked.hint ?? `\`prloom show ${plan.planId}\` tells more.`)}`);
   }
   for (const problem of report.problems) {
-    output.line(`${output.paint("yellow", "problem:")} ${visible(problem.file)}: ${visible(problem.reason)}`);
+    output.line(`${output.paint("yellow", "problem:")} ${visible(problem.file)}: ${firstLine(problem.reason)}`);
     output.line(`  hint: ${visible(problem.hint)}`);
   }
+  if (!stopped) return;
+  output.line();
+  output.line(`stopped; ${interrupted ? "agents were ended, `prloom start` goes on where they were" : GOES_ON}`);
 }
+
+const GOES_ON = "no agent was at work, `prloom start` goes on";

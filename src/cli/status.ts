@@ -4,7 +4,7 @@ import type { PlanSummary } from "../plan/summary.ts";
 import type { Call, Output } from "./output.ts";
 import { reading } from "./plans.ts";
 import { planTable } from "./render/plan-table.ts";
-import { visible } from "./render/safe-text.ts";
+import { firstLine, visible } from "./render/safe-text.ts";
 import { ageOf, shortDuration } from "./render/time.ts";
 
 export interface StatusOptions {
@@ -65,7 +65,7 @@ function surroundings(output: Output, report: StatusReport, now: number): void {
       output.paint("red", `dead: ${dead.count} record(s) were given up (\`prloom events <plan> --log dead\`)`),
     );
   for (const problem of problems) {
-    output.line(`${output.paint("yellow", "problem:")} ${visible(problem.file)}: ${visible(problem.reason)}`);
+    output.line(`${output.paint("yellow", "problem:")} ${visible(problem.file)}: ${firstLine(problem.reason)}`);
     output.line(`  hint: ${visible(problem.hint)}`);
   }
 }

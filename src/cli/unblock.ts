@@ -1,13 +1,24 @@
-import { callOwner } from "../dispatcher/owner.ts";
+import { readStatus } from "../dispatcher/read.ts";
+import { changeEach } from "./change.ts";
 import type { Call } from "./output.ts";
-import { refuseInsideRun, suggesting } from "./plans.ts";
+import { reading, refuseInsideRun } from "./plans.ts";
 
-/** Clears what a plan is blocked by; `reset` drops what its unfinished TODO left behind. */
-export async function unblock(call: Call, plan: string, options: { readonly reset?: boolean }): Promise<number> {
+/** Clears what plans are blocked by; `reset` drops what their unfinished TODOs left behind. */
+export async function unblock(
+  call: Call,
+  plans: readonly string[],
+  options: { readonly reset?: boolean },
+): Promise<number> {
   refuseInsideRun(call);
   const reset = options.reset === true;
-  await suggesting(call, plan, () => callOwner(call.cwd, "unblock", { plan, reset }));
-  call.output.line(`${plan} is no longer blocked.${reset ? " What the unfinished TODO left behind is gone." : ""}`);
-  call.output.data({ plan, reset });
-  return 0;
+  const before = await reading(call, readStatus);
+  const blocked = new Set(before.plans.filter((plan) => plan.blocked).map((plan) => plan.planId));
+  const dropped = reset ? " What the unfinished TODO left behind is gone." : "";
+  return changeEach(call, plans, {
+    name: "unblock",
+    args: { reset },
+    done: (plan) => `${blocked.has(plan) ? "is no longer blocked." : "was not blocked."}${dropped}`,
+    needsDispatcher: reset || plans.some((plan) => blocked.has(plan)),
+    data: { reset, notBlocked: [...new Set(plans)].filter((plan) => !blocked.has(plan)) },
+  });
 }

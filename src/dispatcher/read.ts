@@ -208,7 +208,7 @@ export function readRuns(loom: Loom, record: PlanRecord, working: boolean): RunS
     const exit = readExit(home.run(run));
     const state = exit
       ? ("ended" as const)
-      : working && run === record.runs
+      : working && run >= record.runs
         ? ("working" as const)
         : ("interrupted" as const);
     return [{ run, ...facts, dir: home.run(run), state, ...(exit ? { exit } : {}) }];

@@ -32,7 +32,7 @@ describe("commands without a dispatcher", () => {
     ]);
     assert.deepEqual([report.deferred.count, report.dead.count, report.daemon.running], [0, 0, false]);
     const { stdout } = await run(["status"]);
-    assert.match(stdout, /^PLAN +STATUS +TODO +AGE +WAITS FOR$/m);
+    assert.match(stdout, /^PLAN +STATUS +TODO +CHANGED +WAITS FOR$/m);
     assert.match(stdout, /^one +draft +0\/1 /m);
     assert.match(stdout, /sandbox: none: agents run with your rights/);
     assert.ok(!stdout.includes("\u001b"));
@@ -58,17 +58,28 @@ describe("commands without a dispatcher", () => {
     await json(["resume", "one"]);
   });
 
-  it("blocks with a reason that show tells, and unblocks", async () => {
-    await json(["block", "two", "waits", "for", "rain"]);
+  it("blocks with a reason that show tells wholly and tables in one line, and unblocks", async () => {
+    await json(["block", "two", `waits for rain\n${"and more rain ".repeat(20)}\nto fall`]);
+    assert.match((await run(["status"])).stdout, /^two .*blocked: waits for rain$/m);
+    await json(["block", "three", "long ".repeat(100)]);
+    const line = /blocked: long .*/.exec((await run(["status"])).stdout)?.[0] ?? "";
+    assert.ok(line.length > 100 && line.length <= 160, line);
     const { stdout } = await run(["show", "two"]);
-    assert.match(stdout, /blocked: waits for rain/);
-    assert.match(stdout, /hint: `prloom unblock two`/);
-    await json(["unblock", "two"]);
+    assert.match(
+      stdout,
+      /^blocked: waits for rain \(\d+s ago\)\n {2}and more rain .*\n {2}to fall\n {2}hint: `prloom unblock two`/m,
+    );
+    const unblocked = await run(["unblock", "two", "three", "one"]);
+    assert.match(
+      unblocked.stdout,
+      /^two is no longer blocked\.\nthree is no longer blocked\.\none was not blocked\.$/m,
+    );
+    assert.match(unblocked.stdout, /^No dispatcher is running: .*`prloom start`/m);
     assert.equal((await json(["show", "two"])).blocked, undefined);
   });
 
   it("names the plan that was probably meant, and takes no part of a name for it", async () => {
-    for (const args of [["show"], ["queue"], ["merge"], ["logs"], ["events"], ["delete"], ["clean"]]) {
+    for (const args of [["show"], ["queue"], ["events"], ["delete"]]) {
       const { code, stderr } = await run([...args, "thre"]);
       assert.equal(code, 1);
       assert.match(stderr, /\[plan-not-found\]\n {2}hint: Did you mean `three`\?/, args[0]);
@@ -77,7 +88,8 @@ describe("commands without a dispatcher", () => {
 
   it("says a comment in the name of git's user", async () => {
     git(root, "config", "user.name", "Ada");
-    await json(["comment", "one", "please", "hurry"]);
+    assert.match((await run(["comment", "one", "please", "hurry"])).stdout, /^No dispatcher is running/m);
+    assert.match((await run(["show", "one"])).stdout, /Ada, \d+s ago \(not read yet\)\n {4}please hurry/);
     const { thread } = await json(["show", "one"]);
     assert.deepEqual(
       thread.map(({ author, body }: { author: string; body: string }) => [author, body]),
@@ -199,7 +211,7 @@ describe("doctor", () => {
     assert.equal(nothing.code, 1);
     assert.match(nothing.stdout, /✗ commits: .*\n {2}hint: .*git commit/);
     assert.match(nothing.stdout, /✗ config: .*\n {2}hint: .*prloom init/);
-    await bare.run(["init", "--command", "does-not-exist"]);
+    await bare.run(["init", "--command", "does-not-exist --at-all"]);
     writeFileSync(join(bare.root, "prloom", ".local", "inbox", "Bad Name.md"), "x");
     const { code, stdout } = await bare.run(["doctor"]);
     assert.equal(code, 1);
@@ -219,6 +231,14 @@ describe("errors and ends", () => {
     assert.match(text, /^error: x is not a function \[internal\]\n {2}This is a fault of prloom/);
     for (const part of ["version:", "node:", "platform:", "command:  prloom show one", "TypeError"])
       assert.ok(text.includes(part), part);
+  });
+
+  it("calls a file that may not be used the user's matter, and names it", () => {
+    const denied = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES", path: "/some/file" });
+    const [first = "", ...more] = errorLines(denied, ["show"]);
+    assert.match(first, /^error: .*\/some\/file: permission denied .*\[no-permission\]$/);
+    assert.equal(more.length, 1);
+    assert.match(more[0] ?? "", /^ {2}hint: .*\/some\/file/);
   });
 
   it("does not mind when nobody reads to the end", async () => {

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** Done once, as soon as the program has printed the words. */
+  readonly when?: { readonly says: string; act(child: ChildProcess): void };
 }
 
 /** An environment in which nothing of the person who runs the tests shows. */
@@ -33,10 +35,20 @@ function cleanEnvironment(home: string): Record<string, string> {
   };
 }
 
+function listen(child: ChildProcess, when: NonNullable<RunOptions["when"]>): void {
+  let said = "";
+  child.stdout?.on("data", (text: string) => {
+    const before = said.includes(when.says);
+    said += text;
+    if (!before && said.includes(when.says)) when.act(child);
+  });
+}
+
 /** Runs the real command line program. */
 export function prloom(args: readonly string[], options: RunOptions): Promise<Ran> {
   const env = { ...cleanEnvironment(options.cwd), ...options.env };
   const child = spawn(process.execPath, [MAIN, ...args], { cwd: options.cwd, env });
+  if (options.when) listen(child, options.when);
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
@@ -98,6 +110,8 @@ const AGENT = `#!/bin/sh
 cat > /dev/null
 echo "working on $PRLOOM_TODO"
 [ "$PRLOOM_STAGE" = worker ] || exit 0
+case "$PRLOOM_TODO" in slow*) exec sleep 60;; never*) exit 0;;
+  gated*) until [ -e "$PRLOOM_WORKTREE/../../../../go" ]; do sleep 0.05; done;; esac
 echo "$PRLOOM_TODO" >> "$PRLOOM_WORKTREE/out.txt"
 sed 's/- \\[ \\]/- [x]/' "$PRLOOM_PLAN_FILE" > "$PRLOOM_RUN_DIR/plan" && cat "$PRLOOM_RUN_DIR/plan" > "$PRLOOM_PLAN_FILE"
 `;

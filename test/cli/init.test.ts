@@ -20,7 +20,8 @@ describe("init", { concurrency: 2 }, () => {
     assert.equal(code, 0);
     assert.deepEqual(configOf(root), { agents: { agent: { command: "your-agent" } }, stages: { default: "agent" } });
     assert.match(stdout, /"your-agent" was not found/);
-    assert.match(stdout, /before `prloom start`/);
+    assert.match(stdout, /Set agents\.agent\.command .* before `prloom start`/);
+    assert.match(stdout, /^ {2}git add prloom\/config\.json \.gitignore && git commit/m);
     assert.ok(existsSync(join(root, "prloom", ".local", "inbox")));
     assert.equal(git(root, "status", "--porcelain", "-uall"), "?? .gitignore\n?? prloom/config.json\n");
     assert.match(readFileSync(join(root, ".git", "info", "exclude"), "utf8"), /^\/prloom\/\.local\/$/m);
@@ -49,7 +50,9 @@ describe("init", { concurrency: 2 }, () => {
     }
     const { code } = await run(["init", "--yes"], { env: { PATH: `${bin}${delimiter}${process.env.PATH}` } });
     assert.equal(code, 0);
-    assert.deepEqual(configOf(root).agents, { opencode: { command: "opencode", args: ["run"] } });
+    assert.deepEqual(configOf(root).agents, {
+      opencode: { command: "opencode", args: ["run"], passEnv: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"] },
+    });
   });
 
   it("takes a program with arguments, dashes included", async (t) => {
@@ -65,11 +68,14 @@ describe("init", { concurrency: 2 }, () => {
   it("never overwrites a config, and adds its lines once", async (t) => {
     const { root, run } = repository(t);
     writeFileSync(join(root, ".gitignore"), "node_modules");
-    await run(["init", "--command", "sh"]);
+    const first = await run(["init", "--command", "sh -e"]);
+    assert.doesNotMatch(first.stdout, /not found/);
+    assert.deepEqual(configOf(root), { agents: { sh: { command: "sh -e" } }, stages: { default: "sh" } });
     const before = readFileSync(join(root, "prloom", "config.json"), "utf8");
     const { code, stdout } = await run(["init", "--yes", "--command", "other"]);
     assert.equal(code, 0);
     assert.match(stdout, /left as it is/);
+    assert.match(stdout, /^--command was not used.*\n.*edit agents\.sh\.command/m);
     assert.equal(readFileSync(join(root, "prloom", "config.json"), "utf8"), before);
     assert.equal(readFileSync(join(root, ".gitignore"), "utf8"), "node_modules\n/prloom/.local/\n");
   });
@@ -82,6 +88,15 @@ describe("init", { concurrency: 2 }, () => {
     assert.equal(code, 1);
     assert.match(stderr, /\[config-invalid\]/);
     assert.equal(readFileSync(join(root, "prloom", "config.json"), "utf8"), "{ nonsense");
+  });
+
+  it("refuses a repository without a working tree", async (t) => {
+    const dir = mkdtempSync(join(tmpdir(), "prloom-cli-"));
+    t.after(() => rmSync(dir, { recursive: true }));
+    git(dir, "init", "-q", "--bare");
+    const { code, stderr } = await prloom(["init", "--yes"], { cwd: dir });
+    assert.equal(code, 1);
+    assert.match(stderr, /bare repository.*working tree\. \[not-a-repository\]\n {2}hint: .*git clone/);
   });
 
   it("refuses a folder that is no repository", async (t) => {

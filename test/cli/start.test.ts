@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { git, testRepository } from "./fixture.ts";
 
@@ -50,6 +52,45 @@ describe("start", { concurrency: 2 }, () => {
     assert.match(stdout, /^hidden-one: `prloom unhide hidden-one`$/m);
     assert.match(stdout, /^blocked-one: blocked: no time\n {2}hint: `prloom unblock blocked-one`/m);
     assert.ok(!stdout.includes("\u001b"));
+    assert.doesNotMatch(stdout, /^stopped/m);
+  });
+
+  it("says truly what it left when it is stopped, and lists what is blocked in review", async (t) => {
+    const { root, run } = repository(t);
+    const config = join(root, "prloom", "config.json");
+    writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, "utf8")), checks: ["echo looks fine"] }));
+    await run(["new", "Quick", "--todo", "one", "--queue"]);
+    await run(["new", "Never", "--todo", "never", "--queue"]);
+    assert.equal((await run(["start", "--until-idle"])).code, 0);
+    assert.match(
+      (await run(["logs", "quick"])).stdout,
+      /^working on one\n--- check `echo looks fine` \(exit 0\) ---\nlooks fine\n$/,
+    );
+    const { stdout: shown } = await run(["show", "never"]);
+    assert.equal(shown.match(/\d+s ago +\d+s +exit 0, not accepted$/gm)?.length, 3);
+    await run(["block", "quick", "not now"]);
+    await run(["new", "Slow", "--todo", "slow", "--queue"]);
+    const { code, stdout } = await run(["start"], {
+      when: { says: "worker started", act: (child) => child.kill("SIGTERM") },
+    });
+    assert.equal(code, 0);
+    assert.match(stdout, /^quick: blocked: not now\n {2}hint: /m);
+    assert.match(stdout, /^stopped; agents were ended, `prloom start` goes on where they were$/m);
+    assert.doesNotMatch(stdout, /agent is working/);
+    assert.match((await run(["delete", "quick"])).stderr, /stay\. If you mean it: prloom delete quick --yes/);
+    const deleted = await run(["delete", "quick", "--yes", "--branch"]);
+    assert.match(deleted.stdout, /Its branch prloom\/quick is gone, too/);
+  });
+
+  it("is followed by logs from before the first run until the plan rests", async (t) => {
+    const { root, run } = repository(t);
+    await run(["new", "Two steps", "--id", "steps", "--todo", "gated", "--todo", "two"]);
+    await run(["start", "--detach"]);
+    // The first agent waits until its words have been seen.
+    const when = { says: "working on gated", act: () => writeFileSync(join(root, "go"), "") };
+    const [followed] = await Promise.all([run(["logs", "steps", "--follow"], { when }), run(["queue", "steps"])]);
+    assert.equal(followed.code, 0, followed.stderr);
+    assert.match(followed.stdout, /^working on gated\n--- run 2 \(worker, .*\) ---\nworking on two\n$/);
   });
 
   it("runs in the background until it is stopped, once per repository", async (t) => {

@@ -7,6 +7,34 @@ import { coloured } from "../../src/cli/render/colour.ts";
 import { onlyColour, visible, visibleLines } from "../../src/cli/render/safe-text.ts";
 import { type Column, cutToWidth, progressBar, renderTable } from "../../src/cli/render/table.ts";
 import { ageOf, shortDuration } from "../../src/cli/render/time.ts";
+import { displayWidth } from "../../src/cli/render/width.ts";
+
+describe("displayWidth", () => {
+  const texts = [
+    "",
+    "abc",
+    "é ß ø",
+    "e\u0301",
+    "日本語",
+    "ｱﾞ",
+    "👨‍👩‍👧",
+    "👍🏽",
+    "🇩🇪",
+    "1️⃣",
+    "✔️",
+    "한글".normalize("NFD"),
+    "█░…",
+  ];
+  for (const text of texts) {
+    it(`measures ${JSON.stringify(text)} as a terminal does`, () =>
+      assert.equal(displayWidth(text), stringWidth(text)));
+  }
+
+  it("never measures less than a terminal draws", () => {
+    const text = fc.oneof(fc.string({ unit: "grapheme" }), fc.string({ unit: "binary" })).map(visible);
+    fc.assert(fc.property(text, (some) => assert.ok(displayWidth(some) >= stringWidth(some))));
+  });
+});
 
 describe("cutToWidth", () => {
   const cases: [string, number, string][] = [
@@ -49,6 +77,21 @@ describe("a table", () => {
       width: 40,
     });
     assert.equal(lines[1], "add-login   3m  a very long reason that…");
+  });
+
+  it("cuts a whole column last, after the others are gone", () => {
+    const whole: Column[] = [
+      { header: "PLAN", whole: true },
+      { header: "STATUS" },
+      { header: "WAITS FOR", flexible: true },
+    ];
+    const row = ["a-plan-with-a-long-name", "active, blocked", "a very long reason that does not fit at all"];
+    const at = (width: number) => renderTable(whole, [row], { width })[1];
+    assert.equal(at(50), "a-plan-with-a-long-name  active, bl…  a very long…");
+    assert.equal(at(40), "a-plan-with-a-long-name  activ…  a very…");
+    assert.equal(at(31), "a-plan-with-a-long-name  activ…");
+    assert.equal(at(23), "a-plan-with-a-long-name");
+    assert.equal(at(10), "a-plan-wi…");
   });
 
   it("is as wide as it likes where there is no terminal", () => {

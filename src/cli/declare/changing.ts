@@ -30,12 +30,12 @@ export function declareChanging(program: Command): void {
     );
   declare(program, "unblock", {
     about: "clear the reason and try again what it stopped",
-    examples: ["unblock add-a-login-page", "unblock add-a-login-page --reset"],
+    examples: ["unblock add-a-login-page", "unblock first-plan second-plan --reset"],
   })
-    .argument("<plan>", "its id")
+    .argument("<plans...>", "their ids")
     .option("--reset", "drop what the unfinished TODO left in the worktree")
-    .action((plan: string, options: { reset?: boolean } & JsonOption) =>
-      perform(options, async (call) => (await import("../unblock.ts")).unblock(call, plan, options)),
+    .action((plans: string[], options: { reset?: boolean } & JsonOption) =>
+      perform(options, async (call) => (await import("../unblock.ts")).unblock(call, plans, options)),
     );
   declare(program, "delete", {
     about: "take a plan away: its run is ended, its worktree removed; its branch and its records stay",

@@ -6,9 +6,9 @@ export interface JsonOption {
   readonly json?: boolean;
 }
 
-/** Adds a command that takes --json, with examples under its help. */
+/** Adds a command that takes --json, with examples under its help; an example that says `prloom` itself is a whole line. */
 export function declare(program: Command, name: string, text: { about: string; examples: readonly string[] }): Command {
-  const examples = text.examples.map((line) => `  $ prloom ${line}`).join("\n");
+  const examples = text.examples.map((line) => `  $ ${/\bprloom /.test(line) ? line : `prloom ${line}`}`).join("\n");
   return program
     .command(name)
     .description(text.about)

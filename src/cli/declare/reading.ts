@@ -42,12 +42,12 @@ export function declareReading(program: Command): void {
 
 function declareLogs(program: Command): void {
   declare(program, "logs", {
-    about: "what an agent printed; of the newest run, unless told otherwise",
+    about: "what an agent and the checks of its work printed; of the newest run, unless told otherwise",
     examples: ["logs add-a-login-page", "logs add-a-login-page --follow", "logs add-a-login-page --run 2 --tail 50"],
   })
     .argument("<plan>", "its id")
     .option("--run <number>", "which run", wholeNumber(1))
-    .option("-f, --follow", "go on until the run ends")
+    .option("-f, --follow", "go on, also with the next runs, until the plan rests; with --run until that run ends")
     .option("--tail <lines>", "only the last lines", wholeNumber(0))
     .action((plan: string, options: LogsOptions & JsonOption) =>
       perform(options, async (call) => (await import("../logs.ts")).logs(call, plan, options)),

@@ -34,10 +34,11 @@ export function declareTalking(program: Command): void {
     );
   declare(program, "merge", {
     about: "merge a plan that is in review into its base branch, and finish it",
-    examples: ["merge add-a-login-page"],
+    examples: ["merge add-a-login-page", "merge add-a-login-page --force"],
   })
     .argument("<plan>", "its id")
-    .action((plan: string, options: JsonOption) =>
-      perform(options, async (call) => (await import("../merge.ts")).merge(call, plan)),
+    .option("--force", "merge though it is blocked or has unanswered comments")
+    .action((plan: string, options: { force?: boolean } & JsonOption) =>
+      perform(options, async (call) => (await import("../merge.ts")).merge(call, plan, options)),
     );
 }

@@ -9,7 +9,7 @@ import { isMissing, listDir, readTextIfExists } from "../../kernel/files.ts";
 import { parsePlan, progressOf } from "../../plan/markdown.ts";
 import type { Output } from "../output.ts";
 import type { Style } from "../render/colour.ts";
-import { visible } from "../render/safe-text.ts";
+import { firstLine, visible } from "../render/safe-text.ts";
 import { cutToWidth } from "../render/table.ts";
 import { DEMO_PLAN } from "./repository.ts";
 
@@ -56,7 +56,7 @@ export function openLiveView(options: LiveOptions): LiveView {
       // What the agent printed before comes before.
       look();
       const style = STYLES[level];
-      const line = visible(text);
+      const line = firstLine(text);
       write(style ? paint(style, line) : line);
     },
     close() {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { PlanDetail } from "../../dispatcher/read.ts";
 import type { Paint } from "../render/colour.ts";
-import { visible } from "../render/safe-text.ts";
+import { firstLine, visible } from "../render/safe-text.ts";
 
 const MARKS = { open: "[ ]", done: "[x]", blocked: "[b]" } as const;
 
@@ -47,7 +47,7 @@ export function summaryLines(result: DemoResult, paint: Paint): string[] {
     ? paint("green", `Ready for review: ${completed} of ${total} TODOs, ${commits.length} commits, ${time}.`)
     : paint(
         "red",
-        `Not finished: ${completed} of ${total} TODOs after ${time}. ${summary.blocked?.reason ?? ""}`.trim(),
+        `Not finished: ${completed} of ${total} TODOs after ${time}. ${firstLine(summary.blocked?.reason ?? "")}`.trim(),
       );
   return [
     "",

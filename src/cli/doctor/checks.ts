@@ -4,6 +4,7 @@ import { loadConfig } from "../../config/load.ts";
 import { openRepository, type Repository, requireCommits } from "../../git/repository.ts";
 import { git, requireGitVersion } from "../../git/run.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import { checkProgram } from "../agent-program.ts";
 import type { Call } from "../output.ts";
 import { checkRepositoryState } from "./state-checks.ts";
 
@@ -66,13 +67,15 @@ async function gitVersion(): Promise<Finding> {
 
 function agents(call: Call, repo: Repository, config: Config): Finding[] {
   const used = new Set(Object.values(config.stages));
-  return Object.entries(config.agents).map(([name, { command, env }]): Finding => {
-    const found = findProgram(command, env.PATH ?? call.env.PATH, repo.root);
-    if (found !== undefined) return { name: `agent ${name}`, state: "ok", text: found };
+  return Object.entries(config.agents).map(([name, agent]): Finding => {
+    const check = checkProgram(agent, { path: call.env.PATH, root: repo.root });
+    if (check.kind === "found") return { name: `agent ${name}`, state: "ok", text: check.file };
+    if (check.kind === "unknown")
+      return { name: `agent ${name}`, state: "ok", text: `a line for the shell, not looked into: ${agent.command}` };
     return {
       name: `agent ${name}`,
       state: used.has(name) ? "bad" : "warn",
-      text: `the program "${command}" was not found`,
+      text: `the program "${check.program}" was not found`,
       hint: `Install it, or set agents.${name}.command in prloom/config.json.`,
     };
   });

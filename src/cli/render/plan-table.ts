@@ -1,30 +1,52 @@
 import type { PlanSummary } from "../../plan/summary.ts";
 import type { Output } from "../output.ts";
 import type { Style } from "./colour.ts";
-import { visible } from "./safe-text.ts";
-import { type Cell, type Column, progressBar } from "./table.ts";
+import { firstLine, visible } from "./safe-text.ts";
+import { type Cell, type Column, cutToWidth, progressBar, tableWidth } from "./table.ts";
 import { ageOf } from "./time.ts";
+import { displayWidth } from "./width.ts";
 
-const COLUMNS: readonly Column[] = [
-  { header: "PLAN" },
-  { header: "STATUS" },
-  { header: "TODO" },
-  { header: "AGE", align: "right" },
-  { header: "WAITS FOR", flexible: true },
-];
+const PLAN: Column = { header: "PLAN", whole: true };
+const STATUS: Column = { header: "STATUS" };
+const TODO: Column = { header: "TODO" };
+const CHANGED: Column = { header: "CHANGED", align: "right" };
+const WAITS_FOR: Column = { header: "WAITS FOR", flexible: true };
 
 const BAR = 5;
+/** The reason stays at least this readable before something else makes room for it. */
+const LEAST_REASON = 20;
+/** Without a terminal nothing else would limit the line. */
+const LONGEST_REASON = 160;
 
 /** The table of plans that `status` and the end of `start` show. */
 export function planTable(output: Output, plans: readonly PlanSummary[], now: number): void {
-  const rows = plans.map((plan): Cell[] => [
-    visible(plan.planId),
-    { text: statusText(plan), style: styleOf(plan) },
-    progressText(plan, output.terminal),
-    ageOf(plan.updatedAt, now),
-    visible(waitsFor(plan)),
-  ]);
-  output.table(COLUMNS, rows);
+  const rows = plans.map((plan) => ({
+    id: visible(plan.planId),
+    status: { text: statusText(plan), style: styleOf(plan) },
+    bar: progressText(plan, output.terminal),
+    count: progressText(plan, false),
+    changed: ageOf(plan.updatedAt, now),
+    reason: cutToWidth(waitsFor(plan), LONGEST_REASON),
+  }));
+  const fits = (todo: readonly string[]): boolean => {
+    const columns = [
+      [PLAN.header, ...rows.map((row) => row.id)],
+      [STATUS.header, ...rows.map((row) => row.status.text)],
+      [TODO.header, ...todo],
+      [CHANGED.header, ...rows.map((row) => row.changed)],
+    ];
+    const reason = Math.min(LEAST_REASON, widest([WAITS_FOR.header, ...rows.map((row) => row.reason)]));
+    return tableWidth([...columns.map(widest), reason]) <= output.width();
+  };
+  const shown = (["bar", "count"] as const).find((kind) => fits(rows.map((row) => row[kind])));
+  output.table(
+    [PLAN, STATUS, ...(shown ? [TODO] : []), CHANGED, WAITS_FOR],
+    rows.map((row): Cell[] => [row.id, row.status, ...(shown ? [row[shown]] : []), row.changed, row.reason]),
+  );
+}
+
+function widest(texts: readonly string[]): number {
+  return texts.reduce((most, text) => Math.max(most, displayWidth(text)), 0);
 }
 
 /** The status with everything that keeps the plan from moving. */
@@ -33,14 +55,14 @@ export function statusText(plan: PlanSummary): string {
   return [plan.status, ...flags].join(", ");
 }
 
-/** What has to happen before the plan goes on; "" when it needs nothing. */
+/** What has to happen before the plan goes on, in one line; "" when it needs nothing. */
 export function waitsFor(plan: PlanSummary): string {
-  if (plan.blocked) return `blocked: ${plan.blocked.reason}`;
+  if (plan.blocked) return `blocked: ${firstLine(plan.blocked.reason)}`;
   if (plan.paused) return `\`prloom resume ${plan.planId}\``;
   if (plan.hidden && plan.status !== "done") return `\`prloom unhide ${plan.planId}\``;
   if (plan.status === "draft") return `\`prloom queue ${plan.planId}\``;
   if (plan.status === "review") return `your review: \`prloom merge ${plan.planId}\``;
-  return plan.waiting ?? "";
+  return firstLine(plan.waiting ?? "");
 }
 
 function progressText({ progress: { completed, total } }: PlanSummary, bar: boolean): string {

@@ -20,6 +20,11 @@ export function visibleLines(text: string): string[] {
   return text.replaceAll("\r\n", "\n").split("\n").map(visible);
 }
 
+/** The first line that says something; for places that have room for one. */
+export function firstLine(text: string): string {
+  return visible(text.trimStart().split(/\r?\n/, 1)[0]?.trimEnd() ?? "");
+}
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what this is about
 const COLOUR = /\u001b\[[0-9;:]*m/g;
 

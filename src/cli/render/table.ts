@@ -1,10 +1,12 @@
-import stringWidth from "string-width";
 import { type Paint, plain, type Style } from "./colour.ts";
+import { displayWidth, graphemes } from "./width.ts";
 
 export interface Column {
   readonly header: string;
   /** Cut before others when the table is too wide. */
   readonly flexible?: boolean;
+  /** Never cut while anything else is left to cut or to drop: what people must be able to type. */
+  readonly whole?: boolean;
   readonly align?: "right";
 }
 
@@ -21,25 +23,24 @@ const GAP = 2;
 /** Flexible columns stay readable as long as others have something to give. */
 const NARROW = 20;
 const NARROWEST = 6;
-const segmenter = new Intl.Segmenter();
 
 /** The text in at most `width` columns; what is cut off is shown by "…". */
 export function cutToWidth(text: string, width: number): string {
   if (width <= 0) return "";
   // A character takes two columns at most, so a short text needs no measuring; a long one is measured only in part.
   const start = text.length > width * 16 ? text.slice(0, width * 16) : text;
-  if (start === text && stringWidth(text) <= width) return text;
+  if (start === text && displayWidth(text) <= width) return text;
   let kept = "";
   let used = 0;
-  for (const { segment } of segmenter.segment(start)) {
-    used += stringWidth(segment);
+  for (const segment of graphemes(start)) {
+    used += displayWidth(segment);
     if (used > width - 1) break;
     kept += segment;
   }
   return `${kept}…`;
 }
 
-/** The lines of a table with a header, shrunk to the width: flexible columns first, then all, then the last ones go. */
+/** The lines of a table with a header, shrunk to the width: flexible columns first, then others, then the last ones go. */
 export function renderTable(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
@@ -47,13 +48,17 @@ export function renderTable(
 ): string[] {
   const { width, paint = plain } = options;
   const texts = rows.map((row) => columns.map((_, index) => textOf(row[index] ?? "")));
-  const natural = columns.map((column, index) => {
-    const widest = texts.reduce((most, row) => Math.max(most, cellWidth(row[index] ?? "", width)), 0);
-    return Math.max(widest, stringWidth(column.header));
-  });
+  const natural = naturalWidths(columns, texts, width);
   const widths = fitWidths(columns, natural, width);
   const header = columns.map(({ header: text }) => ({ text, style: "dim" as const }));
   return [header, ...rows].map((row) => renderRow(row, { columns, widths, paint }));
+}
+
+function naturalWidths(columns: readonly Column[], texts: readonly (readonly string[])[], width: number): number[] {
+  return columns.map((column, index) => {
+    const widest = texts.reduce((most, row) => Math.max(most, cellWidth(row[index] ?? "", width)), 0);
+    return Math.max(widest, displayWidth(column.header));
+  });
 }
 
 function textOf(cell: Cell): string {
@@ -61,20 +66,28 @@ function textOf(cell: Cell): string {
 }
 
 function cellWidth(text: string, width: number): number {
-  return Number.isFinite(width) && text.length > width * 16 ? width : Math.min(stringWidth(text), width);
+  return Number.isFinite(width) && text.length > width * 16 ? width : Math.min(displayWidth(text), width);
 }
 
-/** Columns that cannot have even one character are dropped from the end. */
+/** Columns that would be too narrow to be read are dropped from the end. */
 function fitWidths(columns: readonly Column[], natural: readonly number[], width: number): number[] {
-  const count = Math.min(columns.length, Math.max(1, Math.floor((width + GAP) / (1 + GAP))));
+  const least = natural.map((one, index) => (columns[index]?.whole ? one : Math.min(one, NARROWEST)));
+  let count = columns.length;
+  while (count > 1 && tableWidth(least.slice(0, count)) > width) count -= 1;
   const widths = natural.slice(0, count).map((one) => Math.max(1, one));
   const room = Math.max(1, width - GAP * (count - 1));
-  const flexible = widths.map((_, index) => index).filter((index) => columns[index]?.flexible === true);
   const everyone = widths.map((_, index) => index);
+  const flexible = everyone.filter((index) => columns[index]?.flexible === true);
+  const cuttable = everyone.filter((index) => columns[index]?.whole !== true);
   shrink(widths, flexible, { room, least: NARROW });
-  shrink(widths, everyone, { room, least: NARROWEST });
+  shrink(widths, cuttable, { room, least: NARROWEST });
   shrink(widths, everyone, { room, least: 1 });
   return widths;
+}
+
+/** Columns of the terminal that a table with columns of these widths takes. */
+export function tableWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, one) => sum + one, 0) + GAP * Math.max(0, widths.length - 1);
 }
 
 /** Takes from the widest of the named columns until all fit into the room or each has come down to the least. */
@@ -106,7 +119,7 @@ function renderRow(row: readonly Cell[], { columns, widths, paint }: RowStyle): 
   for (const [index, width] of widths.entries()) {
     const cell = row[index] ?? "";
     const text = cutToWidth(textOf(cell), width);
-    const padding = " ".repeat(Math.max(0, width - stringWidth(text)));
+    const padding = " ".repeat(Math.max(0, width - displayWidth(text)));
     const shown = typeof cell === "string" || text === "" ? text : paint(cell.style, text);
     const right = columns[index]?.align === "right";
     if (text !== "") {
