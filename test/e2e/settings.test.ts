@@ -79,7 +79,10 @@ describe("what a repository and a plan can set", { concurrency: 2, timeout: 180_
     project.plan("prepared", ["one"]);
     await project.work();
     const { blocked, status } = project.record("prepared");
-    assert.match(blocked?.reason ?? "", /An initCommand failed: `echo broken; exit 4` ended with 4\.\nThe end of its output:\nbroken/);
+    assert.match(
+      blocked?.reason ?? "",
+      /An initCommand failed: `echo broken; exit 4` ended with 4\.\nThe end of its output:\nbroken/,
+    );
     assert.match(blocked?.hint ?? "", /prloom unblock prepared/);
     assert.equal(status, "queued");
     project.config({ initCommands: ["echo ready > ready.txt"] });
