@@ -17,8 +17,8 @@ export async function unblock(
   return changeEach(call, plans, {
     name: "unblock",
     args: { reset },
-    done: (plan) => `${blocked.has(plan) ? "is no longer blocked." : "was not blocked."}${dropped}`,
-    needsDispatcher: reset || plans.some((plan) => blocked.has(plan)),
+    done: (plan) => (blocked.has(plan) ? `is no longer blocked.${dropped}` : "was not blocked."),
+    needsDispatcher: plans.some((plan) => blocked.has(plan)),
     data: { reset, notBlocked: [...new Set(plans)].filter((plan) => !blocked.has(plan)) },
   });
 }

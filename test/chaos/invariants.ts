@@ -23,7 +23,9 @@ export interface Expected {
   readonly plans: readonly ExpectedPlan[];
   /** Plans beside them that were merged or deleted: their homes and branches stay. */
   readonly ended?: readonly string[];
-  /** Those of them whose worktree is still there. */
+  /** Plans that were deleted before any work on them: only their homes stay. */
+  readonly neverBegun?: readonly string[];
+  /** Those that ended and whose worktree is still there. */
   readonly endedWithWorktree?: readonly string[];
   /** How many lines `initCommands` have to have left in each worktree. */
   readonly initLines?: number;
@@ -146,11 +148,11 @@ function repositoryProblems(
 ): string[] {
   const { records, main, expected } = around;
   const plans = [...records.values()];
-  const { ended = [], endedWithWorktree = [] } = expected;
+  const { ended = [], endedWithWorktree = [], neverBegun = [] } = expected;
   const branches = ["main", ...plans.map((record) => record.branch ?? ""), ...ended.map((id) => `prloom/${id}`)];
   const kept = endedWithWorktree.map((id) => join(main, "prloom", ".local", "worktrees", id));
   const worktrees = [main, ...plans.map((record) => record.worktree ?? ""), ...kept];
-  const homes = [...records.keys(), ...ended];
+  const homes = [...records.keys(), ...ended, ...neverBegun];
   return [
     ...differs("the branches", facts.branches.toSorted(), branches.toSorted()),
     ...differs("the worktrees", facts.worktrees.toSorted(), worktrees.toSorted()),

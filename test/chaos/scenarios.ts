@@ -173,6 +173,16 @@ const remove: Scenario = async (project, point) => {
   return { plans: [second], ended: ["first"] };
 };
 
+/** A plan that waits in the inbox: its text goes first, and whatever is left of it must not be carried out. */
+const removeQueued: Scenario = async (project, point) => {
+  const [, second] = twoPlans(project) as [ExpectedPlan, ExpectedPlan];
+  await crashCommand(project, point, ["delete", "first", "--yes"]);
+  await finish(project);
+  assert.equal(project.record("first").deleted?.reason, "file_removed");
+  assert.equal(project.record("first").runs, 0);
+  return { plans: [second], neverBegun: ["first"] };
+};
+
 const clean: Scenario = async (project, point) => {
   const [, second] = twoPlans(project) as [ExpectedPlan, ExpectedPlan];
   await finish(project);
@@ -188,6 +198,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "bus.settled": talk,
   "bus.written": talk,
   "clean:removed": clean,
+  "delete:inbox": removeQueued,
   "delete:marked": remove,
   "deliver:counted": talk,
   "deliver:sent": talk,

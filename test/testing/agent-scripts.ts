@@ -35,9 +35,14 @@ export function writeProgram(path: string, body: string): string {
 
 /** Resolves when the file is there. */
 export async function appears(path: string): Promise<void> {
-  const watcher = watch(dirname(path));
+  await until(dirname(path), () => existsSync(path) && statSync(path).size > 0);
+}
+
+/** Resolves when a look says so; looks again whenever something in the folder changes. */
+export async function until(folder: string, isSo: () => boolean): Promise<void> {
+  const watcher = watch(folder);
   try {
-    while (!existsSync(path) || statSync(path).size === 0) await once(watcher, "change");
+    while (!isSo()) await once(watcher, "change");
   } finally {
     watcher.close();
   }

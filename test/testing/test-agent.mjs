@@ -11,10 +11,10 @@ import {
   rmSync,
   symlinkSync,
   unlinkSync,
-  watch,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { until } from "./agent-waits.mjs";
 
 const { PRLOOM_STAGE, PRLOOM_PLAN_FILE, PRLOOM_WORKTREE, PRLOOM_TODO = "", PRLOOM_TODO_INDEX = "0" } = process.env;
 const index = Number(PRLOOM_TODO_INDEX);
@@ -52,19 +52,6 @@ function linger(options = {}) {
   });
   appendFileSync(join(process.env.PRLOOM_RUN_DIR, "pids"), `${child.pid}\n`);
   return child;
-}
-
-/** Resolves when a look at the folder says so; looks again whenever something in it changes. */
-async function until(folder, isSo) {
-  mkdirSync(folder, { recursive: true });
-  const watcher = watch(folder);
-  const changes = new Promise((resolve) => {
-    const look = () => isSo() && resolve();
-    watcher.on("change", look);
-    look();
-  });
-  await changes;
-  watcher.close();
 }
 
 const tryGit = (...args) => {
@@ -260,6 +247,11 @@ const behaviours = {
     }
     behaviours.work();
   },
+  /** Leaves a script that the checks of the project run. */
+  "writes-check"() {
+    writeFileSync(join(PRLOOM_WORKTREE, "check.sh"), `${process.env.CHECK}\n`);
+    behaviours.work();
+  },
   "second-try"() {
     const marker = join(PRLOOM_WORKTREE, "tried.txt");
     if (existsSync(marker)) behaviours.work();
@@ -267,7 +259,8 @@ const behaviours = {
   },
 };
 
-function triage() {
+async function triage() {
+  if (process.env.TRIAGE === "waits") await until(process.env.GATE, () => existsSync(join(process.env.GATE, "triage")));
   if (process.env.TRIAGE === "broken") return writeFileSync(process.env.PRLOOM_RESULT_FILE, "{ not json");
   const events = JSON.parse(readFileSync(process.env.PRLOOM_EVENTS_FILE, "utf8"));
   const todos = events.flatMap((event) =>
@@ -293,7 +286,8 @@ function design() {
 const prompt = readFileSync(0, "utf8");
 writeFileSync(join(process.env.PRLOOM_RUN_DIR, "prompt.txt"), prompt);
 writeFileSync(join(process.env.PRLOOM_RUN_DIR, "environment.json"), JSON.stringify(process.env));
-if (PRLOOM_STAGE === "triage") triage();
+if (process.env.ORDER) appendFileSync(process.env.ORDER, `${process.env.PRLOOM_PLAN_ID} ${index}\n`);
+if (PRLOOM_STAGE === "triage") await triage();
 else if (PRLOOM_STAGE === "designer") design();
 else if (!behaviours[behaviour]) throw new Error(`no behaviour ${behaviour}`);
 else await behaviours[behaviour]();

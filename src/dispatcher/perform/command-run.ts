@@ -4,7 +4,7 @@ import { endSurvivors, outputTail, probePidNamespace, startRun } from "../../age
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { worktreeOf } from "../observe.ts";
-import { StepInterrupted } from "./interrupted.ts";
+import { refuseStart, StepInterrupted } from "./interrupted.ts";
 
 export interface CommandOutcome {
   readonly ok: boolean;
@@ -24,7 +24,6 @@ export async function runCommand(
   options: { command: string; runDir: string; env: Readonly<Record<string, string>> },
 ): Promise<CommandOutcome> {
   const { command, runDir } = options;
-  if (loom.stopping) throw new StepInterrupted("stopping");
   const graceMs = loom.config.limits.stopGraceMs;
   if (existsSync(runDir)) {
     await endSurvivors(runDir, { graceMs });
@@ -32,6 +31,7 @@ export async function runCommand(
   }
   const runId = `${record.uid}/${runDir.split("/runs/").at(-1)}/${loom.ids.random(4)}`;
   const pidNamespace = await probePidNamespace();
+  refuseStart(loom, record);
   const run = startRun({
     pidNamespace,
     runDir,

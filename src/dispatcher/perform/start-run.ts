@@ -18,6 +18,7 @@ import { awaitedRun, planText, worktreeOf } from "../observe.ts";
 import { homeOf, RUN_COPY, TRIAGE_RESULT } from "../paths.ts";
 import { clearUnstarted } from "./begin.ts";
 import { copyFiles } from "./copy-files.ts";
+import { refuseStart } from "./interrupted.ts";
 import { makeRunCopy } from "./run-copy.ts";
 
 /** The text that the agent was given, beside the run's other files: claims are the difference to it. */
@@ -47,6 +48,8 @@ export async function startAgentRun(loom: Loom, record: PlanRecord, config: Plan
   const attempt = record.current?.attempt ?? record.side?.attempt ?? 1;
   writeRunFile(join(runDir, "run.json"), JSON.stringify({ stage, agent: agent.name, attempt, startedAt }));
   crashPoint("run:prepared");
+  const pidNamespace = await probePidNamespace();
+  refuseStart(loom, record);
   const stream = adapterFor(agent).start({
     stage,
     prompt,
@@ -65,7 +68,7 @@ export async function startAgentRun(loom: Loom, record: PlanRecord, config: Plan
       maxOutputBytes: config.limits.maxOutputBytes,
       graceMs: config.limits.stopGraceMs,
     },
-    pidNamespace: await probePidNamespace(),
+    pidNamespace,
     signal: controller.signal,
   });
   const ended = follow(stream).catch((error) => {
