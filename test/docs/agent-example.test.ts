@@ -29,7 +29,12 @@ async function type(line: string): Promise<string> {
 }
 
 test("the agent of docs/agents.md works, with the config and the commands that stand beside it", async () => {
-  writeFileSync(join(project.root, "prloom", "agent.mjs"), blockWith("js", "PRLOOM_STAGE"));
+  // The page's own agent, and before it a line that keeps what it is given, for a test below.
+  const keeps = [
+    'import * as keep from "node:fs";',
+    'keep.writeFileSync(process.env.PRLOOM_RUN_DIR + "/environment.json", JSON.stringify(process.env));',
+  ].join("\n");
+  writeFileSync(join(project.root, "prloom", "agent.mjs"), `${keeps}\n${blockWith("js", "PRLOOM_STAGE")}`);
   writeFileSync(join(project.root, "prloom", "config.json"), blockWith("json", '"stages"'));
   project.git("add", "prloom");
   project.git("-c", "user.name=Ada", "-c", "user.email=ada@localhost", "commit", "-qm", "Set up prloom");
@@ -87,7 +92,7 @@ test("the page names the variables of each stage, and no others", () => {
     ["try-the-agent", 3, "triage"],
     ["wishes", 1, "designer"],
   ] as const) {
-    const { env } = JSON.parse(project.runFile(plan, run, "request.json")) as { env: Record<string, string> };
+    const env: Record<string, string> = JSON.parse(project.runFile(plan, run, join("agent", "environment.json")));
     const given = Object.keys(env).filter((name) => name.startsWith("PRLOOM_"));
     const told = named.filter(([, , stages]) => stages === "all" || stages === stage).map(([, name = ""]) => name);
     assert.equal(env.PRLOOM_STAGE, stage);
