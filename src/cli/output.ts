@@ -41,7 +41,8 @@ export function createOutput(json: boolean, env: Readonly<Record<string, string 
     paint,
     line,
     table: (columns, rows) => {
-      for (const row of renderTable(columns, rows, { width: width(), paint })) line(row);
+      // One write: a table of a thousand rows would otherwise be a thousand of them.
+      line(renderTable(columns, rows, { width: width(), paint }).join("\n"));
     },
     data: (value) => {
       if (json) stdout.write(`${JSON.stringify(value, null, 2)}\n`);

@@ -124,8 +124,8 @@ function badName(name: string): InboxProblem {
 }
 
 function keyOf(dir: string, id: string, has: Has): string {
-  const text: StatKey | undefined = has.text ? statKey(join(dir, `${id}.md`)) : undefined;
-  const meta: StatKey | undefined = has.meta ? statKey(join(dir, `${id}.json`)) : undefined;
+  const text: StatKey | undefined = has.text ? statKey(`${dir}/${id}.md`) : undefined;
+  const meta: StatKey | undefined = has.meta ? statKey(`${dir}/${id}.json`) : undefined;
   return `${text}|${meta}`;
 }
 

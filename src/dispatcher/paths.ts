@@ -74,7 +74,7 @@ export function homeOf(paths: Paths, id: string): Home {
 }
 
 export function inboxOf(paths: Paths, id: string): { text: string; meta: string } {
-  return { text: join(paths.inbox, `${id}.md`), meta: join(paths.inbox, `${id}.json`) };
+  return { text: `${paths.inbox}/${id}.md`, meta: `${paths.inbox}/${id}.json` };
 }
 
 /** Below a worktree: the run's copy and what the agent claims. */
