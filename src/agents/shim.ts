@@ -4,6 +4,7 @@
  */
 import { once } from "node:events";
 import { readFileSync, writeSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -165,12 +166,21 @@ async function finish(shim: Shim, ending: Ending): Promise<void> {
   process.exit(0);
 }
 
+/** bwrap ends as a shell does: with 128 and the number of the signal that its program died of. */
+function endOf({ program, request }: Shim): Pick<RunExit, "code" | "signal"> {
+  const { exitCode: code = null, signalCode: signal = null } = program?.child ?? {};
+  if (!request.pidNamespace || code === null || code <= 128) return { code, signal };
+  const name = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
+  return name === undefined ? { code, signal } : { code: null, signal: name };
+}
+
 function exitOf(shim: Shim, reason: RunExit["reason"], leftBehind: number): RunExit {
+  const { code, signal } = endOf(shim);
   const error = [shim.error, shim.log.problem()].filter((part) => part !== undefined).join("; ");
   return {
     reason,
-    code: shim.program?.child.exitCode ?? null,
-    signal: shim.program?.child.signalCode ?? null,
+    code,
+    signal,
     startedAt: shim.startedAt,
     endedAt: isoTime(Date.now()),
     outputBytes: shim.log.bytes(),

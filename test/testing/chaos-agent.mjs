@@ -24,7 +24,9 @@ function reportOverlap() {
 function carriesPlan(pid) {
   try {
     const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
-    return environment.includes(`PRLOOM_WORKTREE=${PRLOOM_WORKTREE}`);
+    // In a pid namespace every agent is number two; what carries our own run's id is us.
+    const isOurs = environment.includes(`PRLOOM_RUN_ID=${PRLOOM_RUN_ID}`);
+    return !isOurs && environment.includes(`PRLOOM_WORKTREE=${PRLOOM_WORKTREE}`);
   } catch (error) {
     if (error.code === "ENOENT" || error.code === "ESRCH") return false;
     throw error;
