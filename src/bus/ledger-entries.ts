@@ -1,4 +1,4 @@
-import type { BusState, DeadLetter, Deferred, Wait } from "./bus-state.ts";
+import { type BusState, type DeadLetter, type Deferred, emptyBusState, type Wait } from "./bus-state.ts";
 import type { Cursor } from "./ports.ts";
 
 export type About = "event" | "action";
@@ -93,18 +93,12 @@ type Processed = Readonly<Record<About, ReadonlySet<string>>>;
 /** The state that the entries make up. */
 export function snapshotOf(cursors: Cursors, entries: ReadonlyMap<string, Entry>, processed: Processed): BusState {
   const state: BusState = {
-    schemaVersion: 1,
+    ...emptyBusState(),
     eventsOffset: cursors.events,
     actionsOffset: cursors.actions,
     settledOffset: cursors.settled,
     processedEventIds: [...processed.event],
     processedActionIds: [...processed.action],
-    settled: {},
-    deferredEventIds: {},
-    deferredActionIds: {},
-    attempts: {},
-    pendingTriage: {},
-    dead: { count: 0, letters: [] },
   };
   for (const entry of entries.values()) {
     const at = entry.at === undefined ? {} : { at: entry.at };
