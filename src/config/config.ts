@@ -1,4 +1,7 @@
-import type { AgentFile, ConfigFile, LimitsFile } from "./schema.ts";
+import { type BridgeEntry, enabledModules, overlayModules, type PluginEntry } from "./modules.ts";
+import type { NotifyChannel, NotifyFile } from "./notify-schema.ts";
+import type { AgentFile, BusFile, ConfigFile, LimitsFile, PresetFile } from "./schema.ts";
+import type { Trigger } from "./trigger-schema.ts";
 import { parseDuration, parseSize } from "./units.ts";
 
 export interface AgentConfig {
@@ -29,6 +32,30 @@ export interface StageNames {
   readonly designer?: string;
   readonly worker?: string;
   readonly triage?: string;
+  readonly reviewer?: string;
+}
+
+export interface BusConfig {
+  readonly maxAttempts: number;
+  readonly retryMinMs: number;
+  readonly retryMaxMs: number;
+  /** What cannot be delivered for so long, because the way there is broken, is a dead letter. */
+  readonly maxAgeMs: number;
+  readonly hookTimeoutMs: number;
+  readonly bridgeTimeoutMs: number;
+  readonly pollEveryMs: number;
+}
+
+export interface NotifyConfig {
+  readonly channels: Readonly<Record<string, NotifyChannel>>;
+  readonly routes: {
+    readonly urgent?: readonly string[];
+    readonly action?: readonly string[];
+    readonly warning?: readonly string[];
+    readonly info?: readonly string[];
+  };
+  /** For the priorities that have no route. */
+  readonly default: readonly string[];
 }
 
 export interface Preset {
@@ -37,6 +64,9 @@ export interface Preset {
   readonly checks?: readonly string[];
   /** As written; laid over the limits of the file. */
   readonly limits: LimitsFile;
+  /** Those that are on for a plan with this preset, in order: the file's with the preset's laid over them. */
+  readonly plugins: readonly PluginEntry[];
+  readonly bridges: readonly BridgeEntry[];
 }
 
 /** What `prloom/config.json` says, with defaults filled in and units resolved. */
@@ -50,7 +80,14 @@ export interface Config {
   readonly agents: Readonly<Record<string, AgentConfig>>;
   readonly stages: StageNames;
   readonly limits: Limits;
-  readonly bus: { readonly maxAttempts: number; readonly retryMinMs: number; readonly retryMaxMs: number };
+  readonly bus: BusConfig;
+  /** Plugins and bridges that are on, in order. */
+  readonly plugins: readonly PluginEntry[];
+  readonly globalPlugins: readonly PluginEntry[];
+  readonly bridges: readonly BridgeEntry[];
+  readonly globalBridges: readonly BridgeEntry[];
+  readonly triggers: readonly Trigger[];
+  readonly notify: NotifyConfig;
   readonly presets: Readonly<Record<string, Preset>>;
   readonly cleanAfterMs: number;
 }
@@ -73,7 +110,21 @@ export const defaultConfig: Omit<Config, "agents" | "stages"> = {
     maxOutputBytes: 16 * 1024 ** 2,
     maxDeletions: { files: 200, percent: 20 },
   },
-  bus: { maxAttempts: 10, retryMinMs: 1000, retryMaxMs: 300_000 },
+  bus: {
+    maxAttempts: 10,
+    retryMinMs: 1000,
+    retryMaxMs: 300_000,
+    maxAgeMs: 72 * 3_600_000,
+    hookTimeoutMs: 300_000,
+    bridgeTimeoutMs: 60_000,
+    pollEveryMs: 30_000,
+  },
+  plugins: [],
+  globalPlugins: [],
+  bridges: [],
+  globalBridges: [],
+  triggers: [],
+  notify: { channels: {}, routes: {}, default: [] },
   presets: {},
   cleanAfterMs: 7 * 86_400_000,
 };
@@ -116,9 +167,37 @@ function agentsOf(written: Readonly<Record<string, AgentFile>>): Record<string, 
   return Object.fromEntries(agents);
 }
 
+function busOf(written: BusFile, under: BusConfig): BusConfig {
+  return {
+    maxAttempts: written.maxAttempts ?? under.maxAttempts,
+    retryMinMs: inMs(written.retryMin, under.retryMinMs),
+    retryMaxMs: inMs(written.retryMax, under.retryMaxMs),
+    maxAgeMs: inMs(written.maxAge, under.maxAgeMs),
+    hookTimeoutMs: inMs(written.hookTimeout, under.hookTimeoutMs),
+    bridgeTimeoutMs: inMs(written.bridgeTimeout, under.bridgeTimeoutMs),
+    pollEveryMs: inMs(written.pollEvery, under.pollEveryMs),
+  };
+}
+
+function notifyOf({ channels, routes = {}, default: rest }: NotifyFile): NotifyConfig {
+  return { channels, routes: defined(routes), default: rest ?? Object.keys(channels) };
+}
+
+function presetOf(preset: PresetFile, file: ConfigFile): Preset {
+  const order = preset.pluginOrder ?? file.pluginOrder;
+  return {
+    agents: agentsOf(preset.agents ?? {}),
+    stages: defined(preset.stages ?? {}),
+    ...(preset.checks === undefined ? {} : { checks: preset.checks }),
+    limits: preset.limits ?? {},
+    plugins: enabledModules(overlayModules(file.plugins, preset.plugins), order),
+    bridges: enabledModules(overlayModules(file.bridges, preset.bridges)),
+  };
+}
+
 /** Fills in defaults and resolves units of a file that the schema has accepted. */
 export function resolveConfig(file: ConfigFile): Config {
-  const { baseBranch, bus = {}, presets = {} } = file;
+  const { baseBranch, bus = {}, presets = {}, notify } = file;
   const { limits, ...rest } = defaultConfig;
   return {
     ...rest,
@@ -130,22 +209,14 @@ export function resolveConfig(file: ConfigFile): Config {
     agents: agentsOf(file.agents),
     stages: { default: file.stages.default, ...defined(file.stages) },
     limits: overlayLimits(limits, file.limits ?? {}),
-    bus: {
-      maxAttempts: bus.maxAttempts ?? rest.bus.maxAttempts,
-      retryMinMs: inMs(bus.retryMin, rest.bus.retryMinMs),
-      retryMaxMs: inMs(bus.retryMax, rest.bus.retryMaxMs),
-    },
-    presets: Object.fromEntries(
-      Object.entries(presets).map(([name, preset]) => [
-        name,
-        {
-          agents: agentsOf(preset.agents ?? {}),
-          stages: defined(preset.stages ?? {}),
-          ...(preset.checks === undefined ? {} : { checks: preset.checks }),
-          limits: preset.limits ?? {},
-        },
-      ]),
-    ),
+    bus: busOf(bus, rest.bus),
+    plugins: enabledModules(file.plugins, file.pluginOrder),
+    globalPlugins: enabledModules(file.globalPlugins, file.globalPluginOrder),
+    bridges: enabledModules(file.bridges),
+    globalBridges: enabledModules(file.globalBridges),
+    triggers: file.triggers ?? rest.triggers,
+    notify: notify === undefined ? rest.notify : notifyOf(notify),
+    presets: Object.fromEntries(Object.entries(presets).map(([name, preset]) => [name, presetOf(preset, file)])),
     cleanAfterMs: inMs(file.cleanAfter, rest.cleanAfterMs),
   };
 }

@@ -9,14 +9,19 @@ export function configJsonSchema(): Record<string, unknown> {
 type SchemaNode = {
   readonly properties?: Record<string, SchemaNode>;
   readonly additionalProperties?: SchemaNode | boolean;
+  readonly items?: SchemaNode;
+  readonly oneOf?: readonly SchemaNode[];
 };
+
+function below(node: SchemaNode | undefined, step: PropertyKey): SchemaNode | undefined {
+  if (typeof step === "number") return node?.items;
+  const others = node?.additionalProperties;
+  return node?.properties?.[String(step)] ?? (typeof others === "object" ? others : undefined);
+}
 
 /** The keys that an object at a path of the config may have; none where anything may be. */
 export function knownKeys(path: readonly PropertyKey[]): string[] {
-  let node: SchemaNode | undefined = configJsonSchema() as SchemaNode;
-  for (const step of path) {
-    const others: SchemaNode | boolean | undefined = node?.additionalProperties;
-    node = node?.properties?.[String(step)] ?? (typeof others === "object" ? others : undefined);
-  }
-  return Object.keys(node?.properties ?? {});
+  const node = path.reduce<SchemaNode | undefined>(below, configJsonSchema() as SchemaNode);
+  const kinds = node?.oneOf ?? (node === undefined ? [] : [node]);
+  return [...new Set(kinds.flatMap(({ properties = {} }) => Object.keys(properties)))];
 }

@@ -1,32 +1,22 @@
 /** What the design has and this version does not. Refused by name: "unknown key" would send people looking for a typo. */
-const KEYS = new Set([
-  "bridges",
-  "globalBridges",
-  "plugins",
-  "pluginOrder",
-  "globalPlugins",
-  "globalPluginOrder",
-  "gates",
-  "writeback",
-  "triggers",
-  "webhooks",
-  "notify",
-  "governance",
-  "server",
-]);
-const PRESET_KEYS = new Set(["models", "plugins", "bridges", "gates"]);
+const KEYS = new Set(["gates", "writeback", "webhooks", "governance", "server"]);
+const PRESET_KEYS = new Set(["models", "gates"]);
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   forge: ["github"],
   adapter: ["opencode", "claude", "codex"],
   sandbox: ["bwrap"],
 };
 
+export const NOT_YET = "not available in this version";
+
+/** Bridges that will come with prloom and be switched on by their name alone. */
+export const LATER_BRIDGES: readonly string[] = ["github"];
+
 /** Whether a key that the schema does not know is one that a later version will. */
 export function isKeyOfLaterVersion(path: readonly PropertyKey[], key: string): boolean {
   if (path.length === 0) return KEYS.has(key);
   if (path[0] === "presets" && path.length === 2) return PRESET_KEYS.has(key);
-  if (path.at(-2) === "agents") return key === "readable";
-  return path.at(-1) === "stages" && key === "reviewer";
+  return path.at(-2) === "agents" && key === "readable";
 }
 
 /** Whether a value that the schema refuses is one that a later version will accept. */

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import { type AgentConfig, type Config, type Limits, overlayLimits } from "./config.ts";
+import type { BridgeEntry, PluginEntry } from "./modules.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 import { limitsSchema } from "./schema.ts";
 import { formatDuration, formatSize } from "./units.ts";
@@ -12,8 +14,8 @@ export interface PlanWishes {
   readonly limits?: unknown;
 }
 
-export type PlanStage = "designer" | "worker" | "triage";
-const PLAN_STAGES: readonly PlanStage[] = ["designer", "worker", "triage"];
+export type PlanStage = "designer" | "worker" | "triage" | "reviewer";
+const PLAN_STAGES: readonly PlanStage[] = ["designer", "worker", "triage", "reviewer"];
 
 export type StageAgent = AgentConfig & { readonly name: string };
 
@@ -21,6 +23,9 @@ export interface PlanConfig {
   readonly stages: Readonly<Record<PlanStage, StageAgent>>;
   readonly checks: readonly string[];
   readonly limits: Limits;
+  /** Those that are on for this plan, in order. */
+  readonly plugins: readonly PluginEntry[];
+  readonly bridges: readonly BridgeEntry[];
 }
 
 export type PlanConfigOutcome =
@@ -91,6 +96,22 @@ export function configForPlan(config: Config, wishes: PlanWishes): PlanConfigOut
     }
     stages[stage] = { name, ...agent, ...(wishes.model === undefined ? {} : { model: wishes.model }) };
   }
-  const checks = preset?.checks ?? config.checks;
-  return { ok: true, config: { stages: stages as Record<PlanStage, StageAgent>, checks, limits: limits.limits } };
+  const { checks = config.checks, plugins = config.plugins, bridges = config.bridges } = preset ?? {};
+  return {
+    ok: true,
+    config: { stages: stages as Record<PlanStage, StageAgent>, checks, limits: limits.limits, plugins, bridges },
+  };
+}
+
+function distinct<Entry>(entries: readonly Entry[]): Entry[] {
+  return entries.filter((entry, index) => entries.findIndex((other) => isDeepStrictEqual(other, entry)) === index);
+}
+
+/** Every plugin and bridge that some plan may get, from the file and all presets; the same entry is there once. */
+export function allPlanModules(config: Config): { plugins: PluginEntry[]; bridges: BridgeEntry[] } {
+  const scopes = [config, ...Object.values(config.presets)];
+  return {
+    plugins: distinct(scopes.flatMap(({ plugins }) => plugins)),
+    bridges: distinct(scopes.flatMap(({ bridges }) => bridges)),
+  };
 }

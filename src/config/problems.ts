@@ -1,10 +1,11 @@
 import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { z } from "zod";
-import { knownKeys } from "./json-schema.ts";
+import { moduleProblems } from "./module-problems.ts";
 import { didYouMean, nearest } from "./nearest.ts";
-import { isKeyOfLaterVersion, isValueOfLaterVersion } from "./not-yet.ts";
+import { isValueOfLaterVersion, NOT_YET } from "./not-yet.ts";
+import { type Path, referenceProblems, type ValueProblem, valueAt } from "./references.ts";
 import { type ConfigFile, configFileSchema } from "./schema.ts";
-import { parseDuration } from "./units.ts";
+import { unknownKey } from "./unknown-key.ts";
 
 /** One thing that is wrong with the config, where it is. Lines and columns count from 1. */
 export interface ConfigProblem {
@@ -20,10 +21,7 @@ export type CheckedConfig =
   | { readonly ok: true; readonly file: ConfigFile }
   | { readonly ok: false; readonly problems: ConfigProblem[] };
 
-type Path = readonly PropertyKey[];
-type Found = { readonly offset: number; readonly path: Path; readonly message: string; readonly nearest?: string };
-
-const NOT_YET = "not available in this version";
+type Found = ValueProblem & { readonly offset: number };
 
 const SYNTAX: Readonly<Record<string, string>> = {
   InvalidCommentToken: "comments are not allowed",
@@ -83,72 +81,29 @@ function offsetOf(root: Node, path: Path): number {
   return root.offset;
 }
 
-function at(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>((inner, step) => (inner as Record<PropertyKey, unknown> | undefined)?.[step], value);
+/** A value that is none of those that there are. */
+function noSuchValue(path: Path, given: unknown, values: readonly string[]): ValueProblem {
+  if (isValueOfLaterVersion(path, given)) return { path, message: `"${given}" is ${NOT_YET}` };
+  const choice = `must be ${values.map((one) => `"${one}"`).join(" or ")}`;
+  if (given === undefined) return { path, message: `is missing: ${choice}` };
+  const guess = nearest(String(given), values);
+  return { path, message: `${choice}${didYouMean(guess)}`, ...(guess === undefined ? {} : { nearest: guess }) };
 }
 
-function schemaProblems(root: Node, value: unknown, issues: readonly z.core.$ZodIssue[]): Found[] {
-  return issues.flatMap((issue): Found[] => {
-    const here = { offset: offsetOf(root, issue.path), path: issue.path };
-    const given = at(value, issue.path);
+function schemaProblems(value: unknown, issues: readonly z.core.$ZodIssue[]): ValueProblem[] {
+  return issues.flatMap((issue): ValueProblem[] => {
+    const { path } = issue;
+    const given = valueAt(value, path);
     if (issue.code === "unrecognized_keys") {
-      return issue.keys.map((key) => {
-        const path = [...issue.path, key];
-        const where = { offset: offsetOf(root, path), path };
-        if (isKeyOfLaterVersion(issue.path, key)) return { ...where, message: NOT_YET };
-        const guess = nearest(key, knownKeys(issue.path));
-        return {
-          ...where,
-          message: `unknown key${didYouMean(guess)}`,
-          ...(guess === undefined ? {} : { nearest: guess }),
-        };
-      });
+      return issue.keys.map((key) => ({ path: [...path, key], ...unknownKey(path, key) }));
     }
-    if (issue.code === "invalid_value") {
-      if (isValueOfLaterVersion(issue.path, given)) return [{ ...here, message: `"${given}" is ${NOT_YET}` }];
-      const values = issue.values.map(String);
-      const guess = nearest(String(given), values);
-      const choice = values.map((one) => `"${one}"`).join(" or ");
-      return [
-        {
-          ...here,
-          message: `must be ${choice}${didYouMean(guess)}`,
-          ...(guess === undefined ? {} : { nearest: guess }),
-        },
-      ];
+    if (issue.code === "invalid_value") return [noSuchValue(path, given, issue.values.map(String))];
+    if (issue.code === "invalid_union" && "options" in issue && Array.isArray(issue.options)) {
+      return [noSuchValue(path, given, issue.options.map(String))];
     }
-    if (issue.code === "invalid_key") return [{ ...here, message: issue.issues[0]?.message ?? issue.message }];
-    if (given === undefined) return [{ ...here, message: `is missing: ${issue.message}` }];
-    return [{ ...here, message: issue.message }];
+    if (issue.code === "invalid_key") return [{ path, message: issue.issues[0]?.message ?? issue.message }];
+    return [{ path, message: given === undefined ? `is missing: ${issue.message}` : issue.message }];
   });
-}
-
-function keysAt(value: unknown, path: Path): string[] {
-  const found = at(value, path);
-  return typeof found === "object" && found !== null ? Object.keys(found) : [];
-}
-
-/** Stages that name an agent which is not there, in the file itself and in its presets. */
-function referenceProblems(root: Node, value: unknown): Found[] {
-  const scopes = [[], ...keysAt(value, ["presets"]).map((name) => ["presets", name])];
-  return scopes.flatMap((scope) => {
-    const agents = [...new Set([...keysAt(value, ["agents"]), ...keysAt(value, [...scope, "agents"])])];
-    return keysAt(value, [...scope, "stages"]).flatMap((stage): Found[] => {
-      const path = [...scope, "stages", stage];
-      const name = at(value, path);
-      if (typeof name !== "string" || name.trim() === "" || stage === "reviewer" || agents.includes(name)) return [];
-      const guess = nearest(name, agents);
-      const message = `there is no agent called "${name}"${didYouMean(guess)}`;
-      return [{ offset: offsetOf(root, path), path, message, ...(guess === undefined ? {} : { nearest: guess }) }];
-    });
-  });
-}
-
-function orderProblems(root: Node, value: unknown): Found[] {
-  const [least, most] = ["retryMin", "retryMax"].map((key) => parseDuration(String(at(value, ["bus", key]))));
-  if (least === undefined || most === undefined || least <= most) return [];
-  const path = ["bus", "retryMin"];
-  return [{ offset: offsetOf(root, path), path, message: "must not be more than bus.retryMax" }];
 }
 
 function located(text: string, found: readonly Found[]): ConfigProblem[] {
@@ -175,12 +130,15 @@ export function checkConfig(source: string): CheckedConfig {
     };
   }
   const parsed = configFileSchema.safeParse(value);
+  const wrong = [
+    ...schemaProblems(value, parsed.error?.issues ?? []),
+    ...referenceProblems(value),
+    ...moduleProblems(value),
+  ];
   const found = [
     ...syntax,
     ...keyProblems(root),
-    ...schemaProblems(root, value, parsed.error?.issues ?? []),
-    ...referenceProblems(root, value),
-    ...orderProblems(root, value),
+    ...wrong.map((problem) => ({ ...problem, offset: offsetOf(root, problem.path) })),
   ];
   if (found.length > 0 || !parsed.success) return { ok: false, problems: located(text, found) };
   return { ok: true, file: parsed.data };

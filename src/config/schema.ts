@@ -1,67 +1,17 @@
 import * as z from "zod";
-import { DURATION_PATTERN, parseDuration, parseSize, SIZE_PATTERN } from "./units.ts";
-
-/** Node's timers fire at once when asked to wait longer than this. */
-const LONGEST_TIMER_MS = 24 * 86_400_000;
-
-interface DurationRule {
-  readonly example: string;
-  readonly description: string;
-  /** Zero makes sense, and no timer is started with it. */
-  readonly zero?: boolean;
-  readonly long?: boolean;
-}
-
-function duration({ example, description, zero = false, long = false }: DurationRule) {
-  return z
-    .string({ error: `must be a text with a unit, like "${example}"` })
-    .regex(DURATION_PATTERN, { error: `must be a number with a unit (ms, s, m, h, d), like "${example}"` })
-    .refine((text) => zero || parseDuration(text) !== 0, { error: `must be more than 0, like "${example}"` })
-    .refine((text) => long || (parseDuration(text) ?? 0) <= LONGEST_TIMER_MS, { error: "must not be more than 24d" })
-    .describe(description);
-}
-
-function size(example: string, description: string) {
-  return z
-    .string({ error: `must be a text with a unit, like "${example}"` })
-    .regex(SIZE_PATTERN, { error: `must be a number with a unit (B, KB, MB, GB), like "${example}"` })
-    .refine((text) => parseSize(text) !== 0, { error: `must be more than 0, like "${example}"` })
-    .describe(description);
-}
-
-function count(description: string) {
-  const error = "must be a whole number of 1 or more";
-  return z.int({ error }).min(1, { error }).describe(description);
-}
-
-const text = z
-  .string({ error: "must be a text" })
-  .refine((value) => value.trim() !== "", { error: "must not be empty" });
-const texts = z.array(text, { error: "must be a list of texts" });
-const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, { error: "names have letters, digits, . _ and - only" });
-const insideRepository = text.refine(
-  (path) => !/^([/\\]|[A-Za-z]:)/.test(path) && !path.split(/[/\\]/).includes(".."),
-  {
-    error: "must be a path below the repository, without ..",
-  },
-);
+import { count, duration, insideRepository, name, size, text, texts, variableName } from "./fields.ts";
+import { globalModuleKeys, planModuleKeys, presetModuleKeys } from "./module-schema.ts";
+import { notifySchema } from "./notify-schema.ts";
+import { triggerSchema } from "./trigger-schema.ts";
 
 const agent = z
   .strictObject({
     adapter: z.enum(["command"]).optional().describe("How the agent is started. `command` runs any program."),
     command: text.describe("The program; it gets the prompt on its standard input."),
     args: z.array(z.string({ error: "must be a text" }), { error: "must be a list of texts" }).optional(),
-    env: z
-      .record(
-        z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "is no name for an environment variable" }),
-        z.string(),
-      )
-      .optional()
-      .describe("Added to the agent's environment."),
+    env: z.record(variableName, z.string()).optional().describe("Added to the agent's environment."),
     passEnv: z
-      .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "is no name for an environment variable" }), {
-        error: "must be a list of names of environment variables",
-      })
+      .array(variableName, { error: "must be a list of names of environment variables" })
       .optional()
       .describe("Variables of your environment that this agent gets, such as its API key; all others it does not."),
     model: text.optional(),
@@ -69,7 +19,12 @@ const agent = z
   })
   .describe("A coding agent.");
 
-const stages = { designer: text.optional(), worker: text.optional(), triage: text.optional() };
+const stages = {
+  designer: text.optional(),
+  worker: text.optional(),
+  triage: text.optional(),
+  reviewer: text.optional(),
+};
 
 const limits = z.strictObject({
   maxRunningAgents: count("Agents that run at the same time. 3").optional(),
@@ -103,6 +58,25 @@ const preset = z.strictObject({
   stages: z.strictObject({ default: text.optional(), ...stages }).optional(),
   checks: texts.optional(),
   limits: limits.optional(),
+  ...presetModuleKeys,
+});
+
+const bus = z.strictObject({
+  maxAttempts: count("Calls of a handler that may throw before a record is a dead letter. 10").optional(),
+  retryMin: duration({ example: "1s", description: "First wait between attempts; doubles. 1s" }).optional(),
+  retryMax: duration({ example: "5m", description: "Longest wait between attempts. 5m" }).optional(),
+  maxAge: duration({
+    example: "72h",
+    description: "What cannot be delivered for so long, because the way there is broken, is a dead letter. 72h",
+    long: true,
+  }).optional(),
+  hookTimeout: duration({ example: "5m", description: "A hook that takes longer has failed. 5m" }).optional(),
+  bridgeTimeout: duration({ example: "60s", description: "A bridge that takes longer has failed. 60s" }).optional(),
+  pollEvery: duration({
+    example: "30s",
+    description: "How often bridges are asked for events. 30s",
+    least: "100ms",
+  }).optional(),
 });
 
 /** `prloom/config.json` as people write it. */
@@ -120,13 +94,14 @@ export const configFileSchema = z.strictObject({
   agents: z.record(name, agent, { error: "must name at least one agent" }),
   stages: z.strictObject({ default: text, ...stages }, { error: 'must name the agent to use: {"default": "…"}' }),
   limits: limits.optional(),
-  bus: z
-    .strictObject({
-      maxAttempts: count("Calls of a handler that may throw before a record is a dead letter. 10").optional(),
-      retryMin: duration({ example: "1s", description: "First wait between attempts; doubles. 1s" }).optional(),
-      retryMax: duration({ example: "5m", description: "Longest wait between attempts. 5m" }).optional(),
-    })
-    .optional(),
+  bus: bus.optional(),
+  ...planModuleKeys,
+  ...globalModuleKeys,
+  triggers: z
+    .array(triggerSchema, { error: "must be a list of triggers" })
+    .optional()
+    .describe("Events that make plans; the first that fits decides."),
+  notify: notifySchema.optional().describe("Where notifications go."),
   presets: z.record(name, preset).optional().describe("Named variations that a plan can ask for."),
   cleanAfter: duration({
     example: "7d",
@@ -138,3 +113,5 @@ export const configFileSchema = z.strictObject({
 export type ConfigFile = z.infer<typeof configFileSchema>;
 export type LimitsFile = z.infer<typeof limits>;
 export type AgentFile = z.infer<typeof agent>;
+export type BusFile = z.infer<typeof bus>;
+export type PresetFile = z.infer<typeof preset>;

@@ -57,7 +57,15 @@ test("everything that can be said is taken over, with units resolved", () => {
       maxOutput: "512KB",
       maxDeletions: { files: 0 },
     },
-    bus: { maxAttempts: 2, retryMin: "2s", retryMax: "2s" },
+    bus: {
+      maxAttempts: 2,
+      retryMin: "2s",
+      retryMax: "2s",
+      maxAge: "30d",
+      hookTimeout: "10s",
+      bridgeTimeout: "5s",
+      pollEvery: "100ms",
+    },
     presets: { fast: { limits: { runTimeout: "1m" }, stages: { worker: "b" }, agents: { b: { command: "b" } } } },
     cleanAfter: "30d",
   });
@@ -72,7 +80,15 @@ test("everything that can be said is taken over, with units resolved", () => {
     maxOutputBytes: 524_288,
     maxDeletions: { files: 0, percent: 20 },
   });
-  assert.deepEqual(config.bus, { maxAttempts: 2, retryMinMs: 2000, retryMaxMs: 2000 });
+  assert.deepEqual(config.bus, {
+    maxAttempts: 2,
+    retryMinMs: 2000,
+    retryMaxMs: 2000,
+    maxAgeMs: 30 * 86_400_000,
+    hookTimeoutMs: 10_000,
+    bridgeTimeoutMs: 5000,
+    pollEveryMs: 100,
+  });
   assert.deepEqual(config.agents.a, {
     adapter: "command",
     command: "a",
@@ -106,10 +122,16 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
   [{ limits: { attemptsPerTodo: 1.5 } }, ["limits.attemptsPerTodo: must be a whole number of 1 or more"]],
   [{ bus: { retryMin: "10m", retryMax: "5m" } }, ["bus.retryMin: must not be more than bus.retryMax"]],
   [{ gates: { plan: true } }, ["gates: not available in this version"]],
-  [{ bridges: {}, server: {} }, ["bridges: not available in this version", "server: not available in this version"]],
+  [{ webhooks: {}, server: {} }, ["webhooks: not available in this version", "server: not available in this version"]],
+  [{ bus: { pollEvery: "99ms" } }, ["bus.pollEvery: must not be less than 100ms"]],
+  [{ bus: { pollEvery: "0s" } }, ['bus.pollEvery: must be more than 0, like "30s"']],
+  [{ bus: { hookTimeout: "30d" } }, ["bus.hookTimeout: must not be more than 24d"]],
   [{ forge: "github" }, ['forge: "github" is not available in this version']],
   [{ forge: "locl" }, ['forge: must be "local", did you mean local?']],
-  [{ stages: { default: "echo", reviewer: "echo" } }, ["stages.reviewer: not available in this version"]],
+  [
+    { stages: { default: "echo", reviewer: "eho" } },
+    ['stages.reviewer: there is no agent called "eho", did you mean echo?'],
+  ],
   [
     { agents: { echo: { command: "x", adapter: "opencode" } } },
     ['agents.echo.adapter: "opencode" is not available in this version'],
@@ -126,7 +148,11 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
     { presets: { p: { stages: { worker: "nobody" } } } },
     ['presets.p.stages.worker: there is no agent called "nobody"'],
   ],
-  [{ presets: { p: { baseBranch: "x" } } }, ["presets.p.baseBranch: unknown key"]],
+  [
+    { presets: { p: { baseBranch: "x" } } },
+    ["presets.p.baseBranch: presets cannot change this: it is for the whole repository"],
+  ],
+  [{ presets: { p: { zzz: 1 } } }, ["presets.p.zzz: unknown key"]],
   [{ presets: { p: { gates: {} } } }, ["presets.p.gates: not available in this version"]],
   [{ copyFiles: ["../secret"] }, ["copyFiles.0: must be a path below the repository, without .."]],
   [{ checks: "npm test" }, ["checks: must be a list of texts"]],
@@ -202,6 +228,12 @@ test("whatever the text, there is a config or a list of problems, and what passe
     "echo",
     "command",
     "presets",
+    "plugins",
+    "pluginOrder",
+    "bridges",
+    "notify",
+    "channels",
+    "triggers",
     "__proto__",
     "runTimeout",
     "x",
@@ -226,6 +258,7 @@ test("whatever the text, there is a config or a list of problems, and what passe
         cut,
         fc.string(),
         tree.map((value) => JSON.stringify({ ...MINIMAL, presets: value })),
+        fc.dictionary(key, tree).map((value) => JSON.stringify({ ...MINIMAL, ...value })),
       ),
       (text) => {
         const checked = checkConfig(text);

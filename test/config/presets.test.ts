@@ -19,6 +19,7 @@ const config = parseConfig(
         limits: { runTimeout: "10m", maxDeletions: { files: 5 } },
       },
       all: { stages: { default: "side" } },
+      strict: { stages: { reviewer: "side" } },
     },
   }),
   "x",
@@ -31,11 +32,13 @@ function stagesOf(wishes: PlanWishes): Record<string, string> {
 }
 
 test("stages: the file's, then the preset's, then the plan's own agent", () => {
-  assert.deepEqual(stagesOf({}), { designer: "main", worker: "main", triage: "side" });
-  assert.deepEqual(stagesOf({ preset: "quick" }), { designer: "main", worker: "tiny", triage: "side" });
-  assert.deepEqual(stagesOf({ preset: "all" }), { designer: "side", worker: "side", triage: "side" });
-  assert.deepEqual(stagesOf({ agent: "side" }), { designer: "side", worker: "side", triage: "side" });
-  assert.deepEqual(stagesOf({ agent: "tiny", preset: "quick" }), { designer: "tiny", worker: "tiny", triage: "tiny" });
+  const all = (name: string) => ({ designer: name, worker: name, triage: name, reviewer: name });
+  assert.deepEqual(stagesOf({}), { ...all("main"), triage: "side" });
+  assert.deepEqual(stagesOf({ preset: "quick" }), { ...all("main"), worker: "tiny", triage: "side" });
+  assert.deepEqual(stagesOf({ preset: "strict" }), { ...all("main"), triage: "side", reviewer: "side" });
+  assert.deepEqual(stagesOf({ preset: "all" }), all("side"));
+  assert.deepEqual(stagesOf({ agent: "side" }), all("side"));
+  assert.deepEqual(stagesOf({ agent: "tiny", preset: "quick" }), all("tiny"));
 });
 
 test("what a stage's agent is, with the plan's own model", () => {

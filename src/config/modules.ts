@@ -1,0 +1,44 @@
+import type { ModuleFile } from "./module-schema.ts";
+import { parseDuration } from "./units.ts";
+
+/** What a module gets as its config. */
+export type ModuleConfig = NonNullable<ModuleFile["config"]>;
+
+/** A plugin that is on. */
+export interface PluginEntry {
+  readonly name: string;
+  readonly module: string;
+  readonly config: ModuleConfig;
+}
+
+/** A bridge that is on. */
+export interface BridgeEntry extends PluginEntry {
+  /** Absent: `bus.pollEveryMs`. */
+  readonly pollEveryMs?: number;
+}
+
+type Written = Readonly<Record<string, ModuleFile>>;
+
+/** The file's modules with a preset's laid over them: one without a path changes the file's, any other replaces it. */
+export function overlayModules(under: Written = {}, over: Written = {}): Written {
+  const changed = Object.entries(over).map(([name, entry]) => {
+    const changes = entry.module === undefined ? { ...own(under, name), ...entry } : entry;
+    return [name, changes] as const;
+  });
+  return { ...under, ...Object.fromEntries(changed) };
+}
+
+/** The modules that are on: those of the order list first, the others as they are declared. */
+export function enabledModules(written: Written = {}, order: readonly string[] = []): BridgeEntry[] {
+  const names = new Set([...order, ...Object.keys(written)]);
+  return [...names].flatMap((name) => {
+    const { module, enabled = true, config = {}, pollEvery } = own(written, name) ?? {};
+    if (module === undefined || !enabled) return [];
+    const pollEveryMs = pollEvery === undefined ? undefined : parseDuration(pollEvery);
+    return [{ name, module, config, ...(pollEveryMs === undefined ? {} : { pollEveryMs }) }];
+  });
+}
+
+function own(written: Written, name: string): ModuleFile | undefined {
+  return Object.hasOwn(written, name) ? written[name] : undefined;
+}

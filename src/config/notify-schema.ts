@@ -1,0 +1,47 @@
+import * as z from "zod";
+import { anObject, moduleName, variableName } from "./fields.ts";
+
+const address = variableName.describe("The environment variable that holds the address.");
+const header = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: "is no name for an HTTP header" });
+
+const channel = z.discriminatedUnion(
+  "kind",
+  [
+    z.strictObject({ kind: z.literal("desktop") }),
+    z.strictObject({ kind: z.literal("slack"), urlEnv: address }),
+    z.strictObject({
+      kind: z.literal("webhook"),
+      urlEnv: address,
+      headersEnv: z
+        .record(header, variableName, anObject)
+        .optional()
+        .describe("Headers, each with the environment variable that holds its value."),
+    }),
+    z.strictObject({ kind: z.literal("terminal") }),
+  ],
+  anObject,
+);
+const channels = z.array(z.string({ error: "must be a text" }), { error: "must be a list of names of channels" });
+
+/** Where notifications go. */
+export const notifySchema = z.strictObject(
+  {
+    channels: z.record(moduleName, channel, anObject),
+    routes: z
+      .strictObject(
+        {
+          urgent: channels.optional(),
+          action: channels.optional(),
+          warning: channels.optional(),
+          info: channels.optional(),
+        },
+        anObject,
+      )
+      .optional()
+      .describe("Channels by priority."),
+    default: channels.optional().describe("Channels of the priorities that have no route. All of them"),
+  },
+  anObject,
+);
+export type NotifyFile = z.infer<typeof notifySchema>;
+export type NotifyChannel = z.infer<typeof channel>;
