@@ -63,7 +63,7 @@ export function localForge(options: { fileOf: (planId: string) => string; clock:
     },
     async markReady(planId, draft) {
       const file = load(planId) ?? open(draft);
-      if (file.ready && file.body === draft.body) return stateOf(file);
+      if (file.state !== "open" || (file.ready && file.body === draft.body)) return stateOf(file);
       return save(planId, {
         ...file,
         title: draft.title,
@@ -75,7 +75,8 @@ export function localForge(options: { fileOf: (planId: string) => string; clock:
     async close(planId, state) {
       const file = load(planId);
       if (!file) return undefined;
-      if (file.state === state) return stateOf(file);
+      // What is in the base branch is there: a request to close that comes late does not undo it.
+      if (file.state === state || file.state === "merged") return stateOf(file);
       return save(planId, { ...file, state, closedAt: isoTime(clock.now()) });
     },
   };

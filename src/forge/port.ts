@@ -23,6 +23,8 @@ export interface Forge {
   find(planId: string, head: string): Promise<ChangeRequestState | undefined>;
   /** Opens it as a draft; the existing one when the head branch has one. */
   open(draft: ChangeRequestDraft): Promise<ChangeRequestState>;
+  /** Leaves one that is closed or merged as it is. */
   markReady(planId: string, draft: ChangeRequestDraft): Promise<ChangeRequestState>;
+  /** Ends it; undefined when there is none. One that was merged stays merged, one that was closed can still be merged. */
   close(planId: string, state: "merged" | "closed"): Promise<ChangeRequestState | undefined>;
 }

@@ -1,20 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { crashPoint } from "../kernel/crash-point.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { readTextIfExists } from "../kernel/files.ts";
-import { commitMessage } from "./commit.ts";
 import { unfinishedOperation } from "./head.ts";
-import { branchTip, gitAt, isAncestor, type Repository } from "./repository.ts";
-import { git, requireGitVersion, splitNul } from "./run.ts";
+import { hasMerged, type MergeRequest, writeMerge } from "./merge-commit.ts";
+import { branchTip, gitAt, type Repository } from "./repository.ts";
+import { git, requireGitVersion } from "./run.ts";
 import { listWorktrees } from "./worktrees.ts";
-
-export interface MergeRequest {
-  readonly branch: string;
-  readonly base: string;
-  readonly message: string;
-  /** From `commitIdentity`. */
-  readonly identity: Readonly<Record<string, string>>;
-}
 
 type InTheWay = { readonly kind: "checkout-in-the-way"; readonly path: string; readonly reason: string };
 
@@ -37,10 +30,10 @@ async function requireTip(repo: Repository, branch: string): Promise<string> {
   );
 }
 
-/** Whether everything on `branch` is in `base`. A branch that is gone is not merged as far as we can tell. */
+/** Whether everything on `branch` is in `base`, by whatever method. Of a branch that is gone nobody can tell: false. */
 export async function isMergedInto(repo: Repository, branch: string, base: string): Promise<boolean> {
   const [tip, baseTip] = await Promise.all([branchTip(repo, branch), branchTip(repo, base)]);
-  return tip !== undefined && baseTip !== undefined && (await isAncestor(repo, tip, baseTip));
+  return tip !== undefined && baseTip !== undefined && (await hasMerged(repo, tip, baseTip));
 }
 
 type Checkout = { readonly path: string; readonly gitDir: string };
@@ -82,21 +75,6 @@ function refusal(stderr: string): string {
   return stderr.trim().split("\n")[0] ?? "git refused to move it";
 }
 
-async function writeMerge(
-  repo: Repository,
-  request: MergeRequest,
-  tips: { readonly old: string; readonly tip: string },
-): Promise<{ kind: "commit"; sha: string } | { kind: "conflict"; files: string[] }> {
-  const args = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", tips.old, tips.tip];
-  const merged = await gitAt(repo, args, { allowExit: [1] });
-  const [tree = "", ...files] = splitNul(merged.stdout);
-  if (merged.code === 1) return { kind: "conflict", files: [...new Set(files.filter((file) => file !== ""))] };
-  const message = `${commitMessage(request.message, `Merge ${request.branch}`)}\n`;
-  const commit = ["commit-tree", tree, "-p", tips.old, "-p", tips.tip, "-F", "-"];
-  const made = await gitAt(repo, commit, { input: message, env: request.identity });
-  return { kind: "commit", sha: made.stdout.trim() };
-}
-
 /** Moves `base` from `old` to `sha`, together with the checkout on it; "moved" when somebody else moved it first. */
 async function advance(
   repo: Repository,
@@ -128,19 +106,21 @@ async function advance(
 }
 
 /**
- * Merges a branch into base with a merge commit. The merge is made in the object store alone; a checkout of base is then
- * fast-forwarded, and one with changes in the way is left untouched. Safe to repeat after a crash at any point.
+ * Brings a branch into base: with a merge commit, as one commit (squash), or commit by commit (rebase). It is made in the
+ * object store alone; a checkout of base is then fast-forwarded, and one with changes in the way is left untouched. Safe
+ * to repeat after a crash at any point: what came by squash or rebase is known by its trailer.
  */
 export async function mergeIntoBase(repo: Repository, request: MergeRequest): Promise<MergeOutcome> {
   await requireGitVersion(2, 38);
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const old = await requireTip(repo, request.base);
     const tip = await requireTip(repo, request.branch);
-    if (await isAncestor(repo, tip, old)) return { kind: "already" };
+    if (await hasMerged(repo, tip, old)) return { kind: "already" };
     const checkout = await checkoutOf(repo, request.base);
     if (checkout !== undefined && "kind" in checkout) return checkout;
     const made = await writeMerge(repo, request, { old, tip });
     if (made.kind === "conflict") return made;
+    crashPoint("merge:written");
     const outcome = await advance(repo, request, { old, sha: made.sha, checkout });
     if (outcome === "done") return { kind: "merged", sha: made.sha };
     if (outcome !== "moved") return outcome;
