@@ -1,6 +1,6 @@
 import type { Clock } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
-import { emptyBusState } from "./bus-state.ts";
+import { type BusState, emptyBusState } from "./bus-state.ts";
 import type { BusLimits } from "./complete-settlement.ts";
 import { compareCursors } from "./cursor.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
@@ -21,8 +21,11 @@ export interface BusOptions {
   readonly limits: BusLimits;
   /** For readers beside a daemon: looks, and neither repairs nor saves. */
   readonly readOnly?: boolean;
-  /** Told each settlement that won, in order, after its actions are kept; after a crash the newest ones again. */
-  readonly onWon?: (settlement: Settlement) => void;
+  /**
+   * Told each settlement that won, in order, after its actions are kept; after a crash the newest ones again. `cursor`
+   * is the position after it in the settled log.
+   */
+  readonly onWon?: (settlement: Settlement, cursor: Cursor) => void;
 }
 
 /** What the bus knows of one of the two kinds of records. */
@@ -39,7 +42,10 @@ export interface Core extends BusOptions {
   readonly projection: Projection;
   readonly event: Kind<BusEvent>;
   readonly action: Kind<Action>;
+  /** Something was settled since the snapshot was written. */
   dirty: boolean;
+  /** Something was appended without sync, by us or by a process that was killed. */
+  unsynced: boolean;
 }
 
 /** Loads the snapshot, folds what was settled after it, and repairs what a crash left undone. */
@@ -49,6 +55,7 @@ export function openCore(options: BusOptions): Core {
   const onWon = options.onWon;
   const projection = createProjection({ log, scope, ledger, writes: options.readOnly !== true, onWon });
   const dirty = projection.catchUp() > 0;
+  const isDone = (id: string): boolean => ledger.entry(id)?.done === true;
   const kind = <T>(about: About, parse: (record: Envelope) => { id: string; value: T } | undefined): Kind<T> => {
     const name = about === "event" ? "events" : "actions";
     const parseOrKeep = (record: Envelope, cursor: Cursor): { id: string; value: T } | undefined => {
@@ -56,7 +63,8 @@ export function openCore(options: BusOptions): Core {
       if (!parsed && !options.readOnly) quarantine(options, { log: name, cursor, record });
       return parsed;
     };
-    const offers = createOffers({ log, address: { scope, log: name }, from: ledger.cursors[name], parse: parseOrKeep });
+    const address = { scope, log: name } as const;
+    const offers = createOffers({ log, address, from: ledger.cursors[name], parse: parseOrKeep, isDone });
     const finder = createRecordFinder({ log, scope, about, parse });
     const hold = (ids: readonly string[]): void => {
       for (const offer of ids.map(offers.find)) if (offer) finder.keep(offer.id, offer.value);
@@ -70,6 +78,7 @@ export function openCore(options: BusOptions): Core {
     event: kind("event", parseEvent),
     action: kind("action", parseAction),
     dirty,
+    unsynced: dirty && !options.readOnly,
   };
 }
 
@@ -77,7 +86,7 @@ export function openCore(options: BusOptions): Core {
 function openLedger(options: BusOptions): Ledger {
   const state = (options.stateFile === undefined ? undefined : readStateFile(options.stateFile)) ?? emptyBusState();
   try {
-    return withinJournals(options, createLedger(state));
+    return createLedger(withinJournals(options, state));
   } catch (error) {
     if (error instanceof PrloomError && error.code === "state-unreadable") return createLedger(emptyBusState());
     throw error;
@@ -85,12 +94,17 @@ function openLedger(options: BusOptions): Ledger {
 }
 
 /** A cursor beyond the end of its journal would hide what is appended next; it is moved back to the end. */
-function withinJournals({ log, scope }: BusOptions, ledger: Ledger): Ledger {
-  for (const name of ["events", "actions", "settled"] as const) {
-    const { next } = log.read({ scope, log: name }, ledger.cursors[name], 0);
-    if (compareCursors(next, ledger.cursors[name]) < 0) ledger.cursors[name] = next;
-  }
-  return ledger;
+function withinJournals({ log, scope }: BusOptions, state: BusState): BusState {
+  const clamp = (name: LogName, cursor: Cursor): Cursor => {
+    const { next } = log.read({ scope, log: name }, cursor, 0);
+    return compareCursors(next, cursor) < 0 ? next : cursor;
+  };
+  return {
+    ...state,
+    eventsOffset: clamp("events", state.eventsOffset),
+    actionsOffset: clamp("actions", state.actionsOffset),
+    settledOffset: clamp("settled", state.settledOffset),
+  };
 }
 
 function quarantine(options: BusOptions, foreign: { log: LogName; cursor: Cursor; record: Envelope }): void {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isJson, type JsonValue } from "./json.ts";
 import { START } from "./ports.ts";
 
 /** Settled ids and their handlers are remembered for this many records of each kind. */
@@ -14,6 +15,8 @@ const waitSchema = z.strictObject({
   deferrals: z.int().min(0),
   /** When it was first put off. */
   since: z.number(),
+  /** Nobody knows what became of an earlier call. */
+  uncertain: z.literal(true).optional(),
 });
 /** One handler's wait for its next call with a record. */
 export type Wait = z.infer<typeof waitSchema>;
@@ -36,8 +39,24 @@ const deadLetterSchema = z.strictObject({
   since: z.number(),
   about: z.enum(["event", "action"]),
   at: z.string().optional(),
+  uncertain: z.literal(true).optional(),
 });
 export type DeadLetter = z.infer<typeof deadLetterSchema>;
+
+const resultsSchema = z.strictObject({
+  about: z.enum(["event", "action"]),
+  handlers: z.record(
+    z.string(),
+    z.custom<JsonValue>((value) => isJson(value)),
+  ),
+});
+
+const aheadSchema = z.strictObject({
+  about: z.enum(["event", "action"]),
+  at: z.string(),
+  /** Every handler was offered it; only an older one keeps the cursor before it. */
+  done: z.literal(true).optional(),
+});
 
 const pendingSchema = z.strictObject({ since: z.number(), at: z.string().optional() });
 
@@ -57,6 +76,10 @@ export const busStateSchema = z.strictObject({
   /** Calls under way, by `callKey`: counted, and not settled yet. */
   attempts: z.record(z.string(), z.int().min(1)),
   pendingTriage: z.record(z.string(), pendingSchema),
+  /** What handlers decided about records that are not closed yet. */
+  results: z.record(z.string(), resultsSchema).default({}),
+  /** Records beyond the cursor of which something was settled: never forgotten. */
+  ahead: z.record(z.string(), aheadSchema).default({}),
   dead: z.strictObject({ count: z.int().min(0), letters: z.array(deadLetterSchema) }),
 });
 export type BusState = z.infer<typeof busStateSchema>;
@@ -75,6 +98,8 @@ export function emptyBusState(): BusState {
     deferredActionIds: {},
     attempts: {},
     pendingTriage: {},
+    results: {},
+    ahead: {},
     dead: { count: 0, letters: [] },
   };
 }

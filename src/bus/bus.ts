@@ -1,15 +1,43 @@
 import * as z from "zod";
+import { crashPoint } from "../kernel/crash-point.ts";
 import { type BusOptions, type Core, openCore } from "./bus-core.ts";
 import type { BusState, DeadLetter } from "./bus-state.ts";
-import { deferredActions, deferredSummary, nextRetryAt, offered, pendingTriage } from "./offering.ts";
+import type { JsonValue } from "./json.ts";
+import type { About } from "./ledger-entries.ts";
+import {
+  createDeferredActions,
+  type DeferredAction,
+  deferredSummary,
+  freshActions,
+  nextRetryAt,
+  offered,
+  pendingTriage,
+  waitingHandlers,
+} from "./offering.ts";
 import type { Cursor } from "./ports.ts";
-import { attempt, type HandlerStatus, handlerStatus, revive, type Settled, settle } from "./settling.ts";
+import { createEventReader, type EventPage, type EventQuery, findEvent } from "./read-events.ts";
+import {
+  type Attempted,
+  attempt,
+  type HandlerStatus,
+  type HandlerWait,
+  handlerStatus,
+  revive,
+  type Settled,
+  type SettleOptions,
+  settle,
+  sync,
+  waitOf,
+} from "./settling.ts";
 import { writeStateFile } from "./state-file.ts";
 import { type Action, type BusEvent, busEventSchema, type Settlement } from "./types.ts";
 
 export type { BusOptions } from "./bus-core.ts";
 export type { BusLimits } from "./complete-settlement.ts";
-export type { HandlerStatus, Settled } from "./settling.ts";
+export type { JsonValue } from "./json.ts";
+export type { DeferredAction } from "./offering.ts";
+export type { EventPage, EventQuery } from "./read-events.ts";
+export type { Attempted, HandlerStatus, HandlerWait, Settled, SettleOptions } from "./settling.ts";
 
 export interface AppendedEvents {
   readonly appended: BusEvent[];
@@ -26,25 +54,41 @@ export interface Bus {
   newEvents(limit: number): { event: BusEvent; cursor: Cursor }[];
   /** Events that wait for the triage agent, oldest first. */
   pendingTriage(): BusEvent[];
-  /** Counts a call before it is made. `allowed` false: do not make it, the record is settled or a dead letter. */
-  attempt(recordId: string, handler: string): { attempts: number; allowed: boolean };
+  /** Counts a call before it is made. Never synced: a machine that lost its power made no call that it remembers. */
+  attempt(recordId: string, handler: string): Attempted;
   /**
    * Records what a handler did. `marks.moveCursor: true` says that every handler has been offered the record; the
-   * cursor then goes as far as it may without passing one that is not done. Actions need it only with `passed`.
+   * cursor then goes as far as it may without passing one that is not done. Actions need it only with `passed`. An
+   * event that comes back from its wait is offered until it is said, too.
    */
-  settle(settlement: Settlement): Settled;
+  settle(settlement: Settlement, options?: SettleOptions): Settled;
+  /** Makes what was settled without sync safe from a power loss. Nothing to do costs nothing. */
+  sync(): void;
+  /** What handlers decided about a record, by handler, until a settlement of it has `marks.closed`. */
+  results(recordId: string): ReadonlyMap<string, JsonValue>;
   /** Whether a handler has still to be called with a record. */
   handlerStatus(recordId: string, handler: string): HandlerStatus;
+  waitOf(recordId: string, handler: string): HandlerWait | undefined;
+  /** Handlers that wait for a record, due or not. */
+  waitingHandlers(recordId: string): string[];
+  /** Reads events for somebody with a place of his own. Throws PrloomError `event-not-found` for an unknown `sinceId`. */
+  readEvents(query?: EventQuery): EventPage;
+  /** An event that came in lately, or that somebody waits for. */
+  findEvent(id: string): BusEvent | undefined;
   /** Actions to deliver: put-off ones that are due, then those beyond the cursor; in the order of the log. */
   dueActions(limit: number): { action: Action; attempts: number; cursor: Cursor }[];
-  /** Actions that wait, due or not: what is behind them at the same address waits too. */
-  deferredActions(): { action: Action; attempts: number; until: number }[];
-  /** When the next wait is over. */
-  nextRetryAt(): number | undefined;
+  /** Actions beyond the cursor that nobody put off, in the order of the log. */
+  freshActions(limit: number, isWanted: (id: string) => boolean): { action: Action; cursor: Cursor }[];
+  /** Actions that wait, due or not, in the order of the log: what is behind them at the same address waits too. */
+  deferredActions(): DeferredAction[];
+  /** When the next wait is over: a time in the past when one is over already. */
+  nextRetryAt(about?: About): number | undefined;
   deferredSummary(): { count: number; oldestMs: number };
   deadLetters(): DeadLetter[];
   /** Lets the dead letters of a record be tried again; tells how many there were. */
   revive(recordId: string): number;
+  /** How often something was revived since it was opened: whoever keeps waiting records in memory looks again when it grew. */
+  revivals(): number;
   state(): BusState;
   /** Writes the snapshot, if something was settled since. */
   save(): void;
@@ -54,25 +98,38 @@ export interface Bus {
 /** Opens a scope: snapshot, then the settlements after it, then what a crash left undone. Creates no files. */
 export function openBus(options: BusOptions): Bus {
   const core = openCore(options);
+  let revivals = 0;
   return {
     appendEvents: (events) => appendEvents(core, events),
     newEvents: (limit) =>
       offered(core, "event", core.event, limit).map(({ value: event, cursor }) => ({ event, cursor })),
     pendingTriage: () => pendingTriage(core),
     attempt: (recordId, handler) => attempt(core, recordId, handler),
-    settle: (settlement) => settle(core, settlement),
+    settle: (settlement, how) => settle(core, settlement, how),
+    sync: () => sync(core),
+    results: (recordId) => new Map(core.ledger.entry(recordId)?.results),
     handlerStatus: (recordId, handler) => handlerStatus(core, recordId, handler),
+    waitOf: (recordId, handler) => waitOf(core, recordId, handler),
+    waitingHandlers: (recordId) => waitingHandlers(core, recordId),
+    readEvents: createEventReader(core),
+    findEvent: (id) => findEvent(core, id),
     dueActions: (limit) =>
       offered(core, "action", core.action, limit).map(({ value: action, cursor, attempts }) => ({
         action,
         attempts,
         cursor,
       })),
-    deferredActions: () => deferredActions(core),
-    nextRetryAt: () => nextRetryAt(core),
+    freshActions: (limit, isWanted) => freshActions(core, limit, isWanted),
+    deferredActions: createDeferredActions(core),
+    nextRetryAt: (about) => nextRetryAt(core, about),
     deferredSummary: () => deferredSummary(core),
-    deadLetters: () => core.ledger.snapshot().dead.letters,
-    revive: (recordId) => revive(core, recordId),
+    deadLetters: () => core.ledger.letters(),
+    revive: (recordId) => {
+      const count = revive(core, recordId);
+      if (count > 0) revivals += 1;
+      return count;
+    },
+    revivals: () => revivals,
     state: () => core.ledger.snapshot(),
     save: () => save(core),
     close: () => save(core),
@@ -118,6 +175,9 @@ function withoutDuplicates(events: readonly BusEvent[], duplicates: readonly str
 function save(core: Core): void {
   if (core.readOnly) return;
   core.projection.flush();
+  // The snapshot must not remember what a power loss makes the journal forget.
+  sync(core);
+  crashPoint("bus.saving");
   if (!core.dirty || core.stateFile === undefined) return;
   writeStateFile(core.stateFile, core.ledger.snapshot());
   core.dirty = false;

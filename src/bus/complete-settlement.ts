@@ -16,8 +16,10 @@ export interface SettlementContext {
   readonly about: About;
   readonly now: number;
   readonly limits: BusLimits;
-  /** Where the records lie, as far as it is known. */
+  /** Where the records lie, as far as it is known and a replay needs it. */
   readonly at: Readonly<Record<string, Cursor>>;
+  /** Every handler was offered the records; the cursor may be kept before them by one that was not. */
+  readonly isDone: boolean;
   /** How far the cursor may go; undefined when the settlement does not move it. */
   readonly moveCursor: Cursor | undefined;
 }
@@ -27,14 +29,15 @@ export interface SettlementContext {
  * same state, whatever the limits are then.
  */
 export function completeSettlement(settlement: Settlement, context: SettlementContext): Settlement {
-  const { moveCursor: _asked, ...asked } = settlement.marks ?? {};
+  const { moveCursor: _moveCursor, at: _at, done: _done, ...asked } = settlement.marks ?? {};
   const isFinal = settlement.outcome === "handled" || settlement.outcome === "passed";
   const marks: Record<string, unknown> = { ...asked, about: context.about };
   if (context.moveCursor !== undefined) marks.moveCursor = context.moveCursor;
-  if ((!isFinal || marks.pendingTriage === true) && Object.keys(context.at).length > 0) marks.at = context.at;
+  if (context.isDone) marks.done = true;
+  if (Object.keys(context.at).length > 0) marks.at = context.at;
   if (isFinal) return { ...settlement, marks };
   // A handler that threw or waits runs again, and its actions then have the same ids: none of them goes out now.
-  const { actions: _actions, state: _state, ...rest } = settlement;
+  const { actions: _actions, state: _state, result: _result, ...rest } = settlement;
   if (settlement.outcome === "threw") {
     const attempts = nextAttempts(context.ledger.entry(settlement.record), settlement.handler);
     if (attempts >= context.limits.maxAttempts) marks.dead = true;

@@ -7,12 +7,13 @@ export interface Position {
   readonly offset: number;
 }
 
+const PATTERN = /^(\d{1,15}):(\d{1,15})$/;
 const FIRST: Position = { segment: 1, offset: 0 };
 
 /** The position that a cursor names; START is the beginning of the first segment. */
 export function parseCursor(cursor: Cursor): Position {
   if (cursor === START) return FIRST;
-  const match = /^(\d{1,15}):(\d{1,15})$/.exec(cursor);
+  const match = PATTERN.exec(cursor);
   if (!match || Number(match[1]) < 1) {
     throw new PrloomError(
       "state-unreadable",
@@ -28,9 +29,17 @@ export function formatCursor(position: Position): Cursor {
   return `${position.segment}:${position.offset}`;
 }
 
+/** Whether a text can be a position at all; what was written by hand may not. */
+export function isCursor(text: unknown): text is Cursor {
+  return typeof text === "string" && (text === START || (PATTERN.test(text) && !text.startsWith("0:")));
+}
+
 /** Negative when `a` is before `b`, as for sort. */
 export function compareCursors(a: Cursor, b: Cursor): number {
-  const left = parseCursor(a);
-  const right = parseCursor(b);
-  return left.segment - right.segment || left.offset - right.offset;
+  return a === b ? 0 : comparePositions(parseCursor(a), parseCursor(b));
+}
+
+/** Negative when `a` is before `b`, as for sort. */
+export function comparePositions(a: Position, b: Position): number {
+  return a.segment - b.segment || a.offset - b.offset;
 }

@@ -1,7 +1,14 @@
 import { type BusState, type DeadLetter, type Deferred, emptyBusState, type Wait } from "./bus-state.ts";
+import type { JsonValue } from "./json.ts";
 import type { Cursor } from "./ports.ts";
 
 export type About = "event" | "action";
+
+/**
+ * Stands among the handlers that wait for an event that came back from its wait: the one that waited is done, and
+ * nobody has said yet that the others were offered it. Without it, a crash right then would lose the event for them.
+ */
+export const REST = "*";
 
 /** All that is known about one record that is remembered. */
 export interface Entry {
@@ -12,7 +19,11 @@ export interface Entry {
   readonly waits: Map<string, Wait>;
   readonly calls: Map<string, number>;
   readonly dead: Map<string, DeadLetter>;
+  /** What handlers decided, until the record is closed. */
+  readonly results: Map<string, JsonValue>;
   pendingSince: number | undefined;
+  /** Every handler was offered it, and the cursor has not passed it yet. */
+  done: boolean;
 }
 
 /** Positions in the three journals that a scope works through. */
@@ -32,6 +43,18 @@ export function nextAttempts(entry: Readonly<Entry> | undefined, handler: string
   return entry?.calls.get(handler) ?? (entry?.waits.get(handler)?.attempts ?? 0) + 1;
 }
 
+/** Whether nobody knows what became of an earlier call of a handler. */
+export function isUncertain(entry: Readonly<Entry> | undefined, handler: string): boolean {
+  return entry !== undefined && (entry.calls.has(handler) || entry.waits.get(handler)?.uncertain === true);
+}
+
+/** When the first of the handlers that wait for a record is to be called; undefined when none waits. */
+export function earliestWait(entry: Readonly<Entry>): number | undefined {
+  let earliest: number | undefined;
+  for (const { deferredUntil } of entry.waits.values()) earliest = Math.min(earliest ?? deferredUntil, deferredUntil);
+  return earliest;
+}
+
 /** A record is open while a handler waits for it, or triage is to see it. */
 export function isOpen(entry: Entry): boolean {
   return entry.waits.size > 0 || entry.pendingSince !== undefined;
@@ -39,8 +62,8 @@ export function isOpen(entry: Entry): boolean {
 
 /** A record about which nothing is known yet. */
 export function newEntry(id: string, about: About): Entry {
-  const maps = { finals: new Set<string>(), waits: new Map(), calls: new Map(), dead: new Map() };
-  return { id, about, at: undefined, ...maps, pendingSince: undefined };
+  const maps = { finals: new Set<string>(), waits: new Map(), calls: new Map(), dead: new Map(), results: new Map() };
+  return { id, about, at: undefined, ...maps, pendingSince: undefined, done: false };
 }
 
 /** The name of a call in `BusState.attempts`. */
@@ -56,7 +79,16 @@ export function loadEntries(state: BusState): Map<string, Entry> {
     entries.set(id, entry);
     return entry;
   };
+  // First what says whether a record is an event or an action.
   for (const id of state.processedActionIds) entryOf(id, "action");
+  for (const [id, { about, handlers }] of Object.entries(state.results)) {
+    for (const [handler, value] of Object.entries(handlers)) entryOf(id, about).results.set(handler, value);
+  }
+  for (const [id, { about, at, done }] of Object.entries(state.ahead)) {
+    const entry = entryOf(id, about);
+    entry.at = at;
+    entry.done = done === true;
+  }
   for (const [id, deferred] of Object.entries(state.deferredActionIds)) loadDeferred(entryOf(id, "action"), deferred);
   for (const [id, deferred] of Object.entries(state.deferredEventIds)) loadDeferred(entryOf(id, "event"), deferred);
   for (const letter of state.dead.letters) {
@@ -88,10 +120,28 @@ function compareKeys(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-type Processed = Readonly<Record<About, ReadonlySet<string>>>;
+/** Dead letters, oldest first; those that died together in an order that a replay gives them too. */
+export function sortLetters(letters: DeadLetter[]): DeadLetter[] {
+  return letters.sort(
+    (a, b) => a.since - b.since || compareKeys(callKey(a.record, a.handler), callKey(b.record, b.handler)),
+  );
+}
+
+/** The dead letters of one record. */
+export function lettersOf(entry: Readonly<Entry>): DeadLetter[] {
+  const at = entry.at === undefined ? {} : { at: entry.at };
+  return [...entry.dead.values()].map((letter) => ({ ...letter, ...at }));
+}
+
+interface Known {
+  readonly cursors: Cursors;
+  readonly entries: ReadonlyMap<string, Entry>;
+  readonly processed: Readonly<Record<About, ReadonlySet<string>>>;
+  isAhead(entry: Entry): boolean;
+}
 
 /** The state that the entries make up. */
-export function snapshotOf(cursors: Cursors, entries: ReadonlyMap<string, Entry>, processed: Processed): BusState {
+export function snapshotOf({ cursors, entries, processed, isAhead }: Known): BusState {
   const state: BusState = {
     ...emptyBusState(),
     eventsOffset: cursors.events,
@@ -112,11 +162,16 @@ export function snapshotOf(cursors: Cursors, entries: ReadonlyMap<string, Entry>
     }
     for (const [handler, count] of entry.calls) state.attempts[callKey(entry.id, handler)] = count;
     if (entry.pendingSince !== undefined) state.pendingTriage[entry.id] = { since: entry.pendingSince, ...at };
-    for (const letter of entry.dead.values()) state.dead.letters.push({ ...letter, ...at });
+    if (entry.results.size > 0) {
+      state.results[entry.id] = { about: entry.about, handlers: Object.fromEntries(entry.results) };
+    }
+    if (entry.at !== undefined && isAhead(entry)) {
+      const done = entry.done ? { done: true as const } : {};
+      state.ahead[entry.id] = { about: entry.about, at: entry.at, ...done };
+    }
+    state.dead.letters.push(...lettersOf(entry));
   }
-  state.dead.letters.sort(
-    (a, b) => a.since - b.since || compareKeys(callKey(a.record, a.handler), callKey(b.record, b.handler)),
-  );
+  sortLetters(state.dead.letters);
   state.dead.count = state.dead.letters.length;
   return state;
 }

@@ -1,17 +1,22 @@
-import { type BusState, type DeadLetter, MAX_PROCESSED, retryDelay, type Wait } from "./bus-state.ts";
-import { compareCursors } from "./cursor.ts";
+import { type BusState, type DeadLetter, MAX_PROCESSED } from "./bus-state.ts";
+import { compareCursors, isCursor } from "./cursor.ts";
+import { createDue, type Due } from "./due.ts";
 import {
   type About,
   attemptsOf,
   type Cursors,
   type Entry,
+  earliestWait,
   isOpen,
+  lettersOf,
   loadEntries,
   newEntry,
-  nextAttempts,
   snapshotOf,
+  sortLetters,
 } from "./ledger-entries.ts";
+import { createLogOrder, type LogOrder } from "./log-order.ts";
 import type { Cursor, Envelope } from "./ports.ts";
+import { reviveEntry, settleEntry } from "./settle-entry.ts";
 import type { Settlement } from "./types.ts";
 
 /** What a record of the settled log asks the bus to do: append these actions, keep this dead letter. */
@@ -26,8 +31,11 @@ export interface Ledger {
   readonly cursors: Cursors;
   apply(record: Envelope, cursor: Cursor): Effects;
   entry(id: string): Readonly<Entry> | undefined;
-  /** Records with something open: a handler that waits, or triage. */
-  open(): Iterable<Readonly<Entry>>;
+  /** Records with a handler that waits. */
+  readonly waiting: Readonly<Record<About, Due<Readonly<Entry>>>>;
+  /** Events that triage is to see. */
+  readonly pending: LogOrder<Readonly<Entry>>;
+  letters(): DeadLetter[];
   snapshot(): BusState;
 }
 
@@ -38,7 +46,11 @@ interface Books {
   readonly entries: Map<string, Entry>;
   /** Oldest first. */
   readonly processed: Record<About, Set<string>>;
-  readonly open: Set<Entry>;
+  readonly waiting: Record<About, Due<Entry>>;
+  readonly pending: LogOrder<Entry>;
+  /** Beyond the cursor: after a restart they are offered again, so what is known about them must be kept. */
+  readonly ahead: Record<About, LogOrder<Entry>>;
+  readonly dead: Set<Entry>;
 }
 
 /** Makes the ledger that a state describes. */
@@ -48,14 +60,20 @@ export function createLedger(state: BusState): Ledger {
     cursors: { events: state.eventsOffset, actions: state.actionsOffset, settled: state.settledOffset },
     entries,
     processed: { event: new Set(state.processedEventIds), action: new Set(state.processedActionIds) },
-    open: new Set([...entries.values()].filter(isOpen)),
+    waiting: { event: createDue(), action: createDue() },
+    pending: createLogOrder(),
+    ahead: { event: createLogOrder(), action: createLogOrder() },
+    dead: new Set(),
   };
+  for (const entry of entries.values()) index(books, entry);
   return {
     cursors: books.cursors,
+    waiting: books.waiting,
+    pending: books.pending,
     apply: (record, cursor) => apply(books, record, cursor),
     entry: (id) => entries.get(id),
-    open: () => books.open,
-    snapshot: () => snapshotOf(books.cursors, entries, books.processed),
+    letters: () => sortLetters([...books.dead].flatMap(lettersOf)),
+    snapshot: () => snapshotOf({ ...books, isAhead: (entry) => isAhead(books, entry) }),
   };
 }
 
@@ -68,7 +86,7 @@ function apply(books: Books, record: Envelope, cursor: Cursor): Effects {
   if (record.kind === "revival") {
     const entry = books.entries.get(id);
     if (!entry) return {};
-    revive(entry, ts);
+    reviveEntry(entry, ts);
     review(books, entry);
     return {};
   }
@@ -87,14 +105,15 @@ function apply(books: Books, record: Envelope, cursor: Cursor): Effects {
 function applySettlement(books: Books, settlement: Settlement, ts: number): Effects {
   const marks = settlement.marks ?? {};
   const about: About = marks.about === "action" ? "action" : "event";
-  moveCursor(books.cursors, about, marks.moveCursor);
+  moveCursor(books, about, marks.moveCursor);
   const died: DeadLetter[] = [];
   let won = false;
   for (const id of [settlement.record, ...(settlement.also ?? [])]) {
     const entry = entryOf(books, id, about);
     entry.about = about;
     entry.at ??= positionIn(marks.at, id);
-    const first = settleOne(entry, settlement, { ts, died });
+    if (marks.done === true && isAhead(books, entry)) entry.done = true;
+    const first = settleEntry(entry, settlement, { ts, died });
     if (id === settlement.record) won = first;
     review(books, entry);
   }
@@ -107,24 +126,47 @@ function entryOf(books: Books, id: string, about: About): Entry {
   return entry;
 }
 
+function isAhead({ cursors }: Books, { about, at }: Entry): boolean {
+  return at !== undefined && compareCursors(at, cursors[about === "action" ? "actions" : "events"]) >= 0;
+}
+
+/** Puts a record where it is looked for, and takes it away from where it is not. */
+function index(books: Books, entry: Entry): void {
+  const { about, at } = entry;
+  const other: About = about === "action" ? "event" : "action";
+  const until = earliestWait(entry);
+  books.waiting[other].delete(entry);
+  if (until === undefined) books.waiting[about].delete(entry);
+  else books.waiting[about].put(entry, until, at);
+  if (entry.pendingSince === undefined) books.pending.delete(entry);
+  else books.pending.put(entry, at);
+  books.ahead[other].delete(entry);
+  if (isAhead(books, entry)) books.ahead[about].put(entry, at);
+  else books.ahead[about].delete(entry);
+  if (entry.dead.size > 0) books.dead.add(entry);
+  else books.dead.delete(entry);
+}
+
 /** A record is processed when somebody is done with it and nobody waits for it. Old ones are forgotten. */
-function review({ entries, processed, open }: Books, entry: Entry): void {
-  if (isOpen(entry)) open.add(entry);
-  else open.delete(entry);
-  if (!isOpen(entry) && entry.dead.size === 0) entry.at = undefined;
-  const list = processed[entry.about];
-  if (isOpen(entry) || entry.finals.size + entry.dead.size === 0) {
-    list.delete(entry.id);
-    return;
+function review(books: Books, entry: Entry): void {
+  const isKept = isOpen(entry) || isAhead(books, entry);
+  if (!isKept && entry.dead.size === 0) entry.at = undefined;
+  index(books, entry);
+  const list = books.processed[entry.about];
+  if (isKept || entry.results.size > 0 || entry.finals.size + entry.dead.size === 0) list.delete(entry.id);
+  else {
+    list.add(entry.id);
+    if (list.size > MAX_PROCESSED) forget(books, list);
   }
-  list.add(entry.id);
-  if (list.size <= MAX_PROCESSED) return;
-  // Some at a time: finding the oldest of a set costs what was removed from its front before.
-  for (const oldest of [...list].slice(0, FORGOTTEN_AT_ONCE)) {
-    list.delete(oldest);
-    const old = entries.get(oldest);
+}
+
+/** Some at a time: finding the oldest of a set costs what was removed from its front before. */
+function forget({ entries }: Books, list: Set<string>): void {
+  for (const id of [...list].slice(0, FORGOTTEN_AT_ONCE)) {
+    list.delete(id);
+    const old = entries.get(id);
     if (old?.dead.size) old.finals.clear();
-    else entries.delete(oldest);
+    else entries.delete(id);
   }
 }
 
@@ -135,67 +177,16 @@ function asObject(value: unknown): Record<string, unknown> {
 function positionIn(at: unknown, id: string): Cursor | undefined {
   if (at === undefined) return undefined;
   const position = Object.hasOwn(asObject(at), id) ? asObject(at)[id] : undefined;
-  return typeof position === "string" ? position : undefined;
+  return isCursor(position) ? position : undefined;
 }
 
-function moveCursor(cursors: Cursors, about: About, to: unknown): void {
-  if (typeof to !== "string") return;
+function moveCursor(books: Books, about: About, to: unknown): void {
   const name = about === "action" ? "actions" : "events";
-  if (compareCursors(to, cursors[name]) > 0) cursors[name] = to;
-}
-
-interface Settling {
-  readonly ts: number;
-  readonly died: DeadLetter[];
-}
-
-/** Applies a settlement to one of its records; tells whether it was the first final one of its handler. */
-function settleOne(entry: Entry, settlement: Settlement, { ts, died }: Settling): boolean {
-  const { handler, outcome } = settlement;
-  const marks = settlement.marks ?? {};
-  if (marks.triaged === true) entry.pendingSince = undefined;
-  if (entry.finals.has(handler)) return false;
-  if (outcome === "handled" || outcome === "passed") {
-    // Putting a record on the triage list is not the answer of triage.
-    if (!(marks.pendingTriage === true && handler === "triage")) entry.finals.add(handler);
-    if (marks.pendingTriage === true) entry.pendingSince ??= ts;
-    for (const map of [entry.waits, entry.calls, entry.dead]) map.delete(handler);
-    return true;
+  if (!isCursor(to) || compareCursors(to, books.cursors[name]) <= 0) return;
+  books.cursors[name] = to;
+  const ahead = books.ahead[about];
+  for (let entry = ahead.first(); entry && !isAhead(books, entry); entry = ahead.first()) {
+    entry.done = false;
+    review(books, entry);
   }
-  const wait = nextWait(entry, settlement, ts);
-  entry.calls.delete(handler);
-  if (outcome === "threw" && marks.dead === true) {
-    const { reason, attempts } = wait;
-    const letter = { record: entry.id, handler, reason, attempts, since: ts, about: entry.about };
-    entry.waits.delete(handler);
-    entry.dead.set(handler, letter);
-    if (handler === "triage") entry.pendingSince = undefined;
-    died.push(letter);
-  } else {
-    entry.waits.set(handler, wait);
-  }
-  return false;
-}
-
-function nextWait(entry: Entry, settlement: Settlement, ts: number): Wait {
-  const { handler, outcome, reason } = settlement;
-  const before = entry.waits.get(handler);
-  const call = entry.calls.get(handler);
-  const threw = outcome === "threw";
-  const counted = before?.attempts ?? 0;
-  const attempts = threw ? nextAttempts(entry, handler) : call === undefined ? counted : call - 1;
-  const deferrals = threw ? 0 : (before?.deferrals ?? 0) + 1;
-  const deferredUntil = settlement.until ?? ts + retryDelay(threw ? attempts : deferrals);
-  return { reason: reason ?? outcome, deferredUntil, attempts, deferrals, since: before?.since ?? ts };
-}
-
-function revive(entry: Entry, ts: number): void {
-  for (const [handler, letter] of entry.dead) {
-    if (handler === "triage") entry.pendingSince ??= ts;
-    else {
-      const wait = { reason: letter.reason, deferredUntil: ts, attempts: 0, deferrals: 0, since: ts };
-      entry.waits.set(handler, wait);
-    }
-  }
-  entry.dead.clear();
 }

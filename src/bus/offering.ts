@@ -1,6 +1,5 @@
 import type { Core, Kind } from "./bus-core.ts";
-import { compareCursors } from "./cursor.ts";
-import { type About, attemptsOf } from "./ledger-entries.ts";
+import { type About, attemptsOf, earliestWait, REST } from "./ledger-entries.ts";
 import { type Cursor, START } from "./ports.ts";
 import { settle } from "./settling.ts";
 import type { Action, BusEvent } from "./types.ts";
@@ -16,13 +15,10 @@ export interface Offered<T> {
 /** Records to call handlers with: first those whose wait is over, then those beyond the cursor. */
 export function offered<T>(core: Core, about: About, kind: Kind<T>, limit: number): Offered<T>[] {
   if (!core.readOnly) core.projection.flush();
-  const now = core.clock.now();
   const result: Offered<T>[] = [];
   const taken = new Set<string>();
   const attempts = (id: string): number => attemptsOfRecord(core.ledger.entry(id));
-  const isDue = (entry: LedgerEntry): boolean => [...entry.waits.values()].some((wait) => wait.deferredUntil <= now);
-  for (const entry of inLogOrder(core, (one) => one.about === about && isDue(one))) {
-    if (result.length >= limit) return result;
+  for (const entry of core.ledger.waiting[about].look(core.clock.now(), limit)) {
     const value = kind.finder.find(entry);
     taken.add(entry.id);
     if (value === undefined) bury(core, entry);
@@ -31,27 +27,25 @@ export function offered<T>(core: Core, about: About, kind: Kind<T>, limit: numbe
       result.push({ value, cursor, attempts: attempts(entry.id) });
     }
   }
-  const offers = kind.offers.take(limit - result.length, (offer, parked) => !parked && !taken.has(offer.id));
+  const offers = kind.offers.take(limit - result.length, (offer) => !taken.has(offer.id));
   for (const { id, value, cursor } of offers) result.push({ value, cursor, attempts: attempts(id) });
   return result;
 }
 
-function inLogOrder(core: Core, isWanted: (entry: LedgerEntry) => boolean): LedgerEntry[] {
-  const entries = [...core.ledger.open()].filter(isWanted);
-  return entries.sort((a, b) => compareCursors(a.at ?? START, b.at ?? START));
-}
-
 function attemptsOfRecord(entry: LedgerEntry | undefined): number {
   if (!entry) return 0;
-  const handlers = [...entry.waits.keys(), ...entry.calls.keys()];
-  return Math.max(0, ...handlers.map((handler) => attemptsOf(entry, handler)));
+  let most = 0;
+  for (const handlers of [entry.waits, entry.calls]) {
+    for (const handler of handlers.keys()) most = Math.max(most, attemptsOf(entry, handler));
+  }
+  return most;
 }
 
 /** A record that waits and is in no journal any more can never be tried: it is shown as a dead letter instead. */
 function bury(core: Core, entry: LedgerEntry): void {
   if (core.readOnly) return;
   const handlers = entry.pendingSince === undefined ? entry.waits.keys() : [...entry.waits.keys(), "triage"];
-  const marks = { dead: true, about: entry.about };
+  const marks = { dead: true, about: entry.about, moveCursor: true };
   for (const handler of new Set(handlers)) {
     settle(core, {
       record: entry.id,
@@ -66,7 +60,7 @@ function bury(core: Core, entry: LedgerEntry): void {
 /** Events that wait for the triage agent, oldest first. */
 export function pendingTriage(core: Core): BusEvent[] {
   const events: BusEvent[] = [];
-  for (const entry of inLogOrder(core, (one) => one.pendingSince !== undefined)) {
+  for (const entry of [...core.ledger.pending.items()]) {
     const event = core.event.finder.find(entry);
     if (event) events.push(event);
     else bury(core, entry);
@@ -74,33 +68,77 @@ export function pendingTriage(core: Core): BusEvent[] {
   return events;
 }
 
-/** Actions that wait, due or not, in the order of the log. */
-export function deferredActions(core: Core): { action: Action; attempts: number; until: number }[] {
-  const found: { action: Action; attempts: number; until: number }[] = [];
-  for (const entry of inLogOrder(core, (one) => one.about === "action" && one.waits.size > 0)) {
+/** Up to `limit` actions beyond the cursor that nobody put off, in the order of the log. */
+export function freshActions(
+  core: Core,
+  limit: number,
+  isWanted: (id: string) => boolean,
+): { action: Action; cursor: Cursor }[] {
+  if (!core.readOnly) core.projection.flush();
+  const offers = core.action.offers.take(
+    limit,
+    ({ id }) => (core.ledger.entry(id)?.waits.size ?? 0) === 0 && isWanted(id),
+  );
+  return offers.map(({ value: action, cursor }) => ({ action, cursor }));
+}
+
+/** An action that waits. */
+export interface DeferredAction {
+  readonly action: Action;
+  readonly attempts: number;
+  /** In the past when it is due. */
+  readonly until: number;
+  /** When it was first put off. */
+  readonly since: number;
+}
+
+/** Lists the actions that wait, due or not, in the order of the log; anew only when something was settled since. */
+export function createDeferredActions(core: Core): () => DeferredAction[] {
+  let known: { readonly settled: Cursor; readonly actions: readonly DeferredAction[] } | undefined;
+  return () => {
+    if (known?.settled !== core.ledger.cursors.settled) {
+      const actions = deferredActions(core);
+      known = { settled: core.ledger.cursors.settled, actions };
+    }
+    return [...known.actions];
+  };
+}
+
+function deferredActions(core: Core): DeferredAction[] {
+  const found: DeferredAction[] = [];
+  for (const entry of [...core.ledger.waiting.action.all()]) {
     const action = core.action.finder.find(entry);
-    const until = Math.min(...[...entry.waits.values()].map((wait) => wait.deferredUntil));
-    if (action) found.push({ action, attempts: attemptsOfRecord(entry), until });
+    const until = earliestWait(entry);
+    if (!action) bury(core, entry);
+    else if (until !== undefined) {
+      let since = Number.POSITIVE_INFINITY;
+      for (const wait of entry.waits.values()) since = Math.min(since, wait.since);
+      found.push({ action, attempts: attemptsOfRecord(entry), until, since });
+    }
   }
   return found;
 }
 
-/** When the next wait is over; undefined when nothing waits. */
-export function nextRetryAt(core: Core): number | undefined {
-  let next: number | undefined;
-  for (const { waits } of core.ledger.open()) {
-    for (const { deferredUntil } of waits.values()) next = Math.min(next ?? deferredUntil, deferredUntil);
-  }
-  return next;
+/** Handlers that wait for a record, due or not. */
+export function waitingHandlers(core: Core, recordId: string): string[] {
+  return [...(core.ledger.entry(recordId)?.waits.keys() ?? [])].filter((handler) => handler !== REST);
+}
+
+/** When the next wait is over, a time in the past when one is over already; undefined when nothing waits. */
+export function nextRetryAt({ ledger }: Core, about?: About): number | undefined {
+  if (about) return ledger.waiting[about].next();
+  const times = [ledger.waiting.event.next(), ledger.waiting.action.next()].filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 /** How many records were put off, and for how long the oldest of them. */
-export function deferredSummary(core: Core): { count: number; oldestMs: number } {
-  let count = 0;
-  let oldest = core.clock.now();
-  for (const { waits } of core.ledger.open()) {
-    if (waits.size > 0) count += 1;
-    for (const { since } of waits.values()) oldest = Math.min(oldest, since);
+export function deferredSummary({ ledger, clock }: Core): { count: number; oldestMs: number } {
+  const { event, action } = ledger.waiting;
+  const count = event.size + action.size;
+  if (count === 0) return { count, oldestMs: 0 };
+  let oldest = clock.now();
+  for (const kind of [event, action]) {
+    for (const { waits } of kind.all()) for (const { since } of waits.values()) oldest = Math.min(oldest, since);
   }
-  return { count, oldestMs: count === 0 ? 0 : core.clock.now() - oldest };
+  return { count, oldestMs: clock.now() - oldest };
 }

@@ -31,9 +31,18 @@ export interface LogItem {
   readonly record: Envelope;
 }
 
+export interface AppendOptions {
+  /** False: safe from a killed process, and from a power loss only after `sync`. Default true. */
+  readonly sync?: boolean;
+}
+
 export interface AppendResult {
+  /** Position before what was appended: whoever had read up to here has missed nothing. */
+  readonly from: Cursor;
   /** Position after the newest record. */
   readonly cursor: Cursor;
+  /** The time in the envelopes. */
+  readonly ts: string;
   /** Ids that were there already and were not appended again. */
   readonly duplicates: readonly string[];
 }
@@ -45,10 +54,14 @@ export interface LogAddress {
 
 /** Append-only journals. Reading costs what is new, never what is old. */
 export interface Log {
-  append(address: LogAddress, records: readonly NewRecord[]): AppendResult;
+  append(address: LogAddress, records: readonly NewRecord[], options?: AppendOptions): AppendResult;
+  /** Makes what was appended without `sync` safe from a power loss. Nothing to do costs nothing. */
+  sync(address: LogAddress): void;
   read(address: LogAddress, after: Cursor, limit: number): { items: LogItem[]; next: Cursor };
   /** Resolves when there is something after the cursor, or when the signal aborts. */
   wait(address: LogAddress, after: Cursor, signal: AbortSignal): Promise<void>;
+  /** The newest record with this id; with `recent`, only of the part in which an id is one record. */
+  find(address: LogAddress, id: string, options?: { readonly recent?: boolean }): LogItem | undefined;
   /** Position after the newest record, without reading the records. */
   end(address: LogAddress): Cursor;
   /** Frees descriptors and watchers. */

@@ -1,9 +1,10 @@
 import { crashPoint } from "../kernel/crash-point.ts";
 import { shortHash } from "../kernel/ids.ts";
 import type { DeadLetter } from "./bus-state.ts";
+import { compareCursors } from "./cursor.ts";
 import type { Effects, Ledger } from "./ledger.ts";
 import { callKey } from "./ledger-entries.ts";
-import { type Cursor, type Log, type NewRecord, START } from "./ports.ts";
+import { type Cursor, type Envelope, type Log, type NewRecord, START } from "./ports.ts";
 import type { Scope, Settlement } from "./types.ts";
 
 const BATCH = 1000;
@@ -12,8 +13,19 @@ const BATCH = 1000;
 export interface Projection {
   /** Folds what is new in the settled log and writes what follows from it; returns how many records were new. */
   catchUp(): number;
+  /** Folds one record that was just appended, as `catchUp` does, without reading it when nothing lies before it. */
+  take(appended: Appended): void;
   /** Writes what a full disk kept us from writing before. */
   flush(): void;
+}
+
+export interface Appended {
+  readonly record: Envelope;
+  /** The position before it. */
+  readonly from: Cursor;
+  readonly cursor: Cursor;
+  /** Whether what follows from it is to be on the disk too when it is written. */
+  readonly sync: boolean;
 }
 
 export interface ProjectionOptions {
@@ -23,7 +35,7 @@ export interface ProjectionOptions {
   /** False: only fold. */
   readonly writes: boolean;
   /** Told each settlement that won, in order; after a crash the newest ones again. */
-  readonly onWon?: ((settlement: Settlement) => void) | undefined;
+  readonly onWon?: ((settlement: Settlement, cursor: Cursor) => void) | undefined;
 }
 
 /**
@@ -35,31 +47,30 @@ export function createProjection(options: ProjectionOptions): Projection {
   const actions: NewRecord[] = [];
   const dead: NewRecord[] = [];
   const actionsFrom = ledger.cursors.actions;
-  const wins: Settlement[] = [];
+  const wins: { readonly settlement: Settlement; readonly cursor: Cursor }[] = [];
   let repaired = false;
 
-  const collect = (effects: Effects): void => {
+  const collect = (effects: Effects, cursor: Cursor): void => {
     const { won } = effects;
     for (const action of won?.actions ?? []) actions.push({ kind: "action", id: action.id, data: action });
     for (const letter of effects.died ?? []) dead.push({ kind: "dead", id: deadId(letter), data: letter });
-    if (won && options.onWon) wins.push(won);
+    if (won && options.onWon) wins.push({ settlement: won, cursor });
   };
-  const project = (name: "actions" | "dead", records: NewRecord[], from: Cursor): void => {
+  const project = (name: "actions" | "dead", records: NewRecord[], sync: boolean): void => {
     if (records.length === 0) return;
     const address = { scope, log: name };
-    const there = repaired ? new Set<string>() : idsAfter(log, address, from);
-    log.append(
-      address,
-      records.filter(({ id }) => !there.has(id ?? "")),
-    );
+    const there = repaired ? new Set<string>() : idsAfter(log, address, name === "actions" ? actionsFrom : START);
+    const missing = records.filter(({ id }) => !there.has(id ?? ""));
+    log.append(address, missing, { sync });
     records.length = 0;
   };
-  const flush = (): void => {
+  const flush = (sync = true): void => {
     if (!options.writes) return;
-    project("actions", actions, actionsFrom);
-    project("dead", dead, START);
+    project("actions", actions, sync);
+    crashPoint("bus.projected");
+    project("dead", dead, sync);
     for (let next = wins[0]; next; next = wins[0]) {
-      options.onWon?.(next);
+      options.onWon?.(next.settlement, next.cursor);
       wins.shift();
     }
     repaired = true;
@@ -68,15 +79,24 @@ export function createProjection(options: ProjectionOptions): Projection {
     let count = 0;
     for (;;) {
       const { items } = log.read({ scope, log: "settled" }, ledger.cursors.settled, BATCH);
-      for (const { record, cursor } of items) collect(ledger.apply(record, cursor));
+      for (const { record, cursor } of items) collect(ledger.apply(record, cursor), cursor);
       count += items.length;
       if (items.length < BATCH) break;
     }
-    crashPoint("bus.settled");
+    crashPoint("bus.caught-up");
     flush();
     return count;
   };
-  return { catchUp, flush };
+  const take = ({ record, from, cursor, sync }: Appended): void => {
+    if (compareCursors(from, ledger.cursors.settled) !== 0) {
+      catchUp();
+      return;
+    }
+    collect(ledger.apply(record, cursor), cursor);
+    crashPoint("bus.settled");
+    flush(sync);
+  };
+  return { catchUp, take, flush: () => flush() };
 }
 
 function deadId(letter: DeadLetter): string {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { planSourceSchema } from "../plan/record.ts";
+import { isJson, type JsonValue } from "./json.ts";
 
 /** Whose bus it is. A name, not a path: engines decide where it lives. */
 export interface Scope {
@@ -58,7 +58,8 @@ export const payloadSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("set_milestone"), milestone: z.string() }),
   z.strictObject({
     type: z.literal("upsert_plan"),
-    source: planSourceSchema,
+    // Loose here, so that an incomplete one can be a dead letter that names what is missing; prloom-core is strict.
+    source: z.looseObject({ system: z.string().optional(), kind: z.string().optional(), id: z.string().optional() }),
     title: z.string().optional(),
     planMarkdown: z.string().optional(),
     metadata: z.record(z.string(), z.unknown()).optional(),
@@ -81,12 +82,18 @@ export const actionSchema = z.strictObject({
   target: replyAddressSchema,
   payload: payloadSchema,
   relatedEventId: z.string().optional(),
+  /** Who wrote the event that it answers: copied by prloom from the event, so the router can judge rights alone. */
+  author: authorSchema.optional(),
+  /** How many actions in a row called each other forth by beforeRoute; a loop ends here. */
+  hops: z.int().min(0).optional(),
 });
 export type Action = z.infer<typeof actionSchema>;
 
 /** A call is about to be made: counted before it, so that a call that kills the process is counted too. */
 export const attemptSchema = z.strictObject({ record: z.string(), handler: z.string() });
 export type Attempt = z.infer<typeof attemptSchema>;
+
+const json = z.custom<JsonValue>((value) => isJson(value), "is not JSON");
 
 /** What one handler did with one record: one line, so wholly or not at all. */
 export const settlementSchema = z.strictObject({
@@ -99,10 +106,15 @@ export const settlementSchema = z.strictObject({
   /** Deferred: not before this time (ms). */
   until: z.number().optional(),
   actions: z.array(actionSchema).optional(),
-  state: z.record(z.string(), z.unknown()).optional(),
+  /** Changes of state: by store (`plan:<plugin>`, `global:<plugin>`, `bridge:<name>`) and key; no `value` removes a key. */
+  state: z.record(z.string(), z.record(z.string(), z.strictObject({ value: json.optional() }))).optional(),
+  /** What the handler decided, for whoever goes on with the record. Kept until a settlement of it has `marks.closed`. */
+  result: json.optional(),
   /**
    * For the bus. By the caller: `moveCursor: true` (every handler was offered the record), `pendingTriage: true`,
-   * `triaged: true`. The bus adds what a replay needs: `about` (event or action), `at` (where the records lie), `dead`.
+   * `triaged: true`, `closed: true` (nobody will ask for the record's results again), `uncertain: true` (a call whose
+   * effect nobody knows: look before the next one), `uncertain: false` (what was unknown is known now). The bus adds
+   * what a replay needs: `about` (event or action), `at` (where the records lie), `dead`, `done` (nobody else is to be offered it).
    */
   marks: z.record(z.string(), z.unknown()).optional(),
 });

@@ -1,5 +1,13 @@
-import type { Bus } from "../../src/bus/bus.ts";
-import type { Action, BusEvent } from "../../src/bus/types.ts";
+import { join } from "node:path";
+import { describe } from "node:test";
+import { type Bus, openBus } from "../../src/bus/bus.ts";
+import type { BusOptions } from "../../src/bus/bus-core.ts";
+import { createFileLog } from "../../src/bus/file/log.ts";
+import { createMemoryLog } from "../../src/bus/memory/log.ts";
+import type { Log, LogAddress, LogName } from "../../src/bus/ports.ts";
+import type { Action, BusEvent, Scope } from "../../src/bus/types.ts";
+import { manualClock } from "../testing/bus-contract.ts";
+import { inTemporary } from "./temporary.ts";
 
 export const LIMITS = { maxAttempts: 3, retryMinMs: 1000, retryMaxMs: 300_000 };
 export const event = (id: string): BusEvent => ({
@@ -27,3 +35,55 @@ export const actionIds = (bus: Bus, limit = 99): string =>
     .dueActions(limit)
     .map((one) => one.action.id)
     .join();
+
+export const emit = (bus: Bus, ...ids: string[]): void =>
+  void bus.settle({ record: `for-${ids.join()}`, handler: "h", outcome: "handled", actions: ids.map(action) });
+export const fresh = (bus: Bus, isWanted = (_id: string) => true): string =>
+  bus
+    .freshActions(99, isWanted)
+    .map((one) => one.action.id)
+    .join();
+export const events = (count: number): BusEvent[] => Array.from({ length: count }, (_, n) => event(`e${n}`));
+
+export interface Bench {
+  readonly clock: ReturnType<typeof manualClock>;
+  readonly log: Log;
+  readonly address: (log: LogName) => LogAddress;
+  open(more?: Partial<BusOptions>): Bus;
+}
+
+type UseBench = (test: (bench: Bench) => void) => Promise<void>;
+
+async function inMemory(scope: Scope, test: (bench: Bench) => void): Promise<void> {
+  const clock = manualClock();
+  const log = createMemoryLog({ clock });
+  const open = (more?: Partial<BusOptions>): Bus =>
+    openBus({ log, scope, stateFile: undefined, clock, limits: LIMITS, ...more });
+  test({ clock, log, address: (name) => ({ scope, log: name }), open });
+}
+
+function onFiles(scope: Scope, saves: boolean, test: (bench: Bench) => void): Promise<void> {
+  return inTemporary((dir) => {
+    const clock = manualClock();
+    const stateFile = join(dir, "state", "dispatcher.json");
+    const newLog = () => createFileLog({ root: () => dir, clock, fsync: false, segmentBytes: 600 });
+    let last: Bus | undefined;
+    const open = (more?: Partial<BusOptions>): Bus => {
+      if (saves) last?.save();
+      last = openBus({ log: newLog(), scope, stateFile, clock, limits: LIMITS, ...more });
+      return last;
+    };
+    test({ clock, log: newLog(), address: (name) => ({ scope, log: name }), open });
+  });
+}
+
+/** Declares the same tests for every engine and for both scopes. */
+export function onEveryBus(what: string, behaviours: (bench: UseBench) => void): void {
+  for (const scope of [{}, { plan: "p" }] as const) {
+    const whose = "plan" in scope ? "a plan" : "the repository";
+    const name = (engine: string): string => `${what}: the bus of ${whose} over ${engine}`;
+    describe(name("memory"), () => behaviours((test) => inMemory(scope, test)));
+    describe(name("files, saved before each opening"), () => behaviours((test) => onFiles(scope, true, test)));
+    describe(name("files, without snapshots"), () => behaviours((test) => onFiles(scope, false, test)));
+  }
+}

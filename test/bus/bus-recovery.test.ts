@@ -169,9 +169,19 @@ const work = fc.record({
   pick: fc.nat(5),
   handler: fc.constantFrom("h1", "h2"),
   outcome: fc.constantFrom(...OUTCOMES),
-  attempts: fc.boolean(),
+  attempts: fc.nat(2),
   actions: fc.nat(2),
-  marks: fc.record({ moveCursor: fc.constant(true), pendingTriage: fc.constant(true) }, { requiredKeys: [] }),
+  result: fc.boolean(),
+  sync: fc.boolean(),
+  marks: fc.record(
+    {
+      moveCursor: fc.constant(true),
+      pendingTriage: fc.constant(true),
+      closed: fc.constant(true),
+      uncertain: fc.boolean(),
+    },
+    { requiredKeys: [] },
+  ),
 });
 const move = fc.oneof(
   { weight: 2, arbitrary: append },
@@ -197,14 +207,15 @@ function play(dir: string, moves: readonly Move[]): void {
     const ids =
       one.kind === "event"
         ? bus.newEvents(6).map((offer) => offer.event.id)
-        : bus.dueActions(6).map((offer) => offer.action.id);
+        : [...bus.deferredActions(), ...bus.freshActions(6, () => true)].map((offer) => offer.action.id);
     const record = ids[one.pick % Math.max(ids.length, 1)];
     if (record === undefined) return;
-    if (one.attempts && !bus.attempt(record, one.handler).allowed) return;
+    for (let n = 0; n < one.attempts; n += 1) if (!bus.attempt(record, one.handler).allowed) return;
     const actions = Array.from({ length: one.actions }, (_, n) => action(`${record}-${one.handler}-${n}`));
-    const { handler, outcome } = one;
-    const marks = one.kind === "event" ? one.marks : { moveCursor: true };
-    if (bus.settle({ record, handler, outcome, actions, marks }) !== "settled") return;
+    const { handler, outcome, sync } = one;
+    const marks = one.kind === "event" ? one.marks : { ...one.marks, pendingTriage: false };
+    const result = one.result ? { result: { by: handler } } : {};
+    if (bus.settle({ record, handler, outcome, actions, marks, ...result }, { sync }) !== "settled") return;
     for (const { id } of actions) emitted.add(id);
   };
   for (const one of moves) {

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { it } from "node:test";
 import { createFilePlanStore } from "../../src/bus/file/plan-store.ts";
 import { PrloomError } from "../../src/kernel/errors.ts";
-import { manualClock, planRecord } from "../testing/bus-contract.ts";
+import { manualClock } from "../testing/bus-contract.ts";
+import { planRecord } from "../testing/plan-store-contract.ts";
 import { inTemporary } from "./temporary.ts";
 
 const clock = manualClock();

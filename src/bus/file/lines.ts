@@ -1,5 +1,7 @@
 import { readSync } from "node:fs";
 
+/** One record is often all that is wanted; whoever reads on gets more at a time. */
+const FIRST_CHUNK_BYTES = 4 * 1024;
 const CHUNK_BYTES = 128 * 1024;
 const NEWLINE = 10;
 const EMPTY = Buffer.alloc(0);
@@ -30,9 +32,9 @@ export function* scanLines(options: ScanOptions): Generator<RawLine> {
   let position = start;
   let pending: Buffer = EMPTY;
   let overlong = false;
-  for (;;) {
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    const count = readSync(fd, chunk, 0, CHUNK_BYTES, position);
+  for (let size = FIRST_CHUNK_BYTES; ; size = Math.min(4 * size, CHUNK_BYTES)) {
+    const chunk = Buffer.allocUnsafe(size);
+    const count = readSync(fd, chunk, 0, size, position);
     if (count === 0) break;
     let from = 0;
     for (;;) {

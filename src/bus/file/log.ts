@@ -3,12 +3,13 @@ import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import { formatCursor, parseCursor } from "../cursor.ts";
-import type { AppendResult, Cursor, Log, LogAddress, LogItem, LogName, NewRecord } from "../ports.ts";
+import type { AppendOptions, AppendResult, Cursor, Log, LogAddress, LogItem, LogName, NewRecord } from "../ports.ts";
 import type { Scope } from "../types.ts";
+import { findRecord } from "./find.ts";
 import { type ForeignLine, readJournal } from "./reader.ts";
 import { type JournalPlace, type Layout, refreshLayout } from "./segments.ts";
 import { watchDirectory } from "./watch.ts";
-import { appendBatch, type Journal } from "./writer.ts";
+import { appendBatch, type Journal, syncJournal } from "./writer.ts";
 
 const SEGMENT_BYTES = 8 * 1024 * 1024;
 /** Ids of all journals together that are kept in memory; beyond it the least recently written journals reload theirs. */
@@ -48,14 +49,19 @@ export function createFileLog(options: FileLogOptions): Log {
   const waiting = new Map<string, Set<() => void>>();
   const place = (address: LogAddress): JournalPlace => ({ dir: options.root(address.scope), log: address.log });
 
-  const append = (address: LogAddress, records: readonly NewRecord[]): AppendResult => {
+  const append = (address: LogAddress, records: readonly NewRecord[], how: AppendOptions = {}): AppendResult => {
     if (options.readOnly) throw new Error(`append to ${address.log} through a log that was opened for reading`);
-    if (records.length === 0) return { cursor: end(address), duplicates: [] };
+    const ts = isoTime(options.clock.now());
+    if (records.length === 0) return { from: end(address), cursor: end(address), ts, duplicates: [] };
     const journal = journals.get(place(address));
-    const written = appendBatch(journal, { records, ts: isoTime(options.clock.now()) }, settings);
+    const written = appendBatch(journal, { records, ts, sync: how.sync !== false }, settings);
     journals.used(journal);
     if (written.duplicates.length < records.length) for (const wake of waiting.get(keyOf(journal.place)) ?? []) wake();
-    return { cursor: formatCursor(written), duplicates: written.duplicates };
+    const from = formatCursor({ segment: written.segment, offset: written.from });
+    return { from, cursor: formatCursor(written), ts, duplicates: written.duplicates };
+  };
+  const sync = (address: LogAddress): void => {
+    if (!options.readOnly) syncJournal(journals.get(place(address)), settings);
   };
   const look = (journal: KnownJournal, anew = false): Layout => {
     journal.layout = refreshLayout(journal.place, anew ? undefined : journal.layout);
@@ -73,6 +79,10 @@ export function createFileLog(options: FileLogOptions): Log {
     };
     const { items, next } = readJournal(request);
     return { items, next: formatCursor(next) };
+  };
+  const find = (address: LogAddress, id: string, how: { recent?: boolean } = {}): LogItem | undefined => {
+    const journal = journals.get(place(address));
+    return findRecord({ place: journal.place, layout: look(journal, true), id, recent: how.recent === true });
   };
   const end = (address: LogAddress): Cursor => {
     const layout = look(journals.get(place(address)));
@@ -101,7 +111,7 @@ export function createFileLog(options: FileLogOptions): Log {
     waiting.clear();
     journals.clear();
   };
-  return { append, read, wait, end, close };
+  return { append, sync, read, find, wait, end, close };
 }
 
 function keyOf(place: JournalPlace): string {

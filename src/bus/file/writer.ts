@@ -15,6 +15,7 @@ const NEWLINE = 10;
 
 export interface WriteSettings {
   readonly segmentBytes: number;
+  /** False: nothing is ever synced. */
   readonly fsync: boolean;
 }
 
@@ -23,7 +24,7 @@ interface Left {
   readonly inode: number;
   readonly size: number;
   readonly segment: number;
-  /** False: a killed process may have written what is not on the disk yet. */
+  /** False: something may not be on the disk yet, by an append without sync or by a process that was killed. */
   readonly synced: boolean;
 }
 
@@ -39,22 +40,26 @@ export interface Journal {
 export interface Batch {
   readonly records: readonly NewRecord[];
   readonly ts: string;
+  readonly sync: boolean;
 }
 
 export interface Written {
   readonly segment: number;
+  /** Where the batch starts, and where it ends. */
+  readonly from: number;
   readonly offset: number;
   readonly duplicates: string[];
 }
 
-/** Appends a batch with one write and one sync. When it throws, what the journal holds is looked up again. */
+/** Appends a batch with one write and at most one sync. When it throws, what the journal holds is looked up again. */
 export function appendBatch(journal: Journal, batch: Batch, settings: WriteSettings): Written {
   let fd: number | undefined;
   try {
-    ensureDir(journal.place.dir);
     fd = openCurrent(journal.place);
     let left = prepare(journal, fd);
     if (left.size >= settings.segmentBytes) {
+      // Nobody syncs an archived segment any more.
+      if (settings.fsync && !left.synced) fsyncSync(fd);
       closeSync(fd);
       fd = undefined;
       archive(journal, left);
@@ -62,7 +67,8 @@ export function appendBatch(journal: Journal, batch: Batch, settings: WriteSetti
       left = { inode: fstatSync(fd).ino, size: 0, segment: left.segment + 1, synced: false };
     }
     const written = write(journal, { fd, left, batch, fsync: settings.fsync });
-    journal.left = { ...left, size: written.offset, synced: true };
+    const isSame = written.offset === left.size && left.synced;
+    journal.left = { ...left, size: written.offset, synced: batch.sync || isSame };
     return written;
   } catch (error) {
     journal.left = undefined;
@@ -73,8 +79,30 @@ export function appendBatch(journal: Journal, batch: Batch, settings: WriteSetti
   }
 }
 
+/** Syncs what was appended without it; costs nothing when that is known to be nothing. */
+export function syncJournal(journal: Journal, settings: WriteSettings): void {
+  if (!settings.fsync || journal.left?.synced) return;
+  let fd: number | undefined;
+  try {
+    fd = openSync(currentPath(journal.place), "r");
+    fsyncSync(fd);
+    if (journal.left) journal.left = { ...journal.left, synced: true };
+  } catch (error) {
+    if (!isMissing(error)) throw diskError(error, currentPath(journal.place));
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
 function openCurrent(place: JournalPlace): number {
-  return openSync(currentPath(place), constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o644);
+  const open = () => openSync(currentPath(place), constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o644);
+  try {
+    return open();
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    ensureDir(place.dir);
+    return open();
+  }
 }
 
 /**
@@ -141,11 +169,12 @@ function write(journal: Journal, { fd, left, batch, fsync }: Write): Written {
   const bytes = Buffer.from(lines.length > 0 ? `\n${lines.join("\n\n")}\n` : "");
   writeAll(fd, bytes);
   crashPoint("bus.written");
-  if (fsync && (bytes.length > 0 || !left.synced)) fsyncSync(fd);
+  if (fsync && batch.sync && (bytes.length > 0 || !left.synced)) fsyncSync(fd);
+  // Whatever the batch says: the file's name is not what a later sync of the file makes sure of.
   if (fsync && left.size === 0) syncDir(journal.place.dir);
   const current = journal.ids?.get(left.segment);
   for (const id of fresh) current?.add(id);
-  return { segment: left.segment, offset: left.size + bytes.length, duplicates };
+  return { segment: left.segment, from: left.size, offset: left.size + bytes.length, duplicates };
 }
 
 function isKnown(ids: Map<number, Set<string>> | undefined, id: string): boolean {

@@ -1,7 +1,15 @@
 import { type Clock, isoTime } from "../../kernel/clock.ts";
 import { formatCursor, parseCursor } from "../cursor.ts";
 import { encodeRecord } from "../envelope.ts";
-import type { AppendResult, Cursor, Log, LogAddress, LogItem, NewRecord } from "../ports.ts";
+import {
+  type AppendResult,
+  type Cursor,
+  type Log,
+  type LogAddress,
+  type LogItem,
+  type NewRecord,
+  START,
+} from "../ports.ts";
 
 interface Journal {
   /** As text, so that nobody can change a record that was appended. */
@@ -22,6 +30,7 @@ export function createMemoryLog(options: { readonly clock: Clock }): Log {
   const append = (address: LogAddress, records: readonly NewRecord[]): AppendResult => {
     const journal = journalOf(address);
     const ts = isoTime(options.clock.now());
+    const from = end(address);
     const lines = records.map((record) => encodeRecord(record, ts));
     const duplicates: string[] = [];
     records.forEach((record, index) => {
@@ -33,7 +42,7 @@ export function createMemoryLog(options: { readonly clock: Clock }): Log {
       journal.lines.push(lines[index] ?? "");
     });
     if (records.length > duplicates.length) for (const wake of [...journal.wakes]) wake();
-    return { cursor: end(address), duplicates };
+    return { from, cursor: end(address), ts, duplicates };
   };
   const read = (address: LogAddress, after: Cursor, limit: number): { items: LogItem[]; next: Cursor } => {
     const { lines } = journalOf(address);
@@ -43,6 +52,10 @@ export function createMemoryLog(options: { readonly clock: Clock }): Log {
       record: JSON.parse(line),
     }));
     return { items, next: formatCursor({ segment: 1, offset: from + items.length }) };
+  };
+  const find = (address: LogAddress, id: string): LogItem | undefined => {
+    if (!journalOf(address).ids.has(id)) return undefined;
+    return read(address, START, Number.POSITIVE_INFINITY).items.findLast(({ record }) => record.id === id);
   };
   const end = (address: LogAddress): Cursor => formatCursor({ segment: 1, offset: journalOf(address).lines.length });
   const wait = (address: LogAddress, after: Cursor, signal: AbortSignal): Promise<void> => {
@@ -61,5 +74,5 @@ export function createMemoryLog(options: { readonly clock: Clock }): Log {
   const close = (): void => {
     for (const { wakes } of journals.values()) for (const wake of [...wakes]) wake();
   };
-  return { append, read, end, wait, close };
+  return { append, sync: () => undefined, read, find, end, wait, close };
 }
