@@ -51,7 +51,7 @@ else {
 async function bundle(): Promise<Metafile[]> {
   const entries = await build({
     ...SHARED,
-    entryPoints: { main: "src/cli/main.ts", index: "src/index.ts" },
+    entryPoints: { main: "src/cli/main.ts", index: "src/index.ts", plugin: "src/plugin.ts" },
     // Commands are loaded when they are called. The parts lie beside the entries: files are found relative to them.
     splitting: true,
     chunkNames: "part-[hash]",
@@ -96,4 +96,6 @@ cpSync(join(root, "src/agents/prompts"), join(dist, "prompts"), { recursive: tru
 writeLicences(metafiles);
 const compiler = join(root, "node_modules/.bin/tsc");
 execFileSync(compiler, ["-p", join(root, "tsconfig.build.json")], { stdio: "inherit" });
-if (!existsSync(join(dist, "types/index.d.ts"))) throw new Error("No types were made for src/index.ts.");
+for (const entry of ["index", "plugin"]) {
+  if (!existsSync(join(dist, `types/${entry}.d.ts`))) throw new Error(`No types were made for src/${entry}.ts.`);
+}

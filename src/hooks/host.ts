@@ -1,0 +1,41 @@
+import type { Bus } from "../bus/bus.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { PlanSummary } from "../plan/summary.ts";
+import type { AgentOptions, PlanContent, PlanQuery } from "./context-types.ts";
+import type { StateStores } from "./plugin-state.ts";
+
+type Awaitable<T> = T | Promise<T>;
+
+/** A line for people: what a plugin said, or what became of a call. */
+export interface HookReport {
+  readonly planId?: string;
+  readonly level: "info" | "warn" | "bad";
+  readonly text: string;
+}
+
+/** What hooks need of the dispatcher. */
+export interface HookHost {
+  /** Top of the main working tree. */
+  readonly repoRoot: string;
+  readonly clock: Clock;
+  readonly stores: StateStores;
+  /** How long a call may take. */
+  timeoutMs(): number;
+  /** Aborted when the dispatcher stops. */
+  readonly stopSignal: AbortSignal;
+  readPlan(planId: string): Awaitable<PlanContent | undefined>;
+  listPlans(query: PlanQuery): Awaitable<PlanSummary[]>;
+  runAgent(planId: string, prompt: string, options: AgentOptions & { readonly signal: AbortSignal }): Promise<string>;
+  report(report: HookReport): void;
+  /** Tells the watchdog which call is under way, and when it is over. */
+  entering(label: string): unknown;
+  left(token: unknown): void;
+}
+
+/** The bus that a record lies on, and the plan that it belongs to. */
+export interface HookScope {
+  readonly bus: Bus;
+  /** Absent: the global bus. */
+  readonly planId?: string;
+  readonly plan?: { readonly worktree?: string; readonly changeRequestRef?: string };
+}

@@ -1,0 +1,198 @@
+import type { Bus } from "../bus/bus.ts";
+import { PrloomError } from "../kernel/errors.ts";
+import { sha256 } from "../kernel/ids.ts";
+import type { PlanSummary } from "../plan/summary.ts";
+import { type CallOutcome, callHook, type HookCall, type HookRun, handlerName, type Verdict } from "./call.ts";
+import { activateContext, type CallTools, startupContext, textContext } from "./context.ts";
+import type { TextHookPoint } from "./context-types.ts";
+import type { HookHost, HookScope } from "./host.ts";
+import type { LoadedPlugin } from "./load.ts";
+import { misuse } from "./misuse.ts";
+
+const MAX_TEXT_BYTES = 512 * 1024;
+const MAX_STALE = 10;
+
+export interface TextHookOptions {
+  readonly point: TextHookPoint;
+  /** Names this round; a new one asks all plugins again. */
+  readonly record: string;
+  /** In the order in which they are called. */
+  readonly plugins: readonly LoadedPlugin[];
+  /** For beforeTodo and afterTodo: the TODO that they are about. */
+  readonly todo?: string;
+  readText(): string;
+  writeText(text: string): void;
+}
+
+/** How a round of hooks ended. `stopped`: the dispatcher stops; the same record goes on where it was. */
+export type RoundOutcome =
+  | { readonly kind: "done" }
+  | { readonly kind: "failed"; readonly plugin: string; readonly reason: string }
+  | { readonly kind: "stopped" };
+
+/**
+ * Runs the hooks that may change a plan's text, each on what the one before left. What a hook made of the text is
+ * settled before it is written, so after a kill the same record writes it, or goes on with the next plugin.
+ */
+export async function runTextHooks(host: HookHost, scope: HookScope, options: TextHookOptions): Promise<RoundOutcome> {
+  const { point, record } = options;
+  for (const plugin of options.plugins.filter(({ hooks }) => hooks[point] !== undefined)) {
+    const handler = handlerName(point, plugin.name);
+    const result = scope.bus.results(record).get(handler);
+    if (scope.bus.handlerStatus(record, handler) === "settled") {
+      const threw = thrownIn(result);
+      if (threw !== undefined) return { kind: "failed", plugin: plugin.name, reason: threw };
+      writeSettled(options, result);
+      continue;
+    }
+    const outcome = await callHook(host, scope, textCall(scope, plugin, options));
+    if (outcome.kind === "stopped") return outcome;
+    if (outcome.kind === "failed" || outcome.kind === "dead") {
+      return { kind: "failed", plugin: plugin.name, reason: outcome.reason };
+    }
+  }
+  return { kind: "done" };
+}
+
+/** What a hook that failed for good left in its settlement. */
+function thrownIn(result: unknown): string | undefined {
+  if (typeof result !== "object" || result === null || !("threw" in result)) return undefined;
+  return String(result.threw);
+}
+
+/** A kill came between the settlement and the text. Whoever changed the text since wins. */
+function writeSettled({ readText, writeText }: TextHookOptions, result: unknown): void {
+  if (typeof result !== "object" || result === null || !("base" in result) || !("text" in result)) return;
+  if (typeof result.text === "string" && sha256(readText()) === result.base) writeText(result.text);
+}
+
+function textCall(scope: HookScope, plugin: LoadedPlugin, options: TextHookOptions): HookCall {
+  const { point, record } = options;
+  return {
+    plugin,
+    point,
+    record,
+    cause: {},
+    onThrow: "fail",
+    sync: true,
+    maxStale: MAX_STALE,
+    run: (tools) => textRun(tools, { scope, plugin, options }),
+  };
+}
+
+interface TextRun {
+  readonly scope: HookScope;
+  readonly plugin: LoadedPlugin;
+  readonly options: TextHookOptions;
+}
+
+function textRun(tools: CallTools, { scope, plugin, options }: TextRun): HookRun {
+  const { point, todo, readText, writeText } = options;
+  const base = readText();
+  let changed: string | undefined;
+  return {
+    invoke() {
+      const context = textContext(tools, scope.planId ?? "", { point, todo });
+      const hook = plugin.hooks[point] as ((text: string, ctx: typeof context) => unknown) | undefined;
+      return hook?.(base, context);
+    },
+    judge(returned): Verdict {
+      const text = checkText(point, returned);
+      changed = text === base ? undefined : text;
+      const result = { base: sha256(base), ...(changed === undefined ? {} : { text: changed }) };
+      return { outcome: "handled", result };
+    },
+    isStale: () => readText() !== base,
+    follow() {
+      if (changed !== undefined) writeText(changed);
+    },
+  };
+}
+
+function checkText(point: TextHookPoint, returned: unknown): string | undefined {
+  if (returned === undefined) return undefined;
+  if (typeof returned !== "string") {
+    throw misuse(
+      `${point} returned ${returned === null ? "null" : `a ${typeof returned}`}.`,
+      "Return the plan's text, or nothing.",
+    );
+  }
+  if (Buffer.byteLength(returned) <= MAX_TEXT_BYTES) return returned;
+  throw misuse(
+    `${point} returned more than ${MAX_TEXT_BYTES / 1024} KB.`,
+    "Keep the plan short; put large things in files.",
+  );
+}
+
+/** Nobody will ask for the answers of this round again. */
+export function closeRecord(bus: Bus, record: string): void {
+  bus.settle({ record, handler: "dispatcher", outcome: "passed", marks: { closed: true, about: "event" } });
+}
+
+export interface StartupOptions {
+  /** In the order in which they are called. */
+  readonly plugins: readonly LoadedPlugin[];
+  /** Names this start. */
+  readonly record: string;
+}
+
+/** Runs `onStartup` of each plugin; the first that throws stops the start. */
+export async function runStartupHooks(host: HookHost, scope: HookScope, options: StartupOptions): Promise<void> {
+  const invoke = (plugin: LoadedPlugin, tools: CallTools) => plugin.hooks.onStartup?.(startupContext(tools));
+  const outcome = await runRound(host, scope, { ...options, point: "onStartup", invoke });
+  if (outcome.kind !== "failed") return;
+  throw new PrloomError(
+    "plugin-failed",
+    `onStartup of the plugin "${outcome.plugin}" failed: ${outcome.reason}`,
+    `Mend it, or set "enabled": false under globalPlugins.${outcome.plugin} in prloom/config.json.`,
+  );
+}
+
+export interface ActivateOptions extends StartupOptions {
+  readonly plan: PlanSummary & { readonly worktree: string };
+}
+
+/** Runs `afterActivate` of each plugin; who was asked for this record before is not asked again. */
+export function runActivateHooks(host: HookHost, scope: HookScope, options: ActivateOptions): Promise<RoundOutcome> {
+  const invoke = (plugin: LoadedPlugin, tools: CallTools) =>
+    plugin.hooks.afterActivate?.(structuredClone(options.plan), activateContext(tools));
+  return runRound(host, scope, { ...options, point: "afterActivate", invoke });
+}
+
+interface Round extends StartupOptions {
+  readonly point: "onStartup" | "afterActivate";
+  invoke(plugin: LoadedPlugin, tools: CallTools): unknown;
+}
+
+async function runRound(host: HookHost, scope: HookScope, round: Round): Promise<RoundOutcome> {
+  const { point, record } = round;
+  for (const plugin of round.plugins.filter(({ hooks }) => hooks[point] !== undefined)) {
+    const handler = handlerName(point, plugin.name);
+    const settled = scope.bus.handlerStatus(record, handler) === "settled";
+    const threw = settled ? thrownIn(scope.bus.results(record).get(handler)) : undefined;
+    if (threw !== undefined) return { kind: "failed", plugin: plugin.name, reason: threw };
+    if (settled) continue;
+    const outcome = await callOne(host, scope, { round, plugin });
+    if (outcome.kind === "stopped") return outcome;
+    if (outcome.kind === "failed" || outcome.kind === "dead") {
+      return { kind: "failed", plugin: plugin.name, reason: outcome.reason };
+    }
+  }
+  return { kind: "done" };
+}
+
+function callOne(
+  host: HookHost,
+  scope: HookScope,
+  { round, plugin }: { round: Round; plugin: LoadedPlugin },
+): Promise<CallOutcome> {
+  return callHook(host, scope, {
+    plugin,
+    point: round.point,
+    record: round.record,
+    cause: {},
+    onThrow: "fail",
+    sync: true,
+    run: (tools) => ({ invoke: () => round.invoke(plugin, tools), judge: () => ({ outcome: "passed" }) }),
+  });
+}

@@ -1,0 +1,37 @@
+/** For authors of plugins and bridges: everything they need, and nothing of prloom's inside. */
+import type { Bridge } from "./bridges/contract.ts";
+import type { JsonValue } from "./hooks/event-types.ts";
+import type { PluginFactory } from "./hooks/hook-types.ts";
+
+export type {
+  Bridge,
+  BridgeContext,
+  BridgeEvent,
+  DeliveryResult,
+  PollResult,
+} from "./bridges/contract.ts";
+export type { ReplyAddress } from "./bus/types.ts";
+export type * from "./hooks/context-types.ts";
+export type * from "./hooks/event-types.ts";
+export type * from "./hooks/hook-types.ts";
+export type { PlanSource, PlanStatus } from "./plan/record.ts";
+export type { PlanSummary } from "./plan/summary.ts";
+
+/** Types a plugin: `export default definePlugin((config) => ({ onEvent(event, ctx) { … } }))`. */
+export function definePlugin<Config = Readonly<Record<string, JsonValue>>>(
+  factory: PluginFactory<Config>,
+): PluginFactory<Config> {
+  return factory;
+}
+
+/** Types a bridge: `export default defineBridge((config) => ({ name, targets, events, actions }))`. */
+export function defineBridge<Config = Readonly<Record<string, JsonValue>>, State extends JsonValue = JsonValue>(
+  make: (config: Config) => Bridge<Config, State> | Promise<Bridge<Config, State>>,
+): (config: Config) => Bridge<Config, State> | Promise<Bridge<Config, State>> {
+  return make;
+}
+
+/** A hidden mark for what a bridge posts, so that `delivered` can find it again: `<!-- prloom:act-… -->`. */
+export function actionMarker(action: { readonly id: string }): string {
+  return `<!-- prloom:${action.id} -->`;
+}

@@ -1,0 +1,173 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Bus, openBus } from "../../src/bus/bus.ts";
+import { createFileLog } from "../../src/bus/file/log.ts";
+import type { Action, BusEvent, Settlement } from "../../src/bus/types.ts";
+import type { EventContext, GlobalEventContext } from "../../src/hooks/context-types.ts";
+import type { Hooks } from "../../src/hooks/hook-types.ts";
+import type { HookHost, HookReport, HookScope } from "../../src/hooks/host.ts";
+import type { LoadedPlugin } from "../../src/hooks/load.ts";
+import { offerEvent } from "../../src/hooks/offer-event.ts";
+import { openStores, type StateProblem, type StateRef, type StateStores } from "../../src/hooks/plugin-state.ts";
+
+export const LIMITS = { maxAttempts: 3, retryMinMs: 1000, retryMaxMs: 300_000 };
+
+/** Runs a test with a directory of its own that is removed afterwards. */
+export async function inTemporary<T>(test: (dir: string) => T | Promise<T>): Promise<T> {
+  const dir = mkdtempSync(join(tmpdir(), "prloom-hooks-"));
+  try {
+    return await test(dir);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+export const event = (id: string, more: Partial<BusEvent> = {}): BusEvent => ({
+  id,
+  source: "test",
+  type: "comment",
+  severity: "info",
+  title: id,
+  body: "",
+  replyTo: { target: "local", token: "p1" },
+  context: { author: { login: "ann", permission: "write" } },
+  ...more,
+});
+
+export const comment = (id: string, more: Partial<Action> = {}): Action => ({
+  id,
+  type: "respond",
+  target: { target: "github-pr", token: "7" },
+  payload: { type: "comment", message: id },
+  ...more,
+});
+
+/** Everything that hooks need, over real files. Opening it again over the same directory is what a kill leads to. */
+export interface World {
+  readonly clock: { time: number; now(): number };
+  readonly stores: StateStores;
+  readonly problems: StateProblem[];
+  readonly reports: HookReport[];
+  readonly host: HookHost;
+  readonly labels: string[];
+  readonly stop: AbortController;
+  readonly agentCalls: { planId: string; prompt: string; options: object }[];
+  bus(planId?: string): Bus;
+  scope(planId?: string): HookScope;
+  fileOf(ref: StateRef): string;
+  settlements(planId?: string): Settlement[];
+  actions(planId?: string): Action[];
+}
+
+export interface WorldOptions {
+  readonly timeoutMs?: number;
+  readonly runAgent?: HookHost["runAgent"];
+}
+
+export function openWorld(dir: string, options: WorldOptions = {}): World {
+  const clock = { time: 1_000_000, now: () => clock.time };
+  const busDir = (planId: string | undefined): string =>
+    join(dir, planId === undefined ? "bus" : `plans/${planId}/bus`);
+  const fileOf = (ref: StateRef): string => {
+    if (ref.kind === "plan") return join(dir, "plans", ref.planId, "plugin-state", `${ref.plugin}.json`);
+    if (ref.kind === "global") return join(dir, "plugin-state-global", `${ref.plugin}.json`);
+    return join(busDir(ref.planId), "state", `bridge.${ref.name}.json`);
+  };
+  const problems: StateProblem[] = [];
+  const stores = openStores({
+    fileOf,
+    pendingDir: join(dir, "pending"),
+    onProblem: (problem) => problems.push(problem),
+  });
+  const log = createFileLog({ root: (scope) => busDir(scope.plan), clock });
+  const buses = new Map<string | undefined, Bus>();
+  const bus = (planId?: string): Bus => {
+    const known = buses.get(planId);
+    if (known) return known;
+    const scope = planId === undefined ? {} : { plan: planId };
+    const stateFile = join(busDir(planId), "state", "dispatcher.json");
+    const onWon = (settlement: Settlement, cursor: string): void => stores.apply(scope, settlement, cursor);
+    const opened = openBus({ log, scope, stateFile, clock, limits: LIMITS, onWon });
+    buses.set(planId, opened);
+    return opened;
+  };
+  const reports: HookReport[] = [];
+  const labels: string[] = [];
+  const stop = new AbortController();
+  const agentCalls: World["agentCalls"] = [];
+  const host: HookHost = {
+    repoRoot: dir,
+    clock,
+    stores,
+    timeoutMs: () => options.timeoutMs ?? 60_000,
+    stopSignal: stop.signal,
+    readPlan: (planId) =>
+      planId.startsWith("p") ? { content: `# ${planId}`, progress: { total: 5, completed: 2 } } : undefined,
+    listPlans: () => [],
+    async runAgent(planId, prompt, more) {
+      agentCalls.push({ planId, prompt, options: more });
+      return options.runAgent ? options.runAgent(planId, prompt, more) : `answer to ${prompt}`;
+    },
+    report: (report) => reports.push(report),
+    entering: (label) => labels.push(label),
+    left: (token) => labels.push(`left ${token}`),
+  };
+  const lines = (planId: string | undefined, name: string): unknown[] => {
+    const path = join(busDir(planId), `${name}.jsonl`);
+    const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+    const records = text.split("\n").filter((line) => line !== "");
+    return records
+      .map((line) => JSON.parse(line))
+      .filter(({ kind }) => kind !== "attempt")
+      .map(({ data }) => data);
+  };
+  return {
+    clock,
+    stores,
+    problems,
+    reports,
+    host,
+    labels,
+    stop,
+    agentCalls,
+    bus,
+    fileOf,
+    scope: (planId) => ({
+      bus: bus(planId),
+      ...(planId === undefined ? {} : { planId, plan: { worktree: `/w/${planId}`, changeRequestRef: "#7" } }),
+    }),
+    settlements: (planId) => lines(planId, "settled") as Settlement[],
+    actions: (planId) => lines(planId, "actions") as Action[],
+  };
+}
+
+export const planPlugin = (name: string, hooks: Hooks): LoadedPlugin => ({ name, scope: "plan", hooks });
+export const globalPlugin = (name: string, hooks: Hooks): LoadedPlugin => ({ name, scope: "global", hooks });
+
+/** A promise that a test settles when it wants. */
+export const gate = (): { promise: Promise<void>; open: () => void } => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { promise, open: resolve };
+};
+
+let count = 0;
+
+/** Calls `onEvent` of a plugin called one with a new event of the plan; gives what it waits for, if it threw. */
+export async function inHook(world: World, planId: string, hook: (ctx: EventContext) => unknown): Promise<string> {
+  count += 1;
+  const given = event(`e${count}`);
+  world.bus(planId).appendEvents([given]);
+  const plugins = [planPlugin("one", { onEvent: async (_event, ctx) => void (await hook(ctx)) })];
+  await offerEvent(world.host, world.scope(planId), { plugins, event: given, moveCursor: true });
+  return world.bus(planId).waitOf(given.id, "onEvent:one")?.reason ?? "";
+}
+
+/** The same with `onGlobalEvent`. */
+export async function inGlobalHook(world: World, hook: (ctx: GlobalEventContext) => unknown): Promise<void> {
+  count += 1;
+  const given = event(`e${count}`);
+  world.bus().appendEvents([given]);
+  const plugins = [globalPlugin("one", { onGlobalEvent: async (_event, ctx) => void (await hook(ctx)) })];
+  await offerEvent(world.host, world.scope(), { plugins, event: given, moveCursor: true });
+}
