@@ -101,12 +101,20 @@ export const planRecordSchema = z.strictObject({
   inInbox: z.boolean(),
   current: currentSchema.optional(),
   side: sideRunSchema.optional(),
+  /** Plugins are to be called before anything else happens to the plan. `id` names this round of calls. */
+  hook: z.strictObject({ point: z.string(), id: z.string(), todo: z.string().optional() }).optional(),
   /** Number of the newest run. */
   runs: z.int().min(0),
   changeRequest: changeRequestSchema.optional(),
   outcome: z.enum(["merged", "closed"]).optional(),
   deleted: z.strictObject({ at: z.string(), reason: z.enum(["deleted", "file_removed", "cleaned"]) }).optional(),
-  observed: z.strictObject({ sha256: z.string(), status: z.string(), seq: z.int() }).optional(),
+  /**
+   * What lifecycle events have told so far: hash of the text's bytes, digest of the text, status (`deleted` or `cleaned`
+   * once that was told, the last thing ever), and the number of events.
+   */
+  observed: z
+    .strictObject({ sha256: z.string(), digest: z.string().optional(), status: z.string(), seq: z.int() })
+    .optional(),
   createdAt: z.string(),
   updatedAt: z.string(),
   finishedAt: z.string().optional(),
@@ -114,6 +122,7 @@ export const planRecordSchema = z.strictObject({
   metadata: z.record(z.string(), z.unknown()),
 });
 export type PlanRecord = z.infer<typeof planRecordSchema>;
+export type Observed = NonNullable<PlanRecord["observed"]>;
 
 /** What `inbox/<id>.json` may say; it wins over the record for these four. */
 export const inboxMetaSchema = z.strictObject({

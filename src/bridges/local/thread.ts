@@ -1,7 +1,8 @@
 import * as z from "zod";
-import type { Log } from "../../bus/ports.ts";
+import type { Log, LogAddress } from "../../bus/ports.ts";
 import { START } from "../../bus/ports.ts";
 import { type Action, type BusEvent, busEventSchema } from "../../bus/types.ts";
+import { renderForThread } from "./render.ts";
 
 /** The address of the conversation that a person has with a plan from the command line. */
 export const LOCAL_TARGET = "local";
@@ -12,7 +13,16 @@ export interface ThreadEntry {
   readonly at: string;
 }
 
-const replySchema = z.object({ author: z.string(), body: z.string(), actionId: z.string() });
+const replySchema = z.object({
+  author: z.string(),
+  body: z.string(),
+  actionId: z.string(),
+  key: z.string().optional(),
+});
+/** Every line of the thread says which action it comes from; `refused`: it tells that the action was not done. */
+const traceSchema = z.object({ actionId: z.string(), refused: z.literal(true).optional() });
+
+const PAGE = 1000;
 
 /** A person's comment as an event; whoever can run prloom here can write to the repository. */
 export function localComment(options: {
@@ -37,28 +47,69 @@ export function localComment(options: {
   };
 }
 
+function threadOf(planId: string): LogAddress {
+  return { scope: { plan: planId }, log: "thread" };
+}
+
 /** Puts an answer into the thread, once per action; returns why it cannot. */
-export function deliverLocal(log: Log, action: Action): string | undefined {
-  const { payload, target } = action;
+export function deliverLocal(log: Log, action: Pick<Action, "id" | "payload" | "target">): string | undefined {
+  const { id, payload, target } = action;
   if (target.token === undefined) return "the address has no plan (token)";
-  if (payload.type !== "comment") return `the local thread cannot carry "${payload.type}"`;
-  const data = { author: "prloom", body: payload.message, actionId: action.id };
-  log.append({ scope: { plan: target.token }, log: "thread" }, [{ kind: "comment", id: action.id, data }]);
+  if (payload.type === "merge" || payload.type === "close_pr") return `the local thread cannot carry "${payload.type}"`;
+  const rendered = renderForThread(payload);
+  if ("refused" in rendered) return rendered.refused;
+  const key = rendered.key === undefined ? {} : { key: rendered.key };
+  const data = { author: "prloom", body: rendered.text, actionId: id, ...key };
+  log.append(threadOf(target.token), [{ kind: "comment", id, data }]);
   return undefined;
+}
+
+/** Notes that a deed was done for an action, without words: whoever asked sees it at the plan itself. */
+export function noteDeed(log: Log, planId: string, actionId: string): void {
+  log.append(threadOf(planId), [{ kind: "deed", id: actionId, data: { actionId } }]);
+}
+
+/** Tells in the thread, once per action, that a deed was refused. */
+export function sayRefusal(log: Log, planId: string, refusal: { actionId: string; text: string }): void {
+  const data = { author: "prloom", body: refusal.text, actionId: refusal.actionId, refused: true };
+  // An id of its own: the action may still be done later (`prloom retry`), and then leaves its own line.
+  log.append(threadOf(planId), [{ kind: "comment", id: `${refusal.actionId}:refused`, data }]);
+}
+
+/** Whether the action left its line in the thread. */
+export function isInThread(log: Log, planId: string, actionId: string): boolean {
+  for (let after = START; ; ) {
+    const { items, next } = log.read(threadOf(planId), after, PAGE);
+    const isTrace = items.some(({ record }) => {
+      const trace = traceSchema.safeParse(record.data);
+      return trace.success && trace.data.actionId === actionId && !trace.data.refused;
+    });
+    if (isTrace) return true;
+    if (items.length === 0) return false;
+    after = next;
+  }
 }
 
 /** The conversation in order of time: what people said locally, and what was delivered to them. */
 export function readThread(log: Log, planId: string): ThreadEntry[] {
-  const scope = { plan: planId };
   const limit = Number.MAX_SAFE_INTEGER;
-  const said = log.read({ scope, log: "events" }, START, limit).items.flatMap(({ record }) => {
+  const said = log.read({ scope: { plan: planId }, log: "events" }, START, limit).items.flatMap(({ record }) => {
     const event = busEventSchema.safeParse(record.data);
     if (!event.success || event.data.source !== "local") return [];
     return [{ author: event.data.context?.author?.login ?? "you", body: event.data.body, at: record.ts }];
   });
-  const answered = log.read({ scope, log: "thread" }, START, limit).items.flatMap(({ record }) => {
+  return [...said, ...answers(log, planId)].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+/** What was delivered. A line with the key of an earlier one takes its place. */
+function answers(log: Log, planId: string): ThreadEntry[] {
+  const entries = new Map<string, ThreadEntry>();
+  for (const { record, cursor } of log.read(threadOf(planId), START, Number.MAX_SAFE_INTEGER).items) {
     const reply = replySchema.safeParse(record.data);
-    return reply.success ? [{ author: reply.data.author, body: reply.data.body, at: record.ts }] : [];
-  });
-  return [...said, ...answered].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+    if (!reply.success) continue;
+    const { author, body, key } = reply.data;
+    const place = key === undefined ? `at ${cursor}` : `key ${key}`;
+    entries.set(place, { author, body, at: entries.get(place)?.at ?? record.ts });
+  }
+  return [...entries.values()];
 }

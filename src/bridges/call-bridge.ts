@@ -1,0 +1,44 @@
+import { startDeadline } from "../hooks/deadline.ts";
+import { describeThrown } from "../hooks/thrown.ts";
+import type { BridgeContext } from "./contract.ts";
+import { type BridgeHost, bridgeContext } from "./host.ts";
+import type { LoadedBridge } from "./load.ts";
+
+/** How a call of a bridge ended. `stopped`: it failed after the dispatcher asked it to end. */
+export type Called =
+  | { readonly kind: "returned"; readonly value: unknown }
+  | { readonly kind: "threw" | "stopped"; readonly error: string };
+
+export interface BridgeCall {
+  readonly loaded: LoadedBridge;
+  readonly planId: string | undefined;
+  /** What the watchdog calls it: `poll:<bridge>`, `deliver:<bridge>`. */
+  readonly label: string;
+  call(ctx: BridgeContext): unknown;
+}
+
+/** Calls a bridge with a deadline. Never rejects; what comes after the deadline is nobody's any more. */
+export async function callBridge(host: BridgeHost, { loaded, planId, label, call }: BridgeCall): Promise<Called> {
+  const { stopSignal } = host;
+  if (stopSignal.aborted) return { kind: "stopped", error: "the dispatcher stops" };
+  const deadline = startDeadline({ ms: loaded.timeoutMs ?? host.bridgeTimeoutMs(), stopSignal });
+  try {
+    const context = bridgeContext(host, { loaded, planId, signal: deadline.signal });
+    return { kind: "returned", value: await deadline.wait(begin(host, label, () => call(context))) };
+  } catch (error) {
+    return { kind: stopSignal.aborted ? "stopped" : "threw", error: describeThrown(error) };
+  } finally {
+    deadline.end();
+  }
+}
+
+async function begin(host: BridgeHost, label: string, call: () => unknown): Promise<unknown> {
+  const token = host.entering(label);
+  let value: unknown;
+  try {
+    value = call();
+  } finally {
+    host.left(token);
+  }
+  return value;
+}

@@ -1,0 +1,51 @@
+import type { BusEvent } from "../bus/types.ts";
+import type { BaseContext, GlobalPlans } from "../hooks/context-types.ts";
+import type { JsonValue, NewAction, PluginAction } from "../hooks/event-types.ts";
+
+type Awaitable<T> = T | Promise<T>;
+
+/** What a bridge gets with every call. */
+export interface BridgeContext<Config = Readonly<Record<string, JsonValue>>> extends BaseContext, GlobalPlans {
+  readonly config: Config;
+  /** The plan it is called for; undefined for global bridges. */
+  readonly planId?: string;
+  readonly worktree?: string;
+  readonly changeRequestRef?: string;
+}
+
+/** An event as a bridge reports it. The same `id` again is the same event. */
+export type BridgeEvent = BusEvent;
+
+export interface PollResult<State extends JsonValue = JsonValue> {
+  readonly events: readonly BridgeEvent[];
+  /** The cursor, saved after the events. Left out: as before. */
+  readonly state?: State;
+  /** What to do at once, such as `upsert_plan`. */
+  readonly actions?: readonly NewAction[];
+}
+
+export type DeliveryResult =
+  | { readonly success: true }
+  | {
+      readonly success: false;
+      readonly error: string;
+      /** True: the way there is broken (network, 5xx, rate limit). False: refused, and it would be again. */
+      readonly retryable: boolean;
+      readonly retryAfterMs?: number;
+    };
+
+/** Code that talks to one outside system. `targets` exactly when `actions`. */
+export interface Bridge<Config = Readonly<Record<string, JsonValue>>, State extends JsonValue = JsonValue> {
+  readonly name: string;
+  /** Address names that this bridge alone delivers to. */
+  readonly targets?: readonly string[];
+  /** Looks for what is new since `state`. */
+  events?(ctx: BridgeContext<Config>, state: State | undefined): Awaitable<PollResult<State>>;
+  /** Delivers one action. */
+  actions?(ctx: BridgeContext<Config>, action: PluginAction): Awaitable<DeliveryResult>;
+  /** Whether this action arrived earlier. Asked only when nobody knows what became of a call; without it, it is sent again. */
+  delivered?(ctx: BridgeContext<Config>, action: PluginAction): Awaitable<boolean>;
+}
+
+/** What a bridge module exports as its default: the bridge, or a function that makes it. */
+export type BridgeModule = Bridge | ((config: Readonly<Record<string, JsonValue>>) => Awaitable<Bridge>);

@@ -1,0 +1,154 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Payload } from "../../bus/types.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { ensureTitle } from "../../plan/edit.ts";
+import { parsePlan } from "../../plan/markdown.ts";
+import { mergeUpsert, retitled } from "../../plan/merge.ts";
+import { type InboxMeta, type PlanRecord, type PlanSource, planSourceSchema } from "../../plan/record.ts";
+
+/** An upsert as it lies on the bus: nobody has checked its source yet. */
+export type RawUpsert = Extract<Payload, { type: "upsert_plan" }>;
+
+/** What the decision needs to know about the plan that the source has now. */
+export interface UpsertView {
+  /** Absent: no plan has this source, or the one that had it was deleted. */
+  readonly record?: PlanRecord;
+  /** Absent: the plan has no text yet. */
+  readonly text?: string;
+  /** An agent works on the plan at this moment. */
+  readonly running: boolean;
+}
+
+/** What an upsert may change beside the text; absent is unchanged. */
+export interface FieldChanges {
+  readonly status?: "queued";
+  readonly hidden?: boolean;
+  readonly metadata?: Record<string, unknown>;
+}
+
+export type UpsertChange =
+  | { readonly kind: "create"; readonly source: PlanSource; readonly meta: InboxMeta; readonly text?: string }
+  | {
+      readonly kind: "change";
+      readonly planId: string;
+      /** Whether the inbox files or the plan's home say what is true. */
+      readonly where: "inbox" | "home";
+      readonly fields: FieldChanges;
+      readonly text?: string;
+    }
+  | { readonly kind: "unchanged" | "busy"; readonly planId: string }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** What the inbox takes; more is no plan. */
+const MOST_TEXT_BYTES = 512 * 1024;
+const MOST_META_BYTES = 64 * 1024;
+
+/** Section "Upsert" of the design as a table: what an upsert does to the plan in the state it is in. */
+export function decideUpsert(view: UpsertView, payload: RawUpsert): UpsertChange {
+  const problem = problemIn(payload);
+  const source = sourceOf(payload);
+  if (problem !== undefined || !source) return { kind: "refused", reason: problem ?? "its source is incomplete" };
+  try {
+    const { record } = view;
+    if (!record || record.deleted || record.status === "done") return create(source, payload);
+    return isBusy(record, view.running) ? { kind: "busy", planId: record.id } : change(record, view.text, payload);
+  } catch (error) {
+    if (error instanceof PrloomError && error.code === "plan-invalid")
+      return { kind: "refused", reason: error.message };
+    throw error;
+  }
+}
+
+/** The outside identity, when the payload has a whole one. */
+export function sourceOf(payload: RawUpsert): PlanSource | undefined {
+  const source = planSourceSchema.safeParse(payload.source);
+  return source.success ? source.data : undefined;
+}
+
+/** Names the field, so that whoever wrote the bridge finds it. */
+function problemIn(payload: RawUpsert): string | undefined {
+  const source = planSourceSchema.safeParse(payload.source);
+  if (!source.success) {
+    const [issue] = source.error.issues;
+    const field = ["source", ...(issue?.path ?? [])].join(".");
+    return `upsert_plan needs a whole source {system, kind, id}: ${field}: ${issue?.message}`;
+  }
+  const status: unknown = payload.status;
+  if (status !== undefined && status !== "draft" && status !== "queued") {
+    return `upsert_plan cannot set the status ${JSON.stringify(status)}: only "draft" and "queued" can be asked for`;
+  }
+  if (Buffer.byteLength(payload.planMarkdown ?? "") > MOST_TEXT_BYTES) {
+    return `planMarkdown is larger than ${MOST_TEXT_BYTES / 1024} KB`;
+  }
+  return undefined;
+}
+
+/** A run reads the text at its start and reports against it at its end; in between the text stays. */
+export function isBusy({ current, side, blocked, paused, hidden }: PlanRecord, running: boolean): boolean {
+  if (running) return true;
+  if (blocked) return false;
+  // Beyond the run a TODO goes on to its end, paused or not.
+  if (current && current.stage !== "running") return true;
+  return !paused && !hidden && (current ?? side) !== undefined;
+}
+
+function create(source: PlanSource, payload: RawUpsert): UpsertChange {
+  const text = withTitle(payload.planMarkdown ?? "", payload.title);
+  const meta: InboxMeta = {
+    status: payload.status ?? "draft",
+    hidden: payload.hidden ?? false,
+    source,
+    ...(payload.metadata === undefined ? {} : { metadata: payload.metadata }),
+  };
+  return tooLarge(meta, text) ?? { kind: "create", source, meta, ...(isBlank(text) ? {} : { text }) };
+}
+
+function change(record: PlanRecord, current: string | undefined, payload: RawUpsert): UpsertChange {
+  const where = record.status === "draft" || record.status === "queued" ? "inbox" : "home";
+  const wanted = textFor(current, payload);
+  const text =
+    current === undefined || wanted === undefined || where === "inbox" ? wanted : mergeUpsert(current, wanted);
+  const fields = fieldChanges(record, payload);
+  const isTextSame = text === undefined || text === current || isBlank(text);
+  if (isTextSame && Object.keys(fields).length === 0) return { kind: "unchanged", planId: record.id };
+  const { status, hidden, source, metadata } = record;
+  const problem = tooLarge({ status, hidden, source, metadata, ...fields }, where === "inbox" ? (text ?? "") : "");
+  return problem ?? { kind: "change", planId: record.id, where, fields, ...(isTextSame ? {} : { text }) };
+}
+
+/** The text as the payload wants it; undefined when it says nothing about it. A title that is not given stays. */
+function textFor(current: string | undefined, payload: RawUpsert): string | undefined {
+  const { planMarkdown, title } = payload;
+  const known = current === undefined ? undefined : parsePlan(current).title;
+  if (planMarkdown !== undefined) return withTitle(planMarkdown, title ?? known);
+  if (title === undefined) return undefined;
+  return known === undefined ? withTitle(current ?? "", title) : retitled(current ?? "", title);
+}
+
+function withTitle(text: string, title: string | undefined): string {
+  return title === undefined ? text : ensureTitle(text, title);
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === "";
+}
+
+/** The status only ever goes from draft to queued; metadata is merged key by key. */
+function fieldChanges(record: PlanRecord, payload: RawUpsert): FieldChanges {
+  const metadata = { ...record.metadata, ...payload.metadata };
+  return {
+    ...(record.status === "draft" && payload.status === "queued" ? { status: "queued" as const } : {}),
+    ...(payload.hidden === undefined || payload.hidden === record.hidden ? {} : { hidden: payload.hidden }),
+    ...(isDeepStrictEqual(metadata, record.metadata) ? {} : { metadata }),
+  };
+}
+
+function tooLarge(meta: object, text: string): UpsertChange | undefined {
+  if (Buffer.byteLength(text) > MOST_TEXT_BYTES) {
+    return { kind: "refused", reason: `the plan's text would be larger than ${MOST_TEXT_BYTES / 1024} KB` };
+  }
+  if (Buffer.byteLength(JSON.stringify(meta, null, 2)) >= MOST_META_BYTES) {
+    return { kind: "refused", reason: `metadata would be larger than ${MOST_META_BYTES / 1024} KB` };
+  }
+  return undefined;
+}

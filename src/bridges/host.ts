@@ -1,0 +1,91 @@
+import type { Bus } from "../bus/bus.ts";
+import type { Scope } from "../bus/types.ts";
+import type { PlanContent, PlanQuery, PluginLog } from "../hooks/context-types.ts";
+import type { JsonValue } from "../hooks/event-types.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { PrloomError } from "../kernel/errors.ts";
+import type { PlanSummary } from "../plan/summary.ts";
+import type { BridgeContext } from "./contract.ts";
+import type { LoadedBridge } from "./load.ts";
+
+type Awaitable<T> = T | Promise<T>;
+
+/** Whose state a bridge's cursor is: of its work for one plan, or for the repository. */
+export interface BridgeStateRef {
+  readonly kind: "bridge";
+  readonly planId?: string;
+  readonly name: string;
+}
+
+/** What the bridges need of the program around them. */
+export interface BridgeHost {
+  readonly repoRoot: string;
+  readonly clock: Clock;
+  /** What settlements said last about a bridge: `state` and `seq`. */
+  readonly stores: { read(ref: BridgeStateRef): Readonly<Record<string, JsonValue | undefined>> };
+  bridgeTimeoutMs(): number;
+  /** How long an action that does not get through is tried. */
+  maxAgeMs(): number;
+  /** Aborted when the dispatcher stops: calls under way are told, and no new one is begun. */
+  readonly stopSignal: AbortSignal;
+  readPlan(planId: string): Awaitable<PlanContent | undefined>;
+  listPlans(query?: PlanQuery): Awaitable<PlanSummary[]>;
+  planFacts(planId: string): { readonly worktree?: string; readonly changeRequestRef?: string };
+  report(line: { readonly planId?: string; readonly level: "info" | "warn" | "bad"; readonly text: string }): void;
+  /** Tell the watchdog whose code is running: only its synchronous part can block the loop. */
+  entering(label: string): unknown;
+  left(token: unknown): void;
+}
+
+/** The bus that a bridge works for, and whose it is. */
+export interface BridgeScope {
+  readonly bus: Bus;
+  /** Absent: the repository's own bus. */
+  readonly planId?: string;
+}
+
+/** The name of a scope as the bus knows it. */
+export function busScope(planId: string | undefined): Scope {
+  return planId === undefined ? {} : { plan: planId };
+}
+
+export interface ContextOptions {
+  readonly loaded: LoadedBridge;
+  readonly planId: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** What a bridge gets with one call. Global bridges are told of no plan, whichever bus they work for. */
+export function bridgeContext(host: BridgeHost, { loaded, planId, signal }: ContextOptions): BridgeContext {
+  const own = loaded.scope === "global" ? undefined : planId;
+  const facts = own === undefined ? {} : host.planFacts(own);
+  return {
+    repoRoot: host.repoRoot,
+    signal,
+    log: logOf(host, loaded.name, planId),
+    config: loaded.config,
+    ...(own === undefined ? {} : { planId: own }),
+    ...(facts.worktree === undefined ? {} : { worktree: facts.worktree }),
+    ...(facts.changeRequestRef === undefined ? {} : { changeRequestRef: facts.changeRequestRef }),
+    readPlan: async (id: unknown) => host.readPlan(requirePlanId(id)),
+    listPlans: async (query) => host.listPlans(query),
+  };
+}
+
+/** JavaScript authors have no compiler that tells them. */
+function requirePlanId(id: unknown): string {
+  if (typeof id === "string" && id !== "") return id;
+  const given = id === undefined ? "left out" : `a value of type ${typeof id}`;
+  throw new PrloomError(
+    "usage",
+    `readPlan(planId) of a bridge needs the parameter planId; it was ${given}.`,
+    "Write readPlan(ctx.planId) for the plan that a plan's bridge is called for, or take an id from listPlans().",
+  );
+}
+
+function logOf(host: BridgeHost, name: string, planId: string | undefined): PluginLog {
+  const where = planId === undefined ? {} : { planId };
+  const at = (level: "info" | "warn" | "bad") => (text: string) =>
+    host.report({ ...where, level, text: `${name}: ${text}` });
+  return { info: at("info"), warn: at("warn"), error: at("bad") };
+}

@@ -1,0 +1,146 @@
+import * as z from "zod";
+import { actionId } from "../bus/settlement.ts";
+import { type Action, actionSchema, type BusEvent, busEventSchema, type Scope } from "../bus/types.ts";
+import type { JsonValue } from "../hooks/event-types.ts";
+import { copyJson } from "../hooks/json-value.ts";
+import { describeThrown } from "../hooks/thrown.ts";
+
+/** More in one poll is a mistake of the bridge: its cursor does not move, and the log would fill up. */
+const MAX_EVENTS = 10_000;
+const MAX_ACTIONS = 1000;
+const MAX_EVENT_CHARACTERS = 1024 * 1024;
+const MAX_STATE_CHARACTERS = 900_000;
+
+export interface PollToJudge {
+  /** What the bridge returned. */
+  readonly result: unknown;
+  readonly bridge: string;
+  readonly scope: Scope;
+  /** The record whose settlement this poll will be. */
+  readonly record: string;
+  readonly handler: string;
+  /** An event that is on the bus already; who wrote it decides what may be done about it. */
+  findEvent(id: string): BusEvent | undefined;
+}
+
+/** What of a poll is taken, and why the rest is not. */
+export type JudgedPoll =
+  | { readonly kind: "failed"; readonly reason: string }
+  | {
+      readonly kind: "good";
+      readonly events: readonly BusEvent[];
+      readonly actions: readonly Action[];
+      readonly refused: readonly string[];
+      /** Absent: the bridge said nothing about it, so it stays. */
+      readonly state?: { readonly value: JsonValue };
+    };
+
+const newActionSchema = actionSchema.pick({ target: true, payload: true, relatedEventId: true });
+
+/** Judges what a bridge returned: good events and actions are taken one by one, a bad whole is not taken at all. */
+export function judgePoll(poll: PollToJudge): JudgedPoll {
+  try {
+    return judge(poll);
+  } catch (error) {
+    // A getter or a proxy of the bridge can throw anywhere.
+    return failed(describeThrown(error));
+  }
+}
+
+function failed(reason: string): JudgedPoll {
+  return { kind: "failed", reason };
+}
+
+function judge(poll: PollToJudge): JudgedPoll {
+  const { result } = poll;
+  if (typeof result !== "object" || result === null || Array.isArray(result)) {
+    return failed(`events() returned ${nameOf(result)}; it must return { events: […], state? }`);
+  }
+  const { events, actions, state } = result as { events?: unknown; actions?: unknown; state?: unknown };
+  if (!Array.isArray(events)) return failed(`events() returned ${nameOf(events)} as \`events\`; it must be a list`);
+  if (events.length > MAX_EVENTS)
+    return failed(`events() returned ${events.length} events; at most ${MAX_EVENTS} at once`);
+  if (actions !== undefined && !Array.isArray(actions)) {
+    return failed(`events() returned ${nameOf(actions)} as \`actions\`; it must be a list`);
+  }
+  if (actions !== undefined && actions.length > MAX_ACTIONS) {
+    return failed(`events() returned ${actions.length} actions; at most ${MAX_ACTIONS} at once`);
+  }
+  const kept = state === undefined ? undefined : { value: copyJson(state, "state") };
+  if (kept && JSON.stringify(kept.value).length > MAX_STATE_CHARACTERS) {
+    return failed(`state is larger than ${MAX_STATE_CHARACTERS} characters`);
+  }
+  const refused: string[] = [];
+  const good = judgeEvents(events, poll.bridge, refused);
+  const wanted = judgeActions(actions ?? [], { poll, events: good, refused });
+  return { kind: "good", events: good, actions: wanted, refused, ...(kept ? { state: kept } : {}) };
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "nothing";
+  return Array.isArray(value) ? "a list" : `a value of type ${typeof value}`;
+}
+
+function judgeEvents(events: readonly unknown[], bridge: string, refused: string[]): BusEvent[] {
+  const good: BusEvent[] = [];
+  for (const [index, event] of events.entries()) {
+    try {
+      const copy = copyJson(event, "event");
+      const named = typeof copy === "object" && copy !== null ? { ...copy, source: bridge } : copy;
+      const parsed = busEventSchema.safeParse(named);
+      if (!parsed.success) refused.push(`events[${index}]: ${oneLine(parsed.error)}`);
+      else if (JSON.stringify(parsed.data).length > MAX_EVENT_CHARACTERS) {
+        refused.push(`events[${index}]: larger than ${MAX_EVENT_CHARACTERS} characters`);
+      } else good.push(parsed.data);
+    } catch (error) {
+      refused.push(`events[${index}]: ${describeThrown(error)}`);
+    }
+  }
+  return good;
+}
+
+interface ActionsContext {
+  readonly poll: PollToJudge;
+  readonly events: readonly BusEvent[];
+  readonly refused: string[];
+}
+
+function judgeActions(actions: readonly unknown[], { poll, events, refused }: ActionsContext): Action[] {
+  // The first of several with one id is the one that is appended.
+  const byId = new Map(events.toReversed().map((event) => [event.id, event]));
+  const good: Action[] = [];
+  for (const [ordinal, given] of actions.entries()) {
+    try {
+      const parsed = newActionSchema.safeParse(copyJson(given, "action"));
+      if (!parsed.success) {
+        refused.push(`actions[${ordinal}]: ${oneLine(parsed.error)}`);
+        continue;
+      }
+      const { relatedEventId } = parsed.data;
+      const event =
+        relatedEventId === undefined ? undefined : (poll.findEvent(relatedEventId) ?? byId.get(relatedEventId));
+      // Without the event nobody knows whose wish it is, and strangers may not do everything.
+      if (relatedEventId !== undefined && !event) {
+        refused.push(
+          `actions[${ordinal}]: relatedEventId names no event that was taken: ${relatedEventId.slice(0, 100)}`,
+        );
+        continue;
+      }
+      const author = event?.context?.author;
+      const id = actionId({ scope: poll.scope, recordId: poll.record, handler: poll.handler, ordinal });
+      good.push({ ...parsed.data, id, type: "respond", ...(author ? { author } : {}) });
+    } catch (error) {
+      refused.push(`actions[${ordinal}]: ${describeThrown(error)}`);
+    }
+  }
+  return good;
+}
+
+function oneLine(error: z.ZodError): string {
+  const text = z
+    .prettifyError(error)
+    .replaceAll(/\s*\n\s*→ /g, " ")
+    .replaceAll(/\s*\n✖ /g, "; ");
+  return text.replace(/^✖ /, "").slice(0, 500);
+}

@@ -1,0 +1,132 @@
+import { withinDeadline } from "../hooks/deadline.ts";
+import type { JsonValue } from "../hooks/event-types.ts";
+import { importModule } from "../hooks/load-module.ts";
+import { describeThrown } from "../hooks/thrown.ts";
+import { PrloomError } from "../kernel/errors.ts";
+import type { Bridge } from "./contract.ts";
+
+/** A bridge as the config asks for it. */
+export interface BridgeEntry {
+  readonly name: string;
+  readonly module: string;
+  readonly config: Readonly<Record<string, JsonValue>>;
+  readonly pollEveryMs?: number;
+}
+
+/** A bridge that can be called. */
+export interface LoadedBridge {
+  /** Its key in the config; handlers, state and reports go by it. */
+  readonly name: string;
+  readonly scope: "global" | "plan" | "builtin";
+  readonly bridge: Bridge;
+  readonly config: Readonly<Record<string, JsonValue>>;
+  readonly pollEveryMs?: number;
+  /** How long a call may take, where that is not `bus.bridgeTimeout`. */
+  readonly timeoutMs?: number;
+}
+
+export interface LoadBridgesOptions {
+  readonly repoRoot: string;
+  readonly scope: "global" | "plan";
+  readonly entries: readonly BridgeEntry[];
+  /** How long a factory may take. */
+  readonly factoryTimeoutMs?: number;
+}
+
+const FACTORY_TIMEOUT_MS = 30_000;
+const FORM =
+  "A bridge module looks like this: `export default defineBridge((config) => ({ name, targets: […], events(ctx, state) { … }, actions(ctx, action) { … } }))`.";
+
+/** Imports the bridges in order and makes them; the first one that cannot be used is an error that says why. */
+export async function loadBridges(options: LoadBridgesOptions): Promise<LoadedBridge[]> {
+  const loaded: LoadedBridge[] = [];
+  for (const entry of options.entries) loaded.push(await loadBridge(options, entry));
+  return loaded;
+}
+
+async function loadBridge(options: LoadBridgesOptions, entry: BridgeEntry): Promise<LoadedBridge> {
+  const { name, module, pollEveryMs } = entry;
+  const key = `${options.scope === "global" ? "globalBridges" : "bridges"}.${name}`;
+  const invalid = (what: string, hint: string, cause?: unknown): PrloomError =>
+    new PrloomError("bridge-invalid", `The bridge "${name}" (${key}, module ${module}) ${what}.`, hint, cause);
+  const config = deepFreeze(structuredClone(entry.config));
+  let exported: unknown;
+  try {
+    exported = await importModule({ repoRoot: options.repoRoot, specifier: module });
+  } catch (error) {
+    const hint = error instanceof PrloomError ? error.hint : `Mend ${module}, or correct ${key}.module.`;
+    throw invalid(`could not be loaded: ${describeThrown(error)}`, hint, error);
+  }
+  if (exported === undefined) throw invalid("has no default export", FORM);
+  let made = exported;
+  if (typeof exported === "function") {
+    try {
+      made = await withinDeadline(async () => exported(config), options.factoryTimeoutMs ?? FACTORY_TIMEOUT_MS);
+    } catch (error) {
+      throw invalid(
+        `failed when it was made: ${describeThrown(error)}`,
+        `Mend ${module}, or correct ${key}.config.`,
+        error,
+      );
+    }
+  }
+  const problem = bridgeProblem(made);
+  if (problem) throw invalid(problem.what, problem.hint);
+  const poll = pollEveryMs === undefined ? {} : { pollEveryMs };
+  return { name, scope: options.scope, bridge: made as Bridge, config, ...poll };
+}
+
+interface Problem {
+  readonly what: string;
+  readonly hint: string;
+}
+
+/** Why something is no bridge; undefined when it is one. */
+export function bridgeProblem(made: unknown): Problem | undefined {
+  if (typeof made !== "object" || made === null) {
+    const given = made === undefined ? "nothing" : made === null ? "null" : `a ${typeof made}`;
+    return { what: `gave ${given} instead of a bridge`, hint: FORM };
+  }
+  // Not spread: a bridge may be an instance of a class.
+  const { name, targets, events, actions, delivered } = made as Record<keyof Bridge, unknown>;
+  if (typeof name !== "string" || name === "") return { what: "has no `name`", hint: `Add a text \`name\`. ${FORM}` };
+  for (const [method, value] of Object.entries({ events, actions, delivered })) {
+    if (value === undefined || typeof value === "function") continue;
+    return { what: `has \`${method}\` as a ${typeof value}`, hint: `\`${method}\` must be a function. ${FORM}` };
+  }
+  const isList = Array.isArray(targets) && targets.every((target) => typeof target === "string" && target !== "");
+  if (targets !== undefined && !isList) {
+    return {
+      what: "has `targets` that are no list of names",
+      hint: 'Write them like this: `targets: ["my-tracker"]`.',
+    };
+  }
+  return balanceProblem({ targets: isList ? targets : [], events, actions });
+}
+
+function balanceProblem(given: { targets: readonly string[]; events: unknown; actions: unknown }): Problem | undefined {
+  const { targets, events, actions } = given;
+  if (events === undefined && actions === undefined) {
+    return { what: "has neither `events` nor `actions`", hint: `It could do nothing. ${FORM}` };
+  }
+  if (actions !== undefined && targets.length === 0) {
+    return { what: "has `actions` but no `targets`", hint: 'Add the names it delivers to: `targets: ["my-tracker"]`.' };
+  }
+  if (actions === undefined && targets.length > 0) {
+    return {
+      what: "has `targets` but no `actions`",
+      hint: "Add `actions(ctx, action) { … }`, or leave `targets` out.",
+    };
+  }
+  const twice = targets.find((target, index) => targets.indexOf(target) !== index);
+  if (twice === undefined) return undefined;
+  return { what: `names the target "${twice}" twice`, hint: "Name each target once." };
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null) {
+    for (const item of Object.values(value)) deepFreeze(item);
+    Object.freeze(value);
+  }
+  return value;
+}

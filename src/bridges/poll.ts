@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Settlement } from "../bus/types.ts";
+import type { JsonValue } from "../hooks/event-types.ts";
+import { describeThrown } from "../hooks/thrown.ts";
+import { crashPoint } from "../kernel/crash-point.ts";
+import { callBridge } from "./call-bridge.ts";
+import { type BridgeHost, type BridgeScope, type BridgeStateRef, busScope } from "./host.ts";
+import { type JudgedPoll, judgePoll } from "./judge-poll.ts";
+import type { LoadedBridge } from "./load.ts";
+
+/** What a poll brought. */
+export interface PollOutcome {
+  /** Events that were not known before. */
+  readonly events: number;
+  readonly actions: number;
+  /** Events and actions that were not taken, and why. */
+  readonly refused: readonly string[];
+  /** Set when the poll as a whole failed: nothing of it was taken, or not all of it was saved. */
+  readonly failed?: string;
+}
+
+const NOTHING: PollOutcome = { events: 0, actions: 0, refused: [] };
+/** Refusals that are told one by one; a bridge that is all wrong must not fill the log. */
+const MOST_TOLD = 20;
+
+/** Asks a bridge for what is new and puts it on the bus. Never rejects. */
+export async function pollBridge(host: BridgeHost, scope: BridgeScope, loaded: LoadedBridge): Promise<PollOutcome> {
+  try {
+    const outcome = await poll(host, scope, loaded);
+    tell(host, scope, loaded, outcome);
+    return outcome;
+  } catch (error) {
+    const outcome = { ...NOTHING, failed: describeThrown(error) };
+    tell(host, scope, loaded, outcome);
+    return outcome;
+  }
+}
+
+async function poll(host: BridgeHost, scope: BridgeScope, loaded: LoadedBridge): Promise<PollOutcome> {
+  const { bridge, name } = loaded;
+  const { planId } = scope;
+  const handler = `poll:${name}`;
+  const ref: BridgeStateRef = { kind: "bridge", name, ...(planId === undefined ? {} : { planId }) };
+  const before = host.stores.read(ref);
+  // A copy: a bridge that changes what it was given would make its old state look like the new one.
+  const state = structuredClone(before.state);
+  const call = (ctx: Parameters<NonNullable<typeof bridge.events>>[0]): unknown => bridge.events?.(ctx, state);
+  const called = await callBridge(host, { loaded, planId, label: handler, call });
+  if (called.kind !== "returned") return called.kind === "stopped" ? NOTHING : { ...NOTHING, failed: called.error };
+  crashPoint("poll:returned");
+  let seq = typeof before.seq === "number" ? before.seq + 1 : 1;
+  // Only when the file of the bridge's state was lost: a number that was used would make this poll one that is settled.
+  while (scope.bus.handlerStatus(`poll-${name}-${seq}`, handler) === "settled") seq += 1;
+  const record = `poll-${name}-${seq}`;
+  const findEvent = (id: string) => scope.bus.findEvent(id);
+  const judged = judgePoll({ result: called.value, bridge: name, scope: busScope(planId), record, handler, findEvent });
+  if (judged.kind === "failed") return { ...NOTHING, failed: judged.reason };
+  return commit(scope, judged, { name, record, handler, seq, before: before.state });
+}
+
+interface Committing {
+  readonly name: string;
+  readonly record: string;
+  readonly handler: string;
+  readonly seq: number;
+  readonly before: JsonValue | undefined;
+}
+
+/** The events first, then the cursor: a kill in between makes the bridge tell them again, under the same ids. */
+function commit(scope: BridgeScope, judged: JudgedPoll & { kind: "good" }, poll: Committing): PollOutcome {
+  const { actions, refused } = judged;
+  const appended = judged.events.length === 0 ? 0 : scope.bus.appendEvents(judged.events).appended.length;
+  crashPoint("poll:events-appended");
+  const isMoved = judged.state !== undefined && !isDeepStrictEqual(judged.state.value, poll.before);
+  if (isMoved || actions.length > 0) {
+    const patch = { seq: { value: poll.seq }, ...(judged.state ? { state: judged.state } : {}) };
+    scope.bus.settle({
+      record: poll.record,
+      handler: poll.handler,
+      outcome: "handled",
+      ...(actions.length > 0 ? { actions: [...actions] } : {}),
+      state: { [`bridge:${poll.name}`]: patch } as NonNullable<Settlement["state"]>,
+      marks: { about: "event", closed: true },
+    });
+    crashPoint("poll:settled");
+  }
+  return { events: appended, actions: actions.length, refused };
+}
+
+function tell(host: BridgeHost, { planId }: BridgeScope, { name }: LoadedBridge, outcome: PollOutcome): void {
+  const where = planId === undefined ? {} : { planId };
+  if (outcome.failed !== undefined) {
+    host.report({ ...where, level: "warn", text: `the poll of bridge ${name} failed: ${outcome.failed}` });
+  }
+  for (const reason of outcome.refused.slice(0, MOST_TOLD)) {
+    host.report({ ...where, level: "warn", text: `bridge ${name}: not taken: ${reason}` });
+  }
+  const rest = outcome.refused.length - MOST_TOLD;
+  if (rest > 0) host.report({ ...where, level: "warn", text: `bridge ${name}: ${rest} more were not taken` });
+}

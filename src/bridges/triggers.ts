@@ -1,0 +1,52 @@
+import type { BusEvent } from "../bus/types.ts";
+import type { Trigger } from "../config/trigger-schema.ts";
+import type { NewAction, UpsertPayload } from "../hooks/event-types.ts";
+import { type PlanSource, planSourceSchema } from "../plan/record.ts";
+
+type Context = Readonly<Record<string, unknown>>;
+
+function sourceIn({ source }: Context): PlanSource | undefined {
+  if (typeof source !== "object" || source === null) return undefined;
+  const { system, kind, id } = source as Context;
+  return planSourceSchema.safeParse({ system, kind, id }).data;
+}
+
+/** Trackers do not tell case apart in these names, so a trigger that does would never fire for half of its users. */
+const folded = (name: unknown) => (typeof name === "string" ? name.trim().toLowerCase() : undefined);
+
+function names(wanted: string | undefined, values: readonly unknown[]): boolean {
+  return wanted === undefined || values.some((value) => folded(value) === folded(wanted));
+}
+
+/** What the event is about; only when it is about no single one, all that there are. */
+function oneOrAll(one: unknown, all: unknown): readonly unknown[] {
+  if (one !== undefined) return [one];
+  return Array.isArray(all) ? all : [];
+}
+
+function fits(trigger: Trigger, event: BusEvent, context: Context): boolean {
+  return (
+    trigger.on === event.type &&
+    names(trigger.repo, [context.repo]) &&
+    names(trigger.label, oneOrAll(context.label, context.labels)) &&
+    names(trigger.assignee, oneOrAll(context.assignee, context.assignees))
+  );
+}
+
+/** What the config's `triggers` make of an event: nothing, or one plan. The first that fits decides. */
+export function triggered(triggers: readonly Trigger[], event: BusEvent): NewAction[] {
+  const { context = {} } = event;
+  const trigger = triggers.find((one) => fits(one, event, context));
+  const source = sourceIn(context);
+  if (trigger === undefined || source === undefined) return [];
+  const payload: UpsertPayload = {
+    type: "upsert_plan",
+    source,
+    // What is empty is left out: an upsert that says nothing about a field changes nothing.
+    ...(event.title.trim() === "" ? {} : { title: event.title }),
+    ...(event.body.trim() === "" ? {} : { planMarkdown: event.body }),
+    ...(trigger.preset === undefined ? {} : { metadata: { preset: trigger.preset } }),
+    ...(trigger.do === "queue" ? { status: "queued" as const } : {}),
+  };
+  return [{ target: { target: "prloom-core" }, payload, relatedEventId: event.id }];
+}

@@ -1,0 +1,103 @@
+import { beforeIndent, dedentLine, indentOf, lineEnd, linesOf, nextLine } from "./blocks.ts";
+import { type Gaps, insertLines } from "./inert.ts";
+import type { PlanDoc, Todo } from "./markdown.ts";
+import { contentColumn, MARKS, type TodoState } from "./todo.ts";
+
+/** One change of a text: `text` in the place of what was there, or whole `lines` put in at `at`. */
+export type Edit =
+  | { readonly at: number; readonly to: number; readonly text: string }
+  | { readonly at: number; readonly to: number; readonly lines: readonly string[]; readonly gaps: Gaps };
+
+export type ExpectedTodo = Pick<Todo, "text" | "state" | "context">;
+
+interface Side {
+  readonly text: string;
+  readonly doc: PlanDoc;
+}
+
+interface CarriedOver {
+  /** Changes of the incoming text. */
+  readonly edits: Edit[];
+  /** TODOs of the current text that the incoming one lacks and that stay. */
+  readonly kept: Todo[];
+  /** What the TODOs are to be afterwards, in order. */
+  readonly expected: ExpectedTodo[];
+}
+
+const STRENGTH: Readonly<Record<TodoState, number>> = { open: 0, blocked: 1, done: 2 };
+
+/** What of the current TODOs goes into the incoming text: marks, provenance, what people said to a TODO, and the kept ones. */
+export function carryOver(current: Side, incoming: Side): CarriedOver {
+  const before = new Map(current.doc.todos.map((todo) => [todo.id, todo]));
+  const wanted = new Set(incoming.doc.todos.map((todo) => todo.id));
+  const kept = current.doc.todos.filter(
+    (todo) => !wanted.has(todo.id) && (todo.state === "done" || hasProvenance(todo.text)),
+  );
+  const edits: Edit[] = [];
+  const expected: ExpectedTodo[] = [];
+  for (const todo of incoming.doc.todos) {
+    const old = before.get(todo.id);
+    const state = old && STRENGTH[old.state] > STRENGTH[todo.state] ? old.state : todo.state;
+    const text = old && hasProvenance(old.text) ? old.text : todo.text;
+    const said = old ? commentBlocks(old.context).filter(({ marker }) => !todo.context.includes(marker)) : [];
+    const from = todo.markerOffset;
+    if (state !== todo.state) edits.push({ at: from, to: from + 1, text: MARKS[state] });
+    if (text !== todo.text) {
+      const end = Math.min(lineEnd(incoming.text, from), todo.end);
+      edits.push({ at: from + 2, to: end, text: ` ${text}` });
+    }
+    if (said.length > 0) edits.push(contextEdit(incoming.text, todo, said));
+    expected.push({ text, state, context: [todo.context, ...said.map(({ lines }) => lines.join("\n"))].join("\n") });
+  }
+  return { edits, kept, expected: [...expected, ...kept] };
+}
+
+/** The lines of a TODO without its indentation, with the bullet that its new neighbour has. */
+export function todoSource(text: string, todo: Todo, neighbour: string | undefined): string[] {
+  const start = beforeIndent(text, todo.start);
+  const lines = linesOf(text.slice(start, todo.end));
+  const indent = indentOf(lines[0] ?? "");
+  const [first = "", ...rest] = indent === 0 ? lines : lines.map((line) => dedentLine(line, indent));
+  const isBullet = neighbour !== undefined && /^[-*+]$/.test(neighbour);
+  return [isBullet ? first.replace(/^[-*+]/, neighbour) : first, ...rest];
+}
+
+/** All changes at once. What is put in at the same place keeps the order of the list. */
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  const backwards = [...edits.entries()].sort(([i, a], [j, b]) => b.at - a.at || j - i);
+  let result = text;
+  for (const [, edit] of backwards) {
+    if ("lines" in edit) result = insertLines(result, edit.at, edit.lines, edit.gaps);
+    else result = result.slice(0, edit.at) + edit.text + result.slice(edit.to);
+  }
+  return result;
+}
+
+/** Triage says where a TODO came from; only such a one may be absent outside. */
+function hasProvenance(text: string): boolean {
+  return /<!-- from \S+ by \S+ -->\s*$/.test(text);
+}
+
+interface CommentBlock {
+  readonly marker: string;
+  readonly lines: readonly string[];
+}
+
+/** What people said to this TODO through prloom: each a paragraph that ends with the comment's own mark. */
+function commentBlocks(context: string): CommentBlock[] {
+  return context.split(/\n[ \t]*\n/).flatMap((paragraph) => {
+    const lines = linesOf(paragraph).filter((line) => line.trim() !== "");
+    const marker = lines.at(-1)?.trim() ?? "";
+    return lines.length > 1 && /^<!-- \S+ -->$/.test(marker) ? [{ marker, lines }] : [];
+  });
+}
+
+function contextEdit(text: string, todo: Todo, said: readonly CommentBlock[]): Edit {
+  const indent = " ".repeat(contentColumn(text, todo.markerOffset - 1));
+  const at = nextLine(text, todo.end);
+  const lines = said.flatMap((block, index) => [
+    ...(index > 0 ? [""] : []),
+    ...block.lines.map((line) => indent + line),
+  ]);
+  return { at, to: at, lines, gaps: { before: todo.context !== "", after: false } };
+}

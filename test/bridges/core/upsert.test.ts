@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decideUpsert, type RawUpsert, type UpsertView } from "../../../src/bridges/core/upsert.ts";
+import type { PlanRecord } from "../../../src/plan/record.ts";
+
+const SOURCE = { system: "github", kind: "issue", id: "7" };
+const TEXT = "## Title\n\nOld\n\n## TODO\n\n- [x] a\n- [ ] b\n";
+const at = "2026-01-01T00:00:00.000Z";
+const current = { todoId: "t", attempt: 1, baseSha: "s", stage: "running" as const, run: 1 };
+const side = { stage: "triage" as const, run: 1, attempt: 1, baseSha: "s" };
+const blocked = { reason: "why", at };
+
+function record(change: Partial<PlanRecord> = {}): PlanRecord {
+  return {
+    schemaVersion: 1,
+    uid: "U",
+    id: "old-1",
+    status: "draft",
+    hidden: false,
+    paused: false,
+    source: SOURCE,
+    worktreeReady: false,
+    inInbox: true,
+    runs: 0,
+    createdAt: at,
+    updatedAt: at,
+    revision: 0,
+    metadata: { agent: "a", keep: 1 },
+    ...change,
+  };
+}
+
+const upsert = (change: Partial<RawUpsert> = {}): RawUpsert => ({ type: "upsert_plan", source: SOURCE, ...change });
+const view = (change: Partial<PlanRecord> = {}, more: Partial<UpsertView> = {}): UpsertView => ({
+  record: record(change),
+  text: TEXT,
+  running: false,
+  ...more,
+});
+
+const NEW = "## TODO\n\n- [ ] a\n- [ ] c\n";
+const REPLACED = `## Title\n\nOld\n\n${NEW}`;
+const MERGED = "## Title\n\nOld\n\n## TODO\n\n- [x] a\n- [ ] c\n";
+const changed = (where: "inbox" | "home", text: string | undefined, fields: object = {}) => ({
+  kind: "change",
+  planId: "old-1",
+  where,
+  fields,
+  ...(text === undefined ? {} : { text }),
+});
+const unchanged = { kind: "unchanged", planId: "old-1" };
+const busy = { kind: "busy", planId: "old-1" };
+const created = (meta: object, text?: string) => ({
+  kind: "create",
+  source: SOURCE,
+  meta: { status: "draft", hidden: false, source: SOURCE, ...meta },
+  ...(text === undefined ? {} : { text }),
+});
+const text = upsert({ planMarkdown: NEW });
+
+const table: [name: string, view: UpsertView, payload: RawUpsert, expected: object][] = [
+  ["no plan", { running: false }, upsert({ planMarkdown: "x\n", title: "T" }), created({}, "## Title\n\nT\n\nx\n")],
+  [
+    "no plan, text has a title",
+    { running: false },
+    upsert({ planMarkdown: "# H\n", title: "T" }),
+    created({}, "# H\n"),
+  ],
+  ["no plan, only a title", { running: false }, upsert({ title: "T" }), created({}, "## Title\n\nT\n")],
+  ["no plan, no words", { running: false }, upsert({ hidden: true }), created({ hidden: true })],
+  [
+    "no plan, queued with metadata",
+    { running: false },
+    upsert({ title: "T", status: "queued", metadata: { preset: "p" } }),
+    created({ status: "queued", metadata: { preset: "p" } }, "## Title\n\nT\n"),
+  ],
+  ["draft", view(), text, changed("inbox", REPLACED)],
+  ["draft, same text", view(), upsert({ planMarkdown: TEXT }), unchanged],
+  ["draft, nothing", view(), upsert(), unchanged],
+  ["draft, empty body", view(), upsert({ planMarkdown: "" }), changed("inbox", "## Title\n\nOld\n")],
+  ["draft, new title", view(), upsert({ title: "New" }), changed("inbox", TEXT.replace("Old", "New"))],
+  ["draft, same title", view(), upsert({ title: "Old" }), unchanged],
+  ["draft → queued", view(), upsert({ status: "queued" }), changed("inbox", undefined, { status: "queued" })],
+  ["draft → draft", view(), upsert({ status: "draft" }), unchanged],
+  ["draft → hidden", view(), upsert({ hidden: true }), changed("inbox", undefined, { hidden: true })],
+  ["draft, same hidden", view(), upsert({ hidden: false }), unchanged],
+  [
+    "draft, metadata",
+    view(),
+    upsert({ metadata: { agent: "b", more: [1] } }),
+    changed("inbox", undefined, { metadata: { agent: "b", keep: 1, more: [1] } }),
+  ],
+  ["draft, same metadata", view(), upsert({ metadata: { keep: 1 } }), unchanged],
+  [
+    "draft without text",
+    { record: record(), running: false },
+    upsert({ title: "T" }),
+    changed("inbox", "## Title\n\nT\n"),
+  ],
+  ["draft, blocked", view({ blocked }), text, changed("inbox", REPLACED)],
+  ["queued", view({ status: "queued" }), text, changed("inbox", REPLACED)],
+  ["queued → draft", view({ status: "queued" }), upsert({ status: "draft" }), unchanged],
+  ["active", view({ status: "active" }), text, changed("home", MERGED)],
+  ["active, merged already", view({ status: "active" }, { text: MERGED }), text, unchanged],
+  ["active, status", view({ status: "active" }), upsert({ status: "queued" }), unchanged],
+  [
+    "active, hidden",
+    view({ status: "active" }),
+    upsert({ hidden: true }),
+    changed("home", undefined, { hidden: true }),
+  ],
+  ["active without text", { record: record({ status: "active" }), running: false }, text, changed("home", NEW)],
+  ["active, an agent runs", view({ status: "active" }, { running: true }), text, busy],
+  ["active, between attempts", view({ status: "active", current }), text, busy],
+  ["active, triage", view({ status: "active", side }), text, busy],
+  ["active, paused", view({ status: "active", current, paused: true }), text, changed("home", MERGED)],
+  ["active, hidden, triage", view({ status: "active", side, hidden: true }), text, changed("home", MERGED)],
+  [
+    "active, paused, beyond its run",
+    view({ status: "active", current: { ...current, stage: "committed" }, paused: true }),
+    text,
+    busy,
+  ],
+  ["active, paused, still running", view({ status: "active", current, paused: true }, { running: true }), text, busy],
+  ["active, blocked", view({ status: "active", current, blocked }), text, changed("home", MERGED)],
+  ["review", view({ status: "review" }), text, changed("home", MERGED)],
+  ["done", view({ status: "done" }), text, created({}, NEW)],
+  ["deleted", view({ deleted: { at, reason: "deleted" } }), text, created({}, NEW)],
+];
+for (const [name, given, payload, expected] of table) {
+  test(`upsert onto ${name}`, () => assert.deepEqual(decideUpsert(given, payload), expected));
+}
+
+const refusals: [name: string, payload: RawUpsert, reason: RegExp][] = [
+  ["no id", upsert({ source: { system: "github", kind: "issue" } }), /source\.id/],
+  ["an empty system", upsert({ source: { system: "", kind: "issue", id: "1" } }), /source\.system/],
+  ["an id that is too long", upsert({ source: { system: "s", kind: "k", id: "x".repeat(1001) } }), /source\.id/],
+  ["no source", { type: "upsert_plan" } as unknown as RawUpsert, /source/],
+  ["a status nobody can ask for", upsert({ status: "active" as "draft" }), /"active"/],
+  [
+    "a text that is too large",
+    upsert({ planMarkdown: "x".repeat(512 * 1024 + 1) }),
+    /planMarkdown is larger than 512 KB/,
+  ],
+  [
+    "metadata that is too large",
+    upsert({ metadata: { a: "x".repeat(64 * 1024) } }),
+    /metadata would be larger than 64 KB/,
+  ],
+];
+for (const [name, payload, reason] of refusals) {
+  test(`an upsert is refused for ${name}, whatever the plan's state`, () => {
+    for (const given of [{ running: false }, view(), view({ status: "active" }), view({ status: "done" })]) {
+      const change = decideUpsert(given, payload);
+      assert.equal(change.kind, "refused");
+      assert.match(change.kind === "refused" ? change.reason : "", reason);
+    }
+  });
+}
+
+test("texts that cannot be put together are refused, not half merged", () => {
+  // A log whose last line leaves raw HTML open that nothing we know closes.
+  const stuck = "## TODO\n- [x] a\n\n## Progress Log\n\n<!DOCTYPE\n";
+  const change = decideUpsert(
+    view({ status: "active" }, { text: stuck }),
+    upsert({ planMarkdown: "## Decision Log\n<![CDATA[\n" }),
+  );
+  assert.equal(change.kind, "refused");
+});
