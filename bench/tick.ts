@@ -21,6 +21,8 @@ async function atRest<T>(project: Project, work: (rest: AtRest) => Promise<T>): 
   const { loom, lock } = owned;
   let quiet = Promise.withResolvers<void>();
   const scheduler = new Scheduler(loom, {
+    onLook: () => true,
+    onStep: () => undefined,
     onQuiet: () => quiet.resolve(),
     stillOwner: () => lock.held(),
   });

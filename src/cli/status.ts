@@ -48,6 +48,8 @@ function nothingToShow(plans: number, options: StatusOptions): string {
   return 'There are no plans yet. `prloom new "What shall be done" --queue` makes one, `prloom start` works on it.';
 }
 
+const SHOWN_LETTERS = 5;
+
 function surroundings(output: Output, report: StatusReport, now: number): void {
   const { daemon, deferred, dead, problems } = report;
   output.line(
@@ -61,9 +63,13 @@ function surroundings(output: Output, report: StatusReport, now: number): void {
       `deferred: ${deferred.count} record(s) wait to be tried again, the oldest for ${shortDuration(deferred.oldestMs)}`,
     );
   if (dead.count > 0)
-    output.line(
-      output.paint("red", `dead: ${dead.count} record(s) were given up (\`prloom events <plan> --log dead\`)`),
-    );
+    output.line(output.paint("red", `dead: ${dead.count} record(s) were given up (\`prloom retry <id>\` tries again)`));
+  for (const letter of dead.letters.slice(0, SHOWN_LETTERS)) {
+    const where = letter.planId === undefined ? "" : ` of ${letter.planId}`;
+    output.line(`  ${visible(letter.record)}${where}  ${visible(letter.handler)}: ${firstLine(letter.reason)}`);
+  }
+  if (dead.letters.length > SHOWN_LETTERS)
+    output.line(`  … and ${dead.letters.length - SHOWN_LETTERS} more: \`prloom status --json\``);
   for (const problem of problems) {
     output.line(`${output.paint("yellow", "problem:")} ${visible(problem.file)}: ${firstLine(problem.reason)}`);
     output.line(`  hint: ${visible(problem.hint)}`);

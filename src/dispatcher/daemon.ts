@@ -8,6 +8,8 @@ import type { Progress } from "./loom.ts";
 import { textPath } from "./observe.ts";
 import { daemonRunning, type OwnedLoom, openAsOwner } from "./open.ts";
 import { Scheduler } from "./scheduler.ts";
+import { Scopes } from "./scopes.ts";
+import { outliveStrays, startExtensions, startOnWatch } from "./starting.ts";
 import { endAllSurvivors } from "./survivors.ts";
 import { createTicker, type Ticker, wakeAll } from "./ticker.ts";
 import { watchDirs } from "./watching.ts";
@@ -38,6 +40,13 @@ export async function runDispatcher(options: DispatchOptions): Promise<{ reasons
   }
 }
 
+/** The parts that work side by side while a dispatcher lives. */
+interface Parts {
+  readonly scheduler: Scheduler;
+  readonly scopes: Scopes;
+  readonly ticker: Ticker;
+}
+
 async function dispatch(
   loom: OwnedLoom,
   lock: OwnerLock,
@@ -46,42 +55,96 @@ async function dispatch(
   const stop = stopSignal(options.signal);
   const survivors = await endAllSurvivors(loom);
   if (survivors > 0) loom.report({ level: "warn", text: `ended ${survivors} process(es) of an interrupted run` });
+  const watchdog = startOnWatch(loom);
   let quiet = (): void => undefined;
+  let forgetStrays = quiet;
   const stillOwner = (): boolean => {
     if (lock.held()) return true;
     stop.reject(lockLost());
     return false;
   };
-  const scheduler = new Scheduler(loom, { onQuiet: () => quiet(), stillOwner });
-  const ticker = createTicker(loom, scheduler, { stillOwner, onQuiet: () => quiet() });
-  loom.listen({
-    wake: (id) => (id === undefined ? ticker.soon() : scheduler.wake(id)),
-    runEnded: (id) => scheduler.runEnded(id),
-    settled: (id) => scheduler.planSettled(id),
-  });
-  const control = await openControl(loom, scheduler, { version: options.version, stop: stop.resolve, stillOwner });
-  const watching = watchDirs(loom, ticker.soon);
-  const safety = setInterval(() => {
-    watching.rearm();
-    void ticker.safety();
-  }, SAFETY_TICK_MS);
   try {
-    await ticker.full();
-    wakeAll(loom, scheduler);
-    if (options.untilIdle) {
-      quiet = () => void whenIdle(loom, scheduler, ticker).then((idle) => idle && stop.resolve());
-      quiet();
+    await startExtensions(loom);
+    forgetStrays = outliveStrays(loom);
+    const parts = connect(loom, { stillOwner, onQuiet: () => quiet() });
+    const control = await openControl(loom, parts, { version: options.version, stop: stop.resolve, stillOwner });
+    const watching = watchDirs(loom, {
+      changed: parts.ticker.soon,
+      planChanged: (id) => parts.scheduler.wake(id),
+    });
+    const safety = setInterval(() => {
+      watching.rearm();
+      void parts.ticker.safety();
+    }, SAFETY_TICK_MS);
+    try {
+      await begin(loom, parts);
+      watching.rearm();
+      if (options.untilIdle) {
+        quiet = () => void whenIdle(loom, parts).then((idle) => idle && stop.resolve());
+        quiet();
+      }
+      await stop.promise;
+    } finally {
+      clearInterval(safety);
+      watching.close();
+      await control.close();
+      await shutDown(loom, parts);
+      // Another owner has written its own by now, if the lock was lost.
+      if (lock.held()) rmSync(loom.paths.daemonFile, { force: true });
     }
-    await stop.promise;
+    return { reasons: parts.scheduler.reasons() };
   } finally {
-    clearInterval(safety);
-    watching.close();
-    await control.close();
-    await shutDown(loom, scheduler);
-    // Another owner has written its own by now, if the lock was lost.
-    if (lock.held()) rmSync(loom.paths.daemonFile, { force: true });
+    forgetStrays();
+    watchdog.stop();
   }
-  return { reasons: scheduler.reasons() };
+}
+
+/** Lets the parts hear of each other. */
+function connect(loom: OwnedLoom, hooks: { stillOwner(): boolean; onQuiet(): void }): Parts {
+  const lifecycle = loom.lifecycle();
+  const scheduler = new Scheduler(loom, {
+    ...hooks,
+    onLook(record) {
+      if (lifecycle.look(record.id) > 0) scopes.wake();
+      scopes.follow(record);
+      return !letUpsertsGoFirst(loom, scopes, record.id);
+    },
+    onStep: (id) => scopes.wake(id),
+  });
+  const scopes = new Scopes(loom, { onPlan: (id) => scheduler.wake(id), onQuiet: hooks.onQuiet });
+  const ticker = createTicker(loom, scheduler, { ...hooks, onNews: () => scopes.wake() });
+  loom.listen({
+    wake(id) {
+      if (id === undefined) return ticker.soon();
+      scopes.wake(id);
+      scheduler.wake(id);
+    },
+    wakeBus: (id) => scopes.wake(id),
+    runEnded: (id) => scheduler.runEnded(id),
+    settled: async (id) => {
+      await scheduler.planSettled(id);
+    },
+  });
+  loom.poll = (bridge) => scopes.poll(bridge);
+  return { scheduler, scopes, ticker };
+}
+
+/** An upsert that came during a run is merged before the next one: the plan waits these few milliseconds. */
+function letUpsertsGoFirst(loom: OwnedLoom, scopes: Scopes, id: string): boolean {
+  const waiting = loom.upsertsWaiting.get(id);
+  const record = loom.store.byId(id);
+  if (!waiting || !record || loom.live.has(id) || record.current || record.side) return false;
+  loom.upsertsWaiting.delete(id);
+  scopes.hurry(waiting);
+  return true;
+}
+
+/** The global tick first, then the plans. */
+async function begin(loom: OwnedLoom, { scheduler, scopes, ticker }: Parts): Promise<void> {
+  await ticker.full();
+  scopes.wake();
+  await scopes.globalFirst();
+  for (const id of wakeAll(loom, scheduler)) scopes.wake(id);
 }
 
 function stopSignal(signal: AbortSignal): PromiseWithResolvers<void> {
@@ -102,25 +165,30 @@ function leaveCaches(loom: OwnedLoom): void {
 }
 
 /** Ends agents, gracefully first; what they were at is on record, and the next start goes on there. */
-async function shutDown(loom: OwnedLoom, scheduler: Scheduler): Promise<void> {
+async function shutDown(loom: OwnedLoom, { scheduler, scopes }: Parts): Promise<void> {
   loom.stopping = true;
+  loom.stop.abort();
   scheduler.stop();
   await Promise.all([...loom.live.values(), ...loom.commandRuns.keys()].map((run) => run.stop()));
   await scheduler.settled();
+  // Calls that were told to end still have their last word written down.
+  await scopes.settled();
+  scopes.stop();
 }
 
-async function whenIdle(loom: OwnedLoom, scheduler: Scheduler, ticker: Ticker): Promise<boolean> {
+async function whenIdle(loom: OwnedLoom, { scheduler, scopes, ticker }: Parts): Promise<boolean> {
   await new Promise((resolve) => setTimeout(resolve, 20));
   const horizon = (): number => loom.clock.now() + IDLE_HORIZON_MS;
-  if (loom.stopping || !ticker.quiet() || !scheduler.idle(horizon())) return false;
+  const idle = (): boolean => ticker.quiet() && scheduler.idle(horizon()) && scopes.idle(horizon());
+  if (loom.stopping || !idle()) return false;
   // One more look: a file may have been dropped a moment ago, before its event arrived.
   await ticker.full();
-  return ticker.quiet() && scheduler.idle(horizon());
+  return idle();
 }
 
 async function openControl(
   loom: OwnedLoom,
-  scheduler: Scheduler,
+  { scheduler }: Parts,
   daemon: { version: string; stop: () => void; stillOwner: () => boolean },
 ) {
   const socket = socketPath(loom.paths, loom.environment);

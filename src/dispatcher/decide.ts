@@ -11,21 +11,17 @@ export function decide(view: PlanView, now: number): Step {
   if (view.retryAt !== undefined && view.retryAt > now) {
     return { kind: "wait", why: "the last step failed, trying again", until: view.retryAt };
   }
-  // The conversation goes on whatever state the plan is in: a blocked plan must be able to say why it is.
-  if (view.bus.fresh > 0) return { kind: "take-events" };
-  if (view.bus.dueActions > 0) return { kind: "deliver" };
   if (record.status === "done") return decideDone(view, now);
   if (record.status === "active" && record.inInbox) return { kind: "clear-inbox" };
   if (view.run === "live") return { kind: "wait", why: "an agent is working" };
-  if (record.blocked) return waitBlocked(view, "blocked");
+  if (record.blocked) return waits("blocked");
   if (!view.config.ok) return { kind: "block", reason: view.config.reason, hint: fixConfigHint(record.id) };
   if (record.status === "draft" || record.status === "queued") return decideInbox(view);
   return decideOpen(view);
 }
 
-function waitBlocked(view: PlanView, why: string): Step {
-  const until = view.bus.nextRetryAt;
-  return until === undefined ? { kind: "wait", why } : { kind: "wait", why, until };
+function waits(why: string): Step {
+  return { kind: "wait", why };
 }
 
 function fixConfigHint(id: string): string {
@@ -33,7 +29,7 @@ function fixConfigHint(id: string): string {
 }
 
 function decideDone(view: PlanView, now: number): Step {
-  if (!view.record.worktreeReady) return waitBlocked(view, "done");
+  if (!view.record.worktreeReady) return waits("done");
   const finished = Date.parse(view.record.finishedAt ?? view.record.updatedAt);
   const cleanAt = finished + view.cleanAfterMs;
   return now >= cleanAt ? { kind: "clean-worktree" } : { kind: "wait", why: "done", until: cleanAt };
@@ -41,11 +37,11 @@ function decideDone(view: PlanView, now: number): Step {
 
 function decideInbox(view: PlanView): Step {
   const { record, dependencies } = view;
-  if (record.status === "draft") return waitBlocked(view, "a draft: `prloom queue` starts it");
-  if (record.hidden) return waitBlocked(view, "hidden");
-  if (record.paused) return waitBlocked(view, "paused");
+  if (record.status === "draft") return waits("a draft: `prloom queue` starts it");
+  if (record.hidden) return waits("hidden");
+  if (record.paused) return waits("paused");
   // A record without text is unfinished: somebody is about to write it.
-  if (!view.doc) return waitBlocked(view, "no plan text yet");
+  if (!view.doc) return waits("no plan text yet");
   if (dependencies.kind === "failed") {
     return {
       kind: "block",
@@ -53,7 +49,7 @@ function decideInbox(view: PlanView): Step {
       hint: `Change \`dependsOn\` in prloom/.local/inbox/${record.id}.json or \`## Depends on\` in the plan, then run \`prloom unblock ${record.id}\`.`,
     };
   }
-  if (dependencies.kind === "waiting") return waitBlocked(view, `${dependencies.for.join(", ")} must be merged first`);
+  if (dependencies.kind === "waiting") return waits(`${dependencies.for.join(", ")} must be merged first`);
   if (!view.slots.open) return { kind: "wait", why: "waits for a place (limits.maxOpenPlans)", slot: "open" };
   return { kind: "activate" };
 }
@@ -78,12 +74,19 @@ function decideOpen(view: PlanView): Step {
   if (view.change === "merged" || view.change === "closed") {
     if (!record.current && !record.side) return { kind: "end-plan", outcome: view.change };
   }
+  if (record.hook && !(record.hook.point === "beforeTodo" && isHeld(view))) return { kind: "call-plugins" };
+  // What was said is looked at before anything new begins: it may change what comes next.
+  if (view.bus.fresh > 0) return waits("plugins look at what was said");
   if (record.current) return decideCurrent(view);
   if (record.side) return decideSide(view);
-  if (record.hidden) return waitBlocked(view, "hidden");
-  if (record.paused) return waitBlocked(view, "paused");
+  if (record.hidden) return waits("hidden");
+  if (record.paused) return waits("paused");
   if (view.bus.pending.length > 0) return { kind: "begin-side", stage: "triage" };
   return decideNext(view);
+}
+
+function isHeld({ record }: PlanView): boolean {
+  return record.hidden || record.paused;
 }
 
 function decideCurrent(view: PlanView): Step {
@@ -115,8 +118,8 @@ function decideRun(view: PlanView, whenEnded: Step): Step {
   if (view.run === "ended") return whenEnded;
   if (view.run === "interrupted") return { kind: "recover-run" };
   // hidden and paused let what runs end, and start nothing.
-  if (view.record.hidden) return waitBlocked(view, "hidden");
-  if (view.record.paused) return waitBlocked(view, "paused");
+  if (view.record.hidden) return waits("hidden");
+  if (view.record.paused) return waits("paused");
   if (!view.slots.agent) return { kind: "wait", why: "waits for an agent (limits.maxRunningAgents)", slot: "agent" };
   return { kind: "start-run" };
 }
@@ -126,7 +129,7 @@ function decideNext(view: PlanView): Step {
   const next = doc ? nextTodo(doc) : { kind: "none" as const };
   switch (next.kind) {
     case "none":
-      return record.status === "review" ? waitBlocked(view, "in review") : { kind: "begin-side", stage: "designer" };
+      return record.status === "review" ? waits("in review") : { kind: "begin-side", stage: "designer" };
     case "blocked":
       return {
         kind: "block",
@@ -134,7 +137,7 @@ function decideNext(view: PlanView): Step {
         hint: `Answer it with \`prloom edit ${record.id}\` (set the item to \`[ ]\`), then run \`prloom unblock ${record.id}\`.`,
       };
     case "all-done":
-      return record.status === "review" ? waitBlocked(view, "in review") : { kind: "finish" };
+      return record.status === "review" ? waits("in review") : { kind: "finish" };
     case "todo":
       return record.status === "review" ? { kind: "reopen" } : { kind: "begin-todo", todo: next.todo };
   }

@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { messageOf } from "../kernel/errors.ts";
-import { listDir, readTextIfExists, readTextNoFollow, writeFileIfChanged } from "../kernel/files.ts";
+import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow, writeFileIfChanged } from "../kernel/files.ts";
 import { isValidPlanId } from "../plan/identity.ts";
 import { type InboxMeta, inboxMetaSchema } from "../plan/record.ts";
 import { type StatKey, statKey } from "./stat-key.ts";
@@ -37,6 +37,8 @@ export interface Inbox {
   save(): void;
   /** Reads the directory and opens only files whose stat changed. */
   scan(): InboxScan;
+  /** Looks at one plan's files only, whatever else lies in the inbox. The next scan still tells that they changed. */
+  look(id: string): Pick<InboxScan, "entries">;
 }
 
 interface Seen {
@@ -67,6 +69,13 @@ export function openInbox(dir: string, cacheFile: string): Inbox {
       seen = next;
       return { entries: new Map([...next].map(([id, { entry }]) => [id, entry])), problems: files.problems, changed };
     },
+    look(id) {
+      const has = filesOf(dir, id);
+      if (!has.text && !has.meta) return { entries: new Map() };
+      const before = seen.get(id);
+      const isSame = before?.key === keyOf(dir, id, has);
+      return { entries: new Map([[id, isSame ? before.entry : readEntry(dir, id, has)]]) };
+    },
   };
 }
 
@@ -94,6 +103,11 @@ function loadSeen(cacheFile: string): Map<string, Seen> {
 interface Has {
   text: boolean;
   meta: boolean;
+}
+
+function filesOf(dir: string, id: string): Has {
+  if (!isValidPlanId(id)) return { text: false, meta: false };
+  return { text: existsNoFollow(join(dir, `${id}.md`)), meta: existsNoFollow(join(dir, `${id}.json`)) };
 }
 
 function groupFiles(names: readonly string[]): { plans: Map<string, Has>; problems: InboxProblem[] } {

@@ -26,11 +26,14 @@ export function ownsInboxFile(record: PlanRecord | undefined): boolean {
   return isInboxRecord(record) || record.inInbox;
 }
 
+/** What of an inbox intake needs: a whole scan, or a look at one plan. */
+export type InboxLook = Pick<InboxScan, "entries">;
+
 /**
  * Brings the records in line with what lies in the inbox for these ids; returns the plans whose record changed. One that
  * cannot be taken is reported, found again at the next look at everything, and keeps no other from being taken.
  */
-export function takeInbox(loom: Loom, scan: InboxScan, ids: Iterable<string>): string[] {
+export function takeInbox(loom: Loom, scan: InboxLook, ids: Iterable<string>): string[] {
   const touched: string[] = [];
   for (const id of ids) {
     try {
@@ -43,14 +46,15 @@ export function takeInbox(loom: Loom, scan: InboxScan, ids: Iterable<string>): s
 }
 
 /** The same for one plan; throws when it cannot be taken. */
-export function takePlan(loom: Loom, scan: InboxScan, id: string): boolean {
+export function takePlan(loom: Loom, scan: InboxLook, id: string): boolean {
   const entry = scan.entries.get(id);
   const record = loom.store.byId(id);
-  return entry ? ownsInboxFile(record) && takeEntry(loom, entry, record) : takeVanished(loom, record);
+  if (!entry) return takeVanished(loom, record);
+  return ownsInboxFile(record) && takeEntry(loom, entry, record);
 }
 
 /** The same for everything: what lies in the inbox, and what should and does not. */
-export function takeWholeInbox(loom: Loom, scan: InboxScan): string[] {
+export function takeWholeInbox(loom: Loom, scan: InboxLook): string[] {
   const { records } = loom.store.list({ status: ["draft", "queued"] }, { limit: Number.MAX_SAFE_INTEGER });
   return takeInbox(loom, scan, new Set([...scan.entries.keys(), ...records.map((record) => record.id)]));
 }
@@ -93,6 +97,8 @@ function takeEntry(loom: Loom, entry: InboxEntry, before: PlanRecord | undefined
   if (record && !isInboxRecord(record)) return false;
   const { fields, problem } = readWish(loom, entry, record);
   if (!record) {
+    // Another takes its id, home and record: the last moment to tell that it was deleted.
+    if (before) loom.lifecycle().look(before.id);
     createRecord(loom, { ...fields, id: entry.id, blocked: inboxBlock(loom, problem, entry.id) }, before);
     return true;
   }

@@ -1,22 +1,34 @@
-import { join } from "node:path";
 import type { LiveRun } from "../agents/port.ts";
-import { type Bus, openBus } from "../bus/bus.ts";
+import { type Circuits, createCircuits } from "../bridges/circuit.ts";
+import type { BridgeHost } from "../bridges/host.ts";
+import type { LoadedBridge } from "../bridges/load.ts";
+import type { Bus } from "../bus/bus.ts";
 import { createFileLog } from "../bus/file/log.ts";
 import { createFilePlanStore, type FilePlanStore } from "../bus/file/plan-store.ts";
 import type { Log } from "../bus/ports.ts";
+import type { Scope } from "../bus/types.ts";
 import type { Config } from "../config/config.ts";
 import { localForge } from "../forge/local.ts";
 import type { Forge } from "../forge/port.ts";
 import type { Repository } from "../git/repository.ts";
+import type { HookHost, HookScope } from "../hooks/host.ts";
+import type { LoadedPlugin } from "../hooks/load.ts";
+import type { StateStores } from "../hooks/plugin-state.ts";
 import { type Clock, isoTime } from "../kernel/clock.ts";
-import { messageOf, PrloomError } from "../kernel/errors.ts";
+import { PrloomError } from "../kernel/errors.ts";
 import type { Ids } from "../kernel/ids.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import { type PlanEvent, transition } from "../plan/transition.ts";
+import { openBuses } from "./buses.ts";
+import { type Extensions, NO_EXTENSIONS } from "./extensions.ts";
+import { bridgeHostOf, hookHostOf, storesOf } from "./hosts.ts";
 import { type Inbox, openInbox } from "./inbox.ts";
+import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { liveConfig } from "./live-config.ts";
 import { homeOf, type Paths } from "./paths.ts";
+import type { PollReport } from "./polling.ts";
 import { openTexts, type Texts } from "./texts.ts";
+import type { Watchdog } from "./watchdog.ts";
 
 /** Something worth telling a person who watches. */
 export interface Progress {
@@ -50,12 +62,33 @@ export interface Loom {
   readonly stranded: Map<string, number>;
   /** Set when the dispatcher is asked to stop: no new process is started. */
   stopping: boolean;
+  /** Aborted when the dispatcher is asked to stop: calls of hooks and bridges end. */
+  readonly stop: AbortController;
+  /** Plugins and bridges. Loaded by the dispatcher alone: a command that works without it calls none. */
+  extensions: Extensions;
+  readonly stores: StateStores;
+  readonly circuits: Circuits;
+  readonly hookHost: HookHost;
+  readonly bridgeHost: BridgeHost;
+  /** Upserts (action ids) that wait until a plan is between two runs. */
+  readonly upsertsWaiting: Map<string, Set<string>>;
+  /** Told which call of a hook or bridge is under way; the watchdog names it. */
+  watch: Pick<Watchdog, "entering" | "left">;
   bus(planId: string): Bus;
+  globalBus(): Bus;
+  lifecycle(): Lifecycle;
+  /** The plugins and bridges that are on for a plan, in order. */
+  pluginsOf(record: PlanRecord): readonly LoadedPlugin[];
+  bridgesOf(record: PlanRecord): readonly LoadedBridge[];
+  /** Polls bridges now; only a dispatcher can. */
+  poll: ((bridge: string | undefined) => Promise<PollReport[]>) | undefined;
   /** The plan comes to rest: what its bus has settled goes into the snapshot, so that a kill costs no long replay. */
   rest(planId: string): void;
   report(progress: Omit<Progress, "at">): void;
   /** "Look at this plan again"; without a plan: at the inbox and everything. */
   wake(planId?: string): void;
+  /** "There may be something new on this bus"; without a plan: on the global one. */
+  wakeBus(planId?: string): void;
   /** The agent of this plan has ended. */
   runEnded(planId: string): void;
   /** Ends everything that runs for a plan and resolves when no step of it is under way. */
@@ -82,6 +115,7 @@ export interface LoomOptions {
 /** Who listens to wake-ups; a command that works alone leaves them unheard. */
 export interface Listener {
   wake(planId?: string): void;
+  wakeBus(planId?: string): void;
   runEnded(planId: string): void;
   settled(planId: string): Promise<void>;
 }
@@ -89,13 +123,13 @@ export interface Listener {
 export function openLoom(options: LoomOptions): Loom & { listen(listener: Listener): void } {
   const { paths, clock } = options;
   const config = liveConfig(paths.root, options.config);
-  const log = createFileLog({
-    root: (scope) => (scope.plan === undefined ? paths.bus : homeOf(paths, scope.plan).bus),
-    clock,
-    readOnly: options.readOnly === true,
-  });
-  const buses = new Map<string, Bus>();
+  const readOnly = options.readOnly === true;
+  const root = (scope: Scope): string => (scope.plan === undefined ? paths.bus : homeOf(paths, scope.plan).bus);
+  const log = createFileLog({ root, clock, readOnly });
+  const stores = storesOf(paths, (text) => loom.report({ level: "bad", text }));
+  const buses = openBuses({ paths, log, clock, stores, readOnly, limits: () => config.now().bus });
   let listener: Listener | undefined;
+  let lifecycle: Lifecycle | undefined;
   const loom = {
     ...options,
     log,
@@ -103,31 +137,25 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
     inbox: openInbox(paths.inbox, paths.inboxCacheFile),
     texts: openTexts(paths.cacheFile),
     forge: localForge({ fileOf: (planId) => homeOf(paths, planId).changeRequest, clock }),
-    live: new Map<string, LiveRun>(),
-    commandRuns: new Map<LiveRun, string>(),
-    stranded: new Map<string, number>(),
-    stopping: false,
-    bus(planId: string): Bus {
-      const known = buses.get(planId);
-      if (known) return known;
-      const stateFile = join(homeOf(paths, planId).bus, "state", "dispatcher.json");
-      const bus = openBus({
-        log,
-        scope: { plan: planId },
-        stateFile,
-        clock,
-        limits: loom.config.bus,
-        readOnly: options.readOnly === true,
-      });
-      buses.set(planId, bus);
-      return bus;
+    ...nothingUnderWay(),
+    stores,
+    hookHost: undefined as unknown as HookHost,
+    bridgeHost: undefined as unknown as BridgeHost,
+    bus: buses.bus,
+    globalBus: buses.globalBus,
+    lifecycle(): Lifecycle {
+      lifecycle ??= createLifecycle(loom, loom.globalBus());
+      return lifecycle;
     },
-    rest: (planId: string): void => buses.get(planId)?.save(),
+    pluginsOf: (record: PlanRecord) => loom.extensions.pluginsOf(record),
+    bridgesOf: (record: PlanRecord) => loom.extensions.bridgesOf(record),
+    rest: buses.rest,
     report: (progress: Omit<Progress, "at">) => options.onProgress?.({ ...progress, at: isoTime(clock.now()) }),
     listen(next: Listener): void {
       listener = next;
     },
     wake: (planId?: string): void => listener?.wake(planId),
+    wakeBus: (planId?: string): void => listener?.wakeBus(planId),
     runEnded: (planId: string): void => listener?.runEnded(planId),
     async quiesce(planId: string): Promise<void> {
       const commands = [...loom.commandRuns].filter(([, id]) => id === planId).map(([run]) => run);
@@ -140,6 +168,10 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
     reloadConfig(): void {
       const told = config.reload();
       if (told) loom.report(told);
+      if (told && loom.extensions.differ(config.now())) {
+        const text = "plugins and bridges are loaded once: `prloom stop` and `prloom start` use the changed ones";
+        loom.report({ level: "warn", text });
+      }
     },
     saveCaches(): void {
       loom.store.saveIndex();
@@ -147,18 +179,50 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
       loom.inbox.save();
     },
     close(): void {
-      for (const [planId, bus] of buses) {
-        try {
-          bus.close();
-        } catch (error) {
-          // The snapshot only saves time, the journals have it all: what was done must not end as a failure.
-          loom.report({ planId, level: "warn", text: `its bus could not be saved: ${messageOf(error)}` });
-        }
-      }
+      buses.saveAll((planId, message) => {
+        const whose = planId === undefined ? {} : { planId };
+        loom.report({ ...whose, level: "warn", text: `a bus could not be saved: ${message}` });
+      });
       log.close();
     },
   };
+  loom.hookHost = hookHostOf(loom);
+  loom.bridgeHost = bridgeHostOf(loom);
   return loom;
+}
+
+/** What no file knows, in a process that has not begun anything yet. */
+function nothingUnderWay() {
+  return {
+    live: new Map<string, LiveRun>(),
+    commandRuns: new Map<LiveRun, string>(),
+    stranded: new Map<string, number>(),
+    upsertsWaiting: new Map<string, Set<string>>(),
+    stopping: false,
+    stop: new AbortController(),
+    extensions: NO_EXTENSIONS,
+    circuits: createCircuits(),
+    watch: { entering: (label: string) => ({ label }), left: () => undefined },
+    poll: undefined,
+  };
+}
+
+/** The same on the global bus. */
+export function hookScopeGlobal(loom: Loom): HookScope {
+  return { bus: loom.globalBus() };
+}
+
+/** What hooks are told about where they are. */
+export function hookScope(loom: Loom, record: PlanRecord): HookScope {
+  const { id, worktree, worktreeReady, changeRequest } = record;
+  return {
+    bus: loom.bus(id),
+    planId: id,
+    plan: {
+      ...(worktreeReady && worktree !== undefined ? { worktree } : {}),
+      ...(changeRequest ? { changeRequestRef: changeRequest.ref } : {}),
+    },
+  };
 }
 
 /** The record of a plan, or an error that tells how to find the right name. */

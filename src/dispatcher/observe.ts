@@ -20,14 +20,11 @@ export interface Surroundings {
 /** Gathers what `decide` needs about one plan; opens only what changed. */
 export function observe(loom: Loom, record: PlanRecord, around: Surroundings): PlanView {
   const text = planText(loom, record);
-  const { own, problems } = ownConfigOf(record.metadata);
-  const config =
-    problems[0] === undefined ? configForPlan(loom.config, own) : { ok: false as const, reason: problems[0] };
   return {
     record,
     doc: text?.doc,
     run: runState(loom, record),
-    config,
+    config: planConfig(loom, record),
     dependencies: record.status === "queued" ? dependencies(loom, record, text) : { kind: "met" },
     worktree: record.worktreeReady ? worktreeHealth(worktreeOf(loom, record)) : "missing",
     bus: busView(loom, record),
@@ -36,6 +33,12 @@ export function observe(loom: Loom, record: PlanRecord, around: Surroundings): P
     cleanAfterMs: loom.config.cleanAfterMs,
     ...(around.retryAt === undefined ? {} : { retryAt: around.retryAt }),
   };
+}
+
+/** The config with the plan's preset and its own wishes laid over it, or why that cannot be. */
+export function planConfig(loom: Loom, record: PlanRecord): PlanView["config"] {
+  const { own, problems } = ownConfigOf(record.metadata);
+  return problems[0] === undefined ? configForPlan(loom.config, own) : { ok: false, reason: problems[0] };
 }
 
 /** The text of a plan: the inbox file before activation, the home's plan.md after it. */
@@ -69,14 +72,11 @@ function runState(loom: Loom, record: PlanRecord): RunState {
 }
 
 function busView(loom: Loom, record: PlanRecord): PlanView["bus"] {
-  if (!existsSync(homeOf(loom.paths, record.id).bus)) return { fresh: 0, pending: [], dueActions: 0 };
+  if (!existsSync(homeOf(loom.paths, record.id).bus)) return { fresh: 0, pending: [] };
   const bus = loom.bus(record.id);
-  const nextRetryAt = bus.nextRetryAt();
   return {
     fresh: bus.newEvents(1).length,
     pending: bus.pendingTriage().map((event) => event.id),
-    dueActions: bus.dueActions(1).length,
-    ...(nextRetryAt === undefined ? {} : { nextRetryAt }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 /** Where everything of one repository lies (DESIGN: "On disk"). */
@@ -9,6 +10,8 @@ export interface Paths {
   readonly authority: string;
   readonly plans: string;
   readonly bus: string;
+  /** Of all plugins, beyond one plan. */
+  readonly pluginState: string;
   readonly lock: string;
   readonly daemonFile: string;
   readonly cacheFile: string;
@@ -28,6 +31,7 @@ export function pathsOf(repo: { root: string; commonDir: string }, worktreesDir 
     authority,
     plans: join(authority, "plans"),
     bus: join(authority, "bus"),
+    pluginState: join(authority, "plugin-state-global"),
     lock: join(authority, "daemon.lock"),
     daemonFile: join(authority, "daemon.json"),
     cacheFile: join(authority, "text-cache.json"),
@@ -71,6 +75,11 @@ export class Home {
 
 export function homeOf(paths: Paths, id: string): Home {
   return new Home(paths, id);
+}
+
+/** Whether a plan has a bus at all: thousands of drafts that nobody spoke to cost one stat each. */
+export function hasBus({ paths }: { readonly paths: Paths }, id: string): boolean {
+  return existsSync(homeOf(paths, id).bus);
 }
 
 export function inboxOf(paths: Paths, id: string): { text: string; meta: string } {

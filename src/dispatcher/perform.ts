@@ -2,9 +2,9 @@ import type { PlanConfig } from "../config/presets.ts";
 import { blockPlan, changeStatus, type Loom } from "./loom.ts";
 import { activate, clearInbox, restoreWorktree } from "./perform/activate.ts";
 import { beginSide, beginTodo, discardWork, recoverRun } from "./perform/begin.ts";
+import { callPlugins } from "./perform/call-plugins.ts";
 import { cleanWorktree, endPlan } from "./perform/end.ts";
-import { deliver, takeEvents } from "./perform/events.ts";
-import { commitTodo, finishPlan, publishTodo, tickTodo } from "./perform/land.ts";
+import { beginFinish, commitTodo, publishTodo, tickTodo } from "./perform/land.ts";
 import { settleSide } from "./perform/side.ts";
 import { startAgentRun } from "./perform/start-run.ts";
 import { verify } from "./perform/verify.ts";
@@ -18,10 +18,8 @@ export async function perform(loom: Loom, view: PlanView, step: Doing): Promise<
   switch (step.kind) {
     case "block":
       return blockPlan(loom, record.id, { reason: step.reason, hint: step.hint, cause: "step" });
-    case "take-events":
-      return takeEvents(loom, record);
-    case "deliver":
-      return deliver(loom, record);
+    case "call-plugins":
+      return callPlugins(loom, record);
     case "clear-inbox":
       return clearInbox(loom, record.id);
     case "begin-todo":
@@ -39,7 +37,7 @@ export async function perform(loom: Loom, view: PlanView, step: Doing): Promise<
     case "publish":
       return publishTodo(loom, record);
     case "finish":
-      return finishPlan(loom, record);
+      return beginFinish(loom, record);
     case "reopen":
       changeStatus(loom, record.id, "todos-added");
       return;

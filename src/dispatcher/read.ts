@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { type RunExit, STAGES, type Stage } from "../agents/port.ts";
@@ -13,6 +12,7 @@ import { listDir, readTextIfExists } from "../kernel/files.ts";
 import type { Todo } from "../plan/markdown.ts";
 import { type PlanRecord, RECORD_SCHEMA_VERSION } from "../plan/record.ts";
 import { type PlanSummary, summarise } from "../plan/summary.ts";
+import type { FoundLetter } from "./commands/bus.ts";
 import type { DaemonInfo } from "./control.ts";
 import { decide } from "./decide.ts";
 import type { InboxEntry, InboxProblem } from "./inbox.ts";
@@ -20,12 +20,12 @@ import { hasVanished, idInUse, ownsInboxFile } from "./intake.ts";
 import { type Loom, requireRecord } from "./loom.ts";
 import { observe, planText, textPath, unansweredComments } from "./observe.ts";
 import { liveDaemon } from "./owner.ts";
-import { homeOf } from "./paths.ts";
+import { hasBus, homeOf } from "./paths.ts";
 
 export interface StatusReport {
   readonly plans: PlanSummary[];
   readonly deferred: { readonly count: number; readonly oldestMs: number };
-  readonly dead: { readonly count: number };
+  readonly dead: { readonly count: number; readonly letters: readonly FoundLetter[] };
   readonly daemon: { readonly running: boolean; readonly pid?: number; readonly startedAt?: string };
   /** What confines the agents; `none` until sandboxing arrives. */
   readonly sandbox: "none";
@@ -46,15 +46,16 @@ export async function readStatus(loom: Loom): Promise<StatusReport> {
     reason: message,
     hint: "Mend the file; prloom leaves it as it is.",
   }));
-  const buses = records.flatMap((record) => busIfReadable(loom, record.id));
-  const deferred = buses.map((bus) => bus.deferredSummary());
+  const buses = [undefined, ...records.map((record) => record.id)].flatMap((id) => busIfReadable(loom, id));
+  const deferred = buses.map(({ bus }) => bus.deferredSummary());
+  const letters = buses.flatMap(({ bus, ...whose }) => bus.deadLetters().map((letter) => ({ ...letter, ...whose })));
   return {
     plans,
     deferred: {
       count: deferred.reduce((sum, one) => sum + one.count, 0),
       oldestMs: Math.max(0, ...deferred.map((one) => one.oldestMs)),
     },
-    dead: { count: buses.reduce((sum, bus) => sum + bus.deadLetters().length, 0) },
+    dead: { count: letters.length, letters },
     daemon: daemon ? { running: true, pid: daemon.pid, startedAt: daemon.startedAt } : { running: false },
     sandbox: "none",
     problems: [...scan.problems, ...taken, ...unreadable, ...broken],
@@ -76,10 +77,10 @@ function summaryOr(
   }
 }
 
-function busIfReadable(loom: Loom, id: string): Bus[] {
-  if (!hasBus(loom, id)) return [];
+function busIfReadable(loom: Loom, id: string | undefined): { bus: Bus; planId?: string }[] {
+  if (id !== undefined && !hasBus(loom, id)) return [];
   try {
-    return [loom.bus(id)];
+    return [id === undefined ? { bus: loom.globalBus() } : { bus: loom.bus(id), planId: id }];
   } catch (error) {
     // Told with its summary; anything but a file that cannot be read is ours.
     if (error instanceof PrloomError || errnoOf(error) !== undefined) return [];
@@ -134,11 +135,6 @@ function unseenRecord(loom: Loom, entry: InboxEntry): PlanRecord {
           },
         }),
   };
-}
-
-/** Whether anything was ever said on the bus of a plan. */
-function hasBus(loom: Loom, id: string): boolean {
-  return existsSync(homeOf(loom.paths, id).bus);
 }
 
 export function summaryOf(loom: Loom, record: PlanRecord, daemon: DaemonInfo | undefined): PlanSummary {

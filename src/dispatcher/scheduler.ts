@@ -53,6 +53,10 @@ const GIVES_UP_PLACE: ReadonlySet<Step["kind"]> = new Set<Step["kind"]>(["block"
 export interface SchedulerHooks {
   /** A plan has come to rest. */
   onQuiet(): void;
+  /** A plan is being looked at; false when something has to happen first, and the plan will be woken after it. */
+  onLook(record: PlanRecord): boolean;
+  /** A step of a plan is over. */
+  onStep(id: string): void;
   /** Asked before each step; false when the repository belongs to somebody else now and everything stops. */
   stillOwner(): boolean;
 }
@@ -180,8 +184,10 @@ export class Scheduler {
   }
 
   /** One turn: observe, decide, perform. Nothing is awaited before the slot that a step takes is counted. */
-  async #look(place: Place, record: PlanRecord): Promise<void> {
+  async #look(place: Place, found: PlanRecord): Promise<void> {
     const loom = this.#loom;
+    if (!this.#hooks.onLook(found)) return;
+    const record = loom.store.get(found.uid) ?? found;
     const retry = place.retryAt === undefined ? {} : { retryAt: place.retryAt };
     const view = observe(loom, record, { slots: this.#freeSlots(record), ...retry });
     const now = loom.clock.now();
@@ -198,6 +204,7 @@ export class Scheduler {
     this.#countRepeats(place, `${step.kind} ${record.revision}`);
     if (!this.#hooks.stillOwner()) return;
     await this.#attempt(place, view, step);
+    this.#hooks.onStep(place.id);
     place.dirty = true;
   }
 

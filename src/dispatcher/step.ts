@@ -23,8 +23,8 @@ export interface PlanView {
   readonly config: { ok: true; config: PlanConfig } | { ok: false; reason: string };
   readonly dependencies: Dependencies;
   readonly worktree: "ok" | "missing" | "broken";
-  /** Events nobody has looked at yet, events that wait for triage, actions that are due. */
-  readonly bus: { fresh: number; pending: string[]; dueActions: number; nextRetryAt?: number };
+  /** Events that plugins have still to see, and events that wait for triage. */
+  readonly bus: { fresh: number; pending: string[] };
   readonly change: "none" | "open" | "merged" | "closed";
   readonly slots: { agent: boolean; open: boolean };
   readonly cleanAfterMs: number;
@@ -36,8 +36,7 @@ export interface PlanView {
 export type Step =
   | { readonly kind: "wait"; readonly why: string; readonly until?: number; readonly slot?: "agent" | "open" }
   | { readonly kind: "block"; readonly reason: string; readonly hint: string }
-  | { readonly kind: "take-events" }
-  | { readonly kind: "deliver" }
+  | { readonly kind: "call-plugins" }
   | { readonly kind: "activate" }
   | { readonly kind: "restore-worktree" }
   | { readonly kind: "clear-inbox" }

@@ -47,7 +47,12 @@ export async function endPlanSurvivors(loom: Loom, id: string): Promise<void> {
 function runDirs(loom: Loom, record: PlanRecord): string[] {
   const home = homeOf(loom.paths, record.id);
   const newest = home.run(record.runs);
-  return [newest, ...below(join(newest, "checks")), ...below(join(home.runs, "init"))];
+  return [
+    newest,
+    ...below(join(newest, "checks")),
+    ...below(join(home.runs, "init")),
+    ...below(join(home.runs, "hooks")),
+  ];
 }
 
 async function endRunsOf(loom: Loom, record: PlanRecord): Promise<number> {

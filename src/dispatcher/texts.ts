@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
 import { ensureDir, isMissing, readTextIfExists, writeFileAtomic, writeFileIfChanged } from "../kernel/files.ts";
+import { sha256 } from "../kernel/ids.ts";
 import { type PlanDoc, parsePlan, progressOf } from "../plan/markdown.ts";
 import type { TextFacts } from "../plan/summary.ts";
 import { type StatKey, statKey } from "./stat-key.ts";
@@ -16,13 +17,15 @@ export interface Texts {
   read(path: string): PlanText | undefined;
   /** Title and progress, kept on disk too: listing a thousand plans opens no plan. */
   facts(path: string, id: string): TextFacts | undefined;
+  /** Hash of the file's bytes, kept on disk too: finding the one plan among thousands that changed opens one file. */
+  sha256(path: string): string | undefined;
   write(path: string, text: string): void;
   /** Writes the cache of facts; what is no longer there drops out. */
   save(): void;
 }
 
-/** Stat key, title, TODOs, TODOs that are done. */
-type Facts = [key: StatKey, title: string, total: number, completed: number];
+/** Stat key, title, TODOs, TODOs that are done, hash of the bytes (not in caches of the first version). */
+type Facts = [key: StatKey, title: string, total: number, completed: number, sha256?: string];
 
 /** Ours, and rebuilt when it is broken: each entry is looked at when it is used, not all of them at every start. */
 const cacheSchema = z.object({
@@ -57,11 +60,12 @@ export function openTexts(cacheFile: string): Texts {
     if (key === undefined) return undefined;
     const hit = parsed.get(path);
     if (hit?.key === key) return hit.value;
-    const text = readIfThere(path);
-    if (text === undefined) return undefined;
+    const bytes = readIfThere(path);
+    if (bytes === undefined) return undefined;
+    const text = bytes.toString("utf8");
     const value = { text, doc: parsePlan(text) };
     const progress = progressOf(value.doc);
-    used.set(path, [key, value.doc.title ?? "", progress.total, progress.completed]);
+    used.set(path, [key, value.doc.title ?? "", progress.total, progress.completed, sha256(bytes)]);
     forget(path);
     parsed.set(path, { key, value });
     characters += text.length;
@@ -72,18 +76,24 @@ export function openTexts(cacheFile: string): Texts {
     return value;
   };
 
+  /** What is known of the file; it is read again when it changed, or when an older version left no hash of it. */
+  const factsOf = (path: string, needsHash: boolean): Facts | undefined => {
+    const key = statKey(path);
+    if (key === undefined) return undefined;
+    const before = used.get(path) ?? known[path];
+    if (isFacts(before) && before[0] === key && !(needsHash && before[4] === undefined)) used.set(path, before);
+    else read(path);
+    return used.get(path);
+  };
+
   return {
     read,
     facts(path, id) {
-      const key = statKey(path);
-      if (key === undefined) return undefined;
-      const before = used.get(path) ?? known[path];
-      if (isFacts(before) && before[0] === key) used.set(path, before);
-      else read(path);
-      const [, title, total, completed] = used.get(path) ?? [];
+      const [, title, total, completed] = factsOf(path, false) ?? [];
       if (total === undefined || completed === undefined) return undefined;
       return { title: title || id, total, completed };
     },
+    sha256: (path) => factsOf(path, true)?.[4],
     write(path, text) {
       ensureDir(dirname(path));
       writeFileAtomic(path, text);
@@ -97,9 +107,9 @@ export function openTexts(cacheFile: string): Texts {
   };
 }
 
-function readIfThere(path: string): string | undefined {
+function readIfThere(path: string): Buffer | undefined {
   try {
-    return readFileSync(path, "utf8");
+    return readFileSync(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

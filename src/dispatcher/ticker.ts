@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { messageOf } from "../kernel/errors.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import type { InboxScan } from "./inbox.ts";
@@ -13,6 +12,8 @@ export interface TickerHooks {
   stillOwner(): boolean;
   /** A look that was asked for is over, whether or not it woke anybody. */
   onQuiet(): void;
+  /** Something became of plans, and the global bus tells it. */
+  onNews(): void;
 }
 
 export interface Ticker {
@@ -49,6 +50,7 @@ export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHook
       loom.reloadConfig();
       for (const id of loom.store.reload()) scheduler.wake(id);
       lookAtInbox(takeWholeInbox);
+      if (loom.lifecycle().lookAll().length > 0) hooks.onNews();
     });
     await guarded(lookAtMerges);
   };
@@ -76,11 +78,12 @@ export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHook
   };
 }
 
-/** At a start: everything that may have something to do. */
-export function wakeAll(loom: Loom, scheduler: Scheduler): void {
-  for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
-    if (mayHaveWork(loom, record)) scheduler.wake(record.id);
-  }
+/** At a start: everything that may have something to do; returns the plans. */
+export function wakeAll(loom: Loom, scheduler: Scheduler): string[] {
+  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const ids = records.filter((record) => mayHaveWork(loom, record)).map((record) => record.id);
+  for (const id of ids) scheduler.wake(id);
+  return ids;
 }
 
 /** A draft, or a plan that is done, has work only if somebody spoke to it; thousands of them cost one stat each. */
@@ -88,7 +91,7 @@ function mayHaveWork(loom: Loom, record: PlanRecord): boolean {
   if (record.deleted) return false;
   if (record.status === "done" && record.worktreeReady) return true;
   if (record.status !== "draft" && record.status !== "done") return true;
-  return existsSync(join(homeOf(loom.paths, record.id).bus, "events.jsonl"));
+  return existsSync(homeOf(loom.paths, record.id).bus);
 }
 
 /** Plans whose dependencies may just have been met. */

@@ -3,6 +3,10 @@ import { join } from "node:path";
 import { messageOf } from "../kernel/errors.ts";
 import { ensureLinks } from "./layout.ts";
 import type { Loom } from "./loom.ts";
+import { homeOf } from "./paths.ts";
+
+/** Watches are not free; beyond this many the safety tick finds what changed. */
+const MOST_HOMES = 200;
 
 export interface Watching {
   /** Watches again what was replaced since: `git clean -xfd` in the checkout takes the inbox away, and people put it back. */
@@ -10,15 +14,22 @@ export interface Watching {
   close(): void;
 }
 
+export interface WatchHooks {
+  /** Something happened in the inbox or to a branch. */
+  changed(): void;
+  /** Somebody wrote the text of an open plan. */
+  planChanged(id: string): void;
+}
+
 /** Directories only, never recursive. A watch that cannot be had costs only time: the safety tick finds everything. */
-export function watchDirs(loom: Loom, onChange: () => void): Watching {
+export function watchDirs(loom: Loom, hooks: WatchHooks): Watching {
   const watched = new Map<string, { inode: number; watcher: FSWatcher }>();
-  const arm = (dir: string): void => {
+  const arm = (dir: string, onChange: (file: string | null) => void): void => {
     try {
       const inode = statSync(dir).ino;
       if (watched.get(dir)?.inode === inode) return;
       watched.get(dir)?.watcher.close();
-      const watcher = watch(dir, onChange);
+      const watcher = watch(dir, (_event, file) => onChange(file));
       watcher.on("error", (error) =>
         loom.report({ level: "warn", text: `watching ${dir} failed: ${messageOf(error)}` }),
       );
@@ -29,7 +40,14 @@ export function watchDirs(loom: Loom, onChange: () => void): Watching {
   };
   const rearm = (): void => {
     ensureLinks(loom.paths);
-    for (const dir of [loom.paths.inbox, join(loom.paths.commonDir, "refs", "heads")]) arm(dir);
+    for (const dir of [loom.paths.inbox, join(loom.paths.commonDir, "refs", "heads")]) arm(dir, hooks.changed);
+    const homes = openHomes(loom);
+    for (const [dir, id] of homes) arm(dir, (file) => file === "plan.md" && hooks.planChanged(id));
+    for (const [dir, { watcher }] of watched) {
+      if (homes.has(dir) || !dir.startsWith(loom.paths.plans)) continue;
+      watcher.close();
+      watched.delete(dir);
+    }
   };
   rearm();
   return {
@@ -38,4 +56,11 @@ export function watchDirs(loom: Loom, onChange: () => void): Watching {
       for (const { watcher } of watched.values()) watcher.close();
     },
   };
+}
+
+/** Plans that are worked on or in review: a person may edit their text with any editor. */
+function openHomes(loom: Loom): Map<string, string> {
+  const { records } = loom.store.list({ status: ["active", "review"] }, { limit: MOST_HOMES });
+  const open = records.filter((record) => !record.deleted);
+  return new Map(open.map((record) => [homeOf(loom.paths, record.id).home, record.id]));
 }

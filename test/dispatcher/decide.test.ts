@@ -47,7 +47,7 @@ function view(change: Change): PlanView {
     config: { ok: true, config: {} as never },
     dependencies: { kind: "met" },
     worktree: "ok",
-    bus: { fresh: 0, pending: [], dueActions: 0, ...bus },
+    bus: { fresh: 0, pending: [], ...bus },
     change: "none",
     slots: { agent: true, open: true },
     cleanAfterMs: 1000,
@@ -63,14 +63,23 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
   ["a deleted plan rests", { record: { deleted: { at: "", reason: "deleted" } } }, "wait", /deleted/],
   ["after a failure it waits its time", { retryAt: NOW + 5 }, "wait", /trying again/],
   ["the time over, it goes on", { retryAt: NOW - 5 }, "begin-todo"],
-  ["new events come first", { bus: { fresh: 1 } }, "take-events"],
+  ["plugins see what was said before a TODO begins", { bus: { fresh: 1 } }, "wait"],
+  ["plugins are called before anything else", { record: { hook: { point: "afterTodo", id: "x" } } }, "call-plugins"],
   [
-    "new events are taken while blocked",
-    { bus: { fresh: 1 }, record: { blocked: { reason: "x", at: "" } } },
-    "take-events",
+    "a plan that is paused begins no TODO, so its plugins wait too",
+    { record: { paused: true, hook: { point: "beforeTodo", id: "x" } } },
+    "wait",
   ],
-  ["answers go out while blocked", { bus: { dueActions: 1 }, record: { blocked: { reason: "x", at: "" } } }, "deliver"],
-  ["answers go out when done", { bus: { dueActions: 1 }, record: { status: "done" } }, "deliver"],
+  [
+    "a plan that is paused ends what it began",
+    { record: { paused: true, hook: { point: "afterTodo", id: "x" } } },
+    "call-plugins",
+  ],
+  [
+    "a blocked plan calls nobody",
+    { record: { hook: { point: "afterTodo", id: "x" }, blocked: { reason: "x", at: "" } } },
+    "wait",
+  ],
   ["a draft rests", { record: { ...queued, status: "draft" } }, "wait", /draft/],
   ["queued is activated", { record: queued }, "activate"],
   ["queued and hidden is not", { record: { ...queued, hidden: true } }, "wait", /hidden/],
@@ -198,8 +207,8 @@ for (const [name, change, expected, detail] of TABLE) {
 }
 
 test("what waits for a time says until when", () => {
-  const step = decide(view({ record: { blocked: { reason: "x", at: "" } }, bus: { nextRetryAt: NOW + 7 } }), NOW);
-  assert.deepEqual(step, { kind: "wait", why: "blocked", until: NOW + 7 });
+  const step = decide(view({ retryAt: NOW + 7 }), NOW);
+  assert.deepEqual(step, { kind: "wait", why: "the last step failed, trying again", until: NOW + 7 });
 });
 
 test("every block tells the command that ends it", () => {

@@ -3,7 +3,7 @@ import type { CommentOptions } from "../comment.ts";
 import type { EditOptions } from "../edit.ts";
 import { declare, type JsonOption, perform, wholeNumber } from "./declare.ts";
 
-/** Commands by which a person takes part in the work: edit, comment, merge. */
+/** Commands by which a person takes part in the work: edit, comment, merge, poll, retry. */
 export function declareTalking(program: Command): void {
   declare(program, "edit", {
     about: "change the text of a plan in your editor ($VISUAL, $EDITOR), from a file or from standard input",
@@ -40,5 +40,26 @@ export function declareTalking(program: Command): void {
     .option("--force", "merge though it is blocked or has unanswered comments")
     .action((plan: string, options: { force?: boolean } & JsonOption) =>
       perform(options, async (call) => (await import("../merge.ts")).merge(call, plan, options)),
+    );
+  declareBus(program);
+}
+
+function declareBus(program: Command): void {
+  declare(program, "poll", {
+    about: "ask the bridges now for what is new, instead of at their next turn",
+    examples: ["poll", "poll kanban"],
+  })
+    .argument("[bridge]", "only this one, as the config calls it")
+    .action((bridge: string | undefined, options: JsonOption) =>
+      perform(options, async (call) => (await import("../poll.ts")).poll(call, bridge)),
+    );
+  declare(program, "retry", {
+    about: "try dead letters again: events and actions that were given up (`prloom status` lists them)",
+    examples: ["retry act-5d41402abc4b2a76", "retry --all"],
+  })
+    .argument("[id]", "of the record")
+    .option("--all", "all of them")
+    .action((id: string | undefined, options: { all?: boolean } & JsonOption) =>
+      perform(options, async (call) => (await import("../retry.ts")).retry(call, id, options)),
     );
 }

@@ -2,6 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { mergeIntoBase } from "../../git/merge.ts";
 import { gitAt } from "../../git/repository.ts";
 import { removeWorktree } from "../../git/worktrees.ts";
+import type { MergeMethod } from "../../hooks/event-types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -15,13 +16,23 @@ import { cleanWorktree, endPlan } from "../perform/end.ts";
 import { allowed } from "./state.ts";
 
 /** Merges the branch into its base and finishes the plan. Repeating it after a kill finds what is done. */
-export async function mergePlan(loom: Loom, id: string, force: boolean): Promise<{ sha?: string; base: string }> {
+export async function mergePlan(
+  loom: Loom,
+  id: string,
+  { force, method = "merge" }: { force: boolean; method?: MergeMethod },
+): Promise<{ sha?: string; base: string }> {
   const record = requireRecord(loom, id);
   const { branch = "", baseBranch = "" } = record;
   refuseUnlessReviewed(loom, record);
   if (!force) refuseUnsettled(loom, record);
   const message = `Merge ${titleOf(planText(loom, record)?.text ?? "", id)}\n\nPlan: ${id}`;
-  const outcome = await mergeIntoBase(loom.repo, { branch, base: baseBranch, message, identity: loom.identity });
+  const outcome = await mergeIntoBase(loom.repo, {
+    branch,
+    base: baseBranch,
+    message,
+    method,
+    identity: loom.identity,
+  });
   if (outcome.kind === "conflict") {
     throw new PrloomError(
       "merge-conflict",

@@ -7,7 +7,7 @@ import { inboxOf } from "../paths.ts";
 
 /** Changes `inbox/<id>.json`, which wins for a plan in the inbox, and brings the record in line with it. */
 export function changeInboxMeta(loom: Loom, id: string, change: Partial<InboxMeta>): void {
-  const entry = loom.inbox.scan().entries.get(id);
+  const entry = loom.inbox.look(id).entries.get(id);
   if (entry?.problem !== undefined) {
     throw new PrloomError(
       "state-unreadable",
@@ -17,5 +17,5 @@ export function changeInboxMeta(loom: Loom, id: string, change: Partial<InboxMet
   }
   const meta = { ...entry?.meta, ...change };
   writeFileAtomic(inboxOf(loom.paths, id).meta, `${JSON.stringify(meta, null, 2)}\n`);
-  takePlan(loom, loom.inbox.scan(), id);
+  takePlan(loom, loom.inbox.look(id), id);
 }

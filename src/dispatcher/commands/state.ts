@@ -7,6 +7,7 @@ import { isInboxRecord } from "../intake.ts";
 import { blockPlan, type Loom, requireRecord, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
 import { discardWork } from "../perform/begin.ts";
+import { hookAgain } from "../perform/hook-due.ts";
 import { changeInboxMeta } from "./inbox-meta.ts";
 
 /** The record, if the event is allowed in its state; else an error that says why not. */
@@ -49,7 +50,11 @@ export async function unblockPlan(loom: Loom, id: string, reset: boolean): Promi
   const vanished = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) !== "ok";
   if (reset && !vanished) await discardWork(loom, record);
   reopenBlockedTodo(loom, record);
-  updateRecord(loom, id, () => ({ blocked: undefined, ...(vanished ? { worktreeReady: false } : {}) }));
+  updateRecord(loom, id, (now) => ({
+    blocked: undefined,
+    ...hookAgain(now),
+    ...(vanished ? { worktreeReady: false } : {}),
+  }));
   loom.report({ planId: id, level: "info", text: "unblocked" });
   return { wasBlocked: true };
 }

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { PrloomError } from "../../kernel/errors.ts";
 import { takePlan, takeWholeInbox } from "../intake.ts";
 import type { Loom } from "../loom.ts";
+import { pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan, mergePlan } from "./finish.ts";
 import { blockByPerson, queuePlan, setHidden, setPaused, unblockPlan } from "./state.ts";
 import { commentOn, editPlan } from "./talk.ts";
@@ -34,8 +35,10 @@ export const OWNER_COMMANDS = {
     deletePlan(loom, args.plan, args),
   ),
   clean: command(z.object({ plan: z.string().optional() }), (loom, args) => cleanPlans(loom, args.plan)),
-  merge: command(plan.extend({ force: z.boolean().default(false) }), (loom, args) =>
-    mergePlan(loom, args.plan, args.force),
+  merge: command(plan.extend({ force: z.boolean().default(false) }), (loom, args) => mergePlan(loom, args.plan, args)),
+  poll: command(z.object({ bridge: z.string().optional() }), (loom, args) => pollNow(loom, args.bridge)),
+  retry: command(z.object({ id: z.string().optional(), all: z.boolean().default(false) }), (loom, args) =>
+    retryDead(loom, args),
   ),
   comment: command(
     plan.extend({ body: z.string(), author: z.string(), todo: z.int().optional() }),

@@ -19,6 +19,7 @@ import { planText } from "../observe.ts";
 import { homeOf, inboxOf } from "../paths.ts";
 import { runCommand } from "./command-run.ts";
 import { copyFiles } from "./copy-files.ts";
+import { hookDue } from "./hook-due.ts";
 import { makeRunCopy } from "./run-copy.ts";
 
 /**
@@ -41,7 +42,12 @@ export async function activate(loom: Loom, planned: PlanRecord, config: PlanConf
     );
   loom.texts.write(homeOf(loom.paths, id).plan, text.text);
   crashPoint("activate:text");
-  const active = changeStatus(loom, id, "activate", { worktreeReady: true, worktreeName, inInbox: true });
+  const active = changeStatus(loom, id, "activate", {
+    worktreeReady: true,
+    worktreeName,
+    inInbox: true,
+    ...hookDue(loom, record, "afterActivate"),
+  });
   makeRunCopy(loom, active, text.text);
   crashPoint("activate:ready");
   clearInbox(loom, id);

@@ -13,6 +13,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import { type Loom, updateRecord } from "../loom.ts";
 import { awaitedRun, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
+import { hookDue } from "./hook-due.ts";
 
 /** Records which TODO comes next and from which commit, before anything of it happens. */
 export async function beginTodo(loom: Loom, record: PlanRecord, todo: Todo): Promise<void> {
@@ -20,6 +21,7 @@ export async function beginTodo(loom: Loom, record: PlanRecord, todo: Todo): Pro
   updateRecord(loom, record.id, (now) => ({
     current: { todoId: todo.id, attempt: 1, baseSha, stage: "running", run: now.runs + 1 },
     runs: now.runs + 1,
+    ...hookDue(loom, now, "beforeTodo", todoTitle(todo)),
   }));
   loom.report({ planId: record.id, level: "info", text: `TODO ${todo.index + 1}: ${todoTitle(todo)}` });
 }
@@ -112,7 +114,7 @@ export async function discardWork(loom: Loom, record: PlanRecord): Promise<void>
   if (base === undefined || isCommitted) return;
   const runDir = homeOf(loom.paths, record.id).run(record.runs);
   await takeBack(loom, record, { baseSha: base, patch: join(runDir, "discarded.patch") });
-  updateRecord(loom, record.id, () => ({ current: undefined, side: undefined }));
+  updateRecord(loom, record.id, () => ({ current: undefined, side: undefined, hook: undefined }));
 }
 
 /** Run folders are never reused; a folder without a request is left from a kill before the start. */

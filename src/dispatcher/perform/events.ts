@@ -1,5 +1,4 @@
-import { deliverLocal, LOCAL_TARGET } from "../../bridges/local/thread.ts";
-import type { Bus } from "../../bus/bus.ts";
+import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
 import { actionId } from "../../bus/settlement.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -9,41 +8,39 @@ import { todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { planText, textPath } from "../observe.ts";
+import { mayWrite } from "../rights.ts";
 
-const BATCH = 100;
-/** There is one handler per record here, so every settlement lets the cursor go on. */
-const marks = { moveCursor: true };
+export interface OfferedEvent {
+  readonly event: BusEvent;
+  /** The plugin that handled it. */
+  readonly by?: string;
+}
 
-/** New events: each is settled as waiting for triage, as taken into a TODO's context, or as ignored. */
-export function takeEvents(loom: Loom, record: PlanRecord): void {
+/** What prloom does with an event that its plugins are done with: triage, a TODO's context, or nothing. */
+export function takeEvent(loom: Loom, record: PlanRecord, { event, by }: OfferedEvent): void {
   const bus = loom.bus(record.id);
-  for (const { event } of bus.newEvents(BATCH)) {
-    if (!bus.attempt(event.id, "dispatcher").allowed) {
-      passOver(bus, event.id);
-      continue;
-    }
-    const settled = takeOrTriage(loom, record, event);
-    crashPoint("events:taken");
-    bus.settle({
+  if (!bus.attempt(event.id, "dispatcher").allowed) return;
+  const settled = by === undefined ? takeOrTriage(loom, record, event) : { kind: "plugin" as const };
+  crashPoint("events:taken");
+  const reason =
+    settled.kind === "plugin" ? `handled by ${by}` : settled.kind === "ignored" ? settled.reason : undefined;
+  bus.settle(
+    {
       record: event.id,
       handler: "dispatcher",
       outcome: settled.kind === "pending" ? "passed" : "handled",
-      ...(settled.kind === "ignored" ? { reason: settled.reason } : {}),
+      ...(reason === undefined ? {} : { reason }),
       ...(settled.kind === "context" && event.replyTo ? { actions: [contextReply(record, event, settled.todo)] } : {}),
-      marks: { moveCursor: true, ...(settled.kind === "pending" ? { pendingTriage: true } : {}) },
-    });
-  }
-}
-
-/** A record that is settled or a dead letter is offered again after a restart; the cursor must get past it. */
-function passOver(bus: Bus, id: string): void {
-  bus.settle({ record: id, handler: "pass-over", outcome: "passed", marks });
+      marks: { moveCursor: true, closed: true, ...(settled.kind === "pending" ? { pendingTriage: true } : {}) },
+    },
+    { sync: false },
+  );
 }
 
 /** Words that cannot be put into the plan's text (an open code fence, say) are triaged like any others. */
 function takeOrTriage(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
   try {
-    return takeEvent(loom, record, event);
+    return judgeEvent(loom, record, event);
   } catch (error) {
     loom.report({ planId: record.id, level: "warn", text: `the comment goes to triage: ${messageOf(error)}` });
     return { kind: "pending" };
@@ -52,10 +49,10 @@ function takeOrTriage(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
 
 type Taken = { kind: "pending" } | { kind: "ignored"; reason: string } | { kind: "context"; todo: string };
 
-function takeEvent(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
+function judgeEvent(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
   const author = event.context?.author;
   if (author?.self) return { kind: "ignored", reason: "our own" };
-  if (author && !["write", "maintain", "admin"].includes(author.permission)) {
+  if (author && !mayWrite(author)) {
     return { kind: "ignored", reason: `${author.login} may not write to the repository` };
   }
   const todoId = event.context?.todo;
@@ -81,27 +78,4 @@ function contextReply(record: PlanRecord, event: BusEvent, todo: string) {
     payload: { type: "comment" as const, message: `Added to the context of "${todo}".` },
     relatedEventId: event.id,
   };
-}
-
-/** Sends what is due. An action that nobody can deliver is a dead letter with that reason, not silence. */
-export function deliver(loom: Loom, record: PlanRecord): void {
-  const bus = loom.bus(record.id);
-  for (const { action } of bus.dueActions(BATCH)) {
-    const handler = `deliver:${action.target.target}`;
-    if (!bus.attempt(action.id, handler).allowed) {
-      passOver(bus, action.id);
-      continue;
-    }
-    crashPoint("deliver:counted");
-    try {
-      const refused =
-        action.target.target === LOCAL_TARGET ? deliverLocal(loom.log, action) : "no bridge has this target";
-      crashPoint("deliver:sent");
-      if (refused === undefined) bus.settle({ record: action.id, handler, outcome: "handled", marks });
-      else
-        bus.settle({ record: action.id, handler, outcome: "threw", reason: refused, marks: { ...marks, dead: true } });
-    } catch (error) {
-      bus.settle({ record: action.id, handler, outcome: "threw", reason: messageOf(error), marks });
-    }
-  }
 }

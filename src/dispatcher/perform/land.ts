@@ -11,6 +11,7 @@ import type { ChangeRequest, PlanRecord } from "../../plan/record.ts";
 import { changeStatus, type Loom, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
+import { hookDue } from "./hook-due.ts";
 import { claimsOf } from "./verify.ts";
 
 /** One commit per TODO. The trailer answers "is it committed?", so a kill after the commit makes no second one. */
@@ -75,11 +76,19 @@ export async function publishTodo(loom: Loom, record: PlanRecord): Promise<void>
   updateRecord(loom, record.id, () => ({ current: undefined, changeRequest }));
 }
 
-/** Everything is ticked: the change request is ready for a person. */
+/** Everything is ticked: plugins may look first, then the change request is ready for a person. */
+export async function beginFinish(loom: Loom, record: PlanRecord): Promise<void> {
+  const due = hookDue(loom, record, "beforeFinish");
+  if (!due.hook) return finishPlan(loom, record);
+  updateRecord(loom, record.id, (now) => hookDue(loom, now, "beforeFinish"));
+}
+
+/** The change request is ready for a person. */
 export async function finishPlan(loom: Loom, record: PlanRecord): Promise<void> {
   const state = await loom.forge.markReady(record.id, draftOf(loom, record));
   crashPoint("finish:ready");
-  changeStatus(loom, record.id, "finish", { changeRequest: { forge: loom.forge.name, ...state } });
+  const changeRequest = { forge: loom.forge.name, ...state };
+  changeStatus(loom, record.id, "finish", { changeRequest, hook: undefined, ...hookDue(loom, record, "afterFinish") });
   loom.report({ planId: record.id, level: "good", text: `in review: \`prloom show ${record.id}\`` });
 }
 

@@ -15,6 +15,7 @@ import { blockPlan, type Loom, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
 import { homeOf, RUN_COPY, TRIAGE_RESULT } from "../paths.ts";
 import { nextRun, takeBack } from "./begin.ts";
+import { hookDue } from "./hook-due.ts";
 import { asidePatch } from "./land.ts";
 
 /** The designer's or triage's run has ended: takes its result, and nothing else it may have done to the tree. */
@@ -75,7 +76,7 @@ function takeDesign(loom: Loom, record: PlanRecord, left: string | undefined): s
   const text = done.reduce((draft, todo) => setTodoState(draft, todo.id, "open"), left);
   loom.texts.write(textPath(loom, record), text);
   crashPoint("design:written");
-  updateRecord(loom, record.id, () => ({ side: undefined }));
+  updateRecord(loom, record.id, (now) => ({ side: undefined, ...hookDue(loom, now, "afterDesign") }));
   loom.report({ planId: record.id, level: "good", text: `designed: ${todos.length} TODOs` });
   return undefined;
 }

@@ -10,7 +10,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextNoFollow } from "../../kernel/files.ts";
 import { applyClaims, type Claims, readClaims } from "../../plan/claims.ts";
 import { setTodoState } from "../../plan/edit.ts";
-import type { Todo } from "../../plan/markdown.ts";
+import { type Todo, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { blockPlan, type Loom, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
@@ -18,6 +18,7 @@ import { homeOf, RUN_COPY } from "../paths.ts";
 import { discardWork, nextRun } from "./begin.ts";
 import { runCommand } from "./command-run.ts";
 import { hasEvidence, keepEvidence } from "./evidence.ts";
+import { hookDue } from "./hook-due.ts";
 import { type Changes, judgeRun, type Verdict } from "./judge-run.ts";
 import { GIVEN } from "./start-run.ts";
 
@@ -94,6 +95,12 @@ async function changesOf(loom: Loom, record: PlanRecord): Promise<Changes> {
   return { kind: "staged", ...staged, onlyProtected: protectedChanged && staged.files.length === 0 };
 }
 
+/** The tree as plugins left it, for the commit; what agents may not touch stays out as ever. */
+export async function restage(loom: Loom, record: PlanRecord): Promise<string | undefined> {
+  await changesOf(loom, record);
+  return stagedTree(worktreeOf(loom, record));
+}
+
 /** Undefined when all passed. */
 async function runChecks(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<Verdict | undefined> {
   const current = record.current;
@@ -116,7 +123,12 @@ function settleVerdict(
   switch (verdict.kind) {
     case "accept":
       updateRecord(loom, record.id, (now) =>
-        now.current ? { current: { ...now.current, stage: "verified", tree: result.tree } } : {},
+        now.current
+          ? {
+              current: { ...now.current, stage: "verified", tree: result.tree },
+              ...hookDue(loom, now, "afterTodo", todoTitle(todo)),
+            }
+          : {},
       );
       return;
     case "block-todo":

@@ -1,0 +1,78 @@
+import type { BridgeScope } from "../../bridges/host.ts";
+import { pollBridge } from "../../bridges/poll.ts";
+import type { Bus } from "../../bus/bus.ts";
+import type { DeadLetter } from "../../bus/bus-state.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { loadExtensions } from "../extensions.ts";
+import type { Loom } from "../loom.ts";
+import { hasBus } from "../paths.ts";
+import type { PollReport } from "../polling.ts";
+
+/** A dead letter, and whose bus it lies on. */
+export interface FoundLetter extends DeadLetter {
+  readonly planId?: string;
+}
+
+/** The buses that have something on them, the repository's own first. */
+export function busesInUse(loom: Loom): { planId?: string; bus: Bus }[] {
+  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const plans = records.filter((record) => hasBus(loom, record.id));
+  return [{ bus: loom.globalBus() }, ...plans.map(({ id }) => ({ planId: id, bus: loom.bus(id) }))];
+}
+
+/** Lets dead letters be tried again: those of one record, or all. */
+export function retryDead(loom: Loom, wanted: { id?: string | undefined; all: boolean }): { retried: FoundLetter[] } {
+  const { id, all } = wanted;
+  if ((id === undefined) === !all) {
+    throw new PrloomError("usage", "Say which dead letter, or --all.", "`prloom status` lists them: prloom retry <id>");
+  }
+  const retried: FoundLetter[] = [];
+  for (const { planId, bus } of busesInUse(loom)) {
+    const letters = bus.deadLetters().filter((letter) => all || letter.record === id);
+    for (const record of new Set(letters.map((letter) => letter.record))) bus.revive(record);
+    retried.push(...letters.map((letter) => ({ ...letter, ...(planId === undefined ? {} : { planId }) })));
+    if (letters.length > 0) loom.wakeBus(planId);
+  }
+  if (retried.length === 0 && id !== undefined) {
+    throw new PrloomError(
+      "letter-not-found",
+      `There is no dead letter "${id}".`,
+      "`prloom status` lists those there are.",
+    );
+  }
+  return { retried };
+}
+
+/** Polls the bridges now. Without a dispatcher what they bring is kept, and hooks see it at the next start. */
+export async function pollNow(loom: Loom, bridge: string | undefined): Promise<{ polls: PollReport[] }> {
+  if (loom.poll) return { polls: await loom.poll(bridge) };
+  loom.extensions = await loadExtensions(loom.repo.root, loom.config, []);
+  const { globalBridges } = loom.extensions;
+  const open = loom.store.list({ status: ["active", "review"] }, { limit: Number.MAX_SAFE_INTEGER }).records;
+  const calls = [
+    ...globalBridges.map((loaded) => ({ loaded, scope: { bus: loom.globalBus() } as BridgeScope })),
+    ...open
+      .filter((record) => record.worktreeReady && !record.deleted)
+      .flatMap((record) =>
+        loom.bridgesOf(record).map((loaded) => ({ loaded, scope: { bus: loom.bus(record.id), planId: record.id } })),
+      ),
+  ].filter(({ loaded }) => loaded.bridge.events && (bridge === undefined || loaded.name === bridge));
+  refuseUnknown(loom, bridge);
+  const polls = await Promise.all(
+    calls.map(async ({ loaded, scope }): Promise<PollReport> => {
+      const whose = scope.planId === undefined ? {} : { planId: scope.planId };
+      const outcome = await pollBridge(loom.bridgeHost, scope, loaded);
+      return { bridge: loaded.name, ...whose, ...outcome };
+    }),
+  );
+  return { polls };
+}
+
+/** A name that is no bridge's is a mistake, whether or not a plan is open that it would be polled for. */
+export function refuseUnknown(loom: Loom, bridge: string | undefined): void {
+  if (bridge === undefined) return;
+  const names = loom.extensions.registry.all.filter((one) => one.bridge.events).map(({ name }) => name);
+  if (names.includes(bridge)) return;
+  const known = names.length === 0 ? "No bridge is configured that can be polled." : `There are: ${names.join(", ")}.`;
+  throw new PrloomError("usage", `There is no bridge "${bridge}" to poll.`, known);
+}

@@ -1,0 +1,98 @@
+import { triggered } from "../bridges/triggers.ts";
+import type { Bus } from "../bus/bus.ts";
+import { actionId } from "../bus/settlement.ts";
+import type { Action, BusEvent } from "../bus/types.ts";
+import { offerEvent } from "../hooks/offer-event.ts";
+import { crashPoint } from "../kernel/crash-point.ts";
+import { withHook } from "./extensions.ts";
+import { hookScope, type Loom } from "./loom.ts";
+import { takeEvent } from "./perform/events.ts";
+
+const BATCH = 100;
+const DISPATCHER = "dispatcher";
+const TRIGGERS = "triggers";
+
+/** New events of a plan: its plugins first, then prloom itself. Returns when there is none left, or when it is to stop. */
+export async function handlePlanEvents(loom: Loom, planId: string): Promise<void> {
+  const bus = loom.bus(planId);
+  for (let batch = bus.newEvents(BATCH); batch.length > 0; batch = bus.newEvents(BATCH)) {
+    for (const { event } of batch) {
+      // Plugins may take long: what the plan is now counts, not what it was when the batch was read.
+      const record = loom.store.byId(planId);
+      if (!record || loom.stopping) return;
+      const plugins = withHook(loom.pluginsOf(record), "onEvent");
+      dropStrangers(bus, event.id, new Set(plugins.map(({ name }) => `onEvent:${name}`).concat(DISPATCHER)));
+      const scope = hookScope(loom, record);
+      const offered = await offerEvent(loom.hookHost, scope, { plugins, event, moveCursor: false });
+      if (loom.stopping) return;
+      crashPoint("events:offered");
+      if (offered.waiting || bus.handlerStatus(event.id, DISPATCHER) !== "ready") passOver(bus, [event.id]);
+      else takeEvent(loom, record, { event, ...(offered.handledBy === undefined ? {} : { by: offered.handledBy }) });
+    }
+    commit(loom, bus);
+  }
+}
+
+/** New events of the repository: triggers and global plugins. What nobody wants has no other consequence. */
+export async function handleGlobalEvents(loom: Loom): Promise<void> {
+  const bus = loom.globalBus();
+  const plugins = withHook(loom.extensions.globalPlugins, "onGlobalEvent");
+  const handlers = new Set(plugins.map(({ name }) => `onGlobalEvent:${name}`).concat(TRIGGERS));
+  for (let batch = bus.newEvents(BATCH); batch.length > 0; batch = bus.newEvents(BATCH)) {
+    const untouched: string[] = [];
+    for (const { event } of batch) {
+      if (loom.stopping) return;
+      dropStrangers(bus, event.id, handlers);
+      pullTriggers(loom, bus, event);
+      const offered = await offerEvent(loom.hookHost, { bus }, { plugins, event, moveCursor: true });
+      if (offered.called) continue;
+      if (offered.waiting) passOver(bus, [event.id]);
+      else untouched.push(event.id);
+    }
+    passOver(bus, untouched, { closed: true });
+    commit(loom, bus);
+  }
+}
+
+/** One settlement for many records: the cursor gets past what needs no other word. */
+function passOver(bus: Bus, ids: readonly string[], more: { closed?: true } = {}): void {
+  const [record, ...also] = ids;
+  if (record === undefined) return;
+  const marks = { moveCursor: true, about: "event", ...more };
+  bus.settle(
+    { record, handler: "pass-over", outcome: "passed", marks, ...(also.length > 0 ? { also } : {}) },
+    { sync: false },
+  );
+}
+
+/** A plugin that was taken out of the config must not keep its events waiting for ever. */
+function dropStrangers(bus: Bus, id: string, handlers: ReadonlySet<string>): void {
+  for (const handler of bus.waitingHandlers(id)) {
+    if (handlers.has(handler) || handler === "triage") continue;
+    const reason = "it is no longer configured";
+    bus.settle({ record: id, handler, outcome: "passed", reason, marks: { about: "event" } }, { sync: false });
+  }
+}
+
+function commit(loom: Loom, bus: Bus): void {
+  bus.sync();
+  crashPoint("events:synced");
+  loom.stores.flush({ sync: false });
+}
+
+/** `triggers` in the config: intake without code. */
+function pullTriggers(loom: Loom, bus: Bus, event: BusEvent): void {
+  const wanted = triggered(loom.config.triggers, event);
+  if (wanted.length === 0 || bus.handlerStatus(event.id, TRIGGERS) !== "ready") return;
+  const author = event.context?.author;
+  const actions = wanted.map(
+    (action, ordinal): Action => ({
+      ...action,
+      id: actionId({ scope: {}, recordId: event.id, handler: TRIGGERS, ordinal }),
+      type: "respond",
+      relatedEventId: event.id,
+      ...(author === undefined ? {} : { author }),
+    }),
+  );
+  bus.settle({ record: event.id, handler: TRIGGERS, outcome: "handled", actions }, { sync: false });
+}

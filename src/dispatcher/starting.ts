@@ -1,0 +1,76 @@
+import { join } from "node:path";
+import { localBridge } from "../bridges/local/bridge.ts";
+import { notifyBridge } from "../bridges/notify/bridge.ts";
+import { runStartupHooks } from "../hooks/plan-hooks.ts";
+import { describeThrown } from "../hooks/thrown.ts";
+import { loadExtensions, withHook } from "./extensions.ts";
+import { closeForBridge, mergeForBridge } from "./forge-actions.ts";
+import { hookScopeGlobal, type Loom } from "./loom.ts";
+import { coreBridge } from "./routing.ts";
+import { clearNote, readNote, startWatchdog, type Watchdog } from "./watchdog.ts";
+
+/** Loads plugins and bridges, brings their memory up to date, and calls onStartup. Whatever fails here stops the start. */
+export async function startExtensions(loom: Loom): Promise<void> {
+  const builtin = [
+    coreBridge(loom, hookScopeGlobal(loom)),
+    localBridge({
+      log: loom.log,
+      hasPlan: (planId) => loom.store.byId(planId) !== undefined,
+      merge: (planId, method) => mergeForBridge(loom, planId, method),
+      close: (planId) => closeForBridge(loom, planId),
+    }),
+    notifyBridge({
+      notify: loom.config.notify,
+      environment: loom.environment,
+      report: (progress) => loom.report(progress),
+      clock: loom.clock,
+    }),
+  ];
+  loom.extensions = await loadExtensions(loom.repo.root, loom.config, builtin);
+  restoreMemory(loom);
+  const plugins = withHook(loom.extensions.globalPlugins, "onStartup");
+  if (plugins.length === 0) return;
+  const record = `startup-${loom.ids.ulid(loom.clock.now())}`;
+  await runStartupHooks(loom.hookHost, hookScopeGlobal(loom), { plugins, record });
+}
+
+/** What plugins wrote into the global memory from the buses of plans right before a kill is in those buses. */
+function restoreMemory(loom: Loom): void {
+  loom.globalBus();
+  for (const planId of loom.stores.pendingPlans()) loom.bus(planId);
+  loom.stores.flush({ sync: true });
+}
+
+/**
+ * A promise that a plugin did not wait for, or a timer that it left, fails outside of any call. That is the plugin's
+ * fault and must not end the work of everybody else; without foreign code it is ours, and ends it as ever.
+ */
+export function outliveStrays(loom: Loom): () => void {
+  const { globalPlugins, registry } = loom.extensions;
+  const planModules = loom.config.plugins.length + Object.values(loom.config.presets).length;
+  const isForeign = globalPlugins.length + planModules > 0 || registry.all.some(({ scope }) => scope !== "builtin");
+  if (!isForeign) return () => undefined;
+  const before = process.listeners("uncaughtException");
+  const tell = (error: unknown): void =>
+    loom.report({ level: "bad", text: `a plugin or bridge failed outside of its call: ${describeThrown(error)}` });
+  process.removeAllListeners("uncaughtException").on("uncaughtException", tell);
+  return () => {
+    process.off("uncaughtException", tell);
+    for (const listener of before) process.on("uncaughtException", listener);
+  };
+}
+
+/** A loop that is blocked is ended from outside; what the last one was ended for is told once. */
+export function startOnWatch(loom: Loom): Watchdog {
+  const noteFile = join(loom.paths.authority, "watchdog.json");
+  const note = readNote(noteFile);
+  if (note) {
+    const seconds = Math.round(note.blockedMs / 1000);
+    const text = `the last dispatcher was ended by its watchdog: ${note.label || "something"} blocked it for ${seconds} s`;
+    loom.report({ level: "bad", text });
+    clearNote(noteFile);
+  }
+  const watchdog = startWatchdog({ noteFile });
+  loom.watch = watchdog;
+  return watchdog;
+}

@@ -1,0 +1,123 @@
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import {
+  decideUpsert,
+  isBusy as isBusyWith,
+  type RawUpsert,
+  sourceOf,
+  type UpsertChange,
+} from "../bridges/core/upsert.ts";
+import { crashPoint } from "../kernel/crash-point.ts";
+import { ensureDir, writeFileAtomic } from "../kernel/files.ts";
+import { freeId, planIdFor } from "../plan/identity.ts";
+import { commentName } from "../plan/inert.ts";
+import { parsePlan } from "../plan/markdown.ts";
+import type { PlanRecord, PlanSource } from "../plan/record.ts";
+import { changeInboxMeta } from "./commands/inbox-meta.ts";
+import { isInboxRecord, takePlan } from "./intake.ts";
+import { type Loom, updateRecord } from "./loom.ts";
+import { planText } from "./observe.ts";
+import { homeOf, inboxOf } from "./paths.ts";
+
+export type Upserted =
+  | { readonly kind: "created" | "changed" | "unchanged"; readonly planId: string }
+  /** A run reads the text: ask again when it has ended. */
+  | { readonly kind: "busy"; readonly planId: string }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** Makes the plan of a source, or changes it. Safe to repeat after a kill: the same upsert again ends in the same plan. */
+export function upsertPlan(loom: Loom, payload: RawUpsert): Upserted {
+  const source = sourceOf(payload);
+  const record = source && planOfSource(loom, source);
+  const problem = record && inboxProblem(loom, record);
+  if (problem !== undefined) return { kind: "refused", reason: problem };
+  const text = record && planText(loom, record)?.text;
+  const change = decideUpsert(
+    {
+      ...(record === undefined ? {} : { record }),
+      ...(text === undefined ? {} : { text }),
+      running: record !== undefined && isRunning(loom, record),
+    },
+    payload,
+  );
+  switch (change.kind) {
+    case "create":
+      return { kind: "created", planId: createPlan(loom, change) };
+    case "change":
+      changePlan(loom, change);
+      return { kind: "changed", planId: change.planId };
+    default:
+      return change;
+  }
+}
+
+/** Whether an upsert onto this plan has to wait for the end of a run. */
+export function isBusy(loom: Loom, record: PlanRecord): boolean {
+  return isBusyWith(record, isRunning(loom, record));
+}
+
+/**
+ * What somebody without the right to change this plan would like it to say: one file in its home, for a person to look
+ * at. A later wish replaces the earlier one.
+ */
+export function keepProposal(
+  loom: Loom,
+  record: PlanRecord,
+  proposal: { readonly by: string; readonly text: string; readonly at: string },
+): void {
+  const { home } = homeOf(loom.paths, record.id);
+  ensureDir(home);
+  const from = `<!-- proposed by ${commentName(proposal.by)} at ${commentName(proposal.at)} -->`;
+  writeFileAtomic(join(home, "proposed.md"), `${from}\n\n${proposal.text}`);
+}
+
+/** The record as the inbox says it now: a person may have changed or removed the files a moment ago. */
+function planOfSource(loom: Loom, source: PlanSource): PlanRecord | undefined {
+  const record = loom.store.bySource(source);
+  if (!record || !isInboxRecord(record)) return record;
+  takePlan(loom, loom.inbox.look(record.id), record.id);
+  return loom.store.bySource(source);
+}
+
+function inboxProblem(loom: Loom, record: PlanRecord): string | undefined {
+  return isInboxRecord(record) ? loom.inbox.look(record.id).entries.get(record.id)?.problem : undefined;
+}
+
+/** Checks belong to a run too: they judge it against the text that it was given. */
+function isRunning(loom: Loom, record: PlanRecord): boolean {
+  return loom.live.has(record.id) || (!isInboxRecord(record) && [...loom.commandRuns.values()].includes(record.id));
+}
+
+/** First the json, then the text, then the record: whatever a kill leaves is found by its source and completed. */
+function createPlan(loom: Loom, { source, meta, text }: Extract<UpsertChange, { kind: "create" }>): string {
+  const title = text === undefined ? undefined : parsePlan(text).title;
+  const fallback = `${source.system}-${source.kind}-${source.id}`;
+  const wanted = planIdFor({ source, fallback, ...(title === undefined ? {} : { title }) });
+  const id = freeId(wanted, (candidate) => isTaken(loom, candidate, source));
+  const files = inboxOf(loom.paths, id);
+  ensureDir(loom.paths.inbox);
+  writeFileAtomic(files.meta, `${JSON.stringify(meta, null, 2)}\n`);
+  crashPoint("upsert:meta");
+  if (text !== undefined) loom.texts.write(files.text, text);
+  crashPoint("upsert:text");
+  takePlan(loom, loom.inbox.look(id), id);
+  return id;
+}
+
+/** Files without a record that name this very source are what a kill left of the same upsert. */
+function isTaken(loom: Loom, id: string, source: PlanSource): boolean {
+  if (loom.store.byId(id) || loom.store.problems.some((problem) => problem.id === id)) return true;
+  const entry = loom.inbox.look(id).entries.get(id);
+  return entry !== undefined && !isDeepStrictEqual(entry.meta.source, source);
+}
+
+/** The text first: a plan must not be queued, and start, with the text it had before. */
+function changePlan(loom: Loom, change: Extract<UpsertChange, { kind: "change" }>): void {
+  const { planId, where, fields, text } = change;
+  const path = where === "inbox" ? inboxOf(loom.paths, planId).text : homeOf(loom.paths, planId).plan;
+  if (text !== undefined) loom.texts.write(path, text);
+  crashPoint("upsert:changed-text");
+  if (Object.keys(fields).length === 0) return;
+  if (where === "inbox") changeInboxMeta(loom, planId, fields);
+  else updateRecord(loom, planId, () => fields);
+}
