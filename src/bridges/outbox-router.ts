@@ -62,7 +62,7 @@ export class OutboxRouter {
     const memory = this.#memory;
     const { bus, bridgeFor } = memory.options;
     if (routed.kind === "waiting") {
-      const until = Math.max(routed.until, memory.now() + LEAST_WAIT_MS);
+      const until = routed.until > memory.now() ? routed.until : memory.now() + LEAST_WAIT_MS;
       memory.hold(item, until);
       this.stage.wait(item, until);
       return;

@@ -60,5 +60,6 @@ function dataOf(detail: PlanDetail, home: string): Record<string, unknown> {
     commits: detail.commits,
     diff: detail.diff,
     thread: detail.thread.map(({ author, body, at }) => ({ author, body, at })),
+    ...(detail.proposal === undefined ? {} : { proposal: detail.proposal }),
   };
 }

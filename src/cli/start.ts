@@ -7,6 +7,7 @@ import { startDetached } from "./detach.ts";
 import { jsonLines, type LiveView, liveBlock, plainLines } from "./live.ts";
 import type { Call } from "./output.ts";
 import { reading, refuseInsideRun } from "./plans.ts";
+import { busState } from "./render/bus-state.ts";
 import { planTable, waitsFor } from "./render/plan-table.ts";
 import { firstLine, visible } from "./render/safe-text.ts";
 import { unfinishedRuns } from "./unfinished-runs.ts";
@@ -111,6 +112,7 @@ function summary(call: Call, report: StatusReport, { stopped, interrupted, now }
     if (plan.blocked)
       output.line(`  hint: ${firstLine(plan.blocked.hint ?? `\`prloom show ${plan.planId}\` tells more.`)}`);
   }
+  busState(output, report);
   for (const problem of report.problems) {
     output.line(`${output.paint("yellow", "problem:")} ${visible(problem.file)}: ${firstLine(problem.reason)}`);
     output.line(`  hint: ${visible(problem.hint)}`);

@@ -3,9 +3,10 @@ import type { PlanStatus } from "../plan/record.ts";
 import type { PlanSummary } from "../plan/summary.ts";
 import type { Call, Output } from "./output.ts";
 import { reading } from "./plans.ts";
+import { busState } from "./render/bus-state.ts";
 import { planTable } from "./render/plan-table.ts";
 import { firstLine, visible } from "./render/safe-text.ts";
-import { ageOf, shortDuration } from "./render/time.ts";
+import { ageOf } from "./render/time.ts";
 
 export interface StatusOptions {
   readonly all?: boolean;
@@ -48,28 +49,15 @@ function nothingToShow(plans: number, options: StatusOptions): string {
   return 'There are no plans yet. `prloom new "What shall be done" --queue` makes one, `prloom start` works on it.';
 }
 
-const SHOWN_LETTERS = 5;
-
 function surroundings(output: Output, report: StatusReport, now: number): void {
-  const { daemon, deferred, dead, problems } = report;
+  const { daemon, problems } = report;
   output.line(
     daemon.running
       ? `dispatcher: running (pid ${daemon.pid}${daemon.startedAt === undefined ? "" : `, for ${ageOf(daemon.startedAt, now)}`})`
       : "dispatcher: not running (`prloom start` starts it)",
   );
   output.line(`sandbox: ${report.sandbox}${report.sandbox === "none" ? ": agents run with your rights" : ""}`);
-  if (deferred.count > 0)
-    output.line(
-      `deferred: ${deferred.count} record(s) wait to be tried again, the oldest for ${shortDuration(deferred.oldestMs)}`,
-    );
-  if (dead.count > 0)
-    output.line(output.paint("red", `dead: ${dead.count} record(s) were given up (\`prloom retry <id>\` tries again)`));
-  for (const letter of dead.letters.slice(0, SHOWN_LETTERS)) {
-    const where = letter.planId === undefined ? "" : ` of ${letter.planId}`;
-    output.line(`  ${visible(letter.record)}${where}  ${visible(letter.handler)}: ${firstLine(letter.reason)}`);
-  }
-  if (dead.letters.length > SHOWN_LETTERS)
-    output.line(`  … and ${dead.letters.length - SHOWN_LETTERS} more: \`prloom status --json\``);
+  busState(output, report);
   for (const problem of problems) {
     output.line(`${output.paint("yellow", "problem:")} ${visible(problem.file)}: ${firstLine(problem.reason)}`);
     output.line(`  hint: ${visible(problem.hint)}`);

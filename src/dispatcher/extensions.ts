@@ -71,7 +71,7 @@ export async function loadExtensions(
 }
 
 function modulesIn(config: Config) {
-  return [config.globalPlugins, config.globalBridges, allPlanModules(config)];
+  return [config.globalPlugins, config.globalBridges, allPlanModules(config), config.notify];
 }
 
 /** Asked at every look at a plan, and the same for all plans with one preset. */

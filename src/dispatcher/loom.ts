@@ -169,7 +169,7 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
       const told = config.reload();
       if (told) loom.report(told);
       if (told && loom.extensions.differ(config.now())) {
-        const text = "plugins and bridges are loaded once: `prloom stop` and `prloom start` use the changed ones";
+        const text = "plugins, bridges and notify are read at the start: `prloom stop`, then `prloom start`";
         loom.report({ level: "warn", text });
       }
     },

@@ -62,6 +62,9 @@ export class Home {
   get pluginState(): string {
     return `${this.home}/plugin-state`;
   }
+  get proposal(): string {
+    return `${this.home}/proposed.md`;
+  }
   get runs(): string {
     return `${this.home}/runs`;
   }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { type RunExit, STAGES, type Stage } from "../agents/port.ts";
@@ -222,6 +223,8 @@ export interface PlanDetail {
   readonly commits: CommitSummary[];
   readonly diff: DiffStat | undefined;
   readonly thread: ThreadEntry[];
+  /** What somebody who may not change the plan would like it to say: a file. */
+  readonly proposal?: string;
 }
 
 /** Everything `prloom show` tells about one plan. */
@@ -246,5 +249,11 @@ export async function readPlanDetail(loom: Loom, id: string): Promise<PlanDetail
     commits: range ? await commitsBetween(loom.repo, range.base, range.head) : [],
     diff: range ? await diffStat(loom.repo, range.base, range.head) : undefined,
     thread: readThread(loom.log, id),
+    ...proposalOf(loom, id),
   };
+}
+
+function proposalOf(loom: Loom, id: string): { proposal?: string } {
+  const file = homeOf(loom.paths, id).proposal;
+  return existsSync(file) ? { proposal: file } : {};
 }

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
   decideUpsert,
@@ -65,10 +64,10 @@ export function keepProposal(
   record: PlanRecord,
   proposal: { readonly by: string; readonly text: string; readonly at: string },
 ): void {
-  const { home } = homeOf(loom.paths, record.id);
+  const { home, proposal: file } = homeOf(loom.paths, record.id);
   ensureDir(home);
   const from = `<!-- proposed by ${commentName(proposal.by)} at ${commentName(proposal.at)} -->`;
-  writeFileAtomic(join(home, "proposed.md"), `${from}\n\n${proposal.text}`);
+  writeFileAtomic(file, `${from}\n\n${proposal.text}`);
 }
 
 /** The record as the inbox says it now: a person may have changed or removed the files a moment ago. */

@@ -1,6 +1,8 @@
 import { findProgram } from "../../agents/find-program.ts";
 import type { Config } from "../../config/config.ts";
 import { loadConfig } from "../../config/load.ts";
+import { allPlanModules } from "../../config/presets.ts";
+import { loadExtensions } from "../../dispatcher/extensions.ts";
 import { openRepository, type Repository, requireCommits } from "../../git/repository.ts";
 import { git, requireGitVersion } from "../../git/run.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
@@ -27,8 +29,10 @@ export async function checkEverything(call: Call): Promise<Finding[]> {
     findings.push({ name: "commits", state: "ok", text: "there is something to branch from" });
   });
   const config = await attempt("config", findings, () => loadConfig(repo.root));
-  if (config)
+  if (config) {
     findings.push({ name: "config", state: "ok", text: "prloom/config.json is valid" }, ...agents(call, repo, config));
+    await attempt("plugins and bridges", findings, () => modules(repo, config, findings));
+  }
   findings.push(sandbox(call, repo), ...(await checkRepositoryState(call, repo, config)));
   return findings;
 }
@@ -79,6 +83,15 @@ function agents(call: Call, repo: Repository, config: Config): Finding[] {
       hint: `Install it, or set agents.${name}.command in prloom/config.json.`,
     };
   });
+}
+
+/** Loads them as a start does, and calls none. */
+async function modules(repo: Repository, config: Config, findings: Finding[]): Promise<void> {
+  const { plugins, bridges } = allPlanModules(config);
+  const count = plugins.length + bridges.length + config.globalPlugins.length + config.globalBridges.length;
+  if (count === 0) return;
+  await loadExtensions(repo.root, config, []);
+  findings.push({ name: "plugins and bridges", state: "ok", text: `${count} can be loaded` });
 }
 
 function sandbox(call: Call, repo: Repository): Finding {

@@ -32,6 +32,8 @@ export function showDetail(output: Output, detail: PlanDetail, options: DetailOp
   output.line(`  plan      ${visible(detail.planFile)}`);
   if (detail.record.worktreeReady) output.line(`  worktree  ${visible(detail.record.worktree ?? "")}`);
   output.line(`  records   ${visible(options.home)}`);
+  if (detail.proposal !== undefined)
+    output.line(`  proposed  ${visible(detail.proposal)} (\`prloom edit <plan> --file\` takes it over)`);
 }
 
 function section(output: Output, name: string): void {
