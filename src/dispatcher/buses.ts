@@ -1,10 +1,13 @@
 import { join } from "node:path";
+import * as z from "zod";
 import { type Bus, type BusLimits, openBus } from "../bus/bus.ts";
+import { compareCursors } from "../bus/cursor.ts";
 import type { Log } from "../bus/ports.ts";
 import type { Scope } from "../bus/types.ts";
 import type { StateStores } from "../hooks/plugin-state.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { messageOf } from "../kernel/errors.ts";
+import { readTextIfExists } from "../kernel/files.ts";
 import { homeOf, type Paths } from "./paths.ts";
 
 export interface BusesOptions {
@@ -22,11 +25,34 @@ export interface Buses {
   globalBus(): Bus;
   /** The plan comes to rest: what its bus has settled goes into the snapshot, so that a kill costs no long replay. */
   rest(planId: string): void;
+  /** Whether nothing waits on the bus of a plan, as its snapshot and the ends of its journals tell: it is not opened. */
+  isAtRest(planId: string): boolean;
   /** Saves all of them; one that cannot be saved is told, and keeps no other from it. */
   saveAll(onProblem: (planId: string | undefined, message: string) => void): void;
 }
 
 const GLOBAL = "";
+
+const some = z.record(z.string(), z.unknown());
+const restSchema = z.object({
+  eventsOffset: z.string(),
+  actionsOffset: z.string(),
+  settledOffset: z.string(),
+  deferredEventIds: some,
+  deferredActionIds: some,
+  attempts: some,
+  pendingTriage: some,
+});
+const NOTHING = ["deferredEventIds", "deferredActionIds", "attempts", "pendingTriage"] as const;
+
+/** A snapshot that cannot be read tells nothing; opening the bus makes it again. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 export function openBuses(options: BusesOptions): Buses {
   const { paths, log, clock, stores, readOnly } = options;
@@ -55,6 +81,15 @@ export function openBuses(options: BusesOptions): Buses {
       // The snapshot says "what was settled before me is in the files": so they go first.
       stores.flush({ sync: true });
       bus.save();
+    },
+    isAtRest(planId) {
+      const scope = { plan: planId };
+      const text = readTextIfExists(join(homeOf(paths, planId).bus, "state", "dispatcher.json"));
+      const state = text === undefined ? undefined : restSchema.safeParse(parseJson(text)).data;
+      if (!state || NOTHING.some((key) => Object.keys(state[key]).length > 0)) return false;
+      return (["events", "actions", "settled"] as const).every(
+        (name) => compareCursors(log.end({ scope, log: name }), state[`${name}Offset`]) === 0,
+      );
     },
     saveAll(onProblem) {
       if (!readOnly) stores.flush({ sync: true });

@@ -20,6 +20,11 @@ export async function handlePlanEvents(loom: Loom, planId: string): Promise<void
       // Plugins may take long: what the plan is now counts, not what it was when the batch was read.
       const record = loom.store.byId(planId);
       if (!record || loom.stopping) return;
+      if (record.deleted) {
+        dropStrangers(bus, event.id, new Set());
+        passOver(bus, [event.id], { closed: true });
+        continue;
+      }
       const plugins = withHook(loom.pluginsOf(record), "onEvent");
       dropStrangers(bus, event.id, new Set(plugins.map(({ name }) => `onEvent:${name}`).concat(DISPATCHER)));
       const scope = hookScope(loom, record);

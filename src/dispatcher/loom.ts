@@ -84,6 +84,7 @@ export interface Loom {
   poll: ((bridge: string | undefined) => Promise<PollReport[]>) | undefined;
   /** The plan comes to rest: what its bus has settled goes into the snapshot, so that a kill costs no long replay. */
   rest(planId: string): void;
+  isAtRest(planId: string): boolean;
   report(progress: Omit<Progress, "at">): void;
   /** "Look at this plan again"; without a plan: at the inbox and everything. */
   wake(planId?: string): void;
@@ -150,6 +151,7 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
     pluginsOf: (record: PlanRecord) => loom.extensions.pluginsOf(record),
     bridgesOf: (record: PlanRecord) => loom.extensions.bridgesOf(record),
     rest: buses.rest,
+    isAtRest: buses.isAtRest,
     report: (progress: Omit<Progress, "at">) => options.onProgress?.({ ...progress, at: isoTime(clock.now()) }),
     listen(next: Listener): void {
       listener = next;

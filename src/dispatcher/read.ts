@@ -160,7 +160,7 @@ function waitingFor(
   if (record.uid === "") return daemon ? undefined : "no dispatcher is running";
   const view = observe(loom, record, { slots: { agent: true, open: true } });
   const step = decide(daemon && view.run === "interrupted" ? { ...view, run: "live" } : view, loom.clock.now());
-  if (step.kind === "wait") return step.why;
+  if (step.kind === "wait" && (daemon || view.bus.fresh === 0)) return step.why;
   return daemon ? undefined : "no dispatcher is running";
 }
 

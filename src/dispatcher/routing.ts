@@ -6,7 +6,7 @@ import type { PluginAction } from "../hooks/event-types.ts";
 import type { HookScope } from "../hooks/host.ts";
 import { checkUpsert, routeAction } from "../hooks/route.ts";
 import { isoTime } from "../kernel/clock.ts";
-import { planSourceSchema } from "../plan/record.ts";
+import { type PlanRecord, planSourceSchema } from "../plan/record.ts";
 import { withHook } from "./extensions.ts";
 import type { Loom } from "./loom.ts";
 import { refusalOf } from "./rights.ts";
@@ -33,9 +33,8 @@ function planOf(scope: HookScope): { planId?: string } {
 /** An upsert by somebody who may not write, onto a plan that is worked on, is kept for people as one proposal. */
 function propose(loom: Loom, action: Action): void {
   if (action.payload.type !== "upsert_plan" || action.payload.planMarkdown === undefined) return;
-  const source = planSourceSchema.safeParse(action.payload.source);
-  const record = source.success ? loom.store.bySource(source.data) : undefined;
-  if (!record || record.deleted || (record.status !== "active" && record.status !== "review")) return;
+  const record = planOfSource(loom, action.payload.source);
+  if (!record || (record.status !== "active" && record.status !== "review")) return;
   const by = action.author?.login ?? "unknown";
   keepProposal(loom, record, { by, text: action.payload.planMarkdown, at: isoTime(loom.clock.now()) });
 }
@@ -45,8 +44,24 @@ export function coreBridge(loom: Loom, scope: HookScope): Bridge {
   return {
     name: CORE_TARGET,
     targets: [CORE_TARGET],
-    actions: (_ctx, action) => upsert(loom, scope, action) as Promise<DeliveryResult>,
+    actions: (_ctx, action) => upsertAndWake(loom, scope, action) as Promise<DeliveryResult>,
   };
+}
+
+/** Whatever came of it: a plan that let it go first goes on now. */
+async function upsertAndWake(loom: Loom, scope: HookScope, action: PluginAction): Promise<InternalDelivery> {
+  try {
+    return await upsert(loom, scope, action);
+  } finally {
+    const plan = action.payload.type === "upsert_plan" ? planOfSource(loom, action.payload.source) : undefined;
+    if (plan) loom.wake(plan.id);
+  }
+}
+
+function planOfSource(loom: Loom, given: unknown): PlanRecord | undefined {
+  const source = planSourceSchema.safeParse(given);
+  const record = source.success ? loom.store.bySource(source.data) : undefined;
+  return record?.deleted ? undefined : record;
 }
 
 async function upsert(loom: Loom, scope: HookScope, action: PluginAction): Promise<InternalDelivery> {
@@ -68,7 +83,6 @@ async function upsert(loom: Loom, scope: HookScope, action: PluginAction): Promi
   if (done.kind === "busy") return later(loom, done.planId, action.id);
   if (done.kind !== "unchanged") {
     loom.report({ planId: done.planId, level: "info", text: `${done.kind} by ${sourceName(payload.source)}` });
-    loom.wake(done.planId);
   }
   return { success: true };
 }
@@ -82,9 +96,8 @@ function refused(error: string): InternalDelivery {
 }
 
 function busyPlan(loom: Loom, given: unknown): string | undefined {
-  const source = planSourceSchema.safeParse(given);
-  const record = source.success ? loom.store.bySource(source.data) : undefined;
-  return record && !record.deleted && isBusy(loom, record) ? record.id : undefined;
+  const record = planOfSource(loom, given);
+  return record && isBusy(loom, record) ? record.id : undefined;
 }
 
 /** Merged at the run's end. The wait is only for a lost wake-up: the plan itself calls when it is free. */

@@ -1,11 +1,10 @@
-import { existsSync } from "node:fs";
 import { messageOf } from "../kernel/errors.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import type { InboxScan } from "./inbox.ts";
 import { takeInbox, takeWholeInbox } from "./intake.ts";
 import type { Loom } from "./loom.ts";
 import { watchMerges } from "./merged.ts";
-import { homeOf } from "./paths.ts";
+import { hasBus } from "./paths.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 export interface TickerHooks {
@@ -86,12 +85,12 @@ export function wakeAll(loom: Loom, scheduler: Scheduler): string[] {
   return ids;
 }
 
-/** A draft, or a plan that is done, has work only if somebody spoke to it; thousands of them cost one stat each. */
+/** A draft, or a plan that is done, has work only if something waits on its bus; thousands of them cost one stat each. */
 function mayHaveWork(loom: Loom, record: PlanRecord): boolean {
   if (record.deleted) return false;
   if (record.status === "done" && record.worktreeReady) return true;
   if (record.status !== "draft" && record.status !== "done") return true;
-  return existsSync(homeOf(loom.paths, record.id).bus);
+  return hasBus(loom, record.id) && !loom.isAtRest(record.id);
 }
 
 /** Plans whose dependencies may just have been met. */
