@@ -98,7 +98,8 @@ export class OutboxDesk {
   call(): void {
     this.#carrier.call();
     // Not `hasWork`: what only waits for a call that another bus makes is told when that ends.
-    if (!this.underWay && (this.#memory.jobs.length > 0 || this.#router.stage.busy)) this.#memory.schedule();
+    const mayRoute = this.#router.stage.busy && !this.#options.host.stopSignal.aborted;
+    if (!this.underWay && (this.#memory.jobs.length > 0 || mayRoute)) this.#memory.schedule();
   }
 
   #read(): void {

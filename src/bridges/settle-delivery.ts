@@ -33,7 +33,9 @@ export function settleDelivery(bus: Bus, call: FinishedCall): AfterCall {
     case "threw":
       return settleThrow(bus, call, delivery.reason);
     case "later":
-      return defer(bus, call, { reason: delivery.reason, until: delivery.until, uncertain: false });
+      // What it waits for lives in this process only: after a restart it must be asked again at once.
+      defer(bus, call, { reason: delivery.reason, until: call.now, uncertain: false });
+      return { kind: "wait", until: delivery.until, reason: delivery.reason };
     case "stopped":
       return defer(bus, call, { reason: delivery.reason, until: undefined, uncertain: true });
     case "unknown":

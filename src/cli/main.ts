@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { Console } from "node:console";
 import { enableCompileCache } from "node:module";
 import { errnoOf } from "../kernel/errors.ts";
 import { reportError } from "./report-error.ts";
@@ -12,6 +13,9 @@ process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
   if (String(warning).includes("SQLite is an experimental feature")) return;
   emitWarning(warning, ...rest);
 };
+
+// Standard output holds the answers of commands, JSON for instance. What plugins print belongs beside it.
+globalThis.console = new Console(process.stderr);
 
 const argv = process.argv.slice(2);
 
@@ -35,3 +39,8 @@ try {
 } catch (error) {
   process.exitCode = reportError(error, argv);
 }
+
+// What a plugin or a bridge left behind, a timer or an open connection, must not keep a process that is done.
+const streams = [process.stdout, process.stderr];
+await Promise.all(streams.map((stream) => new Promise((resolve) => stream.write("", resolve))));
+process.exit();

@@ -23,8 +23,11 @@ export interface BusesOptions {
 export interface Buses {
   bus(planId: string): Bus;
   globalBus(): Bus;
-  /** The plan comes to rest: what its bus has settled goes into the snapshot, so that a kill costs no long replay. */
-  rest(planId: string): void;
+  /**
+   * The plan comes to rest: what its bus has settled goes into the snapshot, so that a kill costs no long replay. Without
+   * a plan: the global bus, which never rests, if much was settled on it since.
+   */
+  rest(planId?: string): void;
   /** Whether nothing waits on the bus of a plan, as its snapshot and the ends of its journals tell: it is not opened. */
   isAtRest(planId: string): boolean;
   /** Saves all of them; one that cannot be saved is told, and keeps no other from it. */
@@ -32,6 +35,8 @@ export interface Buses {
 }
 
 const GLOBAL = "";
+/** Settlements of the global bus that may be replayed after a kill. */
+const MOST_UNSAVED = 1000;
 
 const some = z.record(z.string(), z.unknown());
 const restSchema = z.object({
@@ -57,6 +62,7 @@ function parseJson(text: string): unknown {
 export function openBuses(options: BusesOptions): Buses {
   const { paths, log, clock, stores, readOnly } = options;
   const buses = new Map<string, Bus>();
+  let unsaved = 0;
   const open = (scope: Scope, dir: string): Bus => {
     const known = buses.get(scope.plan ?? GLOBAL);
     if (known) return known;
@@ -67,7 +73,10 @@ export function openBuses(options: BusesOptions): Buses {
       clock,
       limits: options.limits(),
       readOnly,
-      onWon: (settlement, cursor) => stores.apply(scope, settlement, cursor),
+      onWon(settlement, cursor) {
+        stores.apply(scope, settlement, cursor);
+        if (scope.plan === undefined) unsaved += 1;
+      },
     });
     buses.set(scope.plan ?? GLOBAL, bus);
     return bus;
@@ -76,11 +85,12 @@ export function openBuses(options: BusesOptions): Buses {
     bus: (planId) => open({ plan: planId }, homeOf(paths, planId).bus),
     globalBus: () => open({}, paths.bus),
     rest(planId) {
-      const bus = buses.get(planId);
-      if (!bus) return;
+      const bus = buses.get(planId ?? GLOBAL);
+      if (!bus || (planId === undefined && unsaved < MOST_UNSAVED)) return;
       // The snapshot says "what was settled before me is in the files": so they go first.
       stores.flush({ sync: true });
       bus.save();
+      if (planId === undefined) unsaved = 0;
     },
     isAtRest(planId) {
       const scope = { plan: planId };

@@ -129,6 +129,12 @@ function groupFiles(names: readonly string[]): { plans: Map<string, Has>; proble
   return { plans, problems };
 }
 
+/** The plan that a file in the inbox belongs to, if its name is one of a plan's. */
+export function planOfFile(name: string): string | undefined {
+  const [, id = ""] = /^(.*)\.(?:md|json)$/.exec(name) ?? [];
+  return isValidPlanId(id) ? id : undefined;
+}
+
 function badName(name: string): InboxProblem {
   return {
     file: name,

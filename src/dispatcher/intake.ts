@@ -55,8 +55,13 @@ export function takePlan(loom: Loom, scan: InboxLook, id: string): boolean {
 
 /** The same for everything: what lies in the inbox, and what should and does not. */
 export function takeWholeInbox(loom: Loom, scan: InboxLook): string[] {
+  return takeInbox(loom, scan, inboxIds(loom, scan));
+}
+
+/** Plans that lie in the inbox, and those that should. */
+export function inboxIds(loom: Loom, scan: InboxLook): Set<string> {
   const { records } = loom.store.list({ status: ["draft", "queued"] }, { limit: Number.MAX_SAFE_INTEGER });
-  return takeInbox(loom, scan, new Set([...scan.entries.keys(), ...records.map((record) => record.id)]));
+  return new Set([...scan.entries.keys(), ...records.map((record) => record.id)]);
 }
 
 /** A plan whose files are gone before it was activated: somebody removed it. */

@@ -10,6 +10,8 @@ import { CORE_TARGET, coreBridge, routeOn } from "./routing.ts";
 
 /** `setTimeout` cannot wait longer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+/** A hook that takes its time must not keep from going out what others sent meanwhile. */
+const OUTBOX_LOOK_MS = 200;
 
 export interface LaneOptions {
   readonly loom: Loom;
@@ -51,7 +53,7 @@ export class Lane {
       circuits: loom.circuits,
       host: loom.bridgeHost,
       route: (action) => routeOn(loom, scope(), action),
-      targets: () => loom.extensions.registry.targets,
+      targets: () => loom.extensions.registry.targets.filter((target) => bridgeFor(loom, target, planId)),
       onSettled: () => options.onPass(),
       onIdle: () => options.onIdle(),
     });
@@ -121,10 +123,19 @@ export class Lane {
   }
 
   async #run(): Promise<void> {
-    const { loom, planId, first } = this.#options;
     // Wake-ups of the caller's own synchronous work count as one.
     await Promise.resolve();
-    await first();
+    const looks = setInterval(() => this.#outbox.wake(), OUTBOX_LOOK_MS);
+    try {
+      await this.#options.first();
+      await this.#passes();
+    } finally {
+      clearInterval(looks);
+    }
+  }
+
+  async #passes(): Promise<void> {
+    const { loom, planId } = this.#options;
     while (this.#dirty && !this.#stopped && !loom.stopping) {
       this.#dirty = false;
       try {

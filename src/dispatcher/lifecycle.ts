@@ -23,7 +23,9 @@ import { homeOf } from "./paths.ts";
 export interface Lifecycle {
   /** Looks at one plan; tells how many events it appended. Opens nothing when neither record nor text changed. */
   look(planId: string): number;
-  /** Looks at all plans, for a stat each; returns those that there was something to tell about. */
+  /** Looks at these plans, for a stat each; returns those that there was something to tell about. */
+  lookAt(planIds: readonly string[]): string[];
+  /** The same for all plans. */
   lookAll(): string[];
 }
 
@@ -81,11 +83,13 @@ export function createLifecycle(loom: Loom, bus: Bus): Lifecycle {
     }
     return fresh;
   };
+  const lookAt = (ids: readonly string[]): string[] => [...new Set(tellAll(ids))];
   return {
     look: (planId) => tellAll([planId]).length,
+    lookAt,
     lookAll() {
       const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
-      return [...new Set(tellAll(records.map(({ id }) => id)))];
+      return lookAt(records.map(({ id }) => id));
     },
   };
 }

@@ -82,8 +82,8 @@ export interface Loom {
   bridgesOf(record: PlanRecord): readonly LoadedBridge[];
   /** Polls bridges now; only a dispatcher can. */
   poll: ((bridge: string | undefined) => Promise<PollReport[]>) | undefined;
-  /** The plan comes to rest: what its bus has settled goes into the snapshot, so that a kill costs no long replay. */
-  rest(planId: string): void;
+  /** The plan, or without one the global bus: what was settled goes into the snapshot, so that a kill costs no long replay. */
+  rest(planId?: string): void;
   isAtRest(planId: string): boolean;
   report(progress: Omit<Progress, "at">): void;
   /** "Look at this plan again"; without a plan: at the inbox and everything. */

@@ -1,7 +1,6 @@
 import { messageOf } from "../kernel/errors.ts";
 import type { PlanRecord } from "../plan/record.ts";
-import type { InboxScan } from "./inbox.ts";
-import { takeInbox, takeWholeInbox } from "./intake.ts";
+import { lookAtInbox, lookAtPlans, tellAll } from "./looking.ts";
 import type { Loom } from "./loom.ts";
 import { watchMerges } from "./merged.ts";
 import { hasBus } from "./paths.ts";
@@ -16,8 +15,8 @@ export interface TickerHooks {
 }
 
 export interface Ticker {
-  /** Looks at the inbox; many calls at once are one look. */
-  soon(): void;
+  /** Looks at one plan in the inbox, or at all of it and the branches; many calls at once are one look. */
+  soon(planId?: string): void;
   /** Looks at everything: the stat of each record, the inbox, the branches. */
   full(): Promise<void>;
   /** What nobody told us: plans that wait for others are looked at once more, too. */
@@ -25,31 +24,47 @@ export interface Ticker {
   quiet(): boolean;
 }
 
+/** More plans than this at once are found by looking at all; the kernel may have left some out. */
+const MOST_NAMED = 100;
+
 export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHooks): Ticker {
   const merges = watchMerges(loom);
-  let pending = false;
-  const lookAtInbox = (take: (loom: Loom, scan: InboxScan) => string[]): void => {
-    const scan = loom.inbox.scan();
-    for (const id of take(loom, scan)) scheduler.wake(id);
-    for (const id of scan.changed) if (loom.store.byId(id)) scheduler.wake(id);
-  };
+  let wanted: Set<string> | "all" | undefined;
+  let looks = 0;
+  const mayGoOn = (): boolean => !loom.stopping && hooks.stillOwner();
   const guarded = async (look: () => Promise<void> | void): Promise<void> => {
-    if (loom.stopping || !hooks.stillOwner()) return;
+    if (!mayGoOn()) return;
+    looks += 1;
     try {
       await look();
     } catch (error) {
       loom.report({ level: "bad", text: `looking for work failed: ${messageOf(error)}` });
+    } finally {
+      looks -= 1;
     }
   };
   const lookAtMerges = async (): Promise<void> => {
     for (const id of await merges.check()) scheduler.wake(id);
   };
   const full = async (): Promise<void> => {
-    await guarded(() => {
+    await guarded(async () => {
       loom.reloadConfig();
       for (const id of loom.store.reload()) scheduler.wake(id);
-      lookAtInbox(takeWholeInbox);
-      if (loom.lifecycle().lookAll().length > 0) hooks.onNews();
+      await lookAtInbox(loom, scheduler, { whole: true, mayGoOn });
+      if (await tellAll(loom, mayGoOn)) hooks.onNews();
+      loom.rest();
+    });
+    await guarded(lookAtMerges);
+  };
+  const lookAt = async (what: ReadonlySet<string> | "all"): Promise<void> => {
+    if (what !== "all" && what.size <= MOST_NAMED) {
+      return guarded(() => {
+        if (lookAtPlans(loom, scheduler, what)) wakeWaiting(loom, scheduler);
+      });
+    }
+    await guarded(async () => {
+      await lookAtInbox(loom, scheduler, { whole: false, mayGoOn });
+      wakeWaiting(loom, scheduler);
     });
     await guarded(lookAtMerges);
   };
@@ -59,21 +74,19 @@ export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHook
       await full();
       await guarded(() => wakeQueued(loom, scheduler));
     },
-    soon() {
-      if (pending || loom.stopping) return;
-      pending = true;
+    soon(planId) {
+      if (loom.stopping) return;
+      const isPending = wanted !== undefined;
+      if (planId === undefined || wanted === "all") wanted = "all";
+      else wanted = (wanted ?? new Set()).add(planId);
+      if (isPending) return;
       setTimeout(() => {
-        pending = false;
-        void guarded(() => {
-          lookAtInbox((_loom, scan) => takeInbox(loom, scan, scan.changed));
-          wakeQueued(loom, scheduler);
-          scheduler.placesChanged();
-        })
-          .then(() => guarded(lookAtMerges))
-          .then(() => hooks.onQuiet());
+        const what = wanted ?? "all";
+        wanted = undefined;
+        void lookAt(what).then(() => hooks.onQuiet());
       }, 10);
     },
-    quiet: () => !pending,
+    quiet: () => wanted === undefined && looks === 0,
   };
 }
 
@@ -91,6 +104,12 @@ function mayHaveWork(loom: Loom, record: PlanRecord): boolean {
   if (record.status === "done" && record.worktreeReady) return true;
   if (record.status !== "draft" && record.status !== "done") return true;
   return hasBus(loom, record.id) && !loom.isAtRest(record.id);
+}
+
+/** Plans that may go on now: a dependency is met, a place is free. */
+function wakeWaiting(loom: Loom, scheduler: Scheduler): void {
+  wakeQueued(loom, scheduler);
+  scheduler.placesChanged();
 }
 
 /** Plans whose dependencies may just have been met. */

@@ -1,6 +1,7 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../kernel/errors.ts";
+import { planOfFile } from "./inbox.ts";
 import { ensureLinks } from "./layout.ts";
 import type { Loom } from "./loom.ts";
 import { homeOf } from "./paths.ts";
@@ -15,8 +16,8 @@ export interface Watching {
 }
 
 export interface WatchHooks {
-  /** Something happened in the inbox or to a branch. */
-  changed(): void;
+  /** Something happened to a plan in the inbox; without one: anywhere in it, or to a branch. */
+  changed(planId?: string): void;
   /** Somebody wrote the text of an open plan. */
   planChanged(id: string): void;
 }
@@ -40,7 +41,11 @@ export function watchDirs(loom: Loom, hooks: WatchHooks): Watching {
   };
   const rearm = (): void => {
     ensureLinks(loom.paths);
-    for (const dir of [loom.paths.inbox, join(loom.paths.commonDir, "refs", "heads")]) arm(dir, hooks.changed);
+    arm(loom.paths.inbox, (file) => {
+      // Temporary names; no scan looks at them either.
+      if (!file?.startsWith(".")) hooks.changed(file === null ? undefined : planOfFile(file));
+    });
+    arm(join(loom.paths.commonDir, "refs", "heads"), () => hooks.changed());
     const homes = openHomes(loom);
     for (const [dir, id] of homes) arm(dir, (file) => file === "plan.md" && hooks.planChanged(id));
     for (const [dir, { watcher }] of watched) {

@@ -150,6 +150,28 @@ describe("the end of the dispatcher", () => {
       assert.equal(bench.bus.attempt("a1", "deliver:desk").uncertain, true);
     }));
 
+  it("comes to rest when others wait to be routed", () =>
+    onBench(async (bench) => {
+      const got: string[] = [];
+      const loaded = loadedBridge({ actions: (_ctx, { id }) => ({ success: got.push(id) > 0 }) as DeliveryResult });
+      const asked = pending<void>();
+      const route = pending<{ kind: "handled"; by: string }>();
+      bench.put(comment("a1", "a"), comment("b1", "b"), comment("c1", "c"));
+      const working = bench.deliver([loaded], {
+        route: () => {
+          asked.resolve();
+          return route.promise;
+        },
+      });
+      await asked.promise;
+      bench.stop.abort();
+      route.resolve({ kind: "handled", by: "somebody" });
+      for (let n = 0; n < 20; n += 1) await new Promise((resolve) => setImmediate(resolve));
+      assert.equal(bench.outbox?.idle(), true, "it looks for work that it must not begin");
+      await working;
+      assert.deepEqual(got, []);
+    }));
+
   it("writes nothing after stop", () =>
     onBench(async (bench) => {
       const call = pending<DeliveryResult>();

@@ -51,7 +51,7 @@ it("appends after a kill between the settlement and its actions what was missing
       const log = createFileLog({ root: () => ${JSON.stringify(join(dir, "bus"))}, clock });
       const bus = openBus({ log, scope: {}, stateFile: undefined, clock, limits: ${JSON.stringify(LIMITS)} });
       bus.settle({ record: "a", handler: "h", outcome: "handled", actions: ${JSON.stringify([action("x"), action("y")])} });`;
-    const env = { ...process.env, PRLOOM_CRASH_AT: "bus.settled:2" };
+    const env = { ...process.env, PRLOOM_CRASH_AT: "bus.settled" };
     const child = spawnSync(process.execPath, ["--input-type=module", "-e", script], { env });
     assert.equal(child.signal, "SIGKILL", child.stderr.toString());
     assert.equal(existsSync(join(dir, "bus", "actions.jsonl")), false);

@@ -1,6 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { addOutside, type Outside } from "../testing/outside.ts";
 import { makeProject, type Project } from "../testing/project.ts";
 
 const CHAOS_AGENT = fileURLToPath(new URL("../testing/chaos-agent.mjs", import.meta.url));
@@ -10,6 +11,17 @@ export interface ChaosProjectOptions {
   readonly stepMs: number;
   /** With an initCommand and a check: more that can be interrupted. */
   readonly commands?: boolean;
+}
+
+export interface WorldOptions extends ChaosProjectOptions {
+  /** What the moods of the outside are drawn with. */
+  readonly seed: number;
+}
+
+/** A chaos project with bridges and plugins that act on a world outside of it. */
+export interface ChaosWorld {
+  readonly project: Project;
+  readonly outside: Outside;
 }
 
 /** A project whose agent must not be run twice for the same work. */
@@ -30,4 +42,9 @@ export function makeChaosProject({ stepMs, commands = false }: ChaosProjectOptio
   });
   appendFileSync(join(project.root, ".git", "info", "exclude"), "/init.txt\n");
   return project;
+}
+
+export function makeChaosWorld({ seed, ...options }: WorldOptions): ChaosWorld {
+  const project = makeChaosProject(options);
+  return { project, outside: addOutside(project, seed) };
 }

@@ -5,9 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { listDir } from "../../src/kernel/files.ts";
 import { isAlive, type ProcessIdentity, signalProcess } from "../../src/kernel/process-tree.ts";
 import { type CliResult, finished, type Project } from "../testing/project.ts";
+import type { ChaosWorld } from "./chaos-project.ts";
 import { type CrashPoint, crashPoints } from "./crash-points.ts";
 import { processesOf } from "./facts.ts";
 import type { Expected, ExpectedPlan, Said } from "./invariants.ts";
+import { type OutsideEvents, outsideEvents } from "./outside-events.ts";
 import { type Random, seededRandom } from "./random.ts";
 
 export interface ChaosOptions {
@@ -32,9 +34,11 @@ type Manner = { readonly afterMs: number } & (
   | { readonly kind: "point"; readonly point: CrashPoint; readonly passage: number }
 );
 
-interface Chaos {
-  readonly project: Project;
+const LONGEST_END_MS = 60_000;
+
+interface Chaos extends ChaosWorld {
   readonly random: Random;
+  readonly events: OutsideEvents;
   readonly plans: readonly (ExpectedPlan & { readonly said: Said[] })[];
   readonly history: string[];
   readonly failures: string[];
@@ -42,20 +46,28 @@ interface Chaos {
   kills: number;
 }
 
-/** Makes plans, kills the dispatcher as often as asked for while it works on them, then lets it finish. */
-export async function runChaos(project: Project, options: ChaosOptions): Promise<ChaosReport> {
+/**
+ * Makes plans and lets things happen outside, kills the dispatcher as often as asked for while it works, then lets it
+ * finish.
+ */
+export async function runChaos(world: ChaosWorld, options: ChaosOptions): Promise<ChaosReport> {
+  const { project, outside } = world;
   const random = seededRandom(options.seed);
   const plans = makePlans(project, random, options.plans);
-  const chaos: Chaos = { project, random, plans, history: [], failures: [], comments: 0, kills: 0 };
+  const ids = plans.map(({ id }) => id);
+  const events = outsideEvents(outside, random, ids);
+  const chaos: Chaos = { ...world, random, events, plans, history: [], failures: [], comments: 0, kills: 0 };
+  events.begin();
   for (const plan of plans.slice(0, 2)) await say(chaos, plan);
   const points = crashPoints();
   // A start may end by itself before its moment comes, so there are more starts than kills; not endlessly more.
   for (let round = 0; chaos.kills < options.kills && round < options.kills * 5; round += 1) {
     await oneStart(chaos, chooseManner(random, points));
   }
-  const last = await project.work();
+  const last = await project.work({ OUTSIDE_CALM: "1" });
   note(chaos, "undisturbed", last);
-  return { kills: chaos.kills, history: chaos.history, failures: chaos.failures, expected: { plans } };
+  const { kills, history, failures } = chaos;
+  return { kills, history, failures, expected: { plans: [...plans, ...events.expectedPlans(project)] } };
 }
 
 /** Two or three TODOs each; the last plan has none and goes through the designer. */
@@ -70,9 +82,9 @@ function makePlans(project: Project, random: Random, count: number): Chaos["plan
 }
 
 function chooseManner(random: Random, points: readonly CrashPoint[]): Manner {
-  const afterMs = random.between(400, 3000);
+  const afterMs = random.between(250, 1800);
   if (random.chance(0.5)) {
-    return { kind: "point", point: random.pick(points), passage: random.between(1, 3), afterMs: afterMs + 2000 };
+    return { kind: "point", point: random.pick(points), passage: random.between(1, 3), afterMs: afterMs + 1500 };
   }
   return { kind: random.pick(["kill", "kill", "everything", "shims", "shims-first", "term"]), afterMs };
 }
@@ -82,16 +94,27 @@ async function oneStart(chaos: Chaos, manner: Manner): Promise<void> {
   const child = project.spawnCli(["start", "--until-idle"], environmentFor(manner));
   const ended = finished(child);
   killAtStranded(child, manner);
-  const talking = random.chance(0.25) ? sayAfter(chaos, random.between(200, 2000)) : Promise.resolve();
+  const talking = Promise.all([
+    random.chance(0.25) ? sayAfter(chaos, random.between(200, 1500)) : undefined,
+    happenAfter(chaos, random.between(100, 1500)),
+  ]);
   const over = new AbortController();
   await Promise.race([ended, sleep(manner.afterMs, undefined, { signal: over.signal }).catch(() => undefined)]);
   over.abort();
   if (isRunning(child)) await end(chaos, child, manner);
+  const stuck = setTimeout(() => endStuck(chaos, child, manner), LONGEST_END_MS);
   const result = await ended;
+  clearTimeout(stuck);
   await talking;
   note(chaos, describeManner(manner), result);
   if (result.signal === "SIGKILL") chaos.kills += 1;
   else if (result.code === 0 && manner.kind !== "term") await giveMoreWork(chaos);
+}
+
+/** One that was asked to end and does not would keep the test waiting for ever. */
+function endStuck(chaos: Chaos, child: ChildProcess, manner: Manner): void {
+  chaos.failures.push(`start (${describeManner(manner)}): it did not end for ${LONGEST_END_MS / 1000} s`);
+  child.kill("SIGKILL");
 }
 
 /** A shim passes its points once; a dispatcher may pass one several times before it dies there. */
@@ -152,10 +175,22 @@ async function sayAfter(chaos: Chaos, ms: number): Promise<void> {
   await say(chaos, plan);
 }
 
-/** Comments through the CLI: some ask for work, others only want an answer. */
+async function happenAfter(chaos: Chaos, ms: number): Promise<void> {
+  chaos.events.happen();
+  await sleep(ms);
+  chaos.events.happen();
+}
+
+const WORDS = [
+  (count: number) => `thanks for ${count}`,
+  (count: number) => `please make extra ${count}`,
+  (count: number) => `/note ${count}`,
+];
+
+/** Comments through the CLI: some ask for work, some only want an answer, some are for a plugin. */
 async function say(chaos: Chaos, plan: Chaos["plans"][number]): Promise<void> {
   chaos.comments += 1;
-  const body = chaos.comments % 4 === 0 ? `thanks for ${chaos.comments}` : `please make extra ${chaos.comments}`;
+  const body = WORDS[chaos.comments % WORDS.length]!(chaos.comments);
   const result = await chaos.project.cli(["comment", plan.id, body]);
   plan.said.push({ body, confirmed: result.code === 0 });
   // The dispatcher that it spoke to was killed, or had not opened its socket: then it is right to say so.
@@ -165,7 +200,9 @@ async function say(chaos: Chaos, plan: Chaos["plans"][number]): Promise<void> {
 }
 
 function note(chaos: Chaos, what: string, result: CliResult): void {
-  const warnings = result.stdout.split("\n").filter((line) => /failed|blocked/.test(line));
+  // That the outside fails at times is as it should be.
+  const isNews = (line: string): boolean => /failed|blocked|gave up/.test(line) && !line.includes("the poll of bridge");
+  const warnings = result.stdout.split("\n").filter(isNews);
   chaos.history.push([`${what} -> ${result.signal ?? result.code}`, ...warnings].join("\n    "));
   // SIGTERM before the program listens to it ends it as it ends any program.
   if (result.code !== 0 && result.signal !== "SIGKILL" && result.signal !== "SIGTERM") {

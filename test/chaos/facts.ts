@@ -1,13 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { createFileLog } from "../../src/bus/file/log.ts";
-import { type Envelope, LOG_NAMES, type LogName, START } from "../../src/bus/ports.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
+import type { Envelope, LogName } from "../../src/bus/ports.ts";
 import { errnoOf } from "../../src/kernel/errors.ts";
 import { listDir } from "../../src/kernel/files.ts";
 import { parsePlan } from "../../src/plan/markdown.ts";
 import type { Project } from "../testing/project.ts";
+import { readLogs } from "./bus-facts.ts";
 
 export interface StepCommit {
   readonly subject: string;
@@ -59,7 +58,7 @@ export function planFacts(project: Project, id: string): PlanFacts {
       listed: project.git("worktree", "list", "--porcelain").includes(`worktree ${path}\n`),
       status: existsSync(path) ? project.git("-C", path, "status", "--porcelain", "--branch") : "missing",
     },
-    logs: logsOf(project, id),
+    logs: readLogs(project, { plan: id }),
     overlap: readIfThere(join(project.authority, "plans", id, "runs", "overlap")),
   };
 }
@@ -70,16 +69,6 @@ function commitsOf(project: Project, range: string): StepCommit[] {
     const [subject = "", step = ""] = line.split("\t");
     return { subject, step };
   });
-}
-
-function logsOf(project: Project, id: string): Record<LogName, Envelope[]> {
-  const root = (): string => join(project.authority, "plans", id, "bus");
-  const log = createFileLog({ root, clock: systemClock, readOnly: true });
-  const read = (name: LogName): Envelope[] =>
-    log.read({ scope: { plan: id }, log: name }, START, 1_000_000).items.map(({ record }) => record);
-  const all = Object.fromEntries(LOG_NAMES.map((name) => [name, read(name)])) as Record<LogName, Envelope[]>;
-  log.close();
-  return all;
 }
 
 export function repositoryFacts(project: Project): RepositoryFacts {

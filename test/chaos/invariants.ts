@@ -3,7 +3,9 @@ import type { Envelope } from "../../src/bus/ports.ts";
 import { busEventSchema, type Settlement, settlementSchema } from "../../src/bus/types.ts";
 import { type PlanRecord, planRecordSchema } from "../../src/plan/record.ts";
 import type { Project } from "../testing/project.ts";
+import { differs, repeated } from "./differs.ts";
 import { type PlanFacts, planFacts, type RepositoryFacts, repositoryFacts } from "./facts.ts";
+import { lifecycleProblems } from "./lifecycle-invariants.ts";
 
 /** A comment that was made through the CLI. */
 export interface Said {
@@ -25,6 +27,8 @@ export interface Expected {
   readonly ended?: readonly string[];
   /** Plans that were deleted before any work on them: only their homes stay. */
   readonly neverBegun?: readonly string[];
+  /** Plans that lie in the inbox and are not worked on. */
+  readonly drafts?: readonly string[];
   /** Those that ended and whose worktree is still there. */
   readonly endedWithWorktree?: readonly string[];
   /** How many lines `initCommands` have to have left in each worktree. */
@@ -48,7 +52,11 @@ export function brokenInvariants(project: Project, expected: Expected): string[]
     return found.map((problem) => `${plan.id}: ${problem}`);
   });
   const main = project.root;
-  return [...problems, ...repositoryProblems(repositoryFacts(project), { records, main, expected })];
+  return [
+    ...problems,
+    ...repositoryProblems(repositoryFacts(project), { records, main, expected }),
+    ...lifecycleProblems(project),
+  ];
 }
 
 function recordProblems(record: PlanRecord): string[] {
@@ -102,16 +110,23 @@ function threadProblems(facts: PlanFacts, plan: ExpectedPlan): string[] {
   const lost = plan.said.filter((said) => said.confirmed && !bodies.includes(said.body)).map((said) => said.body);
   const replies = facts.logs.thread.filter(isReply).map((record) => String((record.data as { body: unknown }).body));
   const answered = replies.flatMap((reply) => [...reply.matchAll(/<re (.*)>/g)].map((match) => match[1] ?? ""));
-  const events = facts.logs.events.map((record) => record.id ?? "");
+  const events = facts.logs.events
+    .filter(({ data }) => isForTriage((data as { body: string }).body))
+    .map((record) => record.id ?? "");
   return [
     ...differs("comments that were lost", lost, []),
     ...differs("comments that nobody made", [...new Set(bodies).difference(sayable)], []),
     ...differs("comments that are there twice", repeated(bodies), []),
-    ...differs("the comments that were answered", answered.toSorted(), bodies.toSorted()),
+    ...differs("the comments that were answered", answered.toSorted(), bodies.filter(isForTriage).toSorted()),
     ...differs("the events that were triaged", triagedEvents(facts).toSorted(), events.toSorted()),
     ...differs("dead letters", facts.logs.dead.length, 0),
     ...differs("quarantined lines", facts.logs.quarantine.map((record) => record.data).filter(isForeign), []),
   ];
+}
+
+/** Words that begin like this are for plugins. */
+function isForTriage(body: string): boolean {
+  return !body.startsWith("/");
 }
 
 function isReply(record: Envelope): boolean {
@@ -148,27 +163,19 @@ function repositoryProblems(
 ): string[] {
   const { records, main, expected } = around;
   const plans = [...records.values()];
-  const { ended = [], endedWithWorktree = [], neverBegun = [] } = expected;
+  const { ended = [], endedWithWorktree = [], neverBegun = [], drafts = [] } = expected;
   const branches = ["main", ...plans.map((record) => record.branch ?? ""), ...ended.map((id) => `prloom/${id}`)];
   const kept = endedWithWorktree.map((id) => join(main, "prloom", ".local", "worktrees", id));
   const worktrees = [main, ...plans.map((record) => record.worktree ?? ""), ...kept];
-  const homes = [...records.keys(), ...ended, ...neverBegun];
+  const homes = [...records.keys(), ...ended, ...neverBegun, ...drafts];
+  const inbox = drafts.flatMap((id) => [`${id}.json`, `${id}.md`]);
   return [
     ...differs("the branches", facts.branches.toSorted(), branches.toSorted()),
     ...differs("the worktrees", facts.worktrees.toSorted(), worktrees.toSorted()),
     ...differs("the homes of plans", facts.homes.toSorted(), homes.toSorted()),
-    ...differs("the inbox", facts.inbox, []),
+    ...differs("the inbox", facts.inbox.toSorted(), inbox.toSorted()),
     ...differs("files left behind", facts.leftovers, []),
     ...differs("what fsck says", facts.fsck, ""),
     ...differs("processes left behind", facts.processes, []),
   ];
-}
-
-function repeated(values: readonly string[]): string[] {
-  return values.filter((value, index) => values.indexOf(value) !== index);
-}
-
-function differs(what: string, actual: unknown, wanted: unknown): string[] {
-  const [is, should] = [JSON.stringify(actual), JSON.stringify(wanted)];
-  return is === should ? [] : [`${what}: ${is}, but should be ${should}`];
 }

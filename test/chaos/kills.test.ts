@@ -1,17 +1,23 @@
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { test } from "node:test";
-import { makeChaosProject } from "./chaos-project.ts";
+import { makeChaosWorld } from "./chaos-project.ts";
 import { runChaos } from "./driver.ts";
 import { brokenInvariants } from "./invariants.ts";
+import { outsideProblems } from "./outside-invariants.ts";
 
-const kills = Number(process.env.PRLOOM_CHAOS_KILLS ?? 12);
+const kills = Number(process.env.PRLOOM_CHAOS_KILLS ?? 8);
 const seed = Number(process.env.PRLOOM_CHAOS_SEED ?? randomInt(1_000_000));
 
-test(`12 plans come through ${kills} kills of the dispatcher: each TODO is done once, nothing is lost or left behind`, async (t) => {
-  const project = makeChaosProject({ stepMs: 80, commands: true });
-  const report = await runChaos(project, { seed, kills, plans: 12 });
-  const broken = [...report.failures, ...brokenInvariants(project, { ...report.expected, initLines: 1 })];
+test(`12 plans come through ${kills} kills of the dispatcher: each TODO is done once, what happens outside arrives and is answered once, nothing is lost or left behind`, async (t) => {
+  const world = makeChaosWorld({ stepMs: 80, commands: true, seed });
+  const { project, outside } = world;
+  const report = await runChaos(world, { seed, kills, plans: 12 });
+  const broken = [
+    ...report.failures,
+    ...brokenInvariants(project, { ...report.expected, initLines: 1 }),
+    ...outsideProblems(project, outside),
+  ];
   if (broken.length > 0 || report.kills < kills) {
     t.diagnostic(`PRLOOM_CHAOS_SEED=${seed}; the project is kept in ${project.root}`);
     for (const line of report.history) t.diagnostic(line);

@@ -267,7 +267,10 @@ async function triage() {
     event.body
       .split("\n")
       .filter((line) => /^please /i.test(line))
-      .map((line) => ({ text: line.replace(/^please /i, ""), context: `asked by ${event.context.author.login}` })),
+      .map((line) => ({
+        text: line.replace(/^please /i, ""),
+        context: `asked by ${event.context?.author?.login ?? event.source}`,
+      })),
   );
   const reply = todos.length > 0 ? `Will do ${todos.length}.` : "Thank you, nothing to do.";
   const rebase = events.some((event) => /rebase/i.test(event.body));

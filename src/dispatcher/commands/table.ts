@@ -59,10 +59,10 @@ export async function runOwnerCommand(loom: Loom, name: string, args: Record<str
     throw new PrloomError("usage", `There is no command "${name}".`, "`prloom --help` lists them.");
   }
   loom.reloadConfig();
-  const scan = loom.inbox.scan();
-  takeWholeInbox(loom, scan);
+  // A dispatcher watches the inbox; whoever works alone sees it for the first time.
+  if (!loom.poll) takeWholeInbox(loom, loom.inbox.scan());
   // What keeps this very plan from being taken concerns whoever asks for it.
-  if (typeof args.plan === "string") takePlan(loom, scan, args.plan);
+  if (typeof args.plan === "string") takePlan(loom, loom.inbox.look(args.plan), args.plan);
   const result = await OWNER_COMMANDS[name as OwnerCommandName].run(loom, args);
   if (typeof args.plan === "string") loom.wake(args.plan);
   // Others may depend on what was merged or taken away.

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
+import { describe, it } from "node:test";
+import { type CrashPoint, crashPoints } from "./crash-points.ts";
+import { type Flow, openFlow } from "./flow.ts";
+import { IS_FULL, isFlowPoint } from "./scenarios.ts";
+
+const seed = Number(process.env.PRLOOM_CHAOS_SEED ?? randomInt(1_000_000));
+
+const PASSAGES = IS_FULL ? [2, 3, 5, 8] : [4];
+
+/** Kills that must come before, so that the point is passed at all. */
+const AFTER_KILL_AT: Readonly<Record<string, string>> = { "lifecycle:recovered": "lifecycle:appended" };
+/** Passed only when an agent has something to do. */
+const WITH_WORK = new Set(["hook:all-called"]);
+
+async function killAndFinish(flow: Flow, point: CrashPoint): Promise<void> {
+  flow.load({ work: WITH_WORK.has(point.name) });
+  const before = AFTER_KILL_AT[point.name];
+  if (before !== undefined) await flow.killedAt({ ...point, name: before });
+  await flow.killedAt(point);
+  // What passes first is often prloom's own; later it is the outside's.
+  for (const passage of PASSAGES) await flow.perhapsKilledAt(point, passage);
+  await flow.finish();
+}
+
+const points = crashPoints().filter(isFlowPoint);
+
+describe("a kill between every two effects of event, hook, action and delivery", { concurrency: 2 }, () => {
+  for (const half of [0, 1]) {
+    describe(`half ${half + 1}`, { concurrency: 1 }, () => {
+      // All points of a half have the same world: each kill meets what the ones before left.
+      let flow: Flow | undefined;
+      for (const point of points.filter((_, index) => index % 2 === half)) {
+        it(`${point.name}: nothing is lost, and nothing happens twice`, async () => {
+          const mine = flow ?? (await openFlow(seed));
+          flow = undefined;
+          const kept = `PRLOOM_CHAOS_SEED=${seed}; the project is kept in ${mine.project.root}`;
+          await killAndFinish(mine, point).catch((error) => assert.fail(`${kept}: ${error}`));
+          assert.deepEqual(mine.problems(), [], kept);
+          flow = mine;
+        });
+      }
+      it("and it is all cleared away", () => flow?.project.remove());
+    });
+  }
+});
