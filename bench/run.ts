@@ -14,6 +14,9 @@ Rows: ${BENCHES.map(({ name }) => name).join(", ")}
   --plans <n>    plans in the repository (1000; with --full 10000)
   --events <n>   events in the log (100000; with --full 1000000)
   --worked <n>   plans that are worked through (40; with --full 200)
+  --hooked <n>   events that go through three plugins (5000; with --full 100000)
+  --upserts <n>  plans that are made from sources (500; with --full 5000)
+  --deferred <n> records that wait (10000)
   --todos <n>    TODOs of the long plan (1000)
   --pairs <n>    how often floor and ours are measured (11)
   --source       measure the CLI as source, without building it
@@ -25,6 +28,9 @@ const { values, positionals } = parseArgs({
     plans: { type: "string" },
     events: { type: "string" },
     worked: { type: "string" },
+    hooked: { type: "string" },
+    upserts: { type: "string" },
+    deferred: { type: "string" },
     todos: { type: "string" },
     pairs: { type: "string" },
     full: { type: "boolean", default: false },
@@ -47,6 +53,9 @@ async function main(): Promise<void> {
     plans: number(values.plans, values.full ? 10_000 : 1000),
     events: number(values.events, values.full ? 1_000_000 : 100_000),
     worked: number(values.worked, values.full ? 200 : 40),
+    hooked: number(values.hooked, values.full ? 100_000 : 5000),
+    upserts: number(values.upserts, values.full ? 5000 : 500),
+    deferred: number(values.deferred, 10_000),
     todos: number(values.todos, 1000),
     pairs: number(values.pairs, 11),
     cli: values.source ? "source" : "built",

@@ -4,6 +4,7 @@ export interface Timing {
   /** Tenth and ninetieth percentile. */
   readonly low: number;
   readonly high: number;
+  readonly p99: number;
 }
 
 export interface Pairs {
@@ -61,7 +62,8 @@ export async function measurePairs(sides: { floor: Sample; ours: Sample; pairs: 
 }
 
 function timing(samples: readonly number[]): Timing {
-  return { median: percentile(samples, 0.5), low: percentile(samples, 0.1), high: percentile(samples, 0.9) };
+  const [low = 0, median = 0, high = 0, p99 = 0] = [0.1, 0.5, 0.9, 0.99].map((share) => percentile(samples, share));
+  return { median, low, high, p99 };
 }
 
 /** The value below which this share of the samples lies, between two samples in proportion. */

@@ -20,6 +20,10 @@ export interface ProjectOptions {
   /** Files in the repository besides prloom's own. */
   readonly files?: number;
   readonly limits?: Readonly<Record<string, unknown>>;
+  /** More keys of the config. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Plugins and bridges: what the files `prloom/<name>.mjs` say. */
+  readonly modules?: Readonly<Record<string, string>>;
 }
 
 /** Runs the work in a folder that is removed afterwards. */
@@ -41,7 +45,11 @@ export function makeProject(dir: string, options: ProjectOptions = {}): Project 
     writeFileSync(join(root, "src", `file-${file}.txt`), `${"A line of a file.\n".repeat(40)}${file}\n`);
   }
   const agent = { adapter: "command", command: process.execPath, args: [NOOP_AGENT] };
-  const config = { baseBranch: "main", agents: { noop: agent }, stages: { default: "noop" }, limits: options.limits };
+  const base = { baseBranch: "main", agents: { noop: agent }, stages: { default: "noop" }, limits: options.limits };
+  const config = { ...base, ...options.config };
+  for (const [name, source] of Object.entries(options.modules ?? {})) {
+    writeFileSync(join(root, "prloom", `${name}.mjs`), source);
+  }
   writeFileSync(join(root, "prloom", "config.json"), `${JSON.stringify(config, null, 2)}\n`);
   const env = environment(home);
   const git = (...args: string[]): unknown => execFileSync("git", args, { cwd: root, env });

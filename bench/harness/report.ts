@@ -20,7 +20,7 @@ export function tableOf(results: readonly Result[]): string[] {
   const rows = results.map((one) => [
     `${one.name}: ${one.what}`,
     one.gates.map(({ what, counted, most }) => `${what} ${counted}${counted <= most ? "" : ` (> ${most})`}`).join(", "),
-    milliseconds(one.times.ours.median),
+    oursText(one),
     milliseconds(one.times.floor.median),
     one.times.ratio.toFixed(2),
     `${one.times.noise.low.toFixed(2)}–${one.times.noise.high.toFixed(2)}`,
@@ -30,15 +30,23 @@ export function tableOf(results: readonly Result[]): string[] {
   return renderTable(COLUMNS, rows, { width: Number.POSITIVE_INFINITY });
 }
 
+function oursText({ times, budget, per }: Result): string {
+  const { median, p99 } = times.ours;
+  const slowest = budget.p99 === undefined ? "" : `, p99 ${milliseconds(p99)}`;
+  const rate = per === undefined ? "" : `, ${Math.round((per / median) * 1000)} a second`;
+  return `${milliseconds(median)}${slowest}${rate}`;
+}
+
 function milliseconds(ms: number): string {
   if (ms >= 1000) return `${(ms / 1000).toFixed(2)} s`;
   return ms >= 10 ? `${ms.toFixed(1)} ms` : `${ms.toFixed(3)} ms`;
 }
 
-function budgetText({ ratio, ms, above }: Budget): string {
+function budgetText({ ratio, ms, p99, above }: Budget): string {
   const parts = [
     ...(ratio === undefined ? [] : [`≤ ${ratio} × floor`]),
     ...(ms === undefined ? [] : [`≤ ${milliseconds(ms)}`]),
+    ...(p99 === undefined ? [] : [`p99 ≤ ${milliseconds(p99)}`]),
     ...(above === undefined ? [] : [`≤ floor + ${above} ms`]),
   ];
   return parts.length === 0 ? "none" : parts.join(", ");

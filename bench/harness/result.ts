@@ -7,6 +7,12 @@ export interface Sizes {
   /** Plans that the dispatcher works through with an agent that does next to nothing. */
   readonly worked: number;
   readonly todos: number;
+  /** Events that go through three plugins. */
+  readonly hooked: number;
+  /** Plans that are made one after the other, each from a source of its own. */
+  readonly upserts: number;
+  /** Records that wait. */
+  readonly deferred: number;
   readonly pairs: number;
   /** `built`: the bundle that users get. `source`: TypeScript as it lies here, for tests that must not build. */
   readonly cli: "built" | "source";
@@ -16,6 +22,8 @@ export interface Sizes {
 export interface Budget {
   readonly ratio?: number;
   readonly ms?: number;
+  /** Milliseconds that ninety-nine of a hundred stay below. */
+  readonly p99?: number;
   /** Milliseconds above the floor. */
   readonly above?: number;
 }
@@ -35,6 +43,8 @@ export interface Result {
   readonly gates: readonly Gate[];
   readonly budget: Budget;
   readonly times: Pairs;
+  /** How many of something one sample of ours is; the table then tells how many that is in a second. */
+  readonly per?: number;
   readonly verdict: string;
 }
 
@@ -55,6 +65,7 @@ export function verdict(budget: Budget, { ours, floor, ratio }: Pairs): string {
   const misses: string[] = [];
   if (budget.ratio !== undefined && ratio > budget.ratio) misses.push(share(ratio, budget.ratio));
   if (budget.ms !== undefined && ours.median > budget.ms) misses.push(share(ours.median, budget.ms));
+  if (budget.p99 !== undefined && ours.p99 > budget.p99) misses.push(`${share(ours.p99, budget.p99)} (p99)`);
   const above = ours.median - floor.median;
   if (budget.above !== undefined && above > budget.above) misses.push(`${(above - budget.above).toFixed(1)} ms`);
   return misses.length === 0 ? "met" : `missed by ${misses.join(", ")}`;

@@ -4,7 +4,17 @@ import { brokenGates, type Sizes } from "../../bench/harness/result.ts";
 import { BENCHES } from "../../bench/rows.ts";
 
 /** Small, but more plans than a careless cache would hold. */
-const TINY: Sizes = { plans: 300, events: 2500, worked: 3, todos: 30, pairs: 1, cli: "source" };
+const TINY: Sizes = {
+  plans: 300,
+  events: 2500,
+  worked: 3,
+  hooked: 500,
+  upserts: 120,
+  deferred: 300,
+  todos: 30,
+  pairs: 1,
+  cli: "source",
+};
 
 for (const bench of BENCHES) {
   test(`${bench.name}: asks no more of the system than it may`, async () => {

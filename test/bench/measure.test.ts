@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { measurePairs, type Pairs, percentile } from "../../bench/harness/measure.ts";
 import { verdict } from "../../bench/harness/result.ts";
 
-const at = (median: number) => ({ median, low: median, high: median });
+const at = (median: number, p99 = median) => ({ median, low: median, high: median, p99 });
 const pairs = (ours: number, floor: number): Pairs => ({
   ours: at(ours),
   floor: at(floor),
@@ -37,6 +37,8 @@ test("a verdict says by how much a budget was missed", () => {
   assert.equal(verdict({ ratio: 1.5 }, pairs(30, 10)), "missed by 100 %");
   assert.equal(verdict({ ms: 10 }, pairs(11, 1)), "missed by 10 %");
   assert.equal(verdict({ above: 15 }, pairs(30, 10)), "missed by 5.0 ms");
+  assert.equal(verdict({ ms: 10, p99: 100 }, { ...pairs(9, 1), ours: at(9, 150) }), "missed by 50 % (p99)");
+  assert.equal(verdict({ ms: 10, p99: 100 }, { ...pairs(9, 1), ours: at(9, 99) }), "met");
   assert.equal(verdict({ ms: 10, ratio: 20 }, pairs(9, 1)), "met");
   assert.equal(verdict({}, pairs(1000, 1)), "none");
 });

@@ -1,0 +1,178 @@
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import type { BusEvent } from "../src/bus/types.ts";
+import { takeInbox } from "../src/dispatcher/intake.ts";
+import { upsertPlan } from "../src/dispatcher/upsert.ts";
+import type { NewAction } from "../src/hooks/event-types.ts";
+import { systemClock } from "../src/kernel/clock.ts";
+import { type Counts, countCalls } from "./harness/counts.ts";
+import { CHANNEL_MODULES, type Channel, type Running, withDispatcher } from "./harness/dispatcher.ts";
+import { openHooked } from "./harness/hooked.ts";
+import { measurePairs } from "./harness/measure.ts";
+import { addRestingPlans, inFolder, makeProject, type Project } from "./harness/project.ts";
+import { type Bench, type Gate, type Result, result, type Sizes } from "./harness/result.ts";
+
+/** Plans that are there before; DESIGN section 19 has no other number. */
+const MOST_PLANS = 1000;
+const STEP = 50;
+const FEW = 500;
+
+function upsertOf(number: number) {
+  return {
+    type: "upsert_plan" as const,
+    source: { system: "board", kind: "card", id: String(number) },
+    title: `Card ${number}`,
+    planMarkdown: `## TODO\n\n- [ ] Do what card ${number} says\n`,
+  };
+}
+
+/** Brings cards, and waits until the plan of each is made and told of. */
+class Board implements Channel {
+  #cards = 0;
+  #told = 0;
+  #bringing: NewAction[] = [];
+  #wanted: { readonly count: number; resolve(): void } | undefined;
+
+  get cards(): number {
+    return this.#cards;
+  }
+
+  poll() {
+    const actions = this.#bringing;
+    this.#bringing = [];
+    return { events: [], actions };
+  }
+
+  heard(event: BusEvent): void {
+    const source = event.context?.source as { system?: string } | undefined;
+    if (event.type !== "plan_created" || source?.system !== "board") return;
+    this.#told += 1;
+    if (this.#wanted && this.#told >= this.#wanted.count) this.#wanted.resolve();
+  }
+
+  /** Milliseconds per plan. */
+  async bring(count: number, { send }: Running): Promise<number> {
+    for (let card = 0; card < count; card += 1) {
+      this.#cards += 1;
+      this.#bringing.push({ target: { target: "prloom-core" }, payload: upsertOf(this.#cards) });
+    }
+    const all = Promise.withResolvers<void>();
+    this.#wanted = { count: this.#cards, resolve: all.resolve };
+    const start = performance.now();
+    await send("poll", { bridge: "bench" });
+    await all.promise;
+    return (performance.now() - start) / count;
+  }
+}
+
+/** Floor: the first fifty into a fresh copy of the project. Ours: the last fifty of all, in the same one. */
+async function compare(template: string, dir: string, { total, pairs }: { total: number; pairs: number }) {
+  let made = 0;
+  let end: (() => Promise<void>) | undefined;
+  let current: { board: Board; running: Running } | undefined;
+  const fresh = async (): Promise<{ board: Board; running: Running }> => {
+    await end?.();
+    made += 1;
+    const project = copyOf(template, join(dir, `${total}-${made}`));
+    const board = new Board();
+    const up = Promise.withResolvers<Running>();
+    const down = Promise.withResolvers<void>();
+    const dispatcher = withDispatcher(project, board, (running) => {
+      up.resolve(running);
+      return down.promise;
+    });
+    dispatcher.catch(up.reject);
+    end = () => {
+      down.resolve();
+      return dispatcher;
+    };
+    const running = await up.promise;
+    await board.bring(10, running);
+    return { board, running };
+  };
+  try {
+    return await measurePairs({
+      floor: async () => {
+        current = await fresh();
+        return current.board.bring(STEP, current.running);
+      },
+      ours: async () => {
+        if (!current) throw new Error("ours before its floor");
+        const { board, running } = current;
+        while (board.cards + STEP < total) await board.bring(Math.min(STEP, total - STEP - board.cards), running);
+        return board.bring(STEP, running);
+      },
+      pairs,
+    });
+  } finally {
+    await end?.();
+  }
+}
+
+function copyOf(template: string, dir: string): Project {
+  const project = makeProject(dir, CHANNEL_MODULES);
+  for (const folder of ["inbox", "plans"] as const) {
+    cpSync(join(template, folder), project.paths[folder], { recursive: true });
+  }
+  return project;
+}
+
+/** What one call asks of the system, when this many have been made before. */
+async function counted(template: string, dir: string, upserts: number): Promise<{ early: Counts; late: Counts }> {
+  const loom = await openHooked(copyOf(template, dir), { clock: systemClock });
+  const scan = loom.inbox.scan();
+  takeInbox(loom, scan, scan.changed);
+  let early: Counts | undefined;
+  for (let number = 1; number < upserts; number += 1) {
+    if (number === STEP) early = await countCalls(() => upsertPlan(loom, upsertOf(number)));
+    else upsertPlan(loom, upsertOf(number));
+  }
+  const late = await countCalls(() => upsertPlan(loom, upsertOf(upserts)));
+  loom.close();
+  if (!early) throw new Error("too few upserts to compare");
+  return { early, late };
+}
+
+function gatesOf({ early, late }: { early: Counts; late: Counts }): Gate[] {
+  const more = (what: "opened" | "looked" | "listed" | "synced"): Gate => ({
+    what: `${what} beyond the ${STEP}th`,
+    counted: late[what] - early[what],
+    most: 0,
+  });
+  return [
+    { what: "opened", counted: late.opened, most: 10 },
+    { what: "synced", counted: late.synced, most: 6 },
+    ...(["opened", "looked", "listed", "synced"] as const).map(more),
+  ];
+}
+
+async function rows(dir: string, sizes: Sizes): Promise<Result[]> {
+  const plans = Math.min(MOST_PLANS, sizes.plans);
+  const template = join(dir, "template");
+  const project = makeProject(template);
+  addRestingPlans(project, plans);
+  for (const folder of ["inbox", "plans"] as const) {
+    cpSync(project.paths[folder], join(template, folder), { recursive: true });
+  }
+  const results: Result[] = [];
+  for (const total of new Set([Math.min(FEW, sizes.upserts), sizes.upserts])) {
+    const gates = gatesOf(await counted(template, join(dir, `counted-${total}`), total));
+    const pairs = Math.min(sizes.pairs, total > FEW ? 2 : 5);
+    results.push(
+      result({
+        name: "upsert",
+        what: `the last ${STEP} of ${total} into ${plans} plans, each`,
+        floorIs: `the first ${STEP}, each`,
+        gates,
+        budget: { ratio: 1.3 },
+        times: await compare(template, dir, { total, pairs }),
+      }),
+    );
+  }
+  return results;
+}
+
+export const upsert: Bench = {
+  name: "upsert",
+  run: (sizes) => inFolder((dir) => rows(dir, sizes)),
+};
