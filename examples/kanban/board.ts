@@ -16,6 +16,9 @@ export interface Card {
   readonly hash: string;
   /** The text is as `sync.ts` left it: no person has changed it since. */
   readonly isOurs: boolean;
+  /** Hash of the text that `sync.ts` wrote last, and that text. */
+  readonly mark?: string;
+  readonly written?: string;
 }
 
 /** What `sync.ts` writes below a text, to tell its own writing from a person's: it goes with the text, so wholly or not at all. */
@@ -59,12 +62,29 @@ function readCard(place: Pick<Card, "id" | "column" | "path">): Card {
   // People also write below it.
   const text = content.replace(MARK, (mark, _hash, at) => (at + mark.length === content.length ? "" : "\n"));
   const hash = hashOf(text);
-  return { ...place, text, hash, isOurs: marked === hash };
+  const file = writtenFile(place);
+  const written = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+  return {
+    ...place,
+    text,
+    hash,
+    isOurs: marked === hash,
+    ...(marked !== undefined && { mark: marked }),
+    ...(written !== undefined && hashOf(written) === marked && { written }),
+  };
+}
+
+/** What was written last, beside the columns: people's edits are edits of this. */
+function writtenFile({ id, path }: { readonly id: string; readonly path: string }): string {
+  return join(path, "..", "..", ".written", `${id}.md`);
 }
 
 /** Whole or not at all, also for those who look at the board meanwhile. */
 export function writeCard(card: Card, text: string): void {
   const temporary = join(card.path, "..", `.${card.id}.tmp`);
+  mkdirSync(join(writtenFile(card), ".."), { recursive: true });
+  writeFileSync(temporary, text);
+  renameSync(temporary, writtenFile(card));
   writeFileSync(temporary, `${text}\n<!-- prloom ${hashOf(text)} -->\n`);
   renameSync(temporary, card.path);
 }

@@ -9,28 +9,32 @@ interface Config {
   readonly status?: "draft" | "queued";
 }
 
-/** The hash of each card as it was last seen. */
-type Seen = { readonly [card: string]: string };
+/** Each card as it was last seen: hash of its text, and of the text that `sync.ts` had written. */
+type Seen = { readonly [card: string]: { readonly hash: string; readonly mark: string } };
 
 export default defineBridge<Config, Seen>(({ board = "board", status = "queued" }) => ({
   name: "kanban",
   events(ctx, before = {}) {
-    const seen: Record<string, string> = {};
+    const seen: Record<string, Seen[string]> = {};
     const events: BridgeEvent[] = [];
     const actions: NewAction[] = [];
     // A card in done/ is forgotten: moved back to todo/ it is a new one, and gets a new plan.
     for (const card of readCards(join(ctx.repoRoot, board)).filter(({ column }) => column !== "done")) {
-      const last = before[card.id];
+      const last = before[card.id]?.hash;
       if (last === undefined && card.column !== "todo") continue;
       if (seen[card.id] !== undefined) {
         ctx.log.warn(`${card.id}.md is in two columns; the one in ${card.column}/ is ignored`);
         continue;
       }
-      seen[card.id] = card.hash;
+      const { mark = "", written } = card;
+      seen[card.id] = { hash: card.hash, mark };
       if (last === card.hash || (last !== undefined && card.isOurs)) continue;
       const event = cardEvent(card, last ?? "");
       events.push(event);
-      actions.push(upsert(card, { status, relatedEventId: event.id }));
+      // Unless an edit of the same text is on its way already: then this is an edit of that edit.
+      const isFirst = last === mark || before[card.id]?.mark !== mark;
+      const base = isFirst && written !== undefined ? { base: written } : {};
+      actions.push(upsert(card, { status, relatedEventId: event.id, ...base }));
     }
     return { events, actions, state: seen };
   },
@@ -49,7 +53,7 @@ function cardEvent(card: Card, last: string): BridgeEvent {
   };
 }
 
-function upsert(card: Card, more: { status: "draft" | "queued"; relatedEventId: string }): NewAction {
+function upsert(card: Card, more: { status: "draft" | "queued"; relatedEventId: string; base?: string }): NewAction {
   const [, title] = /^# (.+)$/m.exec(card.text) ?? [];
   return {
     target: { target: "prloom-core" },
@@ -60,6 +64,7 @@ function upsert(card: Card, more: { status: "draft" | "queued"; relatedEventId: 
       status: more.status,
       planMarkdown: card.text,
       ...(title !== undefined && { title: title.trim() }),
+      ...(more.base !== undefined && { base: more.base }),
     },
   };
 }

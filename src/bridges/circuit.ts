@@ -1,4 +1,4 @@
-import { retryDelay } from "../bus/bus-state.ts";
+import { type RetryLimits, retryDelay } from "../bus/bus-state.ts";
 
 /** Whether the way to a bridge's outside is thought to be passable. */
 export interface Circuit {
@@ -21,11 +21,21 @@ export function circuitState(circuit: Circuit, now: number): CircuitState {
   return now < circuit.openUntil ? "open" : "half-open";
 }
 
-/** The circuit after a failure of the way: open for 1 s, doubling to 5 min, or for as long as the other side asked. */
-export function failCircuit(circuit: Circuit, now: number, retryAfterMs?: number): Circuit {
+export interface WayFailure {
+  readonly now: number;
+  /** What the other side asked for. */
+  readonly retryAfterMs?: number | undefined;
+  readonly limits?: RetryLimits | undefined;
+}
+
+/**
+ * The circuit after a failure of the way: open for 1 s, doubling to 5 min, or longer where the other side asks for it.
+ * Never shorter: systems that are down like to say 0.
+ */
+export function failCircuit(circuit: Circuit, { now, retryAfterMs = 0, limits }: WayFailure): Circuit {
   // Calls that were under way when it opened fail for the same reason: they are not further failures.
   const failures = circuitState(circuit, now) === "open" ? circuit.failures : circuit.failures + 1;
-  const wait = retryAfterMs === undefined ? retryDelay(failures) : Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
+  const wait = Math.max(retryDelay(failures, limits), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
   return { failures, openUntil: Math.max(circuitState(circuit, now) === "open" ? circuit.openUntil : 0, now + wait) };
 }
 
@@ -36,7 +46,8 @@ export type WayReport = "there" | "nothing" | { readonly retryAfterMs: number | 
 export interface CircuitMember {
   /** Asks for a call; true: it may be made, and `leave` must follow. */
   enter(bridge: string, now: number): boolean;
-  leave(bridge: string, now: number, way: WayReport): void;
+  /** Tells whether the way is there again, after it was broken. */
+  leave(bridge: string, now: number, way: WayReport): boolean;
   quit(): void;
 }
 
@@ -44,7 +55,7 @@ export interface CircuitMember {
 export interface Circuits {
   of(bridge: string): Circuit;
   /** `onChange`: a call of this bridge has ended, so there may be room, or the way may be free again. */
-  join(onChange: (bridge: string) => void): CircuitMember;
+  join(onChange: (bridge: string) => void, retryLimits?: () => RetryLimits): CircuitMember;
 }
 
 /** Calls of one bridge at once, over all buses. */
@@ -63,13 +74,11 @@ export function createCircuits(): Circuits {
     running.set(bridge, calls + 1);
     return true;
   };
-  const leave = (bridge: string, now: number, way: WayReport): void => {
+  const ended = (bridge: string): void => {
     running.set(bridge, (running.get(bridge) ?? 1) - 1);
-    if (way === "there") circuits.delete(bridge);
-    else if (way !== "nothing") circuits.set(bridge, failCircuit(of(bridge), now, way.retryAfterMs));
     for (const listener of [...listeners]) listener(bridge);
   };
-  const join = (onChange: (bridge: string) => void): CircuitMember => {
+  const join: Circuits["join"] = (onChange, retryLimits) => {
     listeners.add(onChange);
     return {
       enter: (bridge, now) => {
@@ -78,7 +87,14 @@ export function createCircuits(): Circuits {
         if (entered && listeners.delete(onChange)) listeners.add(onChange);
         return entered;
       },
-      leave,
+      leave: (bridge, now, way) => {
+        const isBack = way === "there" && circuits.delete(bridge);
+        if (typeof way === "object") {
+          circuits.set(bridge, failCircuit(of(bridge), { now, ...way, limits: retryLimits?.() }));
+        }
+        ended(bridge);
+        return isBack;
+      },
       quit: () => void listeners.delete(onChange),
     };
   };

@@ -118,9 +118,11 @@ export class DeliveryStage {
   }
 
   /** Its wait is over now, if it is the first of its queue. */
-  hurry(item: Item, now: number): void {
+  hurry(item: Item, now: number): boolean {
     const { queue } = item;
-    if (queue?.state === "waiting" && queue.items.first === item) this.#makeReady(queue, now);
+    if (queue?.state !== "waiting" || queue.items.first !== item) return false;
+    this.#makeReady(queue, now);
+    return true;
   }
 
   /** Whether something could go on but for calls that others make. */

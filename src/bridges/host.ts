@@ -1,4 +1,5 @@
 import type { Bus } from "../bus/bus.ts";
+import type { RetryLimits } from "../bus/bus-state.ts";
 import type { Scope } from "../bus/types.ts";
 import type { PlanContent, PlanQuery, PluginLog } from "../hooks/context-types.ts";
 import type { JsonValue } from "../hooks/event-types.ts";
@@ -26,6 +27,8 @@ export interface BridgeHost {
   bridgeTimeoutMs(): number;
   /** How long an action that does not get through is tried. */
   maxAgeMs(): number;
+  /** How long to wait between tries. */
+  retryLimits(): RetryLimits;
   /** Aborted when the dispatcher stops: calls under way are told, and no new one is begun. */
   readonly stopSignal: AbortSignal;
   readPlan(planId: string): Awaitable<PlanContent | undefined>;

@@ -1,9 +1,9 @@
-import * as z from "zod";
 import { actionId } from "../bus/settlement.ts";
 import { type Action, actionSchema, type BusEvent, busEventSchema, type Scope } from "../bus/types.ts";
 import type { JsonValue } from "../hooks/event-types.ts";
 import { copyJson } from "../hooks/json-value.ts";
 import { describeThrown } from "../hooks/thrown.ts";
+import { plainIssues } from "./plain-issues.ts";
 
 /** More in one poll is a mistake of the bridge: its cursor does not move, and the log would fill up. */
 const MAX_EVENTS = 10_000;
@@ -89,15 +89,36 @@ function judgeEvents(events: readonly unknown[], bridge: string, refused: string
       const copy = copyJson(event, "event");
       const named = typeof copy === "object" && copy !== null ? { ...copy, source: bridge } : copy;
       const parsed = busEventSchema.safeParse(named);
-      if (!parsed.success) refused.push(`events[${index}]: ${oneLine(parsed.error)}`);
-      else if (JSON.stringify(parsed.data).length > MAX_EVENT_CHARACTERS) {
-        refused.push(`events[${index}]: larger than ${MAX_EVENT_CHARACTERS} characters`);
-      } else good.push(parsed.data);
+      const problem = parsed.success ? eventProblem(parsed.data) : plainIssues(parsed.error, named);
+      if (problem !== undefined) refused.push(`events[${index}]: ${idOf(copy)}${problem}`);
+      else if (parsed.success) good.push(parsed.data);
     } catch (error) {
-      refused.push(`events[${index}]: ${describeThrown(error)}`);
+      refused.push(`events[${index}]: ${idOf(event)}${describeThrown(error)}`);
     }
   }
   return good;
+}
+
+/** Names the event for whoever looks for it in the outside system; its place in the list is another at each poll. */
+function idOf(event: unknown): string {
+  try {
+    const { id } = event as { id?: unknown };
+    return typeof id === "string" && id !== "" ? `${JSON.stringify(id.slice(0, 100))}: ` : "";
+  } catch {
+    // No object, or one with a trap for an id.
+    return "";
+  }
+}
+
+/** What prloom alone may say: plugins act on these, and a plan's own event must find its id free. */
+const OWN_TYPES = ["plan_created", "plan_edited", "plan_status_changed", "plan_deleted"];
+
+function eventProblem(event: BusEvent): string | undefined {
+  if (OWN_TYPES.includes(event.type)) return `the type ${event.type} is prloom's own; give it another`;
+  const own = OWN_TYPES.find((type) => event.id.startsWith(`${type}-`));
+  if (own !== undefined) return `ids that begin with ${own}- are prloom's own; put the system's name before it`;
+  if (JSON.stringify(event).length <= MAX_EVENT_CHARACTERS) return undefined;
+  return `it is larger than ${MAX_EVENT_CHARACTERS} characters`;
 }
 
 interface ActionsContext {
@@ -112,14 +133,15 @@ function judgeActions(actions: readonly unknown[], { poll, events, refused }: Ac
   const good: Action[] = [];
   for (const [ordinal, given] of actions.entries()) {
     try {
-      const parsed = newActionSchema.safeParse(copyJson(given, "action"));
+      const copy = copyJson(given, "action");
+      const parsed = newActionSchema.safeParse(copy);
       if (!parsed.success) {
-        refused.push(`actions[${ordinal}]: ${oneLine(parsed.error)}`);
+        refused.push(`actions[${ordinal}]: ${plainIssues(parsed.error, copy)}`);
         continue;
       }
       const { relatedEventId } = parsed.data;
       const event =
-        relatedEventId === undefined ? undefined : (poll.findEvent(relatedEventId) ?? byId.get(relatedEventId));
+        relatedEventId === undefined ? undefined : (byId.get(relatedEventId) ?? poll.findEvent(relatedEventId));
       // Without the event nobody knows whose wish it is, and strangers may not do everything.
       if (relatedEventId !== undefined && !event) {
         refused.push(
@@ -135,12 +157,4 @@ function judgeActions(actions: readonly unknown[], { poll, events, refused }: Ac
     }
   }
   return good;
-}
-
-function oneLine(error: z.ZodError): string {
-  const text = z
-    .prettifyError(error)
-    .replaceAll(/\s*\n\s*→ /g, " ")
-    .replaceAll(/\s*\n✖ /g, "; ");
-  return text.replace(/^✖ /, "").slice(0, 500);
 }

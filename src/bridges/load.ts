@@ -1,3 +1,5 @@
+import { distance } from "fastest-levenshtein";
+import { nearest } from "../config/nearest.ts";
 import { withinDeadline } from "../hooks/deadline.ts";
 import type { JsonValue } from "../hooks/event-types.ts";
 import { importModule } from "../hooks/load-module.ts";
@@ -29,7 +31,7 @@ export interface LoadBridgesOptions {
   readonly repoRoot: string;
   readonly scope: "global" | "plan";
   readonly entries: readonly BridgeEntry[];
-  /** How long a factory may take. */
+  /** How long a module, and then its factory, may take. */
   readonly factoryTimeoutMs?: number;
 }
 
@@ -49,10 +51,13 @@ async function loadBridge(options: LoadBridgesOptions, entry: BridgeEntry): Prom
   const key = `${options.scope === "global" ? "globalBridges" : "bridges"}.${name}`;
   const invalid = (what: string, hint: string, cause?: unknown): PrloomError =>
     new PrloomError("bridge-invalid", `The bridge "${name}" (${key}, module ${module}) ${what}.`, hint, cause);
+  const timeoutMs = options.factoryTimeoutMs ?? FACTORY_TIMEOUT_MS;
   const config = deepFreeze(structuredClone(entry.config));
   let exported: unknown;
   try {
-    exported = await importModule({ repoRoot: options.repoRoot, specifier: module });
+    // A module may wait for something at its top level.
+    const { repoRoot } = options;
+    exported = await withinDeadline(() => importModule({ repoRoot, specifier: module }), timeoutMs);
   } catch (error) {
     const hint = error instanceof PrloomError ? error.hint : `Mend ${module}, or correct ${key}.module.`;
     throw invalid(`could not be loaded: ${describeThrown(error)}`, hint, error);
@@ -61,7 +66,7 @@ async function loadBridge(options: LoadBridgesOptions, entry: BridgeEntry): Prom
   let made = exported;
   if (typeof exported === "function") {
     try {
-      made = await withinDeadline(async () => exported(config), options.factoryTimeoutMs ?? FACTORY_TIMEOUT_MS);
+      made = await withinDeadline(async () => exported(config), timeoutMs);
     } catch (error) {
       throw invalid(
         `failed when it was made: ${describeThrown(error)}`,
@@ -90,6 +95,8 @@ export function bridgeProblem(made: unknown): Problem | undefined {
   // Not spread: a bridge may be an instance of a class.
   const { name, targets, events, actions, delivered } = made as Record<keyof Bridge, unknown>;
   if (typeof name !== "string" || name === "") return { what: "has no `name`", hint: `Add a text \`name\`. ${FORM}` };
+  const misspelt = misspeltMember(made);
+  if (misspelt) return misspelt;
   for (const [method, value] of Object.entries({ events, actions, delivered })) {
     if (value === undefined || typeof value === "function") continue;
     return { what: `has \`${method}\` as a ${typeof value}`, hint: `\`${method}\` must be a function. ${FORM}` };
@@ -102,6 +109,33 @@ export function bridgeProblem(made: unknown): Problem | undefined {
     };
   }
   return balanceProblem({ targets: isList ? targets : [], events, actions });
+}
+
+const MEMBERS: readonly (keyof Bridge)[] = ["name", "targets", "events", "actions", "delivered"];
+
+/**
+ * Bridges may have members of their own, `options` or `deliver` for example; one that is nearly a name of ours, where
+ * that is not there, is a mistake. One that could do nothing at all is looked at less strictly.
+ */
+function misspeltMember(made: object): Problem | undefined {
+  const missing = MEMBERS.filter((member) => !(member in made));
+  const isIdle = missing.includes("events") && missing.includes("actions");
+  for (const member of memberNames(made)) {
+    const meant = MEMBERS.some((known) => known === member) ? undefined : nearest(member, missing);
+    if (meant === undefined || !(isIdle || distance(member.toLowerCase(), meant) <= 1)) continue;
+    return {
+      what: `has \`${member}\` and no \`${meant}\` (did you mean ${meant}?)`,
+      hint: `Rename \`${member}\` to \`${meant}\`. ${FORM}`,
+    };
+  }
+  return undefined;
+}
+
+/** Also those that a class gives its instances. */
+function memberNames(made: object): string[] {
+  const type: unknown = Object.getPrototypeOf(made);
+  const inherited = typeof type === "object" && type !== null && type !== Object.prototype ? type : {};
+  return [...Object.keys(made), ...Object.getOwnPropertyNames(inherited)].filter((name) => name !== "constructor");
 }
 
 function balanceProblem(given: { targets: readonly string[]; events: unknown; actions: unknown }): Problem | undefined {

@@ -6,7 +6,7 @@ import type { LoadedBridge } from "./load.ts";
 import type { Item, Queue } from "./outbox-item.ts";
 import type { OutboxMemory } from "./outbox-memory.ts";
 import { concludeAction, DISPATCHER, releaseAction } from "./settle-action.ts";
-import { settleDelivery } from "./settle-delivery.ts";
+import { settleDelivery, tooOld } from "./settle-delivery.ts";
 
 interface Call {
   readonly queue: Queue;
@@ -91,7 +91,8 @@ export class OutboxCarrier {
 
   #ended(queue: Queue, way: WayReport): void {
     this.stage.ended();
-    this.#member.leave(queue.bridge, this.#memory.now(), way);
+    const isBack = this.#member.leave(queue.bridge, this.#memory.now(), way);
+    if (isBack) this.#memory.tell("info", `${queue.bridge} can be reached again`);
   }
 
   #finish(queue: Queue, item: Item): void {
@@ -115,9 +116,13 @@ export class OutboxCarrier {
       return;
     }
     memory.isParked(item);
-    if (delivery.kind !== "later") memory.tell("warn", `${handler}: ${action.id} waits: ${after.reason}`);
+    const { reason } = after;
+    const until = after.kind === "wait" ? after.until : openUntil;
+    if (delivery.kind !== "later") {
+      memory.tellWaits(item, handler, { reason, until: delivery.kind === "stopped" ? undefined : until });
+    }
     if (after.kind === "wait") this.stage.wait(queue, after.until);
-    else this.#waitForBridge(queue, after.reason);
+    else this.#waitForBridge(queue, reason);
   }
 
   #waitForBridge(queue: Queue, reason: string): void {
@@ -132,10 +137,11 @@ export class OutboxCarrier {
   #buryOld(bridge: string, reason: string): void {
     const memory = this.#memory;
     const now = memory.now();
+    const maxAgeMs = memory.options.host.maxAgeMs();
     for (let queue = this.stage.firstFor(bridge); queue; queue = this.stage.firstFor(bridge)) {
       const item = queue.items.first;
-      if (!item || now - (item.since ?? now) < memory.options.host.maxAgeMs()) return;
-      memory.bury(item, deliveryHandler(bridge), `${reason} (waited for longer than bus.maxAge)`);
+      if (!item || now - (item.since ?? now) < maxAgeMs) return;
+      memory.bury(item, deliveryHandler(bridge), tooOld({ maxAgeMs }, reason));
       this.stage.takeFirstFor(bridge);
       this.#finish(queue, item);
     }

@@ -1,3 +1,6 @@
+import type { DeferredAction } from "../bus/bus.ts";
+import { compareCursors } from "../bus/cursor.ts";
+import { type Cursor, START } from "../bus/ports.ts";
 import type { CircuitMember } from "./circuit.ts";
 import type { OutboxOptions } from "./outbox.ts";
 import { OutboxCarrier } from "./outbox-carrier.ts";
@@ -8,6 +11,11 @@ import { OutboxRouter } from "./outbox-router.ts";
 const WINDOW = 500;
 const BATCH = 100;
 
+interface Deferred extends DeferredAction {
+  /** Where it lies in the log. */
+  readonly at: Cursor;
+}
+
 /** What an outbox does in one turn of its loop. */
 export class OutboxDesk {
   readonly #options: OutboxOptions;
@@ -17,13 +25,16 @@ export class OutboxDesk {
   readonly #carrier: OutboxCarrier;
   #mayHaveMore = false;
   #mustLoad = false;
+  /** Actions that were put off in an earlier life or revived, in the order of the log; the next one is the last. */
+  #deferred: Deferred[] = [];
   /** Undefined: it was never woken, so what waits on the bus was not read. */
   #revivals: number | undefined;
 
   constructor(options: OutboxOptions, schedule: () => void) {
     this.#options = options;
     this.#memory = new OutboxMemory(options, schedule);
-    this.#member = options.circuits.join(() => this.hasWork && schedule());
+    const retryLimits = () => options.host.retryLimits();
+    this.#member = options.circuits.join(() => this.hasWork && schedule(), retryLimits);
     this.#carrier = new OutboxCarrier(this.#memory, this.#member);
     this.#router = new OutboxRouter(this.#memory, {
       onCalled: () => this.readMore(),
@@ -58,15 +69,11 @@ export class OutboxDesk {
     this.#revivals = revivals;
   }
 
-  /** Tells whether there is something to hurry. */
-  hurry(id: string): boolean {
+  /** Tells whether it waited and is tried now; undefined when nobody knows it. */
+  hurry(id: string): boolean | undefined {
     const item = this.#memory.items.get(id);
-    if (item) {
-      this.#router.stage.hurry(item);
-      this.#carrier.stage.hurry(item, this.#memory.now());
-      return true;
-    }
-    return false;
+    if (!item) return undefined;
+    return this.#router.stage.hurry(item) || this.#carrier.stage.hurry(item, this.#memory.now());
   }
 
   stop(): void {
@@ -105,14 +112,31 @@ export class OutboxDesk {
   #read(): void {
     const { bus } = this.#options;
     const { items, unparked } = this.#memory;
-    if (this.#mustLoad) {
-      for (const { action, since } of bus.deferredActions()) this.#take(action, since);
-      this.#mustLoad = false;
-    }
+    if (this.#mustLoad) this.#load();
     while (this.#mayHaveMore && unparked.size < WINDOW) {
       const batch = bus.freshActions(BATCH, (id) => !items.has(id));
       if (batch.length < BATCH) this.#mayHaveMore = false;
-      for (const { action } of batch) this.#take(action, undefined);
+      for (const { action, cursor } of batch) {
+        this.#takeDeferred(({ at }) => compareCursors(at, cursor) < 0);
+        this.#take(action, undefined);
+      }
+    }
+    if (!this.#mayHaveMore) this.#takeDeferred(() => true);
+  }
+
+  #load(): void {
+    const { bus } = this.#options;
+    const known = bus.deferredActions().filter(({ action }) => !this.#memory.items.has(action.id));
+    const places = known.length === 0 ? {} : bus.state().deferredActionIds;
+    this.#deferred = known.map((one) => ({ ...one, at: places[one.action.id]?.at ?? START })).reverse();
+    this.#mustLoad = false;
+  }
+
+  /** One that was put off may be older or younger than one that was under way: both are taken in the order of the log. */
+  #takeDeferred(isNext: (deferred: Deferred) => boolean): void {
+    for (let next = this.#deferred.at(-1); next && isNext(next); next = this.#deferred.at(-1)) {
+      this.#take(next.action, next.since);
+      this.#deferred.pop();
     }
   }
 

@@ -3,6 +3,7 @@ import { Fifo } from "./fifo.ts";
 import type { OutboxOptions } from "./outbox.ts";
 import { addressKey, type Item } from "./outbox-item.ts";
 import { buryAction, isHeld, parkAction } from "./settle-action.ts";
+import { unstopped, waitInWords } from "./wording.ts";
 
 /**
  * The actions of one outbox, and what is to be written about them. Everything that writes is a job; jobs are done in
@@ -72,12 +73,18 @@ export class OutboxMemory {
     this.tellDead(item, handler, reason);
   }
 
-  tellDead({ action }: Item, handler: string, reason: string): void {
-    const what = `${action.payload.type} for ${action.target.target}`;
-    this.tell("bad", `${handler} gave up on ${what}: ${reason} (prloom retry ${action.id})`);
+  tellDead(item: Item, handler: string, reason: string): void {
+    this.tell("bad", `${handler} gave up on ${nameOf(item)}: ${unstopped(reason)} (prloom retry ${item.action.id})`);
   }
 
-  tell(level: "warn" | "bad", text: string): void {
+  /** `until`: when it is tried again; undefined: at the next start. */
+  tellWaits(item: Item, handler: string, { reason, until }: { reason: string; until: number | undefined }): void {
+    const next =
+      until === undefined ? "tried again at the next start" : `next try in ${waitInWords(until - this.now())}`;
+    this.tell("warn", `${handler}: ${nameOf(item)} waits: ${unstopped(reason)}; ${next}`);
+  }
+
+  tell(level: "info" | "warn" | "bad", text: string): void {
     const { host, scope } = this.options;
     host.report({ ...scope, level, text });
   }
@@ -93,4 +100,13 @@ export class OutboxMemory {
   keyOf(action: Action, target: ReplyAddress): string {
     return JSON.stringify([target.target, (this.options.addressKey ?? addressKey)(action, target)]);
   }
+}
+
+const MOST_OF_TOKEN = 60;
+
+/** What it is and where it goes, for people. */
+function nameOf({ action, target }: Item): string {
+  const { token = "" } = target;
+  const shown = token.length > MOST_OF_TOKEN ? `${token.slice(0, MOST_OF_TOKEN)}…` : token;
+  return `${action.payload.type} to ${target.target}${shown === "" ? "" : `/${shown}`}`;
 }

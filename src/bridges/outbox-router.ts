@@ -6,9 +6,6 @@ import type { OutboxMemory } from "./outbox-memory.ts";
 import { RouteStage } from "./route-stage.ts";
 import { concludeAction, DISPATCHER, releaseAction } from "./settle-action.ts";
 
-/** A routing that waits until a time that is over would otherwise be tried without pause. */
-const LEAST_WAIT_MS = 1000;
-
 export interface RouterHooks {
   /** `item.target` is where it goes; a bridge delivers there. */
   onRouted(item: Item, bridge: string): void;
@@ -62,7 +59,8 @@ export class OutboxRouter {
     const memory = this.#memory;
     const { bus, bridgeFor } = memory.options;
     if (routed.kind === "waiting") {
-      const until = routed.until > memory.now() ? routed.until : memory.now() + LEAST_WAIT_MS;
+      // A routing that waits until a time that is over would otherwise be tried without pause.
+      const until = routed.until > memory.now() ? routed.until : memory.now() + memory.options.host.retryLimits().minMs;
       memory.hold(item, until);
       this.stage.wait(item, until);
       return;
@@ -77,7 +75,8 @@ export class OutboxRouter {
     const { id } = item.action;
     if (routed.kind === "handled") concludeAction(bus, id, { handler: DISPATCHER, reason: `blocked by ${routed.by}` });
     else if (routed.kind === "dead") releaseAction(bus, id);
-    else if (routed.kind === "refused") memory.bury(item, DISPATCHER, routed.reason);
+    // Not a dead letter: nothing that a person could mend would let it through. Whoever refused has told it.
+    else if (routed.kind === "refused") concludeAction(bus, id, { handler: DISPATCHER, reason: routed.reason });
     else memory.bury(item, DISPATCHER, memory.noBridge(routed.target.target));
     memory.forget(item);
     this.stage.passed(item);

@@ -38,7 +38,7 @@ export interface Outbox {
   /** There may be new actions, or dead letters that were revived. */
   wake(): void;
   /** An action that waits may be tried now. */
-  hurry(actionId: string): void;
+  hurry(actionId: string): boolean | undefined;
   /** Nothing is under way, and nothing could be begun now. */
   idle(): boolean;
   /** When the next wait is over. */
@@ -82,8 +82,10 @@ class WorkingOutbox implements Outbox {
     this.#schedule();
   }
 
-  hurry(actionId: string): void {
-    if (this.#desk.hurry(actionId)) this.#schedule();
+  hurry(actionId: string): boolean | undefined {
+    const isHurried = this.#desk.hurry(actionId);
+    if (isHurried) this.#schedule();
+    return isHurried;
   }
 
   idle(): boolean {
@@ -146,7 +148,7 @@ class WorkingOutbox implements Outbox {
   #failed(error: unknown): void {
     const { host, scope } = this.#options;
     this.#failures += 1;
-    this.#retryAt = host.clock.now() + retryDelay(this.#failures);
+    this.#retryAt = host.clock.now() + retryDelay(this.#failures, host.retryLimits());
     host.report({ ...scope, level: "bad", text: `deliveries wait, their journal failed: ${messageOf(error)}` });
   }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { AppendedEvents, Bus } from "../bus/bus.ts";
 import type { Settlement } from "../bus/types.ts";
 import type { JsonValue } from "../hooks/event-types.ts";
 import { describeThrown } from "../hooks/thrown.ts";
@@ -7,6 +8,8 @@ import { callBridge } from "./call-bridge.ts";
 import { type BridgeHost, type BridgeScope, type BridgeStateRef, busScope } from "./host.ts";
 import { type JudgedPoll, judgePoll } from "./judge-poll.ts";
 import type { LoadedBridge } from "./load.ts";
+import { withoutClashes } from "./poll-clashes.ts";
+import { pollMemory, remember } from "./poll-memory.ts";
 
 /** What a poll brought. */
 export interface PollOutcome {
@@ -19,6 +22,7 @@ export interface PollOutcome {
   readonly failed?: string;
 }
 
+const NO_EVENTS: AppendedEvents = { appended: [], duplicates: [], refused: [] };
 const NOTHING: PollOutcome = { events: 0, actions: 0, refused: [] };
 /** Refusals that are told one by one; a bridge that is all wrong must not fill the log. */
 const MOST_TOLD = 20;
@@ -68,9 +72,9 @@ interface Committing {
 
 /** The events first, then the cursor: a kill in between makes the bridge tell them again, under the same ids. */
 function commit(scope: BridgeScope, judged: JudgedPoll & { kind: "good" }, poll: Committing): PollOutcome {
-  const { actions, refused } = judged;
-  const appended = judged.events.length === 0 ? 0 : scope.bus.appendEvents(judged.events).appended.length;
+  const appended = judged.events.length === 0 ? NO_EVENTS : scope.bus.appendEvents(judged.events);
   crashPoint("poll:events-appended");
+  const { actions, refused } = withoutClashes(scope.bus, { ...judged, bridge: poll.name, appended });
   const isMoved = judged.state !== undefined && !isDeepStrictEqual(judged.state.value, poll.before);
   if (isMoved || actions.length > 0) {
     const patch = { seq: { value: poll.seq }, ...(judged.state ? { state: judged.state } : {}) };
@@ -84,17 +88,29 @@ function commit(scope: BridgeScope, judged: JudgedPoll & { kind: "good" }, poll:
     });
     crashPoint("poll:settled");
   }
-  return { events: appended, actions: actions.length, refused };
+  return { events: appended.appended.length, actions: actions.length, refused };
 }
 
-function tell(host: BridgeHost, { planId }: BridgeScope, { name }: LoadedBridge, outcome: PollOutcome): void {
+/** Those of the refusals that were not told before. Its place in the list is no part of what is told about an event. */
+function untold(bus: Bus, bridge: string, refused: readonly string[]): string[] {
+  const { told } = pollMemory(bus, bridge);
+  return refused.filter((reason) => {
+    const what = reason.replace(/^events\[\d+\]: (?=")/, "");
+    const isNew = !told.has(what);
+    remember(told, what, true);
+    return isNew;
+  });
+}
+
+function tell(host: BridgeHost, { bus, planId }: BridgeScope, { name }: LoadedBridge, outcome: PollOutcome): void {
   const where = planId === undefined ? {} : { planId };
   if (outcome.failed !== undefined) {
     host.report({ ...where, level: "warn", text: `the poll of bridge ${name} failed: ${outcome.failed}` });
   }
-  for (const reason of outcome.refused.slice(0, MOST_TOLD)) {
+  const refused = untold(bus, name, outcome.refused);
+  for (const reason of refused.slice(0, MOST_TOLD)) {
     host.report({ ...where, level: "warn", text: `bridge ${name}: not taken: ${reason}` });
   }
-  const rest = outcome.refused.length - MOST_TOLD;
+  const rest = refused.length - MOST_TOLD;
   if (rest > 0) host.report({ ...where, level: "warn", text: `bridge ${name}: ${rest} more were not taken` });
 }

@@ -78,9 +78,11 @@ export class RouteStage {
   }
 
   /** Its wait is over now, if it is one that others wait for. */
-  hurry(item: Item): void {
+  hurry(item: Item): boolean {
     const { origin } = item;
-    if (origin && origin.items.first === item && this.#routing !== item) this.#release(origin);
+    if (!origin || origin.items.first !== item || this.#routing === item) return false;
+    this.#release(origin);
+    return true;
   }
 
   #release(origin: Origin): void {

@@ -2,9 +2,12 @@ import type { Bus } from "../bus/bus.ts";
 import type { Settlement } from "../bus/types.ts";
 
 /** Under this name an action waits that nobody was called for yet: it keeps its place, and a restart finds it. */
-export const OUTBOX = "outbox";
+const OUTBOX = "outbox";
 /** Under this name prloom itself decides about an action. */
 export const DISPATCHER = "dispatcher";
+
+/** The reason of letters that only follow from another one of the same record. */
+export const GIVEN_UP_BY_OTHERS = "given up by others";
 
 const ABOUT = { about: "action" };
 
@@ -13,10 +16,20 @@ export interface Parking {
   readonly until: number | undefined;
 }
 
+/** A dead letter that was revived waits again, and the name it waited under before is used up. */
+function outboxName(bus: Bus, id: string): string {
+  let name = OUTBOX;
+  for (let life = 2; bus.handlerStatus(id, name) === "settled"; life += 1) name = `${OUTBOX}-${life}`;
+  return name;
+}
+
+const isOutbox = (handler: string): boolean => handler === OUTBOX || handler.startsWith(`${OUTBOX}-`);
+
 /** Puts an action off, so that the cursor can go on. Said once: it holds until the action is concluded. */
 export function parkAction(bus: Bus, id: string, { reason, until }: Parking): void {
   const when = until === undefined ? {} : { until };
-  bus.settle({ record: id, handler: OUTBOX, outcome: "deferred", reason, ...when, marks: ABOUT }, { sync: false });
+  const handler = outboxName(bus, id);
+  bus.settle({ record: id, handler, outcome: "deferred", reason, ...when, marks: ABOUT }, { sync: false });
 }
 
 /** Whether the bus would find the action after a restart even if every hook had answered. */
@@ -39,7 +52,7 @@ export function concludeAction(bus: Bus, id: string, { handler, reason }: Conclu
   const why = reason === undefined ? {} : { reason };
   const marks = { ...ABOUT, moveCursor: true, ...closed };
   bus.settle({ record: id, handler, outcome: "handled", ...why, marks }, { sync: false });
-  release(bus, id, { others, closed: true });
+  pass(bus, id, { handlers: others, closed: true });
 }
 
 /** The action is a dead letter. What hooks decided about it is kept: revived, it goes where they sent it. */
@@ -49,15 +62,23 @@ export function buryAction(bus: Bus, id: string, { handler, reason }: Required<C
   releaseAction(bus, id, handler);
 }
 
-/** Somebody else said the last word: nothing waits for the action any more but what is named. */
+/**
+ * The action died by another's word: nothing waits for it any more but what is named. Whoever else waited gives it up
+ * too and is not done with it: revived, it must be asked again. The place in the outbox goes last, so that a kill in
+ * between finds the action.
+ */
 export function releaseAction(bus: Bus, id: string, except?: string): void {
   const others = bus.waitingHandlers(id).filter((other) => other !== except);
-  release(bus, id, { others, closed: false });
+  const marks = { ...ABOUT, moveCursor: true, dead: true };
+  for (const handler of others.filter((other) => !isOutbox(other))) {
+    bus.settle({ record: id, handler, outcome: "threw", reason: GIVEN_UP_BY_OTHERS, marks }, { sync: false });
+  }
+  pass(bus, id, { handlers: others.filter(isOutbox), closed: false });
 }
 
-function release(bus: Bus, id: string, { others, closed }: { others: readonly string[]; closed: boolean }): void {
-  others.forEach((handler, index) => {
-    const last = closed && index === others.length - 1 ? { closed: true } : {};
+function pass(bus: Bus, id: string, { handlers, closed }: { handlers: readonly string[]; closed: boolean }): void {
+  handlers.forEach((handler, index) => {
+    const last = closed && index === handlers.length - 1 ? { closed: true } : {};
     const settlement: Settlement = { record: id, handler, outcome: "passed", marks: { ...ABOUT, ...last } };
     bus.settle(settlement, { sync: false });
   });

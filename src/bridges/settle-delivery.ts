@@ -1,6 +1,7 @@
 import type { Bus } from "../bus/bus.ts";
 import type { Delivery } from "./deliver.ts";
 import { buryAction, concludeAction, releaseAction } from "./settle-action.ts";
+import { unstopped, waitInWords } from "./wording.ts";
 
 export interface FinishedCall {
   readonly id: string;
@@ -84,6 +85,7 @@ function isTooOld(bus: Bus, { id, handler, since, now, maxAgeMs }: FinishedCall)
   return now - (bus.waitOf(id, handler)?.since ?? since ?? now) >= maxAgeMs;
 }
 
-function tooOld({ maxAgeMs }: FinishedCall, reason: string): string {
-  return `${reason} (given up after ${Math.round(maxAgeMs / 3_600_000)} h)`;
+/** Why an action that never got through is given up. */
+export function tooOld({ maxAgeMs }: Pick<FinishedCall, "maxAgeMs">, reason: string): string {
+  return `${unstopped(reason)} (for longer than bus.maxAge, ${waitInWords(maxAgeMs)})`;
 }

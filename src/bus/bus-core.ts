@@ -8,6 +8,7 @@ import type { About } from "./ledger-entries.ts";
 import { createOffers, type Offers } from "./offers.ts";
 import type { Cursor, Envelope, Log, LogName } from "./ports.ts";
 import { createProjection, type Projection } from "./projection.ts";
+import { createRecentEvents, type RecentEvents } from "./recent-events.ts";
 import { createRecordFinder, parseAction, parseEvent, type RecordFinder } from "./record-finder.ts";
 import { readStateFile } from "./state-file.ts";
 import type { Action, BusEvent, Scope, Settlement } from "./types.ts";
@@ -42,6 +43,7 @@ export interface Core extends BusOptions {
   readonly projection: Projection;
   readonly event: Kind<BusEvent>;
   readonly action: Kind<Action>;
+  readonly recent: RecentEvents;
   /** Something was settled since the snapshot was written. */
   dirty: boolean;
   /** Something was appended without sync, by us or by a process that was killed. */
@@ -71,11 +73,17 @@ export function openCore(options: BusOptions): Core {
     };
     return { offers, finder, hold };
   };
+  const recent = createRecentEvents();
   return {
     ...options,
     ledger,
     projection,
-    event: kind("event", parseEvent),
+    recent,
+    event: kind("event", (record) => {
+      const parsed = parseEvent(record);
+      if (parsed) recent.put(parsed.value);
+      return parsed;
+    }),
     action: kind("action", parseAction),
     dirty,
     unsynced: dirty && !options.readOnly,

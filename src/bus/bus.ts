@@ -2,12 +2,13 @@ import * as z from "zod";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { type BusOptions, type Core, openCore } from "./bus-core.ts";
 import type { BusState, DeadLetter } from "./bus-state.ts";
+import type { BusLimits } from "./complete-settlement.ts";
+import { type DeferredWait, deferredList, deferredSummary } from "./deferred.ts";
 import type { JsonValue } from "./json.ts";
 import type { About } from "./ledger-entries.ts";
 import {
   createDeferredActions,
   type DeferredAction,
-  deferredSummary,
   freshActions,
   nextRetryAt,
   offered,
@@ -19,6 +20,7 @@ import { createEventReader, type EventPage, type EventQuery, findEvent } from ".
 import {
   type Attempted,
   attempt,
+  drop,
   type HandlerStatus,
   type HandlerWait,
   handlerStatus,
@@ -27,6 +29,7 @@ import {
   type SettleOptions,
   settle,
   sync,
+  uncount,
   waitOf,
 } from "./settling.ts";
 import { writeStateFile } from "./state-file.ts";
@@ -34,6 +37,7 @@ import { type Action, type BusEvent, busEventSchema, type Settlement } from "./t
 
 export type { BusOptions } from "./bus-core.ts";
 export type { BusLimits } from "./complete-settlement.ts";
+export type { DeferredWait } from "./deferred.ts";
 export type { JsonValue } from "./json.ts";
 export type { DeferredAction } from "./offering.ts";
 export type { EventPage, EventQuery } from "./read-events.ts";
@@ -56,6 +60,10 @@ export interface Bus {
   pendingTriage(): BusEvent[];
   /** Counts a call before it is made. Never synced: a machine that lost its power made no call that it remembers. */
   attempt(recordId: string, handler: string): Attempted;
+  /** Takes the last counted call back: it was broken off, and a record that is in no journal cannot be put off. */
+  uncount(recordId: string, handler: string): void;
+  /** The limits that it was opened with. */
+  limits(): BusLimits;
   /**
    * Records what a handler did. `marks.moveCursor: true` says that every handler has been offered the record; the
    * cursor then goes as far as it may without passing one that is not done. Actions need it only with `passed`. An
@@ -83,10 +91,14 @@ export interface Bus {
   deferredActions(): DeferredAction[];
   /** When the next wait is over: a time in the past when one is over already. */
   nextRetryAt(about?: About): number | undefined;
-  deferredSummary(): { count: number; oldestMs: number };
+  deferredSummary(about?: About): { count: number; oldestMs: number };
+  /** Up to `limit` of the waits, soonest first: each handler that waits for an event, and each action once. */
+  deferredList(limit: number): DeferredWait[];
   deadLetters(): DeadLetter[];
   /** Lets the dead letters of a record be tried again; tells how many there were. */
   revive(recordId: string): number;
+  /** Gives the dead letters of a record up for good, or that of one handler; tells how many there were. */
+  drop(recordId: string, handler?: string): number;
   /** How often something was revived since it was opened: whoever keeps waiting records in memory looks again when it grew. */
   revivals(): number;
   state(): BusState;
@@ -105,6 +117,8 @@ export function openBus(options: BusOptions): Bus {
       offered(core, "event", core.event, limit).map(({ value: event, cursor }) => ({ event, cursor })),
     pendingTriage: () => pendingTriage(core),
     attempt: (recordId, handler) => attempt(core, recordId, handler),
+    uncount: (recordId, handler) => uncount(core, recordId, handler),
+    limits: () => core.limits,
     settle: (settlement, how) => settle(core, settlement, how),
     sync: () => sync(core),
     results: (recordId) => new Map(core.ledger.entry(recordId)?.results),
@@ -122,13 +136,15 @@ export function openBus(options: BusOptions): Bus {
     freshActions: (limit, isWanted) => freshActions(core, limit, isWanted),
     deferredActions: createDeferredActions(core),
     nextRetryAt: (about) => nextRetryAt(core, about),
-    deferredSummary: () => deferredSummary(core),
+    deferredSummary: (about) => deferredSummary(core, about),
+    deferredList: (limit) => deferredList(core, limit),
     deadLetters: () => core.ledger.letters(),
     revive: (recordId) => {
       const count = revive(core, recordId);
       if (count > 0) revivals += 1;
       return count;
     },
+    drop: (recordId, handler) => drop(core, recordId, handler),
     revivals: () => revivals,
     state: () => core.ledger.snapshot(),
     save: () => save(core),
@@ -150,8 +166,11 @@ function appendEvents(core: Core, events: readonly BusEvent[]): AppendedEvents {
   });
   const records = valid.map((event) => ({ kind: "event", id: event.id, data: event }));
   const result = core.log.append({ scope: core.scope, log: "events" }, records);
-  duplicates.push(...result.duplicates);
-  return { appended: withoutDuplicates(valid, result.duplicates), duplicates, refused };
+  for (const id of result.duplicates) duplicates.push(id);
+  const appended = withoutDuplicates(valid, result.duplicates);
+  // As a reader will find it: nothing of the caller's objects, and no key that JSON leaves out.
+  for (const event of appended) core.recent.put(JSON.parse(JSON.stringify(event)));
+  return { appended, duplicates, refused };
 }
 
 function isKnown(core: Core, id: string): boolean {

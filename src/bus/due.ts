@@ -1,5 +1,6 @@
+import { compareCursors } from "./cursor.ts";
 import { createLogOrder } from "./log-order.ts";
-import type { Cursor } from "./ports.ts";
+import { type Cursor, START } from "./ports.ts";
 
 interface Slot<T> {
   readonly item: T;
@@ -36,22 +37,29 @@ export function createDue<T>(): Due<T> {
     while (heap[0] && !isCurrent(heap[0])) pop(heap);
     return heap[0];
   };
-  const remove = (item: T): void => {
+  const leaveSlot = (item: T): void => {
     const slot = slots.get(item);
     if (!slot) return;
     slots.delete(item);
-    waiting.delete(item);
     ripe.delete(slot);
     if (heap.length <= 2 * slots.size + TOLERATED) return;
     heap = heap.filter(isCurrent);
     // A sorted list is a heap.
     heap.sort((a, b) => a.until - b.until);
   };
+  const remove = (item: T): void => {
+    leaveSlot(item);
+    waiting.delete(item);
+  };
   const ripen = (now: number): void => {
+    const ripened: Slot<T>[] = [];
     for (let slot = earliest(); slot && slot.until <= now; slot = earliest()) {
       pop(heap);
-      ripe.put(slot, slot.at);
+      ripened.push(slot);
     }
+    // Many at once mostly lie in no order: sorted, each is put behind the one before.
+    if (ripened.length > 1) ripened.sort((a, b) => compareCursors(a.at ?? START, b.at ?? START));
+    for (const slot of ripened) ripe.put(slot, slot.at);
   };
   /** A clock that was set back makes what was due wait again. */
   const unripen = (now: number): void => {
@@ -65,7 +73,7 @@ export function createDue<T>(): Due<T> {
     put: (item, until, at) => {
       const before = slots.get(item);
       if (before?.until === until && before.at === at) return;
-      remove(item);
+      leaveSlot(item);
       const slot = { item, until, at };
       slots.set(item, slot);
       waiting.put(item, at);

@@ -96,10 +96,25 @@ function apply(books: Books, record: Envelope, cursor: Cursor): Effects {
     if (!entry.finals.has(handler)) entry.calls.set(handler, attemptsOf(entry, handler) + 1);
     return {};
   }
+  if (record.kind === "uncount") {
+    uncount(books, id, handler);
+    return {};
+  }
   if (record.kind !== "settlement" || typeof data.outcome !== "string") return {};
   if (data.also !== undefined && !Array.isArray(data.also)) return {};
   if (data.marks !== undefined && asObject(data.marks) !== data.marks) return {};
   return applySettlement(books, record.data as Settlement, ts);
+}
+
+/** As if the last call had not been made; what only it made known is forgotten. */
+function uncount(books: Books, id: string, handler: string): void {
+  const entry = books.entries.get(id);
+  const count = entry?.calls.get(handler);
+  if (!entry || count === undefined) return;
+  if (count - 1 > (entry.waits.get(handler)?.attempts ?? 0)) entry.calls.set(handler, count - 1);
+  else entry.calls.delete(handler);
+  const isKnown = entry.calls.size + entry.waits.size + entry.finals.size + entry.dead.size + entry.results.size > 0;
+  if (!isKnown && entry.pendingSince === undefined && entry.at === undefined) books.entries.delete(id);
 }
 
 function applySettlement(books: Books, settlement: Settlement, ts: number): Effects {
@@ -164,9 +179,8 @@ function review(books: Books, entry: Entry): void {
 function forget({ entries }: Books, list: Set<string>): void {
   for (const id of [...list].slice(0, FORGOTTEN_AT_ONCE)) {
     list.delete(id);
-    const old = entries.get(id);
-    if (old?.dead.size) old.finals.clear();
-    else entries.delete(id);
+    // Who is done with a record is known as long as a dead letter of it may be tried again: the others must not be.
+    if (!entries.get(id)?.dead.size) entries.delete(id);
   }
 }
 

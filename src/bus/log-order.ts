@@ -19,17 +19,30 @@ export interface LogOrder<T> {
   readonly size: number;
 }
 
+/** Places that were left stay in the list until there are this many, and a quarter as many as others. */
+const TOLERATED = 64;
+
 /** Makes an empty one. */
 export function createLogOrder<T>(): LogOrder<T> {
-  const places: Place<T>[] = [];
+  let places: Place<T>[] = [];
+  /** Nothing before it is current. */
+  let head = 0;
   const byItem = new Map<T, Place<T>>();
   let serial = 0;
+  const isCurrent = (place: Place<T>): boolean => byItem.get(place.item) === place;
 
+  // Taking a place out of the list would cost what is behind it, and many go from the front.
   const remove = (item: T): void => {
-    const place = byItem.get(item);
-    if (!place) return;
-    byItem.delete(item);
-    places.splice(indexOf(places, place), 1);
+    if (!byItem.delete(item) || places.length <= 1.25 * byItem.size + TOLERATED) return;
+    places = places.filter(isCurrent);
+    head = 0;
+  };
+  const first = (): T | undefined => {
+    for (let place = places[head]; place; place = places[head]) {
+      if (isCurrent(place)) return place.item;
+      head += 1;
+    }
+    return undefined;
   };
   return {
     put: (item, at = START) => {
@@ -38,20 +51,27 @@ export function createLogOrder<T>(): LogOrder<T> {
       serial += 1;
       const place = { item, at, position: parseCursor(at), serial };
       byItem.set(item, place);
-      places.splice(indexOf(places, place), 0, place);
+      const index = indexOf(places, place);
+      places.splice(index, 0, place);
+      head = Math.min(head, index);
     },
     delete: remove,
-    first: () => places[0]?.item,
+    first,
     items: function* () {
-      for (const { item } of places) yield item;
+      first();
+      const listed = places;
+      for (let index = head; index < listed.length; index += 1) {
+        const place = listed[index];
+        if (place && isCurrent(place)) yield place.item;
+      }
     },
     get size() {
-      return places.length;
+      return byItem.size;
     },
   };
 }
 
-/** Where a place is, or belongs. */
+/** Where a place belongs. */
 function indexOf<T>(places: readonly Place<T>[], wanted: Place<T>): number {
   let low = 0;
   let high = places.length;

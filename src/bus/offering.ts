@@ -130,15 +130,3 @@ export function nextRetryAt({ ledger }: Core, about?: About): number | undefined
   const times = [ledger.waiting.event.next(), ledger.waiting.action.next()].filter((time) => time !== undefined);
   return times.length === 0 ? undefined : Math.min(...times);
 }
-
-/** How many records were put off, and for how long the oldest of them. */
-export function deferredSummary({ ledger, clock }: Core): { count: number; oldestMs: number } {
-  const { event, action } = ledger.waiting;
-  const count = event.size + action.size;
-  if (count === 0) return { count, oldestMs: 0 };
-  let oldest = clock.now();
-  for (const kind of [event, action]) {
-    for (const { waits } of kind.all()) for (const { since } of waits.values()) oldest = Math.min(oldest, since);
-  }
-  return { count, oldestMs: clock.now() - oldest };
-}

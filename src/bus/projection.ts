@@ -64,15 +64,24 @@ export function createProjection(options: ProjectionOptions): Projection {
     log.append(address, missing, { sync });
     records.length = 0;
   };
+  /** One that could not be taken in is told again, with those after it; taking each off the front would cost the rest. */
+  const tellWins = (): void => {
+    let told = 0;
+    try {
+      for (const { settlement, cursor } of wins) {
+        options.onWon?.(settlement, cursor);
+        told += 1;
+      }
+    } finally {
+      wins.splice(0, told);
+    }
+  };
   const flush = (sync = true): void => {
     if (!options.writes) return;
     project("actions", actions, sync);
     crashPoint("bus.projected");
     project("dead", dead, sync);
-    for (let next = wins[0]; next; next = wins[0]) {
-      options.onWon?.(next.settlement, next.cursor);
-      wins.shift();
-    }
+    tellWins();
     repaired = true;
   };
   const catchUp = (): number => {

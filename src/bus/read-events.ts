@@ -73,6 +73,10 @@ export function findEvent(core: Core, id: string): BusEvent | undefined {
   if (offer) return offer.value;
   const entry = core.ledger.entry(id);
   if (entry?.at !== undefined && entry.about === "event") return core.event.finder.find(entry);
+  const known = core.recent.get(id);
+  if (known) return known;
   const record = core.log.find({ scope: core.scope, log: "events" }, id, { recent: true })?.record;
-  return record && parseEvent(record)?.value;
+  const found = record && parseEvent(record)?.value;
+  if (found) core.recent.put(found);
+  return found;
 }

@@ -89,6 +89,12 @@ export function attempt(core: Core, recordId: string, handler: string): Attempte
   return { attempts: before + 1, allowed: true, uncertain };
 }
 
+/** Takes a counted call back that was nobody's fault. Unlike a deferral it makes nobody wait for the record. */
+export function uncount(core: Core, recordId: string, handler: string): void {
+  if (core.ledger.entry(recordId)?.calls.has(handler) !== true) return;
+  record(core, { kind: "uncount", data: { record: recordId, handler } }, false);
+}
+
 /** Records what a handler did with a record; the first final settlement of a handler wins. */
 export function settle(core: Core, input: Settlement, options: SettleOptions = {}): Settled {
   core.projection.flush();
@@ -178,4 +184,23 @@ export function revive(core: Core, recordId: string): number {
   const count = core.ledger.entry(recordId)?.dead.size ?? 0;
   if (count > 0) record(core, { kind: "revival", data: { record: recordId } }, true);
   return count;
+}
+
+/** Gives the dead letters of a record up for good, or that of one handler; tells how many there were. */
+export function drop(core: Core, recordId: string, handler?: string): number {
+  const entry = core.ledger.entry(recordId);
+  const dropped = [...(entry?.dead.keys() ?? [])].filter((other) => handler === undefined || other === handler);
+  if (!entry || dropped.length === 0) return 0;
+  const { about } = entry;
+  const isLast = dropped.length === entry.dead.size;
+  // An action with a dead letter waits for nothing, but a kill may have come before that was said.
+  const waits = about === "action" && isLast ? [...entry.waits.keys()] : [];
+  const isOver = isLast && waits.length === entry.waits.size && entry.pendingSince === undefined;
+  const handlers = [...waits, ...dropped];
+  for (const [index, each] of handlers.entries()) {
+    const closed = isOver && index === handlers.length - 1 ? { closed: true } : {};
+    const reason = "dropped by a person";
+    settle(core, { record: recordId, handler: each, outcome: "handled", reason, marks: { about, ...closed } });
+  }
+  return dropped.length;
 }

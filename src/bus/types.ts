@@ -62,6 +62,8 @@ export const payloadSchema = z.discriminatedUnion("type", [
     source: z.looseObject({ system: z.string().optional(), kind: z.string().optional(), id: z.string().optional() }),
     title: z.string().optional(),
     planMarkdown: z.string().optional(),
+    /** The text that planMarkdown was made from, for sources to which the plan's text is written back. */
+    base: z.string().optional(),
     metadata: z.record(z.string(), z.unknown()).optional(),
     status: z.enum(["draft", "queued"]).optional(),
     hidden: z.boolean().optional(),

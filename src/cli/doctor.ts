@@ -1,5 +1,6 @@
 import { checkEverything, type Finding } from "./doctor/checks.ts";
 import type { Call } from "./output.ts";
+import { hintLines } from "./render/hint.ts";
 import { visible } from "./render/safe-text.ts";
 
 const MARKS = { ok: ["✓", "green"], warn: ["!", "yellow"], bad: ["✗", "red"] } as const;
@@ -14,7 +15,7 @@ export async function doctor(call: Call): Promise<number> {
     const [first = "", ...more] = finding.text.split("\n").map(visible);
     output.line(`${output.paint(style, mark)} ${finding.name}: ${first}`);
     for (const line of more) output.line(`  ${line}`);
-    if (finding.hint !== undefined) output.line(`  hint: ${visible(finding.hint)}`);
+    for (const line of finding.hint === undefined ? [] : hintLines(finding.hint)) output.line(line);
   }
   const count = (state: Finding["state"]) => findings.filter((finding) => finding.state === state).length;
   output.line();

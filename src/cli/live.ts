@@ -4,7 +4,7 @@ import { textPath } from "../dispatcher/observe.ts";
 import { readRuns } from "../dispatcher/read.ts";
 import type { Output } from "./output.ts";
 import type { Style } from "./render/colour.ts";
-import { firstLine, visible } from "./render/safe-text.ts";
+import { visible, visibleLines } from "./render/safe-text.ts";
 import { type Cell, type Column, progressBar, renderTable } from "./render/table.ts";
 import { ageOf, clockTime } from "./render/time.ts";
 import { unfinishedRuns } from "./unfinished-runs.ts";
@@ -23,13 +23,20 @@ export function jsonLines(): LiveView {
   };
 }
 
-/** One line per progress, for files and pipes. */
+/** One line per progress, and below it what else its text has, for files and pipes. */
 export function plainLines(output: Output): LiveView {
   return {
-    show: ({ at, planId, text }) =>
-      output.line(`${at}  ${planId === undefined ? "" : `${visible(planId)}  `}${firstLine(text)}`),
+    show({ at, planId, text }) {
+      const [first = "", ...more] = visibleLines(text.trim());
+      output.line(`${at}  ${planId === undefined ? "" : `${visible(planId)}  `}${first}`);
+      for (const line of more) output.line(indented(line));
+    },
     close: () => undefined,
   };
+}
+
+function indented(line: string): string {
+  return `    ${line}`.trimEnd();
 }
 
 const STYLES: Readonly<Record<Progress["level"], Style | undefined>> = {
@@ -61,11 +68,11 @@ export function liveBlock(output: Output, loom: Loom): LiveView {
   return {
     show({ at, planId, level, text }) {
       const style = STYLES[level];
+      const [first = "", ...more] = visibleLines(text.trim());
       block.clear();
       const name = planId === undefined ? "" : `${output.paint("bold", visible(planId))}  `;
-      output.line(
-        `${output.paint("dim", clockTime(at))}  ${name}${style ? output.paint(style, firstLine(text)) : firstLine(text)}`,
-      );
+      output.line(`${output.paint("dim", clockTime(at))}  ${name}${style ? output.paint(style, first) : first}`);
+      for (const line of more) output.line(style ? output.paint(style, indented(line)) : indented(line));
       // Many lines may come at once; the block is drawn when they have.
       soon ??= setTimeout(() => {
         soon = undefined;

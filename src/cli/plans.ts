@@ -40,15 +40,28 @@ export function planIds(loom: Loom): string[] {
   return [...new Set([...known, ...loom.inbox.scan().entries.keys()])];
 }
 
-/** Passes on what `act` does; "there is no such plan" gets the nearest name that there is. */
+const MOST_NAMES = 3;
+
+/** What somebody who typed a name that there is not may have meant: ids of plans from outside are long and have a hash at the end. */
+export function meantPlans(id: string, ids: readonly string[]): string | undefined {
+  const longer = ids.filter((candidate) => candidate.startsWith(id)).sort();
+  if (longer.length > 1) {
+    const named = longer.slice(0, MOST_NAMES).map((candidate) => `\`${candidate}\``);
+    const more = longer.length > MOST_NAMES ? ` and ${longer.length - MOST_NAMES} more` : "";
+    return `Several begin like that: ${named.join(", ")}${more}.`;
+  }
+  const meant = longer[0] ?? nearest(id, ids);
+  return meant === undefined ? undefined : `Did you mean \`${meant}\`?`;
+}
+
+/** Passes on what `act` does; "there is no such plan" gets the names that were probably meant. */
 export async function suggesting<T>(call: Call, id: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
     if (!(error instanceof PrloomError) || error.code !== "plan-not-found") throw error;
-    const meant = nearest(id, await reading(call, planIds));
-    const hint =
-      meant === undefined ? error.hint : `Did you mean \`${meant}\`? \`prloom status --all\` lists all plans.`;
+    const meant = meantPlans(id, await reading(call, planIds));
+    const hint = meant === undefined ? error.hint : `${meant} \`prloom status --all\` lists all plans.`;
     throw new PrloomError(error.code, error.message, hint, error);
   }
 }

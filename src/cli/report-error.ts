@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
 import { diskError } from "../kernel/files.ts";
+import { hintLines } from "./render/hint.ts";
 import { visible } from "./render/safe-text.ts";
 import { version } from "./version.ts";
 
@@ -50,12 +51,12 @@ export function errorData(thrown: unknown): { code: string; message: string; hin
   return { code: "internal", message: messageOf(error), hint: "This is a fault of prloom; please report it." };
 }
 
-/** The lines for people: two for a user's mistake, a report for our bug. */
+/** The lines for people: what and what to do for a user's mistake, a report for our bug. */
 export function errorLines(thrown: unknown, argv: readonly string[]): string[] {
   const error = explained(thrown);
   if (error instanceof PrloomError && error.code !== "internal") {
     const [first = "", ...more] = error.message.split("\n").map(visible);
-    return [`error: ${first} [${error.code}]`, ...more.map((line) => `  ${line}`), `  hint: ${visible(error.hint)}`];
+    return [`error: ${first} [${error.code}]`, ...more.map((line) => `  ${line}`), ...hintLines(error.hint)];
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return [

@@ -4,23 +4,25 @@ import type { Call } from "./output.ts";
 import { refuseInsideRun, tellWithoutDispatcher } from "./plans.ts";
 import { visible } from "./render/safe-text.ts";
 
-const resultSchema = z.object({
-  retried: z.array(
-    z.object({ record: z.string(), handler: z.string(), reason: z.string(), planId: z.string().optional() }).loose(),
-  ),
-});
+export interface RetryOptions {
+  readonly all?: boolean;
+  readonly drop?: boolean;
+}
 
-/** Lets dead letters be tried again: one record's, or all. */
-export async function retry(call: Call, id: string | undefined, options: { all?: boolean }): Promise<number> {
+const lettersSchema = z.array(z.looseObject({ record: z.string(), handler: z.string() }));
+const resultSchema = z.object({ retried: lettersSchema.optional(), dropped: lettersSchema.optional() });
+
+/** Lets dead letters be tried again, or drops them: one record's, or all. */
+export async function retry(call: Call, id: string | undefined, options: RetryOptions): Promise<number> {
   refuseInsideRun(call);
   const { output } = call;
   const args = { ...(id === undefined ? {} : { id }), all: options.all === true };
-  const result = resultSchema.parse(await callOwner(call.cwd, "retry", args));
-  for (const letter of result.retried) {
-    output.line(`${visible(letter.record)} is tried again by ${visible(letter.handler)}`);
-  }
-  if (result.retried.length === 0) output.line("There are no dead letters.");
-  else await tellWithoutDispatcher(call);
+  const result = resultSchema.parse(await callOwner(call.cwd, options.drop ? "drop" : "retry", args));
+  const letters = result.dropped ?? result.retried ?? [];
+  const done = options.drop ? "is dropped for" : "is tried again by";
+  for (const { record, handler } of letters) output.line(`${visible(record)} ${done} ${visible(handler)}`);
+  if (letters.length === 0) output.line("There are no dead letters.");
+  else if (!options.drop) await tellWithoutDispatcher(call);
   output.data(result);
   return 0;
 }

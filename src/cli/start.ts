@@ -8,8 +8,10 @@ import { jsonLines, type LiveView, liveBlock, plainLines } from "./live.ts";
 import type { Call } from "./output.ts";
 import { reading, refuseInsideRun } from "./plans.ts";
 import { busState } from "./render/bus-state.ts";
+import { hintLines } from "./render/hint.ts";
 import { planTable, waitsFor } from "./render/plan-table.ts";
-import { firstLine, visible } from "./render/safe-text.ts";
+import { problemLines } from "./render/problems.ts";
+import { visible } from "./render/safe-text.ts";
 import { unfinishedRuns } from "./unfinished-runs.ts";
 import { version } from "./version.ts";
 
@@ -109,14 +111,11 @@ function summary(call: Call, report: StatusReport, { stopped, interrupted, now }
   if (stuck.length > 0) output.line();
   for (const plan of stuck) {
     output.line(`${output.paint("bold", visible(plan.planId))}: ${waitsFor(plan)}`);
-    if (plan.blocked)
-      output.line(`  hint: ${firstLine(plan.blocked.hint ?? `\`prloom show ${plan.planId}\` tells more.`)}`);
+    if (!plan.blocked) continue;
+    for (const line of hintLines(plan.blocked.hint ?? `\`prloom show ${plan.planId}\` tells more.`)) output.line(line);
   }
-  busState(output, report);
-  for (const problem of report.problems) {
-    output.line(`${output.paint("yellow", "problem:")} ${visible(problem.file)}: ${firstLine(problem.reason)}`);
-    output.line(`  hint: ${visible(problem.hint)}`);
-  }
+  busState(output, report, now);
+  problemLines(output, report);
   if (!stopped) return;
   output.line();
   output.line(`stopped; ${interrupted ? "agents were ended, `prloom start` goes on where they were" : GOES_ON}`);

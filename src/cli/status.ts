@@ -5,7 +5,7 @@ import type { Call, Output } from "./output.ts";
 import { reading } from "./plans.ts";
 import { busState } from "./render/bus-state.ts";
 import { planTable } from "./render/plan-table.ts";
-import { firstLine, visible } from "./render/safe-text.ts";
+import { problemLines } from "./render/problems.ts";
 import { ageOf } from "./render/time.ts";
 
 export interface StatusOptions {
@@ -50,16 +50,13 @@ function nothingToShow(plans: number, options: StatusOptions): string {
 }
 
 function surroundings(output: Output, report: StatusReport, now: number): void {
-  const { daemon, problems } = report;
+  const { daemon } = report;
   output.line(
     daemon.running
       ? `dispatcher: running (pid ${daemon.pid}${daemon.startedAt === undefined ? "" : `, for ${ageOf(daemon.startedAt, now)}`})`
       : "dispatcher: not running (`prloom start` starts it)",
   );
   output.line(`sandbox: ${report.sandbox}${report.sandbox === "none" ? ": agents run with your rights" : ""}`);
-  busState(output, report);
-  for (const problem of problems) {
-    output.line(`${output.paint("yellow", "problem:")} ${visible(problem.file)}: ${firstLine(problem.reason)}`);
-    output.line(`  hint: ${visible(problem.hint)}`);
-  }
+  busState(output, report, now);
+  problemLines(output, report);
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { type Bus, type BusLimits, openBus } from "../bus/bus.ts";
+import { busStateSchema, type DeadLetter } from "../bus/bus-state.ts";
 import { compareCursors } from "../bus/cursor.ts";
 import type { Log } from "../bus/ports.ts";
 import type { Scope } from "../bus/types.ts";
@@ -30,6 +31,8 @@ export interface Buses {
   rest(planId?: string): void;
   /** Whether nothing waits on the bus of a plan, as its snapshot and the ends of its journals tell: it is not opened. */
   isAtRest(planId: string): boolean;
+  /** The dead letters of a bus that is at rest, from its snapshot; undefined: it is not, or it is open already. */
+  restingLetters(planId: string): DeadLetter[] | undefined;
   /** Saves all of them; one that cannot be saved is told, and keeps no other from it. */
   saveAll(onProblem: (planId: string | undefined, message: string) => void): void;
 }
@@ -47,6 +50,7 @@ const restSchema = z.object({
   deferredActionIds: some,
   attempts: some,
   pendingTriage: some,
+  dead: busStateSchema.shape.dead,
 });
 const NOTHING = ["deferredEventIds", "deferredActionIds", "attempts", "pendingTriage"] as const;
 
@@ -57,6 +61,18 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The dead letters of a bus on which nothing waits, as its snapshot and the ends of its journals tell. */
+function lettersAtRest({ paths, log }: BusesOptions, planId: string): DeadLetter[] | undefined {
+  const scope = { plan: planId };
+  const text = readTextIfExists(join(homeOf(paths, planId).bus, "state", "dispatcher.json"));
+  const state = text === undefined ? undefined : restSchema.safeParse(parseJson(text)).data;
+  if (!state || NOTHING.some((key) => Object.keys(state[key]).length > 0)) return undefined;
+  const isWholly = (["events", "actions", "settled"] as const).every(
+    (name) => compareCursors(log.end({ scope, log: name }), state[`${name}Offset`]) === 0,
+  );
+  return isWholly ? state.dead.letters : undefined;
 }
 
 export function openBuses(options: BusesOptions): Buses {
@@ -92,15 +108,8 @@ export function openBuses(options: BusesOptions): Buses {
       bus.save();
       if (planId === undefined) unsaved = 0;
     },
-    isAtRest(planId) {
-      const scope = { plan: planId };
-      const text = readTextIfExists(join(homeOf(paths, planId).bus, "state", "dispatcher.json"));
-      const state = text === undefined ? undefined : restSchema.safeParse(parseJson(text)).data;
-      if (!state || NOTHING.some((key) => Object.keys(state[key]).length > 0)) return false;
-      return (["events", "actions", "settled"] as const).every(
-        (name) => compareCursors(log.end({ scope, log: name }), state[`${name}Offset`]) === 0,
-      );
-    },
+    isAtRest: (planId) => lettersAtRest(options, planId) !== undefined,
+    restingLetters: (planId) => (buses.has(planId) ? undefined : lettersAtRest(options, planId)),
     saveAll(onProblem) {
       if (!readOnly) stores.flush({ sync: true });
       for (const [plan, bus] of buses) {

@@ -4,14 +4,16 @@ import { writeFileAtomic } from "../kernel/files.ts";
 import { lockLost, type OwnerLock } from "../kernel/owner-lock.ts";
 import { runOwnerCommand } from "./commands/table.ts";
 import { serveControl, socketPath } from "./control.ts";
+import { healthFile } from "./health.ts";
 import type { Progress } from "./loom.ts";
 import { textPath } from "./observe.ts";
 import { daemonRunning, type OwnedLoom, openAsOwner } from "./open.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Scopes } from "./scopes.ts";
-import { outliveStrays, startExtensions, startOnWatch } from "./starting.ts";
+import { outliveStrays, restoreMemory, startExtensions, startOnWatch } from "./starting.ts";
 import { endAllSurvivors } from "./survivors.ts";
 import { createTicker, type Ticker, wakeAll } from "./ticker.ts";
+import { isBusy } from "./upsert.ts";
 import { watchDirs } from "./watching.ts";
 
 const SAFETY_TICK_MS = 30_000;
@@ -55,6 +57,7 @@ async function dispatch(
   const stop = stopSignal(options.signal);
   const survivors = await endAllSurvivors(loom);
   if (survivors > 0) loom.report({ level: "warn", text: `ended ${survivors} process(es) of an interrupted run` });
+  restoreMemory(loom);
   const watchdog = startOnWatch(loom);
   let quiet = (): void => undefined;
   let forgetStrays = quiet;
@@ -70,6 +73,7 @@ async function dispatch(
     const control = await openControl(loom, parts, { version: options.version, stop: stop.resolve, stillOwner });
     const watching = watchDirs(loom, {
       changed: parts.ticker.soon,
+      configChanged: soonAfter(() => loom.reloadConfig()),
       planChanged: (id) => parts.scheduler.wake(id),
     });
     const safety = setInterval(() => {
@@ -90,13 +94,25 @@ async function dispatch(
       await control.close();
       await shutDown(loom, parts);
       // Another owner has written its own by now, if the lock was lost.
-      if (lock.held()) rmSync(loom.paths.daemonFile, { force: true });
+      if (lock.held())
+        for (const file of [loom.paths.daemonFile, healthFile(loom.paths)]) rmSync(file, { force: true });
     }
     return { reasons: parts.scheduler.reasons() };
   } finally {
     forgetStrays();
     watchdog.stop();
   }
+}
+
+/** An editor writes a file in several steps; the first of them is not the one to look at. */
+const WRITTEN_MS = 100;
+
+function soonAfter(act: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(act, WRITTEN_MS).unref();
+  };
 }
 
 /** Lets the parts hear of each other. */
@@ -133,9 +149,12 @@ function connect(loom: OwnedLoom, hooks: { stillOwner(): boolean; onQuiet(): voi
 function letUpsertsGoFirst(loom: OwnedLoom, scopes: Scopes, id: string): boolean {
   const waiting = loom.upsertsWaiting.get(id);
   const record = loom.store.byId(id);
-  if (!waiting || !record || loom.live.has(id) || record.current || record.side) return false;
-  loom.upsertsWaiting.delete(id);
-  scopes.hurry(waiting);
+  if (!waiting || !record || isBusy(loom, record)) return false;
+  for (const action of waiting) {
+    // One whose wait is not written down yet is hurried when it is: that wakes the plan once more.
+    if (scopes.hurry(action)) waiting.delete(action);
+  }
+  if (waiting.size === 0) loom.upsertsWaiting.delete(id);
   return true;
 }
 

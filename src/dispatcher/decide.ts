@@ -75,6 +75,7 @@ function decideOpen(view: PlanView): Step {
     if (!record.current && !record.side) return { kind: "end-plan", outcome: view.change };
   }
   if (record.hook && !(record.hook.point === "beforeTodo" && isHeld(view))) return { kind: "call-plugins" };
+  if (view.hookAgent) return waits("an agent of a plugin is at work");
   // What was said is looked at before anything new begins: it may change what comes next.
   if (view.bus.fresh > 0) return waits("plugins look at what was said");
   if (record.current) return decideCurrent(view);

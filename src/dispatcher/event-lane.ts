@@ -2,6 +2,7 @@ import { triggered } from "../bridges/triggers.ts";
 import type { Bus } from "../bus/bus.ts";
 import { actionId } from "../bus/settlement.ts";
 import type { Action, BusEvent } from "../bus/types.ts";
+import type { LoadedPlugin } from "../hooks/load.ts";
 import { offerEvent } from "../hooks/offer-event.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { withHook } from "./extensions.ts";
@@ -11,6 +12,16 @@ import { takeEvent } from "./perform/events.ts";
 const BATCH = 100;
 const DISPATCHER = "dispatcher";
 const TRIGGERS = "triggers";
+
+/** Plugins that were taken out of the config while events waited for them: nobody would ask for those before their time. */
+export function dropAbsent(bus: Bus, point: "onEvent" | "onGlobalEvent", plugins: readonly LoadedPlugin[]): void {
+  const handlers = new Set(plugins.map(({ name }) => `${point}:${name}`));
+  for (const { record, handler, about } of bus.deferredList(Number.MAX_SAFE_INTEGER)) {
+    if (about !== "event" || !handler.startsWith(`${point}:`) || handlers.has(handler)) continue;
+    const reason = "it is no longer configured";
+    bus.settle({ record, handler, outcome: "passed", reason, marks: { about } }, { sync: false });
+  }
+}
 
 /** New events of a plan: its plugins first, then prloom itself. Returns when there is none left, or when it is to stop. */
 export async function handlePlanEvents(loom: Loom, planId: string): Promise<void> {
@@ -28,7 +39,12 @@ export async function handlePlanEvents(loom: Loom, planId: string): Promise<void
       const plugins = withHook(loom.pluginsOf(record), "onEvent");
       dropStrangers(bus, event.id, new Set(plugins.map(({ name }) => `onEvent:${name}`).concat(DISPATCHER)));
       const scope = hookScope(loom, record);
-      const offered = await offerEvent(loom.hookHost, scope, { plugins, event, moveCursor: false });
+      const offered = await offerEvent(loom.hookHost, scope, {
+        plugins,
+        event,
+        moveCursor: false,
+        onLate: () => loom.wakeBus(planId),
+      });
       if (loom.stopping) return;
       crashPoint("events:offered");
       if (offered.waiting || bus.handlerStatus(event.id, DISPATCHER) !== "ready") passOver(bus, [event.id]);
@@ -49,7 +65,16 @@ export async function handleGlobalEvents(loom: Loom): Promise<void> {
       if (loom.stopping) return;
       dropStrangers(bus, event.id, handlers);
       pullTriggers(loom, bus, event);
-      const offered = await offerEvent(loom.hookHost, { bus }, { plugins, event, moveCursor: true });
+      const offered = await offerEvent(
+        loom.hookHost,
+        { bus },
+        {
+          plugins,
+          event,
+          moveCursor: true,
+          onLate: () => loom.wakeBus(),
+        },
+      );
       if (offered.called) continue;
       if (offered.waiting) passOver(bus, [event.id]);
       else untouched.push(event.id);

@@ -1,13 +1,20 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
 import { commandAdapter } from "../agents/command/adapter.ts";
 import { agentEnvironment } from "../agents/environment.ts";
 import type { LiveRun } from "../agents/port.ts";
 import { probePidNamespace } from "../agents/runner.ts";
-import type { PlanConfig } from "../config/presets.ts";
+import type { PlanConfig, PlanStage } from "../config/presets.ts";
+import { type KeptTree, keepTree, restoreTree } from "../git/aside.ts";
+import { branchTip } from "../git/repository.ts";
 import type { AgentOptions } from "../hooks/context-types.ts";
 import { isoTime } from "../kernel/clock.ts";
+import { crashPoint } from "../kernel/crash-point.ts";
 import { PrloomError } from "../kernel/errors.ts";
-import { ensureDir, readTextNoFollow, writeRunFile } from "../kernel/files.ts";
+import { ensureDir, listDir, readTextIfExists, readTextNoFollow, writeRunFile } from "../kernel/files.ts";
+import type { PlanRecord } from "../plan/record.ts";
 import { type Loom, requireRecord } from "./loom.ts";
 import { planConfig, worktreeOf } from "./observe.ts";
 import { homeOf } from "./paths.ts";
@@ -23,61 +30,140 @@ export interface AgentCall {
   readonly signal: AbortSignal;
 }
 
+/** Agents that run or are about to, plugins' own included. */
+export function agentsAtWork(loom: Loom, starting: Iterable<string> = []): number {
+  let count = new Set([...loom.live.keys(), ...starting]).size;
+  for (const agents of loom.hookAgents.values()) count += agents;
+  return count;
+}
+
 /** Runs an agent for a hook, in the worktree of its plan, like any other run: through the shim, with the same limits. */
 export async function runHookAgent(loom: Loom, planId: string, call: AgentCall): Promise<string> {
   const record = requireRecord(loom, planId);
-  if (!record.worktreeReady) {
-    throw new PrloomError(
-      "plan-state",
-      `${planId} has no worktree, so no agent can run for it.`,
-      `\`prloom show ${planId}\` tells its state.`,
-    );
-  }
+  refuseUnlessFree(loom, record);
   const config = planConfig(loom, record);
   if (!config.ok) throw new PrloomError("config-invalid", config.reason, "Mend prloom/config.json.");
-  const stage = call.options.stage ?? "reviewer";
-  const agent = config.config.stages[stage];
-  const worktree = worktreeOf(loom, record).path;
+  // From now on neither the plan's own agent nor another plugin's starts in this worktree.
+  loom.hookAgents.set(planId, 0);
+  try {
+    await placeForAgent(loom, planId, call.signal);
+    return await inKeptTree(loom, record, { call, config: config.config });
+  } finally {
+    loom.hookAgents.delete(planId);
+    loom.runEnded(planId);
+  }
+}
+
+function refuseUnlessFree(loom: Loom, { id, worktreeReady }: PlanRecord): void {
+  const hint = `Defer the event (\`markEventDeferred\`), or ask in another hook; \`prloom show ${id}\` tells the plan's state.`;
+  if (!worktreeReady) throw new PrloomError("plan-state", `${id} has no worktree, so no agent can run for it.`, hint);
+  if (loom.live.has(id) || loom.hookAgents.has(id))
+    throw new PrloomError("plan-state", `An agent is already at work in the worktree of ${id}.`, hint);
+}
+
+/** How often a place that is taken is looked at again; hooks have deadlines, and this time does not count. */
+const PLACE_LOOK_MS = 250;
+
+/** Counts as an agent at work only when there is a place: those that wait for one must not keep each other waiting. */
+async function placeForAgent(loom: Loom, planId: string, signal: AbortSignal): Promise<void> {
+  while (agentsAtWork(loom) >= loom.config.limits.maxRunningAgents) await sleep(PLACE_LOOK_MS, undefined, { signal });
+  loom.hookAgents.set(planId, 1);
+}
+
+interface Planned {
+  readonly call: AgentCall;
+  readonly config: PlanConfig;
+}
+
+/** Only a worker may change files. What another stage changed is put aside, as after every designer and triage. */
+async function inKeptTree(loom: Loom, record: PlanRecord, planned: Planned): Promise<string> {
+  const stage = planned.call.options.stage ?? "reviewer";
   const name = loom.ids.ulid(loom.clock.now());
-  const runDir = join(homeOf(loom.paths, planId).runs, "hooks", name);
+  const runDir = join(homeOf(loom.paths, record.id).runs, "hooks", name);
+  if (stage === "worker") return runIn(loom, record, { ...planned, stage, name, runDir });
+  const worktree = worktreeOf(loom, record);
+  const { branch = "" } = record;
+  const head = (await branchTip(loom.repo, branch)) ?? "";
+  const kept = await keepTree(worktree, { branch, head, leaveOut: loom.config.copyFiles });
+  ensureDir(runDir);
+  writeRunFile(join(runDir, KEPT), JSON.stringify(kept));
+  crashPoint("hook-agent:kept");
+  try {
+    return await runIn(loom, record, { ...planned, stage, name, runDir });
+  } finally {
+    await putBack(loom, record, { runDir, kept });
+  }
+}
+
+/** What the worktree was before an agent of a plugin came; it is there until the worktree is put back. */
+const KEPT = "kept.json";
+const keptSchema = z.object({
+  tree: z.string(),
+  branch: z.string(),
+  head: z.string(),
+  leaveOut: z.array(z.string()),
+});
+
+async function putBack(loom: Loom, record: PlanRecord, { runDir, kept }: { runDir: string; kept: KeptTree }) {
+  const patch = join(runDir, "aside.patch");
+  const isChanged = await restoreTree(worktreeOf(loom, record), kept, patch);
+  crashPoint("hook-agent:restored");
+  rmSync(join(runDir, KEPT), { force: true });
+  if (isChanged)
+    loom.report({ planId: record.id, level: "warn", text: `a plugin's agent changed files; put aside in ${patch}` });
+}
+
+/** A dispatcher was killed under an agent of a plugin: what that left in the worktree is put aside now. */
+export async function putBackInterrupted(loom: Loom, record: PlanRecord): Promise<void> {
+  const dir = join(homeOf(loom.paths, record.id).runs, "hooks");
+  for (const name of listDir(dir)) {
+    const text = readTextIfExists(join(dir, name, KEPT));
+    if (text === undefined || !record.worktreeReady) continue;
+    await putBack(loom, record, { runDir: join(dir, name), kept: keptSchema.parse(JSON.parse(text)) });
+  }
+}
+
+interface Prepared extends Planned {
+  readonly stage: PlanStage;
+  readonly name: string;
+  readonly runDir: string;
+}
+
+async function runIn(loom: Loom, record: PlanRecord, prepared: Prepared): Promise<string> {
+  const { call, config, stage, name, runDir } = prepared;
+  const agent = config.stages[stage];
+  const worktree = worktreeOf(loom, record).path;
   const runId = `${record.uid}/hooks/${name}`;
   ensureDir(join(runDir, "agent"));
-  writeRunFile(
-    join(runDir, "run.json"),
-    JSON.stringify({ stage, agent: agent.name, attempt: 1, startedAt: isoTime(loom.clock.now()) }),
-  );
-  const prompt = `${call.prompt}${filesBelow(worktree, call.options.files ?? [])}`;
+  const startedAt = isoTime(loom.clock.now());
+  writeRunFile(join(runDir, "run.json"), JSON.stringify({ stage, agent: agent.name, attempt: 1, startedAt }));
   const pidNamespace = await probePidNamespace();
   refuseStart(loom, record);
   const controller = new AbortController();
-  const signal = AbortSignal.any([call.signal, controller.signal]);
   const model = call.options.model ?? agent.model;
+  const vars = {
+    PRLOOM_STAGE: stage,
+    PRLOOM_PLAN_ID: record.id,
+    PRLOOM_WORKTREE: worktree,
+    PRLOOM_RUN_DIR: join(runDir, "agent"),
+    PRLOOM_RUN_ID: runId,
+  };
   const stream = commandAdapter(agent).start({
     stage,
-    prompt,
+    prompt: `${call.prompt}${filesBelow(worktree, call.options.files ?? [])}`,
     cwd: worktree,
     runDir,
     runId,
     ...(model === undefined ? {} : { model }),
-    env: agentEnvironment(loom.environment, {
-      vars: {
-        PRLOOM_STAGE: stage,
-        PRLOOM_PLAN_ID: planId,
-        PRLOOM_WORKTREE: worktree,
-        PRLOOM_RUN_DIR: join(runDir, "agent"),
-        PRLOOM_RUN_ID: runId,
-      },
-      extra: agent.env,
-      pass: agent.passEnv,
-    }),
-    limits: limitsFor(config.config, call.options.timeoutMs),
+    env: agentEnvironment(loom.environment, { vars, extra: agent.env, pass: agent.passEnv }),
+    limits: limitsFor(config, call.options.timeoutMs),
     pidNamespace,
-    signal,
+    signal: AbortSignal.any([call.signal, controller.signal]),
   });
   const answer = collect(stream);
   const ended = answer.then(({ exit }) => exit);
   const live: LiveRun = { runDir, ended, stop: () => stopAgent(controller, ended) };
-  loom.commandRuns.set(live, planId);
+  loom.commandRuns.set(live, record.id);
   const { text, exit } = await answer.finally(() => loom.commandRuns.delete(live));
   if (exit === "interrupted") throw new Error("the agent was interrupted");
   if (exit.reason !== "exited")

@@ -54,6 +54,7 @@ export function bridgeHostOf(loom: Loom): BridgeHost {
     ...surroundings(loom),
     bridgeTimeoutMs: () => loom.config.bus.bridgeTimeoutMs,
     maxAgeMs: () => loom.config.bus.maxAgeMs,
+    retryLimits: () => ({ minMs: loom.config.bus.retryMinMs, maxMs: loom.config.bus.retryMaxMs }),
     planFacts(planId) {
       const record = loom.store.byId(planId);
       return {

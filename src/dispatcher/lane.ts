@@ -2,8 +2,11 @@ import type { LoadedBridge } from "../bridges/load.ts";
 import { createOutbox, type Outbox } from "../bridges/outbox.ts";
 import type { Bus } from "../bus/bus.ts";
 import { retryDelay } from "../bus/bus-state.ts";
+import { hurryInterrupted } from "../hooks/late-call.ts";
+import type { LoadedPlugin } from "../hooks/load.ts";
+import { CALLS_UNDER_WAY } from "../hooks/under-way.ts";
 import { messageOf } from "../kernel/errors.ts";
-import { handleGlobalEvents, handlePlanEvents } from "./event-lane.ts";
+import { dropAbsent, handleGlobalEvents, handlePlanEvents } from "./event-lane.ts";
 import { hookScope, type Loom } from "./loom.ts";
 import { createPoller, type Poller, type PollReport } from "./polling.ts";
 import { CORE_TARGET, coreBridge, routeOn } from "./routing.ts";
@@ -41,6 +44,8 @@ export class Lane {
     const { loom, planId } = options;
     this.#options = options;
     this.#bus = planId === undefined ? loom.globalBus() : loom.bus(planId);
+    hurryInterrupted(this.#bus, loom.clock.now());
+    dropAbsent(this.#bus, planId === undefined ? "onGlobalEvent" : "onEvent", pluginsOf(loom, planId));
     const scope = () => hookScopeNow(loom, planId, this.#bus);
     const core = coreBridge(loom, scope());
     this.#outbox = createOutbox({
@@ -54,7 +59,10 @@ export class Lane {
       host: loom.bridgeHost,
       route: (action) => routeOn(loom, scope(), action),
       targets: () => loom.extensions.registry.targets.filter((target) => bridgeFor(loom, target, planId)),
-      onSettled: () => options.onPass(),
+      onSettled: () => {
+        for (const plan of loom.upsertsWaiting.keys()) loom.wake(plan);
+        options.onPass();
+      },
       onIdle: () => options.onIdle(),
     });
   }
@@ -93,14 +101,14 @@ export class Lane {
   }
 
   /** An action that waits for a plan to be free may be tried now. */
-  hurry(actionId: string): void {
-    this.#outbox.hurry(actionId);
+  hurry(actionId: string): boolean | undefined {
+    return this.#outbox.hurry(actionId);
   }
 
   /** Nothing is under way and nothing is due before `horizon`. */
   idle(horizon: number): boolean {
-    if (this.#running || this.#dirty || !this.#outbox.idle()) return false;
-    if (!this.#pollers.every((poller) => poller.quiet())) return false;
+    if (this.#running || this.#dirty || !this.#outbox.idle() || CALLS_UNDER_WAY.has(this.#bus)) return false;
+    if (!this.#pollers.every((poller) => poller.quiet(horizon))) return false;
     const next = Math.min(this.#timerAt ?? Infinity, this.#outbox.nextAt() ?? Infinity);
     return next > horizon;
   }
@@ -112,6 +120,7 @@ export class Lane {
 
   async settled(): Promise<void> {
     await this.#running;
+    await CALLS_UNDER_WAY.settled(this.#bus);
     await this.#outbox.settled();
   }
 
@@ -173,6 +182,12 @@ export class Lane {
     this.#timer = undefined;
     this.#timerAt = undefined;
   }
+}
+
+function pluginsOf(loom: Loom, planId: string | undefined): readonly LoadedPlugin[] {
+  if (planId === undefined) return loom.extensions.globalPlugins;
+  const record = loom.store.byId(planId);
+  return record ? loom.pluginsOf(record) : [];
 }
 
 /** Its hooks have deadlines of their own, one after another. */

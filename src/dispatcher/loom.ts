@@ -3,6 +3,7 @@ import { type Circuits, createCircuits } from "../bridges/circuit.ts";
 import type { BridgeHost } from "../bridges/host.ts";
 import type { LoadedBridge } from "../bridges/load.ts";
 import type { Bus } from "../bus/bus.ts";
+import type { DeadLetter } from "../bus/bus-state.ts";
 import { createFileLog } from "../bus/file/log.ts";
 import { createFilePlanStore, type FilePlanStore } from "../bus/file/plan-store.ts";
 import type { Log } from "../bus/ports.ts";
@@ -21,6 +22,7 @@ import type { PlanRecord } from "../plan/record.ts";
 import { type PlanEvent, transition } from "../plan/transition.ts";
 import { openBuses } from "./buses.ts";
 import { type Extensions, NO_EXTENSIONS } from "./extensions.ts";
+import { type Health, openHealth } from "./health.ts";
 import { bridgeHostOf, hookHostOf, storesOf } from "./hosts.ts";
 import { type Inbox, openInbox } from "./inbox.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
@@ -68,8 +70,13 @@ export interface Loom {
   extensions: Extensions;
   readonly stores: StateStores;
   readonly circuits: Circuits;
+  readonly health: Health;
   readonly hookHost: HookHost;
   readonly bridgeHost: BridgeHost;
+  /** Plans in whose worktree a plugin's agent works (1) or is about to (0). */
+  readonly hookAgents: Map<string, number>;
+  /** Ends the calls of plugins for one plan. */
+  readonly planStops: Map<string, AbortController>;
   /** Upserts (action ids) that wait until a plan is between two runs. */
   readonly upsertsWaiting: Map<string, Set<string>>;
   /** Told which call of a hook or bridge is under way; the watchdog names it. */
@@ -85,6 +92,8 @@ export interface Loom {
   /** The plan, or without one the global bus: what was settled goes into the snapshot, so that a kill costs no long replay. */
   rest(planId?: string): void;
   isAtRest(planId: string): boolean;
+  /** The dead letters of a bus that is at rest; undefined: it is not at rest, open it. */
+  restingLetters(planId: string): DeadLetter[] | undefined;
   report(progress: Omit<Progress, "at">): void;
   /** "Look at this plan again"; without a plan: at the inbox and everything. */
   wake(planId?: string): void;
@@ -138,20 +147,17 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
     inbox: openInbox(paths.inbox, paths.inboxCacheFile),
     texts: openTexts(paths.cacheFile),
     forge: localForge({ fileOf: (planId) => homeOf(paths, planId).changeRequest, clock }),
-    ...nothingUnderWay(),
+    ...nothingUnderWay(options),
     stores,
     hookHost: undefined as unknown as HookHost,
     bridgeHost: undefined as unknown as BridgeHost,
-    bus: buses.bus,
-    globalBus: buses.globalBus,
+    ...buses,
     lifecycle(): Lifecycle {
       lifecycle ??= createLifecycle(loom, loom.globalBus());
       return lifecycle;
     },
     pluginsOf: (record: PlanRecord) => loom.extensions.pluginsOf(record),
     bridgesOf: (record: PlanRecord) => loom.extensions.bridgesOf(record),
-    rest: buses.rest,
-    isAtRest: buses.isAtRest,
     report: (progress: Omit<Progress, "at">) => options.onProgress?.({ ...progress, at: isoTime(clock.now()) }),
     listen(next: Listener): void {
       listener = next;
@@ -160,6 +166,7 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
     wakeBus: (planId?: string): void => listener?.wakeBus(planId),
     runEnded: (planId: string): void => listener?.runEnded(planId),
     async quiesce(planId: string): Promise<void> {
+      loom.planStops.get(planId)?.abort();
       const commands = [...loom.commandRuns].filter(([, id]) => id === planId).map(([run]) => run);
       await Promise.all([loom.live.get(planId), ...commands].map((run) => run?.stop()));
       await listener?.settled(planId);
@@ -194,11 +201,14 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
 }
 
 /** What no file knows, in a process that has not begun anything yet. */
-function nothingUnderWay() {
+function nothingUnderWay({ paths, clock }: LoomOptions) {
   return {
+    health: openHealth(paths, clock),
     live: new Map<string, LiveRun>(),
     commandRuns: new Map<LiveRun, string>(),
     stranded: new Map<string, number>(),
+    hookAgents: new Map<string, number>(),
+    planStops: new Map<string, AbortController>(),
     upsertsWaiting: new Map<string, Set<string>>(),
     stopping: false,
     stop: new AbortController(),

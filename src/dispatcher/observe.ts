@@ -7,7 +7,7 @@ import { dependenciesOf, ownConfigOf } from "../plan/own.ts";
 import { type PlanRecord, parseSourceKey } from "../plan/record.ts";
 import { isInboxRecord } from "./intake.ts";
 import type { Loom } from "./loom.ts";
-import { homeOf, inboxOf } from "./paths.ts";
+import { hasBus, homeOf, inboxOf } from "./paths.ts";
 import type { Dependencies, PlanView, RunState } from "./step.ts";
 import type { PlanText } from "./texts.ts";
 
@@ -15,6 +15,8 @@ import type { PlanText } from "./texts.ts";
 export interface Surroundings {
   readonly slots: { agent: boolean; open: boolean };
   readonly retryAt?: number;
+  /** Given when it is known without opening the bus. */
+  readonly bus?: PlanView["bus"];
 }
 
 /** Gathers what `decide` needs about one plan; opens only what changed. */
@@ -27,7 +29,8 @@ export function observe(loom: Loom, record: PlanRecord, around: Surroundings): P
     config: planConfig(loom, record),
     dependencies: record.status === "queued" ? dependencies(loom, record, text) : { kind: "met" },
     worktree: record.worktreeReady ? worktreeHealth(worktreeOf(loom, record)) : "missing",
-    bus: busView(loom, record),
+    hookAgent: loom.hookAgents.has(record.id),
+    bus: around.bus ?? busView(loom, record),
     change: record.changeRequest?.state ?? "none",
     slots: around.slots,
     cleanAfterMs: loom.config.cleanAfterMs,
@@ -85,6 +88,11 @@ export function unansweredComments(loom: Loom, id: string): number {
   if (!existsSync(homeOf(loom.paths, id).bus)) return 0;
   const bus = loom.bus(id);
   return bus.newEvents(UNANSWERED_LIMIT).length + bus.pendingTriage().length;
+}
+
+/** Words that a plugin put off: nobody has answered them, and nobody would after a merge. */
+export function deferredComments(loom: Loom, id: string): number {
+  return hasBus(loom, id) ? loom.bus(id).deferredSummary("event").count : 0;
 }
 
 const UNANSWERED_LIMIT = 100;

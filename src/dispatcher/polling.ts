@@ -18,8 +18,8 @@ export interface Poller {
   readonly bridge: string;
   /** Polls now; a poll under way is joined. */
   poll(): Promise<PollReport>;
-  /** Nothing is under way, and the last poll brought nothing. */
-  quiet(): boolean;
+  /** Nothing is under way, and the last poll brought nothing, or failed and is not due again before `horizon`. */
+  quiet(horizon: number): boolean;
   stop(): void;
 }
 
@@ -37,6 +37,9 @@ export interface PollerOptions {
 /** A bridge that has something new each time must not become a hot loop. */
 const MOST_IN_A_ROW = 20;
 
+/** After so many in a row nobody waits for a bridge to come back. */
+const ENOUGH_FAILURES = 3;
+
 /** Polls one bridge for one scope: at once, then at its interval; one that brought something is followed by another. */
 export function createPoller(options: PollerOptions): Poller {
   const { loom, loaded, planId } = options;
@@ -48,8 +51,10 @@ export function createPoller(options: PollerOptions): Poller {
   let stopped = false;
 
   const intervalMs = (): number => loaded.pollEveryMs ?? loom.config.bus.pollEveryMs;
+  let nextAt = 0;
   const after = (ms: number): void => {
     clearTimeout(timer);
+    nextAt = loom.clock.now() + ms;
     if (!stopped && !loom.stopping) timer = setTimeout(() => void poll(), ms);
   };
   const next = (outcome: PollOutcome): void => {
@@ -57,9 +62,12 @@ export function createPoller(options: PollerOptions): Poller {
     failures = outcome.failed === undefined ? 0 : failures + 1;
     news = outcome.events + outcome.actions > 0;
     inARow = news ? inARow + 1 : 0;
-    if (failures > 0) after(Math.max(intervalMs(), retryDelay(failures, { minMs, maxMs })));
+    tellHealth(outcome);
+    if (failures > 0) after(retryDelay(failures, { minMs, maxMs }));
     else after(news && inARow <= MOST_IN_A_ROW ? 0 : intervalMs());
   };
+  const tellHealth = ({ failed }: PollOutcome): void =>
+    loom.health.polled({ bridge: loaded.name, ...(planId === undefined ? {} : { planId }) }, failed);
   const once = async (): Promise<PollReport> => {
     const scope = { bus: options.bus, ...(planId === undefined ? {} : { planId }) };
     const outcome = await pollBridge(loom.bridgeHost, scope, loaded);
@@ -75,11 +83,20 @@ export function createPoller(options: PollerOptions): Poller {
     });
     return running;
   };
-  after(0);
+  if (loom.health.isBlocking(loaded.name)) {
+    const text = `${loaded.name} is not polled: it blocked the last dispatcher. Mend it, then \`prloom poll ${loaded.name}\``;
+    loom.report({ ...(planId === undefined ? {} : { planId }), level: "bad", text });
+    tellHealth({ events: 0, actions: 0, refused: [], failed: text });
+    news = false;
+  } else after(0);
   return {
     bridge: loaded.name,
     poll,
-    quiet: () => running === undefined && (!news || inARow > MOST_IN_A_ROW || failures > 0),
+    quiet(horizon) {
+      if (running !== undefined) return false;
+      if (failures > 0) return failures >= ENOUGH_FAILURES || nextAt > horizon;
+      return !news || inARow > MOST_IN_A_ROW;
+    },
     stop() {
       stopped = true;
       clearTimeout(timer);

@@ -4,33 +4,33 @@ import * as z from "zod";
 import { type RunExit, STAGES, type Stage } from "../agents/port.ts";
 import { readExit } from "../agents/runner.ts";
 import { readThread, type ThreadEntry } from "../bridges/local/thread.ts";
-import type { Bus } from "../bus/bus.ts";
 import { type CommitSummary, commitsBetween, type DiffStat, diffStat } from "../git/history.ts";
 import { resolveCommit } from "../git/repository.ts";
 import { isoTime } from "../kernel/clock.ts";
-import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
+import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { listDir, readTextIfExists } from "../kernel/files.ts";
 import type { Todo } from "../plan/markdown.ts";
 import { type PlanRecord, RECORD_SCHEMA_VERSION } from "../plan/record.ts";
 import { type PlanSummary, summarise } from "../plan/summary.ts";
-import type { FoundLetter } from "./commands/bus.ts";
 import type { DaemonInfo } from "./control.ts";
 import { decide } from "./decide.ts";
+import type { FailingBridge } from "./health.ts";
 import type { InboxEntry, InboxProblem } from "./inbox.ts";
 import { hasVanished, idInUse, ownsInboxFile } from "./intake.ts";
 import { type Loom, requireRecord } from "./loom.ts";
 import { observe, planText, textPath, unansweredComments } from "./observe.ts";
 import { liveDaemon } from "./owner.ts";
-import { hasBus, homeOf } from "./paths.ts";
+import { homeOf } from "./paths.ts";
+import { type BusReport, failingBridges, type PlanBus, planBus, readBuses, watchdogProblem } from "./read-bus.ts";
 
-export interface StatusReport {
+export interface StatusReport extends BusReport {
   readonly plans: PlanSummary[];
-  readonly deferred: { readonly count: number; readonly oldestMs: number };
-  readonly dead: { readonly count: number; readonly letters: readonly FoundLetter[] };
+  /** Bridges whose polls fail, as long as a dispatcher polls them. */
+  readonly bridges: { readonly failing: readonly FailingBridge[] };
   readonly daemon: { readonly running: boolean; readonly pid?: number; readonly startedAt?: string };
   /** What confines the agents; `none` until sandboxing arrives. */
   readonly sandbox: "none";
-  /** Files that cannot become plans, and records that cannot be read. */
+  /** Files that cannot become plans, records that cannot be read, and what ended the last dispatcher. */
   readonly problems: readonly InboxProblem[];
 }
 
@@ -40,26 +40,21 @@ export async function readStatus(loom: Loom): Promise<StatusReport> {
   const scan = loom.inbox.scan();
   const records = currentRecords(loom, scan.entries);
   const broken: InboxProblem[] = [];
-  const plans = records.map((record) => summaryOr(loom, record, { daemon, broken }));
+  const buses = records.map(({ id }) => planBus(loom, id));
+  const plans = records.map((record, at) => summaryOr(loom, record, { daemon, broken, bus: buses[at] }));
   const taken = [...scan.entries.keys()].filter((id) => !ownsInboxFile(loom.store.byId(id))).map(idInUse);
   const unreadable = loom.store.problems.map(({ path, message }) => ({
     file: path,
     reason: message,
     hint: "Mend the file; prloom leaves it as it is.",
   }));
-  const buses = [undefined, ...records.map((record) => record.id)].flatMap((id) => busIfReadable(loom, id));
-  const deferred = buses.map(({ bus }) => bus.deferredSummary());
-  const letters = buses.flatMap(({ bus, ...whose }) => bus.deadLetters().map((letter) => ({ ...letter, ...whose })));
   return {
     plans,
-    deferred: {
-      count: deferred.reduce((sum, one) => sum + one.count, 0),
-      oldestMs: Math.max(0, ...deferred.map((one) => one.oldestMs)),
-    },
-    dead: { count: letters.length, letters },
+    ...readBuses(loom, buses),
+    bridges: { failing: daemon ? failingBridges(loom) : [] },
     daemon: daemon ? { running: true, pid: daemon.pid, startedAt: daemon.startedAt } : { running: false },
     sandbox: "none",
-    problems: [...scan.problems, ...taken, ...unreadable, ...broken],
+    problems: [...scan.problems, ...taken, ...unreadable, ...broken, ...watchdogProblem(loom)],
   };
 }
 
@@ -67,25 +62,14 @@ export async function readStatus(loom: Loom): Promise<StatusReport> {
 function summaryOr(
   loom: Loom,
   record: PlanRecord,
-  known: { daemon: DaemonInfo | undefined; broken: InboxProblem[] },
+  known: { daemon: DaemonInfo | undefined; broken: InboxProblem[]; bus: PlanBus | undefined },
 ): PlanSummary {
   try {
-    return summaryOf(loom, record, known.daemon);
+    return summaryOf(loom, record, { ...known, isAtRest: known.bus?.resting !== undefined });
   } catch (error) {
     const hint = error instanceof PrloomError ? error.hint : `Look at ${homeOf(loom.paths, record.id).home}.`;
     known.broken.push({ file: homeOf(loom.paths, record.id).home, reason: messageOf(error), hint });
     return summarise(record, undefined);
-  }
-}
-
-function busIfReadable(loom: Loom, id: string | undefined): { bus: Bus; planId?: string }[] {
-  if (id !== undefined && !hasBus(loom, id)) return [];
-  try {
-    return [id === undefined ? { bus: loom.globalBus() } : { bus: loom.bus(id), planId: id }];
-  } catch (error) {
-    // Told with its summary; anything but a file that cannot be read is ours.
-    if (error instanceof PrloomError || errnoOf(error) !== undefined) return [];
-    throw error;
   }
 }
 
@@ -138,27 +122,30 @@ function unseenRecord(loom: Loom, entry: InboxEntry): PlanRecord {
   };
 }
 
-export function summaryOf(loom: Loom, record: PlanRecord, daemon: DaemonInfo | undefined): PlanSummary {
+interface Known {
+  readonly daemon: DaemonInfo | undefined;
+  /** Nothing waits on the plan's bus: it need not be opened. */
+  readonly isAtRest: boolean;
+}
+
+function summaryOf(loom: Loom, record: PlanRecord, known: Known): PlanSummary {
   const facts = loom.texts.facts(textPath(loom, record), record.id);
-  const triaging = hasBus(loom, record.id) && unansweredComments(loom, record.id) > 0;
-  const waiting = waitingFor(loom, record, { daemon, triaging });
+  const triaging = !known.isAtRest && unansweredComments(loom, record.id) > 0;
+  const waiting = waitingFor(loom, record, { ...known, triaging });
   return summarise(record, facts, { triaging, ...(waiting === undefined ? {} : { waiting }) });
 }
 
 /** The same decision that the dispatcher makes, asked only for its reason. */
-function waitingFor(
-  loom: Loom,
-  record: PlanRecord,
-  known: { daemon: DaemonInfo | undefined; triaging: boolean },
-): string | undefined {
-  const { daemon, triaging } = known;
+function waitingFor(loom: Loom, record: PlanRecord, known: Known & { readonly triaging: boolean }): string | undefined {
+  const { daemon, triaging, isAtRest } = known;
   const isOpen = record.status === "queued" || record.status === "active" || (record.status === "review" && triaging);
   if (!isOpen) return undefined;
   if (record.blocked) return undefined;
   if (record.hidden) return "hidden";
   if (record.paused) return "paused";
   if (record.uid === "") return daemon ? undefined : "no dispatcher is running";
-  const view = observe(loom, record, { slots: { agent: true, open: true } });
+  const bus = isAtRest ? { bus: { fresh: 0, pending: [] } } : {};
+  const view = observe(loom, record, { slots: { agent: true, open: true }, ...bus });
   const step = decide(daemon && view.run === "interrupted" ? { ...view, run: "live" } : view, loom.clock.now());
   if (step.kind === "wait" && (daemon || view.bus.fresh === 0)) return step.why;
   return daemon ? undefined : "no dispatcher is running";
@@ -239,7 +226,7 @@ export async function readPlanDetail(loom: Loom, id: string): Promise<PlanDetail
       : undefined;
   const range = head && record.baseSha ? { base: record.baseSha, head } : undefined;
   return {
-    summary: summaryOf(loom, record, daemon),
+    summary: summaryOf(loom, record, { daemon, isAtRest: planBus(loom, id).resting !== undefined }),
     record,
     planFile: textPath(loom, record),
     text: text?.text,

@@ -50,12 +50,22 @@ export function coreBridge(loom: Loom, scope: HookScope): Bridge {
 
 /** Whatever came of it: a plan that let it go first goes on now. */
 async function upsertAndWake(loom: Loom, scope: HookScope, action: PluginAction): Promise<InternalDelivery> {
+  const concerned = new Set<string>();
+  for (const [planId, waiting] of loom.upsertsWaiting) if (waiting.has(action.id)) concerned.add(planId);
+  const { payload } = action;
+  const plan = payload.type === "upsert_plan" ? planOfSource(loom, payload.source) : undefined;
+  if (plan) concerned.add(plan.id);
   try {
-    return await upsert(loom, scope, action);
+    return await upsert(loom, scope, { action, concerned });
   } finally {
-    const plan = action.payload.type === "upsert_plan" ? planOfSource(loom, action.payload.source) : undefined;
-    if (plan) loom.wake(plan.id);
+    for (const planId of concerned) loom.wake(planId);
   }
+}
+
+interface Upsert {
+  readonly action: PluginAction;
+  /** Plans that it is about; a plugin may have given it another source. */
+  readonly concerned: Set<string>;
 }
 
 function planOfSource(loom: Loom, given: unknown): PlanRecord | undefined {
@@ -64,7 +74,7 @@ function planOfSource(loom: Loom, given: unknown): PlanRecord | undefined {
   return record?.deleted ? undefined : record;
 }
 
-async function upsert(loom: Loom, scope: HookScope, action: PluginAction): Promise<InternalDelivery> {
+async function upsert(loom: Loom, scope: HookScope, { action, concerned }: Upsert): Promise<InternalDelivery> {
   const { payload } = action;
   if (payload.type !== "upsert_plan") return refused(`prloom-core takes upsert_plan only, not "${payload.type}"`);
   const busy = busyPlan(loom, payload.source);
@@ -80,6 +90,7 @@ async function upsert(loom: Loom, scope: HookScope, action: PluginAction): Promi
   if (checked.kind === "dead") return refused(`beforeUpsert of ${checked.by} gave up: ${checked.reason}`);
   const done = await upsertPlan(loom, checked.payload);
   if (done.kind === "refused") return refused(done.reason);
+  concerned.add(done.planId);
   if (done.kind === "busy") return later(loom, done.planId, action.id);
   if (done.kind !== "unchanged") {
     loom.report({ planId: done.planId, level: "info", text: `${done.kind} by ${sourceName(payload.source)}` });

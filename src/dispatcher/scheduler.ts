@@ -4,6 +4,7 @@ import { type ErrorCode, messageOf, PrloomError } from "../kernel/errors.ts";
 import { diskError } from "../kernel/files.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import { decide } from "./decide.ts";
+import { agentsAtWork } from "./hook-agent.ts";
 import { blockPlan, type Loom } from "./loom.ts";
 import { observe } from "./observe.ts";
 import { StepInterrupted } from "./perform/interrupted.ts";
@@ -151,7 +152,7 @@ export class Scheduler {
   #freeSlots(record: PlanRecord): PlanView["slots"] {
     const { limits } = this.#loom.config;
     return {
-      agent: new Set([...this.#loom.live.keys(), ...this.#starting]).size < limits.maxRunningAgents,
+      agent: agentsAtWork(this.#loom, this.#starting) < limits.maxRunningAgents,
       // Counting the open plans costs their number, so only a plan that wants to become one asks.
       open: record.status !== "queued" || this.#openPlans() < limits.maxOpenPlans,
     };

@@ -43,9 +43,10 @@ export class Scopes {
     if (bridges.length > 0 || this.#plans.has(record.id)) this.#laneOf(record.id).pollWith(bridges);
   }
 
-  /** Upserts that waited for this plan to be free are tried before it goes on. */
-  hurry(actionIds: Iterable<string>): void {
-    for (const id of actionIds) for (const lane of [this.#global, ...this.#plans.values()]) lane.hurry(id);
+  /** An upsert that waited for its plan to be free is tried now; false when it is not written down as waiting yet. */
+  hurry(actionId: string): boolean {
+    const answers = [this.#global, ...this.#plans.values()].map((lane) => lane.hurry(actionId));
+    return answers.includes(true) || !answers.includes(false);
   }
 
   /** Polls now; an unknown bridge is an error that lists those there are. */

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { localBridge } from "../bridges/local/bridge.ts";
 import { notifyBridge } from "../bridges/notify/bridge.ts";
@@ -5,6 +6,7 @@ import { runStartupHooks } from "../hooks/plan-hooks.ts";
 import { describeThrown } from "../hooks/thrown.ts";
 import { loadExtensions, withHook } from "./extensions.ts";
 import { closeForBridge, mergeForBridge } from "./forge-actions.ts";
+import { healthFile } from "./health.ts";
 import { hookScopeGlobal, type Loom } from "./loom.ts";
 import { coreBridge } from "./routing.ts";
 import { clearNote, readNote, startWatchdog, type Watchdog } from "./watchdog.ts";
@@ -27,15 +29,17 @@ export async function startExtensions(loom: Loom): Promise<void> {
     }),
   ];
   loom.extensions = await loadExtensions(loom.repo.root, loom.config, builtin);
-  restoreMemory(loom);
   const plugins = withHook(loom.extensions.globalPlugins, "onStartup");
   if (plugins.length === 0) return;
   const record = `startup-${loom.ids.ulid(loom.clock.now())}`;
   await runStartupHooks(loom.hookHost, hookScopeGlobal(loom), { plugins, record });
 }
 
-/** What plugins wrote into the global memory from the buses of plans right before a kill is in those buses. */
-function restoreMemory(loom: Loom): void {
+/**
+ * What plugins wrote into the global memory from the buses of plans right before a kill is in those buses. Done before
+ * the watchdog comes: reading a million records takes a while, and nobody is to blame for it.
+ */
+export function restoreMemory(loom: Loom): void {
   loom.globalBus();
   for (const planId of loom.stores.pendingPlans()) loom.bus(planId);
   loom.stores.flush({ sync: true });
@@ -68,8 +72,13 @@ export function startOnWatch(loom: Loom): Watchdog {
     const seconds = Math.round(note.blockedMs / 1000);
     const text = `the last dispatcher was ended by its watchdog: ${note.label || "something"} blocked it for ${seconds} s`;
     loom.report({ level: "bad", text });
+    const [, bridge] = /^poll:(.+)$/.exec(note.label) ?? [];
+    // Polls are not counted, so it would end every dispatcher.
+    if (bridge !== undefined) loom.health.blocked(bridge);
     clearNote(noteFile);
   }
+  // What an earlier dispatcher knew about its bridges is no longer true.
+  rmSync(healthFile(loom.paths), { force: true });
   const watchdog = startWatchdog({ noteFile });
   loom.watch = watchdog;
   return watchdog;

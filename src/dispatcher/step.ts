@@ -23,6 +23,8 @@ export interface PlanView {
   readonly config: { ok: true; config: PlanConfig } | { ok: false; reason: string };
   readonly dependencies: Dependencies;
   readonly worktree: "ok" | "missing" | "broken";
+  /** A plugin's agent works in the plan's worktree. */
+  readonly hookAgent: boolean;
   /** Events that plugins have still to see, and events that wait for triage. */
   readonly bus: { fresh: number; pending: string[] };
   readonly change: "none" | "open" | "merged" | "closed";

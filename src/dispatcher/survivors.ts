@@ -6,6 +6,7 @@ import { listDir, removeTemporaryFiles } from "../kernel/files.ts";
 import { shortHash } from "../kernel/ids.ts";
 import { endProcesses, processesWithVariable } from "../kernel/process-tree.ts";
 import type { PlanRecord } from "../plan/record.ts";
+import { putBackInterrupted } from "./hook-agent.ts";
 import type { Loom } from "./loom.ts";
 import { homeOf, type Paths } from "./paths.ts";
 
@@ -18,6 +19,7 @@ export async function endAllSurvivors(loom: Loom): Promise<number> {
     // Never activated, so nothing was ever started for it.
     if (record.worktree === undefined) continue;
     ended += await endRunsOf(loom, record);
+    await putBackInterrupted(loom, record);
     const home = homeOf(loom.paths, record.id);
     for (const dir of [
       home.home,

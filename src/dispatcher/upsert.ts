@@ -1,13 +1,15 @@
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
   decideUpsert,
   isBusy as isBusyWith,
   type RawUpsert,
+  saidBy,
   sourceOf,
   type UpsertChange,
 } from "../bridges/core/upsert.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
-import { ensureDir, writeFileAtomic } from "../kernel/files.ts";
+import { ensureDir, readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
 import { freeId, planIdFor } from "../plan/identity.ts";
 import { commentName } from "../plan/inert.ts";
 import { parsePlan } from "../plan/markdown.ts";
@@ -31,22 +33,24 @@ export function upsertPlan(loom: Loom, payload: RawUpsert): Upserted {
   const problem = record && inboxProblem(loom, record);
   if (problem !== undefined) return { kind: "refused", reason: problem };
   const text = record && planText(loom, record)?.text;
-  const change = decideUpsert(
-    {
-      ...(record === undefined ? {} : { record }),
-      ...(text === undefined ? {} : { text }),
-      running: record !== undefined && isRunning(loom, record),
-    },
-    payload,
-  );
+  const upserted = record && readTextIfExists(upsertedFile(loom, record.id));
+  const view = {
+    ...(record === undefined ? {} : { record }),
+    ...(text === undefined ? {} : { text }),
+    ...(upserted === undefined ? {} : { upserted }),
+  };
+  const change = decideUpsert({ ...view, running: record !== undefined && isRunning(loom, record) }, payload);
+  if (change.kind === "refused" || change.kind === "busy") return change;
+  const said = saidBy(view, payload);
   switch (change.kind) {
     case "create":
-      return { kind: "created", planId: createPlan(loom, change) };
+      return { kind: "created", planId: createPlan(loom, change, said) };
     case "change":
-      changePlan(loom, change);
+      changePlan(loom, change, said);
       return { kind: "changed", planId: change.planId };
-    default:
-      return change;
+    case "unchanged":
+      keepUpserted(loom, change.planId, said);
+      return { kind: "unchanged", planId: change.planId };
   }
 }
 
@@ -87,8 +91,24 @@ function isRunning(loom: Loom, record: PlanRecord): boolean {
   return loom.live.has(record.id) || (!isInboxRecord(record) && [...loom.commandRuns.values()].includes(record.id));
 }
 
+function upsertedFile(loom: Loom, planId: string): string {
+  return join(homeOf(loom.paths, planId).home, "upserted.md");
+}
+
+/**
+ * Keeps what the source said, so that the next upsert can tell its changes from ours. After the text: were it there
+ * first, a kill between the two would make the changes look as if the plan had them and somebody took them back.
+ */
+function keepUpserted(loom: Loom, planId: string, said: string | undefined): void {
+  if (said === undefined) return;
+  ensureDir(homeOf(loom.paths, planId).home);
+  writeFileAtomic(upsertedFile(loom, planId), said);
+}
+
+type Creation = Extract<UpsertChange, { kind: "create" }>;
+
 /** First the json, then the text, then the record: whatever a kill leaves is found by its source and completed. */
-function createPlan(loom: Loom, { source, meta, text }: Extract<UpsertChange, { kind: "create" }>): string {
+function createPlan(loom: Loom, { source, meta, text }: Creation, said: string | undefined): string {
   const title = text === undefined ? undefined : parsePlan(text).title;
   const fallback = `${source.system}-${source.kind}-${source.id}`;
   const wanted = planIdFor({ source, fallback, ...(title === undefined ? {} : { title }) });
@@ -100,6 +120,8 @@ function createPlan(loom: Loom, { source, meta, text }: Extract<UpsertChange, { 
   if (text !== undefined) loom.texts.write(files.text, text);
   crashPoint("upsert:text");
   takePlan(loom, loom.inbox.look(id), id);
+  crashPoint("upsert:taken");
+  keepUpserted(loom, id, said);
   return id;
 }
 
@@ -111,11 +133,13 @@ function isTaken(loom: Loom, id: string, source: PlanSource): boolean {
 }
 
 /** The text first: a plan must not be queued, and start, with the text it had before. */
-function changePlan(loom: Loom, change: Extract<UpsertChange, { kind: "change" }>): void {
+function changePlan(loom: Loom, change: Extract<UpsertChange, { kind: "change" }>, said: string | undefined): void {
   const { planId, where, fields, text } = change;
   const path = where === "inbox" ? inboxOf(loom.paths, planId).text : homeOf(loom.paths, planId).plan;
   if (text !== undefined) loom.texts.write(path, text);
   crashPoint("upsert:changed-text");
+  keepUpserted(loom, planId, said);
+  crashPoint("upsert:kept");
   if (Object.keys(fields).length === 0) return;
   if (where === "inbox") changeInboxMeta(loom, planId, fields);
   else updateRecord(loom, planId, () => fields);

@@ -18,6 +18,7 @@ export interface Watching {
 export interface WatchHooks {
   /** Something happened to a plan in the inbox; without one: anywhere in it, or to a branch. */
   changed(planId?: string): void;
+  configChanged(): void;
   /** Somebody wrote the text of an open plan. */
   planChanged(id: string): void;
 }
@@ -46,6 +47,7 @@ export function watchDirs(loom: Loom, hooks: WatchHooks): Watching {
       if (!file?.startsWith(".")) hooks.changed(file === null ? undefined : planOfFile(file));
     });
     arm(join(loom.paths.commonDir, "refs", "heads"), () => hooks.changed());
+    arm(join(loom.paths.root, "prloom"), (file) => file === "config.json" && hooks.configChanged());
     const homes = openHomes(loom);
     for (const [dir, id] of homes) arm(dir, (file) => file === "plan.md" && hooks.planChanged(id));
     for (const [dir, { watcher }] of watched) {

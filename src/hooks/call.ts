@@ -9,7 +9,7 @@ import type { HookHost, HookScope } from "./host.ts";
 import type { LoadedPlugin } from "./load.ts";
 import { type CallMemory, createMemory, orderMarks } from "./memory.ts";
 import { CallLife } from "./misuse.ts";
-import { describeThrown } from "./thrown.ts";
+import { describeThrown, sentence } from "./thrown.ts";
 
 /** A hook that meets another's changes each time it runs must not run for ever. */
 const MAX_RERUNS = 100;
@@ -44,6 +44,8 @@ export interface HookCall {
   readonly onThrow: "retry" | "fail";
   /** Marks for the settlement. */
   marks?(verdict: Verdict | "threw"): Record<string, unknown>;
+  /** True: somebody else said what becomes of the record, and the call settles nothing. */
+  isGivenUp?(): boolean;
   /** Whether the settlement is on the disk when the call returns. */
   readonly sync: boolean;
   /** Runs that may be stale. */
@@ -66,17 +68,18 @@ export function handlerName(point: HookPoint, plugin: string): string {
 export async function callHook(host: HookHost, scope: HookScope, call: HookCall): Promise<CallOutcome> {
   if (host.stopSignal.aborted) return { kind: "stopped" };
   const handler = handlerName(call.point, call.plugin.name);
-  const { allowed } = scope.bus.attempt(call.record, handler);
+  const { allowed, attempts } = scope.bus.attempt(call.record, handler);
   if (!allowed) return notAllowed(host, scope, call);
   crashPoint("hook:attempted");
-  const calling = { call, handler };
+  const calling = { call, handler, attempts };
   for (let run = 1; run <= MAX_RERUNS; run += 1) {
     let work: Work;
     try {
       work = await runOnce(host, scope, calling);
     } catch (error) {
-      return threw(host, scope, { ...calling, error });
+      return call.isGivenUp?.() ? { kind: "stopped" } : threw(host, scope, { ...calling, error });
     }
+    if (call.isGivenUp?.()) return { kind: "stopped" };
     const committed = commit(host, scope, { ...calling, ...work });
     if (committed) return committed;
     if (work.run.isStale?.() && run >= (call.maxStale ?? MAX_RERUNS)) break;
@@ -90,6 +93,8 @@ export async function callHook(host: HookHost, scope: HookScope, call: HookCall)
 interface Calling {
   readonly call: HookCall;
   readonly handler: string;
+  /** Which attempt it is. */
+  readonly attempts: number;
 }
 
 /** What one run came to, not yet settled. */
@@ -157,13 +162,15 @@ export function waitUntil(host: HookHost, { bus }: HookScope, on: { record: stri
 }
 
 function threw(host: HookHost, scope: HookScope, thrown: Calling & { error: unknown }): CallOutcome {
-  const { call, handler, error } = thrown;
+  const { call, handler, attempts, error } = thrown;
   const { record, sync } = call;
   const reason = describeThrown(error);
   // A call that the end of the dispatcher broke off is nobody's fault and no attempt.
   if (host.stopSignal.aborted) {
     if (call.onThrow === "retry") {
       scope.bus.settle({ record, handler, outcome: "deferred", reason: "the dispatcher was stopped" }, { sync });
+    } else {
+      scope.bus.uncount(record, handler);
     }
     return { kind: "stopped" };
   }
@@ -174,9 +181,16 @@ function threw(host: HookHost, scope: HookScope, thrown: Calling & { error: unkn
     return { kind: "failed", reason };
   }
   const settled = scope.bus.settle({ record, handler, outcome: "threw", reason, marks }, { sync });
-  tell(host, scope, { level: "warn", text: `${handler} threw on ${record}: ${reason}` });
+  const when = settled === "dead" ? "" : nextCall(host, scope, { record, handler });
+  const count = `attempt ${attempts} of ${scope.bus.limits().maxAttempts}`;
+  tell(host, scope, { level: "warn", text: `${handler} threw on ${record} (${count}${when}): ${reason}` });
   if (settled === "dead") return dead(host, scope, { call, handler, reason });
   return { kind: "waiting", until: waitUntil(host, scope, { record, handler }) };
+}
+
+function nextCall(host: HookHost, scope: HookScope, on: { record: string; handler: string }): string {
+  const seconds = Math.ceil((waitUntil(host, scope, on) - host.clock.now()) / 1000);
+  return `, next in ${seconds} s`;
 }
 
 /** Settled, dead, or dead by now: it was called too often and never came back. */
@@ -195,7 +209,7 @@ function dead(
 ): CallOutcome {
   const { call, handler, reason } = about;
   const again = call.onThrow === "retry" ? ` \`prloom retry ${call.record}\` tries it again.` : "";
-  tell(host, scope, { level: "bad", text: `${handler} gave up on ${call.record}: ${reason}.${again}` });
+  tell(host, scope, { level: "bad", text: `${handler} gave up on ${call.record}: ${sentence(reason)}${again}` });
   return { kind: "dead", reason };
 }
 
@@ -203,7 +217,8 @@ function tell(host: HookHost, { planId }: HookScope, report: { level: "warn" | "
   host.report({ ...(planId === undefined ? {} : { planId }), ...report });
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
+/** Whether something is to be awaited. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
   return "then" in value && typeof value.then === "function";
 }

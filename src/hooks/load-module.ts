@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
+import { problemOf } from "./module-problem.ts";
 
 export interface ModuleName {
   /** Top of the main working tree. */
@@ -20,6 +21,8 @@ const ownEntry = import.meta.url.endsWith(".ts")
   : new URL("./plugin.js", import.meta.url);
 
 let registered = false;
+/** The file that was asked for last: Node does not tell in which one a syntax error is. */
+let lastFile: string | undefined;
 
 /**
  * Plugins import `prloom/plugin` wherever prloom is installed, also where the repository has no node_modules at all.
@@ -31,19 +34,33 @@ function registerOnce(): void {
   registerHooks({
     resolve(specifier, context, nextResolve) {
       if (specifier === AUTHORS_ENTRY) return { url: ownEntry.href, shortCircuit: true };
-      if (!specifier.startsWith(FROM_ROOT)) return nextResolve(specifier, context);
-      const { parentURL, name } = JSON.parse(decodeURIComponent(specifier.slice(FROM_ROOT.length)));
-      return nextResolve(name, { ...context, parentURL });
+      const found = specifier.startsWith(FROM_ROOT)
+        ? resolveFromRoot(specifier, context, nextResolve)
+        : nextResolve(specifier, context);
+      if (found.url.startsWith("file:")) lastFile = found.url;
+      return found;
     },
   });
 }
+
+type Resolve = NonNullable<Parameters<typeof registerHooks>[0]["resolve"]>;
+
+const resolveFromRoot: Resolve = (specifier, context, nextResolve) => {
+  const { parentURL, name } = JSON.parse(decodeURIComponent(specifier.slice(FROM_ROOT.length)));
+  return nextResolve(name, { ...context, parentURL });
+};
 
 /** Imports a module as the config names it and gives its default export; undefined when it has none. */
 export async function importModule({ repoRoot, specifier }: ModuleName): Promise<unknown> {
   registerOnce();
   const isPath = specifier.startsWith(".") || isAbsolute(specifier);
-  const imported: unknown = await import(isPath ? fileUrl(repoRoot, specifier) : packageUrl(repoRoot, specifier));
-  return defaultOf(imported);
+  const url = isPath ? fileUrl(repoRoot, specifier) : packageUrl(repoRoot, specifier);
+  try {
+    const imported: unknown = await import(url);
+    return defaultOf(imported);
+  } catch (error) {
+    throw problemOf(error, { repoRoot, specifier, isPath, lastFile });
+  }
 }
 
 function fileUrl(repoRoot: string, specifier: string): string {

@@ -4,7 +4,8 @@ import { withinDeadline } from "./deadline.ts";
 import { GLOBAL_HOOK_POINTS, type HookPoint, type Hooks, PLAN_HOOK_POINTS } from "./hook-types.ts";
 import { copyJson } from "./json-value.ts";
 import { importModule } from "./load-module.ts";
-import { describeThrown } from "./thrown.ts";
+import { ModuleProblem } from "./module-problem.ts";
+import { describeThrown, sentence } from "./thrown.ts";
 
 export type PluginScope = "global" | "plan";
 
@@ -55,7 +56,7 @@ async function loadPlugin(options: LoadOptions, entry: PluginEntry): Promise<Loa
   const { repoRoot, scope, timeoutMs = LOAD_TIMEOUT_MS } = options;
   const refuse = (problem: string, hint: string, cause?: unknown): never => {
     const key = `${CONFIG_KEYS[scope]}.${entry.name}`;
-    const message = `The plugin "${entry.name}" (${key}, module ${entry.module}) cannot be used: ${problem}.`;
+    const message = `The plugin "${entry.name}" (${key}, module ${entry.module}) cannot be used: ${sentence(problem)}`;
     throw new PrloomError("plugin-invalid", message, hint, cause);
   };
   const off = `Mend it, or set "enabled": false under ${CONFIG_KEYS[scope]}.${entry.name} in prloom/config.json.`;
@@ -63,7 +64,7 @@ async function loadPlugin(options: LoadOptions, entry: PluginEntry): Promise<Loa
     try {
       return await withinDeadline(async () => work(), timeoutMs);
     } catch (error) {
-      return refuse(`${what}${describeThrown(error)}`, off, error);
+      return refuse(`${what}${describeThrown(error)}`, error instanceof ModuleProblem ? error.hint : off, error);
     }
   };
   const factory = await step("", () => importModule({ repoRoot, specifier: entry.module }));

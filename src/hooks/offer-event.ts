@@ -1,10 +1,23 @@
 import type { BusEvent } from "../bus/types.ts";
-import { type CallOutcome, callHook, handlerName, type Verdict } from "./call.ts";
+import { type CallOutcome, callHook, handlerName, isThenable, type Verdict } from "./call.ts";
 import { type CallTools, eventContext, globalEventContext, pluginEvent } from "./context.ts";
 import type { EventMarks } from "./context-types.ts";
 import type { HookHost, HookScope } from "./host.ts";
+import {
+  BUSY_WITH_ANOTHER,
+  inOwnTurn,
+  isOverWithin,
+  type Lateness,
+  leaveBehind,
+  putOff,
+  SOON_MS,
+} from "./late-call.ts";
 import type { LoadedPlugin } from "./load.ts";
 import { misuse } from "./misuse.ts";
+import { CALLS_UNDER_WAY, type CallsUnderWay } from "./under-way.ts";
+
+/** How long the others wait for a plugin. */
+const PATIENCE_MS = 2000;
 
 export interface OfferOptions {
   /** In the order in which they are called. */
@@ -15,6 +28,12 @@ export interface OfferOptions {
    * record.
    */
   readonly moveCursor: boolean;
+  /** How long the others wait for a plugin. 2 s */
+  readonly patienceMs?: number;
+  /** Where calls that take longer are kept. */
+  readonly underWay?: CallsUnderWay;
+  /** Such a call is over: there may be something new on the bus. */
+  onLate?(): void;
 }
 
 export interface Offered {
@@ -22,45 +41,51 @@ export interface Offered {
   readonly called: boolean;
   /** The first plugin that marked the event handled, now or earlier. */
   readonly handledBy?: string;
-  /** A plugin put it off or threw, and will be called again. */
+  /** A plugin put it off or threw, and will be called again, or is still at work on it. */
   readonly waiting: boolean;
 }
 
 /**
- * Offers an event to the event hook of each plugin that has not settled it, also when one handled it. Settlements are
- * not synced: the caller does that once for many.
+ * Offers an event to the event hook of each plugin that has not settled it, also when one handled it. A plugin that takes
+ * long is left at work, and the others go on. Settlements are not synced: the caller does that once for many.
  */
 export async function offerEvent(host: HookHost, scope: HookScope, options: OfferOptions): Promise<Offered> {
   const { bus } = scope;
   const { event } = options;
   const point = scope.planId === undefined ? "onGlobalEvent" : "onEvent";
-  const ready: LoadedPlugin[] = [];
-  let handledBy: string | undefined;
-  let waiting = false;
-  for (const plugin of options.plugins.filter(({ hooks }) => hooks[point] !== undefined)) {
-    const handler = handlerName(point, plugin.name);
-    const status = bus.handlerStatus(event.id, handler);
-    if (status === "ready") ready.push(plugin);
-    if (status === "waiting") waiting = true;
-    if (status === "settled" && isHandled(bus.results(event.id).get(handler))) handledBy ??= plugin.name;
-  }
+  const plugins = options.plugins.filter(({ hooks }) => hooks[point] !== undefined);
+  const handlerOf = (plugin: LoadedPlugin): string => handlerName(point, plugin.name);
+  const handled = new Set<LoadedPlugin>();
+  const note = (): void => {
+    const results = bus.results(event.id);
+    for (const plugin of plugins) if (isHandled(results.get(handlerOf(plugin)))) handled.add(plugin);
+  };
+  const now = (waiting: boolean) => {
+    note();
+    const by = plugins.find((plugin) => handled.has(plugin));
+    return { waiting, ...(by === undefined ? {} : { handledBy: by.name }) };
+  };
+  // A call that took long may be settled at any moment: what the bus says now counts.
+  const isWaitedFor = (except?: LoadedPlugin): boolean =>
+    plugins.some((plugin) => plugin !== except && bus.waitOf(event.id, handlerOf(plugin)) !== undefined);
+  const ready = plugins.filter((plugin) => bus.handlerStatus(event.id, handlerOf(plugin)) === "ready");
+  note();
   let called = false;
   for (const plugin of ready) {
     const isLast = plugin === ready.at(-1);
     const ending = options.moveCursor && isLast;
-    const outcome = await offerTo(host, scope, {
-      plugin,
-      event,
-      marks: (verdict) => marksOf(verdict, ending, waiting),
-    });
+    const marks = (verdict: Verdict | "threw") => {
+      // The settlement that these are for may close the record, and who handled it is forgotten then.
+      note();
+      return marksOf(verdict, ending, ending && isWaitedFor(plugin));
+    };
+    const outcome = await offerTo(host, scope, { plugin, handler: handlerOf(plugin), options, marks });
     // What was not offered yet is offered at the next start.
-    if (outcome.kind === "stopped")
-      return { called: true, waiting: true, ...(handledBy !== undefined && { handledBy }) };
-    if (outcome.kind === "waiting") waiting = true;
-    if (outcome.kind === "settled" && outcome.verdict.outcome === "handled") handledBy ??= plugin.name;
+    if (outcome.kind === "stopped") return { called: true, ...now(true) };
+    if (outcome.kind === "settled" && outcome.verdict.outcome === "handled") handled.add(plugin);
     called = isLast && outcome.kind !== "dead";
   }
-  return { called, waiting, ...(handledBy !== undefined && { handledBy }) };
+  return { called, ...now(isWaitedFor()) };
 }
 
 function isHandled(result: unknown): boolean {
@@ -75,12 +100,52 @@ function marksOf(verdict: Verdict | "threw", ending: boolean, waiting: boolean):
 
 interface Offer {
   readonly plugin: LoadedPlugin;
-  readonly event: BusEvent;
+  readonly handler: string;
+  readonly options: OfferOptions;
   marks(verdict: Verdict | "threw"): Record<string, unknown>;
 }
 
-function offerTo(host: HookHost, scope: HookScope, { plugin, event, marks }: Offer): Promise<CallOutcome> {
+/** The record waits for a plugin, whose call is under way or comes later. */
+const LEFT = { kind: "left" } as const;
+
+/** Calls a plugin, if it is its turn; when that takes long, or it is not, the record is made to wait for it. */
+async function offerTo(host: HookHost, scope: HookScope, offer: Offer): Promise<CallOutcome | typeof LEFT> {
+  const { handler, options } = offer;
+  const record = options.event.id;
+  const line = (options.underWay ?? CALLS_UNDER_WAY).line(scope.bus, handler);
+  const isWaiting = (id: string): boolean => scope.bus.waitOf(id, handler) !== undefined;
+  const turn = line.turnOf(record, isWaiting);
+  const marks = offer.marks("threw");
+  if (turn === "itself") putOff(host, scope, { record, handler, marks });
+  else if (turn !== "now") {
+    const reason = BUSY_WITH_ANOTHER;
+    const next = turn === "behind" ? line.first(isWaiting) : undefined;
+    const until = next === undefined ? undefined : scope.bus.waitOf(next, handler)?.until;
+    const when = until === undefined ? {} : { until: Math.max(until, host.clock.now() + SOON_MS) };
+    scope.bus.settle({ record, handler, outcome: "deferred", reason, ...when, marks }, { sync: false });
+  }
+  if (turn !== "now") return LEFT;
+  const lateness: Lateness = { isLate: false, isGivenUp: false };
+  const call = callWith(host, scope, offer, lateness);
+  // One that the end of the dispatcher breaks off does not take long.
+  if ((await isOverWithin(call, options.patienceMs ?? PATIENCE_MS)) || host.stopSignal.aborted) return call;
+  const { onLate } = options;
+  leaveBehind(host, scope, {
+    record,
+    handler,
+    call,
+    lateness,
+    line,
+    marks: offer.marks("threw"),
+    ...(onLate && { onLate }),
+  });
+  return LEFT;
+}
+
+function callWith(host: HookHost, scope: HookScope, offer: Offer, lateness: Lateness): Promise<CallOutcome> {
   const { planId } = scope;
+  const { plugin } = offer;
+  const { event } = offer.options;
   return callHook(host, scope, {
     plugin,
     point: planId === undefined ? "onGlobalEvent" : "onEvent",
@@ -88,14 +153,19 @@ function offerTo(host: HookHost, scope: HookScope, { plugin, event, marks }: Off
     cause: { relatedEventId: event.id, author: event.context?.author },
     onThrow: "retry",
     sync: false,
-    marks,
+    // The cursor went on when it was left at work; the bus offers the record once more when the last one is through.
+    marks: (verdict) => (lateness.isLate ? {} : offer.marks(verdict)),
+    isGivenUp: () => lateness.isGivenUp,
     run(tools) {
       const { marks: members, verdict } = eventMarks(tools, event.id);
       const copy = pluginEvent(event);
-      const invoke = () =>
-        planId === undefined
-          ? plugin.hooks.onGlobalEvent?.(copy, globalEventContext(tools, members))
-          : plugin.hooks.onEvent?.(copy, eventContext(tools, planId, members));
+      const invoke = () => {
+        const returned: unknown =
+          planId === undefined
+            ? plugin.hooks.onGlobalEvent?.(copy, globalEventContext(tools, members))
+            : plugin.hooks.onEvent?.(copy, eventContext(tools, planId, members));
+        return isThenable(returned) ? inOwnTurn(returned, lateness) : returned;
+      };
       return { invoke, judge: verdict };
     },
   });

@@ -39,7 +39,7 @@ export interface StateStores {
    * The next flush after it takes them off the list.
    */
   pendingPlans(): string[];
-  /** Writes what changed. Without `sync` it is safe from kill -9 only. */
+  /** Writes what changed. Without `sync` it is safe from kill -9 only, until the next flush with it. */
   flush(options?: { sync?: boolean }): void;
   /** Forgets the values of a plan that nobody works on; they are read again when they are asked for. */
   release(planId: string): void;
@@ -58,6 +58,8 @@ export function openStores(options: StoresOptions): StateStores {
   /** Marked, and the settlement has not come back through `apply` yet; of those before us, the bus is not open yet. */
   const awaited = new Set(pending);
   const dirty = new Set<StateStore>();
+  /** Written, and a power loss may take it back. */
+  const unsynced = new Set<StateStore>();
 
   const open = (ref: StateRef): StateStore => {
     const key = JSON.stringify([ref.kind, ref.kind === "global" ? null : (ref.planId ?? null), nameIn(ref)]);
@@ -99,7 +101,14 @@ export function openStores(options: StoresOptions): StateStores {
       for (const store of dirty) {
         store.write(sync);
         dirty.delete(store);
+        if (store.unsynced) unsynced.add(store);
         crashPoint("state:file-written");
+      }
+      if (!sync) return;
+      for (const store of unsynced) {
+        store.sync();
+        unsynced.delete(store);
+        crashPoint("state:file-synced");
       }
       for (const planId of pending) {
         if (awaited.has(planId)) continue;

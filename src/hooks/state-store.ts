@@ -1,11 +1,18 @@
-import { renameSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
 import { compareCursors } from "../bus/cursor.ts";
 import type { Cursor } from "../bus/ports.ts";
 import type { Settlement } from "../bus/types.ts";
 import { PrloomError } from "../kernel/errors.ts";
-import { ensureDir, existsNoFollow, readTextIfExists, writeFileAtomic, writeRunFile } from "../kernel/files.ts";
+import {
+  ensureDir,
+  existsNoFollow,
+  isMissing,
+  readTextIfExists,
+  writeFileAtomic,
+  writeRunFile,
+} from "../kernel/files.ts";
 import type { JsonValue } from "./event-types.ts";
 
 /** Changes of one store: by key; no `value` removes it. */
@@ -48,7 +55,11 @@ export function bytesOf(key: string, value: JsonValue): number {
   return Buffer.byteLength(key) + Buffer.byteLength(JSON.stringify(value));
 }
 
-/** The values of one plugin or bridge. Memory decides; the file is what settlements made of it, written from time to time. */
+/**
+ * The values of one plugin or bridge. Memory decides; the file is what settlements made of it, written from time to time.
+ * One that cannot be read is kept aside and reported, and the values begin anew: what a bus settled before its snapshot
+ * is told to nobody again, so a person who wants those values back mends the file that was kept.
+ */
 export class StateStore {
   readonly #path: string;
   readonly #values = new Map<string, Value>();
@@ -60,6 +71,8 @@ export class StateStore {
   #seq = 0;
   #bytes = 0;
   #dirty = false;
+  /** The file was written, and a power loss may take it back. */
+  #unsynced = false;
 
   constructor(path: string, onProblem: (problem: StateProblem) => void) {
     this.#path = path;
@@ -109,6 +122,24 @@ export class StateStore {
     this.#seq = Math.max(this.#seq, seq);
   }
 
+  /** Written without sync, and not synced since. */
+  get unsynced(): boolean {
+    return this.#unsynced;
+  }
+
+  /** Makes what was written without sync safe from a power loss. */
+  sync(): void {
+    if (!this.#unsynced) return;
+    try {
+      fsyncPath(this.#path);
+      fsyncPath(dirname(this.#path));
+    } catch (error) {
+      // A plan that was removed has nothing to keep.
+      if (!isMissing(error)) throw error;
+    }
+    this.#unsynced = false;
+  }
+
   /** Writes the file if something changed; tells whether it did. */
   write(sync: boolean): boolean {
     if (!this.#dirty) return false;
@@ -117,6 +148,8 @@ export class StateStore {
     ensureDir(dirname(this.#path));
     (sync ? writeFileAtomic : writeRunFile)(this.#path, `${JSON.stringify(data, null, 2)}\n`);
     this.#dirty = false;
+    this.#unsynced = !sync;
+    if (sync) fsyncPath(dirname(this.#path));
     for (const seq of this.#removed.values()) this.#removedBefore = Math.max(this.#removedBefore, seq);
     this.#removed.clear();
     return true;
@@ -151,6 +184,15 @@ export class StateStore {
     this.#removedBefore = seq;
     for (const [bus, cursor] of Object.entries(applied)) this.#applied.set(bus, cursor);
     for (const [key, each] of Object.entries(values)) this.#put(key, each, seq);
+  }
+}
+
+function fsyncPath(path: string): void {
+  const fd = openSync(path, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -1,16 +1,45 @@
 const MAX_REASON = 2000;
+const MAX_CAUSES = 5;
 
-/** What was thrown, in words, whatever it was: plugins throw texts, nothing at all, and objects that cannot be shown. */
+/**
+ * What was thrown, in words, whatever it was, and what caused it: plugins throw texts, nothing at all, and objects that
+ * cannot be shown.
+ */
 export function describeThrown(error: unknown): string {
-  const text = textOf(error).trim();
-  if (text === "") return "an error without a message";
-  return text.length > MAX_REASON ? `${text.slice(0, MAX_REASON)}…` : text;
+  const texts: string[] = [];
+  const seen = new Set<unknown>();
+  for (let one = error; seen.size <= MAX_CAUSES && !seen.has(one); one = causeOf(one)) {
+    seen.add(one);
+    const text = textOf(one).trim();
+    // Who wraps an error often repeats what it says.
+    if (text !== "" && !texts.some((said) => said.includes(text))) texts.push(text);
+    if (causeOf(one) === undefined) break;
+  }
+  if (texts.length === 0) return "an error without a message";
+  const all = texts.map((text, index) => (index < texts.length - 1 ? text.replace(/\.+$/, "") : text)).join(": ");
+  return all.length > MAX_REASON ? `${all.slice(0, MAX_REASON)}…` : all;
+}
+
+/** A text with one full stop at its end, whether or not it had an end of its own. */
+export function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 function textOf(error: unknown): string {
   try {
-    return error instanceof Error ? String(error.message) : String(error);
+    if (!(error instanceof Error)) return String(error);
+    // Several addresses were tried: Node gives such an error no message of its own.
+    if (error.message === "" && error instanceof AggregateError) return error.errors.map(textOf).join(", ");
+    return String(error.message);
   } catch {
     return "something that cannot be shown";
+  }
+}
+
+function causeOf(error: unknown): unknown {
+  try {
+    return error instanceof Error ? (error.cause ?? undefined) : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -10,7 +10,8 @@ export type Edit =
 
 export type ExpectedTodo = Pick<Todo, "text" | "state" | "context">;
 
-interface Side {
+/** A text and what it says. */
+export interface Side {
   readonly text: string;
   readonly doc: PlanDoc;
 }
@@ -26,30 +27,102 @@ interface CarriedOver {
 
 const STRENGTH: Readonly<Record<TodoState, number>> = { open: 0, blocked: 1, done: 2 };
 
-/** What of the current TODOs goes into the incoming text: marks, provenance, what people said to a TODO, and the kept ones. */
-export function carryOver(current: Side, incoming: Side): CarriedOver {
-  const before = new Map(current.doc.todos.map((todo) => [todo.id, todo]));
-  const wanted = new Set(incoming.doc.todos.map((todo) => todo.id));
+/**
+ * What of the current TODOs goes into the incoming text: marks, provenance, what people said to a TODO, and the kept ones.
+ * With `base`, the text that the incoming one was made from, also what was changed on our side since.
+ */
+export function carryOver(current: Side, incoming: Side, base?: Side): CarriedOver {
+  const ours = byId(current.doc);
+  const theirs = byId(incoming.doc);
+  const before = base && byId(base.doc);
   const kept = current.doc.todos.filter(
-    (todo) => !wanted.has(todo.id) && (todo.state === "done" || hasProvenance(todo.text)),
+    (todo) =>
+      !theirs.has(todo.id) &&
+      (todo.state === "done" || hasProvenance(todo.text) || (before !== undefined && !before.has(todo.id))),
   );
+  const dropped = before ? droppedByUs({ ours, theirs, before }) : new Set<Todo>();
   const edits: Edit[] = [];
   const expected: ExpectedTodo[] = [];
   for (const todo of incoming.doc.todos) {
-    const old = before.get(todo.id);
-    const state = old && STRENGTH[old.state] > STRENGTH[todo.state] ? old.state : todo.state;
-    const text = old && hasProvenance(old.text) ? old.text : todo.text;
-    const said = old ? commentBlocks(old.context).filter(({ marker }) => !todo.context.includes(marker)) : [];
-    const from = todo.markerOffset;
-    if (state !== todo.state) edits.push({ at: from, to: from + 1, text: MARKS[state] });
-    if (text !== todo.text) {
-      const end = Math.min(lineEnd(incoming.text, from), todo.end);
-      edits.push({ at: from + 2, to: end, text: ` ${text}` });
+    if (dropped.has(todo)) {
+      const at = beforeIndent(incoming.text, todo.start);
+      edits.push({ at, to: nextLine(incoming.text, todo.end), text: "" });
+      continue;
     }
-    if (said.length > 0) edits.push(contextEdit(incoming.text, todo, said));
-    expected.push({ text, state, context: [todo.context, ...said.map(({ lines }) => lines.join("\n"))].join("\n") });
+    const merged = mergeTodo({ current, incoming, todo, old: ours.get(todo.id), was: before?.get(todo.id) });
+    edits.push(...merged.edits);
+    expected.push(merged.expected);
   }
   return { edits, kept, expected: [...expected, ...kept] };
+}
+
+function byId(doc: PlanDoc): Map<string, Todo> {
+  return new Map(doc.todos.map((todo) => [todo.id, todo]));
+}
+
+interface ById {
+  readonly ours: ReadonlyMap<string, Todo>;
+  readonly theirs: ReadonlyMap<string, Todo>;
+  readonly before: ReadonlyMap<string, Todo>;
+}
+
+/**
+ * TODOs that are gone on our side and that the source left as they were. None while a TODO of the source counts the
+ * others (`after: 2`), and none that the source has more of than before: it cannot be told which of the equals is meant.
+ */
+function droppedByUs({ ours, theirs, before }: ById): Set<Todo> {
+  const all = [...theirs.values()];
+  if (all.some(({ settings }) => settings.after !== undefined)) return new Set();
+  const grown = new Set(all.filter(({ id }) => !before.has(id)).map(({ id }) => textHash(id)));
+  return new Set(
+    all.filter((todo) => {
+      const was = before.get(todo.id);
+      const isLeftAlone = was?.state === todo.state && was.context === todo.context;
+      return isLeftAlone && !ours.has(todo.id) && !grown.has(textHash(todo.id));
+    }),
+  );
+}
+
+/** The part of a TODO's id that equal TODOs share. */
+function textHash(id: string): string {
+  return id.split("-")[0] ?? id;
+}
+
+interface OneTodo {
+  readonly current: Side;
+  readonly incoming: Side;
+  readonly todo: Todo;
+  /** The same TODO on our side, and in the text that the incoming one was made from. */
+  readonly old: Todo | undefined;
+  readonly was: Todo | undefined;
+}
+
+function mergeTodo({ current, incoming, todo, old, was }: OneTodo): { edits: Edit[]; expected: ExpectedTodo } {
+  const state = old ? mergedState(todo, old, was) : todo.state;
+  const text = old && hasProvenance(old.text) ? old.text : todo.text;
+  const from = todo.markerOffset;
+  if (old && was && was.context === todo.context && old.context !== todo.context) {
+    const [first = "", ...rest] = todoSource(current.text, old, incoming.text[todo.start]);
+    const lines = [first.replace(/\[[ xXbB]\]/, `[${MARKS[state]}]`), ...rest];
+    const edit = { at: beforeIndent(incoming.text, todo.start), to: todo.end, text: lines.join("\n") };
+    return { edits: [edit], expected: { text: old.text, state, context: old.context } };
+  }
+  const said = old ? commentBlocks(old.context).filter(({ marker }) => !todo.context.includes(marker)) : [];
+  const edits: Edit[] = [];
+  if (state !== todo.state) edits.push({ at: from, to: from + 1, text: MARKS[state] });
+  if (text !== todo.text) {
+    const end = Math.min(lineEnd(incoming.text, from), todo.end);
+    edits.push({ at: from + 2, to: end, text: ` ${text}` });
+  }
+  if (said.length > 0) edits.push(contextEdit(incoming.text, todo, said));
+  const context = [todo.context, ...said.map(({ lines }) => lines.join("\n"))].join("\n");
+  return { edits, expected: { text, state, context } };
+}
+
+/** Nothing that was done is undone from outside; a mark that the source left alone is as it is here. */
+function mergedState(todo: Todo, old: Todo, was: Todo | undefined): TodoState {
+  if (was?.state === todo.state) return old.state;
+  return STRENGTH[old.state] > STRENGTH[todo.state] ? old.state : todo.state;
 }
 
 /** The lines of a TODO without its indentation, with the bullet that its new neighbour has. */

@@ -1,14 +1,9 @@
-import { PrloomError } from "../kernel/errors.ts";
+import { isDeepStrictEqual } from "node:util";
 import { blocksOf, endOf, lineEnd, linesOf, newlineOf, nextLine, startOf } from "./blocks.ts";
-import { LOG_HEADINGS } from "./edit.ts";
 import { contentEnd, insertLines } from "./inert.ts";
-import { findSection, headingKey, isTodoHeading, type PlanDoc, parsePlan, type Section } from "./markdown.ts";
-import { applyEdits, carryOver, type Edit, type ExpectedTodo, todoSource } from "./merge-todos.ts";
-
-interface Side {
-  readonly text: string;
-  readonly doc: PlanDoc;
-}
+import { findSection, headingKey, type PlanDoc, parsePlan, type Section } from "./markdown.ts";
+import { hasTodoSection, isLog, isTodo, sideOf, sourceOf, unmergeable, withOurSections } from "./merge-sections.ts";
+import { applyEdits, carryOver, type Edit, type ExpectedTodo, type Side, todoSource } from "./merge-todos.ts";
 
 /** Ways to write the same result; the first one that reads back as it was meant is taken. */
 interface Way {
@@ -18,18 +13,48 @@ interface Way {
   readonly logs: "in-place" | "at-end";
 }
 
+interface Merge {
+  readonly current: Side;
+  readonly incoming: Side;
+  /** The text that the incoming one was made from, when it is known. */
+  readonly base: Side | undefined;
+}
+
 /**
- * The text of an active plan after somebody changed it outside: the incoming text, in which nothing that was done is
- * undone. Ticks and `[b]` stay; TODOs that are ticked or that triage added stay though the incoming text lacks them, and
- * go to the end, so that `after: 2` still means the second. Other TODOs that it lacks are gone; but a text without any
- * TODO section says nothing about TODOs, so all of them stay. Logs stay as they are. Merging the same again changes
- * nothing. Throws `plan-invalid` when the two cannot be put together.
+ * The text of a plan after somebody changed it outside: the incoming text, in which nothing that was done is undone.
+ * Ticks and `[b]` stay; TODOs that are ticked or that triage added stay though the incoming text lacks them, and go to the
+ * end, so that `after: 2` still means the second. Other TODOs that it lacks are gone; but a text without any TODO section
+ * says nothing about TODOs, so all of them stay. Logs stay as they are.
+ *
+ * With `base`, what the source said before, only what changed there since is a change: what was added, removed or edited
+ * on our side stays, and where both changed the same, the incoming text wins. Merging the same again changes nothing,
+ * with the same base or with the incoming text as the base. Throws `plan-invalid` when the texts cannot be put together.
  */
-export function mergeUpsert(current: string, incoming: string): string {
+export function mergeUpsert(current: string, incoming: string, base?: string): string {
   if (current === incoming) return current;
   const was = plain(current);
-  const merged = mergePlain(sideOf(was), sideOf(plain(incoming)));
+  const wanted = plain(incoming);
+  const before = base === undefined ? undefined : plain(base);
+  if (before === wanted) return current;
+  const merged =
+    before === undefined ? mergePlain({ ...sidesOf(was, wanted), base: undefined }) : mergeThree(was, wanted, before);
   return merged === was ? current : styled(merged, /[\r\n]/.test(current) ? current : incoming, current);
+}
+
+function sidesOf(current: string, incoming: string): Pick<Merge, "current" | "incoming"> {
+  return { current: sideOf(current), incoming: sideOf(incoming) };
+}
+
+function mergeThree(current: string, incoming: string, before: string): string {
+  const base = sideOf(before);
+  const once = (text: string): string => {
+    const sides = sidesOf(text, incoming);
+    return mergePlain({ current: sides.current, incoming: withOurSections(sides.current, sides.incoming, base), base });
+  };
+  const result = once(current);
+  // A kill may come before the new base is kept; then the same is merged once more.
+  if (result !== current && once(result) !== result) throw unmergeable();
+  return result;
 }
 
 /** The text with another title: `## Title` is reworded, or made when the text has no title at all. */
@@ -59,38 +84,32 @@ function styled(text: string, lines: string, mark: string): string {
   return (mark.startsWith("\uFEFF") ? "\uFEFF" : "") + text.replaceAll("\n", newlineOf(lines));
 }
 
-function sideOf(text: string): Side {
-  return { text, doc: parsePlan(text) };
-}
-
-function mergePlain(current: Side, incoming: Side): string {
+function mergePlain(merge: Merge): string {
+  const { current } = merge;
   // First of all: is it merged already? Any way that leads back here will do, so that a repetition changes nothing.
-  const results = waysFor(current, incoming).map((way) => ({ way, text: mergeBy(current, incoming, way) }));
-  if (results.some(({ text }) => text === current.text) && fits(current, incoming, current)) return current.text;
+  const results = waysFor(merge).map((way) => ({ way, text: mergeBy(merge, way) }));
+  if (results.some(({ text }) => text === current.text) && fits(merge, current)) return current.text;
   for (const { way, text } of results) {
     const result = sideOf(text);
-    if (fits(current, incoming, result) && mergeBy(result, incoming, way) === text) return text;
+    if (fits(merge, result) && mergeBy({ ...merge, current: result }, way) === text) return text;
   }
-  throw new PrloomError(
-    "plan-invalid",
-    "The new text cannot be merged into this plan: something in one of them, such as a code fence that is never closed, swallows what follows.",
-    "Repair the text where it comes from, or merge by hand with `prloom edit <plan>`.",
-  );
+  throw unmergeable();
 }
 
 /** Only the ways that can differ: most merges keep no TODO and have each log on one side. */
-function waysFor(current: Side, incoming: Side): Way[] {
-  const keeps = hasTodoSection(incoming) && carryOver(current, incoming).kept.length > 0;
-  const shares = stayingSections(current, incoming, incoming.doc).some(({ counterpart }) => counterpart);
+function waysFor(merge: Merge): Way[] {
+  const keeps = !todosStay(merge) && carryOver(merge.current, merge.incoming, merge.base).kept.length > 0;
+  const shares = stayingSections(merge, merge.incoming.doc).some(({ counterpart }) => counterpart);
   const kept: Way["kept"][] = keeps ? ["tight", "loose", "after-last"] : ["tight"];
   const logs: Way["logs"][] = shares ? ["in-place", "at-end"] : ["in-place"];
   return logs.flatMap((log) => kept.map((place) => ({ kept: place, logs: log })));
 }
 
-function mergeBy(current: Side, incoming: Side, way: Way): string {
-  const edits = hasTodoSection(incoming) ? todoEdits(current, incoming, way) : [];
+function mergeBy(merge: Merge, way: Way): string {
+  const { current, incoming } = merge;
+  const edits = todosStay(merge) ? [] : todoEdits(merge, way);
   const appended: string[] = [];
-  for (const { section, counterpart } of stayingSections(current, incoming, incoming.doc)) {
+  for (const { section, counterpart } of stayingSections(merge, incoming.doc)) {
     const source = sourceOf(current, section);
     const isReplaced = counterpart !== undefined && way.logs === "in-place";
     if (isReplaced) edits.push(replaceSection(incoming, counterpart, source));
@@ -111,17 +130,29 @@ interface Staying {
   readonly counterpart: Section | undefined;
 }
 
-/** The sections of the current text that stay: logs, and the TODOs when the incoming text says nothing about them. */
-function stayingSections(current: Side, incoming: Side, doc: PlanDoc): Staying[] {
-  const todosStay = !hasTodoSection(incoming);
+/** The sections of the current text that stay: logs, and the TODOs when the incoming text says nothing new about them. */
+function stayingSections(merge: Merge, doc: PlanDoc): Staying[] {
+  const isStaying = todosStay(merge);
   const rest = Map.groupBy(doc.sections, ({ heading }) => headingKey(heading));
-  return current.doc.sections
-    .filter((section) => isLog(section) || (todosStay && isTodo(section)))
+  return merge.current.doc.sections
+    .filter((section) => isLog(section) || (isStaying && isTodo(section)))
     .map((section) => ({ section, counterpart: rest.get(headingKey(section.heading))?.shift() }));
 }
 
-function todoEdits(current: Side, incoming: Side, way: Way): Edit[] {
-  const { edits, kept } = carryOver(current, incoming);
+/** Whether the TODOs stay as they are here, to the letter. */
+function todosStay({ current, incoming, base }: Merge): boolean {
+  if (!hasTodoSection(incoming)) return base === undefined || !hasTodoSection(base);
+  const sources = (side: Side) => side.doc.sections.filter(isTodo).map((section) => sourceOf(side, section));
+  const headings = (side: Side) => side.doc.sections.filter(isTodo).map(({ heading }) => headingKey(heading));
+  return (
+    base !== undefined &&
+    isDeepStrictEqual(sources(incoming), sources(base)) &&
+    isDeepStrictEqual(headings(incoming), headings(current))
+  );
+}
+
+function todoEdits({ current, incoming, base }: Merge, way: Way): Edit[] {
+  const { edits, kept } = carryOver(current, incoming, base);
   const section = incoming.doc.sections.findLast(isTodo);
   const last = incoming.doc.todos.at(-1);
   if (kept.length === 0 || !section) return edits;
@@ -135,24 +166,6 @@ function todoEdits(current: Side, incoming: Side, way: Way): Edit[] {
 
 function replaceSection(side: Side, section: Section, source: string): Edit {
   return { at: section.start, to: section.start + sourceOf(side, section).length, text: source };
-}
-
-function sourceOf(side: Side, section: Section): string {
-  return side.text.slice(section.start, section.end).trimEnd();
-}
-
-function hasTodoSection(side: Side): boolean {
-  return side.doc.sections.some(isTodo);
-}
-
-function isTodo(section: Section): boolean {
-  return isTodoHeading(section.heading);
-}
-
-const LOG_KEYS: ReadonlySet<string> = new Set(LOG_HEADINGS.map(headingKey));
-
-function isLog(section: Section): boolean {
-  return LOG_KEYS.has(headingKey(section.heading));
 }
 
 /** The text, with what it left open (a code fence, a comment) closed, so that a heading below it is one. */
@@ -177,14 +190,15 @@ function isClosed(text: string): boolean {
 }
 
 /** Whether the result reads back as the merge of the two: TODOs, sections and logs. */
-function fits(current: Side, incoming: Side, result: Side): boolean {
-  const expected = hasTodoSection(incoming) ? carryOver(current, incoming).expected : current.doc.todos;
+function fits(merge: Merge, result: Side): boolean {
+  const { current, incoming, base } = merge;
+  const expected = todosStay(merge) ? current.doc.todos : carryOver(current, incoming, base).expected;
   if (!sameTodos(expected, result.doc.todos)) return false;
-  for (const { section, counterpart } of stayingSections(current, incoming, result.doc)) {
+  for (const { section, counterpart } of stayingSections(merge, result.doc)) {
     // What was left open at the end of a log may have been closed.
     if (!counterpart || !sourceOf(result, counterpart).startsWith(sourceOf(current, section))) return false;
   }
-  const added = stayingSections(current, incoming, incoming.doc).filter(({ counterpart }) => !counterpart).length;
+  const added = stayingSections(merge, incoming.doc).filter(({ counterpart }) => !counterpart).length;
   const others = (doc: PlanDoc): string =>
     JSON.stringify(doc.sections.flatMap((one) => (isLog(one) || isTodo(one) ? [] : [headingKey(one.heading)])));
   return (

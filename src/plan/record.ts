@@ -44,6 +44,8 @@ const currentSchema = z.strictObject({
   tree: z.string().optional(),
   /** What the last attempt lacked; goes into the next prompt. */
   missing: z.string().optional(),
+  /** Plugins have seen this run's result in afterTodo; what they changed is verified without asking them again. */
+  seen: z.literal(true).optional(),
 });
 export type CurrentTodo = z.infer<typeof currentSchema>;
 
@@ -102,7 +104,17 @@ export const planRecordSchema = z.strictObject({
   current: currentSchema.optional(),
   side: sideRunSchema.optional(),
   /** Plugins are to be called before anything else happens to the plan. `id` names this round of calls. */
-  hook: z.strictObject({ point: z.string(), id: z.string(), todo: z.string().optional() }).optional(),
+  hook: z
+    .strictObject({
+      point: z.string(),
+      id: z.string(),
+      todo: z.string().optional(),
+      /** Place of that TODO in the plan, from 0: a plugin may reword it. */
+      index: z.int().min(0).optional(),
+      /** Plugins that are through, from an earlier round that another one ended. */
+      done: z.array(z.string()).optional(),
+    })
+    .optional(),
   /** Number of the newest run. */
   runs: z.int().min(0),
   changeRequest: changeRequestSchema.optional(),

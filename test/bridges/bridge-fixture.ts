@@ -24,6 +24,7 @@ export class Bench {
   readonly stop = new AbortController();
   readonly scope: Scope;
   timeoutMs = 5000;
+  retryLimits = { minMs: 1000, maxMs: 300_000 };
   log: Log;
   stores: StateStores;
   bus: Bus;
@@ -76,6 +77,7 @@ export class Bench {
       stores: this.stores,
       bridgeTimeoutMs: () => this.timeoutMs,
       maxAgeMs: () => 72 * HOUR,
+      retryLimits: () => this.retryLimits,
       stopSignal: this.stop.signal,
       readPlan: (id) => (id === "login" ? { content: "# Login", progress: { total: 2, completed: 1 } } : undefined),
       listPlans: () => [],

@@ -8,7 +8,7 @@ describe("a circuit", () => {
     let now = 0;
     const waits: number[] = [];
     for (let n = 0; n < 12; n += 1) {
-      circuit = failCircuit(circuit, now);
+      circuit = failCircuit(circuit, { now });
       waits.push((circuit.openUntil - now) / 1000);
       now = circuit.openUntil;
     }
@@ -16,23 +16,40 @@ describe("a circuit", () => {
   });
 
   it("is open until its time, then half-open", () => {
-    const circuit = failCircuit(CLOSED_CIRCUIT, 1000);
+    const circuit = failCircuit(CLOSED_CIRCUIT, { now: 1000 });
     assert.equal(circuitState(CLOSED_CIRCUIT, 0), "closed");
     assert.equal(circuitState(circuit, 1999), "open");
     assert.equal(circuitState(circuit, 2000), "half-open");
   });
 
   it("does what the other side asks, within a day, and never opens earlier than it said before", () => {
-    assert.equal(failCircuit(CLOSED_CIRCUIT, 0, 90_000).openUntil, 90_000);
-    assert.equal(failCircuit(CLOSED_CIRCUIT, 0, 1e15).openUntil, 24 * 3_600_000);
-    const asked = failCircuit(CLOSED_CIRCUIT, 0, 90_000);
-    assert.equal(failCircuit(asked, 10).openUntil, 90_000);
+    assert.equal(failCircuit(CLOSED_CIRCUIT, { now: 0, retryAfterMs: 90_000 }).openUntil, 90_000);
+    assert.equal(failCircuit(CLOSED_CIRCUIT, { now: 0, retryAfterMs: 1e15 }).openUntil, 24 * 3_600_000);
+    const asked = failCircuit(CLOSED_CIRCUIT, { now: 0, retryAfterMs: 90_000 });
+    assert.equal(failCircuit(asked, { now: 10 }).openUntil, 90_000);
+  });
+
+  it("never opens for less than it would without being asked", () => {
+    let circuit = CLOSED_CIRCUIT;
+    for (const expected of [1000, 3000, 7000]) {
+      circuit = failCircuit(circuit, { now: circuit.openUntil, retryAfterMs: 0 });
+      assert.equal(circuit.openUntil, expected);
+    }
+    assert.equal(failCircuit(circuit, { now: 7000, retryAfterMs: 9000 }).openUntil, 16_000, "longer when asked");
+  });
+
+  it("keeps to the limits of the config", () => {
+    const limits = { minMs: 20, maxMs: 50 };
+    const once = failCircuit(CLOSED_CIRCUIT, { now: 0, limits });
+    assert.equal(once.openUntil, 20);
+    const often = { failures: 9, openUntil: 0 };
+    assert.equal(failCircuit(often, { now: 0, limits }).openUntil, 50);
   });
 
   it("takes failures of calls that were under way for one", () => {
-    const once = failCircuit(CLOSED_CIRCUIT, 0);
-    assert.equal(failCircuit(once, 10).failures, 1);
-    assert.equal(failCircuit(once, 1000).failures, 2);
+    const once = failCircuit(CLOSED_CIRCUIT, { now: 0 });
+    assert.equal(failCircuit(once, { now: 10 }).failures, 1);
+    assert.equal(failCircuit(once, { now: 1000 }).failures, 2);
   });
 });
 
@@ -55,12 +72,12 @@ describe("shared circuits", () => {
     assert.equal(two.enter("b", 1000), false);
     one.leave("b", 1000, "nothing");
     assert.equal(two.enter("b", 1000), true, "a throw says nothing about the way");
-    two.leave("b", 1000, "there");
+    assert.equal(two.leave("b", 1000, "there"), true, "the way is there again");
     assert.equal(circuitState(circuits.of("b"), 1000), "closed");
     two.quit();
     told.length = 0;
     assert.equal(one.enter("b", 1000), true);
-    one.leave("b", 1000, "there");
+    assert.equal(one.leave("b", 1000, "there"), false, "it was there before");
     assert.deepEqual(told, ["one b"]);
   });
 

@@ -52,8 +52,29 @@ describe("loading", () => {
     assert.deepEqual(bridge.actions?.({} as never, {} as never), { success: true });
   });
 
+  it("takes members of a bridge's own that look like ours", async () => {
+    await load(file(`export default { name: "b", events() {}, options: {}, deliver() {}, delivery: 1 };`));
+    await load(file(`export default { name: "b", events() {}, actions() {}, targets: ["x"], event: 1, action: 2 };`));
+  });
+
   const bad: Record<string, [string, RegExp]> = {
     "a module that throws": [`throw new Error("bad start")`, /could not be loaded: bad start/],
+    "a module that never loads": [
+      `await new Promise((resolve) => setTimeout(resolve, 2 ** 30).unref()); export default {}`,
+      /could not be loaded: it did not return within 0.05 s/,
+    ],
+    "a misspelt member": [
+      `export default { name: "b", event() {} }`,
+      /has `event` and no `events` \(did you mean events\?\)/,
+    ],
+    "a misspelt member beside a good one": [
+      `export default { name: "b", events() {}, targets: ["x"], action() {} }`,
+      /\(did you mean actions\?\)/,
+    ],
+    "a misspelt method of a class": [
+      `export default new (class { name = "b"; targets = ["x"]; evnets() {} actoin() {} })()`,
+      /\(did you mean events\?\)/,
+    ],
     "a syntax error": [`export default {`, /could not be loaded: /],
     "no default export": [`export const bridge = {}`, /has no default export/],
     "a factory that throws": [`export default () => { throw new Error("no url") }`, /no url/],

@@ -48,6 +48,11 @@ describe("a broken way", () => {
       await bench.later(8000);
       assert.deepEqual(state.got.toSorted(), ["a0", "a1", "a2", "a3", "a4", "a5"]);
       assert.deepEqual(bench.dead(), []);
+      assert.match(
+        bench.reports.join("\n"),
+        /warn: deliver:desk: comment to desk\/token-\d waits: 503; next try in 4 s/,
+      );
+      assert.equal(bench.reports.filter((line) => line === "info: desk can be reached again").length, 1);
       assert.equal(bench.bus.deferredSummary().count, 0);
     }));
 
@@ -59,6 +64,20 @@ describe("a broken way", () => {
       const outbox = await bench.deliver([loaded]);
       assert.equal(outbox.nextAt(), bench.now + 90_000);
       assert.equal(bench.bus.waitOf("a1", "deliver:desk")?.attempts, 0);
+    }));
+
+  it("is not tried without pause when the other side says 0, and as often as the config says", () =>
+    onBench(async (bench) => {
+      const { state, loaded } = way();
+      bench.retryLimits = { minMs: 20, maxMs: 50 };
+      state.answer = { success: false, error: "busy", retryable: true, retryAfterMs: 0 };
+      bench.put(comment("a1"));
+      const outbox = await bench.deliver([loaded]);
+      for (const wait of [20, 40, 50, 50]) {
+        assert.equal(outbox.nextAt(), bench.now + wait);
+        await bench.later(wait);
+      }
+      assert.equal(state.got.length, 5);
     }));
 
   it("is written down once for each action that waits before it", () =>

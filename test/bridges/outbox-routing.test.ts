@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Routed } from "../../src/bridges/outbox.ts";
 import type { Action } from "../../src/bus/types.ts";
-import { type Bench, comment, loadedBridge, onBench } from "./bridge-fixture.ts";
+import { type Bench, comment, loadedBridge, onBench, pending } from "./bridge-fixture.ts";
 
 function desk(name = "desk") {
   const got: string[] = [];
@@ -69,10 +69,15 @@ describe("routing", () => {
       bench.put(comment("a1"), comment("a2"), comment("a3"), comment("a4"));
       await bench.deliver([loaded, desk("attic").loaded], { route });
       assert.deepEqual(got, ["a4@x"]);
-      assert.deepEqual(bench.dead(), [
-        "a2 dispatcher: eve may not write",
-        "a3 dispatcher: no bridge has the target dusk; configured targets: attic, desk",
-      ]);
+      assert.deepEqual(bench.dead(), ["a3 dispatcher: no bridge has the target dusk; configured targets: attic, desk"]);
+      const refused = bench
+        .lines("settled")
+        .filter(({ data }) => data.record === "a2" && data.handler === "dispatcher");
+      assert.deepEqual(
+        refused.map(({ data }) => [data.outcome, data.reason]),
+        [["handled", "eve may not write"]],
+      );
+      assert.doesNotMatch(bench.reports.join("\n"), /a2|eve/, "whoever refuses tells it");
       bench.reopen();
       await bench.deliver([loaded], { route });
       assert.deepEqual(got, ["a4@x"], "also after a restart");
@@ -138,9 +143,65 @@ describe("routing", () => {
       assert.deepEqual(got, ["a2@a", "a1@a"]);
     }));
 
+  it("that was given up and revived is not lost by a kill after the hook agreed", () =>
+    onBench(async (bench) => {
+      const { got, loaded } = desk();
+      let isUp = false;
+      const { route } = policy(bench, () => (isUp ? to("desk", "there") : "throw"));
+      bench.put(comment("a1"));
+      const giveUp = async () => {
+        await bench.deliver([loaded], { route });
+        for (const wait of [1000, 2000]) await bench.later(wait);
+        assert.deepEqual(bench.dead(), ["a1 beforeRoute:policy: no"]);
+        bench.outbox?.stop();
+        bench.bus.revive("a1");
+      };
+      await giveUp();
+      // Twice: a name that it waited under once is used up.
+      await giveUp();
+      isUp = true;
+      const killed = pending<void>();
+      void bench.deliver([loaded], {
+        route: async (action) => {
+          await route(action);
+          bench.outbox?.stop();
+          killed.resolve();
+          return { kind: "waiting", until: 0 };
+        },
+      });
+      await killed.promise;
+      bench.reopen();
+      await bench.deliver([loaded], { route });
+      assert.deepEqual(got, ["a1@there"]);
+      assert.equal(bench.bus.deferredSummary().count, 0);
+      assert.deepEqual(bench.dead(), []);
+    }));
+
+  it("that another hook gave up is asked about again when it is revived", () =>
+    onBench(async (bench) => {
+      const { got, loaded } = desk();
+      const careful = policy(bench, () => (careful.asked.length < 2 ? "throw" : { kind: "handled", by: "policy" }));
+      bench.put(comment("a1"));
+      await bench.deliver([loaded], careful);
+      bench.outbox?.stop();
+      // A plugin that was put before it in the config gives up.
+      const marks = { about: "action", dead: true };
+      bench.bus.settle({ record: "a1", handler: "beforeRoute:first", outcome: "threw", reason: "no", marks });
+      await bench.deliver([loaded], { route: async () => ({ kind: "dead", by: "first", reason: "no" }) });
+      assert.equal(bench.bus.deferredSummary().count, 0);
+      bench.outbox?.stop();
+      bench.bus.revive("a1");
+      const first = { record: "a1", handler: "beforeRoute:first", outcome: "passed" as const };
+      bench.bus.settle({ ...first, marks: { about: "action" } });
+      await bench.deliver([loaded], careful);
+      assert.deepEqual(careful.asked, ["a1", "a1"]);
+      assert.deepEqual(got, [], "nothing passes a hook that never answered");
+    }));
+
   it("that throws by our own fault delivers nothing, and is tried again", () =>
     onBench(async (bench) => {
       const { got, loaded } = desk();
+      bench.retryLimits = { minMs: 20, maxMs: 50 };
       let calls = 0;
       const route = async ({ target }: Action): Promise<Routed> => {
         calls += 1;
@@ -151,7 +212,7 @@ describe("routing", () => {
       await bench.deliver([loaded], { route });
       assert.deepEqual(got, []);
       assert.match(bench.reports.join("\n"), /routing a1 failed: a bug/);
-      await bench.later(1000);
+      await bench.later(20);
       assert.deepEqual(got, ["a1@a"]);
     }));
 });

@@ -105,7 +105,10 @@ describe("order", () => {
       bench.put(comment("a1", "a"), comment("b1", "b"), comment("a2", "a"), comment("b2", "b"));
       await bench.deliver([loaded]);
       assert.deepEqual(got, ["a1", "b1", "b2"]);
-      assert.match(bench.reports.join("\n"), /deliver:desk: a1 waits: it did not return within 0.03 s/);
+      assert.match(
+        bench.reports.join("\n"),
+        /deliver:desk: comment to desk\/a waits: it did not return within 0.03 s; next try in 1 s/,
+      );
       assert.equal(bench.bus.waitOf("a1", "deliver:desk")?.attempts, 1);
     }));
 });
@@ -130,13 +133,15 @@ describe("what bridges answer", () => {
   it("makes a dead letter of a refusal, and goes on with the next", () =>
     onBench(async (bench) => {
       const { got, loaded } = desk((id) =>
-        id === "a1" ? { success: false, error: "no such issue", retryable: false } : OK,
+        id === "a1" ? { success: false, error: "no such issue.", retryable: false } : OK,
       );
       bench.put(comment("a1"), comment("a2"));
       await bench.deliver([loaded]);
       assert.deepEqual(got, ["a1", "a2"]);
-      assert.deepEqual(bench.dead(), ["a1 deliver:desk: no such issue"]);
-      assert.match(bench.reports.join("\n"), /bad: .*no such issue \(prloom retry a1\)/);
+      assert.deepEqual(bench.dead(), ["a1 deliver:desk: no such issue."]);
+      assert.deepEqual(bench.reports, [
+        "bad: deliver:desk gave up on comment to desk/a: no such issue (prloom retry a1)",
+      ]);
     }));
 
   it("tries a dead letter again when it was revived, also one that is refused again", () =>

@@ -99,11 +99,17 @@ describe("a poll", () => {
         [1, 2, 3, 4, 5, 6, 7].map((n) => `events[${n}]`).concat(["actions[1]", "actions[2]", "actions[3]"]),
       );
       assert.match(outcome.refused[2] ?? "", /context\.at is a Date/);
-      assert.match(outcome.refused[0] ?? "", /expected string, received undefined at type; .* at severity; /);
+      assert.deepEqual(outcome.refused.slice(0, 2), [
+        'events[1]: "half": type is missing; severity is missing; title is missing; body is missing',
+        'events[2]: "loud": severity must be one of "info", "warning", "error"; it is "loud"',
+      ]);
+      assert.match(outcome.refused[4] ?? "", /^events\[5\]: it must be an object; it is "text"$/);
+      assert.match(outcome.refused[7] ?? "", /^actions\[1\]: payload is/);
+      assert.match(outcome.refused[8] ?? "", /there is no field id; there is no field author/);
       assert.equal(onBus(bench), "good:tracker,fine:tracker");
       assert.match(
         bench.reports.join("\n"),
-        /warn: bridge tracker: not taken: events\[3\]: event\.context\.at is a Date/,
+        /warn: bridge tracker: not taken: events\[3\]: "dated": event\.context\.at is a Date/,
       );
     }));
 

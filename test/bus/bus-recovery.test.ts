@@ -17,6 +17,7 @@ import fc from "fast-check";
 import { type Bus, openBus } from "../../src/bus/bus.ts";
 import type { BusOptions } from "../../src/bus/bus-core.ts";
 import { createFileLog } from "../../src/bus/file/log.ts";
+import { createMemoryLog } from "../../src/bus/memory/log.ts";
 import type { Settlement } from "../../src/bus/types.ts";
 import { PrloomError } from "../../src/kernel/errors.ts";
 import { manualClock, readAll } from "../testing/bus-contract.ts";
@@ -29,6 +30,27 @@ const openFiles = (dir: string, more: Partial<BusOptions> = {}): Bus => {
   const stateFile = join(dir, "bus", "state", "dispatcher.json");
   return openBus({ log, scope: {}, stateFile, clock, limits: LIMITS, ...more });
 };
+
+it("tells fifty thousand settlements in order, and after one that failed goes on with it", () => {
+  const clock = manualClock();
+  const log = createMemoryLog({ clock });
+  const ids = Array.from({ length: 50_000 }, (_, n) => `e${n}`);
+  const settlements = ids.map((record) => ({ kind: "settlement", data: { record, handler: "h", outcome: "handled" } }));
+  const told: string[] = [];
+  let failAt: string | undefined;
+  const onWon: BusOptions["onWon"] = ({ record }) => {
+    if (record === failAt) throw new Error("no room");
+    told.push(record);
+  };
+  const bus = openBus({ log, scope: {}, stateFile: undefined, clock, limits: LIMITS, onWon });
+  log.append({ scope: {}, log: "settled" }, settlements);
+  failAt = "e40000";
+  assert.throws(() => bus.settle({ record: "last", handler: "h", outcome: "handled" }), /no room/);
+  assert.equal(told.length, 40_000);
+  failAt = undefined;
+  bus.newEvents(1);
+  assert.deepEqual(told, [...ids, "last"]);
+});
 
 it("creates no file by opening, looking and closing", () =>
   inTemporary((dir) => {

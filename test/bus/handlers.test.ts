@@ -4,7 +4,7 @@ import type { Bus } from "../../src/bus/bus.ts";
 import { START } from "../../src/bus/ports.ts";
 import type { Settlement } from "../../src/bus/types.ts";
 import { readAll } from "../testing/bus-contract.ts";
-import { action, done, emit, event, eventIds, events, fresh, onEveryBus } from "./bus-fixture.ts";
+import { action, done, emit, event, eventIds, events, fresh, LIMITS, onEveryBus } from "./bus-fixture.ts";
 
 onEveryBus("handlers", (bench) => {
   it("keeps what handlers decided until the record is closed", () =>
@@ -180,5 +180,29 @@ onEveryBus("handlers", (bench) => {
         assert.equal(eventIds(bus), "");
         assert.equal(eventIds(open()), "");
       }
+    }));
+
+  it("takes a call back that was broken off, and makes nobody wait for its record", () =>
+    bench(({ open }) => {
+      const bus = open();
+      bus.attempt("in-no-journal", "h");
+      for (let stop = 1; stop <= LIMITS.maxAttempts; stop += 1) {
+        assert.deepEqual(bus.attempt("in-no-journal", "h"), { attempts: 2, allowed: true, uncertain: true });
+        bus.uncount("in-no-journal", "h");
+      }
+      assert.equal(bus.attempt("another", "h").attempts, 1);
+      bus.uncount("another", "h");
+      bus.uncount("never called", "h");
+      for (const each of [bus, open()]) {
+        assert.equal(each.handlerStatus("in-no-journal", "h"), "ready");
+        assert.equal(each.nextRetryAt(), undefined);
+        assert.deepEqual(Object.values(each.state().attempts), [1], "the one before, which nobody took back");
+        assert.deepEqual(each.deadLetters(), []);
+      }
+      bus.settle({ record: "a", handler: "h", outcome: "threw" });
+      bus.attempt("a", "h");
+      bus.uncount("a", "h");
+      assert.equal(bus.waitOf("a", "h")?.attempts, 1);
+      assert.equal(bus.attempt("a", "h").attempts, 2);
     }));
 });

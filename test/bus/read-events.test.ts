@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { Bus } from "../../src/bus/bus.ts";
-import { START } from "../../src/bus/ports.ts";
+import { type Log, START } from "../../src/bus/ports.ts";
 import { hasCode } from "../testing/bus-contract.ts";
 import { done, event, eventIds, events, onEveryBus } from "./bus-fixture.ts";
 
@@ -59,5 +59,27 @@ onEveryBus("reading events", (bench) => {
         for (const id of ["new", "waits", "done"]) assert.deepEqual(each.findEvent(id), event(id));
         assert.equal(each.findEvent("never"), undefined);
       }
+    }));
+
+  it("finds the newest events without a search, as they were appended", () =>
+    bench(({ open, log }) => {
+      const searched: string[] = [];
+      const find: Log["find"] = (address, id, how) => {
+        searched.push(id);
+        return log.find(address, id, how);
+      };
+      const bus = open({ log: { ...log, find } });
+      const context = { labels: ["one"], gone: undefined };
+      bus.appendEvents([...events(2100), { ...event("rich"), context }]);
+      context.labels.push("two");
+      for (const id of ["e2099", "e150"]) assert.deepEqual(bus.findEvent(id), event(id));
+      const rich = { ...event("rich"), context: { labels: ["one"] } };
+      assert.deepEqual(bus.findEvent("rich"), rich);
+      const [first = "", ...also] = bus.newEvents(3000).map((one) => one.event.id);
+      bus.settle({ record: first, also, handler: "h", outcome: "handled", marks: done });
+      assert.deepEqual(bus.findEvent("rich"), rich);
+      assert.deepEqual(searched, []);
+      bus.findEvent("e3");
+      assert.deepEqual(searched, ["e3"], "only the newest are remembered");
     }));
 });

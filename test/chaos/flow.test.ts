@@ -3,7 +3,8 @@ import { randomInt } from "node:crypto";
 import { describe, it } from "node:test";
 import { type CrashPoint, crashPoints } from "./crash-points.ts";
 import { type Flow, openFlow } from "./flow.ts";
-import { IS_FULL, isFlowPoint } from "./scenarios.ts";
+import { isFlowPoint } from "./flow-points.ts";
+import { IS_FULL } from "./scenarios.ts";
 
 const seed = Number(process.env.PRLOOM_CHAOS_SEED ?? randomInt(1_000_000));
 

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { makeChaosProject } from "./chaos-project.ts";
 import { crashPoints } from "./crash-points.ts";
+import { isFlowPoint } from "./flow-points.ts";
 import { brokenInvariants } from "./invariants.ts";
-import { isFlowPoint, scenarioFor, staleScenarios } from "./scenarios.ts";
+import { scenarioFor, staleScenarios } from "./scenarios.ts";
 
 const points = crashPoints();
 

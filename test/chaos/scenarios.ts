@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { addOutside } from "../testing/outside.ts";
 import { finished, type Project } from "../testing/project.ts";
 import type { CrashPoint } from "./crash-points.ts";
+import { FLOW_POINTS } from "./flow-points.ts";
 import type { Expected, ExpectedPlan } from "./invariants.ts";
 import { outsideProblems } from "./outside-invariants.ts";
+import { addReviewer, addSlowPlugin } from "./plugin-scenarios.ts";
 
 /** The full suite kills twice at each point; once keeps the ordinary one short. */
 export const IS_FULL = Number(process.env.PRLOOM_CHAOS_KILLS ?? 0) >= 50;
@@ -219,6 +221,16 @@ const clean: Scenario = async (project, point) => {
   return { plans: [second], ended: ["first"] };
 };
 
+const review: Scenario = async (project, point) => {
+  addReviewer(project);
+  return work(project, point);
+};
+
+const slowPlugin: Scenario = async (project, point) => {
+  addSlowPlugin(project);
+  return talk(project, point);
+};
+
 /** Points that ordinary work on two plans does not pass, and what does. A new one that is not here must be passed by it. */
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "bus.rolled": longThread,
@@ -227,6 +239,10 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "delete:marked": remove,
   "design:written": design,
   "events:taken": talk,
+  "hook-agent:kept": review,
+  "hook-agent:restored": review,
+  "hook:hurried": slowPlugin,
+  "hook:put-off": slowPlugin,
   "local:acted": mergeByComment,
   "merge:merged": merge,
   "merge:written": mergeByComment,
@@ -242,43 +258,6 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 
 export function scenarioFor(point: CrashPoint): Scenario {
   return SCENARIOS[point.name] ?? (point.variable === "PRLOOM_SHIM_CRASH_AT" ? shim : work);
-}
-
-/** Points on the way from an event to its delivery: passed whenever something happens outside. See `flow.ts`. */
-const FLOW_POINTS: ReadonlySet<string> = new Set([
-  "bus.caught-up",
-  "bus.projected",
-  "bus.saving",
-  "bus.settled",
-  "bus.synced",
-  "bus.written",
-  "deliver:returned",
-  "deliver:routed",
-  "deliver:sending",
-  "deliver:settled",
-  "events:offered",
-  "events:synced",
-  "hook:all-called",
-  "hook:attempted",
-  "hook:called",
-  "hook:pending",
-  "hook:settled",
-  "lifecycle:appended",
-  "lifecycle:noted",
-  "lifecycle:observed",
-  "lifecycle:recovered",
-  "notify:sent",
-  "poll:events-appended",
-  "poll:returned",
-  "poll:settled",
-  "state:file-written",
-  "upsert:changed-text",
-  "upsert:meta",
-  "upsert:text",
-]);
-
-export function isFlowPoint(point: CrashPoint): boolean {
-  return FLOW_POINTS.has(point.name);
 }
 
 /** Names in the tables that no longer are in the source. */

@@ -47,6 +47,7 @@ function view(change: Change): PlanView {
     config: { ok: true, config: {} as never },
     dependencies: { kind: "met" },
     worktree: "ok",
+    hookAgent: false,
     bus: { fresh: 0, pending: [], ...bus },
     change: "none",
     slots: { agent: true, open: true },
@@ -75,6 +76,7 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
     { record: { paused: true, hook: { point: "afterTodo", id: "x" } } },
     "call-plugins",
   ],
+  ["a plugin's agent has the worktree for itself", { hookAgent: true }, "wait", /plugin/],
   [
     "a blocked plan calls nobody",
     { record: { hook: { point: "afterTodo", id: "x" }, blocked: { reason: "x", at: "" } } },

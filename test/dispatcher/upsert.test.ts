@@ -1,51 +1,17 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import type { RawUpsert } from "../../src/bridges/core/upsert.ts";
 import { takeWholeInbox } from "../../src/dispatcher/intake.ts";
-import { type Loom, updateRecord } from "../../src/dispatcher/loom.ts";
+import { updateRecord } from "../../src/dispatcher/loom.ts";
 import { planText } from "../../src/dispatcher/observe.ts";
 import { homeOf, inboxOf } from "../../src/dispatcher/paths.ts";
-import { keepProposal, type Upserted, upsertPlan } from "../../src/dispatcher/upsert.ts";
+import { keepProposal, upsertPlan } from "../../src/dispatcher/upsert.ts";
 import { isValidPlanId } from "../../src/plan/identity.ts";
-import type { PlanRecord, PlanSource } from "../../src/plan/record.ts";
-import { makeProject, type Project } from "../testing/project.ts";
+import type { PlanRecord } from "../../src/plan/record.ts";
 import { killedAt, withLoom } from "./owned-loom.ts";
-
-const SOURCE: PlanSource = { system: "github", kind: "issue", id: "7" };
-const BODY = "Some words.\n\n## TODO\n\n- [ ] one\n- [ ] two\n";
-const upsert = (change: Partial<RawUpsert> = {}): RawUpsert => ({
-  type: "upsert_plan",
-  source: SOURCE,
-  title: "Add login",
-  planMarkdown: BODY,
-  ...change,
-});
-
-function project(): Project {
-  const made = makeProject();
-  after(() => made.remove());
-  return made;
-}
-
-function idOf(upserted: Upserted): string {
-  assert.ok("planId" in upserted, JSON.stringify(upserted));
-  return upserted.planId;
-}
-
-function all(loom: Loom): PlanRecord[] {
-  return loom.store.list({}, { limit: 10_000 }).records;
-}
-
-/** An activated plan, without the git work that activation is. */
-function activate(loom: Loom, id: string, change: Partial<PlanRecord> = {}): void {
-  const text = planText(loom, loom.store.byId(id) as PlanRecord)?.text ?? "";
-  loom.texts.write(homeOf(loom.paths, id).plan, text);
-  rmSync(inboxOf(loom.paths, id).text);
-  rmSync(inboxOf(loom.paths, id).meta);
-  updateRecord(loom, id, () => ({ status: "active", inInbox: false, branch: "b", worktreeReady: true, ...change }));
-}
+import { activate, all, BODY, idOf, project, SOURCE, upsert } from "./upsert-fixture.ts";
 
 test("an unknown source makes a plan in the inbox: both files and the record", async () => {
   const { root, inbox } = project();

@@ -155,7 +155,7 @@ test("S0-54, S0-25, S0-77: every plugin gets every event; one that throws does n
     ["alpha", "zeta", "zeta", "zeta"],
   );
   assert.equal(journal({ call: "actions", payload: { type: "comment", message: `effect of ${id}` } }).length, 1);
-  await daemon.said("one", /onEvent:zeta threw on e\d+: not e\d+ yet/, 2);
+  await daemon.said("one", /onEvent:zeta threw on e\d+ \(attempt \d of 4[^)]*\): not e\d+ yet/, 2);
   assert.equal(readState("plugin-state-global", "zeta.json").state?.[`thrown ${id}`] ?? 3, 3);
 });
 

@@ -14,7 +14,11 @@ mkdirSync(join(board, "todo"), { recursive: true });
 const card = (column: string, name = "dark-mode"): string => join(board, column, `${name}.md`);
 const read = (column: string): string => readFileSync(card(column), "utf8").replace(/\n<!-- prloom \w+ -->\n$/, "");
 const columns = (): Record<string, string[]> =>
-  Object.fromEntries(readdirSync(board).map((column) => [column, readdirSync(join(board, column))]));
+  Object.fromEntries(
+    readdirSync(board)
+      .filter((name) => !name.startsWith("."))
+      .map((column) => [column, readdirSync(join(board, column))]),
+  );
 const planId = async (): Promise<string> =>
   (await project.status()).plans.find(({ title }) => title === "Dark mode")?.planId ?? assert.fail("no plan");
 

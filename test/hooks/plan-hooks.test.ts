@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import type { TextHookPoint } from "../../src/hooks/context-types.ts";
+import type { BaseContext, TextHookPoint } from "../../src/hooks/context-types.ts";
 import { type Hooks, TEXT_HOOK_POINTS } from "../../src/hooks/hook-types.ts";
 import type { LoadedPlugin } from "../../src/hooks/load.ts";
 import { closeRecord, runActivateHooks, runStartupHooks, runTextHooks } from "../../src/hooks/plan-hooks.ts";
 import type { PlanSummary } from "../../src/plan/summary.ts";
-import { globalPlugin, inTemporary, openWorld, planPlugin, type World } from "./fixture.ts";
+import { globalPlugin, inTemporary, LIMITS, openWorld, planPlugin, type World } from "./fixture.ts";
 
 interface Text {
   text: string;
@@ -183,6 +183,30 @@ it("forgets the answers of a round that was closed", () =>
     closeRecord(world.bus("p1"), "r1");
     assert.equal(world.bus("p1").results("r1").size, 0);
     assert.deepEqual(await run(world, [append("a")], { text: "", writes: 0 }), { kind: "done" });
+  }));
+
+it("does not count a call that the end of the dispatcher broke off, however often (L7)", () =>
+  inTemporary(async (dir) => {
+    const file = { text: "plan\n", writes: 0 };
+    const plan = { planId: "p1", worktree: "/w/p1" } as PlanSummary & { worktree: string };
+    const broken = async (_given: unknown, ctx: BaseContext): Promise<void> => {
+      const over = Promise.withResolvers<never>();
+      ctx.signal.addEventListener("abort", () => over.reject(new Error("told to stop")));
+      await over.promise;
+    };
+    for (let life = 1; life <= LIMITS.maxAttempts + 1; life += 1) {
+      const world = openWorld(dir);
+      const text = run(world, [design("slow", broken)], file);
+      const options = { record: "a1", plan, plugins: [globalPlugin("slow", { afterActivate: broken })] };
+      const activated = runActivateHooks(world.host, world.scope(), options);
+      world.stop.abort();
+      assert.deepEqual([await text, await activated], [{ kind: "stopped" }, { kind: "stopped" }]);
+      assert.equal(world.bus("p1").nextRetryAt(), undefined);
+    }
+    const world = openWorld(dir);
+    assert.deepEqual(await run(world, [append("slow")], file), { kind: "done" });
+    assert.equal(file.text, "plan\nslow\n");
+    assert.deepEqual([...world.bus("p1").deadLetters(), ...world.bus().deadLetters()], []);
   }));
 
 it("calls onStartup of each plugin once, and stops the start by an error that names who threw (S0-42)", () =>

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { it } from "node:test";
+import { countCalls } from "../../bench/harness/counts.ts";
 import type { Settlement } from "../../src/bus/types.ts";
 import type { EventContext } from "../../src/hooks/context-types.ts";
 import type { JsonValue } from "../../src/hooks/event-types.ts";
@@ -139,4 +140,25 @@ it("does not take a settlement a second time, also when something newer came sin
     assert.deepEqual(again.stores.read(ofAll), { a: 3 });
     again.stores.apply({}, { ...settlement(4), state: { "plan:one": { a: { value: 4 } }, odd: { a: {} } } }, "1:5");
     assert.deepEqual(again.stores.read(ofPlan), { a: 2 });
+  }));
+
+it("syncs later what it wrote without, and names its plans until then (L13)", () =>
+  inTemporary(async (dir) => {
+    const world = openWorld(dir);
+    const synced = async (sync: boolean): Promise<number> =>
+      (await countCalls(() => world.stores.flush({ sync }))).synced;
+    await inHook(world, "p1", (ctx) => ctx.setGlobalState("a", 1));
+    assert.equal(await synced(false), 0);
+    assert.deepEqual(values(world.fileOf(ofAll)), { a: 1 });
+    assert.deepEqual(readdirSync(join(dir, "pending")), ["p1"], "a power loss may still take the file back");
+    assert.equal(await synced(true), 2, "the file and its folder");
+    assert.deepEqual(readdirSync(join(dir, "pending")), []);
+    assert.equal(await synced(true), 0);
+    await inHook(world, "p1", (ctx) => ctx.setState("a", 1));
+    assert.equal(await synced(true), 2);
+    await inHook(world, "p1", (ctx) => ctx.setState("a", 2));
+    assert.equal(await synced(false), 0);
+    world.stores.release("p1");
+    rmSync(dirname(world.fileOf(ofPlan)), { recursive: true });
+    assert.equal(await synced(true), 0, "the plan is gone");
   }));

@@ -15,6 +15,8 @@ export interface UpsertView {
   readonly record?: PlanRecord;
   /** Absent: the plan has no text yet. */
   readonly text?: string;
+  /** What the source said at the last upsert that was applied; absent: nobody knows. */
+  readonly upserted?: string;
   /** An agent works on the plan at this moment. */
   readonly running: boolean;
 }
@@ -51,7 +53,7 @@ export function decideUpsert(view: UpsertView, payload: RawUpsert): UpsertChange
   try {
     const { record } = view;
     if (!record || record.deleted || record.status === "done") return create(source, payload);
-    return isBusy(record, view.running) ? { kind: "busy", planId: record.id } : change(record, view.text, payload);
+    return isBusy(record, view.running) ? { kind: "busy", planId: record.id } : change(record, view, payload);
   } catch (error) {
     if (error instanceof PrloomError && error.code === "plan-invalid")
       return { kind: "refused", reason: error.message };
@@ -80,6 +82,8 @@ function problemIn(payload: RawUpsert): string | undefined {
   if (Buffer.byteLength(payload.planMarkdown ?? "") > MOST_TEXT_BYTES) {
     return `planMarkdown is larger than ${MOST_TEXT_BYTES / 1024} KB`;
   }
+  if (Buffer.byteLength(payload.base ?? "") > MOST_TEXT_BYTES)
+    return `base is larger than ${MOST_TEXT_BYTES / 1024} KB`;
   return undefined;
 }
 
@@ -103,17 +107,47 @@ function create(source: PlanSource, payload: RawUpsert): UpsertChange {
   return tooLarge(meta, text) ?? { kind: "create", source, meta, ...(isBlank(text) ? {} : { text }) };
 }
 
-function change(record: PlanRecord, current: string | undefined, payload: RawUpsert): UpsertChange {
-  const where = record.status === "draft" || record.status === "queued" ? "inbox" : "home";
-  const wanted = textFor(current, payload);
-  const text =
-    current === undefined || wanted === undefined || where === "inbox" ? wanted : mergeUpsert(current, wanted);
+function change(record: PlanRecord, view: UpsertView, payload: RawUpsert): UpsertChange {
+  const where = isInInbox(record) ? "inbox" : "home";
+  const { text: current } = view;
+  const text = changedText(record, view, payload);
   const fields = fieldChanges(record, payload);
   const isTextSame = text === undefined || text === current || isBlank(text);
   if (isTextSame && Object.keys(fields).length === 0) return { kind: "unchanged", planId: record.id };
   const { status, hidden, source, metadata } = record;
   const problem = tooLarge({ status, hidden, source, metadata, ...fields }, where === "inbox" ? (text ?? "") : "");
   return problem ?? { kind: "change", planId: record.id, where, fields, ...(isTextSame ? {} : { text }) };
+}
+
+function isInInbox({ status }: PlanRecord): boolean {
+  return status === "draft" || status === "queued";
+}
+
+/** In the inbox the text is replaced, unless a person changed it since the source last said something. */
+function changedText(record: PlanRecord, view: UpsertView, payload: RawUpsert): string | undefined {
+  const { text: current, upserted } = view;
+  const wanted = textFor(current, payload);
+  if (current === undefined || wanted === undefined) return wanted;
+  // A title alone is put into the text that is there: nothing is absent from it.
+  const base = payload.planMarkdown === undefined ? undefined : (payload.base ?? upserted);
+  if (isInInbox(record) && (base === undefined || base === current)) return wanted;
+  return mergeUpsert(current, wanted, base);
+}
+
+/**
+ * What the source says with this upsert: the base of the next merge, to be kept when this one is applied. Absent: it
+ * says no more than was known.
+ */
+export function saidBy(view: Omit<UpsertView, "running">, payload: RawUpsert): string | undefined {
+  const { record, text, upserted } = view;
+  const isNew = !record || record.deleted !== undefined || record.status === "done";
+  const known = isNew ? undefined : upserted;
+  let said = textFor(isNew ? undefined : text, payload);
+  if (payload.planMarkdown === undefined && !isNew) {
+    // The rest of that text is ours, and not what the source said.
+    said = known === undefined || payload.title === undefined ? undefined : retitled(known, payload.title);
+  }
+  return said === undefined || isBlank(said) || said === known ? undefined : said;
 }
 
 /** The text as the payload wants it; undefined when it says nothing about it. A title that is not given stays. */

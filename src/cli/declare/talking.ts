@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { CommentOptions } from "../comment.ts";
 import type { EditOptions } from "../edit.ts";
+import type { RetryOptions } from "../retry.ts";
 import { declare, type JsonOption, perform, wholeNumber } from "./declare.ts";
 
 /** Commands by which a person takes part in the work: edit, comment, merge, poll, retry. */
@@ -54,12 +55,13 @@ function declareBus(program: Command): void {
       perform(options, async (call) => (await import("../poll.ts")).poll(call, bridge)),
     );
   declare(program, "retry", {
-    about: "try dead letters again: events and actions that were given up (`prloom status` lists them)",
-    examples: ["retry act-5d41402abc4b2a76", "retry --all"],
+    about: "try dead letters again, or drop them: events and actions that were given up (`prloom status` lists them)",
+    examples: ["retry act-5d41402abc4b2a76", "retry --all", "retry --drop act-5d41402abc4b2a76"],
   })
     .argument("[id]", "of the record")
     .option("--all", "all of them")
-    .action((id: string | undefined, options: { all?: boolean } & JsonOption) =>
+    .option("--drop", "give them up for good instead of trying again")
+    .action((id: string | undefined, options: RetryOptions & JsonOption) =>
       perform(options, async (call) => (await import("../retry.ts")).retry(call, id, options)),
     );
 }

@@ -1,4 +1,5 @@
 import { findProgram } from "../../agents/find-program.ts";
+import { secretVariables } from "../../bridges/notify/settings.ts";
 import type { Config } from "../../config/config.ts";
 import { loadConfig } from "../../config/load.ts";
 import { allPlanModules } from "../../config/presets.ts";
@@ -32,6 +33,7 @@ export async function checkEverything(call: Call): Promise<Finding[]> {
   if (config) {
     findings.push({ name: "config", state: "ok", text: "prloom/config.json is valid" }, ...agents(call, repo, config));
     await attempt("plugins and bridges", findings, () => modules(repo, config, findings));
+    findings.push(...notify(call, config));
   }
   findings.push(sandbox(call, repo), ...(await checkRepositoryState(call, repo, config)));
   return findings;
@@ -92,6 +94,18 @@ async function modules(repo: Repository, config: Config, findings: Finding[]): P
   if (count === 0) return;
   await loadExtensions(repo.root, config, []);
   findings.push({ name: "plugins and bridges", state: "ok", text: `${count} can be loaded` });
+}
+
+/** Variables that channels need and that are not set here: the dispatcher is most often started from the same place. */
+function notify(call: Call, config: Config): Finding[] {
+  return Object.entries(config.notify.channels).flatMap(([name, channel]) =>
+    [...secretVariables({ channels: { [name]: channel }, routes: {}, default: [] })]
+      .filter((variable) => !call.env[variable])
+      .map((variable): Finding => {
+        const text = `the channel "${name}" needs the variable ${variable}, which is not set`;
+        return { name: "notify", state: "warn", text, hint: `Set ${variable} where \`prloom start\` is called.` };
+      }),
+  );
 }
 
 function sandbox(call: Call, repo: Repository): Finding {

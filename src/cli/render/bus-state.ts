@@ -1,22 +1,38 @@
 import type { StatusReport } from "../../dispatcher/read.ts";
 import type { Output } from "../output.ts";
 import { firstLine, visible } from "./safe-text.ts";
-import { shortDuration } from "./time.ts";
+import { ageOf, shortDuration, timeUntil } from "./time.ts";
 
-const SHOWN_LETTERS = 5;
+const SHOWN = 5;
 
-/** What waits to be tried again, and what was given up with the id that `prloom retry` takes. */
-export function busState(output: Output, { deferred, dead }: Pick<StatusReport, "deferred" | "dead">): void {
-  if (deferred.count > 0)
-    output.line(
-      `deferred: ${deferred.count} record(s) wait to be tried again, the oldest for ${shortDuration(deferred.oldestMs)}`,
-    );
-  if (dead.count === 0) return;
-  output.line(output.paint("red", `dead: ${dead.count} record(s) were given up (\`prloom retry <id>\` tries again)`));
-  for (const letter of dead.letters.slice(0, SHOWN_LETTERS)) {
-    const where = letter.planId === undefined ? "" : ` of ${visible(letter.planId)}`;
-    output.line(`  ${visible(letter.record)}${where}  ${visible(letter.handler)}: ${firstLine(letter.reason)}`);
+type BusReport = Pick<StatusReport, "bridges" | "deferred" | "dead">;
+
+/** Bridges that bring nothing, what waits to be tried again, and what was given up with the id that `prloom retry` takes. */
+export function busState(output: Output, { bridges, deferred, dead }: BusReport, now: number): void {
+  for (const { bridge, planId, since, error } of bridges.failing) {
+    const name = planId === undefined ? visible(bridge) : `${visible(bridge)} for ${visible(planId)}`;
+    output.line(output.paint("red", `bridge ${name}: failing for ${ageOf(since, now)}: ${firstLine(error)}`));
   }
-  if (dead.letters.length > SHOWN_LETTERS)
-    output.line(`  … and ${dead.letters.length - SHOWN_LETTERS} more: \`prloom status --json\``);
+  if (deferred.count > 0) {
+    const oldest = shortDuration(deferred.oldestMs);
+    output.line(`deferred: ${deferred.count} record(s) wait to be tried again, the oldest for ${oldest}`);
+    for (const wait of deferred.records.slice(0, SHOWN)) {
+      output.line(`${whoseLine(wait)}; next try ${timeUntil(wait.until, now)}`);
+    }
+    tellMore(output, Math.max(deferred.count, deferred.records.length));
+  }
+  if (dead.count === 0) return;
+  const how = "`prloom retry <id>` tries again, `prloom retry --drop <id>` forgets";
+  output.line(output.paint("red", `dead: ${dead.count} record(s) were given up (${how})`));
+  for (const letter of dead.letters.slice(0, SHOWN)) output.line(whoseLine(letter));
+  tellMore(output, dead.letters.length);
+}
+
+function whoseLine(one: { record: string; planId?: string; handler: string; reason: string }): string {
+  const where = one.planId === undefined ? "" : ` of ${visible(one.planId)}`;
+  return `  ${visible(one.record)}${where}  ${visible(one.handler)}: ${firstLine(one.reason)}`;
+}
+
+function tellMore(output: Output, count: number): void {
+  if (count > SHOWN) output.line(`  … and ${count - SHOWN} more: \`prloom status --json\``);
 }

@@ -2,6 +2,7 @@ import type { PlanDetail, RunSummary } from "../../dispatcher/read.ts";
 import { type Todo, todoTitle } from "../../plan/markdown.ts";
 import type { Output } from "../output.ts";
 import type { Style } from "./colour.ts";
+import { hintLines } from "./hint.ts";
 import { statusText, waitsFor } from "./plan-table.ts";
 import { firstLine, visible, visibleLines } from "./safe-text.ts";
 import { type Cell, type Column, cutToWidth } from "./table.ts";
@@ -51,7 +52,8 @@ function head(output: Output, { summary, record }: PlanDetail, { now }: DetailOp
     const [first = "", ...more] = visibleLines(summary.blocked.reason.trim());
     output.line(`${paint("red", "blocked:")} ${first} (${ageOf(summary.blocked.at, now)} ago)`);
     for (const line of more) output.line(`  ${line}`.trimEnd());
-    output.line(`  hint: ${visible(summary.blocked.hint ?? `\`prloom unblock ${summary.planId}\` tries again.`)}`);
+    const hint = summary.blocked.hint ?? `\`prloom unblock ${summary.planId}\` tries again.`;
+    for (const line of hintLines(hint)) output.line(line);
   } else if (waitsFor(summary) !== "") output.line(`waits for: ${visible(waitsFor(summary))}`);
   if (summary.phase) output.line(`phase: ${summary.phase}`);
   if (summary.branch) {

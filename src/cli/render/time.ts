@@ -15,6 +15,15 @@ export function ageOf(iso: string, now: number): string {
   return Number.isNaN(at) ? "?" : shortDuration(now - at);
 }
 
+/** When a recorded time comes: "in 4 s", "in 3 min", "in 2 h", or "now" when it is past. */
+export function timeUntil(iso: string, now: number): string {
+  const ms = Date.parse(iso) - now;
+  // Also for what is no time: nothing says that it has to wait.
+  if (!(ms > 0)) return "now";
+  if (ms <= 2 * UNITS.m) return `in ${Math.ceil(ms / UNITS.s)} s`;
+  return ms <= 2 * UNITS.h ? `in ${Math.ceil(ms / UNITS.m)} min` : `in ${Math.ceil(ms / UNITS.h)} h`;
+}
+
 /** Hours, minutes and seconds of a recorded time, as the clock on the wall shows them. */
 export function clockTime(iso: string): string {
   const at = new Date(iso);

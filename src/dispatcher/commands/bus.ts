@@ -1,46 +1,54 @@
 import type { BridgeScope } from "../../bridges/host.ts";
 import { pollBridge } from "../../bridges/poll.ts";
 import type { Bus } from "../../bus/bus.ts";
-import type { DeadLetter } from "../../bus/bus-state.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { loadExtensions } from "../extensions.ts";
 import type { Loom } from "../loom.ts";
 import { hasBus } from "../paths.ts";
 import type { PollReport } from "../polling.ts";
+import { type FoundLetter, foundLetter } from "../read-bus.ts";
 
-/** A dead letter, and whose bus it lies on. */
-export interface FoundLetter extends DeadLetter {
-  readonly planId?: string;
-}
-
-/** The buses that have something on them, the repository's own first. */
-export function busesInUse(loom: Loom): { planId?: string; bus: Bus }[] {
+/** The buses that may have dead letters, the repository's own first. Thousands that are at rest stay closed. */
+function busesWithLetters(loom: Loom): { planId?: string; bus: Bus }[] {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
-  const plans = records.filter((record) => hasBus(loom, record.id));
+  const plans = records.filter(({ id }) => hasBus(loom, id) && loom.restingLetters(id)?.length !== 0);
   return [{ bus: loom.globalBus() }, ...plans.map(({ id }) => ({ planId: id, bus: loom.bus(id) }))];
 }
 
+interface WantedLetters {
+  readonly id?: string | undefined;
+  readonly all: boolean;
+}
+
 /** Lets dead letters be tried again: those of one record, or all. */
-export function retryDead(loom: Loom, wanted: { id?: string | undefined; all: boolean }): { retried: FoundLetter[] } {
-  const { id, all } = wanted;
+export function retryDead(loom: Loom, wanted: WantedLetters): { retried: FoundLetter[] } {
+  return { retried: takeLetters(loom, wanted, (bus, record) => bus.revive(record)) };
+}
+
+/** Gives dead letters up for good: nobody is called with them again, and no list has them. */
+export function dropDead(loom: Loom, wanted: WantedLetters): { dropped: FoundLetter[] } {
+  return { dropped: takeLetters(loom, wanted, (bus, record) => bus.drop(record)) };
+}
+
+function takeLetters(loom: Loom, { id, all }: WantedLetters, act: (bus: Bus, record: string) => void): FoundLetter[] {
   if ((id === undefined) === !all) {
     throw new PrloomError("usage", "Say which dead letter, or --all.", "`prloom status` lists them: prloom retry <id>");
   }
-  const retried: FoundLetter[] = [];
-  for (const { planId, bus } of busesInUse(loom)) {
+  const found: FoundLetter[] = [];
+  for (const { planId, bus } of busesWithLetters(loom)) {
     const letters = bus.deadLetters().filter((letter) => all || letter.record === id);
-    for (const record of new Set(letters.map((letter) => letter.record))) bus.revive(record);
-    retried.push(...letters.map((letter) => ({ ...letter, ...(planId === undefined ? {} : { planId }) })));
+    for (const record of new Set(letters.map((letter) => letter.record))) act(bus, record);
+    found.push(...letters.map((letter) => foundLetter(letter, planId)));
     if (letters.length > 0) loom.wakeBus(planId);
   }
-  if (retried.length === 0 && id !== undefined) {
+  if (found.length === 0 && id !== undefined) {
     throw new PrloomError(
       "letter-not-found",
       `There is no dead letter "${id}".`,
       "`prloom status` lists those there are.",
     );
   }
-  return { retried };
+  return found;
 }
 
 /** Polls the bridges now. Without a dispatcher what they bring is kept, and hooks see it at the next start. */

@@ -10,7 +10,7 @@ import { titleOf } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { isInboxRecord } from "../intake.ts";
 import { type Loom, requireRecord, updateRecord } from "../loom.ts";
-import { planText, unansweredComments } from "../observe.ts";
+import { deferredComments, planText, unansweredComments } from "../observe.ts";
 import { inboxOf } from "../paths.ts";
 import { cleanWorktree, endPlan } from "../perform/end.ts";
 import { allowed } from "./state.ts";
@@ -85,7 +85,7 @@ function refuseUnsettled(loom: Loom, record: PlanRecord): void {
       `Run \`prloom unblock ${id}\` first, ${anyway}`,
     );
   }
-  const unanswered = unansweredComments(loom, id);
+  const unanswered = unansweredComments(loom, id) + deferredComments(loom, id);
   if (unanswered > 0) {
     const what = unanswered === 1 ? "a comment that nobody has" : `${unanswered} comments that nobody has`;
     throw new PrloomError(

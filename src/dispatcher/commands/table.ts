@@ -2,7 +2,7 @@ import * as z from "zod";
 import { PrloomError } from "../../kernel/errors.ts";
 import { takePlan, takeWholeInbox } from "../intake.ts";
 import type { Loom } from "../loom.ts";
-import { pollNow, retryDead } from "./bus.ts";
+import { dropDead, pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan, mergePlan } from "./finish.ts";
 import { blockByPerson, queuePlan, setHidden, setPaused, unblockPlan } from "./state.ts";
 import { commentOn, editPlan } from "./talk.ts";
@@ -19,6 +19,7 @@ function command<T extends z.ZodType>(
 }
 
 const plan = z.object({ plan: z.string() });
+const letters = z.object({ id: z.string().optional(), all: z.boolean().default(false) });
 
 /** Everything that changes a plan and so needs the owner; the CLI calls these through the daemon or alone. */
 export const OWNER_COMMANDS = {
@@ -37,9 +38,8 @@ export const OWNER_COMMANDS = {
   clean: command(z.object({ plan: z.string().optional() }), (loom, args) => cleanPlans(loom, args.plan)),
   merge: command(plan.extend({ force: z.boolean().default(false) }), (loom, args) => mergePlan(loom, args.plan, args)),
   poll: command(z.object({ bridge: z.string().optional() }), (loom, args) => pollNow(loom, args.bridge)),
-  retry: command(z.object({ id: z.string().optional(), all: z.boolean().default(false) }), (loom, args) =>
-    retryDead(loom, args),
-  ),
+  retry: command(letters, (loom, args) => retryDead(loom, args)),
+  drop: command(letters, (loom, args) => dropDead(loom, args)),
   comment: command(
     plan.extend({ body: z.string(), author: z.string(), todo: z.int().optional() }),
     (loom, { plan: id, body, author, todo }) =>

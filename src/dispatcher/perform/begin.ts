@@ -21,7 +21,7 @@ export async function beginTodo(loom: Loom, record: PlanRecord, todo: Todo): Pro
   updateRecord(loom, record.id, (now) => ({
     current: { todoId: todo.id, attempt: 1, baseSha, stage: "running", run: now.runs + 1 },
     runs: now.runs + 1,
-    ...hookDue(loom, now, "beforeTodo", todoTitle(todo)),
+    ...hookDue(loom, now, "beforeTodo", todo),
   }));
   loom.report({ planId: record.id, level: "info", text: `TODO ${todo.index + 1}: ${todoTitle(todo)}` });
 }
@@ -101,7 +101,8 @@ export async function takeBack(loom: Loom, record: PlanRecord, to: { baseSha: st
 /** The record with a new run number for the same work; `changes` go to the current TODO or the side run. */
 export function nextRun(record: PlanRecord, changes: { attempt?: number; missing?: string }): Partial<PlanRecord> {
   const run = record.runs + 1;
-  if (record.current) return { runs: run, current: { ...record.current, ...changes, stage: "running", run } };
+  if (record.current)
+    return { runs: run, current: { ...record.current, ...changes, seen: undefined, stage: "running", run } };
   if (record.side) return { runs: run, side: { ...record.side, ...changes, run } };
   return {};
 }

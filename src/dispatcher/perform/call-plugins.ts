@@ -1,5 +1,6 @@
 import type { TextHookPoint } from "../../hooks/context-types.ts";
 import type { HookPoint } from "../../hooks/hook-types.ts";
+import type { LoadedPlugin } from "../../hooks/load.ts";
 import { closeRecord, runActivateHooks, runTextHooks } from "../../hooks/plan-hooks.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { nextTodo } from "../../plan/markdown.ts";
@@ -16,56 +17,115 @@ import { restage } from "./verify.ts";
 export async function callPlugins(loom: Loom, record: PlanRecord): Promise<void> {
   const { hook } = record;
   if (!hook) return;
-  const outcome = await callAll(loom, record, hook);
+  const plugins = pluginsFor(loom, record, hook.point as HookPoint).filter(({ name }) => !hook.done?.includes(name));
+  const outcome = await callAll(loom, record, plugins);
   // The next start goes on with the same round.
   if (outcome.kind === "stopped") throw new StepInterrupted("stopping");
   crashPoint("hook:all-called");
   const now = requireRecord(loom, record.id);
   // Blocked, unblocked or deleted meanwhile: another round is due, or none.
   if (now.hook?.id !== hook.id) return;
-  if (outcome.kind === "failed") {
-    blockPlan(loom, record.id, {
-      reason: `The plugin ${outcome.plugin} failed in ${hook.point}: ${outcome.reason}`,
-      hint: `Mend what it complains about, or the plugin, then run \`prloom unblock ${record.id}\`.`,
-      cause: "step",
-    });
-    return;
-  }
-  await goOn(loom, now, hook.point);
+  if (outcome.kind === "failed") block(loom, now, { ...outcome, names: plugins.map(({ name }) => name) });
+  else await goOn(loom, now, hook);
   closeRecord(hook.point === "afterActivate" ? loom.globalBus() : loom.bus(record.id), hook.id);
 }
 
 type Hook = NonNullable<PlanRecord["hook"]>;
 
-async function callAll(loom: Loom, record: PlanRecord, hook: Hook) {
-  const plugins = pluginsFor(loom, record, hook.point as HookPoint);
-  if (hook.point === "afterActivate") {
-    const plan = { ...summaryFor(loom, record), worktree: worktreeOf(loom, record).path };
-    return runActivateHooks(loom.hookHost, { bus: loom.globalBus() }, { plugins, record: hook.id, plan });
+async function callAll(loom: Loom, record: PlanRecord, plugins: readonly LoadedPlugin[]) {
+  const { hook } = record;
+  if (!hook) return { kind: "done" as const };
+  const stop = new AbortController();
+  // Whoever deletes the plan does not wait for what its plugins are at.
+  loom.planStops.set(record.id, stop);
+  const host = { ...loom.hookHost, stopSignal: AbortSignal.any([loom.stop.signal, stop.signal]) };
+  try {
+    if (hook.point === "afterActivate") {
+      const plan = { ...summaryFor(loom, record), worktree: worktreeOf(loom, record).path };
+      return await runActivateHooks(host, { bus: loom.globalBus() }, { plugins, record: hook.id, plan });
+    }
+    return await runTextHooks(host, hookScope(loom, record), {
+      point: hook.point as TextHookPoint,
+      record: hook.id,
+      plugins,
+      ...(hook.todo === undefined ? {} : { todo: hook.todo }),
+      readText: () => planText(loom, record)?.text ?? "",
+      writeText: (text) => loom.texts.write(textPath(loom, record), text),
+    });
+  } finally {
+    loom.planStops.delete(record.id);
   }
-  return runTextHooks(loom.hookHost, hookScope(loom, record), {
-    point: hook.point as TextHookPoint,
-    record: hook.id,
-    plugins,
-    ...(hook.todo === undefined ? {} : { todo: hook.todo }),
-    readText: () => planText(loom, record)?.text ?? "",
-    writeText: (text) => loom.texts.write(textPath(loom, record), text),
-  });
 }
 
-async function goOn(loom: Loom, record: PlanRecord, point: string): Promise<void> {
-  if (point === "afterTodo" && record.current) {
-    // A formatter in a plugin is part of the TODO's commit.
-    const tree = await restage(loom, record);
-    updateRecord(loom, record.id, (now) =>
-      now.current ? { current: { ...now.current, tree }, hook: undefined } : { hook: undefined },
+interface Failure {
+  readonly plugin: string;
+  readonly reason: string;
+  /** In the order in which they were called. */
+  readonly names: readonly string[];
+}
+
+/** Those before the one that failed are through: another round does not call them again. */
+function block(loom: Loom, { id, hook }: PlanRecord, { plugin, reason, names }: Failure): void {
+  if (!hook) return;
+  const done = [...(hook.done ?? []), ...names.slice(0, names.indexOf(plugin))];
+  blockPlan(
+    loom,
+    id,
+    {
+      reason: `The plugin ${plugin} failed in ${hook.point}: ${reason}`,
+      hint: `Mend what it complains about, or the plugin, then run \`prloom unblock ${id}\`.`,
+      cause: "step",
+    },
+    (now) => (now.hook ? { hook: { ...now.hook, done } } : {}),
+  );
+}
+
+async function goOn(loom: Loom, record: PlanRecord, hook: Hook): Promise<void> {
+  switch (hook.point) {
+    case "beforeTodo":
+      return followTodo(loom, record, hook);
+    case "afterTodo":
+      return takeChanges(loom, record);
+    case "beforeFinish": {
+      const doc = planText(loom, record)?.doc;
+      // A plugin may have added a TODO: then the plan is not finished after all.
+      if (doc && nextTodo(doc).kind === "all-done") return finishPlan(loom, record);
+    }
+  }
+  updateRecord(loom, record.id, () => ({ hook: undefined }));
+}
+
+/** A plugin may reword the TODO that is about to begin: it is then the one at the same place. */
+function followTodo(loom: Loom, record: PlanRecord, hook: Hook): void {
+  const todos = planText(loom, record)?.doc.todos ?? [];
+  const { current } = record;
+  const isThere = todos.some((todo) => todo.id === current?.todoId && todo.state === "open");
+  const moved = isThere ? undefined : todos[hook.index ?? -1];
+  if (!isThere && moved?.state !== "open") {
+    // Beginning the next one would call the same plugins, and maybe never end.
+    blockPlan(
+      loom,
+      record.id,
+      {
+        reason: `After beforeTodo the TODO "${hook.todo}" is no longer there.`,
+        hint: `Look at the plan with \`prloom edit ${record.id}\` and at its plugins, then run \`prloom unblock ${record.id}\`.`,
+        cause: "step",
+      },
+      () => ({ hook: undefined, current: undefined }),
     );
     return;
   }
-  if (point === "beforeFinish") {
-    const doc = planText(loom, record)?.doc;
-    // A plugin may have added a TODO: then the plan is not finished after all.
-    if (doc && nextTodo(doc).kind === "all-done") return finishPlan(loom, record);
-  }
-  updateRecord(loom, record.id, () => ({ hook: undefined }));
+  updateRecord(loom, record.id, (now) => ({
+    hook: undefined,
+    ...(now.current && moved ? { current: { ...now.current, todoId: moved.id } } : {}),
+  }));
+}
+
+/** What plugins changed in the tree, a formatter for instance, is part of the commit, and is verified like the agent's work. */
+async function takeChanges(loom: Loom, record: PlanRecord): Promise<void> {
+  const tree = record.current ? await restage(loom, record) : undefined;
+  updateRecord(loom, record.id, ({ current }) => ({
+    hook: undefined,
+    ...(current && current.tree !== tree ? { current: { ...current, stage: "ended", seen: true } } : {}),
+  }));
 }

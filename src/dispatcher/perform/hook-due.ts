@@ -1,4 +1,5 @@
 import type { HookPoint } from "../../hooks/hook-types.ts";
+import { type Todo, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { withHook } from "../extensions.ts";
 import type { Loom } from "../loom.ts";
@@ -7,9 +8,10 @@ import type { Loom } from "../loom.ts";
  * Written into the record together with what led to the hook: plugins are called before anything else happens to the
  * plan, also after a kill. Nothing when no plugin has the hook, so a repository without plugins writes what it always did.
  */
-export function hookDue(loom: Loom, record: PlanRecord, point: HookPoint, todo?: string): Pick<PlanRecord, "hook"> {
+export function hookDue(loom: Loom, record: PlanRecord, point: HookPoint, todo?: Todo): Pick<PlanRecord, "hook"> {
   if (pluginsFor(loom, record, point).length === 0) return {};
-  return { hook: { point, id: roundId(record, point), ...(todo === undefined ? {} : { todo }) } };
+  const about = todo === undefined ? {} : { todo: todoTitle(todo), index: todo.index };
+  return { hook: { point, id: roundId(record, point), ...about } };
 }
 
 /** A revision is never used twice, so each round of calls has its own name on the bus. */
@@ -17,7 +19,7 @@ function roundId(record: PlanRecord, point: string): string {
   return `${point}/${record.uid}/${record.revision + 1}`;
 }
 
-/** After a person unblocked the plan its plugins are called anew: the old calls are settled. */
+/** After a person unblocked the plan the plugins that are not through are called anew: their old calls are settled. */
 export function hookAgain(record: PlanRecord): Pick<PlanRecord, "hook"> {
   return record.hook ? { hook: { ...record.hook, id: roundId(record, record.hook.point) } } : {};
 }

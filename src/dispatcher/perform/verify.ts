@@ -10,7 +10,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextNoFollow } from "../../kernel/files.ts";
 import { applyClaims, type Claims, readClaims } from "../../plan/claims.ts";
 import { setTodoState } from "../../plan/edit.ts";
-import { type Todo, todoTitle } from "../../plan/markdown.ts";
+import type { Todo } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { blockPlan, type Loom, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
@@ -126,7 +126,7 @@ function settleVerdict(
         now.current
           ? {
               current: { ...now.current, stage: "verified", tree: result.tree },
-              ...hookDue(loom, now, "afterTodo", todoTitle(todo)),
+              ...(now.current.seen ? {} : hookDue(loom, now, "afterTodo", todo)),
             }
           : {},
       );

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decideUpsert, type RawUpsert, type UpsertView } from "../../../src/bridges/core/upsert.ts";
+import { decideUpsert, type RawUpsert, saidBy, type UpsertView } from "../../../src/bridges/core/upsert.ts";
 import type { PlanRecord } from "../../../src/plan/record.ts";
 
 const SOURCE = { system: "github", kind: "issue", id: "7" };
@@ -98,6 +98,26 @@ const table: [name: string, view: UpsertView, payload: RawUpsert, expected: obje
     changed("inbox", "## Title\n\nT\n"),
   ],
   ["draft, blocked", view({ blocked }), text, changed("inbox", REPLACED)],
+  ["draft, as the source left it", view({}, { upserted: TEXT }), text, changed("inbox", REPLACED)],
+  [
+    "draft, a TODO was added here",
+    view({}, { text: `${TEXT}- [ ] mine\n`, upserted: TEXT }),
+    text,
+    changed("inbox", `${MERGED}- [ ] mine\n`),
+  ],
+  ["draft, edited here, and the source says the same", view({}, { upserted: REPLACED }), text, unchanged],
+  [
+    "draft, edited here, new title",
+    view({}, { text: `${TEXT}- [ ] mine\n`, upserted: TEXT }),
+    upsert({ title: "New" }),
+    changed("inbox", `${TEXT}- [ ] mine\n`.replace("Old", "New")),
+  ],
+  [
+    "active, a TODO was added here",
+    view({ status: "active" }, { text: `${TEXT}- [ ] mine\n`, upserted: TEXT }),
+    text,
+    changed("home", `${MERGED}- [ ] mine\n`),
+  ],
   ["queued", view({ status: "queued" }), text, changed("inbox", REPLACED)],
   ["queued → draft", view({ status: "queued" }), upsert({ status: "draft" }), unchanged],
   ["active", view({ status: "active" }), text, changed("home", MERGED)],
@@ -129,6 +149,21 @@ const table: [name: string, view: UpsertView, payload: RawUpsert, expected: obje
 ];
 for (const [name, given, payload, expected] of table) {
   test(`upsert onto ${name}`, () => assert.deepEqual(decideUpsert(given, payload), expected));
+}
+
+const said: [name: string, view: UpsertView, payload: RawUpsert, expected: string | undefined][] = [
+  ["of a new plan", { running: false }, upsert({ planMarkdown: "x\n", title: "T" }), "## Title\n\nT\n\nx\n"],
+  ["of a new plan, a title alone", { running: false }, upsert({ title: "T" }), "## Title\n\nT\n"],
+  ["of a known plan", view(), text, REPLACED],
+  ["the same as before", view({}, { upserted: REPLACED }), text, undefined],
+  ["the same as before, of a new plan", view({ status: "done" }, { upserted: NEW }), text, NEW],
+  ["nothing", view(), upsert({ hidden: true }), undefined],
+  ["no words", { record: record(), running: false }, upsert({ planMarkdown: " \n" }), undefined],
+  ["another title", view({}, { upserted: REPLACED }), upsert({ title: "New" }), REPLACED.replace("Old", "New")],
+  ["another title of an unknown text", view(), upsert({ title: "New" }), undefined],
+];
+for (const [name, given, payload, expected] of said) {
+  test(`what the source said: ${name}`, () => assert.equal(saidBy(given, payload), expected));
 }
 
 const refusals: [name: string, payload: RawUpsert, reason: RegExp][] = [

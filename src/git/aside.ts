@@ -1,0 +1,46 @@
+import { stagedTree } from "./commit.ts";
+import { foldAgentCommits, headState, settleHead } from "./head.ts";
+import { repairGitFile } from "./repair.ts";
+import { savePartial } from "./reset.ts";
+import { clearHidingFlags, stageAll } from "./stage.ts";
+import { gitIn, type Worktree } from "./worktrees.ts";
+
+const LOCAL = "prloom/.local";
+
+/** A working tree as it was at one moment, with the branch it stood on. */
+export interface KeptTree {
+  readonly tree: string;
+  readonly branch: string;
+  readonly head: string;
+  /** Files of the user that are copied into worktrees and belong to no tree. */
+  readonly leaveOut: readonly string[];
+}
+
+/** Remembers what a working tree holds, uncommitted changes included. */
+export async function keepTree(worktree: Worktree, kept: Omit<KeptTree, "tree">): Promise<KeptTree> {
+  await stageAll(worktree, kept.leaveOut);
+  return { ...kept, tree: await stagedTree(worktree) };
+}
+
+/**
+ * Puts a working tree back to what it was, keeps what was changed as a patch, and tells whether there was anything. Index
+ * and files are put back, the branch is moved only if somebody else moved it; ignored files stay.
+ */
+export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile: string): Promise<boolean> {
+  const { tree, branch, head, leaveOut } = kept;
+  await repairGitFile(worktree);
+  const state = await headState(worktree, { branch, baseSha: head });
+  if (state === "ahead") await foldAgentCommits(worktree, head);
+  if (state === "diverged") {
+    await settleHead(worktree, { branch, baseSha: head });
+    await gitIn(worktree, ["update-ref", "--no-deref", "-m", "prloom: put back", `refs/heads/${branch}`, head]);
+  }
+  const isChanged = await savePartial(worktree, { baseSha: tree, patchFile, leaveOut });
+  if (!isChanged) return false;
+  await clearHidingFlags(worktree);
+  await gitIn(worktree, ["read-tree", "--reset", tree]);
+  await gitIn(worktree, ["checkout-index", "--all", "--force", "--quiet"]);
+  const spared = [LOCAL, ...leaveOut].flatMap((path) => ["-e", `/${path}`]);
+  await gitIn(worktree, ["clean", "--quiet", "-ffd", ...spared]);
+  return true;
+}

@@ -1,0 +1,26 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Project } from "../testing/project.ts";
+
+/** Puts a plugin into a project, beside what it has. */
+function addPlugin(project: Project, name: string, text: string): void {
+  mkdirSync(join(project.root, "plugins"), { recursive: true });
+  writeFileSync(join(project.root, "plugins", `${name}.ts`), text);
+  project.config({ plugins: { [name]: { module: `./plugins/${name}.ts` } } });
+}
+
+/** An agent of a plugin, called after each TODO, that leaves what it must not. */
+export function addReviewer(project: Project): void {
+  const { agents, stages } = project.config() as { agents: object; stages: object };
+  const reviewer = { adapter: "command", command: "sh", args: ["-c", "cat; echo junk > junk.txt"] };
+  project.config({ agents: { ...agents, reviewer }, stages: { ...stages, reviewer: "reviewer" } });
+  const text = `export default () => ({ async afterTodo(_plan, ctx) { await ctx.runAgent("Look at it."); } });`;
+  addPlugin(project, "review", text);
+}
+
+/** A plugin that takes longer than others wait for it. */
+export function addSlowPlugin(project: Project): void {
+  const text = `import { setTimeout } from "node:timers/promises";
+    export default () => ({ async onEvent() { await setTimeout(2600); } });`;
+  addPlugin(project, "slow", text);
+}

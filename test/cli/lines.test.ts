@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { plainLines } from "../../src/cli/live.ts";
+import type { Output } from "../../src/cli/output.ts";
+import { meantPlans } from "../../src/cli/plans.ts";
+import { busState } from "../../src/cli/render/bus-state.ts";
+import { paintFor } from "../../src/cli/render/colour.ts";
+import { timeUntil } from "../../src/cli/render/time.ts";
+import { errorLines } from "../../src/cli/report-error.ts";
+import { PrloomError } from "../../src/kernel/errors.ts";
+
+const NOW = Date.parse("2030-01-01T00:00:00.000Z");
+const at = (seconds: number): string => new Date(NOW + seconds * 1000).toISOString();
+
+function collecting(): Output & { readonly lines: string[] } {
+  const lines: string[] = [];
+  return {
+    lines,
+    json: false,
+    terminal: false,
+    width: () => 80,
+    paint: paintFor(process.stdout, { NO_COLOR: "1" }),
+    line: (text = "") => void lines.push(text),
+    table: () => assert.fail("no table"),
+    data: () => undefined,
+    note: () => assert.fail("no note"),
+  };
+}
+
+describe("lines for people", () => {
+  it("a hint of several lines is several lines, and still cannot steer the terminal", () => {
+    const error = new PrloomError(
+      "plugin-invalid",
+      "It has no hooks.",
+      "Write it like this:\n  a();\n\u001b[2J\n\nend\n",
+    );
+    assert.deepEqual(errorLines(error, ["start"]), [
+      "error: It has no hooks. [plugin-invalid]",
+      "  hint: Write it like this:",
+      "      a();",
+      "    \\u{1b}[2J",
+      "",
+      "    end",
+    ]);
+  });
+
+  it("progress of several lines is printed wholly, the rest indented", () => {
+    const output = collecting();
+    plainLines(output).show({
+      at: at(0),
+      planId: "one",
+      level: "bad",
+      text: "not used: it has 2 mistakes\n1:2 a\n3:4 b\n",
+    });
+    assert.deepEqual(output.lines, [`${at(0)}  one  not used: it has 2 mistakes`, "    1:2 a", "    3:4 b"]);
+  });
+
+  it("a beginning that only one plan has names it, one that several have names up to three", () => {
+    const ids = ["card-1-aaaa", "card-2-bbbb", "card-2-cccc", "card-22-dddd", "card-2-eeee", "login"];
+    assert.equal(meantPlans("card-1", ids), "Did you mean `card-1-aaaa`?");
+    assert.equal(meantPlans("card-2-", ids), "Several begin like that: `card-2-bbbb`, `card-2-cccc`, `card-2-eeee`.");
+    assert.match(meantPlans("card-2", ids) ?? "", /`card-2-eeee` and 1 more\.$/);
+    assert.equal(meantPlans("logon", ids), "Did you mean `login`?");
+    assert.equal(meantPlans("something-else", ids), undefined);
+  });
+
+  it("tells when a wait is over", () => {
+    const times = [-5, 0, 0.2, 4, 119.5, 121, 7200, 7201].map((seconds) => timeUntil(at(seconds), NOW));
+    assert.deepEqual(times, ["now", "now", "in 1 s", "in 4 s", "in 120 s", "in 3 min", "in 120 min", "in 3 h"]);
+    assert.equal(timeUntil("?", NOW), "now");
+  });
+
+  it("bridges that fail, and the first five that wait", () => {
+    const output = collecting();
+    const wait = (n: number) => {
+      const reason = "later\nmore";
+      return { record: `e${n}`, planId: "p", handler: "onEvent:x", reason, attempts: 0, since: at(-9), until: at(n) };
+    };
+    const records = [4, 5, 6, 7, 8, 9].map(wait);
+    const failing = [
+      { bridge: "tracker", since: at(-185), error: "GET /issues: 503\nbody" },
+      { bridge: "chat", planId: "p", since: at(-5), error: "no" },
+    ];
+    const deferred = { count: 70, oldestMs: 9000, records };
+    busState(output, { bridges: { failing }, deferred, dead: { count: 0, letters: [] } }, NOW);
+    assert.deepEqual(output.lines, [
+      "bridge tracker: failing for 3m: GET /issues: 503",
+      "bridge chat for p: failing for 5s: no",
+      "deferred: 70 record(s) wait to be tried again, the oldest for 9s",
+      ...[4, 5, 6, 7, 8].map((n) => `  e${n} of p  onEvent:x: later; next try in ${n} s`),
+      "  … and 65 more: `prloom status --json`",
+    ]);
+  });
+});
