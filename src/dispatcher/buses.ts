@@ -43,6 +43,8 @@ const MOST_UNSAVED = 1000;
 
 const some = z.record(z.string(), z.unknown());
 const restSchema = z.object({
+  // A newer one is for `openBus` to refuse by name.
+  schemaVersion: z.literal(1),
   eventsOffset: z.string(),
   actionsOffset: z.string(),
   settledOffset: z.string(),

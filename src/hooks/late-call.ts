@@ -22,7 +22,6 @@ export function hurryInterrupted(bus: Bus, now: number): void {
     if (about !== "event" || until <= now || (reason !== STILL_AT_WORK && reason !== BUSY_WITH_ANOTHER)) continue;
     const again = { outcome: "deferred", reason: "its call was cut off", until: now + SOON_MS } as const;
     bus.settle({ record, handler, ...again, marks: { about } }, { sync: false });
-    crashPoint("hook:hurried");
     // The deferral took the count back, and the call may be what ended the process.
     if (reason === STILL_AT_WORK) bus.attempt(record, handler);
   }

@@ -146,10 +146,18 @@ describe("what a repository and a plan can set", { concurrency: 2, timeout: 180_
     project.plan("draft", ["one"], { status: "draft" });
     await project.work();
     const report = await project.status();
-    assert.deepEqual(Object.keys(report).sort(), ["daemon", "dead", "deferred", "plans", "problems", "sandbox"]);
+    assert.deepEqual(Object.keys(report).sort(), [
+      "bridges",
+      "daemon",
+      "dead",
+      "deferred",
+      "plans",
+      "problems",
+      "sandbox",
+    ]);
     assert.deepEqual(
       [report.deferred, report.dead, report.daemon],
-      [{ count: 0, oldestMs: 0 }, { count: 0, letters: [] }, { running: false }],
+      [{ count: 0, oldestMs: 0, records: [] }, { count: 0, letters: [] }, { running: false }],
     );
     const [draft, shown] = ["draft", "shown"].map((id) => report.plans.find((plan) => plan.planId === id));
     const always = ["createdAt", "hidden", "location", "paused", "planId", "progress", "status", "title", "updatedAt"];
