@@ -1,13 +1,7 @@
 import type { BusEvent, Payload, ReplyAddress } from "../bus/types.ts";
 import type { PlanSource, PlanStatus } from "../plan/record.ts";
 
-export type JsonValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue | undefined };
+export type { JsonValue } from "../bus/json.ts";
 
 /** Who wrote what an event tells. `write` and above may merge, close and make plans. */
 export interface EventAuthor {
