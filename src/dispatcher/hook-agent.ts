@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -9,13 +9,14 @@ import { probePidNamespace } from "../agents/runner.ts";
 import type { PlanConfig, PlanStage } from "../config/presets.ts";
 import { type KeptTree, keepTree, restoreTree } from "../git/aside.ts";
 import { branchTip } from "../git/repository.ts";
+import { worktreeHealth } from "../git/worktrees.ts";
 import type { AgentOptions } from "../hooks/context-types.ts";
 import { isoTime } from "../kernel/clock.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
-import { PrloomError } from "../kernel/errors.ts";
+import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { ensureDir, listDir, readTextIfExists, readTextNoFollow, writeRunFile } from "../kernel/files.ts";
 import type { PlanRecord } from "../plan/record.ts";
-import { type Loom, requireRecord } from "./loom.ts";
+import { blockPlan, type Loom, requireRecord } from "./loom.ts";
 import { planConfig, worktreeOf } from "./observe.ts";
 import { homeOf } from "./paths.ts";
 import { refuseStart } from "./perform/interrupted.ts";
@@ -57,7 +58,7 @@ export async function runHookAgent(loom: Loom, planId: string, call: AgentCall):
 function refuseUnlessFree(loom: Loom, { id, worktreeReady }: PlanRecord): void {
   const hint = `Defer the event (\`markEventDeferred\`), or ask in another hook; \`prloom show ${id}\` tells the plan's state.`;
   if (!worktreeReady) throw new PrloomError("plan-state", `${id} has no worktree, so no agent can run for it.`, hint);
-  if (loom.live.has(id) || loom.hookAgents.has(id))
+  if (loom.live.has(id) || loom.hookAgents.has(id) || loom.stepping.has(id))
     throw new PrloomError("plan-state", `An agent is already at work in the worktree of ${id}.`, hint);
 }
 
@@ -104,9 +105,22 @@ const keptSchema = z.object({
   leaveOut: z.array(z.string()),
 });
 
-async function putBack(loom: Loom, record: PlanRecord, { runDir, kept }: { runDir: string; kept: KeptTree }) {
+interface Interrupted {
+  readonly runDir: string;
+  readonly kept: KeptTree;
+}
+
+/** What cannot be put back must not be committed with the next TODO: a person has to look first. */
+async function putBack(loom: Loom, record: PlanRecord, { runDir, kept }: Interrupted): Promise<void> {
   const patch = join(runDir, "aside.patch");
-  const isChanged = await restoreTree(worktreeOf(loom, record), kept, patch);
+  const isChanged = await restoreTree(worktreeOf(loom, record), kept, patch).catch((error: unknown) => {
+    blockPlan(loom, record.id, {
+      reason: `What a plugin's agent changed in ${record.worktree} could not be put back: ${messageOf(error)}`,
+      hint: `Look there (\`git -C ${record.worktree} status\`), then run \`prloom unblock ${record.id}\`.`,
+      cause: "step",
+    });
+    throw error;
+  });
   crashPoint("hook-agent:restored");
   rmSync(join(runDir, KEPT), { force: true });
   if (isChanged)
@@ -117,10 +131,27 @@ async function putBack(loom: Loom, record: PlanRecord, { runDir, kept }: { runDi
 export async function putBackInterrupted(loom: Loom, record: PlanRecord): Promise<void> {
   const dir = join(homeOf(loom.paths, record.id).runs, "hooks");
   for (const name of listDir(dir)) {
-    const text = readTextIfExists(join(dir, name, KEPT));
-    if (text === undefined || !record.worktreeReady) continue;
-    await putBack(loom, record, { runDir: join(dir, name), kept: keptSchema.parse(JSON.parse(text)) });
+    const runDir = join(dir, name);
+    if (!existsSync(join(runDir, KEPT))) continue;
+    try {
+      await putBackOne(loom, record, runDir);
+    } catch (error) {
+      // It is this plan's alone; the others start.
+      loom.report({ planId: record.id, level: "bad", text: `putting its worktree back failed: ${messageOf(error)}` });
+    }
   }
+}
+
+/** The branch stays where it is: since the kill a person may have committed to it, and nobody can tell whose a commit is. */
+async function putBackOne(loom: Loom, record: PlanRecord, runDir: string): Promise<void> {
+  const kept = keptSchema.parse(JSON.parse(readTextIfExists(join(runDir, KEPT)) ?? ""));
+  const isThere = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) === "ok";
+  if (isThere && (await branchTip(loom.repo, kept.branch)) === kept.head)
+    return putBack(loom, record, { runDir, kept });
+  rmSync(join(runDir, KEPT), { force: true });
+  if (!isThere) return;
+  const text = `${kept.branch} moved since a plugin's agent was interrupted; what that left in ${record.worktree} stays there`;
+  loom.report({ planId: record.id, level: "warn", text });
 }
 
 interface Prepared extends Planned {

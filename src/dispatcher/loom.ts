@@ -75,6 +75,8 @@ export interface Loom {
   readonly bridgeHost: BridgeHost;
   /** Plans in whose worktree a plugin's agent works (1) or is about to (0). */
   readonly hookAgents: Map<string, number>;
+  /** Plans with a step under way that may touch their worktree; calling plugins is none. */
+  readonly stepping: Set<string>;
   /** Ends the calls of plugins for one plan. */
   readonly planStops: Map<string, AbortController>;
   /** Upserts (action ids) that wait until a plan is between two runs. */
@@ -208,6 +210,7 @@ function nothingUnderWay({ paths, clock }: LoomOptions) {
     commandRuns: new Map<LiveRun, string>(),
     stranded: new Map<string, number>(),
     hookAgents: new Map<string, number>(),
+    stepping: new Set<string>(),
     planStops: new Map<string, AbortController>(),
     upsertsWaiting: new Map<string, Set<string>>(),
     stopping: false,

@@ -220,6 +220,7 @@ export class Scheduler {
   async #attempt(place: Place, view: PlanView, step: Doing): Promise<void> {
     if (step.kind === "activate") this.#activating.add(place.id);
     if (step.kind === "start-run") this.#starting.add(place.id);
+    if (step.kind !== "call-plugins") this.#loom.stepping.add(place.id);
     try {
       await perform(this.#loom, view, step);
       place.failures = 0;
@@ -229,6 +230,7 @@ export class Scheduler {
     } finally {
       this.#activating.delete(place.id);
       this.#starting.delete(place.id);
+      this.#loom.stepping.delete(place.id);
       if (GIVES_UP_PLACE.has(step.kind) || this.#loom.store.byId(place.id)?.blocked) this.#wakeWaiting("open");
     }
   }

@@ -73,6 +73,8 @@ export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHook
     async safety() {
       await full();
       await guarded(() => wakeQueued(loom, scheduler));
+      // Whoever asked meanwhile was told to wait.
+      hooks.onQuiet();
     },
     soon(planId) {
       if (loom.stopping) return;

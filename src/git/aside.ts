@@ -3,6 +3,7 @@ import { foldAgentCommits, headState, settleHead } from "./head.ts";
 import { repairGitFile } from "./repair.ts";
 import { savePartial } from "./reset.ts";
 import { clearHidingFlags, stageAll } from "./stage.ts";
+import { makeWritable } from "./tree.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
 const LOCAL = "prloom/.local";
@@ -29,6 +30,7 @@ export async function keepTree(worktree: Worktree, kept: Omit<KeptTree, "tree">)
 export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile: string): Promise<boolean> {
   const { tree, branch, head, leaveOut } = kept;
   await repairGitFile(worktree);
+  await keepTip(worktree, branch, head);
   const state = await headState(worktree, { branch, baseSha: head });
   if (state === "ahead") await foldAgentCommits(worktree, head);
   if (state === "diverged") {
@@ -38,9 +40,26 @@ export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile:
   const isChanged = await savePartial(worktree, { baseSha: tree, patchFile, leaveOut });
   if (!isChanged) return false;
   await clearHidingFlags(worktree);
-  await gitIn(worktree, ["read-tree", "--reset", tree]);
-  await gitIn(worktree, ["checkout-index", "--all", "--force", "--quiet"]);
   const spared = [LOCAL, ...leaveOut].flatMap((path) => ["-e", `/${path}`]);
-  await gitIn(worktree, ["clean", "--quiet", "-ffd", ...spared]);
+  const putBack = async (): Promise<void> => {
+    await gitIn(worktree, ["read-tree", "--reset", tree]);
+    await gitIn(worktree, ["checkout-index", "--all", "--force", "--quiet"]);
+    // One -f: repositories inside of it belong to no tree and to no patch, so they stay.
+    await gitIn(worktree, ["clean", "--quiet", "-fd", ...spared]);
+  };
+  try {
+    await putBack();
+  } catch {
+    // Most likely a directory that the agent made read-only; anything else fails again, with its own message.
+    makeWritable(worktree.path);
+    await putBack();
+  }
   return true;
+}
+
+/** Commits that are about to leave the branch stay findable, whoever made them. */
+async function keepTip(worktree: Worktree, branch: string, head: string): Promise<void> {
+  const found = await gitIn(worktree, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`], { allowExit: [1] });
+  const tip = found.stdout.trim();
+  if (tip !== "" && tip !== head) await gitIn(worktree, ["update-ref", `refs/prloom/aside/${tip}`, tip]);
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import type { NewAction } from "../../src/hooks/event-types.ts";
@@ -74,6 +74,53 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     await project.work();
     assert.equal(project.record("one").status, "review");
     assert.deepEqual(project.git("show", "--format=", "--name-only", "prloom/one").trim().split("\n"), ["work.txt"]);
+  });
+
+  test("after a kill under a reviewer a person's commit stays, and a lost worktree stops no other plan", async () => {
+    const plugins = { rev: { module: "./plugins/rev.ts" } };
+    const text = `import { existsSync } from "node:fs";
+      export default () => ({ async afterFinish(_, ctx) {
+        if (!existsSync(process.env.OUTSIDE + "/later")) await ctx.runAgent("Review it.");
+      } });`;
+    const project = extended({ config: { plugins, bus: PATIENT } }, { "rev.ts": text });
+    reviewer(project, `touch ${project.outside}/at-$PRLOOM_PLAN_ID; sleep 60`);
+    for (const id of ["one", "two"]) project.plan(id, ["first"]);
+    const daemon = await project.start();
+    await waitFor(() => ["one", "two"].every((id) => existsSync(join(project.outside, `at-${id}`))));
+    await daemon.end("SIGKILL");
+    const worktree = (id: string) => join(project.root, "prloom", ".local", "worktrees", id);
+    writeFileSync(join(worktree("one"), "person.txt"), "mine\n");
+    const inOne = ["-C", worktree("one"), "-c", "user.name=Ada", "-c", "user.email=ada@localhost"];
+    project.git(...inOne, "add", "person.txt");
+    project.git(...inOne, "commit", "-qm", "A person's commit");
+    rmSync(worktree("two"), { recursive: true });
+    writeFileSync(join(project.outside, "later"), "");
+    project.plan("three", ["first"]);
+    assert.equal((await project.work()).code, 0);
+    assert.equal(project.git("log", "-1", "--format=%s", "prloom/one").trim(), "A person's commit");
+    assert.equal(readFileSync(join(worktree("one"), "person.txt"), "utf8"), "mine\n");
+    assert.equal(project.record("three").status, "review");
+  });
+
+  test("what a reviewer leaves read-only is put back, and a repository inside the worktree stays", async () => {
+    const plugins = { rev: { module: "./plugins/rev.ts" } };
+    const text = `import { execSync } from "node:child_process";
+      export default () => ({ async afterTodo(_, ctx) {
+        execSync("git init -q lib && echo mine > lib/mine.txt", { cwd: ctx.worktree });
+        await ctx.runAgent("Review it.");
+      } });`;
+    const project = extended({ config: { plugins, bus: PATIENT } }, { "rev.ts": text });
+    reviewer(project, `mkdir ro && echo junk > ro/f && chmod 555 ro; git commit -qam hacked --allow-empty; cat`);
+    project.plan("one", ["first"]);
+    await project.work();
+    assert.equal(project.record("one").status, "review");
+    const worktree = join(project.root, "prloom", ".local", "worktrees", "one");
+    assert.ok(existsSync(join(worktree, "lib", "mine.txt")));
+    assert.ok(!existsSync(join(worktree, "ro")));
+    assert.deepEqual(project.git("show", "--format=%s", "--name-only", "prloom/one").trim().split(/\n+/), [
+      "first",
+      "work.txt",
+    ]);
   });
 
   test("what a plugin changes after a TODO is checked again, without asking it again", async () => {
