@@ -41,9 +41,10 @@ export function agentsAtWork(loom: Loom, starting: Iterable<string> = []): numbe
 /** Runs an agent for a hook, in the worktree of its plan, like any other run: through the shim, with the same limits. */
 export async function runHookAgent(loom: Loom, planId: string, call: AgentCall): Promise<string> {
   const record = requireRecord(loom, planId);
-  refuseUnlessFree(loom, record);
+  refuseWithoutWorktree(record);
   const config = planConfig(loom, record);
   if (!config.ok) throw new PrloomError("config-invalid", config.reason, "Mend prloom/config.json.");
+  await worktreeIsFree(loom, planId, call.signal);
   // From now on neither the plan's own agent nor another plugin's starts in this worktree.
   loom.hookAgents.set(planId, 0);
   try {
@@ -55,11 +56,16 @@ export async function runHookAgent(loom: Loom, planId: string, call: AgentCall):
   }
 }
 
-function refuseUnlessFree(loom: Loom, { id, worktreeReady }: PlanRecord): void {
-  const hint = `Defer the event (\`markEventDeferred\`), or ask in another hook; \`prloom show ${id}\` tells the plan's state.`;
-  if (!worktreeReady) throw new PrloomError("plan-state", `${id} has no worktree, so no agent can run for it.`, hint);
-  if (loom.live.has(id) || loom.hookAgents.has(id) || loom.stepping.has(id))
-    throw new PrloomError("plan-state", `An agent is already at work in the worktree of ${id}.`, hint);
+function refuseWithoutWorktree({ id, worktreeReady }: PlanRecord): void {
+  if (worktreeReady) return;
+  const hint = `\`prloom show ${id}\` tells the plan's state.`;
+  throw new PrloomError("plan-state", `${id} has no worktree, so no agent can run for it.`, hint);
+}
+
+/** Two agents in one worktree would undo each other's work; a step of the plan must be over, too. */
+async function worktreeIsFree(loom: Loom, planId: string, signal: AbortSignal): Promise<void> {
+  const isTaken = (): boolean => loom.live.has(planId) || loom.hookAgents.has(planId) || loom.stepping.has(planId);
+  while (isTaken()) await sleep(PLACE_LOOK_MS, undefined, { signal });
 }
 
 /** How often a place that is taken is looked at again; hooks have deadlines, and this time does not count. */
