@@ -26,6 +26,7 @@ export async function endAllSurvivors(loom: Loom): Promise<number> {
       home.bus,
       join(home.bus, "state"),
       join(home.bus, "blobs"),
+      home.pluginState,
       ...runDirs(loom, record),
     ]) {
       removeTemporaryFiles(dir);
@@ -34,7 +35,8 @@ export async function endAllSurvivors(loom: Loom): Promise<number> {
     if (!record.worktreeReady) await removeWorktree(loom.repo, record.worktree);
   }
   await removeDeleted(loom);
-  removeTemporaryFiles(loom.paths.authority);
+  const { authority, bus, pluginState } = loom.paths;
+  for (const dir of [authority, bus, join(bus, "state"), join(bus, "blobs"), pluginState]) removeTemporaryFiles(dir);
   return ended;
 }
 
