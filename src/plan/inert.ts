@@ -106,13 +106,18 @@ export function sameStructure(before: PlanDoc, after: PlanDoc, heading: string):
   const key = sectionKey(heading);
   const known = before.sections.map((section) => sectionKey(section.heading));
   const now = after.sections.map((section) => sectionKey(section.heading));
+  // As they are written, too: "## TODOs:" in the addition must not take the place of a "## TODO" that it hides.
+  const headings = after.sections.map((section) => section.heading);
   if (!known.includes(key)) {
     const added = now.indexOf(key);
     if (added < 0) return false;
     now.splice(added, 1);
+    headings.splice(added, 1);
   }
+  const written = before.sections.map((section) => section.heading);
   return (
     equal(known, now) &&
+    equal(written, headings) &&
     (key === "todo" || equal(before.todos.map(identity), after.todos.map(identity))) &&
     (key === "title" || before.title === after.title) &&
     (key === "depends on" || equal(before.dependsOn, after.dependsOn))
