@@ -1,6 +1,7 @@
 import type { Bus } from "../bus/bus.ts";
 import { retryDelay } from "../bus/bus-state.ts";
 import type { Action, ReplyAddress } from "../bus/types.ts";
+import { timerMs } from "../kernel/clock.ts";
 import { messageOf } from "../kernel/errors.ts";
 import type { Circuits } from "./circuit.ts";
 import type { BridgeHost } from "./host.ts";
@@ -48,9 +49,6 @@ export interface Outbox {
   /** Nothing more is begun or written. Calls under way are left alone; the next start looks what became of them. */
   stop(): void;
 }
-
-/** `setTimeout` cannot wait longer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Opens the outbox of a bus; nothing happens before `wake`. */
 export function createOutbox(options: OutboxOptions): Outbox {
@@ -156,7 +154,7 @@ class WorkingOutbox implements Outbox {
     clearTimeout(this.#timer);
     const at = this.nextAt();
     if (at === undefined) return;
-    const wait = Math.min(Math.max(0, at - this.#options.host.clock.now()), MAX_TIMER_MS);
+    const wait = timerMs(at, this.#options.host.clock.now());
     this.#timer = setTimeout(() => this.#schedule(), wait);
   }
 

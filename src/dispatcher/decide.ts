@@ -74,8 +74,9 @@ function decideOpen(view: PlanView): Step {
   if (view.change === "merged" || view.change === "closed") {
     if (!record.current && !record.side) return { kind: "end-plan", outcome: view.change };
   }
-  if (record.hook && !(record.hook.point === "beforeTodo" && isHeld(view))) return { kind: "call-plugins" };
+  // What it leaves is put aside first: else it would be taken for a part of the plan's own work.
   if (view.hookAgent) return waits("an agent of a plugin is at work");
+  if (record.hook && !(record.hook.point === "beforeTodo" && isHeld(view))) return { kind: "call-plugins" };
   // What was said is looked at before anything new begins: it may change what comes next.
   if (view.bus.fresh > 0) return waits("plugins look at what was said");
   if (record.current) return decideCurrent(view);

@@ -5,14 +5,13 @@ import { retryDelay } from "../bus/bus-state.ts";
 import { hurryInterrupted } from "../hooks/late-call.ts";
 import type { LoadedPlugin } from "../hooks/load.ts";
 import { CALLS_UNDER_WAY } from "../hooks/under-way.ts";
+import { timerMs } from "../kernel/clock.ts";
 import { messageOf } from "../kernel/errors.ts";
 import { dropAbsent, handleGlobalEvents, handlePlanEvents } from "./event-lane.ts";
 import { hookScope, type Loom } from "./loom.ts";
 import { createPoller, type Poller, type PollReport } from "./polling.ts";
 import { CORE_TARGET, coreBridge, routeOn } from "./routing.ts";
 
-/** `setTimeout` cannot wait longer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 /** A hook that takes its time must not keep from going out what others sent meanwhile. */
 const OUTBOX_LOOK_MS = 200;
 
@@ -173,7 +172,7 @@ export class Lane {
     this.#clearTimer();
     if (at === undefined || this.#stopped) return;
     this.#timerAt = at;
-    const wait = Math.min(Math.max(0, at - this.#options.loom.clock.now()), MAX_TIMER_MS);
+    const wait = timerMs(at, this.#options.loom.clock.now());
     this.#timer = setTimeout(() => this.wake(), wait);
   }
 

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { retryDelay } from "../bus/bus-state.ts";
+import { timerMs } from "../kernel/clock.ts";
 import { type ErrorCode, messageOf, PrloomError } from "../kernel/errors.ts";
 import { diskError } from "../kernel/files.ts";
 import type { PlanRecord } from "../plan/record.ts";
@@ -35,8 +36,6 @@ type Doing = Exclude<Step, { kind: "wait" }>;
 const MAX_REPEATS = 1000;
 /** Steps that fail this often in a row for a reason other than a full disk block their plan. */
 const MAX_FAILURES = 5;
-/** `setTimeout` cannot wait longer; the plan is looked at once more and waits again. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Trying these again without a person changes nothing. */
 const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "branch-exists",
@@ -269,7 +268,7 @@ export class Scheduler {
   #setTimer(place: Place, until: number, now: number): void {
     clearTimer(place);
     place.timerAt = until;
-    place.timer = setTimeout(() => this.wake(place.id), Math.min(Math.max(0, until - now), MAX_TIMER_MS));
+    place.timer = setTimeout(() => this.wake(place.id), timerMs(until, now));
   }
 }
 

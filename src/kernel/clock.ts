@@ -6,6 +6,14 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
+/** `setTimeout` cannot wait longer; whoever has to looks again then. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** What a timer is set to that shall fire at a time. */
+export function timerMs(at: number, now: number): number {
+  return Math.min(Math.max(0, at - now), MAX_TIMER_MS);
+}
+
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }

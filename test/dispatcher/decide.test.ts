@@ -78,6 +78,12 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
   ],
   ["a plugin's agent has the worktree for itself", { hookAgent: true }, "wait", /plugin/],
   [
+    "also before other plugins look at the work",
+    { hookAgent: true, record: { hook: { point: "afterTodo", id: "x" } } },
+    "wait",
+    /plugin/,
+  ],
+  [
     "a blocked plan calls nobody",
     { record: { hook: { point: "afterTodo", id: "x" }, blocked: { reason: "x", at: "" } } },
     "wait",

@@ -26,7 +26,11 @@ export async function callPlugins(loom: Loom, record: PlanRecord): Promise<void>
   // Blocked, unblocked or deleted meanwhile: another round is due, or none.
   if (now.hook?.id !== hook.id) return;
   if (outcome.kind === "failed") block(loom, now, { ...outcome, names: plugins.map(({ name }) => name) });
-  else await goOn(loom, now, hook);
+  else {
+    // The calls are over; what follows may touch the worktree like any other step.
+    loom.stepping.add(record.id);
+    await goOn(loom, now, hook);
+  }
   closeRecord(hook.point === "afterActivate" ? loom.globalBus() : loom.bus(record.id), hook.id);
 }
 
