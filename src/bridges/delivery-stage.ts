@@ -28,6 +28,8 @@ export class DeliveryStage {
   readonly #lanes = new Map<string, Fifo<Queue>>();
   readonly #due = createDue<Queue>();
   #running = 0;
+  /** When `start` was last asked. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: DeliveryStageOptions) {
     this.#options = options;
@@ -54,6 +56,7 @@ export class DeliveryStage {
 
   /** The queues whose first may be delivered now; they count as running. */
   start(now: number): Queue[] {
+    this.#lookedAt = now;
     for (const queue of this.#due.look(now, Number.POSITIVE_INFINITY)) this.#makeReady(queue, now);
     const started: Queue[] = [];
     for (const [bridge, lane] of this.#lanes) {
@@ -130,9 +133,13 @@ export class DeliveryStage {
     return [...this.#lanes].some(([bridge, lane]) => lane.length > 0 && !this.#isOpen(bridge, now));
   }
 
+  /**
+   * When `start` may find more. A way that was broken at the last look counts even if its time has come since: nobody
+   * has looked since, and nobody else says so.
+   */
   nextAt(now: number): number | undefined {
     const times = [...this.#lanes.keys()]
-      .filter((bridge) => this.#isOpen(bridge, now))
+      .filter((bridge) => this.#isOpen(bridge, Math.min(now, this.#lookedAt)))
       .map((bridge) => this.#options.circuits.of(bridge).openUntil);
     const due = this.#due.next();
     if (due !== undefined) times.push(due);

@@ -34,7 +34,9 @@ export class OutboxDesk {
     this.#options = options;
     this.#memory = new OutboxMemory(options, schedule);
     const retryLimits = () => options.host.retryLimits();
-    this.#member = options.circuits.join(() => this.hasWork && schedule(), retryLimits);
+    // Also when the way is broken again: whoever waits for it must know until when.
+    const isConcerned = (bridge: string): boolean => this.hasWork || this.#carrier.stage.firstFor(bridge) !== undefined;
+    this.#member = options.circuits.join((bridge) => isConcerned(bridge) && schedule(), retryLimits);
     this.#carrier = new OutboxCarrier(this.#memory, this.#member);
     this.#router = new OutboxRouter(this.#memory, {
       onCalled: () => this.readMore(),
