@@ -1,18 +1,32 @@
 import { type BridgeEntry, enabledModules, overlayModules, type PluginEntry } from "./modules.ts";
 import type { NotifyChannel, NotifyFile } from "./notify-schema.ts";
-import type { AgentFile, BusFile, ConfigFile, LimitsFile, PresetFile } from "./schema.ts";
+import type { ADAPTERS, AgentFile, BusFile, ConfigFile, LimitsFile, PresetFile } from "./schema.ts";
 import type { Trigger } from "./trigger-schema.ts";
 import { parseDuration, parseSize } from "./units.ts";
 
 export interface AgentConfig {
-  readonly adapter: "command";
+  readonly adapter: (typeof ADAPTERS)[number];
+  /** The program; its own name where the adapter knows it. */
   readonly command: string;
   readonly args?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Names of variables that are passed on: secrets are named, never written down. */
   readonly passEnv: readonly string[];
   readonly model?: string;
-  readonly sandbox: "none" | "auto";
+  readonly sandbox: "auto" | "bwrap" | "none";
+  /** Below the user's home, and readable in the sandbox all the same. */
+  readonly readable: readonly string[];
+  readonly projectSettings: boolean;
+  readonly session: "todo" | "plan";
+  readonly maxRunning?: number;
+  /** US dollars for a million tokens. */
+  readonly price?: { readonly input: number; readonly output: number };
+}
+
+export interface Budget {
+  readonly tokens?: number;
+  readonly usd?: number;
+  readonly minutes?: number;
 }
 
 export interface Limits {
@@ -25,15 +39,22 @@ export interface Limits {
   readonly stopGraceMs: number;
   readonly maxOutputBytes: number;
   readonly maxDeletions: { readonly files: number; readonly percent: number };
+  /** For one plan, and for all plans of one day. */
+  readonly budget: Budget;
+  readonly dailyBudget: Budget;
+  readonly reviewRounds: number;
 }
 
+/** Names of agents in the order in which they are tried; never empty. */
 export interface StageNames {
-  readonly default: string;
-  readonly designer?: string;
-  readonly worker?: string;
-  readonly triage?: string;
-  readonly reviewer?: string;
+  readonly default: readonly string[];
+  readonly designer?: readonly string[];
+  readonly worker?: readonly string[];
+  readonly triage?: readonly string[];
+  readonly reviewer?: readonly string[];
 }
+
+export type Review = "off" | "todo" | "end";
 
 export interface BusConfig {
   readonly maxAttempts: number;
@@ -62,6 +83,7 @@ export interface Preset {
   readonly agents: Readonly<Record<string, AgentConfig>>;
   readonly stages: Partial<StageNames>;
   readonly checks?: readonly string[];
+  readonly review?: Review;
   /** As written; laid over the limits of the file. */
   readonly limits: LimitsFile;
   /** Those that are on for a plan with this preset, in order: the file's with the preset's laid over them. */
@@ -79,6 +101,7 @@ export interface Config {
   readonly checks: readonly string[];
   readonly agents: Readonly<Record<string, AgentConfig>>;
   readonly stages: StageNames;
+  readonly review: Review;
   readonly limits: Limits;
   readonly bus: BusConfig;
   /** Plugins and bridges that are on, in order. */
@@ -99,6 +122,7 @@ export const defaultConfig: Omit<Config, "agents" | "stages"> = {
   copyFiles: [],
   initCommands: [],
   checks: [],
+  review: "off",
   limits: {
     maxRunningAgents: 3,
     maxOpenPlans: 20,
@@ -109,6 +133,9 @@ export const defaultConfig: Omit<Config, "agents" | "stages"> = {
     stopGraceMs: 5000,
     maxOutputBytes: 16 * 1024 ** 2,
     maxDeletions: { files: 200, percent: 20 },
+    budget: {},
+    dailyBudget: {},
+    reviewRounds: 2,
   },
   bus: {
     maxAttempts: 10,
@@ -149,6 +176,9 @@ export function overlayLimits(under: Limits, over: LimitsFile): Limits {
       files: over.maxDeletions?.files ?? under.maxDeletions.files,
       percent: over.maxDeletions?.percent ?? under.maxDeletions.percent,
     },
+    budget: { ...under.budget, ...defined(over.budget ?? {}) },
+    dailyBudget: { ...under.dailyBudget, ...defined(over.dailyBudget ?? {}) },
+    reviewRounds: over.reviewRounds ?? under.reviewRounds,
   };
 }
 
@@ -159,12 +189,19 @@ function defined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], u
 
 function agentsOf(written: Readonly<Record<string, AgentFile>>): Record<string, AgentConfig> {
   const agents = Object.entries(written).map(
-    ([name, { adapter = "command", command, env = {}, passEnv = [], sandbox = "none", ...rest }]) => {
-      const config: AgentConfig = { adapter, command, env, passEnv, sandbox, ...defined(rest) };
+    ([name, { adapter = "command", command = adapter, env = {}, passEnv = [], sandbox = "auto", ...rest }]) => {
+      const { readable = [], projectSettings = false, session = "todo", ...more } = rest;
+      const filled = { adapter, command, env, passEnv, sandbox, readable, projectSettings, session };
+      const config: AgentConfig = { ...filled, ...defined(more) };
       return [name, config] as const;
     },
   );
   return Object.fromEntries(agents);
+}
+
+function stagesOf<T extends NonNullable<PresetFile["stages"]>>(written: T): { [K in keyof T]?: readonly string[] } {
+  const lists = Object.entries(defined(written)).map(([stage, names]) => [stage, [names].flat()] as const);
+  return Object.fromEntries(lists) as never;
 }
 
 function busOf(written: BusFile, under: BusConfig): BusConfig {
@@ -187,8 +224,9 @@ function presetOf(preset: PresetFile, file: ConfigFile): Preset {
   const order = preset.pluginOrder ?? file.pluginOrder;
   return {
     agents: agentsOf(preset.agents ?? {}),
-    stages: defined(preset.stages ?? {}),
+    stages: stagesOf(preset.stages ?? {}) as Partial<StageNames>,
     ...(preset.checks === undefined ? {} : { checks: preset.checks }),
+    ...(preset.review === undefined ? {} : { review: preset.review }),
     limits: preset.limits ?? {},
     plugins: enabledModules(overlayModules(file.plugins, preset.plugins), order),
     bridges: enabledModules(overlayModules(file.bridges, preset.bridges)),
@@ -207,7 +245,8 @@ export function resolveConfig(file: ConfigFile): Config {
     initCommands: file.initCommands ?? rest.initCommands,
     checks: file.checks ?? rest.checks,
     agents: agentsOf(file.agents),
-    stages: { default: file.stages.default, ...defined(file.stages) },
+    stages: { default: [file.stages.default].flat(), ...stagesOf(file.stages) },
+    review: file.review ?? rest.review,
     limits: overlayLimits(limits, file.limits ?? {}),
     bus: busOf(bus, rest.bus),
     plugins: enabledModules(file.plugins, file.pluginOrder),

@@ -3,8 +3,6 @@ const KEYS = new Set(["gates", "writeback", "webhooks", "governance", "server"])
 const PRESET_KEYS = new Set(["models", "gates"]);
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   forge: ["github"],
-  adapter: ["opencode", "claude", "codex"],
-  sandbox: ["bwrap"],
 };
 
 export const NOT_YET = "not available in this version";
@@ -15,8 +13,7 @@ export const LATER_BRIDGES: readonly string[] = ["github"];
 /** Whether a key that the schema does not know is one that a later version will. */
 export function isKeyOfLaterVersion(path: readonly PropertyKey[], key: string): boolean {
   if (path.length === 0) return KEYS.has(key);
-  if (path[0] === "presets" && path.length === 2) return PRESET_KEYS.has(key);
-  return path.at(-2) === "agents" && key === "readable";
+  return path[0] === "presets" && path.length === 2 && PRESET_KEYS.has(key);
 }
 
 /** Whether a value that the schema refuses is one that a later version will accept. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type AgentConfig, type Config, type Limits, overlayLimits } from "./config.ts";
+import { type AgentConfig, type Config, type Limits, overlayLimits, type Review } from "./config.ts";
 import type { BridgeEntry, PluginEntry } from "./modules.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 import { limitsSchema } from "./schema.ts";
@@ -20,7 +20,11 @@ const PLAN_STAGES: readonly PlanStage[] = ["designer", "worker", "triage", "revi
 export type StageAgent = AgentConfig & { readonly name: string };
 
 export interface PlanConfig {
+  /** The agent that each stage would rather have. */
   readonly stages: Readonly<Record<PlanStage, StageAgent>>;
+  /** All agents of each stage, in the order in which they are tried. */
+  readonly agents: Readonly<Record<PlanStage, readonly StageAgent[]>>;
+  readonly review: Review;
   readonly checks: readonly string[];
   readonly limits: Limits;
   /** Those that are on for this plan, in order. */
@@ -48,6 +52,13 @@ const LIMITS: readonly [key: string, read: (limits: Limits) => number, show: (va
   ["maxOutput", (limits) => limits.maxOutputBytes, formatSize],
   ["maxDeletions.files", (limits) => limits.maxDeletions.files, plain],
   ["maxDeletions.percent", (limits) => limits.maxDeletions.percent, plain],
+  ["budget.tokens", (limits) => limits.budget.tokens ?? Number.POSITIVE_INFINITY, plain],
+  ["budget.usd", (limits) => limits.budget.usd ?? Number.POSITIVE_INFINITY, plain],
+  ["budget.minutes", (limits) => limits.budget.minutes ?? Number.POSITIVE_INFINITY, plain],
+  ["dailyBudget.tokens", (limits) => limits.dailyBudget.tokens ?? Number.POSITIVE_INFINITY, plain],
+  ["dailyBudget.usd", (limits) => limits.dailyBudget.usd ?? Number.POSITIVE_INFINITY, plain],
+  ["dailyBudget.minutes", (limits) => limits.dailyBudget.minutes ?? Number.POSITIVE_INFINITY, plain],
+  ["reviewRounds", (limits) => limits.reviewRounds, plain],
 ];
 
 function lowered(allowed: Limits, wished: unknown): { ok: true; limits: Limits } | Refused {
@@ -86,20 +97,34 @@ export function configForPlan(config: Config, wishes: PlanWishes): PlanConfigOut
   const limits = lowered(overlayLimits(config.limits, preset?.limits ?? {}), wishes.limits);
   if (!limits.ok) return limits;
   const stages: Partial<Record<PlanStage, StageAgent>> = {};
+  const all: Partial<Record<PlanStage, StageAgent[]>> = {};
   for (const stage of PLAN_STAGES) {
     // A preset's default is newer than the file's choice for one stage, and wins over it.
-    const name =
-      wishes.agent ?? preset?.stages[stage] ?? preset?.stages.default ?? config.stages[stage] ?? config.stages.default;
-    const agent = own(agents, name);
-    if (agent === undefined) {
-      return refuse(`there is no agent called "${name}"${didYouMean(nearest(name, Object.keys(agents)))}`);
+    const chosen = preset?.stages[stage] ?? preset?.stages.default ?? config.stages[stage] ?? config.stages.default;
+    const names = wishes.agent === undefined ? chosen : [wishes.agent];
+    const found: StageAgent[] = [];
+    for (const name of names) {
+      const agent = own(agents, name);
+      if (agent === undefined) {
+        return refuse(`there is no agent called "${name}"${didYouMean(nearest(name, Object.keys(agents)))}`);
+      }
+      found.push({ name, ...agent, ...(wishes.model === undefined ? {} : { model: wishes.model }) });
     }
-    stages[stage] = { name, ...agent, ...(wishes.model === undefined ? {} : { model: wishes.model }) };
+    all[stage] = found;
+    stages[stage] = found[0]!;
   }
   const { checks = config.checks, plugins = config.plugins, bridges = config.bridges } = preset ?? {};
   return {
     ok: true,
-    config: { stages: stages as Record<PlanStage, StageAgent>, checks, limits: limits.limits, plugins, bridges },
+    config: {
+      stages: stages as Record<PlanStage, StageAgent>,
+      agents: all as Record<PlanStage, StageAgent[]>,
+      review: preset?.review ?? config.review,
+      checks,
+      limits: limits.limits,
+      plugins,
+      bridges,
+    },
   };
 }
 

@@ -60,10 +60,23 @@ export function scopesOf(value: unknown): Path[] {
 function stageProblems(value: unknown): ValueProblem[] {
   return scopesOf(value).flatMap((scope) => {
     const known = [...new Set([...keysAt(value, ["agents"]), ...keysAt(value, [...scope, "agents"])])];
-    return keysAt(value, [...scope, "stages"]).flatMap((stage) =>
-      referenceProblem(value, { path: [...scope, "stages", stage], kind: "agent", known }),
-    );
+    return keysAt(value, [...scope, "stages"]).flatMap((stage) => {
+      const reference = { path: [...scope, "stages", stage], kind: "agent", known };
+      return [...referenceProblem(value, reference), ...listProblems(value, reference)];
+    });
   });
+}
+
+/** Only some adapters know which program they start. */
+function programProblems(value: unknown): ValueProblem[] {
+  return scopesOf(value).flatMap((scope) =>
+    keysAt(value, [...scope, "agents"]).flatMap((name): ValueProblem[] => {
+      const path = [...scope, "agents", name];
+      const adapter = valueAt(value, [...path, "adapter"]) ?? "command";
+      if ((adapter !== "command" && adapter !== "acp") || valueAt(value, [...path, "command"]) !== undefined) return [];
+      return [{ path: [...path, "command"], message: "is missing: the program to start" }];
+    }),
+  );
 }
 
 function channelProblems(value: unknown): ValueProblem[] {
@@ -95,5 +108,11 @@ function retryProblems(value: unknown): ValueProblem[] {
 
 /** What no schema can see: names that nothing has, and values that do not go together. */
 export function referenceProblems(value: unknown): ValueProblem[] {
-  return [...stageProblems(value), ...channelProblems(value), ...triggerProblems(value), ...retryProblems(value)];
+  return [
+    ...programProblems(value),
+    ...stageProblems(value),
+    ...channelProblems(value),
+    ...triggerProblems(value),
+    ...retryProblems(value),
+  ];
 }

@@ -4,27 +4,72 @@ import { globalModuleKeys, planModuleKeys, presetModuleKeys } from "./module-sch
 import { notifySchema } from "./notify-schema.ts";
 import { triggerSchema } from "./trigger-schema.ts";
 
+/** Adapters; the programs of all but `command` and `acp` are known. */
+export const ADAPTERS = ["command", "opencode", "claude", "codex", "acp"] as const;
+
 const agent = z
   .strictObject({
-    adapter: z.enum(["command"]).optional().describe("How the agent is started. `command` runs any program."),
-    command: text.describe("The program; it gets the prompt on its standard input."),
-    args: z.array(z.string({ error: "must be a text" }), { error: "must be a list of texts" }).optional(),
+    adapter: z
+      .enum(ADAPTERS)
+      .optional()
+      .describe("How the agent is started and understood. `command` runs any program, `acp` any that speaks ACP."),
+    command: text
+      .optional()
+      .describe("The program. With `command` it gets the prompt on its standard input; the others know their own."),
+    args: z
+      .array(z.string({ error: "must be a text" }), { error: "must be a list of texts" })
+      .optional()
+      .describe("Arguments; for `opencode`, `claude` and `codex` in addition to prloom's own."),
     env: z.record(variableName, z.string()).optional().describe("Added to the agent's environment."),
     passEnv: z
       .array(variableName, { error: "must be a list of names of environment variables" })
       .optional()
       .describe("Variables of your environment that this agent gets, such as its API key; all others it does not."),
     model: text.optional(),
-    sandbox: z.enum(["none", "auto"]).optional(),
+    sandbox: z
+      .enum(["auto", "bwrap", "none"])
+      .optional()
+      .describe("`auto`: where bubblewrap works; `bwrap`: never without it; `none`: with all your rights. auto"),
+    readable: texts
+      .optional()
+      .describe("Folders and files below your home that this agent may read in the sandbox, such as its program."),
+    projectSettings: z
+      .boolean({ error: "must be true or false" })
+      .optional()
+      .describe("Whether the program reads the repository's own settings and hooks for it. false"),
+    session: z
+      .enum(["todo", "plan"])
+      .optional()
+      .describe("How far one conversation of the worker goes: one TODO with its attempts, or the whole plan. todo"),
+    maxRunning: count("Runs of this agent at the same time; no limit of its own unless given").optional(),
+    price: z
+      .strictObject({
+        input: z.number({ error: "must be a number" }).min(0),
+        output: z.number({ error: "must be a number" }).min(0),
+      })
+      .optional()
+      .describe("US dollars for a million tokens, for programs that do not tell what they cost."),
   })
   .describe("A coding agent.");
 
+const agentNames = z
+  .union([text, z.array(text, { error: "must be a list of texts" }).min(1, { error: "must name an agent" })], {
+    error: "must be the name of an agent, or a list of names in the order in which they are tried",
+  })
+  .describe("An agent; of several the first that is available.");
+
 const stages = {
-  designer: text.optional(),
-  worker: text.optional(),
-  triage: text.optional(),
-  reviewer: text.optional(),
+  designer: agentNames.optional(),
+  worker: agentNames.optional(),
+  triage: agentNames.optional(),
+  reviewer: agentNames.optional(),
 };
+
+const budget = z.strictObject({
+  tokens: count("Tokens, read and written together").optional(),
+  usd: z.number({ error: "must be a number" }).positive({ error: "must be more than 0" }).optional(),
+  minutes: z.number({ error: "must be a number" }).positive({ error: "must be more than 0" }).optional(),
+});
 
 const limits = z.strictObject({
   maxRunningAgents: count("Agents that run at the same time. 3").optional(),
@@ -49,14 +94,22 @@ const limits = z.strictObject({
     })
     .optional()
     .describe("A TODO that deletes more files than this blocks its plan. 200 files, 20 percent"),
+  budget: budget.optional().describe("What the agents of one plan may spend; then it is blocked. No limit"),
+  dailyBudget: budget.optional().describe("What all agents may spend in one day; then none is started. No limit"),
+  reviewRounds: count("How often the reviewer may send one TODO back. 2").optional(),
 });
 
 export const limitsSchema = limits;
 
+const review = z
+  .enum(["off", "todo", "end"], { error: "must be off, todo or end" })
+  .describe("When the reviewer reads what was done: after each TODO, before the plan is finished, or never. off");
+
 const preset = z.strictObject({
   agents: z.record(name, agent).optional(),
-  stages: z.strictObject({ default: text.optional(), ...stages }).optional(),
+  stages: z.strictObject({ default: agentNames.optional(), ...stages }).optional(),
   checks: texts.optional(),
+  review: review.optional(),
   limits: limits.optional(),
   ...presetModuleKeys,
 });
@@ -92,7 +145,8 @@ export const configFileSchema = z.strictObject({
   initCommands: texts.optional().describe("Shell commands that prepare a new worktree."),
   checks: texts.optional().describe("Shell commands that must succeed before a TODO is committed."),
   agents: z.record(name, agent, { error: "must name at least one agent" }),
-  stages: z.strictObject({ default: text, ...stages }, { error: 'must name the agent to use: {"default": "…"}' }),
+  stages: z.strictObject({ default: agentNames, ...stages }, { error: 'must name the agent to use: {"default": "…"}' }),
+  review: review.optional(),
   limits: limits.optional(),
   bus: bus.optional(),
   ...planModuleKeys,

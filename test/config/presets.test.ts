@@ -45,7 +45,8 @@ test("what a stage's agent is, with the plan's own model", () => {
   const outcome = configForPlan(config, { model: "small" });
   assert.ok(outcome.ok);
   const { worker, triage } = outcome.config.stages;
-  const shared = { adapter: "command", env: {}, passEnv: [], sandbox: "none", model: "small" };
+  const defaults = { env: {}, passEnv: [], sandbox: "auto", readable: [], projectSettings: false, session: "todo" };
+  const shared = { adapter: "command", ...defaults, model: "small" };
   assert.deepEqual(worker, { name: "main", command: "main", ...shared });
   assert.deepEqual(triage, { name: "side", command: "side", args: ["-q"], ...shared });
 });
