@@ -3,6 +3,7 @@ import { STEP_TRAILER } from "./repository.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
 const SUBJECT_LENGTH = 72;
+const FALLBACK = "Work on a TODO";
 
 /** Control and bidirectional-override characters: invisible, and able to make a log read otherwise than it is. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
@@ -34,14 +35,34 @@ export function commitMessage(text: string, fallback: string): string {
   return [subject, ...body].join("\n\n");
 }
 
+/** A message that the user's hooks have seen, as they left it; only what would pass for a step of ours is taken out. */
+function hookedMessage(text: string, fallback: string): string {
+  const isOurs = new RegExp(`^\\s*${STEP_TRAILER}\\s*:`, "i");
+  const lines = text.replace(/\r\n?/g, "\n").replace(INVISIBLE, "").split("\n");
+  const kept = lines
+    .filter((line) => !isOurs.test(line))
+    .join("\n")
+    .trim();
+  return kept === "" ? fallback : kept;
+}
+
+/** Trailers are one paragraph, the last: other programs look for theirs only there. */
+function withTrailer(message: string, trailer: string): string {
+  const [subject, ...paragraphs] = message.split(/\n{2,}/);
+  const last = paragraphs.at(-1)?.split("\n") ?? [];
+  const isTrailers = subject !== undefined && last.length > 0 && last.every((line) => /^[A-Za-z0-9-]+: /.test(line));
+  return `${message}${isTrailers ? "\n" : "\n\n"}${trailer}\n`;
+}
+
 export interface StepName {
   readonly uid: string;
   readonly todoId: string;
 }
 
 export interface StepCommit {
-  /** The TODO's text. */
+  /** The TODO's text, or with `hooked` the message that the user's hooks left. */
   readonly message: string;
+  readonly hooked?: boolean;
   /** By name: HEAD is the agent's to move, and so is whatever a check it wrote leaves there. */
   readonly branch: string;
   readonly trailer: StepName & { readonly attempt: number };
@@ -71,7 +92,10 @@ export async function commitStep(worktree: Worktree, step: StepCommit): Promise<
     throw new PrloomError("git-failed", "There is nothing to commit.", "See what the run did with `prloom logs`.");
   }
   const { uid, todoId, attempt } = step.trailer;
-  const message = `${commitMessage(step.message, "Work on a TODO")}\n\n${STEP_TRAILER}: ${uid}/${todoId}/${attempt}\n`;
+  const trailer = `${STEP_TRAILER}: ${uid}/${todoId}/${attempt}`;
+  const message = step.hooked
+    ? withTrailer(hookedMessage(step.message, FALLBACK), trailer)
+    : `${commitMessage(step.message, FALLBACK)}\n\n${trailer}\n`;
   const made = await gitIn(worktree, ["commit-tree", tree, "-p", head, "-F", "-"], {
     input: message,
     env: step.identity,

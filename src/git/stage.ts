@@ -1,12 +1,25 @@
 import { lstatSync } from "node:fs";
 import { join, posix } from "node:path";
-import { readTextNoFollow } from "../kernel/files.ts";
+import { existsNoFollow, readTextNoFollow } from "../kernel/files.ts";
 import { splitNul } from "./run.ts";
 import { removeTree } from "./tree.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
-/** Top-level folder whose content is never committed by prloom. */
-const PROTECTED = "prloom";
+/** Our own top-level folder. */
+const OURS = "prloom";
+
+/**
+ * Top-level files and folders from which agent programs take settings, hooks and tools. What an agent writes there would
+ * decide about the next run, so for every run they are what the base commit has.
+ */
+const HOST_SETTINGS = [".opencode", ".claude", ".codex", ".gemini", "opencode.json", "opencode.jsonc", ".mcp.json"];
+
+/** Never committed by prloom. */
+const PROTECTED = [OURS, ...HOST_SETTINGS];
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
 
 /** Forgets flags that hide changes (assume-unchanged, skip-worktree), and an index that git cannot read. */
 export async function clearHidingFlags(worktree: Worktree, indexFile = join(worktree.gitDir, "index")): Promise<void> {
@@ -43,12 +56,14 @@ export interface StageTarget {
   readonly from: string;
   /** Top-level relative paths to leave out. */
   readonly leaveOut: readonly string[];
+  /** Of these, what we copied in ourselves: that it is there is no change. */
+  readonly copied?: readonly string[];
 }
 
 export interface Staged {
   /** Repositories that the agent made inside the tree: their content cannot be committed. */
   readonly nested: string[];
-  /** Something below the top-level `prloom/` differs from what the index started from. */
+  /** Something in `prloom/` or among the settings of agent programs differs from what the index started from. */
   readonly protectedChanged: boolean;
 }
 
@@ -98,8 +113,9 @@ export async function stageInto(worktree: Worktree, target: StageTarget): Promis
   await clearHidingFlags(worktree, target.indexFile);
   await gitIn(worktree, ["read-tree", "--reset", target.from], options);
   const { gone, changed, nested } = await treeChanges(worktree, target.indexFile);
-  const leaveOut = target.leaveOut.map((path) => Buffer.from(posix.join(path, ".")).toString("latin1"));
-  const isKept = (path: string) => !leaveOut.some((out) => path === out || path.startsWith(`${out}/`));
+  const inBytes = (path: string) => Buffer.from(posix.join(path, ".")).toString("latin1");
+  const leaveOut = target.leaveOut.map(inBytes);
+  const isKept = (path: string) => !leaveOut.some((out) => isWithin(path, out));
   const update = async (flags: string[], paths: string[]) => {
     const input = paths
       .filter(isKept)
@@ -109,22 +125,40 @@ export async function stageInto(worktree: Worktree, target: StageTarget): Promis
   };
   await update(["--force-remove"], gone);
   await update(["--add", "--remove", "--replace"], changed);
-  const ours = [...gone, ...changed, ...nested].filter(
-    (path) => path === PROTECTED || path.startsWith(`${PROTECTED}/`),
-  );
+  const spared = [`${OURS}/.local`, ...(target.copied ?? []).map(inBytes)];
+  const isProtected = (path: string) =>
+    PROTECTED.some((one) => isWithin(path, one)) && !spared.some((one) => isWithin(path, one));
   return {
     nested: nested.filter(isKept).map((path) => Buffer.from(path, "latin1").toString("utf8")),
-    protectedChanged: ours.some((path) => !path.startsWith(`${PROTECTED}/.local/`)),
+    protectedChanged: [...gone, ...changed, ...nested].some(isProtected),
   };
 }
 
 /**
- * Stages everything the agent did, except below the top-level `prloom/`, which stays as HEAD has it. Call it after
- * `headState`, and after the agent's commits were folded. `leaveOut` are further paths, such as files that we copied in.
+ * Stages everything the agent did, except in the top-level `prloom/` and in settings of agent programs, which stay as HEAD
+ * has them. Call it after `headState`, and after the agent's commits were folded. `leaveOut` are further paths, such as
+ * files that we copied in.
  */
-export function stageAll(worktree: Worktree, leaveOut: readonly string[] = []): Promise<Staged> {
+export async function stageAll(worktree: Worktree, leaveOut: readonly string[] = []): Promise<Staged> {
   const indexFile = join(worktree.gitDir, "index");
-  return stageInto(worktree, { indexFile, from: "HEAD", leaveOut: [PROTECTED, ...leaveOut] });
+  const target = { indexFile, from: "HEAD", leaveOut: [...PROTECTED, ...leaveOut], copied: leaveOut };
+  const staged = await stageInto(worktree, target);
+  if (staged.protectedChanged) return staged;
+  return { ...staged, protectedChanged: await hasIgnoredSettings(worktree, leaveOut) };
+}
+
+/** Those that there are; most repositories have none, and then git need not be asked. */
+function settingsIn(worktree: Worktree): string[] {
+  return HOST_SETTINGS.filter((name) => existsNoFollow(join(worktree.path, name)));
+}
+
+/** Files that people keep to themselves (`settings.local.json`) are ignored by git, and programs read them all the same. */
+async function hasIgnoredSettings(worktree: Worktree, leaveOut: readonly string[]): Promise<boolean> {
+  const there = settingsIn(worktree);
+  if (there.length === 0) return false;
+  const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--", ...there];
+  const { stdout } = await gitIn(worktree, args);
+  return splitNul(stdout).some((path) => !leaveOut.some((out) => isWithin(path, posix.join(out, "."))));
 }
 
 export interface StagedChanges {
@@ -157,11 +191,23 @@ async function countTracked(worktree: Worktree, baseSha: string): Promise<number
   return splitNul(tree.stdout).length;
 }
 
-/** Puts `prloom/` back to what HEAD has; its ignored files, `.local` among them, stay. */
-export async function restoreProtected(worktree: Worktree): Promise<void> {
-  await gitIn(worktree, ["reset", "--quiet", "HEAD", "--", PROTECTED]);
-  const tracked = await gitIn(worktree, ["ls-files", "-z", "--", PROTECTED]);
+/**
+ * Puts `prloom/` and the settings of agent programs back to what HEAD has. Ignored files of `prloom/`, `.local` among them,
+ * stay; of settings only what is in `leaveOut`.
+ */
+export async function restoreProtected(worktree: Worktree, leaveOut: readonly string[] = []): Promise<void> {
+  await gitIn(worktree, ["reset", "--quiet", "HEAD", "--", ...PROTECTED]);
+  const tracked = await gitIn(worktree, ["ls-files", "-z", "--", ...PROTECTED]);
   if (tracked.stdout !== "")
     await gitIn(worktree, ["checkout-index", "--index", "--force", "-z", "--stdin"], { input: tracked.stdout });
-  await gitIn(worktree, ["clean", "--quiet", "-ffd", "-e", `/${PROTECTED}/.local`, "--", PROTECTED]);
+  await gitIn(worktree, ["clean", "--quiet", "-ffd", "-e", `/${OURS}/.local`, "--", OURS]);
+  await clearHostSettings(worktree, leaveOut);
+}
+
+/** Removes settings of agent programs that are not from the base commit, ignored ones too. */
+export async function clearHostSettings(worktree: Worktree, leaveOut: readonly string[] = []): Promise<void> {
+  const there = settingsIn(worktree);
+  if (there.length === 0) return;
+  const spared = leaveOut.flatMap((path) => ["-e", `/${posix.join(path, ".")}`]);
+  await gitIn(worktree, ["clean", "--quiet", "-ffdx", ...spared, "--", ...there]);
 }

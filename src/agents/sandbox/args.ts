@@ -1,0 +1,108 @@
+import { dirname, sep } from "node:path";
+
+/** One thing that is laid over the read-only view of the machine. Paths are absolute, without links. */
+export type Mount =
+  /** A new empty folder in memory. `sealed`: nothing can be written there, so nobody takes it for the real one. */
+  | { readonly kind: "empty"; readonly path: string; readonly sealed?: true }
+  /** What lies at `from` (at `path` itself when absent), to be read or to be written. */
+  | { readonly kind: "read"; readonly path: string; readonly from?: string }
+  | { readonly kind: "write"; readonly path: string; readonly from?: string }
+  | { readonly kind: "link"; readonly path: string; readonly to: string };
+
+/**
+ * Without capabilities a root agent cannot unmount what is laid over other things (without this it did). Environment is not
+ * cleared here: the shim gives bwrap exactly the agent's. No --new-session, since runs have no terminal; see
+ * terminal.ts for when one has. The network is shared, and with it abstract sockets and what listens on loopback.
+ */
+const NAMESPACES = [
+  ["--cap-drop", "ALL"],
+  ["--unshare-pid"],
+  ["--unshare-ipc"],
+  ["--unshare-uts"],
+  ["--unshare-cgroup-try"],
+  ["--die-with-parent"],
+].flat();
+
+/**
+ * What lies here speaks of the whole machine, and root may write it without any capability: with a line in
+ * `/proc/sys/kernel/core_pattern` an agent had a program of its choice run outside. bwrap covers only some of them.
+ */
+const KERNEL_FILES = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr"].flatMap((name) => [
+  "--ro-bind-try",
+  `/proc/${name}`,
+  `/proc/${name}`,
+]);
+
+/** The machine as it is, to be read only, with devices and processes of its own. */
+export const BASE_ARGS: readonly string[] = [
+  ...NAMESPACES,
+  ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+  ...KERNEL_FILES,
+];
+
+const RANK = { empty: 0, link: 1, read: 2, write: 3 } as const;
+
+/** Whether `path` is `folder` or lies below it. */
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || folder === sep || path.startsWith(`${folder}${sep}`);
+}
+
+/** The mount that a path is seen through, itself not counted; undefined when it is the plain machine. */
+export function mountAround(mounts: ReadonlyMap<string, Mount>, path: string): Mount | undefined {
+  for (let folder = dirname(path); folder !== sep; folder = dirname(folder)) {
+    const found = mounts.get(folder);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** What is to be read there can be read there anyway. */
+function isVisible(around: Mount | undefined): boolean {
+  return around === undefined || (around.kind === "read" && (around.from ?? around.path) === around.path);
+}
+
+/**
+ * The mounts in the order in which they have to be made: a folder before what lies in it, since a mount hides everything
+ * below it. Of several at one path the strongest is taken (a private home before the repository that is the home);
+ * what can be seen anyway is left out.
+ */
+export function arrangeMounts(wanted: readonly Mount[]): Mount[] {
+  const byPath = new Map<string, Mount>();
+  for (const mount of wanted) {
+    const other = byPath.get(mount.path);
+    if (!other || RANK[mount.kind] >= RANK[other.kind]) byPath.set(mount.path, mount);
+  }
+  const depth = ({ path }: Mount): number => path.split(sep).length;
+  const ordered = [...byPath.values()].sort((a, b) => depth(a) - depth(b) || (a.path < b.path ? -1 : 1));
+  const kept = new Map<string, Mount>();
+  for (const mount of ordered) if (!isNeedless(mount, mountAround(kept, mount.path))) kept.set(mount.path, mount);
+  return [...kept.values()];
+}
+
+function isNeedless(mount: Mount, around: Mount | undefined): boolean {
+  if (mount.kind === "empty") return around?.kind === "empty";
+  if (mount.kind === "read" && (mount.from ?? mount.path) !== mount.path) return false;
+  return mount.kind !== "write" && isVisible(around);
+}
+
+function argsOf(mount: Mount): string[] {
+  switch (mount.kind) {
+    case "empty":
+      return ["--tmpfs", mount.path];
+    case "read":
+      return ["--ro-bind", mount.from ?? mount.path, mount.path];
+    case "write":
+      return ["--bind", mount.from ?? mount.path, mount.path];
+    case "link":
+      return ["--symlink", mount.to, mount.path];
+  }
+}
+
+/** What bwrap is started with; `mounts` are in order. */
+export function sandboxArgs(mounts: readonly Mount[]): string[] {
+  // At the end: until then, mount points are made in them.
+  const seals = mounts.flatMap((mount) =>
+    mount.kind === "empty" && mount.sealed === true ? ["--remount-ro", mount.path] : [],
+  );
+  return [...BASE_ARGS, ...mounts.flatMap(argsOf), ...seals];
+}

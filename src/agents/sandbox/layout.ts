@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import { arrangeMounts, type Mount } from "./args.ts";
+
+/** Everything that decides how a run sees the machine. Paths are absolute, without links, and exist. */
+export interface SandboxPlan {
+  /** Where the home is seen, and the folder that is kept for this plan and agent. */
+  readonly home: { readonly path: string; readonly from: string };
+  /** Seen at `.cache` of the home; kept for the repository. */
+  readonly cache: string;
+  /** Folders where sockets, temporary files and settings of the user lie. */
+  readonly hidden: readonly string[];
+  /** Folders of prloom in the working tree: hidden, and not writable either. */
+  readonly sealed: readonly string[];
+  /** Files that are seen as empty ones. */
+  readonly secret: readonly string[];
+  readonly repository: {
+    readonly root: string;
+    readonly commonDir: string;
+    readonly objects: string;
+    readonly objectsAt: string;
+    /** Folders that objects are borrowed from beside the repository's own. */
+    readonly alternates: readonly string[];
+    readonly hasAlternates: boolean;
+    readonly shadow: string;
+    readonly emptyFile: string;
+    /** Repositories of the worktree's submodules, where it has some. */
+    readonly modules?: string;
+  };
+  readonly worktree: string;
+  /** The run's own folder. */
+  readonly agentDir: string;
+  /** What is to be read though it lies in a folder that is hidden. */
+  readonly places: readonly Mount[];
+  /** Files that the program itself may change: where they lie, and where it looks for them. */
+  readonly logins: readonly { readonly from: string; readonly path: string }[];
+}
+
+/** Pure: all mounts of a run, in order. */
+export function layoutSandbox(plan: SandboxPlan): Mount[] {
+  const { home, repository, worktree } = plan;
+  const { commonDir, objectsAt, emptyFile } = repository;
+  const read = (path: string, from = path): Mount => ({ kind: "read", path, from });
+  const write = (path: string, from = path): Mount => ({ kind: "write", path, from });
+  return arrangeMounts([
+    ...plan.hidden.map((path): Mount => ({ kind: "empty", path })),
+    ...plan.places,
+    read(repository.root),
+    ...repository.alternates.map((path) => read(path)),
+    ...plan.secret.map((path) => read(path, emptyFile)),
+    ...plan.sealed.map((path): Mount => ({ kind: "empty", path, sealed: true })),
+    write(home.path, home.from),
+    write(join(home.path, ".cache"), plan.cache),
+    ...plan.logins.map(({ path, from }) => write(path, from)),
+    write(commonDir, repository.shadow),
+    read(objectsAt, repository.objects),
+    // Its own alternates are in the shadow already; relative ones would be looked for in the wrong place.
+    ...(repository.hasAlternates ? [read(join(objectsAt, "info", "alternates"), emptyFile)] : []),
+    ...(repository.modules === undefined ? [] : [read(repository.modules)]),
+    write(worktree),
+    read(join(worktree, ".git")),
+    write(plan.agentDir),
+  ]);
+}

@@ -1,0 +1,171 @@
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { errnoOf } from "../../kernel/errors.ts";
+import { existsNoFollow } from "../../kernel/files.ts";
+import { findProgram } from "../find-program.ts";
+import { isWithin, type Mount } from "./args.ts";
+import { TOOLCHAINS } from "./toolchains.ts";
+
+/** The path without links, or undefined when nothing is there (or may be looked at). */
+export function realOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** A name and what it leads to: programs are called by the one and find their own files by the other. */
+function both(path: string): string[] {
+  const real = realOf(path);
+  return real === undefined ? [] : [...new Set([path, real])];
+}
+
+/**
+ * All that belongs to a program: for one that was installed as a package everything it was installed with, else the
+ * package around it, else the file alone. `most`: folders that are never taken whole, nor what they lie in.
+ */
+export function packageAround(file: string, most: readonly string[]): string {
+  const isTooMuch = (folder: string) => most.some((one) => isWithin(one, folder));
+  const parts = file.split(sep);
+  const modules = parts.indexOf("node_modules");
+  const installed = parts.slice(0, modules + 1).join(sep);
+  if (modules > 0 && !isTooMuch(installed)) return installed;
+  for (let folder = dirname(file); !isTooMuch(folder) && folder !== sep; folder = dirname(folder)) {
+    if (isFile(join(folder, "package.json"))) return folder;
+  }
+  return file;
+}
+
+/** What an agent of the config is started with. */
+export interface StartedProgram {
+  readonly command: string;
+  readonly args?: readonly string[];
+}
+
+/** Files that the config names for the start of an agent: its program, and scripts among its arguments. */
+function namedFiles(started: StartedProgram, path: string, cwd: string): string[] {
+  const words = started.args === undefined ? started.command.split(/\s+/) : [started.command, ...started.args];
+  const files = words
+    .map((word) => word.replace(/^["']|["']$/g, ""))
+    .filter((word) => isAbsolute(word) && isFile(word));
+  const program = findProgram(words[0] ?? "", path, cwd);
+  return program === undefined ? files : [program, ...files];
+}
+
+export interface PlaceOptions {
+  /** The user's home, and that of the user we really are when another was given to us. */
+  readonly homes: readonly string[];
+  readonly path: string;
+  readonly cwd: string;
+  /** Folders that are never shown as a whole. */
+  readonly never: readonly string[];
+  /** Folders that are seen anyway, or that agents write to: a link there must not decide what is shown. */
+  readonly own: readonly string[];
+}
+
+function isOwn(path: string, { own }: PlaceOptions): boolean {
+  return own.some((one) => isWithin(path, one));
+}
+
+function linkOf(file: string): Mount[] {
+  const real = realOf(file);
+  return real === undefined || real === file ? [] : [{ kind: "link", path: file, to: real }];
+}
+
+/** What the program of an agent needs to be read, wherever it is installed. */
+export function programPlaces(started: StartedProgram, options: PlaceOptions): Mount[] {
+  const files = namedFiles(started, options.path, options.cwd).filter((file) => !isOwn(file, options));
+  const read = files.flatMap((file): Mount[] => {
+    const real = realOf(file);
+    return real === undefined ? [] : [{ kind: "read", path: packageAround(real, options.never) }];
+  });
+  return [...read, ...files.flatMap(linkOf)];
+}
+
+/** Folders of PATH and toolchains below the home: what a build calls by name. */
+export function toolPlaces(options: PlaceOptions): Mount[] {
+  const inPath = options.path.split(delimiter).filter((folder) => isAbsolute(folder));
+  const tools = options.homes.flatMap((home) => TOOLCHAINS.map((folder) => join(home, folder))).filter(existsNoFollow);
+  const folders = [...inPath.map((folder) => resolve(folder)), ...tools].flatMap(both);
+  return folders
+    .filter((folder) => !isOwn(folder, options) && !options.never.some((one) => isWithin(one, folder)))
+    .map((path) => ({ kind: "read", path }));
+}
+
+/** Where names are looked up, when the file for that lies in a folder that is hidden: without it there is no network. */
+export function nameServicePlaces(): Mount[] {
+  return ["/etc/resolv.conf", "/etc/hosts", "/etc/localtime"].flatMap((file): Mount[] => {
+    const real = realOf(file);
+    return real === undefined || real === file ? [] : [{ kind: "read", path: real }];
+  });
+}
+
+/** Files with secrets of the machine, and sockets that are as good as root, where we ourselves can read them. */
+export function machineSecrets(files = MACHINE_SECRETS): string[] {
+  return files.filter((file) => {
+    try {
+      accessSync(file, constants.R_OK);
+      return true;
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return false;
+    }
+  });
+}
+
+const MACHINE_SECRETS = [
+  "/etc/shadow",
+  "/etc/shadow-",
+  "/etc/gshadow",
+  "/etc/gshadow-",
+  ...["rsa", "ecdsa", "ed25519", "dsa"].map((kind) => `/etc/ssh/ssh_host_${kind}_key`),
+  ...["/var/snap/lxd/common/lxd", "/var/lib/lxd", "/var/lib/incus"].map((folder) => `${folder}/unix.socket`),
+];
+
+/** Variables with which people say that their credentials lie elsewhere than below their home. */
+const CREDENTIAL_VARIABLES = [
+  "SSH_AUTH_SOCK",
+  "GNUPGHOME",
+  "NETRC",
+  "GIT_CONFIG_GLOBAL",
+  "GH_CONFIG_DIR",
+  "NPM_CONFIG_USERCONFIG",
+  "npm_config_userconfig",
+  "PIP_CONFIG_FILE",
+  "CARGO_HOME",
+  "DOCKER_CONFIG",
+  "KUBECONFIG",
+  "AWS_SHARED_CREDENTIALS_FILE",
+  "AWS_CONFIG_FILE",
+  "GOOGLE_APPLICATION_CREDENTIALS",
+  "CLOUDSDK_CONFIG",
+  "AZURE_CONFIG_DIR",
+  "PGPASSFILE",
+  "CLAUDE_CONFIG_DIR",
+  "CODEX_HOME",
+  "OPENCODE_CONFIG_DIR",
+];
+
+/** Where these variables lead; one that the agent is to have is none of them. */
+export function movedCredentials(
+  env: Readonly<Record<string, string | undefined>>,
+  passed: readonly string[],
+): { files: string[]; folders: string[] } {
+  const found = { files: new Set<string>(), folders: new Set<string>() };
+  for (const name of CREDENTIAL_VARIABLES) {
+    if (passed.includes(name)) continue;
+    for (const path of (env[name] ?? "").split(delimiter)) {
+      const real = isAbsolute(path) ? realOf(path) : undefined;
+      // `/dev/null` is how people say "none".
+      if (real === undefined || isWithin(real, "/dev")) continue;
+      found[statSync(real).isDirectory() ? "folders" : "files"].add(real);
+    }
+  }
+  return { files: [...found.files], folders: [...found.folders] };
+}

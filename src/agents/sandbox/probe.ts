@@ -1,0 +1,95 @@
+import { spawn } from "node:child_process";
+import { readTextIfExists } from "../../kernel/files.ts";
+import { BASE_ARGS } from "./args.ts";
+
+export type SandboxProbe =
+  | { readonly works: true }
+  | { readonly works: false; readonly why: string; readonly remedy: string };
+
+/** What a try gave, and what the machine says about itself. */
+export interface ProbeFacts {
+  readonly platform: string;
+  readonly outcome: "ok" | "missing" | "failed";
+  readonly stderr: string;
+  /** Values of kernel settings, by name; absent where the kernel has no such setting. */
+  readonly settings: Readonly<Record<string, string | undefined>>;
+}
+
+const INSTALL = "`apt install bubblewrap` (or `dnf install bubblewrap`, `pacman -S bubblewrap`)";
+
+/** Settings that forbid user namespaces to ordinary users, the value that does, and what to type. */
+const FORBIDDING = [
+  {
+    setting: "kernel.unprivileged_userns_clone",
+    value: "0",
+    remedy: "`sudo sysctl -w kernel.unprivileged_userns_clone=1`",
+  },
+  { setting: "user.max_user_namespaces", value: "0", remedy: "`sudo sysctl -w user.max_user_namespaces=15000`" },
+  {
+    setting: "kernel.apparmor_restrict_unprivileged_userns",
+    value: "1",
+    remedy:
+      "allow it for bwrap with an AppArmor profile (docs/sandbox.md has one), or for all programs with `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`",
+  },
+] as const;
+
+/** Pure: what is wrong, and what to type about it. */
+export function judgeProbe(facts: ProbeFacts): SandboxProbe {
+  if (facts.outcome === "ok") return { works: true };
+  if (facts.platform !== "linux") {
+    return {
+      works: false,
+      why: "the sandbox needs bubblewrap, which exists for Linux alone",
+      remedy: 'set `"sandbox": "none"` for the agents in prloom/config.json, or run prloom in a Linux virtual machine',
+    };
+  }
+  if (facts.outcome === "missing") return { works: false, why: "bubblewrap (bwrap) is not installed", remedy: INSTALL };
+  const culprit = FORBIDDING.find(({ setting, value }) => facts.settings[setting]?.trim() === value);
+  if (culprit) {
+    const why = `the kernel does not let ordinary users make namespaces (${culprit.setting} is ${culprit.value})`;
+    return { works: false, why, remedy: culprit.remedy };
+  }
+  const said = facts.stderr.trim().split("\n").at(-1) ?? "";
+  return {
+    works: false,
+    why: `bwrap fails${said === "" ? "" : `: ${said}`}`,
+    remedy:
+      "in a container, start that with `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`; else update bubblewrap",
+  };
+}
+
+let asked: Promise<SandboxProbe> | undefined;
+
+/** Whether runs can have a sandbox on this machine, and if not, why. Asked once for each process. */
+export function probeSandbox(): Promise<SandboxProbe> {
+  asked ??= tryBwrap().then(({ outcome, stderr }) =>
+    judgeProbe({ platform: process.platform, outcome, stderr, settings: readSettings() }),
+  );
+  return asked;
+}
+
+function readSettings(): ProbeFacts["settings"] {
+  const read = (setting: string) => readTextIfExists(`/proc/sys/${setting.replace(".", "/")}`);
+  return Object.fromEntries(FORBIDDING.map(({ setting }) => [setting, read(setting)]));
+}
+
+const DEADLINE_MS = 5000;
+
+function tryBwrap(): Promise<Pick<ProbeFacts, "outcome" | "stderr">> {
+  return new Promise((resolve) => {
+    const probe = spawn("bwrap", [...BASE_ARGS, "--tmpfs", "/tmp", "--", "true"], {
+      stdio: ["ignore", "ignore", "pipe"],
+      cwd: "/",
+    });
+    let stderr = "";
+    probe.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
+    // Not spawn's own timeout: where the program is missing, its timer keeps the process alive to the end.
+    const timer = setTimeout(() => probe.kill("SIGKILL"), DEADLINE_MS);
+    const answer = (outcome: ProbeFacts["outcome"]): void => {
+      clearTimeout(timer);
+      resolve({ outcome, stderr });
+    };
+    probe.once("error", () => answer("missing"));
+    probe.once("close", (code) => answer(code === 0 ? "ok" : "failed"));
+  });
+}

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import { isPassedOn } from "../../../src/agents/inherited.ts";
+import type { Mount } from "../../../src/agents/sandbox/args.ts";
+import { movedCredentials, packageAround, programPlaces, toolPlaces } from "../../../src/agents/sandbox/places.ts";
+import { copyConfig, prepareMountPoints } from "../../../src/agents/sandbox/private-home.ts";
+
+let base = "";
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "prloom-places-")));
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const at = (path: string): string => join(base, path);
+function put(path: string, text = ""): string {
+  mkdirSync(dirname(at(path)), { recursive: true });
+  writeFileSync(at(path), text, { mode: 0o755 });
+  return at(path);
+}
+const options = (path = "") => ({
+  homes: [at("home")],
+  path,
+  cwd: at("repo"),
+  never: [at("home"), at("repo")],
+  own: [at("repo")],
+});
+const pathsOf = (mounts: readonly Mount[]) => mounts.map(({ path }) => path.slice(base.length + 1));
+
+test("a program that was installed as a package brings all that it was installed with", () => {
+  const file = put("home/tools/node_modules/agent/bin/agent.js");
+  assert.equal(packageAround(file, [at("home")]), at("home/tools/node_modules"));
+});
+
+test("a script brings the package around it, but never a whole home", () => {
+  put("home/agents/mine/package.json", "{}");
+  assert.equal(packageAround(put("home/agents/mine/src/run.mjs"), [at("home")]), at("home/agents/mine"));
+  put("home/package.json", "{}");
+  const alone = put("home/scripts/run.mjs");
+  assert.equal(packageAround(alone, [at("home")]), alone);
+});
+
+test("a program that is called by a link is found by its name and by where it really is", () => {
+  const real = put("home/.local/share/agent/versions/1.2.3");
+  mkdirSync(at("home/bin"));
+  symlinkSync(real, at("home/bin/agent"));
+  const mounts = programPlaces({ command: "agent" }, options(at("home/bin")));
+  assert.deepEqual(mounts, [
+    { kind: "read", path: real },
+    { kind: "link", path: at("home/bin/agent"), to: real },
+  ]);
+});
+
+test("scripts among the arguments and in a command line are seen; what lies in the repository is not shown twice", () => {
+  const script = put("home/agents/run.mjs");
+  const own = put("repo/agent.sh");
+  assert.deepEqual(pathsOf(programPlaces({ command: "sh", args: [script, own, "-x"] }, options())), [
+    "home/agents/run.mjs",
+  ]);
+  assert.deepEqual(pathsOf(programPlaces({ command: `sh "${script}" --fast` }, options())), ["home/agents/run.mjs"]);
+});
+
+test("folders of PATH and toolchains are shown, but not the home or the repository", () => {
+  for (const path of ["home/bin/x", "home/.nvm/x", "home/.cargo/bin/x", "home/.cargo/credentials.toml", "repo/bin/x"])
+    put(path);
+  const path = [at("home/bin"), at("home"), base, at("repo/bin"), "relative", at("missing")].join(":");
+  assert.deepEqual(pathsOf(toolPlaces(options(path))), ["home/bin", "home/.nvm", "home/.cargo/bin"]);
+});
+
+test("credentials that were moved elsewhere are found by what says so, unless the agent is to have them", () => {
+  const netrc = put("data/netrc");
+  const kube = [put("data/kube/a"), put("data/kube/b")];
+  mkdirSync(at("data/docker"));
+  const env = {
+    NETRC: netrc,
+    KUBECONFIG: kube.join(":"),
+    DOCKER_CONFIG: at("data/docker"),
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    PGPASSFILE: at("missing"),
+    AWS_CONFIG_FILE: "relative",
+    EDITOR: netrc,
+  };
+  assert.deepEqual(movedCredentials(env, []), { files: [netrc, ...kube], folders: [at("data/docker")] });
+  assert.deepEqual(movedCredentials(env, ["KUBECONFIG", "DOCKER_CONFIG"]), { files: [netrc], folders: [] });
+});
+
+test("places for mounts are made without following what an agent left in its home", () => {
+  const home = at("private");
+  mkdirSync(home);
+  const trap = at("trap");
+  mkdirSync(trap);
+  writeFileSync(join(trap, "kept"), "");
+  for (const name of [".nvm", ".cache", ".claude"]) symlinkSync(trap, join(home, name));
+  put("tools/file", "x");
+  const mounts: Mount[] = [
+    { kind: "write", path: "/home/me", from: home },
+    { kind: "read", path: "/home/me/.nvm/versions", from: at("tools") },
+    { kind: "write", path: "/home/me/.claude/login.json", from: at("tools/file") },
+    { kind: "empty", path: "/home/me/.cache" },
+    { kind: "link", path: "/home/me/.nvm/link", to: "/elsewhere" },
+  ];
+  const left = prepareMountPoints(mounts);
+  assert.deepEqual(readdirSync(trap), ["kept"]);
+  for (const folder of [".nvm/versions", ".cache", ".claude"]) {
+    assert.ok(lstatSync(join(home, folder)).isDirectory(), folder);
+  }
+  assert.ok(lstatSync(join(home, ".claude/login.json")).isFile());
+  assert.equal(readlinkSync(join(home, ".nvm/link")), "/elsewhere");
+  assert.equal(left.length, 4, "the link is made already");
+});
+
+test("the user's configuration is copied anew, links resolved, and not through links of an agent", async () => {
+  const home = at("private");
+  mkdirSync(home);
+  mkdirSync(at("trap"));
+  symlinkSync(at("trap"), join(home, ".config"));
+  put("dotfiles/settings.json", "{}");
+  mkdirSync(at("user/agent"), { recursive: true });
+  symlinkSync(at("dotfiles/settings.json"), at("user/agent/settings.json"));
+  symlinkSync(at("nowhere"), at("user/agent/dangling"));
+  const items = [
+    { from: at("user/agent"), to: ".config/agent", kind: "config" as const },
+    { from: at("user/missing"), to: ".config/missing", kind: "config" as const },
+    { from: at("dotfiles/settings.json"), to: ".login", kind: "login" as const },
+  ];
+  await copyConfig(home, items);
+  assert.deepEqual(readdirSync(at("trap")), []);
+  assert.ok(lstatSync(join(home, ".config/agent/settings.json")).isFile());
+  assert.deepEqual(readdirSync(home), [".config"]);
+  writeFileSync(join(home, ".config/agent/settings.json"), "changed by an agent");
+  writeFileSync(join(home, ".config/agent/hook.sh"), "added by an agent");
+  await copyConfig(home, items);
+  assert.equal(readFileSync(join(home, ".config/agent/settings.json"), "utf8"), "{}");
+  assert.equal(existsSync(join(home, ".config/agent/hook.sh")), false);
+});
+
+test("of open files, those are passed on that are not closed when a program starts", () => {
+  assert.equal(isPassedOn("pos:\t0\nflags:\t0100002\nmnt_id:\t1\n"), true);
+  assert.equal(isPassedOn("pos:\t0\nflags:\t02100002\nmnt_id:\t1\n"), false);
+  assert.equal(isPassedOn(""), false);
+});

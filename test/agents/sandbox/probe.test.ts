@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { judgeProbe, type ProbeFacts, probeSandbox } from "../../../src/agents/sandbox/probe.ts";
+
+const FACTS: ProbeFacts = { platform: "linux", outcome: "failed", stderr: "", settings: {} };
+
+const TABLE: readonly [what: string, facts: Partial<ProbeFacts>, why: RegExp, remedy: RegExp][] = [
+  ["another system", { platform: "darwin", outcome: "missing" }, /Linux alone/, /"sandbox": "none"/],
+  ["not installed", { outcome: "missing" }, /not installed/, /apt install bubblewrap.*dnf.*pacman/],
+  [
+    "Debian's switch",
+    { settings: { "kernel.unprivileged_userns_clone": "0\n" } },
+    /unprivileged_userns_clone is 0/,
+    /sysctl -w kernel\.unprivileged_userns_clone=1/,
+  ],
+  ["no namespaces at all", { settings: { "user.max_user_namespaces": "0" } }, /max_user_namespaces/, /15000/],
+  [
+    "Ubuntu's AppArmor",
+    { settings: { "kernel.apparmor_restrict_unprivileged_userns": "1" } },
+    /apparmor_restrict/,
+    /AppArmor profile.*sysctl -w kernel\.apparmor_restrict_unprivileged_userns=0/,
+  ],
+  [
+    "something else",
+    { stderr: "warning\nbwrap: Can't mount proc on /newroot/proc: Operation not permitted\n" },
+    /bwrap fails: bwrap: Can't mount proc/,
+    /container/,
+  ],
+];
+
+for (const [what, facts, why, remedy] of TABLE) {
+  test(`no sandbox: ${what}`, () => {
+    const probe = judgeProbe({ ...FACTS, ...facts });
+    assert.equal(probe.works, false);
+    assert.match(probe.works ? "" : probe.why, why);
+    assert.match(probe.works ? "" : probe.remedy, remedy);
+  });
+}
+
+test("a setting that forbids nothing is not blamed", () => {
+  const probe = judgeProbe({ ...FACTS, settings: { "kernel.unprivileged_userns_clone": "1" }, stderr: "no\n" });
+  assert.match(probe.works ? "" : probe.why, /bwrap fails: no/);
+});
+
+test("it works here", async () => {
+  assert.deepEqual(await probeSandbox(), { works: true });
+});
+
+const folder = mkdtempSync(join(tmpdir(), "prloom-probe-"));
+after(() => rmSync(folder, { recursive: true }));
+const PROBE = new URL("../../../src/agents/sandbox/probe.ts", import.meta.url).href;
+
+/** In a process of its own: the answer is kept for as long as a process lives. */
+function probeWith(path: string): { works: boolean; why?: string } {
+  const code = `import { probeSandbox } from "${PROBE}"; console.log(JSON.stringify(await probeSandbox()));`;
+  const args = ["--input-type=module", "-e", code];
+  return JSON.parse(execFileSync(process.execPath, args, { env: { PATH: path }, encoding: "utf8" }));
+}
+
+test("a machine without bwrap is told so", () => {
+  assert.match(probeWith(folder).why ?? "", /not installed/);
+});
+
+test("a bwrap that fails is quoted", () => {
+  writeFileSync(join(folder, "bwrap"), "#!/bin/sh\necho 'bwrap: no permissions' >&2\nexit 1\n");
+  chmodSync(join(folder, "bwrap"), 0o755);
+  assert.match(probeWith(`${folder}:/usr/bin:/bin`).why ?? "", /no permissions|kernel/);
+});
