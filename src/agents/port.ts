@@ -17,19 +17,56 @@ export interface RunExit {
   readonly error?: string;
 }
 
+/** Why a program says that it cannot go on; what is done about it depends on this alone. */
+export const ERROR_KINDS = [
+  /** Not logged in, or the key is refused (401, 403). */
+  "auth",
+  /** Asked too often (429). */
+  "rate-limit",
+  /** The provider has no room (503, 529). */
+  "overloaded",
+  /** Nothing left of a plan or credit: later, or with another agent. */
+  "quota",
+  /** The provider cannot be reached. */
+  "network",
+  /** The conversation that was to go on is not known to the program. */
+  "session-lost",
+  /** The program printed what we do not understand: another version than the ones we know. */
+  "format",
+  "other",
+] as const;
+export type ErrorKind = (typeof ERROR_KINDS)[number];
+
 export type AgentEvent =
   | { readonly type: "text"; readonly text: string }
+  /** The model has answered once more. */
+  | { readonly type: "turn" }
   | { readonly type: "tool_call"; readonly id: string; readonly name: string; readonly input: unknown }
   | { readonly type: "tool_result"; readonly id: string; readonly output: string; readonly failed: boolean }
   | {
+      /** What came since the last one: sums are made by whoever reads. */
       readonly type: "usage";
       readonly model: string;
+      /** All that was read, from a cache or not. */
       readonly input: number;
       readonly output: number;
+      /** How much of `input` came from a cache. */
+      readonly cached?: number;
       readonly costUsd?: number;
     }
   | { readonly type: "session"; readonly sessionId: string }
-  | { readonly type: "error"; readonly message: string }
+  /** The program waits for somebody: a permission, a question. */
+  | { readonly type: "waiting"; readonly question: string }
+  /** A message that was sent to the running program has become a part of its conversation. */
+  | { readonly type: "received"; readonly messageId: string }
+  | {
+      readonly type: "error";
+      readonly message: string;
+      readonly kind: ErrorKind;
+      readonly retryAfterMs?: number;
+      /** The program itself goes on trying. */
+      readonly retrying?: boolean;
+    }
   | { readonly type: "done"; readonly exit: RunExit };
 
 /** The program to start; `shell` commands go through `sh -c`. */
@@ -55,8 +92,10 @@ export interface RunRequest {
   /** The whole environment of the program. */
   readonly env: Readonly<Record<string, string>>;
   readonly limits: RunLimits;
-  /** Put the program into a pid namespace that dies with it; only where `probePidNamespace` says that this works. */
-  readonly pidNamespace?: boolean;
+  /** Lines that the program is told first, on a stdin that stays open for more; without it stdin is a file with `stdin`. */
+  readonly opening?: readonly string[];
+  /** Arguments of bwrap to start the program with, from `namespaceWrapper` or `openSandbox`; without them it runs bare. */
+  readonly wrapper?: readonly string[];
 }
 
 export interface LiveRun {
@@ -65,6 +104,22 @@ export interface LiveRun {
   readonly ended: Promise<RunExit | "interrupted">;
   /** Asks the program to end, kills what remains, and resolves when all of it is gone. Leaves no exit: interrupted. */
   stop(): Promise<void>;
+  /** As `AgentRun.send`; absent: nobody can talk to it. */
+  send?(message: AgentMessage): boolean;
+}
+
+/** A run of the shim that can be talked to. */
+export interface TalkingRun extends LiveRun {
+  /** Writes lines to the program's stdin; they are lost when it has ended. Only with `opening`. */
+  write(lines: readonly string[]): void;
+  /** Closes the program's stdin. */
+  end(): void;
+}
+
+/** Something a person says to an agent that is at work. */
+export interface AgentMessage {
+  readonly id: string;
+  readonly text: string;
 }
 
 /** What an adapter is given to start a run with. */
@@ -78,8 +133,19 @@ export interface AgentRequest {
   readonly model?: string;
   readonly env: Readonly<Record<string, string>>;
   readonly limits: RunLimits;
-  readonly pidNamespace?: boolean;
+  readonly wrapper?: readonly string[];
+  /** The run is in a sandbox of ours: the program's own may be left off, and it need not ask. */
+  readonly sandboxed?: boolean;
   readonly signal: AbortSignal;
+}
+
+/** The events of one run, and the way to talk to it. */
+export interface AgentRun extends AsyncIterable<AgentEvent> {
+  /**
+   * Hands a message to the program while it works. True: it was written to the program, and `received` follows when
+   * that has taken it. False: this program, or this run, takes none any more; it has to wait for the next turn.
+   */
+  send(message: AgentMessage): boolean;
 }
 
 /**
@@ -90,5 +156,7 @@ export interface AgentAdapter {
   readonly name: string;
   /** Whether `sessionId` continues an earlier conversation. */
   readonly resumes: boolean;
-  start(request: AgentRequest): AsyncIterable<AgentEvent>;
+  start(request: AgentRequest): AgentRun;
+  /** Which of the messages that were sent to a run it took, as its output tells; absent: it takes none while it works. */
+  receivedIn?(lines: readonly string[], sent: readonly AgentMessage[]): readonly string[];
 }

@@ -5,8 +5,11 @@ import { readTextIfExists } from "../kernel/files.ts";
 import { shortHash } from "../kernel/ids.ts";
 import type { Stage } from "./port.ts";
 
+/** The prompts that come with prloom: one for each stage, and one for a conversation that goes on. */
+export type PromptName = Stage | "resume";
+
 export interface PromptParts {
-  readonly stage: Stage;
+  readonly stage: PromptName;
   readonly template: string;
   readonly values: Readonly<Record<string, string>>;
 }
@@ -30,11 +33,14 @@ export function renderPrompt({ stage, template, values }: PromptParts): string {
       `Edit prloom/prompts/${stage}.md: it may use ${there}. Then run \`prloom doctor\`.`,
     );
   }
-  return template.replace(NAME, (_whole, name: string) => known.get(name) ?? "");
+  const filled = template.replace(NAME, (_whole, name: string) => known.get(name) ?? "");
+  // A prompt that somebody wrote before there were messages must not lose them.
+  const messages = values.messages ?? "";
+  return messages === "" || /\{\{\s*messages\s*\}\}/.test(template) ? filled : `${filled}\n\n${messages}`;
 }
 
 /** The template of a stage: the repository's own `<overrideDir>/<stage>.md`, else the one that comes with prloom. */
-export function loadPrompt(stage: Stage, overrideDir: string | undefined): string {
+export function loadPrompt(stage: PromptName, overrideDir: string | undefined): string {
   const own = overrideDir === undefined ? undefined : readTextIfExists(join(overrideDir, `${stage}.md`));
   const template = own ?? readTextIfExists(fileURLToPath(new URL(`./prompts/${stage}.md`, import.meta.url)));
   if (template !== undefined && template.trim() !== "") return template;

@@ -1,25 +1,20 @@
+import type { AdapterStyle, Dialogue, Heard } from "./dialogue.ts";
 import { outputLines } from "./output-lines.ts";
-import type { AgentEvent, AgentRequest, Invocation, LiveRun } from "./port.ts";
+import type { AgentEvent, AgentMessage, AgentRequest, AgentRun, LiveRun, TalkingRun } from "./port.ts";
 import { endSurvivors, startRun } from "./runner.ts";
+import { CUT } from "./shim-output.ts";
 
-/** What is particular to one kind of agent program. */
-export interface AdapterStyle {
-  readonly invocation: Invocation;
-  /** What the program reads; the prompt when absent. */
-  readonly stdin?: string;
-  /** Added to the environment that the request gives. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** What one line of output tells. */
-  eventsOf(line: string): readonly AgentEvent[];
-}
-
-async function* noEvents(): AsyncGenerator<AgentEvent> {
-  yield* [];
-}
+const NO_RUN: AgentRun = {
+  send: () => false,
+  async *[Symbol.asyncIterator](): AsyncGenerator<AgentEvent> {
+    yield* [];
+  },
+};
 
 /** The common part of all adapters: starts the run at once, tells what it prints, and leaves nothing of it alive. */
-export function runAdapter(request: AgentRequest, style: AdapterStyle): AsyncIterable<AgentEvent> {
-  if (request.signal.aborted) return noEvents();
+export function runAdapter(request: AgentRequest, style: AdapterStyle): AgentRun {
+  if (request.signal.aborted) return NO_RUN;
+  const { dialogue } = style;
   const live = startRun({
     runDir: request.runDir,
     runId: request.runId,
@@ -28,9 +23,26 @@ export function runAdapter(request: AgentRequest, style: AdapterStyle): AsyncIte
     stdin: style.stdin ?? request.prompt,
     env: { ...request.env, ...style.env },
     limits: request.limits,
-    ...(request.pidNamespace === undefined ? {} : { pidNamespace: request.pidNamespace }),
+    ...(dialogue.opening === undefined ? {} : { opening: dialogue.opening }),
+    ...(request.wrapper === undefined ? {} : { wrapper: request.wrapper }),
   });
-  return eventsOfRun(live, request, style);
+  const talk: Talk = { live, dialogue, cut: false };
+  const events = eventsOfRun(talk, request);
+  return { send: (message) => send(talk, message), [Symbol.asyncIterator]: () => events };
+}
+
+interface Talk {
+  readonly live: TalkingRun;
+  readonly dialogue: Dialogue;
+  /** Its output is not kept any more, so nobody would learn what it answers. */
+  cut: boolean;
+}
+
+function send({ live, dialogue, cut }: Talk, message: AgentMessage): boolean {
+  const lines = cut ? undefined : dialogue.send?.(message);
+  if (lines === undefined) return false;
+  live.write(lines);
+  return true;
 }
 
 /** Stops the run when the request is aborted; `settled` then waits until all of it is gone. */
@@ -50,12 +62,15 @@ function stopOnAbort(live: LiveRun, signal: AbortSignal): { settled(): Promise<v
   };
 }
 
-function eventsOfRun(live: LiveRun, request: AgentRequest, style: AdapterStyle): AsyncGenerator<AgentEvent> {
+function eventsOfRun(talk: Talk, request: AgentRequest): AsyncGenerator<AgentEvent> {
+  const { live, dialogue } = talk;
+  // Not in the generator: an abort before the first event must stop the run as well.
   const abort = stopOnAbort(live, request.signal);
   let over = false;
   async function* events(): AsyncGenerator<AgentEvent> {
     try {
-      for await (const line of outputLines(live.runDir, live.ended)) yield* style.eventsOf(line);
+      for await (const line of outputLines(live.runDir, live.ended)) yield* hear(talk, line);
+      yield* dialogue.close?.() ?? [];
       const exit = await live.ended;
       await abort.settled();
       if (exit === "interrupted") await endSurvivors(live.runDir, { graceMs: request.limits.graceMs });
@@ -67,4 +82,19 @@ function eventsOfRun(live: LiveRun, request: AgentRequest, style: AdapterStyle):
     }
   }
   return events();
+}
+
+/** A program that talks and whose output was cut will never be understood again: it is told that this was all. */
+function hear(talk: Talk, line: string): readonly AgentEvent[] {
+  const { live, dialogue } = talk;
+  if (line === CUT) talk.cut = true;
+  const heard: Heard = line === CUT ? cutOff(dialogue) : dialogue.read(line);
+  if (heard.write) live.write(heard.write);
+  if (heard.end) live.end();
+  return heard.events;
+}
+
+function cutOff(dialogue: Dialogue): Heard {
+  const message = "The program printed more than limits.maxOutput; the rest is not kept.";
+  return { events: [{ type: "error", kind: "other", message }], end: dialogue.opening !== undefined };
 }

@@ -14,6 +14,9 @@ export const RUN_FILES = {
 /** What the runner says to the shim, one line each; the environment follows the first as JSON. */
 export const START = "start ";
 export const STOP = "stop";
+/** A JSON list of lines for the program's stdin follows. */
+export const INPUT = "input ";
+export const END_OF_INPUT = "end";
 
 /** In the environment of everything a run starts; how recovery finds what left the run's process group. */
 export const RUN_ID_VARIABLE = "PRLOOM_RUN_ID";
@@ -30,7 +33,10 @@ export interface StoredRequest {
   readonly cwd: string;
   readonly invocation: Invocation;
   readonly limits: RunLimits;
-  readonly pidNamespace: boolean;
+  /** Arguments of bwrap; empty: the program runs bare. */
+  readonly wrapper: readonly string[];
+  /** Its stdin is a pipe that stays open. */
+  readonly talks: boolean;
 }
 
 /** `process.json`: who the shim is, and once it has started the agent, who that is. */

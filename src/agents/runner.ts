@@ -8,8 +8,17 @@ import * as z from "zod";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { ensureDir, isMissing, readTextIfExists, writeRunFile } from "../kernel/files.ts";
 import { NAMESPACE_ARGS } from "./namespace.ts";
-import type { LiveRun, RunExit, RunRequest } from "./port.ts";
-import { RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE, START, STOP, type StoredRequest } from "./run-files.ts";
+import type { RunExit, RunRequest, TalkingRun } from "./port.ts";
+import {
+  END_OF_INPUT,
+  INPUT,
+  RUN_FILES,
+  RUN_ID_VARIABLE,
+  SHIM_VARIABLE,
+  START,
+  STOP,
+  type StoredRequest,
+} from "./run-files.ts";
 import { endSurvivors } from "./survivors.ts";
 
 export { endSurvivors };
@@ -64,13 +73,12 @@ export function outputTail(runDir: string, bytes: number): string {
 const shimPath = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./shim.ts" : "./shim.js", import.meta.url));
 
 function prepare(request: RunRequest): void {
-  const { runDir, runId, cwd, invocation, limits } = request;
+  const { runDir, runId, cwd, invocation, limits, wrapper = [], opening } = request;
   ensureDir(join(runDir, RUN_FILES.agentDir));
   // Left by a start that was cut off under the same number: they would speak for this run.
   for (const name of [RUN_FILES.exit, RUN_FILES.process, RUN_FILES.output]) rmSync(join(runDir, name), { force: true });
   writeRunFile(join(runDir, RUN_FILES.prompt), request.stdin, 0o600);
-  const pidNamespace = request.pidNamespace ?? false;
-  const stored: StoredRequest = { runId, cwd, invocation, limits, pidNamespace };
+  const stored: StoredRequest = { runId, cwd, invocation, limits, wrapper, talks: opening !== undefined };
   writeRunFile(join(runDir, RUN_FILES.request), `${JSON.stringify(stored)}\n`, 0o600);
 }
 
@@ -102,7 +110,7 @@ function spawnShim(request: RunRequest): ChildProcess {
 }
 
 /** Starts a program through the shim. What it is to do is on disk before anything runs. */
-export function startRun(request: RunRequest): LiveRun {
+export function startRun(request: RunRequest): TalkingRun {
   prepare(request);
   crashPoint("run-prepared");
   const child = spawnShim(request);
@@ -113,14 +121,17 @@ export function startRun(request: RunRequest): LiveRun {
   });
   // A shim that died cannot be told anything; `ended` says so.
   child.stdin?.on("error", () => child.stdin?.destroy());
-  child.stdin?.write(`${START}${JSON.stringify(request.env)}\n`);
+  const tell = (line: string): void => void (child.stdin?.writable && child.stdin.write(`${line}\n`));
+  const write = (lines: readonly string[]): void => tell(`${INPUT}${JSON.stringify(lines)}`);
+  tell(`${START}${JSON.stringify(request.env)}`);
+  if (request.opening) write(request.opening);
   crashPoint("run-started");
   const stop = async (): Promise<void> => {
     child.stdin?.end(`${STOP}\n`);
     await within(ended, request.limits.graceMs + SHIM_PATIENCE_MS);
     await endSurvivors(request.runDir, { graceMs: 0 });
   };
-  return { runDir: request.runDir, ended, stop };
+  return { runDir: request.runDir, ended, stop, write, end: () => tell(END_OF_INPUT) };
 }
 
 /** How long a shim that was told to stop may take beyond the grace, before we end it ourselves. */
@@ -143,6 +154,11 @@ async function within(promise: Promise<unknown>, ms: number): Promise<void> {
 }
 
 let namespaceWorks: Promise<boolean> | undefined;
+
+/** Arguments for a run that is not in a sandbox; none where bubblewrap does not work. */
+export async function namespaceWrapper(): Promise<readonly string[]> {
+  return (await probePidNamespace()) ? NAMESPACE_ARGS : [];
+}
 
 /** Whether bubblewrap can give runs a pid namespace on this machine. Asked once. */
 export function probePidNamespace(): Promise<boolean> {

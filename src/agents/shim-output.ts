@@ -1,6 +1,9 @@
 import { closeSync, openSync } from "node:fs";
 import { writeAll } from "../kernel/files.ts";
 
+/** Written where the log is cut, at once: whoever follows it must not wait for what will never come. */
+export const CUT = "… more was printed, but not kept";
+
 /** The run's output.log. Takes everything it is given and keeps the first `maxBytes`, so that a program is never blocked. */
 export interface OutputLog {
   write(chunk: Uint8Array): void;
@@ -17,6 +20,8 @@ export function openOutputLog(path: string, maxBytes: number): OutputLog {
   const fd = openSync(path, "w", 0o600);
   let printed = 0;
   let kept = 0;
+  let cut = false;
+  let keptOfProgram = 0;
   let problem: string | undefined;
   const keep = (bytes: Uint8Array): void => {
     try {
@@ -30,16 +35,19 @@ export function openOutputLog(path: string, maxBytes: number): OutputLog {
   return {
     write: (chunk) => {
       printed += chunk.length;
-      const room = problem === undefined ? maxBytes - kept : 0;
+      const room = problem === undefined && !cut ? maxBytes - kept : 0;
       if (room > 0) keep(chunk.subarray(0, room));
+      if (problem !== undefined || cut || chunk.length <= room) return;
+      cut = true;
+      keptOfProgram = kept;
+      keep(Buffer.from(`\n${CUT}\n`));
     },
     close: () => {
-      const missing = printed - kept;
-      if (missing > 0 && problem === undefined) keep(Buffer.from(`\n… ${missing} bytes not kept\n`));
+      if (cut && problem === undefined) keep(Buffer.from(`… ${printed - keptOfProgram} bytes not kept\n`));
       closeSync(fd);
     },
     bytes: () => printed,
-    truncated: () => printed > kept,
+    truncated: () => cut || printed > kept,
     problem: () => problem,
   };
 }

@@ -7,13 +7,12 @@ import type { Readable } from "node:stream";
 import { existsNoFollow } from "../kernel/files.ts";
 import { childrenOf } from "../kernel/process-tree.ts";
 import { findProgram } from "./find-program.ts";
-import { NAMESPACE_ARGS } from "./namespace.ts";
 import { RUN_FILES, RUN_ID_VARIABLE, type StoredRequest } from "./run-files.ts";
 
-/** The agent's program while the shim watches it. */
 /** What to start, and the environment that came through the pipe. */
 export type ProgramRequest = StoredRequest & { readonly env: Readonly<Record<string, string>> };
 
+/** The agent's program while the shim watches it. */
 export interface Program {
   readonly pid: number;
   /** stdout, and stderr where it is not the same pipe. */
@@ -73,10 +72,10 @@ function commandLine(request: ProgramRequest): [string, string[]] {
   const { invocation } = request;
   const [program, args] =
     "shell" in invocation ? ["/bin/sh", ["-c", invocation.shell]] : [invocation.program, [...invocation.args]];
-  if (!request.pidNamespace) return [program, args];
+  if (request.wrapper.length === 0) return [program, args];
   const bwrap = findProgram("bwrap", process.env.PATH, "/");
   if (!bwrap) throw new Error("ENOENT: bwrap was not found in PATH");
-  return [bwrap, [...NAMESPACE_ARGS, "--", program, ...args]];
+  return [bwrap, [...request.wrapper, "--", program, ...args]];
 }
 
 /** Starts the program in a session and process group of its own. Throws a sentence that names the errno if it cannot. */
@@ -84,15 +83,17 @@ export async function startProgram(request: ProgramRequest, runDir: string): Pro
   const problem = startProblem(request);
   if (problem) throw new Error(problem);
   const [program, args] = commandLine(request);
-  const prompt = openPrompt(runDir);
+  const prompt = request.talks ? undefined : openPrompt(runDir);
   const pipe = openOutputPipe(join(runDir, ".output"));
   const child = spawn(program, args, {
     cwd: request.cwd,
     env: { ...request.env, [RUN_ID_VARIABLE]: request.runId },
     detached: true,
-    stdio: [prompt, pipe?.writer ?? "pipe", pipe?.writer ?? "pipe"],
+    stdio: [prompt ?? "pipe", pipe?.writer ?? "pipe", pipe?.writer ?? "pipe"],
   });
-  closeSync(prompt);
+  if (prompt !== undefined) closeSync(prompt);
+  // A program that has ended, or that does not listen, is no fault of ours.
+  child.stdin?.on("error", () => child.stdin?.destroy());
   if (pipe) closeSync(pipe.writer);
   if (child.pid === undefined) {
     const [error] = await once(child, "error");
@@ -102,9 +103,9 @@ export async function startProgram(request: ProgramRequest, runDir: string): Pro
   return { pid: child.pid, child, outputs: [new Socket({ fd: pipe.reader, readable: true, writable: false })] };
 }
 
-/** The agent itself: with a pid namespace it is the oldest child of the namespace's first process, not our child. */
-export function agentItself(program: Program, pidNamespace: boolean): number {
-  if (!pidNamespace) return program.pid;
+/** The agent itself: wrapped by bwrap it is the oldest child of the namespace's first process, not our child. */
+export function agentItself(program: Program, wrapped: boolean): number {
+  if (!wrapped) return program.pid;
   const first = childrenOf(program.pid)[0];
   const inside = first ? childrenOf(first.pid) : [];
   const oldest = inside.sort((a, b) => a.startTicks - b.startTicks || a.pid - b.pid)[0];

@@ -13,8 +13,9 @@ import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { writeRunFile } from "../kernel/files.ts";
 import { endRun, identityOf } from "../kernel/process-tree.ts";
+import { closeInherited } from "./inherited.ts";
 import type { RunExit } from "./port.ts";
-import { type ProcessRecord, RUN_FILES, START, STOP, type StoredRequest } from "./run-files.ts";
+import { END_OF_INPUT, INPUT, type ProcessRecord, RUN_FILES, START, STOP, type StoredRequest } from "./run-files.ts";
 import { type OutputLog, openOutputLog } from "./shim-output.ts";
 import { agentItself, type Program, startProgram } from "./shim-program.ts";
 
@@ -29,6 +30,8 @@ interface Shim {
   readonly startedAt: string;
   readonly timers: Set<NodeJS.Timeout>;
   program?: Program;
+  /** What was said to the program before it had started. */
+  readonly early: string[];
   lastOutput: number;
   ending?: Ending;
   error?: string;
@@ -68,6 +71,7 @@ function openShim(runDir: string): Shim {
     log: openOutputLog(join(runDir, RUN_FILES.output), request.limits.maxOutputBytes),
     startedAt: isoTime(Date.now()),
     timers: new Set(),
+    early: [],
     lastOutput: performance.now(),
   };
 }
@@ -107,6 +111,7 @@ async function start(shim: Shim, env: Readonly<Record<string, string>>): Promise
   }
   crashPoint("shim-spawned");
   shim.program = program;
+  for (const line of shim.early.splice(0)) say(program, line);
   program.child.once("exit", () => decide(shim, "exited"));
   relay(shim, program);
   recordAgent(shim, program.pid);
@@ -135,11 +140,11 @@ function relay(shim: Shim, program: Program): void {
 }
 
 async function endAll(shim: Shim, program: Program): Promise<number> {
-  const { runId, limits, pidNamespace } = shim.request;
+  const { runId, limits, wrapper } = shim.request;
   const living = !hasExited(program);
-  const signalFirst = living ? [agentItself(program, pidNamespace)] : [];
+  const signalFirst = living ? [agentItself(program, wrapper.length > 0)] : [];
   const ended = await endRun({ id: runId, groups: [program.pid] }, { graceMs: limits.graceMs, signalFirst });
-  const expected = living ? (pidNamespace ? WITH_NAMESPACE : 1) : 0;
+  const expected = living ? (wrapper.length > 0 ? WITH_NAMESPACE : 1) : 0;
   return Math.max(0, ended - expected);
 }
 
@@ -169,7 +174,7 @@ async function finish(shim: Shim, ending: Ending): Promise<void> {
 /** bwrap ends as a shell does: with 128 and the number of the signal that its program died of. */
 function endOf({ program, request }: Shim): Pick<RunExit, "code" | "signal"> {
   const { exitCode: code = null, signalCode: signal = null } = program?.child ?? {};
-  if (!request.pidNamespace || code === null || code <= 128) return { code, signal };
+  if (request.wrapper.length === 0 || code === null || code <= 128) return { code, signal };
   const name = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
   return name === undefined ? { code, signal } : { code: null, signal: name };
 }
@@ -220,11 +225,24 @@ function fail(error: unknown): void {
   process.exit(1);
 }
 
-/** The daemon says "start <environment>" once and perhaps "stop"; a closed pipe means that it is dead: a stop too. */
+/** Hands on what the daemon says to the program; one that has closed its stdin hears nothing. */
+function say({ child }: Program, line: string): void {
+  if (!child.stdin?.writable) return;
+  if (line === END_OF_INPUT) child.stdin.end();
+  else for (const text of JSON.parse(line.slice(INPUT.length)) as string[]) child.stdin.write(`${text}\n`);
+}
+
+/**
+ * The daemon says "start <environment>" once, then perhaps what the program is to hear, and perhaps "stop"; a closed
+ * pipe means that it is dead: a stop too.
+ */
 function obeyDaemon(shim: Shim): void {
   createInterface({ input: process.stdin }).on("line", (line) => {
     if (line === STOP) decide(shim, "interrupted");
-    else if (line.startsWith(START)) {
+    else if (line === END_OF_INPUT || line.startsWith(INPUT)) {
+      if (shim.program) say(shim.program, line);
+      else shim.early.push(line);
+    } else if (line.startsWith(START)) {
       start(shim, JSON.parse(line.slice(START.length))).catch((error: unknown) => interrupt(shim, error));
     }
   });
@@ -232,6 +250,7 @@ function obeyDaemon(shim: Shim): void {
 }
 
 function main(runDir: string): void {
+  closeInherited();
   process.on("SIGINT", () => note("SIGINT ignored: the daemon decides"));
   process.on("SIGHUP", () => note("SIGHUP ignored: the daemon decides"));
   const shim = openShim(runDir);

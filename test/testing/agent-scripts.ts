@@ -6,9 +6,9 @@ import { dirname, join } from "node:path";
 /** Says who it is, so that the suite can look for it afterwards; `$1` is what to call the file. */
 const SAY_PID = 'say() { echo "$2" > "$PRLOOM_RUN_DIR/.$1"; mv "$PRLOOM_RUN_DIR/.$1" "$PRLOOM_RUN_DIR/$1"; }\n';
 
-/** The programs. Each is a shell script; `say name pid` writes a file in the agent's folder. */
+/** The programs. Each is a shell script; `say name pid` writes a file in the agent's folder, `prompt` prints the prompt. */
 export const SCRIPTS = {
-  works: 'cat > prompt.txt; echo "$PRLOOM_STAGE" > stage.txt',
+  works: 'prompt > prompt.txt; echo "$PRLOOM_STAGE" > stage.txt',
   prints: "echo one; echo two >&2; echo three > /dev/stderr; echo four",
   readsDevStdin: "cat /dev/stdin > prompt.txt",
   fails: "echo sorry; exit 7",
@@ -21,15 +21,15 @@ export const SCRIPTS = {
   leavesChild: "sleep 600 & say child $!; exit 0",
   leavesSession: "setsid sh -c 'sleep 600 & wait' & say child $!; exit 0",
   leavesStubborn: "(trap '' TERM; say child \"$(sh -c 'echo $PPID')\"; while :; do sleep 0.05; done) & wait_for child",
-  countsPrompt: "wc -c > count.txt",
+  countsPrompt: "prompt | wc -c > count.txt",
   neverReads: "exit 0",
   escapes: 'setsid env -i sh -c \'sleep 600 & echo $! > "$0"; wait\' "$PRLOOM_RUN_DIR/child" & wait_for child',
 } as const;
 
-/** Writes one of the programs as an executable. */
-export function writeProgram(path: string, body: string): string {
+/** Writes one of the programs as an executable; `readPrompt` is how it gets at its prompt. */
+export function writeProgram(path: string, body: string, readPrompt = "cat"): string {
   const wait = 'wait_for() { while [ ! -s "$PRLOOM_RUN_DIR/$1" ]; do sleep 0.01; done; }\n';
-  writeFileSync(path, `#!/bin/sh\n${SAY_PID}${wait}${body}\n`, { mode: 0o755 });
+  writeFileSync(path, `#!/bin/sh\n${SAY_PID}${wait}prompt() { ${readPrompt}; }\n${body}\n`, { mode: 0o755 });
   return path;
 }
 

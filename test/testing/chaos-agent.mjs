@@ -83,6 +83,13 @@ async function triage() {
   writeFileSync(process.env.PRLOOM_RESULT_FILE, JSON.stringify(result));
 }
 
+/** Leaves the same lines as the worker, so that what is not taken back is work done twice. */
+async function review() {
+  await inSteps("review");
+  const result = { verdict: process.env.VERDICT, summary: "look again", comments: [] };
+  writeFileSync(process.env.PRLOOM_RESULT_FILE, JSON.stringify(result));
+}
+
 async function design() {
   await inSteps("design");
   const text = readFileSync(PRLOOM_PLAN_FILE, "utf8").trimEnd();
@@ -94,4 +101,5 @@ reportOverlap();
 linger();
 if (PRLOOM_STAGE === "triage") await triage();
 else if (PRLOOM_STAGE === "designer") await design();
+else if (PRLOOM_STAGE === "reviewer") await review();
 else await work();

@@ -18,7 +18,8 @@ export function makeGatedProject(options: ProjectOptions = {}): GatedProject {
   const gate = join(project.home, "gate");
   mkdirSync(gate);
   const { test: agent } = project.config().agents as Record<string, Record<string, unknown>>;
-  project.config({ agents: { test: { ...agent, env: { ...options.env, GATE: gate } } } });
+  // A sandbox shows nothing of a home but what is named.
+  project.config({ agents: { test: { ...agent, env: { ...options.env, GATE: gate }, readable: [gate] } } });
   return {
     project,
     open: (id) => writeFileSync(join(gate, id), "go on\n"),

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { until } from "./agent-waits.mjs";
+import { review } from "./review-agent.mjs";
 
 const { PRLOOM_STAGE, PRLOOM_PLAN_FILE, PRLOOM_WORKTREE, PRLOOM_TODO = "", PRLOOM_TODO_INDEX = "0" } = process.env;
 const index = Number(PRLOOM_TODO_INDEX);
@@ -292,5 +293,6 @@ writeFileSync(join(process.env.PRLOOM_RUN_DIR, "environment.json"), JSON.stringi
 if (process.env.ORDER) appendFileSync(process.env.ORDER, `${process.env.PRLOOM_PLAN_ID} ${index}\n`);
 if (PRLOOM_STAGE === "triage") await triage();
 else if (PRLOOM_STAGE === "designer") design();
+else if (PRLOOM_STAGE === "reviewer") await review(prompt);
 else if (!behaviours[behaviour]) throw new Error(`no behaviour ${behaviour}`);
 else await behaviours[behaviour]();

@@ -25,7 +25,7 @@ export function commandAdapter(spec: CommandSpec): AgentAdapter {
       return runAdapter(request, {
         invocation: invocationOf(spec),
         ...(model === undefined ? {} : { env: { PRLOOM_MODEL: model } }),
-        eventsOf: (line) => [{ type: "text", text: line }],
+        dialogue: { read: (line) => ({ events: [{ type: "text", text: line }] }) },
       });
     },
   };

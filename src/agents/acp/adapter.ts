@@ -1,0 +1,44 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AdapterSpec } from "../adapter-spec.ts";
+import { earlierUsage } from "../earlier-usage.ts";
+import type { AgentAdapter } from "../port.ts";
+import { runAdapter } from "../run-events.ts";
+import { RUN_FILES } from "../run-files.ts";
+import { acpDialogue } from "./dialogue.ts";
+import { acpEnvironment, acpFiles, acpInvocation, acpPrompt, acpSessionMeta } from "./known.ts";
+
+/** Runs any agent that speaks the Agent Client Protocol. */
+export function acpAdapter(spec: AdapterSpec): AgentAdapter {
+  return {
+    name: spec.name,
+    resumes: true,
+    start: (request) => {
+      const { cwd, env, prompt, sessionId, runDir } = request;
+      const agentDir = join(runDir, RUN_FILES.agentDir);
+      const place = { cwd, env, projectSettings: spec.projectSettings, agentDir };
+      if (!request.signal.aborted) writeFiles(agentDir, acpFiles(spec.command));
+      return runAdapter(request, {
+        invocation: acpInvocation(spec),
+        env: acpEnvironment(spec.command, place),
+        dialogue: acpDialogue({
+          program: spec.command,
+          cwd,
+          prompt: sessionId === undefined ? acpPrompt(spec.command, place, prompt) : prompt,
+          sessionId,
+          model: request.model ?? spec.model,
+          costUsd: earlierUsage(runDir, sessionId).costUsd,
+          meta: acpSessionMeta(spec.command, place),
+          now: Date.now,
+        }),
+      });
+    },
+  };
+}
+
+function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+}

@@ -1,0 +1,82 @@
+import { asJson, asList, asText, type Json } from "../json-value.ts";
+
+/** The part of the Agent Client Protocol that prloom speaks: https://agentclientprotocol.com, version 1. */
+export const PROTOCOL_VERSION = 1;
+
+/** JSON-RPC: "Method not found". */
+export const UNKNOWN_METHOD = -32601;
+/** The protocol's own: a login is needed first. */
+export const AUTH_REQUIRED = -32000;
+
+/** A request of ours, as a line. */
+export function requestLine(id: number, method: string, params: unknown): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, method, params });
+}
+
+/** The answer to a request of the agent, as a line. */
+export function answerLine(id: unknown, answer: { readonly result: unknown } | { readonly error: unknown }): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, ...answer });
+}
+
+/**
+ * What is answered when the agent asks whether it may: yes, this once. Nobody is there to be asked, and the sandbox is
+ * what keeps it in; "always" would be written into settings that outlive the run.
+ */
+export function permissionAnswer(params: Json): unknown {
+  const options = asList(params.options);
+  const find = (kind: string): string | undefined =>
+    asText(options.find((option) => option.kind === kind && asText(option.optionId) !== undefined)?.optionId);
+  const optionId = find("allow_once") ?? find("allow_always") ?? find("reject_once") ?? find("reject_always");
+  return { outcome: optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
+}
+
+/** What an agent told about itself. */
+export interface Capabilities {
+  readonly version: unknown;
+  /** The request that goes on with an earlier conversation, where there is one. */
+  readonly resume?: "session/resume" | "session/load";
+  /** Ways to log in, by the names that people know. */
+  readonly logins: readonly string[];
+}
+
+/** Reads the answer to `initialize`. */
+export function capabilitiesOf(result: Json): Capabilities {
+  const offered = asJson(result.agentCapabilities);
+  const resumes = asJson(offered.sessionCapabilities).resume;
+  // `load` tells the whole conversation once more; `resume` does not.
+  const resume =
+    resumes !== undefined && resumes !== null ? "session/resume" : offered.loadSession ? "session/load" : "";
+  const logins = asList(result.authMethods).flatMap((method) => asText(method.name) ?? []);
+  return { version: result.protocolVersion, logins, ...(resume === "" ? {} : { resume }) };
+}
+
+/** A request that chooses a model. */
+export interface Choosing {
+  readonly method: string;
+  readonly params: unknown;
+}
+
+/** Which model a session has, and how another one is chosen; absent where the agent lets nobody choose. */
+export interface ModelChoice {
+  readonly current: string | undefined;
+  choose(sessionId: string, model: string): Choosing;
+}
+
+/** Reads the answer to `session/new` and its like; there are two ways to tell about models. */
+export function modelChoiceOf(result: Json): ModelChoice | undefined {
+  const option = asList(result.configOptions).find(({ category, id }) => category === "model" && id !== undefined);
+  if (option) {
+    return {
+      current: asText(option.currentValue),
+      choose: (sessionId, value) => ({
+        method: "session/set_config_option",
+        params: { sessionId, configId: option.id, value },
+      }),
+    };
+  }
+  if (result.models === undefined || result.models === null) return undefined;
+  return {
+    current: asText(asJson(result.models).currentModelId),
+    choose: (sessionId, modelId) => ({ method: "session/set_model", params: { sessionId, modelId } }),
+  };
+}

@@ -1,0 +1,137 @@
+import { asJson, asList, asNumber, asText, type Json } from "../json-value.ts";
+import type { AgentEvent } from "../port.ts";
+
+/** Known, and nothing that anybody waits for. */
+const SILENT = new Set([
+  "user_message_chunk",
+  "plan",
+  "available_commands_update",
+  "current_mode_update",
+  "config_option_update",
+  "session_info_update",
+]);
+
+interface Tool {
+  readonly told: Json;
+  readonly called: boolean;
+}
+
+/** Makes events of what an agent tells while it works: `session/update`, and the tool calls of permission requests. */
+export class UpdateReader {
+  readonly #tools = new Map<string, Tool>();
+  readonly #running = new Set<string>();
+  #text = "";
+  #answerDue = true;
+  #costUsd: number;
+  readonly #model: () => string;
+
+  /** The cost is that of the conversation before this run: agents tell the sum. */
+  constructor(costUsd: number, model: () => string) {
+    this.#costUsd = costUsd;
+    this.#model = model;
+  }
+
+  /** Undefined for an update of a kind that is not known. */
+  read(update: Json): readonly AgentEvent[] | undefined {
+    switch (update.sessionUpdate) {
+      case "agent_message_chunk":
+        return [...this.#answer(), ...this.#chunk(asText(asJson(update.content).text) ?? "")];
+      case "agent_thought_chunk":
+        return this.#answer();
+      case "tool_call":
+      case "tool_call_update":
+        return [...this.flush(), ...this.#tool(update, false)];
+      case "usage_update":
+        return this.#cost(asJson(update.cost));
+      default:
+        return SILENT.has(String(update.sessionUpdate)) ? [] : undefined;
+    }
+  }
+
+  /** Some agents tell of a call only when they ask whether they may. */
+  asked(toolCall: Json): readonly AgentEvent[] {
+    return [...this.flush(), ...this.#tool(toolCall, true)];
+  }
+
+  /** The rest of a text that has no end of line. */
+  flush(): readonly AgentEvent[] {
+    const text = this.#text;
+    this.#text = "";
+    return text === "" ? [] : [{ type: "text", text }];
+  }
+
+  /** The next request to the model begins. */
+  turnStarted(): void {
+    this.#answerDue = true;
+  }
+
+  #answer(): AgentEvent[] {
+    if (!this.#answerDue) return [];
+    this.#answerDue = false;
+    return [{ type: "turn" }];
+  }
+
+  /** Texts come in small pieces; whole lines are handed on. */
+  #chunk(text: string): AgentEvent[] {
+    const lines = (this.#text + text).split("\n");
+    this.#text = lines.pop() ?? "";
+    return lines.length === 0 ? [] : [{ type: "text", text: lines.join("\n") }];
+  }
+
+  #tool(update: Json, begins: boolean): AgentEvent[] {
+    const id = asText(update.toolCallId);
+    if (id === undefined) return [];
+    const before = this.#tools.get(id);
+    const told = { ...before?.told, ...present(update) };
+    const isOver = update.status === "completed" || update.status === "failed";
+    // Before it runs, an agent may not have told all of its input.
+    const calls = !(before?.called ?? false) && (begins || isOver || update.status === "in_progress");
+    this.#tools.set(id, { told, called: calls || (before?.called ?? false) });
+    if (!isOver && !calls) return [];
+    const events = this.#answer();
+    if (calls) events.push({ type: "tool_call", id, name: nameOf(told), input: inputOf(told) });
+    if (!isOver) {
+      this.#running.add(id);
+      return events;
+    }
+    this.#running.delete(id);
+    this.#tools.delete(id);
+    if (this.#running.size === 0) this.#answerDue = true;
+    return [...events, { type: "tool_result", id, output: outputOf(told), failed: update.status === "failed" }];
+  }
+
+  #cost(cost: Json): AgentEvent[] {
+    const total = cost.currency === "USD" ? asNumber(cost.amount) : undefined;
+    if (total === undefined || total <= this.#costUsd) return [];
+    const costUsd = total - this.#costUsd;
+    this.#costUsd = total;
+    return [{ type: "usage", model: this.#model(), input: 0, output: 0, costUsd }];
+  }
+}
+
+function present(update: Json): Json {
+  return Object.fromEntries(Object.entries(update).filter(([, value]) => value !== undefined && value !== null));
+}
+
+/** The protocol has no names of tools; the kind is the nearest thing that does not differ from call to call. */
+function nameOf(told: Json): string {
+  const own = asText(asJson(asJson(told._meta).claudeCode).toolName);
+  const kind = asText(told.kind);
+  return own ?? (kind === undefined || kind === "other" ? (asText(told.title) ?? "tool") : kind);
+}
+
+function inputOf({ rawInput, title, locations }: Json): unknown {
+  if (Object.keys(asJson(rawInput)).length > 0) return rawInput;
+  const paths = asList(locations).flatMap(({ path }) => asText(path) ?? []);
+  return { ...(title === undefined ? {} : { title }), ...(paths.length === 0 ? {} : { paths }) };
+}
+
+function outputOf({ content, rawOutput }: Json): string {
+  const texts = asList(content).flatMap((part) => {
+    if (part.type === "diff") return `changed ${asText(part.path) ?? ""}`;
+    return asText(asJson(part.content).text) ?? [];
+  });
+  if (texts.length > 0) return texts.join("\n");
+  const raw = asText(rawOutput) ?? asText(asJson(rawOutput).output);
+  return raw ?? (rawOutput === undefined ? "" : JSON.stringify(rawOutput));
+}

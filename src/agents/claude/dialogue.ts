@@ -1,0 +1,220 @@
+import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue.ts";
+import { type FormatWatch, formatWatch } from "../format-watch.ts";
+import { jsonLines } from "../json-lines.ts";
+import { asJson, asList, asNumber, asText, type Json } from "../json-value.ts";
+import type { AgentEvent, AgentMessage } from "../port.ts";
+import { type Failure, limitEnd, resultFailure, retryFailure } from "./failure.ts";
+import { answerLine, interruptLine, questionOf, userLine, uuidOf } from "./messages.ts";
+import { UsageCounter } from "./usage.ts";
+
+export interface ClaudeHearing {
+  /** As the user started it, for messages. */
+  readonly program: string;
+  readonly prompt: string;
+  readonly now: () => number;
+}
+
+const EXPECTED = '{"type": "system", "subtype": "init", "session_id": …}, "assistant", "user", "result"';
+
+/** The model of answers that the program itself gives. */
+const NO_MODEL = "<synthetic>";
+
+/** A key that was refused so often will be refused again: the program would go on for minutes. */
+const REFUSED_OFTEN = 3;
+
+/** Understands what `claude -p --output-format stream-json` prints, and talks to it. */
+export function claudeDialogue(hearing: ClaudeHearing): Dialogue {
+  return new ClaudeDialogue(hearing);
+}
+
+class ClaudeDialogue implements Dialogue {
+  readonly opening: readonly string[];
+  readonly #hearing: ClaudeHearing;
+  readonly #lines = jsonLines();
+  readonly #format: FormatWatch;
+  readonly #usage = new UsageCounter();
+  #sessionId: string | undefined;
+  /** Sent, and not yet a part of the conversation: our ids by theirs. */
+  readonly #sent = new Map<string, string>();
+  /** A result has come, and nothing was begun since. */
+  #idle = false;
+  #ended = false;
+  /** What went wrong last, as far as a result cannot tell it. */
+  #code: string | undefined;
+  #resetsAt: number | undefined;
+  #givenUp: Failure | undefined;
+
+  constructor(hearing: ClaudeHearing) {
+    this.#hearing = hearing;
+    this.#format = formatWatch({ program: hearing.program, expected: EXPECTED });
+    this.opening = [userLine(hearing.prompt)];
+  }
+
+  read(text: string): Heard {
+    const line = this.#lines(text);
+    if (line.kind === "part") return NOTHING_HEARD;
+    if (line.kind === "text") {
+      this.#format.strange(line.text);
+      return { events: [{ type: "text", text: line.text }] };
+    }
+    const heard = this.#object(line.value);
+    if (heard) this.#format.known();
+    else this.#format.strange(JSON.stringify(line.value));
+    return heard ?? NOTHING_HEARD;
+  }
+
+  send({ id, text }: AgentMessage): readonly string[] | undefined {
+    if (this.#ended) return undefined;
+    const uuid = uuidOf(id);
+    this.#sent.set(uuid, id);
+    return [userLine(text, uuid)];
+  }
+
+  close(): readonly AgentEvent[] {
+    return this.#format.close();
+  }
+
+  #object(value: Json): Heard | undefined {
+    switch (value.type) {
+      case "system":
+        return this.#system(value);
+      case "assistant":
+        return { events: this.#answer(value) };
+      case "user":
+        return { events: [...this.#received(value.uuid), ...toolResults(value)] };
+      case "result":
+        return this.#result(value);
+      case "command_lifecycle":
+        return this.#lifecycle(value);
+      case "control_request":
+        return asked(value);
+      case "rate_limit_event":
+        this.#resetsAt = limitEnd(value);
+        return NOTHING_HEARD;
+      default:
+        return undefined;
+    }
+  }
+
+  #system(value: Json): Heard | undefined {
+    switch (value.subtype) {
+      case undefined:
+        return undefined;
+      case "init":
+        return { events: this.#session(value) };
+      case "api_retry":
+        return this.#retry(value);
+      case "permission_denied":
+        return { events: [{ type: "waiting", question: questionOf(value) }] };
+      default:
+        return NOTHING_HEARD;
+    }
+  }
+
+  #session({ session_id }: Json): AgentEvent[] {
+    const sessionId = asText(session_id);
+    if (sessionId === undefined || sessionId === "" || sessionId === this.#sessionId) return [];
+    this.#sessionId = sessionId;
+    return [{ type: "session", sessionId }];
+  }
+
+  #retry(value: Json): Heard {
+    const failure = retryFailure(value);
+    const isHopeless = failure.kind === "auth" && (asNumber(value.attempt) ?? 0) >= REFUSED_OFTEN;
+    if (!isHopeless || this.#givenUp) return { events: [failure] };
+    this.#givenUp = failure;
+    return { events: [failure], write: [interruptLine("prloom-gives-up")] };
+  }
+
+  #answer(value: Json): AgentEvent[] {
+    const message = asJson(value.message);
+    const model = asText(message.model) ?? "unknown";
+    if (model === NO_MODEL) {
+      this.#code = asText(value.error);
+      if (this.#code !== undefined || value.is_api_error_message === true) return [];
+      return contentEvents(message);
+    }
+    const id = asText(message.id) ?? "";
+    const isNew = !this.#usage.knows(id);
+    const usage = this.#usage.answer(id, model, asJson(message.usage));
+    return [...(isNew ? [{ type: "turn" } as const] : []), ...contentEvents(message), ...usage];
+  }
+
+  #received(uuid: unknown): AgentEvent[] {
+    const messageId = typeof uuid === "string" ? this.#sent.get(uuid) : undefined;
+    if (messageId === undefined) return [];
+    this.#sent.delete(uuid as string);
+    return [{ type: "received", messageId }];
+  }
+
+  /** A message is begun with before anything is answered to it. One that it knows already is over without that. */
+  #lifecycle({ command_uuid, state }: Json): Heard {
+    if (state === "queued") return NOTHING_HEARD;
+    if (state === "started") this.#idle = false;
+    const isTaken = state === "started" || state === "completed";
+    const events = isTaken ? this.#received(command_uuid) : [];
+    // It will not take the others: they wait for the next turn, and nobody for them.
+    if (typeof command_uuid === "string") this.#sent.delete(command_uuid);
+    return { events, ...this.#closing() };
+  }
+
+  #result(value: Json): Heard {
+    const events: AgentEvent[] = this.#usage.result(asJson(value.model_usage_since_last_result));
+    if (value.is_error === true) events.push(this.#failure(value));
+    this.#code = undefined;
+    this.#idle = true;
+    return { events, ...this.#closing() };
+  }
+
+  /** After a result the program waits for more. It is told that there is none, unless something is on its way to it. */
+  #closing(): { readonly end?: true } {
+    if (!this.#idle || this.#sent.size > 0 || this.#ended) return {};
+    this.#ended = true;
+    return { end: true };
+  }
+
+  #failure(value: Json): Failure {
+    if (this.#givenUp) {
+      const { retrying: _retrying, retryAfterMs: _wait, ...failure } = this.#givenUp;
+      this.#givenUp = undefined;
+      return failure;
+    }
+    return resultFailure(value, { code: this.#code, resetsAt: this.#resetsAt, now: this.#hearing.now() });
+  }
+}
+
+/** A question to whoever started the program; only a permission is one for people. */
+function asked(value: Json): Heard {
+  const request = asJson(value.request);
+  const answer = answerLine(value.request_id, request);
+  const events: AgentEvent[] =
+    request.subtype === "can_use_tool" ? [{ type: "waiting", question: questionOf(request) }] : [];
+  return { events, ...(answer === undefined ? {} : { write: [answer] }) };
+}
+
+function contentEvents({ content }: Json): AgentEvent[] {
+  return asList(content).flatMap((block): AgentEvent[] => {
+    const id = asText(block.id);
+    const name = asText(block.name);
+    if (block.type === "text" && typeof block.text === "string") return [{ type: "text", text: block.text }];
+    const isCall = block.type === "tool_use" || block.type === "server_tool_use";
+    if (!isCall || id === undefined || name === undefined) return [];
+    return [{ type: "tool_call", id, name, input: block.input ?? {} }];
+  });
+}
+
+function toolResults({ message }: Json): AgentEvent[] {
+  return asList(asJson(message).content).flatMap((block): AgentEvent[] => {
+    const id = asText(block.tool_use_id);
+    if (block.type !== "tool_result" || id === undefined) return [];
+    return [{ type: "tool_result", id, output: textIn(block.content), failed: block.is_error === true }];
+  });
+}
+
+/** Pictures and the like have no text. */
+function textIn(content: unknown): string {
+  if (typeof content === "string") return content;
+  return asList(content)
+    .map((part) => asText(part.text) ?? `(${asText(part.type) ?? "something"})`)
+    .join("\n");
+}

@@ -1,0 +1,63 @@
+import { classifyError } from "../error-kind.ts";
+import { asJson, asNumber, asText, type Json } from "../json-value.ts";
+import type { AgentEvent, ErrorKind } from "../port.ts";
+
+export type Failure = Extract<AgentEvent, { type: "error" }>;
+
+/** Claude Code's own names for what went wrong. */
+const BY_CODE: Readonly<Record<string, ErrorKind>> = {
+  authentication_failed: "auth",
+  oauth_org_not_allowed: "auth",
+  billing_error: "quota",
+  rate_limit: "rate-limit",
+  overloaded: "overloaded",
+  server_error: "overloaded",
+};
+
+/** A `system` line that says that the provider refused and is asked again. */
+export function retryFailure(line: Json): Failure {
+  const code = asText(line.error) ?? "unknown";
+  const status = asNumber(line.error_status);
+  const wait = asNumber(line.retry_delay_ms);
+  const reason = status === undefined ? "no answer" : `status ${status}`;
+  const known = BY_CODE[code] ?? classifyError({ text: code, ...(status === undefined ? {} : { status }) }).kind;
+  return {
+    type: "error",
+    message: `The provider refused (${reason}, ${code}); attempt ${asNumber(line.attempt) ?? 1}.`,
+    // One that gave no answer at all was not reached.
+    kind: status === undefined && known === "other" ? "network" : known,
+    ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    retrying: true,
+  };
+}
+
+export interface Circumstances {
+  /** What the program called the error when it answered in the place of the model. */
+  readonly code?: string | undefined;
+  /** When a limit of the user's plan ends, in milliseconds since 1970. */
+  readonly resetsAt?: number | undefined;
+  readonly now: number;
+}
+
+/** What a `result` line says that ended with an error. */
+export function resultFailure(line: Json, { code, resetsAt, now }: Circumstances): Failure {
+  const errors = Array.isArray(line.errors) ? line.errors.filter((one) => typeof one === "string") : [];
+  const message = asText(line.result) || errors.join("; ") || asText(line.subtype) || "The run failed.";
+  const status = asNumber(line.api_error_status);
+  const { kind, retryAfterMs } = classifyError({ text: message, now, ...(status === undefined ? {} : { status }) });
+  const named = code === undefined ? undefined : BY_CODE[code];
+  const limited = resetsAt !== undefined && resetsAt > now;
+  return {
+    type: "error",
+    message,
+    kind: limited && kind !== "auth" ? "quota" : kind === "other" ? (named ?? "other") : kind,
+    ...(limited ? { retryAfterMs: resetsAt - now } : retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+/** A line about the limits of the user's plan: when the one that refuses ends, in milliseconds since 1970. */
+export function limitEnd(line: Json): number | undefined {
+  const info = asJson(line.rate_limit_info);
+  const seconds = asNumber(info.resetsAt);
+  return info.status === "rejected" && seconds !== undefined ? seconds * 1000 : undefined;
+}

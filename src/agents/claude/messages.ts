@@ -1,0 +1,45 @@
+import { createHash } from "node:crypto";
+import { asText, type Json } from "../json-value.ts";
+
+/** A line that says something to Claude Code as its user. */
+export function userLine(text: string, uuid?: string): string {
+  // What begins with a slash would be a command of the program, and run without the model.
+  const said = text.startsWith("/") ? ` ${text}` : text;
+  const message = { role: "user", content: [{ type: "text", text: said }] };
+  return JSON.stringify({ type: "user", message, parent_tool_use_id: null, ...(uuid === undefined ? {} : { uuid }) });
+}
+
+/**
+ * The name under which Claude Code knows a message. It is made from ours, so that the same message is the same for the
+ * program when it is sent once more: it takes none twice in a conversation.
+ */
+export function uuidOf(messageId: string): string {
+  const hex = createHash("sha256").update(messageId).digest("hex");
+  const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Ends what the program is at; it stays for what comes next. */
+export function interruptLine(requestId: string): string {
+  return JSON.stringify({ type: "control_request", request_id: requestId, request: { subtype: "interrupt" } });
+}
+
+const NOBODY = "Nobody is there to ask. Do without it, and say in your report what you could not do.";
+
+/** The answer to what the program asks us: nobody is there, whatever it is. Undefined when it expects none. */
+export function answerLine(requestId: unknown, request: Json): string | undefined {
+  const request_id = asText(requestId);
+  if (request_id === undefined) return undefined;
+  const response =
+    request.subtype === "can_use_tool"
+      ? { subtype: "success", request_id, response: { behavior: "deny", message: NOBODY } }
+      : { subtype: "error", request_id, error: "prloom does not know this request." };
+  return JSON.stringify({ type: "control_response", response });
+}
+
+/** What a permission that was asked for, or was refused, is about. */
+export function questionOf(asked: Json): string {
+  const tool = asText(asked.tool_name) ?? "a tool";
+  const why = asText(asked.decision_reason) ?? asText(asked.message) ?? asText(asked.description);
+  return `May ${tool} be used?${why === undefined ? "" : ` ${why}`}`;
+}

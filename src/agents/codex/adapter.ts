@@ -1,0 +1,48 @@
+import { realpathSync } from "node:fs";
+import { errnoOf } from "../../kernel/errors.ts";
+import type { AdapterSpec } from "../adapter-spec.ts";
+import { earlierUsage } from "../earlier-usage.ts";
+import type { AgentAdapter, AgentRequest } from "../port.ts";
+import { withInstructions } from "../repository-instructions.ts";
+import { runAdapter } from "../run-events.ts";
+import { codexDialogue } from "./dialogue.ts";
+
+import { codexInvocation } from "./invocation.ts";
+
+/** Runs OpenAI's Codex. */
+export function codexAdapter(spec: AdapterSpec): AgentAdapter {
+  return {
+    name: spec.name,
+    resumes: true,
+    start: (request) => {
+      const { sessionId, sandboxed = false } = request;
+      const model = request.model ?? spec.model;
+      const folders = [request.cwd, realPath(request.cwd)];
+      return runAdapter(request, {
+        invocation: codexInvocation(spec, { folders, model, sessionId, sandboxed }),
+        stdin: promptOf(request, spec),
+        dialogue: codexDialogue({
+          program: spec.command,
+          model: model ?? "default",
+          before: earlierUsage(request.runDir, sessionId),
+          now: Date.now,
+        }),
+      });
+    },
+  };
+}
+
+/** Of a project that is not trusted Codex does not even read the instructions; a conversation that goes on has them. */
+function promptOf({ prompt, cwd, sessionId }: AgentRequest, { projectSettings }: AdapterSpec): string {
+  return projectSettings || sessionId !== undefined ? prompt : withInstructions(prompt, cwd, ["AGENTS.md"]);
+}
+
+/** A folder that is not there is told by whoever tries to start in it. */
+function realPath(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch (error) {
+    if (errnoOf(error) !== undefined) return folder;
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+import { classifyError, type KnownError } from "../error-kind.ts";
+import type { AgentEvent } from "../port.ts";
+
+type Failure = Extract<AgentEvent, { type: "error" }>;
+
+/** "Reconnecting... 2/5 (unexpected status 401 …)": it tries again by itself. */
+const RETRYING = /^Reconnecting\.\.\.[^(]*\((.*)\)$/s;
+const STATUS = /\bstatus:? (\d{3})\b/;
+
+/** What Codex says about a failure of its provider, as an event. */
+export function codexFailure(message: string, now: number): Failure {
+  const inner = RETRYING.exec(message)?.[1];
+  const text = inner ?? message;
+  return { type: "error", message: text, ...known(text, now), ...(inner === undefined ? {} : { retrying: true }) };
+}
+
+/** Its own words, which no other program uses. */
+const OWN_WORDS: readonly (readonly [Failure["kind"], RegExp])[] = [
+  ["quota", /^to use codex with your chatgpt plan/i],
+  ["overloaded", /model is at capacity/i],
+  ["auth", /^missing environment variable/i],
+  ["network", /stream disconnected|connection failed/i],
+];
+
+function known(text: string, now: number): KnownError {
+  const own = OWN_WORDS.find(([, pattern]) => pattern.test(text))?.[0];
+  if (own !== undefined) return { kind: own };
+  const status = STATUS.exec(text)?.[1];
+  const kind = classifyError({ text, now, ...(status === undefined ? {} : { status: Number(status) }) });
+  const again = againAt(text, now);
+  return again === undefined ? kind : { ...kind, retryAfterMs: again - now };
+}
+
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const AGAIN = /try again at (?:([a-z]{3})[a-z]* (\d{1,2})[a-z]{2}, (\d{4}) )?(\d{1,2}):(\d{2}) ([ap])m/i;
+
+/** When a usage limit ends: "try again at 1:50 PM", or "… at Nov 18th, 2026 11:50 AM", in local time. */
+function againAt(text: string, now: number): number | undefined {
+  const found = AGAIN.exec(text);
+  if (!found) return undefined;
+  const [, month, day, year, hour, minute, half] = found;
+  const at = new Date(now);
+  if (month !== undefined) at.setFullYear(Number(year), MONTHS.indexOf(month.toLowerCase()), Number(day));
+  at.setHours((Number(hour) % 12) + (half?.toLowerCase() === "p" ? 12 : 0), Number(minute), 0, 0);
+  // It is told without seconds, so a minute that has just begun is now, and not tomorrow.
+  if (month === undefined && at.getTime() < now - 60_000) at.setDate(at.getDate() + 1);
+  return Math.max(now, at.getTime());
+}
+
+/** What Codex prints outside of its JSON when it does not even begin. */
+export function codexRefusal(line: string, program: string, now: number): Failure | undefined {
+  if (/no rollout found for thread|no (?:saved )?(?:session|thread) found/i.test(line)) {
+    return { type: "error", kind: "session-lost", message: line };
+  }
+  if (/^error: (?:unexpected argument|unrecognized subcommand|invalid value)/.test(line)) {
+    const message = `${program} does not know how prloom starts it; it may be too old: ${line}`;
+    return { type: "error", kind: "format", message };
+  }
+  if (/^Error\b|^Not inside a trusted directory/.test(line)) {
+    return { type: "error", message: line, ...known(line, now) };
+  }
+  return undefined;
+}

@@ -1,0 +1,93 @@
+import type { ErrorKind } from "./port.ts";
+import { resetAfterMs, retryHintMs } from "./retry-hint.ts";
+
+/** What a provider or a program said about a failure. */
+export interface ToldError {
+  /** The HTTP status, where it is told apart from the text. */
+  readonly status?: number;
+  readonly text: string;
+  /** With it, points in time at which a limit ends become a time to wait. */
+  readonly now?: number;
+}
+
+export interface KnownError {
+  readonly kind: ErrorKind;
+  readonly retryAfterMs?: number;
+}
+
+/** Kinds by what is said. The first that fits holds, so what would be taken for something else comes first. */
+const SAID: readonly (readonly [ErrorKind, RegExp])[] = [
+  ["session-lost", /no conversation found with session|session not found|requires a valid session id/i],
+  // A limit for a minute is called a quota too, and is over before anybody has to do something.
+  ["rate-limit", /quota.{0,200}\bper[ -_]?(?:minute|second)|(?:per[ -_]?(?:minute|second)).{0,200}\bquota/is],
+  ["quota", /insufficient[_ ](?:quota|credits?|balance|funds)|(?:credit|account) balance is too low|out of credits/i],
+  [
+    "quota",
+    /exceeded your (?:current|monthly|daily) (?:quota|limit|usage)|quota (?:was |has been |is )?(?:exceeded|exhausted)/i,
+  ],
+  [
+    "quota",
+    /usage limit|(?:hit|reached) your (?:\S+ )?limit|(?:hour|daily|weekly|monthly|spend(?:ing)?) limit (?:was |has been )?(?:reached|exceeded)/i,
+  ],
+  [
+    "quota",
+    /billing[_ ](?:error|hard[_ ]limit|not[_ ]active)|payment[_ ]required|free usage exceeded|exhausted your (?:daily )?(?:quota|capacity)/i,
+  ],
+];
+
+const AUTH =
+  /(?:invalid|incorrect|missing|no|expired)[ _-]+(?:x-)?(?:api|access)[ _-]*(?:key|token)|api[ _-]?key (?:is |was )?(?:missing|not (?:found|set|valid)|invalid|expired)|authentication[ _](?:error|fail|required)|unauthori[sz]ed|not (?:logged|signed) in|(?:run|use|type) \S*\/?login\b|log ?in again|(?:oauth|access|bearer|refresh) token\b.{0,60}(?:expired|revoked|invalid|missing)|invalid bearer token|permission[_ ]error|\bforbidden\b|could not resolve authentication|credentials? (?:are |were |is |was |have |has )?(?:missing|not found|expired|invalid)/i;
+
+/** Said by programs that do not tell the status. */
+const SAID_WITHOUT_STATUS: readonly (readonly [ErrorKind, RegExp])[] = [
+  ["auth", AUTH],
+  ["rate-limit", /rate[ _-]?limit|too many requests|resource[_ ]exhausted|throttl/i],
+  [
+    "overloaded",
+    /overloaded|(?:over|at|no|out of) capacity|service[ _]unavailable|temporarily unavailable|internal server error/i,
+  ],
+  [
+    "network",
+    /\bE(?:CONN(?:REFUSED|RESET|ABORTED)|NOTFOUND|AI_AGAIN|TIMEDOUT|HOSTUNREACH|NETUNREACH|PIPE)\b|socket hang up|fetch failed|network (?:error|is unreachable)|connection (?:error|refused|reset|closed|failed|timed out)|unable to connect|cannot connect|could not resolve host|getaddrinfo|timed? ?out|self[- ]signed certificate|certificate (?:has expired|verify failed)/i,
+  ],
+];
+
+const BY_STATUS: Readonly<Record<number, ErrorKind>> = {
+  401: "auth",
+  402: "quota",
+  403: "auth",
+  408: "network",
+  429: "rate-limit",
+  // The provider is in trouble, which passes as having no room does.
+  500: "overloaded",
+  502: "network",
+  503: "overloaded",
+  504: "network",
+  529: "overloaded",
+};
+
+/** A number that stands where a status stands: "API Error: 529", "status code 429", "(401)", "HTTP 503", `"code": 429`. */
+const STATUS_IN_TEXT =
+  /(?:(?:\b(?:status(?: code)?|http(?:\/[\d.]+)?|error(?: code)?)|"(?:code|status)")[ :=]+|\()([45]\d\d)\b/i;
+
+/** Says what kind of failure it is, and how long it is to be left alone where that was told. */
+export function classifyError({ status, text, now }: ToldError): KnownError {
+  const kind = kindOf(text, status);
+  const retryAfterMs = retryHintMs(text) ?? (now === undefined ? undefined : resetAfterMs(text, now));
+  const isPassing = kind === "rate-limit" || kind === "overloaded" || kind === "quota";
+  return { kind, ...(retryAfterMs === undefined || !isPassing ? {} : { retryAfterMs }) };
+}
+
+function kindOf(text: string, status = statusIn(text)): ErrorKind {
+  const byStatus = status === undefined ? undefined : (BY_STATUS[status] ?? (status > 504 ? "network" : undefined));
+  return said(SAID, text) ?? byStatus ?? said(SAID_WITHOUT_STATUS, text) ?? "other";
+}
+
+function said(table: readonly (readonly [ErrorKind, RegExp])[], text: string): ErrorKind | undefined {
+  return table.find(([, pattern]) => pattern.test(text))?.[0];
+}
+
+function statusIn(text: string): number | undefined {
+  const found = STATUS_IN_TEXT.exec(text)?.[1];
+  return found === undefined ? undefined : Number(found);
+}

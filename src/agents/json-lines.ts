@@ -1,0 +1,44 @@
+/** What one line of a program that prints JSON turned out to be. */
+export type JsonLine =
+  | { readonly kind: "object"; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly kind: "text"; readonly text: string }
+  /** The beginning or middle of a line that was too long to come in one piece. */
+  | { readonly kind: "part" };
+
+/** Lines of this length may have been cut by `outputLines`, which hands on longer ones in parts. */
+const CUT_FROM = 64 * 1024;
+/** What is longer than this is not kept in memory to be understood. */
+const LONGEST = 16 * 1024 * 1024;
+
+const PART: JsonLine = { kind: "part" };
+
+/** Understands the lines of one run, and puts those together again that came in parts. */
+export function jsonLines(): (line: string) => JsonLine {
+  let parts: string[] = [];
+  let held = 0;
+  const whole = (line: string): JsonLine => {
+    const text = [...parts, line].join("");
+    const value = line.trimEnd().endsWith("}") ? objectIn(text) : undefined;
+    if (value === undefined && line.length >= CUT_FROM && held + line.length <= LONGEST) {
+      parts.push(line);
+      held += line.length;
+      return PART;
+    }
+    parts = [];
+    held = 0;
+    return value === undefined ? { kind: "text", text } : { kind: "object", value };
+  };
+  return (line) => (parts.length > 0 || line.trimStart().startsWith("{") ? whole(line) : { kind: "text", text: line });
+}
+
+function objectIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

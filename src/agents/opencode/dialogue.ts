@@ -1,0 +1,159 @@
+import { stripVTControlCharacters } from "node:util";
+import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue.ts";
+import { type FormatWatch, formatWatch } from "../format-watch.ts";
+import { jsonLines } from "../json-lines.ts";
+import { asCount, asJson, asNumber, asText, type Json } from "../json-value.ts";
+import type { AgentEvent } from "../port.ts";
+import { type Failure, failureOf, saidFailure, withoutClass } from "./failure.ts";
+import { type LogLine, readLogLine } from "./log-line.ts";
+
+export interface OpenCodeHearing {
+  /** As the user started it, for messages. */
+  readonly program: string;
+  /** OpenCode does not print which model answered. */
+  readonly model: string;
+  readonly now: () => number;
+}
+
+const EXPECTED = '{"type": "step_start", "sessionID": …}, "text", "tool_use", "step_finish"';
+
+/** Understands what `opencode run --format json --print-logs` prints. */
+export function openCodeDialogue(hearing: OpenCodeHearing): Dialogue {
+  return new OpenCodeDialogue(hearing);
+}
+
+class OpenCodeDialogue implements Dialogue {
+  readonly #hearing: OpenCodeHearing;
+  readonly #lines = jsonLines();
+  readonly #format: FormatWatch;
+  #sessionId: string | undefined;
+  /** It has told how it ended: what its log says about the same is no news. */
+  #failed = false;
+  /** An error that only names a line of the log, until that line comes. */
+  #unexplained: { readonly ref: string; readonly failure: Failure } | undefined;
+  readonly #explained = new Map<string, string>();
+
+  constructor(hearing: OpenCodeHearing) {
+    this.#hearing = hearing;
+    this.#format = formatWatch({ program: hearing.program, expected: EXPECTED });
+  }
+
+  read(text: string): Heard {
+    const line = this.#lines(text);
+    if (line.kind === "part") return NOTHING_HEARD;
+    if (line.kind === "text") return this.#text(stripVTControlCharacters(line.text));
+    const events = this.#object(line.value);
+    if (events) this.#format.known();
+    else this.#format.strange(JSON.stringify(line.value));
+    return events ? { events: [...this.#session(line.value), ...events] } : NOTHING_HEARD;
+  }
+
+  close(): readonly AgentEvent[] {
+    return [...(this.#unexplained ? [this.#unexplained.failure] : []), ...this.#format.close()];
+  }
+
+  #session({ sessionID }: Json): AgentEvent[] {
+    const sessionId = asText(sessionID);
+    if (sessionId === undefined || sessionId === "" || sessionId === this.#sessionId) return [];
+    this.#sessionId = sessionId;
+    return [{ type: "session", sessionId }];
+  }
+
+  #object(value: Json): readonly AgentEvent[] | undefined {
+    const part = asJson(value.part);
+    switch (value.type) {
+      case "step_start":
+        return [{ type: "turn" }];
+      case "text": {
+        const text = asText(part.text);
+        return text === undefined ? undefined : [{ type: "text", text }];
+      }
+      case "tool_use":
+        return toolEvents(part);
+      case "step_finish":
+        return this.#usage(part);
+      case "reasoning":
+        return [];
+      case "error":
+        return this.#error(asJson(value.error));
+      default:
+        return undefined;
+    }
+  }
+
+  #usage({ tokens, cost }: Json): AgentEvent[] {
+    const { input, output, reasoning, cache } = asJson(tokens);
+    const { read, write } = asJson(cache);
+    const all = {
+      input: asCount(input) + asCount(read) + asCount(write),
+      output: asCount(output) + asCount(reasoning),
+      cached: asCount(read),
+    };
+    // It says 0 for models whose price it does not know.
+    const costUsd = asCount(cost);
+    if (all.input === 0 && all.output === 0 && costUsd === 0) return [];
+    return [{ type: "usage", model: this.#hearing.model, ...all, ...(costUsd === 0 ? {} : { costUsd }) }];
+  }
+
+  #error(error: Json): AgentEvent[] {
+    this.#failed = true;
+    const failure = failureOf(error, this.#hearing.now());
+    const ref = asText(asJson(error.data).ref);
+    if (ref === undefined) return [failure];
+    const why = this.#explained.get(ref);
+    if (why !== undefined) return [this.#reasonOf(why)];
+    this.#unexplained = { ref, failure };
+    return [];
+  }
+
+  #reasonOf(why: string): Failure {
+    return saidFailure(withoutClass(why), this.#hearing.now());
+  }
+
+  #text(text: string): Heard {
+    const log = readLogLine(text);
+    if (log) return { events: this.#logged(log) };
+    const question = /^!\s+(permission requested: .*?)(?:; auto-rejecting)?$/.exec(text)?.[1];
+    if (question !== undefined) return { events: [{ type: "waiting", question }] };
+    const said = /^Error:\s+(.+)$/.exec(text)?.[1];
+    if (said !== undefined && this.#sessionId === undefined) {
+      this.#format.known();
+      return { events: [saidFailure(said, this.#hearing.now())] };
+    }
+    this.#format.strange(text);
+    return { events: [{ type: "text", text }] };
+  }
+
+  /** Of the log only errors are asked for; all of it is in the run's output. */
+  #logged({ level, fields }: LogLine): AgentEvent[] {
+    this.#format.known();
+    if (level !== "ERROR" && level !== "FATAL") return [];
+    const { ref, error, message = "" } = fields;
+    if (ref !== undefined) return this.#reason(ref, error ?? message);
+    const cause = fields["error.error"] ?? error;
+    if (message !== "stream error" || cause === undefined || this.#failed) return [];
+    return [{ ...saidFailure(withoutClass(cause), this.#hearing.now()), retrying: true }];
+  }
+
+  #reason(ref: string, why: string): AgentEvent[] {
+    if (this.#unexplained?.ref !== ref) {
+      this.#explained.set(ref, why);
+      return [];
+    }
+    this.#unexplained = undefined;
+    return [this.#reasonOf(why)];
+  }
+}
+
+/** A tool is told when it has ended: the call and its result at once. */
+function toolEvents(part: Json): AgentEvent[] | undefined {
+  const id = asText(part.callID) ?? asText(part.id);
+  const name = asText(part.tool);
+  if (id === undefined || name === undefined) return undefined;
+  const state = asJson(part.state);
+  const call: AgentEvent = { type: "tool_call", id, name, input: state.input ?? {} };
+  const exit = asNumber(asJson(state.metadata).exit);
+  const failed = state.status === "error" || (exit !== undefined && exit !== 0);
+  const output = asText(state.output) ?? asText(state.error) ?? "";
+  return [call, { type: "tool_result", id, output, failed }];
+}

@@ -1,0 +1,72 @@
+import { join } from "node:path";
+import type { AdapterSpec } from "../adapter-spec.ts";
+import { asJson } from "../json-value.ts";
+import type { Invocation, Stage } from "../port.ts";
+
+export interface OpenCodeStart {
+  readonly stage: Stage;
+  readonly model?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly sandboxed: boolean;
+}
+
+/** How OpenCode is started without its interface; the prompt comes on stdin. */
+export function openCodeInvocation(spec: AdapterSpec, start: OpenCodeStart): Invocation {
+  const options = [
+    ...["--format", "json"],
+    // It says nothing about a provider that refuses, and tries again in silence: only its log tells.
+    ...["--print-logs", "--log-level", "WARN"],
+    // In a sandbox nobody has to be asked. Elsewhere what would be asked is refused: writing outside the worktree.
+    ...(start.sandboxed ? ["--auto"] : []),
+    // Without a title it asks a model for one.
+    ...(start.sessionId === undefined ? ["--title", `prloom ${start.stage}`] : ["--session", start.sessionId]),
+    ...(start.model === undefined ? [] : ["--model", start.model]),
+    ...(spec.args ?? []),
+  ];
+  return { program: spec.command, args: ["run", ...options] };
+}
+
+/** Files with a repository's instructions, in the order in which OpenCode looks for them; it takes the first. */
+export const INSTRUCTION_FILES = ["AGENTS.md", "CLAUDE.md", "CONTEXT.md"] as const;
+
+export interface OpenCodeSurroundings {
+  readonly cwd: string;
+  readonly projectSettings: boolean;
+  /** The first of INSTRUCTION_FILES that is there. */
+  readonly instructions?: string | undefined;
+  /** OPENCODE_CONFIG_CONTENT as the user set it. */
+  readonly configContent?: string | undefined;
+}
+
+/** What OpenCode finds in its environment: it does not change itself, shares nothing, and leaves the repository's settings. */
+export function openCodeEnvironment(around: OpenCodeSurroundings): Record<string, string> {
+  return {
+    OPENCODE_DISABLE_AUTOUPDATE: "1",
+    OPENCODE_DISABLE_SHARE: "1",
+    OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(configOf(around)),
+    ...(around.projectSettings ? {} : { OPENCODE_DISABLE_PROJECT_CONFIG: "1", OPENCODE_DISABLE_EXTERNAL_SKILLS: "1" }),
+  };
+}
+
+function configOf({ cwd, projectSettings, instructions, configContent }: OpenCodeSurroundings): object {
+  const given = asJson(parsed(configContent ?? "{}"));
+  const own = Array.isArray(given.instructions) ? given.instructions : [];
+  // The switch for settings takes the instructions with it, which are only read.
+  const read = projectSettings || instructions === undefined ? own : [...own, join(cwd, instructions)];
+  return {
+    ...given,
+    ...(read.length === 0 ? {} : { instructions: read }),
+    // Else one refused call ends the whole run, with exit code 0.
+    experimental: { continue_loop_on_deny: true, ...asJson(given.experimental) },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}

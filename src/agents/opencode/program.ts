@@ -1,0 +1,84 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { AgentProgram, HomeItem, Login, Surroundings } from "../program.ts";
+
+/**
+ * Where OpenCode looks for a repository's settings, relative to the worktree and to every folder above it up to the root
+ * of the repository. It has a switch against them, but loads the plugins that these name all the same: only what hides
+ * the files keeps their code from running.
+ */
+export const OPENCODE_PROJECT_SETTINGS = [".opencode", "opencode.json", "opencode.jsonc"] as const;
+
+/** Keys of the providers that OpenCode finds by itself in the environment. */
+const KEYS = [
+  "OPENCODE_API_KEY",
+  "ANTHROPIC_API_KEY",
+  "OPENAI_API_KEY",
+  "OPENROUTER_API_KEY",
+  "GEMINI_API_KEY",
+  "GOOGLE_GENERATIVE_AI_API_KEY",
+  "AI_GATEWAY_API_KEY",
+  "AZURE_API_KEY",
+  "CEREBRAS_API_KEY",
+  "DEEPSEEK_API_KEY",
+  "GROQ_API_KEY",
+  "MISTRAL_API_KEY",
+  "MOONSHOT_API_KEY",
+  "XAI_API_KEY",
+  "ZHIPU_API_KEY",
+  "AWS_BEARER_TOKEN_BEDROCK",
+] as const;
+
+const CONFIG_FILES = ["opencode.json", "opencode.jsonc", "config.json"] as const;
+
+function placesOf({ home, env }: Surroundings): { readonly config: string; readonly data: string } {
+  const config = env.XDG_CONFIG_HOME ? resolve(env.XDG_CONFIG_HOME) : join(home, ".config");
+  const data = env.XDG_DATA_HOME ? resolve(env.XDG_DATA_HOME) : join(home, ".local", "share");
+  return { config: join(config, "opencode"), data: join(data, "opencode") };
+}
+
+function homeItems(where: Surroundings): HomeItem[] {
+  const { config, data } = placesOf(where);
+  return [
+    // Whole: without the packages in it OpenCode asks the registry for them at each start.
+    { from: config, to: ".config/opencode", kind: "config" },
+    { from: join(data, "auth.json"), to: ".local/share/opencode/auth.json", kind: "login" },
+    { from: join(data, "mcp-auth.json"), to: ".local/share/opencode/mcp-auth.json", kind: "login" },
+  ];
+}
+
+function loginOf(where: Surroundings): Login {
+  const { config, data } = placesOf(where);
+  const key = KEYS.find((name) => where.env[name]);
+  if (key !== undefined) return { state: "yes", how: `${key} is set` };
+  const login = join(data, "auth.json");
+  if (existsSync(login)) return { state: "yes", how: `${login} exists` };
+  const settings = CONFIG_FILES.map((name) => join(config, name)).find((path) => existsSync(path));
+  if (settings !== undefined) return { state: "unknown", how: `${settings} may name a provider that needs no login` };
+  return { state: "unknown", how: `there is no ${login}; only models that need no login can be used` };
+}
+
+/** What prloom knows about OpenCode. */
+export const openCodeProgram: AgentProgram = {
+  title: "OpenCode",
+  command: "opencode",
+  versionArgs: ["--version"],
+  least: "1.18.33",
+  install: "npm install -g opencode-ai",
+  login: "opencode auth login",
+  variables: [
+    ...KEYS,
+    "OPENCODE_CONFIG_CONTENT",
+    "OPENCODE_MODELS_URL",
+    "ANTHROPIC_BASE_URL",
+    "OPENAI_BASE_URL",
+    "AZURE_RESOURCE_NAME",
+    "AWS_REGION",
+  ],
+  homeItems,
+  loginOf,
+  openArgs: ({ sessionId, model }) => [
+    ...(sessionId === undefined ? [] : ["--session", sessionId]),
+    ...(model === undefined ? [] : ["--model", model]),
+  ],
+};

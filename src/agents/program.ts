@@ -1,0 +1,40 @@
+/** Where a program keeps what it needs, as the user's environment says; paths are absolute. */
+export interface Surroundings {
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** A file or folder of the user that a program needs in its private home. */
+export interface HomeItem {
+  /** Where it lies for the user, absolute (an environment variable may have moved it). */
+  readonly from: string;
+  /** Where the program looks for it in its private home, relative to that. */
+  readonly to: string;
+  /** `config`: a copy, made anew before each run. `login`: the file itself, since programs renew what is in it. */
+  readonly kind: "config" | "login";
+}
+
+export type Login = { readonly state: "yes" | "no" | "unknown"; readonly how: string };
+
+/** What is known about an agent program before it is started: for `doctor`, `init`, the sandbox and error messages. */
+export interface AgentProgram {
+  /** As its makers write it: "Claude Code". */
+  readonly title: string;
+  /** What is started when the config names no `command`. */
+  readonly command: string;
+  readonly versionArgs: readonly string[];
+  /** The oldest version that prloom was tried with. */
+  readonly least: string;
+  /** A line to type. */
+  readonly install: string;
+  readonly login: string;
+  /** Variables with which a login needs no file, and settings of the provider; passed on to the agent when they are set. */
+  readonly variables: readonly string[];
+  /** Variables that say where its files lie; passed on where the run sees the user's own home. */
+  readonly placeVariables?: readonly string[];
+  homeItems(where: Surroundings): readonly HomeItem[];
+  /** Says whether there is a login, without reading more of it than has to be, and never what it is. */
+  loginOf(where: Surroundings): Login;
+  /** How a person goes on with a conversation by hand in the program's own interface; `[]`: the program cannot. */
+  openArgs(options: { readonly sessionId?: string; readonly model?: string }): readonly string[];
+}

@@ -1,0 +1,90 @@
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const AMOUNT =
+  "\\d+(?:\\.\\d+)?\\s*(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])";
+
+/** "try again in 6m12s", "retry in 12.3s", "retryDelay": "34s", "resets in 2 hours". */
+const AFTER_WORDS = new RegExp(
+  `(?:(?:try|retry|wait|resets?|available)(?: again)?(?: in| after)?|retry[_-]?(?:delay|after))["':=\\s]*((?:${AMOUNT}[\\s,]*(?:and )?)+)`,
+  "i",
+);
+
+/** "retry-after: 30" and "retry after 30": seconds, as HTTP has it. */
+const BARE_SECONDS = /retry[_ -]?after["':=\s]+(\d{1,7})\b(?!\s*(?:ms|m|h|d)\b)/i;
+
+/** The time to wait that a text names as a length of time. */
+export function retryHintMs(text: string): number | undefined {
+  const amounts = AFTER_WORDS.exec(text)?.[1];
+  if (amounts !== undefined) return lengthOf(amounts);
+  const seconds = BARE_SECONDS.exec(text)?.[1];
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
+}
+
+function lengthOf(amounts: string): number {
+  let ms = 0;
+  for (const [, amount = "0", unit = ""] of amounts.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)/gi)) {
+    ms += Number(amount) * (UNIT_MS[shortUnit(unit.toLowerCase())] ?? 0);
+  }
+  return Math.ceil(ms);
+}
+
+function shortUnit(unit: string): string {
+  return unit.startsWith("ms") || unit.startsWith("milli") ? "ms" : unit.slice(0, 1);
+}
+
+/** "usage limit reached|1794743278": seconds or milliseconds since 1970. */
+const EPOCH = /\|\s*(\d{10}(?:\d{3})?)\b/;
+
+/** "resets 3pm (Europe/Berlin)", "resets Nov 18, 9:30am", "resets at 15:00". */
+const CLOCK =
+  /resets?(?: at| on)?\s+(?:([a-z]{3})[a-z]*\.?\s+(\d{1,2}),?\s+(?:at\s+)?)?(\d{1,2})(?::(\d{2}))?\s*([ap]m)?(?:\s*\(([\w/+-]+)\))?/i;
+
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const DAY_MS = 86_400_000;
+
+/** The time until the point at which a text says that a limit ends. */
+export function resetAfterMs(text: string, now: number): number | undefined {
+  const epoch = EPOCH.exec(text)?.[1];
+  if (epoch !== undefined) return Math.max(0, Number(epoch) * (epoch.length > 10 ? 1 : 1000) - now);
+  const clock = CLOCK.exec(text);
+  return clock ? untilClock(clock, now) : undefined;
+}
+
+/** Reckoned with the offset that the zone has now: an hour wrong across a change of the clocks, which does no harm. */
+function untilClock(
+  [, month, day, hour = "0", minute = "0", half, zone]: RegExpExecArray,
+  now: number,
+): number | undefined {
+  if (half === undefined && minute === "0") return undefined;
+  const wall = wallTime(now, zone);
+  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === "pm" ? 12 : 0);
+  const target = new Date(wall);
+  target.setUTCHours(hours, Number(minute), 0, 0);
+  if (month === undefined || day === undefined) {
+    return target.getTime() > wall ? target.getTime() - wall : target.getTime() + DAY_MS - wall;
+  }
+  const index = MONTHS.indexOf(month.toLowerCase());
+  if (index < 0) return undefined;
+  target.setUTCMonth(index, Number(day));
+  if (target.getTime() < wall - DAY_MS) target.setUTCFullYear(target.getUTCFullYear() + 1);
+  return Math.max(0, target.getTime() - wall);
+}
+
+/** What the clock shows in a zone, as if that were UTC; in one that nobody knows, what it shows in UTC. */
+function wallTime(now: number, zone = "UTC"): number {
+  const options = { year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric" } as const;
+  try {
+    const format = new Intl.DateTimeFormat("en-US", {
+      ...options,
+      second: "numeric",
+      hourCycle: "h23",
+      timeZone: zone,
+    });
+    const parts = Object.fromEntries(format.formatToParts(now).map(({ type, value }) => [type, Number(value)]));
+    const { year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+    return Date.UTC(year, month - 1, day, hour, minute, second) + (now % 1000);
+  } catch (error) {
+    if (error instanceof RangeError) return now;
+    throw error;
+  }
+}

@@ -1,0 +1,3 @@
+import { realAgentSuite } from "../testing/real-agent-suite.ts";
+
+realAgentSuite({ program: "opencode", config: { adapter: "opencode" }, refusal: 429, startSeconds: 12 });
