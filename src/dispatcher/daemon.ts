@@ -10,7 +10,7 @@ import { textPath } from "./observe.ts";
 import { daemonRunning, type OwnedLoom, openAsOwner } from "./open.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Scopes } from "./scopes.ts";
-import { outliveStrays, restoreMemory, startExtensions, startOnWatch } from "./starting.ts";
+import { outliveStrays, restoreMemory, startExtensions, startOnWatch, tellEnclosure } from "./starting.ts";
 import { endAllSurvivors } from "./survivors.ts";
 import { createTicker, type Ticker, wakeAll } from "./ticker.ts";
 import { isBusy } from "./upsert.ts";
@@ -67,6 +67,7 @@ async function dispatch(
     return false;
   };
   try {
+    void tellEnclosure(loom);
     await startExtensions(loom);
     forgetStrays = outliveStrays(loom);
     const parts = connect(loom, { stillOwner, onQuiet: () => quiet() });

@@ -1,6 +1,9 @@
 import { nextTodo } from "../plan/markdown.ts";
 import type { PlanView, Step } from "./step.ts";
 
+/** Closing it wakes the plan; only a process that was killed says nothing. Longer than `--until-idle` waits for. */
+const OPENED_LOOK_MS = 15_000;
+
 /**
  * The table of DESIGN section 7 in code: what to do next with one plan. Pure and total. It is asked again after every
  * step and every wake-up, so it never needs to remember anything.
@@ -8,9 +11,14 @@ import type { PlanView, Step } from "./step.ts";
 export function decide(view: PlanView, now: number): Step {
   const { record } = view;
   if (record.deleted) return { kind: "wait", why: "deleted" };
+  if (view.opened === "held") {
+    const why = `a person has it open (prloom open, pid ${record.opened?.pid})`;
+    return { kind: "wait", why, until: now + OPENED_LOOK_MS };
+  }
   if (view.retryAt !== undefined && view.retryAt > now) {
     return { kind: "wait", why: "the last step failed, trying again", until: view.retryAt };
   }
+  if (view.opened === "left") return { kind: "close-opened" };
   if (record.status === "done") return decideDone(view, now);
   if (record.status === "active" && record.inInbox) return { kind: "clear-inbox" };
   if (view.run === "live") return { kind: "wait", why: "an agent is working" };
@@ -99,12 +107,34 @@ function decideCurrent(view: PlanView): Step {
     case "ended":
       return { kind: "verify" };
     case "verified":
-      return { kind: "commit" };
+      return decideVerified(view);
     case "committed":
       return { kind: "tick" };
     default:
       return { kind: "publish" };
   }
+}
+
+/** With `review: todo` another agent reads the work before it is committed. */
+function decideVerified(view: PlanView): Step {
+  const { record } = view;
+  const isDue = wantsReview(view, "todo") && !record.current?.reviewed;
+  if (!record.side && !isDue) return { kind: "commit" };
+  if (view.run === "interrupted") return { kind: "recover-run" };
+  // A review takes its time, in which a person may have changed the TODO under the work.
+  if (!isStillOpen(view)) return { kind: "drop-todo" };
+  return record.side ? decideSide(view) : { kind: "begin-side", stage: "reviewer" };
+}
+
+function wantsReview({ config }: PlanView, when: "todo" | "end"): boolean {
+  return config.ok && config.config.review === when;
+}
+
+/** With `review: end` the whole branch is read once all is done, and again when it has moved since. */
+function isEndReviewDue(view: PlanView): boolean {
+  if (!wantsReview(view, "end")) return false;
+  const reviewed = view.record.reviewedEnd?.head ?? "";
+  return reviewed === "" || (view.head !== undefined && view.head !== reviewed);
 }
 
 /** A person may have reworded, removed or ticked the TODO between two attempts. */
@@ -113,6 +143,10 @@ function isStillOpen(view: PlanView): boolean {
 }
 
 function decideSide(view: PlanView): Step {
+  const { side, current } = view.record;
+  // Who switches the reviewer off need not wait for it: settling it then means calling it off.
+  const isCalledOff = side?.stage === "reviewer" && !wantsReview(view, current ? "todo" : "end");
+  if (isCalledOff && view.run === "none") return { kind: "settle-side" };
   return decideRun(view, { kind: "settle-side" });
 }
 
@@ -123,7 +157,24 @@ function decideRun(view: PlanView, whenEnded: Step): Step {
   if (view.record.hidden) return waits("hidden");
   if (view.record.paused) return waits("paused");
   if (!view.slots.agent) return { kind: "wait", why: "waits for an agent (limits.maxRunningAgents)", slot: "agent" };
-  return { kind: "start-run" };
+  return decideAgent(view);
+}
+
+function decideAgent({ agent, record }: PlanView): Step {
+  switch (agent.kind) {
+    case "free":
+      return { kind: "start-run" };
+    case "busy":
+      return { kind: "wait", why: agent.why, slot: "agent" };
+    case "away":
+      return { kind: "wait", why: agent.why, until: agent.until };
+    case "budget-spent":
+      return {
+        kind: "block",
+        reason: `Its budget is spent: ${agent.reason}.`,
+        hint: `Raise \`limits.budget\` in prloom/config.json, then run \`prloom unblock ${record.id}\`; \`prloom show ${record.id}\` tells what it was spent on.`,
+      };
+  }
 }
 
 function decideNext(view: PlanView): Step {
@@ -139,7 +190,8 @@ function decideNext(view: PlanView): Step {
         hint: `Answer it with \`prloom edit ${record.id}\` (set the item to \`[ ]\`), then run \`prloom unblock ${record.id}\`.`,
       };
     case "all-done":
-      return record.status === "review" ? waits("in review") : { kind: "finish" };
+      if (record.status === "review") return waits("in review");
+      return isEndReviewDue(view) ? { kind: "begin-side", stage: "reviewer" } : { kind: "finish" };
     case "todo":
       return record.status === "review" ? { kind: "reopen" } : { kind: "begin-todo", todo: next.todo };
   }

@@ -21,6 +21,7 @@ import type { Ids } from "../kernel/ids.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import { type PlanEvent, transition } from "../plan/transition.ts";
 import { openBuses } from "./buses.ts";
+import { type Desk, openDesk } from "./desk.ts";
 import { type Extensions, NO_EXTENSIONS } from "./extensions.ts";
 import { type Health, openHealth } from "./health.ts";
 import { bridgeHostOf, hookHostOf, storesOf } from "./hosts.ts";
@@ -71,6 +72,7 @@ export interface Loom {
   readonly stores: StateStores;
   readonly circuits: Circuits;
   readonly health: Health;
+  readonly desk: Desk;
   readonly hookHost: HookHost;
   readonly bridgeHost: BridgeHost;
   /** Plans in whose worktree a plugin's agent works (1) or is about to (0). */
@@ -203,9 +205,10 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
 }
 
 /** What no file knows, in a process that has not begun anything yet. */
-function nothingUnderWay({ paths, clock }: LoomOptions) {
+function nothingUnderWay({ paths, clock, readOnly }: LoomOptions) {
   return {
     health: openHealth(paths, clock),
+    desk: openDesk(paths, clock, readOnly === true),
     live: new Map<string, LiveRun>(),
     commandRuns: new Map<LiveRun, string>(),
     stranded: new Map<string, number>(),

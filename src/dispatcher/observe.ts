@@ -2,13 +2,17 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readExit } from "../agents/runner.ts";
 import { configForPlan } from "../config/presets.ts";
+import { readTip } from "../git/refs.ts";
 import { type Worktree, worktreeHealth } from "../git/worktrees.ts";
+import { isAlive } from "../kernel/process-tree.ts";
 import { dependenciesOf, ownConfigOf } from "../plan/own.ts";
 import { type PlanRecord, parseSourceKey } from "../plan/record.ts";
+import { NOTHING_SPENT, nextDay, overBudget } from "./availability.ts";
 import { isInboxRecord } from "./intake.ts";
 import type { Loom } from "./loom.ts";
 import { hasBus, homeOf, inboxOf } from "./paths.ts";
-import type { Dependencies, PlanView, RunState } from "./step.ts";
+import { stageOf } from "./run-record.ts";
+import type { AgentView, Dependencies, PlanView, RunState } from "./step.ts";
 import type { PlanText } from "./texts.ts";
 
 /** What the scheduler knows and no file says. */
@@ -22,20 +26,43 @@ export interface Surroundings {
 /** Gathers what `decide` needs about one plan; opens only what changed. */
 export function observe(loom: Loom, record: PlanRecord, around: Surroundings): PlanView {
   const text = planText(loom, record);
+  const config = planConfig(loom, record);
+  const head = config.ok && config.config.review === "end" ? headOf(loom, record) : undefined;
   return {
     record,
     doc: text?.doc,
     run: runState(loom, record),
-    config: planConfig(loom, record),
+    config,
     dependencies: record.status === "queued" ? dependencies(loom, record, text) : { kind: "met" },
     worktree: record.worktreeReady ? worktreeHealth(worktreeOf(loom, record)) : "missing",
     hookAgent: loom.hookAgents.has(record.id),
+    ...(record.opened ? { opened: isAlive(record.opened) ? "held" : "left" } : {}),
     bus: around.bus ?? busView(loom, record),
     change: record.changeRequest?.state ?? "none",
+    ...(head === undefined ? {} : { head }),
     slots: around.slots,
+    agent: agentView(loom, record, config),
     cleanAfterMs: loom.config.cleanAfterMs,
     ...(around.retryAt === undefined ? {} : { retryAt: around.retryAt }),
   };
+}
+
+/** Only a plan that waits for a run is asked what it would cost. */
+function agentView(loom: Loom, record: PlanRecord, config: PlanView["config"]): AgentView {
+  if (!config.ok || awaitedRun(record) === undefined) return { kind: "free" };
+  const { limits, agents } = config.config;
+  const spent = overBudget(record.spent ?? NOTHING_SPENT, limits.budget);
+  if (spent !== undefined) return { kind: "budget-spent", reason: spent };
+  const today = overBudget(loom.desk.today(), limits.dailyBudget);
+  if (today !== undefined)
+    return { kind: "away", why: `${today} today (limits.dailyBudget)`, until: nextDay(loom.clock.now()) };
+  const choice = loom.desk.choose(agents[stageOf(record)]);
+  return choice.kind === "free" ? { kind: "free" } : choice;
+}
+
+function headOf(loom: Loom, { branch, worktreeReady }: PlanRecord): string | undefined {
+  const tip = branch !== undefined && worktreeReady ? readTip(loom.paths.commonDir, branch) : undefined;
+  return tip === "absent" ? undefined : tip;
 }
 
 /** The config with the plan's preset and its own wishes laid over it, or why that cannot be. */

@@ -92,4 +92,5 @@ export function inboxOf(paths: Paths, id: string): { text: string; meta: string 
 /** Below a worktree: the run's copy and what the agent claims. */
 export const RUN_COPY = { dir: join("prloom", ".local"), plan: join("prloom", ".local", "plan.md") } as const;
 export const TRIAGE_RESULT = join("prloom", ".local", "triage-result.json");
+export const REVIEW_RESULT = join("prloom", ".local", "review-result.json");
 export const EVIDENCE = join("prloom", ".local", "evidence");

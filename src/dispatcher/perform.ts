@@ -3,8 +3,10 @@ import { blockPlan, changeStatus, type Loom } from "./loom.ts";
 import { activate, clearInbox, restoreWorktree } from "./perform/activate.ts";
 import { beginSide, beginTodo, discardWork, recoverRun } from "./perform/begin.ts";
 import { callPlugins } from "./perform/call-plugins.ts";
+import { closeOpened } from "./perform/close-opened.ts";
 import { cleanWorktree, endPlan } from "./perform/end.ts";
 import { beginFinish, commitTodo, publishTodo, tickTodo } from "./perform/land.ts";
+import { beginReview } from "./perform/review.ts";
 import { settleSide } from "./perform/side.ts";
 import { startAgentRun } from "./perform/start-run.ts";
 import { verify } from "./perform/verify.ts";
@@ -18,6 +20,8 @@ export async function perform(loom: Loom, view: PlanView, step: Doing): Promise<
   switch (step.kind) {
     case "block":
       return blockPlan(loom, record.id, { reason: step.reason, hint: step.hint, cause: "step" });
+    case "close-opened":
+      return closeOpened(loom, record);
     case "call-plugins":
       return callPlugins(loom, record);
     case "clear-inbox":
@@ -25,7 +29,7 @@ export async function perform(loom: Loom, view: PlanView, step: Doing): Promise<
     case "begin-todo":
       return beginTodo(loom, record, step.todo);
     case "begin-side":
-      return beginSide(loom, record, step.stage);
+      return step.stage === "reviewer" ? beginReview(loom, record) : beginSide(loom, record, step.stage);
     case "drop-todo":
       return discardWork(loom, record);
     case "recover-run":

@@ -1,14 +1,11 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import * as z from "zod";
-import { type RunExit, STAGES, type Stage } from "../agents/port.ts";
-import { readExit } from "../agents/runner.ts";
+import { probeSandbox } from "../agents/sandbox/probe.ts";
 import { readThread, type ThreadEntry } from "../bridges/local/thread.ts";
+import type { Budget } from "../config/config.ts";
 import { type CommitSummary, commitsBetween, type DiffStat, diffStat } from "../git/history.ts";
 import { resolveCommit } from "../git/repository.ts";
 import { isoTime } from "../kernel/clock.ts";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
-import { listDir, readTextIfExists } from "../kernel/files.ts";
 import type { Todo } from "../plan/markdown.ts";
 import { type PlanRecord, RECORD_SCHEMA_VERSION } from "../plan/record.ts";
 import { type PlanSummary, summarise } from "../plan/summary.ts";
@@ -18,18 +15,24 @@ import type { FailingBridge } from "./health.ts";
 import type { InboxEntry, InboxProblem } from "./inbox.ts";
 import { hasVanished, idInUse, ownsInboxFile } from "./intake.ts";
 import { type Loom, requireRecord } from "./loom.ts";
-import { observe, planText, textPath, unansweredComments } from "./observe.ts";
+import { observe, planConfig, planText, textPath, unansweredComments } from "./observe.ts";
 import { liveDaemon } from "./owner.ts";
 import { homeOf } from "./paths.ts";
+import { type PlanActivity, readActivity } from "./read-activity.ts";
+import { type AgentsReport, knownProbe, type Probe, readAgents } from "./read-agents.ts";
 import { type BusReport, failingBridges, type PlanBus, planBus, readBuses, watchdogProblem } from "./read-bus.ts";
+import { type RunSummary, type RunTotals, readRuns, readTotals } from "./read-runs.ts";
 
-export interface StatusReport extends BusReport {
-  readonly plans: PlanSummary[];
+export { type RunSummary, readRuns };
+
+/** A plan in the list, with what its agent is doing where one is at it. */
+export type ListedPlan = PlanSummary & { readonly activity?: PlanActivity };
+
+export interface StatusReport extends BusReport, AgentsReport {
+  readonly plans: ListedPlan[];
   /** Bridges whose polls fail, as long as a dispatcher polls them. */
   readonly bridges: { readonly failing: readonly FailingBridge[] };
   readonly daemon: { readonly running: boolean; readonly pid?: number; readonly startedAt?: string };
-  /** What confines the agents; `none` until sandboxing arrives. */
-  readonly sandbox: "none";
   /** Files that cannot become plans, records that cannot be read, and what ended the last dispatcher. */
   readonly problems: readonly InboxProblem[];
 }
@@ -37,6 +40,7 @@ export interface StatusReport extends BusReport {
 /** Everything `prloom status` shows. Reads without a lock and writes nothing. */
 export async function readStatus(loom: Loom): Promise<StatusReport> {
   const daemon = await liveDaemon(loom.paths);
+  const machine = machineLevel(loom, daemon !== undefined);
   const scan = loom.inbox.scan();
   const records = currentRecords(loom, scan.entries);
   const broken: InboxProblem[] = [];
@@ -48,14 +52,27 @@ export async function readStatus(loom: Loom): Promise<StatusReport> {
     reason: message,
     hint: "Mend the file; prloom leaves it as it is.",
   }));
+  const working = plans.flatMap(({ activity }) => (activity && isAtWork(activity) ? [activity.agent] : []));
   return {
     plans,
+    ...readAgents(loom, { machine: await machine, working }),
     ...readBuses(loom, buses),
     bridges: { failing: daemon ? failingBridges(loom) : [] },
     daemon: daemon ? { running: true, pid: daemon.pid, startedAt: daemon.startedAt } : { running: false },
-    sandbox: "none",
     problems: [...scan.problems, ...taken, ...unreadable, ...broken, ...watchdogProblem(loom)],
   };
+}
+
+/** A dispatcher that runs has asked already; else the machine is asked, while the plans are being read. */
+async function machineLevel(loom: Loom, running: boolean): Promise<Probe> {
+  const known = running ? knownProbe(loom) : undefined;
+  if (known) return known;
+  const probe = await probeSandbox();
+  return probe.works ? { sandbox: "sandbox" } : { sandbox: "none", sandboxWhy: probe.why };
+}
+
+function isAtWork({ state }: PlanActivity): boolean {
+  return state === "working" || state === "waiting-for-input" || state === "silent" || state === "stuck";
 }
 
 /** One plan whose files cannot be read is a problem to show, and keeps no other from being shown. */
@@ -63,9 +80,11 @@ function summaryOr(
   loom: Loom,
   record: PlanRecord,
   known: { daemon: DaemonInfo | undefined; broken: InboxProblem[]; bus: PlanBus | undefined },
-): PlanSummary {
+): ListedPlan {
   try {
-    return summaryOf(loom, record, { ...known, isAtRest: known.bus?.resting !== undefined });
+    const summary = summaryOf(loom, record, { ...known, isAtRest: known.bus?.resting !== undefined });
+    const activity = readActivity(loom, record, known.daemon !== undefined);
+    return activity === undefined || activity.state === "none" ? summary : { ...summary, activity };
   } catch (error) {
     const hint = error instanceof PrloomError ? error.hint : `Look at ${homeOf(loom.paths, record.id).home}.`;
     known.broken.push({ file: homeOf(loom.paths, record.id).home, reason: messageOf(error), hint });
@@ -151,54 +170,6 @@ function waitingFor(loom: Loom, record: PlanRecord, known: Known & { readonly tr
   return daemon ? undefined : "no dispatcher is running";
 }
 
-export interface RunSummary {
-  readonly run: number;
-  readonly stage: Stage;
-  readonly agent: string;
-  readonly attempt: number;
-  readonly startedAt: string;
-  readonly dir: string;
-  readonly state: "ended" | "working" | "interrupted";
-  readonly exit?: RunExit;
-}
-
-const runFileSchema = z.object({
-  stage: z.enum(STAGES),
-  agent: z.string(),
-  attempt: z.number(),
-  startedAt: z.string(),
-});
-
-/** Undefined when it is not there or torn: then nothing is known about the run. */
-function readRunFile(file: string): z.infer<typeof runFileSchema> | undefined {
-  try {
-    return runFileSchema.parse(JSON.parse(readTextIfExists(file) ?? ""));
-  } catch {
-    return undefined;
-  }
-}
-
-/** The runs of a plan, oldest first. */
-export function readRuns(loom: Loom, record: PlanRecord, working: boolean): RunSummary[] {
-  const home = homeOf(loom.paths, record.id);
-  const numbers = listDir(home.runs)
-    .map(Number)
-    .filter(Number.isInteger)
-    .sort((a, b) => a - b);
-  return numbers.flatMap((run) => {
-    const file = join(home.run(run), "run.json");
-    const facts = readRunFile(file);
-    if (!facts) return [];
-    const exit = readExit(home.run(run));
-    const state = exit
-      ? ("ended" as const)
-      : working && run >= record.runs
-        ? ("working" as const)
-        : ("interrupted" as const);
-    return [{ run, ...facts, dir: home.run(run), state, ...(exit ? { exit } : {}) }];
-  });
-}
-
 export interface PlanDetail {
   readonly summary: PlanSummary;
   readonly record: PlanRecord;
@@ -206,7 +177,10 @@ export interface PlanDetail {
   readonly text: string | undefined;
   readonly todos: readonly Todo[];
   readonly problems: readonly string[];
-  readonly runs: RunSummary[];
+  readonly runs: (RunSummary & RunTotals)[];
+  readonly activity?: PlanActivity;
+  /** What the plan's agents may spend; no limits where it has none. */
+  readonly budget: Budget;
   readonly commits: CommitSummary[];
   readonly diff: DiffStat | undefined;
   readonly thread: ThreadEntry[];
@@ -224,6 +198,8 @@ export async function readPlanDetail(loom: Loom, id: string): Promise<PlanDetail
     record.branch && record.status !== "queued"
       ? await resolveCommit(loom.repo, `refs/heads/${record.branch}`)
       : undefined;
+  const config = planConfig(loom, record);
+  const activity = readActivity(loom, record, daemon !== undefined);
   const range = head && record.baseSha ? { base: record.baseSha, head } : undefined;
   return {
     summary: summaryOf(loom, record, { daemon, isAtRest: planBus(loom, id).resting !== undefined }),
@@ -232,7 +208,9 @@ export async function readPlanDetail(loom: Loom, id: string): Promise<PlanDetail
     text: text?.text,
     todos: text?.doc.todos ?? [],
     problems: text?.doc.problems ?? [],
-    runs: readRuns(loom, record, daemon !== undefined),
+    runs: readRuns(loom, record, daemon !== undefined).map((run) => ({ ...run, ...readTotals(loom, run) })),
+    budget: config.ok ? config.config.limits.budget : loom.config.limits.budget,
+    ...(activity === undefined ? {} : { activity }),
     commits: range ? await commitsBetween(loom.repo, range.base, range.head) : [],
     diff: range ? await diffStat(loom.repo, range.base, range.head) : undefined,
     thread: readThread(loom.log, id),

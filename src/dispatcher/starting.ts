@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { probeSandbox } from "../agents/sandbox/probe.ts";
 import { localBridge } from "../bridges/local/bridge.ts";
 import { notifyBridge } from "../bridges/notify/bridge.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
@@ -10,6 +11,13 @@ import { healthFile } from "./health.ts";
 import { hookScopeGlobal, type Loom } from "./loom.ts";
 import { coreBridge } from "./routing.ts";
 import { clearNote, readNote, startWatchdog, type Watchdog } from "./watchdog.ts";
+
+/** Writes down how agents are enclosed on this machine, for `prloom status`; nothing waits for that. */
+export async function tellEnclosure(loom: Loom): Promise<void> {
+  const probe = await probeSandbox();
+  if (probe.works) loom.desk.enclosed("sandbox");
+  else loom.desk.enclosed("none", probe.why);
+}
 
 /** Loads plugins and bridges, brings their memory up to date, and calls onStartup. Whatever fails here stops the start. */
 export async function startExtensions(loom: Loom): Promise<void> {

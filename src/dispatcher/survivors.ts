@@ -9,6 +9,7 @@ import type { PlanRecord } from "../plan/record.ts";
 import { putBackInterrupted } from "./hook-agent.ts";
 import type { Loom } from "./loom.ts";
 import { homeOf, type Paths } from "./paths.ts";
+import { clearEnclosure } from "./perform/enclose.ts";
 
 /** Before anything else after a start: ends every process that an earlier dispatcher left alive, and clears up after it. */
 export async function endAllSurvivors(loom: Loom): Promise<number> {
@@ -19,6 +20,7 @@ export async function endAllSurvivors(loom: Loom): Promise<number> {
     // Never activated, so nothing was ever started for it.
     if (record.worktree === undefined) continue;
     ended += await endRunsOf(loom, record);
+    for (const dir of runDirs(loom, record)) await clearEnclosure(dir);
     await putBackInterrupted(loom, record);
     const home = homeOf(loom.paths, record.id);
     for (const dir of [

@@ -46,12 +46,15 @@ const currentSchema = z.strictObject({
   missing: z.string().optional(),
   /** Plugins have seen this run's result in afterTodo; what they changed is verified without asking them again. */
   seen: z.literal(true).optional(),
+  /** How often the reviewer sent it back, and whether it has accepted the tree that is to be committed. */
+  reviews: z.int().min(0).optional(),
+  reviewed: z.literal(true).optional(),
 });
 export type CurrentTodo = z.infer<typeof currentSchema>;
 
-/** A run that is not a TODO's: the designer's or triage's. */
+/** A run that is not a TODO's: the designer's, triage's or the reviewer's. */
 const sideRunSchema = z.strictObject({
-  stage: z.enum(["designer", "triage"]),
+  stage: z.enum(["designer", "triage", "reviewer"]),
   run: z.int().min(1),
   attempt: z.int().min(1),
   baseSha: z.string(),
@@ -60,6 +63,23 @@ const sideRunSchema = z.strictObject({
   missing: z.string().optional(),
 });
 export type SideRun = z.infer<typeof sideRunSchema>;
+
+export const RECORD_STAGES = ["designer", "worker", "triage", "reviewer"] as const;
+
+/** The conversation that a stage goes on with; a program knows only its own. */
+const sessionSchema = z.strictObject({ agent: z.string(), id: z.string(), todoId: z.string().optional() });
+export type StageSession = z.infer<typeof sessionSchema>;
+
+/** What the agents of a plan have spent so far. */
+const spentSchema = z.strictObject({
+  tokens: z.number().min(0),
+  usd: z.number().min(0),
+  ms: z.number().min(0),
+  runs: z.int().min(0),
+  /** Runs up to this number are counted. */
+  upTo: z.int().min(0),
+});
+export type Spent = z.infer<typeof spentSchema>;
 
 const blockedSchema = z.strictObject({
   reason: z.string(),
@@ -117,6 +137,12 @@ export const planRecordSchema = z.strictObject({
     .optional(),
   /** Number of the newest run. */
   runs: z.int().min(0),
+  sessions: z.partialRecord(z.enum(RECORD_STAGES), sessionSchema).optional(),
+  spent: spentSchema.optional(),
+  /** A person is in the worktree with the agent's own interface (`prloom open`): nothing of ours runs there meanwhile. */
+  opened: z.strictObject({ pid: z.int(), startTicks: z.number(), bootId: z.string(), at: z.string() }).optional(),
+  /** The reviewer has looked at the whole branch at this commit (`review: end`), and how often it asked for more. */
+  reviewedEnd: z.strictObject({ head: z.string(), rounds: z.int().min(0) }).optional(),
   changeRequest: changeRequestSchema.optional(),
   outcome: z.enum(["merged", "closed"]).optional(),
   deleted: z.strictObject({ at: z.string(), reason: z.enum(["deleted", "file_removed", "cleaned"]) }).optional(),

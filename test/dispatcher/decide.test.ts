@@ -51,6 +51,7 @@ function view(change: Change): PlanView {
     bus: { fresh: 0, pending: [], ...bus },
     change: "none",
     slots: { agent: true, open: true },
+    agent: { kind: "free" },
     cleanAfterMs: 1000,
     ...rest,
   };
@@ -75,6 +76,29 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
     "a plan that is paused ends what it began",
     { record: { paused: true, hook: { point: "afterTodo", id: "x" } } },
     "call-plugins",
+  ],
+  [
+    "as many of its agent run as may",
+    { record: { current: { ...current, stage: "running" } }, agent: { kind: "busy", why: "waits for claude" } },
+    "wait",
+    /waits for claude/,
+  ],
+  [
+    "its provider said no",
+    { record: { current: { ...current, stage: "running" } }, agent: { kind: "away", why: "claude: 429", until: 99 } },
+    "wait",
+    /429/,
+  ],
+  [
+    "its budget is spent",
+    { record: { current: { ...current, stage: "running" } }, agent: { kind: "budget-spent", reason: "9 of 5 tokens" } },
+    "block",
+    /9 of 5 tokens/,
+  ],
+  [
+    "what has ended is judged, whatever is left to spend",
+    { record: { current: { ...current, stage: "ended" } }, agent: { kind: "budget-spent", reason: "x" } },
+    "verify",
   ],
   ["a plugin's agent has the worktree for itself", { hookAgent: true }, "wait", /plugin/],
   [

@@ -145,8 +145,8 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2,
 
   test("delete ends an initCommand that runs, and is no failure of the plan", async () => {
     const { project } = make();
-    const started = join(project.home, "started");
-    project.config({ initCommands: [`echo yes > ${started}; sleep 600`, "sleep 601"] });
+    const started = join(project.root, "prloom", ".local", "worktrees", "unwanted", "started");
+    project.config({ initCommands: ["echo yes > started; sleep 600", "sleep 601"] });
     project.plan("unwanted", ["one"]);
     const daemon = await startDaemon(project);
     await appears(started);

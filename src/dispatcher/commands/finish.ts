@@ -12,6 +12,7 @@ import { isInboxRecord } from "../intake.ts";
 import { type Loom, requireRecord, updateRecord } from "../loom.ts";
 import { deferredComments, planText, unansweredComments } from "../observe.ts";
 import { inboxOf } from "../paths.ts";
+import { removePrivateHomes } from "../perform/enclose.ts";
 import { cleanWorktree, endPlan } from "../perform/end.ts";
 import { allowed } from "./state.ts";
 
@@ -132,6 +133,7 @@ function requireDeleted(loom: Loom, record: PlanRecord): PlanRecord {
 
 async function removeRest(loom: Loom, record: PlanRecord): Promise<void> {
   if (record.worktree) await removeWorktree(loom.repo, record.worktree);
+  await removePrivateHomes(loom, record);
 }
 
 /** Removes the worktrees of plans that are done, or of one plan that is. */

@@ -45,6 +45,8 @@ export function blockByPerson(loom: Loom, id: string, reason: string): void {
 /** Clears the reason and lets what it stopped be tried again; `reset` drops what the unfinished TODO left behind. */
 export async function unblockPlan(loom: Loom, id: string, reset: boolean): Promise<{ wasBlocked: boolean }> {
   const record = allowed(loom, id, "unblock");
+  // Also for one that only waits: whoever types it wants its agents to be tried now.
+  loom.desk.forgive();
   // Nothing to clear; and its agent may be at work, whose tree must not be touched.
   if (!record.blocked) return { wasBlocked: false };
   const vanished = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) !== "ok";

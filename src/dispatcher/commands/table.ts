@@ -4,8 +4,9 @@ import { takePlan, takeWholeInbox } from "../intake.ts";
 import type { Loom } from "../loom.ts";
 import { dropDead, pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan, mergePlan } from "./finish.ts";
+import { closePlan, openPlan, refuseWhileOpen } from "./open.ts";
 import { blockByPerson, queuePlan, setHidden, setPaused, unblockPlan } from "./state.ts";
-import { commentOn, editPlan } from "./talk.ts";
+import { commentOn, editPlan, sendTo } from "./talk.ts";
 
 interface OwnerCommand {
   run(loom: Loom, args: unknown): Promise<unknown> | unknown;
@@ -19,6 +20,7 @@ function command<T extends z.ZodType>(
 }
 
 const plan = z.object({ plan: z.string() });
+const who = z.object({ pid: z.int(), startTicks: z.number(), bootId: z.string() });
 const letters = z.object({ id: z.string().optional(), all: z.boolean().default(false) });
 
 /** Everything that changes a plan and so needs the owner; the CLI calls these through the daemon or alone. */
@@ -29,12 +31,14 @@ export const OWNER_COMMANDS = {
   pause: command(plan, (loom, args) => setPaused(loom, args.plan, true)),
   resume: command(plan, (loom, args) => setPaused(loom, args.plan, false)),
   block: command(plan.extend({ reason: z.string() }), (loom, args) => blockByPerson(loom, args.plan, args.reason)),
-  unblock: command(plan.extend({ reset: z.boolean().default(false) }), (loom, args) =>
-    unblockPlan(loom, args.plan, args.reset),
-  ),
-  delete: command(plan.extend({ branch: z.boolean().default(false) }), (loom, args) =>
-    deletePlan(loom, args.plan, args),
-  ),
+  unblock: command(plan.extend({ reset: z.boolean().default(false) }), (loom, args) => {
+    if (args.reset) refuseWhileOpen(loom, args.plan);
+    return unblockPlan(loom, args.plan, args.reset);
+  }),
+  delete: command(plan.extend({ branch: z.boolean().default(false) }), (loom, args) => {
+    refuseWhileOpen(loom, args.plan);
+    return deletePlan(loom, args.plan, args);
+  }),
   clean: command(z.object({ plan: z.string().optional() }), (loom, args) => cleanPlans(loom, args.plan)),
   merge: command(plan.extend({ force: z.boolean().default(false) }), (loom, args) => mergePlan(loom, args.plan, args)),
   poll: command(z.object({ bridge: z.string().optional() }), (loom, args) => pollNow(loom, args.bridge)),
@@ -45,6 +49,19 @@ export const OWNER_COMMANDS = {
     (loom, { plan: id, body, author, todo }) =>
       commentOn(loom, id, { body, author, ...(todo === undefined ? {} : { todo }) }),
   ),
+  send: command(plan.extend({ text: z.string(), author: z.string() }), (loom, { plan: id, text, author }) =>
+    sendTo(loom, id, { text, author }),
+  ),
+  open: command(
+    plan.extend({
+      who: who.exactOptional(),
+      now: z.boolean().default(false),
+      agent: z.string().exactOptional(),
+      shell: z.boolean().default(false),
+    }),
+    (loom, { plan: id, ...request }) => openPlan(loom, id, request),
+  ),
+  close: command(plan.extend({ who }), (loom, args) => closePlan(loom, args.plan, args.who)),
   edit: command(
     plan.extend({ text: z.string(), basedOn: z.string().optional() }),
     (loom, { plan: id, text, basedOn }) => editPlan(loom, id, { text, ...(basedOn === undefined ? {} : { basedOn }) }),

@@ -1,8 +1,11 @@
-import { localComment } from "../../bridges/local/thread.ts";
+import { LOCAL_TARGET, localComment } from "../../bridges/local/thread.ts";
+import type { BusEvent } from "../../bus/types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import { parsePlan } from "../../plan/markdown.ts";
+import { whyItWaits } from "../judge-message.ts";
 import { type Loom, requireRecord } from "../loom.ts";
+import { AGENT_MESSAGE, listenTo, type MessageFate, viewOf } from "../messages.ts";
 import { planText, textPath } from "../observe.ts";
 
 /** A person's words, to the whole plan or to one TODO (counted from 1, as people do). */
@@ -45,6 +48,80 @@ function todoAt(loom: Loom, id: string, number: number): string {
     `${id} has no TODO ${number}; it has ${todos.length}.`,
     `\`prloom show ${id}\` numbers them.`,
   );
+}
+
+/** A longer one is a file; an agent reads those by itself. */
+const LONGEST_MESSAGE = 32 * 1024;
+
+/** How long whoever sends a message waits to hear what became of it; most programs look between two steps of theirs. */
+const FATE_WAIT_MS = 3000;
+
+export interface SentMessage {
+  readonly eventId: string;
+  readonly fate: MessageFate;
+}
+
+/** A person's words to the plan's agent. On record before anything else; tells what became of them as far as it is known. */
+export async function sendTo(loom: Loom, id: string, message: { text: string; author: string }): Promise<SentMessage> {
+  const record = requireRecord(loom, id);
+  const { text, author } = message;
+  // A plan that waits at a gate is to be answered there; the place for that hint, when there are gates.
+  if (record.status === "done")
+    throw new PrloomError("plan-state", `${id} is done; no agent works on it.`, "`prloom new` makes a new plan.");
+  if (text.trim() === "")
+    throw new PrloomError("usage", "The message is empty.", `Type: prloom send ${id} "what you want to say"`);
+  if (text.length > LONGEST_MESSAGE) {
+    const most = `${LONGEST_MESSAGE / 1024} KB`;
+    const hint = "Put it into a file of the repository, or into the plan (`prloom edit`), and say where it is.";
+    throw new PrloomError("record-too-large", `The message is longer than ${most}.`, hint);
+  }
+  const eventId = `local-${loom.ids.ulid(loom.clock.now())}`;
+  const fate = loom.poll ? hearOf(loom, eventId) : undefined;
+  loom.bus(id).appendEvents([messageEvent({ id: eventId, planId: id, author, text })]);
+  loom.wakeBus(id);
+  const told = await fate;
+  return { eventId, fate: told ?? { kind: "waits", ...waitsFor(loom, id, eventId) } };
+}
+
+function messageEvent(message: { id: string; planId: string; author: string; text: string }): BusEvent {
+  return {
+    id: message.id,
+    source: "local",
+    type: AGENT_MESSAGE,
+    severity: "info",
+    title: `Message by ${message.author}`,
+    body: message.text,
+    replyTo: { target: LOCAL_TARGET, token: message.planId },
+    context: { author: { login: message.author, permission: "write" } },
+  };
+}
+
+/** The last that is known of a message when nothing more can be said, or the time is over; undefined: nothing. */
+function hearOf(loom: Loom, eventId: string): Promise<MessageFate | undefined> {
+  return new Promise((resolve) => {
+    let last: MessageFate | undefined;
+    const end = (): void => {
+      clearTimeout(timer);
+      loom.stop.signal.removeEventListener("abort", end);
+      forget();
+      resolve(last);
+    };
+    const timer = setTimeout(end, FATE_WAIT_MS);
+    loom.stop.signal.addEventListener("abort", end);
+    const forget = listenTo(loom, eventId, (fate) => {
+      last = fate;
+      if (fate.kind !== "handed") end();
+    });
+  });
+}
+
+function waitsFor(loom: Loom, id: string, eventId: string): { why: string; hint?: string } {
+  const plugins = loom
+    .bus(id)
+    .waitingHandlers(eventId)
+    .map((handler) => handler.replace(/^onEvent:/, ""));
+  if (plugins.length > 0) return { why: `${plugins.join(", ")} put it off` };
+  return whyItWaits(viewOf(loom, requireRecord(loom, id)));
 }
 
 /** Replaces the text of a plan, if it is still the one that the editor was given. */

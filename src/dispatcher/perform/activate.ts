@@ -72,7 +72,7 @@ export async function restoreWorktree(loom: Loom, record: PlanRecord, config: Pl
     worktreeName,
     // What was in the old tree is gone, so a TODO under way starts anew, as the same attempt.
     ...(now.current && now.current.stage !== "committed" && now.current.stage !== "ticked"
-      ? { current: { ...now.current, stage: "running", run: now.runs + 1 }, runs: now.runs + 1 }
+      ? { current: { ...now.current, stage: "running", run: now.runs + 1 }, runs: now.runs + 1, side: undefined }
       : {}),
   }));
 }

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { endSurvivors, readExit } from "../../agents/runner.ts";
+import { restoreTree } from "../../git/aside.ts";
 import { headState } from "../../git/head.ts";
 import { repairGitFile } from "../../git/repair.ts";
 import { branchTip } from "../../git/repository.ts";
@@ -10,9 +11,10 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 import { type Todo, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { type Loom, updateRecord } from "../loom.ts";
-import { awaitedRun, worktreeOf } from "../observe.ts";
+import { type Loom, requireRecord, updateRecord } from "../loom.ts";
+import { awaitedRun, planConfig, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
+import { canGoOn, countRun } from "./count-run.ts";
 import { hookDue } from "./hook-due.ts";
 
 /** Records which TODO comes next and from which commit, before anything of it happens. */
@@ -21,6 +23,8 @@ export async function beginTodo(loom: Loom, record: PlanRecord, todo: Todo): Pro
   updateRecord(loom, record.id, (now) => ({
     current: { todoId: todo.id, attempt: 1, baseSha, stage: "running", run: now.runs + 1 },
     runs: now.runs + 1,
+    // The branch is about to move: what the reviewer said of it no longer holds.
+    ...(now.reviewedEnd ? { reviewedEnd: { ...now.reviewedEnd, head: "" } } : {}),
     ...hookDue(loom, now, "beforeTodo", todo),
   }));
   loom.report({ planId: record.id, level: "info", text: `TODO ${todo.index + 1}: ${todoTitle(todo)}` });
@@ -44,7 +48,8 @@ export async function beginSide(loom: Loom, record: PlanRecord, stage: "designer
   }));
 }
 
-async function branchHead(loom: Loom, record: PlanRecord): Promise<string> {
+/** The commit that the plan's branch stands at. */
+export async function branchHead(loom: Loom, record: PlanRecord): Promise<string> {
   const sha = await branchTip(loom.repo, record.branch ?? "");
   if (sha) return sha;
   throw new PrloomError(
@@ -61,17 +66,25 @@ async function branchHead(loom: Loom, record: PlanRecord): Promise<string> {
  */
 export async function recoverRun(loom: Loom, record: PlanRecord): Promise<void> {
   const number = awaitedRun(record);
-  const baseSha = record.current?.baseSha ?? record.side?.baseSha;
-  if (number === undefined || baseSha === undefined) return;
+  if (number === undefined) return;
   const runDir = homeOf(loom.paths, record.id).run(number);
   await endSurvivors(runDir, { graceMs: loom.config.limits.stopGraceMs });
   if (readExit(runDir)) return;
+  countRun(loom, record.id, number);
   crashPoint("recover:ended");
-  await takeBack(loom, record, { baseSha, patch: join(runDir, "partial.patch") });
+  await takeBackInterrupted(loom, record, join(runDir, "partial.patch"));
   crashPoint("recover:reset");
   updateRecord(loom, record.id, (now) => nextRun(now, {}));
   giveUpOnStranded(loom, record, runDir);
   loom.report({ planId: record.id, level: "warn", text: `run ${number} was interrupted; starting it again` });
+}
+
+/** An agent that can go on with its conversation finds the tree as it left it. */
+async function takeBackInterrupted(loom: Loom, record: PlanRecord, patch: string): Promise<void> {
+  const now = requireRecord(loom, record.id);
+  const config = planConfig(loom, now);
+  if (config.ok && canGoOn(loom, now, config.config)) return;
+  await takeBackRun(loom, record, patch);
 }
 
 /** A shim that dies again and again (killed by something, no memory) must not become a loop. */
@@ -85,6 +98,20 @@ function giveUpOnStranded(loom: Loom, record: PlanRecord, runDir: string): void 
     `Its run ended ${MOST_STRANDED} times in a row without an exit; something ends the processes around the agent.`,
     `${join(runDir, "shim.log")} may tell more. \`prloom unblock ${record.id}\` tries again.`,
   );
+}
+
+/**
+ * Takes back what the run that the record waits for did to the tree. Under a reviewer lies the work of a TODO that is
+ * verified and not yet committed: that stays as it was.
+ */
+export async function takeBackRun(loom: Loom, record: PlanRecord, patch: string): Promise<void> {
+  const { current, side, branch = "" } = record;
+  const baseSha = current?.baseSha ?? side?.baseSha;
+  if (baseSha === undefined) return;
+  if (!side || current?.tree === undefined) return takeBack(loom, record, { baseSha, patch });
+  ensureDir(dirname(patch));
+  const kept = { tree: current.tree, branch, head: baseSha, leaveOut: loom.config.copyFiles };
+  await restoreTree(worktreeOf(loom, record), kept, patch);
 }
 
 /** Keeps what the tree has beyond `baseSha` as a patch and puts the tree back there. */
@@ -101,9 +128,10 @@ export async function takeBack(loom: Loom, record: PlanRecord, to: { baseSha: st
 /** The record with a new run number for the same work; `changes` go to the current TODO or the side run. */
 export function nextRun(record: PlanRecord, changes: { attempt?: number; missing?: string }): Partial<PlanRecord> {
   const run = record.runs + 1;
+  // First: the reviewer runs while the TODO that it looks at waits for its commit.
+  if (record.side) return { runs: run, side: { ...record.side, ...changes, run } };
   if (record.current)
     return { runs: run, current: { ...record.current, ...changes, seen: undefined, stage: "running", run } };
-  if (record.side) return { runs: run, side: { ...record.side, ...changes, run } };
   return {};
 }
 

@@ -1,9 +1,15 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { agentEnvironment } from "../../agents/environment.ts";
-import { endSurvivors, outputTail, probePidNamespace, startRun } from "../../agents/runner.ts";
+import type { Invocation, RunExit } from "../../agents/port.ts";
+import { endSurvivors, outputTail, startRun } from "../../agents/runner.ts";
+import type { StageAgent } from "../../config/presets.ts";
+import { repairGitFile } from "../../git/repair.ts";
+import { removeTree } from "../../git/tree.ts";
+import { PrloomError } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
-import { worktreeOf } from "../observe.ts";
+import { planConfig, worktreeOf } from "../observe.ts";
+import { clearEnclosure, type Enclosure, enclose } from "./enclose.ts";
 import { refuseStart, StepInterrupted } from "./interrupted.ts";
 
 export interface CommandOutcome {
@@ -15,43 +21,87 @@ export interface CommandOutcome {
 const TAIL_BYTES = 8 * 1024;
 
 /**
- * Runs one of the user's commands (a check, an initCommand) in the worktree with the agent's environment: what an agent
- * wrote there must never run with more than the agent has.
+ * Runs one of the user's commands (a check, an initCommand) in the worktree, in the agent's sandbox and environment: what an
+ * agent wrote there must never run with more than the agent has.
  */
 export async function runCommand(
   loom: Loom,
   record: PlanRecord,
   options: { command: string; runDir: string; env: Readonly<Record<string, string>> },
 ): Promise<CommandOutcome> {
-  const { command, runDir } = options;
-  const graceMs = loom.config.limits.stopGraceMs;
+  const { command, runDir, env } = options;
+  const ended = await runEnclosed(loom, record, { invocation: { shell: command }, runDir, env: () => env });
+  if (ended === "interrupted") throw new StepInterrupted(`${command} was interrupted`);
+  if (ended.reason === "exited" && ended.code === 0) return { ok: true, summary: "" };
+  return { ok: false, summary: `\`${command}\` ${howItEnded(ended)}.${endOfOutput(runDir)}` };
+}
+
+/** In words: with what a command ended, or why it was ended. */
+export function howItEnded(exit: RunExit): string {
+  if (exit.reason === "exited") return `ended with ${exit.code ?? exit.signal}`;
+  return `was ended (${exit.reason}${exit.error === undefined ? "" : `: ${exit.error}`})`;
+}
+
+/** The end of what a run printed, as a paragraph; "" when it printed nothing. */
+export function endOfOutput(runDir: string): string {
+  const tail = outputTail(runDir, TAIL_BYTES).trimEnd();
+  return tail === "" ? "" : `\nThe end of its output:\n${tail}`;
+}
+
+export interface EnclosedCommand {
+  readonly invocation: Invocation;
+  readonly runDir: string;
+  /** Its own variables; they may depend on how it is enclosed. */
+  env(enclosure: Enclosure): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+}
+
+/** Runs a program in the worktree as the worker's agent would run it, and leaves its output in `runDir`. */
+export async function runEnclosed(
+  loom: Loom,
+  record: PlanRecord,
+  command: EnclosedCommand,
+): Promise<RunExit | "interrupted"> {
+  const { runDir } = command;
+  const { stopGraceMs: graceMs, checkTimeoutMs, maxOutputBytes } = loom.config.limits;
   if (existsSync(runDir)) {
     await endSurvivors(runDir, { graceMs });
-    rmSync(runDir, { recursive: true, force: true });
+    await removeTree(runDir);
   }
+  const worktree = worktreeOf(loom, record);
   const runId = `${record.uid}/${runDir.split("/runs/").at(-1)}/${loom.ids.random(4)}`;
-  const pidNamespace = await probePidNamespace();
-  refuseStart(loom, record);
-  const run = startRun({
-    pidNamespace,
-    runDir,
-    runId,
-    cwd: worktreeOf(loom, record).path,
-    invocation: { shell: command },
-    stdin: "",
-    env: { ...agentEnvironment(loom.environment, { vars: {}, extra: options.env }), PRLOOM_RUN_ID: runId },
-    limits: {
-      deadlineMs: loom.config.limits.checkTimeoutMs,
-      silenceMs: loom.config.limits.checkTimeoutMs,
-      maxOutputBytes: loom.config.limits.maxOutputBytes,
-      graceMs,
-    },
-  });
-  loom.commandRuns.set(run, record.id);
-  const exit = await run.ended.finally(() => loom.commandRuns.delete(run));
-  if (exit === "interrupted") throw new StepInterrupted(`${command} was interrupted`);
-  if (exit.reason === "exited" && exit.code === 0) return { ok: true, summary: "" };
-  const how = exit.reason === "exited" ? `ended with ${exit.code ?? exit.signal}` : `was ended (${exit.reason})`;
-  const tail = outputTail(runDir, TAIL_BYTES).trimEnd();
-  return { ok: false, summary: `\`${command}\` ${how}.${tail === "" ? "" : `\nThe end of its output:\n${tail}`}` };
+  await repairGitFile(worktree);
+  const enclosure = await enclose(loom, record, { agent: workerOf(loom, record), runDir });
+  try {
+    const own = agentEnvironment(loom.environment, { vars: {}, extra: await command.env(enclosure) });
+    refuseStart(loom, record);
+    const run = startRun({
+      wrapper: enclosure.wrapper,
+      runDir,
+      runId,
+      cwd: worktree.path,
+      invocation: command.invocation,
+      stdin: "",
+      env: { ...overlaid(own, enclosure.env), PRLOOM_RUN_ID: runId },
+      limits: { deadlineMs: checkTimeoutMs, silenceMs: checkTimeoutMs, maxOutputBytes, graceMs },
+    });
+    loom.commandRuns.set(run, record.id);
+    return await run.ended.finally(() => loom.commandRuns.delete(run));
+  } finally {
+    await clearEnclosure(runDir);
+  }
+}
+
+/** An environment with what an enclosure says laid over it. */
+export function overlaid(
+  env: Readonly<Record<string, string>>,
+  over: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const entries = Object.entries({ ...env, ...over });
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+function workerOf(loom: Loom, record: PlanRecord): StageAgent {
+  const config = planConfig(loom, record);
+  if (config.ok) return config.config.stages.worker;
+  throw new PrloomError("config-invalid", config.reason, "Mend prloom/config.json; `prloom doctor` checks it.");
 }

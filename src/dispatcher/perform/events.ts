@@ -7,6 +7,7 @@ import { addTodoContext } from "../../plan/edit.ts";
 import { todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
+import { AGENT_MESSAGE, keepMessage, messageSettled } from "../messages.ts";
 import { planText, textPath } from "../observe.ts";
 import { mayWrite } from "../rights.ts";
 
@@ -16,7 +17,7 @@ export interface OfferedEvent {
   readonly by?: string;
 }
 
-/** What prloom does with an event that its plugins are done with: triage, a TODO's context, or nothing. */
+/** What prloom does with an event that its plugins are done with: triage, a TODO's context, its agent, or nothing. */
 export function takeEvent(loom: Loom, record: PlanRecord, { event, by }: OfferedEvent): void {
   const bus = loom.bus(record.id);
   if (!bus.attempt(event.id, "dispatcher").allowed) return;
@@ -35,6 +36,8 @@ export function takeEvent(loom: Loom, record: PlanRecord, { event, by }: Offered
     },
     { sync: false },
   );
+  // Only now: what plugins said about it is on record, and a kill from here on finds the message kept.
+  if (event.type === AGENT_MESSAGE) messageSettled(loom, record, { id: event.id, by });
 }
 
 /** Words that cannot be put into the plan's text (an open code fence, say) are triaged like any others. */
@@ -47,13 +50,21 @@ function takeOrTriage(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
   }
 }
 
-type Taken = { kind: "pending" } | { kind: "ignored"; reason: string } | { kind: "context"; todo: string };
+type Taken =
+  | { kind: "pending" }
+  | { kind: "message" }
+  | { kind: "ignored"; reason: string }
+  | { kind: "context"; todo: string };
 
 function judgeEvent(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
   const author = event.context?.author;
   if (author?.self) return { kind: "ignored", reason: "our own" };
   if (author && !mayWrite(author)) {
     return { kind: "ignored", reason: `${author.login} may not write to the repository` };
+  }
+  if (author && event.type === AGENT_MESSAGE) {
+    keepMessage(loom, record.id, event, author.login);
+    return { kind: "message" };
   }
   const todoId = event.context?.todo;
   const text = planText(loom, record);

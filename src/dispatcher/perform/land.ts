@@ -11,6 +11,7 @@ import type { ChangeRequest, PlanRecord } from "../../plan/record.ts";
 import { changeStatus, type Loom, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
+import { hookedMessage, stepMessage } from "./commit-hooks.ts";
 import { hookDue } from "./hook-due.ts";
 import { claimsOf } from "./verify.ts";
 
@@ -26,12 +27,12 @@ export async function commitTodo(loom: Loom, record: PlanRecord): Promise<void> 
   const atBase = readTip(worktree.commonDir, record.branch ?? "") === current.baseSha;
   const done = atBase ? undefined : await findStepCommit(worktree, { baseSha: current.baseSha, ...trailer });
   if (!done) {
-    const todo = currentTodo(loom, record);
     // A git that was killed while it staged or committed left its locks.
     await clearLeftovers(worktree, record.branch ?? "");
-    const message = `${todo ? todoTitle(todo) : current.todoId}\n\nPlan: ${record.id}`;
+    const hooked = hookedMessage(loom, record);
     const sha = await commitStep(worktree, {
-      message,
+      message: hooked ?? stepMessage(currentTodo(loom, record), record),
+      hooked: hooked !== undefined,
       trailer,
       branch: record.branch ?? "",
       identity: loom.identity,

@@ -6,6 +6,9 @@ import type { Loom } from "../loom.ts";
 import { worktreeOf } from "../observe.ts";
 import { EVIDENCE, homeOf, RUN_COPY } from "../paths.ts";
 
+/** The copy as an agent left it, beside the run's other files; only where another run needs the place of the copy. */
+export const LEFT = "left.md";
+
 /**
  * The agent's own copy of the plan, made anew before each run: what an earlier run left there, links included, is gone.
  * Only the difference that this run leaves behind is read afterwards, as claims.

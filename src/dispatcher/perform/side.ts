@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { outputTail, readExit } from "../../agents/runner.ts";
+import { lastWords } from "../../agents/run-log.ts";
+import { readExit } from "../../agents/runner.ts";
 import { parseTriageResult, type TriageResult } from "../../agents/triage-result.ts";
 import { actionId } from "../../bus/settlement.ts";
 import type { BusEvent, ReplyAddress } from "../../bus/types.ts";
@@ -10,41 +11,62 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextNoFollow } from "../../kernel/files.ts";
 import { appendTodos, setTodoState } from "../../plan/edit.ts";
 import { parsePlan } from "../../plan/markdown.ts";
-import type { PlanRecord } from "../../plan/record.ts";
+import type { PlanRecord, SideRun } from "../../plan/record.ts";
 import { blockPlan, type Loom, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
-import { homeOf, RUN_COPY, TRIAGE_RESULT } from "../paths.ts";
-import { nextRun, takeBack } from "./begin.ts";
+import { homeOf, REVIEW_RESULT, RUN_COPY, TRIAGE_RESULT } from "../paths.ts";
+import { nextRun, takeBackRun } from "./begin.ts";
+import { countRun } from "./count-run.ts";
 import { hookDue } from "./hook-due.ts";
 import { asidePatch } from "./land.ts";
+import { settleRefusal } from "./refused.ts";
+import { dropReview, type LeftReview, takeReview } from "./review.ts";
 
-/** The designer's or triage's run has ended: takes its result, and nothing else it may have done to the tree. */
+/** A run of the designer, triage or the reviewer has ended: takes its result, and nothing else that it did to the tree. */
 export async function settleSide(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
   const { side } = record;
   if (!side) return;
   const runDir = homeOf(loom.paths, record.id).run(side.run);
   const exit = readExit(runDir);
+  const summary = countRun(loom, record.id, side.run);
+  if (side.stage === "reviewer" && config.review !== (record.current ? "todo" : "end")) {
+    await putAside(loom, record);
+    return dropReview(loom, record);
+  }
   if (exit?.reason === "spawn-failed") {
     const reason = `The agent could not be started: ${exit.error ?? "unknown error"}`;
     const hint = `Install it or mend \`agents\` in prloom/config.json (\`prloom doctor\` checks it), then run \`prloom unblock ${record.id}\`.`;
     blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) => nextRun(now, {}));
     return;
   }
-  const worktree = worktreeOf(loom, record);
-  const left = readTextNoFollow(worktree.path, side.stage === "designer" ? RUN_COPY.plan : TRIAGE_RESULT);
+  const left = readTextNoFollow(worktreeOf(loom, record).path, RESULTS[side.stage]);
   await putAside(loom, record);
-  const problem = side.stage === "designer" ? takeDesign(loom, record, left) : await takeTriage(loom, record, left);
+  const problem = await takeResult(loom, record, { left, config });
   if (problem === undefined) return;
-  const tail = outputTail(runDir, 2000).trim();
+  if (await settleRefusal(loom, record, config, summary)) return;
+  const tail = lastWords(runDir, 2000).trim();
   retrySide(loom, record, { config, missing: `${problem}${tail === "" ? "" : `\nThe end of its output:\n${tail}`}` });
 }
 
-/** Designer and triage write no source: what they changed in the tree is kept as a patch and taken back. */
+const RESULTS = { designer: RUN_COPY.plan, triage: TRIAGE_RESULT, reviewer: REVIEW_RESULT } as const;
+
+/** Undefined, or why what it left cannot be used. */
+function takeResult(
+  loom: Loom,
+  record: PlanRecord,
+  review: LeftReview,
+): Promise<string | undefined> | string | undefined {
+  if (record.side?.stage === "designer") return takeDesign(loom, record, review.left);
+  if (record.side?.stage === "reviewer") return takeReview(loom, record, review);
+  return takeTriage(loom, record, review.left);
+}
+
+/** None of these writes source: what they changed in the tree is kept as a patch and taken back. */
 async function putAside(loom: Loom, record: PlanRecord): Promise<void> {
   const { side } = record;
   if (!side) return;
   const patch = asidePatch(loom, record, side.run);
-  await takeBack(loom, record, { baseSha: side.baseSha, patch });
+  await takeBackRun(loom, record, patch);
   if (existsSync(patch))
     loom.report({ planId: record.id, level: "warn", text: `the ${side.stage} changed files; put aside in ${patch}` });
 }
@@ -54,13 +76,18 @@ function retrySide(loom: Loom, record: PlanRecord, failure: { config: PlanConfig
   if (!side) return;
   if (side.attempt >= failure.config.limits.attemptsPerTodo) {
     const reason = `The ${side.stage} gave no usable result in ${side.attempt} attempts. ${failure.missing}`;
-    const hint = `Look with \`prloom logs ${record.id}\`, then \`prloom unblock ${record.id}\` tries again.`;
+    const hint = `Look with \`prloom logs ${record.id}\`, then \`prloom unblock ${record.id}\` tries again${otherWay(side.stage)}.`;
     blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) =>
       nextRun(now, { attempt: 1, missing: failure.missing }),
     );
     return;
   }
   updateRecord(loom, record.id, (now) => nextRun(now, { attempt: side.attempt + 1, missing: failure.missing }));
+}
+
+/** A reviewer that fails lets nothing through; who does not want that must say so. */
+function otherWay(stage: SideRun["stage"]): string {
+  return stage === "reviewer" ? ' (with `"review": "off"` in prloom/config.json: without a review)' : "";
 }
 
 /** Parsing more would hold up everybody else. */

@@ -1,163 +1,212 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { commandAdapter } from "../../agents/command/adapter.ts";
+import { adapterOf, programOf } from "../../agents/adapters.ts";
 import { agentEnvironment } from "../../agents/environment.ts";
-import type { AgentAdapter, LiveRun, RunExit, Stage } from "../../agents/port.ts";
-import { loadPrompt, renderPrompt } from "../../agents/prompts.ts";
-import { probePidNamespace } from "../../agents/runner.ts";
-import type { PlanConfig } from "../../config/presets.ts";
+import type { AgentRun, LiveRun, Stage } from "../../agents/port.ts";
+import type { PlanConfig, StageAgent } from "../../config/presets.ts";
 import { repairGitFile } from "../../git/repair.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import { ensureDir, writeRunFile } from "../../kernel/files.ts";
-import { type PlanDoc, type Todo, todoTitle } from "../../plan/markdown.ts";
+import { ensureDir } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
+import { offerMessages, settleMessages, takeMessages } from "../messages.ts";
 import { awaitedRun, planText, worktreeOf } from "../observe.ts";
-import { homeOf, RUN_COPY, TRIAGE_RESULT } from "../paths.ts";
+import { homeOf } from "../paths.ts";
+import { stageOf, writeRunRecord } from "../run-record.ts";
+import type { PlanText } from "../texts.ts";
 import { clearUnstarted } from "./begin.ts";
 import { copyFiles } from "./copy-files.ts";
+import { conversationOf, countRun, sessionFor } from "./count-run.ts";
+import { clearEnclosure, type Enclosure, enclose } from "./enclose.ts";
+import { follow } from "./follow.ts";
 import { refuseStart } from "./interrupted.ts";
+import { promptFor, variables, writeEvents } from "./prompt.ts";
+import { reviewPromptValues } from "./review.ts";
 import { makeRunCopy } from "./run-copy.ts";
 
 /** The text that the agent was given, beside the run's other files: claims are the difference to it. */
 export const GIVEN = "given.md";
+
+/** One run, before it is started. */
+interface Coming {
+  readonly number: number;
+  readonly runDir: string;
+  readonly stage: Stage;
+  readonly agent: StageAgent;
+  readonly config: PlanConfig;
+  /** Gives its place among the agents free. */
+  over(): void;
+}
 
 /** Starts the agent that the record waits for; returns as soon as it runs. */
 export async function startAgentRun(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
   const number = awaitedRun(record);
   const text = planText(loom, record);
   if (number === undefined || !text) return;
-  const stage = record.current ? "worker" : (record.side?.stage ?? "worker");
+  const stage = stageOf(record);
+  const choice = loom.desk.choose(config.agents[stage]);
+  // It was free when the step was decided; then the next look waits.
+  if (choice.kind !== "free") return;
   const runDir = homeOf(loom.paths, record.id).run(number);
-  clearUnstarted(runDir);
-  ensureDir(join(runDir, "agent"));
+  // Counted before anything is awaited: the next plan that asks finds the place taken.
+  const over = loom.desk.started(choice.agent.name);
+  const coming: Coming = { number, runDir, stage, agent: choice.agent, config, over };
+  try {
+    await prepareWorktree(loom, record, coming, text);
+    const enclosure = await enclose(loom, record, { agent: choice.agent, runDir });
+    const prepared = await prepare(loom, record, coming, { text, enclosure });
+    crashPoint("run:prepared");
+    refuseStart(loom, record);
+    launch(loom, record, coming, prepared);
+    crashPoint("run:started");
+    const how = prepared.sessionId === undefined ? "" : ", going on with its conversation";
+    const report = `${stage} started (run ${number}, agent ${choice.agent.name}${how})`;
+    loom.report({ planId: record.id, level: "info", text: report });
+  } catch (error) {
+    if (!loom.live.has(record.id)) over();
+    throw error;
+  }
+}
+
+async function prepareWorktree(loom: Loom, record: PlanRecord, coming: Coming, text: PlanText): Promise<void> {
+  clearUnstarted(coming.runDir);
+  ensureDir(join(coming.runDir, "agent"));
   await repairGitFile(worktreeOf(loom, record));
   await copyFiles(loom, worktreeOf(loom, record).path, false);
   makeRunCopy(loom, record, text.text);
-  writeFileSync(join(runDir, GIVEN), text.text);
-  const events = writeEvents(loom, record, runDir);
+  writeFileSync(join(coming.runDir, GIVEN), text.text);
+}
+
+interface Prepared {
+  readonly prompt: string;
+  readonly sessionId: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  readonly enclosure: Enclosure;
+}
+
+/** Writes down what the run is started as, before it is. */
+async function prepare(
+  loom: Loom,
+  record: PlanRecord,
+  coming: Coming,
+  { text, enclosure }: { text: PlanText; enclosure: Enclosure },
+): Promise<Prepared> {
+  const { stage, agent, runDir, number } = coming;
+  const session = adapterOf(agent).resumes ? sessionFor(record, stage, agent) : undefined;
+  const about = conversationOf(record);
   const todo = text.doc.todos.find((candidate) => candidate.id === record.current?.todoId);
-  const prompt = promptFor(loom, record, { stage, doc: text.doc, text: text.text, todo, events });
-  const agent = config.stages[stage];
-  const controller = new AbortController();
+  const more: Record<string, string> = stage === "reviewer" ? await reviewPromptValues(loom, record) : {};
+  const messages = takeMessages(loom, record, number, session?.id);
+  const events = writeEvents(loom, record, runDir);
+  const goesOn = session !== undefined && session.todoId === about;
+  const prompt = promptFor(loom, record, { stage, ...text, todo, events, messages: messages.text, goesOn, more });
   const runId = `${record.uid}/${number}`;
-  const vars = variables(loom, record, { stage, todo, runDir });
-  const startedAt = isoTime(loom.clock.now());
-  const attempt = record.current?.attempt ?? record.side?.attempt ?? 1;
-  writeRunFile(join(runDir, "run.json"), JSON.stringify({ stage, agent: agent.name, attempt, startedAt }));
-  crashPoint("run:prepared");
-  const pidNamespace = await probePidNamespace();
-  refuseStart(loom, record);
-  const stream = adapterFor(agent).start({
+  const vars = variables(loom, record, { stage, todo, runDir, resultFile: more.resultFile });
+  writeRunRecord(runDir, {
     stage,
-    prompt,
+    agent: agent.name,
+    attempt: (record.side ?? record.current)?.attempt ?? 1,
+    startedAt: isoTime(loom.clock.now()),
+    level: enclosure.level,
+    about,
+    ...(agent.model === undefined ? {} : { model: agent.model }),
+    ...(session === undefined ? {} : { sessionId: session.id }),
+    ...(messages.ids.length === 0 ? {} : { messages: messages.ids }),
+  });
+  const env = environmentOf(loom, agent, { vars: { ...vars, PRLOOM_RUN_ID: runId }, enclosure });
+  return { prompt, sessionId: session?.id, env, enclosure };
+}
+
+/** The whole environment of an agent's run. */
+export function environmentOf(
+  loom: Loom,
+  agent: StageAgent,
+  { vars, enclosure }: { vars: Readonly<Record<string, string>>; enclosure: Enclosure },
+): Record<string, string> {
+  const program = programOf(agent);
+  // Where a program's files lie is told by us in a sandbox, and by the user's environment without one.
+  const places = enclosure.sandboxed ? [] : (program?.placeVariables ?? []);
+  const pass = [...agent.passEnv, ...(program?.variables ?? []), ...places];
+  const env = agentEnvironment(loom.environment, { vars, extra: agent.env, pass });
+  const laid = Object.entries({ ...env, ...enclosure.env });
+  return Object.fromEntries(laid.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+function launch(loom: Loom, record: PlanRecord, coming: Coming, prepared: Prepared): void {
+  const { agent, runDir, number, stage, config } = coming;
+  const controller = new AbortController();
+  const { enclosure, sessionId } = prepared;
+  const stream = adapterOf(agent).start({
+    stage,
+    prompt: prepared.prompt,
     cwd: worktreeOf(loom, record).path,
     runDir,
-    runId,
+    runId: `${record.uid}/${number}`,
+    ...(sessionId === undefined ? {} : { sessionId }),
     ...(agent.model === undefined ? {} : { model: agent.model }),
-    env: agentEnvironment(loom.environment, {
-      vars: { ...vars, PRLOOM_RUN_ID: runId },
-      extra: agent.env,
-      pass: agent.passEnv,
-    }),
-    limits: {
-      deadlineMs: config.limits.runTimeoutMs,
-      silenceMs: config.limits.silenceTimeoutMs,
-      maxOutputBytes: config.limits.maxOutputBytes,
-      graceMs: config.limits.stopGraceMs,
-    },
-    pidNamespace,
+    env: prepared.env,
+    limits: runLimits(config, record),
+    wrapper: enclosure.wrapper,
+    sandboxed: enclosure.sandboxed,
     signal: controller.signal,
   });
-  const ended = follow(stream).catch((error) => {
+  watch(loom, record, coming, { stream, controller });
+}
+
+/** A run may take what is left of the plan's minutes, and no more. */
+function runLimits({ limits }: PlanConfig, record: PlanRecord) {
+  const { minutes } = limits.budget;
+  const left = minutes === undefined ? Number.POSITIVE_INFINITY : minutes * 60_000 - (record.spent?.ms ?? 0);
+  return {
+    deadlineMs: Math.max(1000, Math.min(limits.runTimeoutMs, left)),
+    silenceMs: limits.silenceTimeoutMs,
+    maxOutputBytes: limits.maxOutputBytes,
+    graceMs: limits.stopGraceMs,
+  };
+}
+
+function watch(
+  loom: Loom,
+  record: PlanRecord,
+  { agent, runDir, number, config, over }: Coming,
+  { stream, controller }: { stream: AgentRun; controller: AbortController },
+): void {
+  const stopNow = (): void => controller.abort();
+  const followed = { planId: record.id, run: number, runDir, agent, limits: config.limits, stop: stopNow };
+  const ended = follow(loom, stream, followed).catch((error) => {
     // Then the run has no exit that we know of; recovery ends what is left of it before anything else.
     loom.report({ planId: record.id, level: "bad", text: `following the agent failed: ${messageOf(error)}` });
     return "interrupted" as const;
   });
   const stop = async (): Promise<void> => {
-    controller.abort();
+    stopNow();
     await ended;
   };
-  const live: LiveRun = { runDir, ended, stop };
+  const live: LiveRun = { runDir, ended, stop, send: (message) => stream.send(message) };
   loom.live.set(record.id, live);
-  crashPoint("run:started");
+  offerMessages(loom, record.id);
   void ended.then((exit) => {
+    over();
     loom.live.delete(record.id);
     if (exit !== "interrupted") loom.stranded.delete(record.id);
     else if (!loom.stopping) loom.stranded.set(record.id, (loom.stranded.get(record.id) ?? 0) + 1);
+    countEnded(loom, record.id, number);
+    settleMessages(loom, record.id);
+    // Only disk space is lost where this fails; the next start tries again.
+    void clearEnclosure(runDir).catch((error) =>
+      loom.report({ planId: record.id, level: "warn", text: messageOf(error) }),
+    );
     loom.runEnded(record.id);
   });
-  loom.report({ planId: record.id, level: "info", text: `${stage} started (run ${number}, agent ${agent.name})` });
 }
 
-async function follow(stream: ReturnType<AgentAdapter["start"]>): Promise<RunExit | "interrupted"> {
-  for await (const event of stream) if (event.type === "done") return event.exit;
-  return "interrupted";
-}
-
-function adapterFor(agent: PlanConfig["stages"]["worker"]): AgentAdapter {
-  return commandAdapter(agent);
-}
-
-interface PromptParts {
-  readonly stage: Stage;
-  readonly doc: PlanDoc;
-  readonly text: string;
-  readonly todo: Todo | undefined;
-  readonly events: string;
-}
-
-function promptFor(loom: Loom, record: PlanRecord, parts: PromptParts): string {
-  const { stage, todo } = parts;
-  const missing = record.current?.missing ?? record.side?.missing ?? "";
-  const worktree = worktreeOf(loom, record).path;
-  const values: Record<string, string> = {
-    planId: record.id,
-    planFile: join(worktree, RUN_COPY.plan),
-    worktree,
-    plan: parts.text,
-    todo: todo ? todoTitle(todo) : "",
-    todoNumber: todo ? String(todo.index + 1) : "",
-    context: todo?.context ?? "",
-    events: parts.events,
-    resultFile: join(worktree, TRIAGE_RESULT),
-    missing: missing === "" ? "" : `The last attempt was not accepted. What was missing:\n\n${missing}\n`,
-  };
-  return renderPrompt({ stage, template: loadPrompt(stage, loom.paths.prompts), values });
-}
-
-function writeEvents(loom: Loom, record: PlanRecord, runDir: string): string {
-  if (record.side?.stage !== "triage") return "[]";
-  const wanted = new Set(record.side.events);
-  const events = loom
-    .bus(record.id)
-    .pendingTriage()
-    .filter((event) => wanted.has(event.id));
-  const json = JSON.stringify(events, null, 2);
-  writeFileSync(join(runDir, "agent", "events.json"), json);
-  return json;
-}
-
-function variables(
-  loom: Loom,
-  record: PlanRecord,
-  run: { stage: Stage; todo: Todo | undefined; runDir: string },
-): Record<string, string> {
-  const worktree = worktreeOf(loom, record).path;
-  return {
-    PRLOOM_STAGE: run.stage,
-    PRLOOM_PLAN_ID: record.id,
-    PRLOOM_PLAN_FILE: join(worktree, RUN_COPY.plan),
-    PRLOOM_WORKTREE: worktree,
-    PRLOOM_RUN_DIR: join(run.runDir, "agent"),
-    ...(run.todo ? { PRLOOM_TODO: todoTitle(run.todo), PRLOOM_TODO_INDEX: String(run.todo.index) } : {}),
-    ...(run.stage === "triage"
-      ? {
-          PRLOOM_EVENTS_FILE: join(run.runDir, "agent", "events.json"),
-          PRLOOM_RESULT_FILE: join(worktree, TRIAGE_RESULT),
-        }
-      : {}),
-  };
+/** What cannot be counted now is counted before the run is judged. */
+function countEnded(loom: Loom, id: string, run: number): void {
+  try {
+    countRun(loom, id, run);
+  } catch (error) {
+    loom.report({ planId: id, level: "warn", text: `its run could not be counted: ${messageOf(error)}` });
+  }
 }

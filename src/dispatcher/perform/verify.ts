@@ -1,13 +1,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { outputTail, readExit } from "../../agents/runner.ts";
+import { lastWords } from "../../agents/run-log.ts";
+import { readExit } from "../../agents/runner.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { stagedTree } from "../../git/commit.ts";
 import { foldAgentCommits, headState } from "../../git/head.ts";
 import { repairGitFile } from "../../git/repair.ts";
 import { restoreProtected, stageAll, stagedChanges } from "../../git/stage.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { readTextNoFollow } from "../../kernel/files.ts";
+import { readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
 import { applyClaims, type Claims, readClaims } from "../../plan/claims.ts";
 import { setTodoState } from "../../plan/edit.ts";
 import type { Todo } from "../../plan/markdown.ts";
@@ -17,9 +18,13 @@ import { planText, textPath, worktreeOf } from "../observe.ts";
 import { homeOf, RUN_COPY } from "../paths.ts";
 import { discardWork, nextRun } from "./begin.ts";
 import { runCommand } from "./command-run.ts";
+import { tryCommit } from "./commit-hooks.ts";
+import { countRun } from "./count-run.ts";
 import { hasEvidence, keepEvidence } from "./evidence.ts";
 import { hookDue } from "./hook-due.ts";
 import { type Changes, judgeRun, type Verdict } from "./judge-run.ts";
+import { settleRefusal } from "./refused.ts";
+import { LEFT } from "./run-copy.ts";
 import { GIVEN } from "./start-run.ts";
 
 /** What lies on disk after the run of a TODO decides; an exit code never does. */
@@ -41,13 +46,14 @@ export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig)
     });
     return;
   }
+  const summary = countRun(loom, record.id, current.run);
   keepProposal(loom, record, claims, runDir);
   const changes = await changesOf(loom, record);
   keepEvidence(worktreeOf(loom, record).path, runDir);
   const judge = (changed: Changes): Verdict =>
     judgeRun({
       exit: readExit(runDir),
-      outputTail: outputTail(runDir, 2000),
+      outputTail: claims.tick === "done" ? "" : lastWords(runDir, 2000),
       claims,
       changes: changed,
       expects: todo.settings.expects,
@@ -56,9 +62,11 @@ export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig)
     });
   const first = judge(changes);
   crashPoint("verify:judged");
+  if (first.kind === "again" && (await settleRefusal(loom, record, config, summary))) return;
   const failed = first.kind === "accept" ? await runChecks(loom, record, config) : first;
   // A check may run what the agent wrote: what it left, in the tree and in git, is judged like the agent's own work.
-  const verdict = failed ?? (config.checks.length === 0 ? first : judge(await changesOf(loom, record)));
+  const checked = failed ?? (config.checks.length === 0 ? first : judge(await changesOf(loom, record)));
+  const verdict = checked.kind === "accept" ? await judgeCommit(loom, record, { todo, checked, judge }) : checked;
   const tree = verdict.kind === "accept" ? await stagedTree(worktreeOf(loom, record)) : undefined;
   settleVerdict(loom, record, { verdict, todo, claims, config, tree });
 }
@@ -66,7 +74,7 @@ export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig)
 /** The difference between the copy as given and as left. */
 export function claimsOf(loom: Loom, record: PlanRecord, runDir: string): Claims {
   const given = readFileSync(join(runDir, GIVEN), "utf8");
-  const left = readTextNoFollow(worktreeOf(loom, record).path, RUN_COPY.plan);
+  const left = readTextIfExists(join(runDir, LEFT)) ?? readTextNoFollow(worktreeOf(loom, record).path, RUN_COPY.plan);
   return readClaims({ given, left, todoId: record.current?.todoId ?? "" });
 }
 
@@ -91,7 +99,7 @@ async function changesOf(loom: Loom, record: PlanRecord): Promise<Changes> {
   const { protectedChanged } = await stageAll(worktree, loom.config.copyFiles);
   const staged = await stagedChanges(worktree, baseSha);
   // It is not in the commit, and it must not stay for the next TODO either.
-  if (protectedChanged) await restoreProtected(worktree);
+  if (protectedChanged) await restoreProtected(worktree, loom.config.copyFiles);
   return { kind: "staged", ...staged, onlyProtected: protectedChanged && staged.files.length === 0 };
 }
 
@@ -99,6 +107,17 @@ async function changesOf(loom: Loom, record: PlanRecord): Promise<Changes> {
 export async function restage(loom: Loom, record: PlanRecord): Promise<string | undefined> {
   await changesOf(loom, record);
   return stagedTree(worktreeOf(loom, record));
+}
+
+/** The user's own hooks have the last word; what they changed is judged as well. */
+async function judgeCommit(
+  loom: Loom,
+  record: PlanRecord,
+  accepted: { todo: Todo; checked: Verdict; judge: (changes: Changes) => Verdict },
+): Promise<Verdict> {
+  const trial = await tryCommit(loom, record, accepted.todo);
+  if (trial.kind === "refused") return { kind: "again", missing: trial.missing };
+  return trial.kind === "passed" ? accepted.judge(await changesOf(loom, record)) : accepted.checked;
 }
 
 /** Undefined when all passed. */
@@ -125,7 +144,7 @@ function settleVerdict(
       updateRecord(loom, record.id, (now) =>
         now.current
           ? {
-              current: { ...now.current, stage: "verified", tree: result.tree },
+              current: { ...now.current, stage: "verified", tree: result.tree, reviewed: undefined },
               ...(now.current.seen ? {} : hookDue(loom, now, "afterTodo", todo)),
             }
           : {},

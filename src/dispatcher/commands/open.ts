@@ -1,0 +1,198 @@
+import { join } from "node:path";
+import { programOf } from "../../agents/adapters.ts";
+import { didYouMean, nearest } from "../../config/nearest.ts";
+import type { PlanConfig, StageAgent } from "../../config/presets.ts";
+import { repairGitFile } from "../../git/repair.ts";
+import { removeTree } from "../../git/tree.ts";
+import { worktreeHealth } from "../../git/worktrees.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { ensureDir } from "../../kernel/files.ts";
+import { isAlive, type ProcessIdentity } from "../../kernel/process-tree.ts";
+import { nextTodo, todoTitle } from "../../plan/markdown.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { type Loom, requireRecord, updateRecord } from "../loom.ts";
+import { observe, planConfig, planText, worktreeOf } from "../observe.ts";
+import { homeOf } from "../paths.ts";
+import { endOpened, openRunDir, openRunId } from "../perform/close-opened.ts";
+import { enclose } from "../perform/enclose.ts";
+import { perform } from "../perform.ts";
+
+export interface OpenRequest {
+  /** The process that keeps the plan open as long as it lives; without one nothing is kept, only told. */
+  readonly who?: ProcessIdentity;
+  /** Stop what is at work. */
+  readonly now: boolean;
+  readonly agent?: string;
+  readonly shell: boolean;
+}
+
+/** How a person gets into the worktree of a plan. */
+export interface OpenedPlan {
+  readonly agent: string;
+  readonly worktree: string;
+  readonly runId: string;
+  /** Arguments of bwrap; empty: bare. */
+  readonly wrapper: readonly string[];
+  readonly level: "sandbox" | "none";
+  /** Laid over the agent's environment; null removes. */
+  readonly env: Readonly<Record<string, string | null>>;
+  /** Of the program's own interface; absent with `shell`. */
+  readonly args?: readonly string[];
+  /** The conversation that goes on there. */
+  readonly sessionId?: string;
+}
+
+/** Lets a person into the worktree of a plan: from now on, until that process ends, the dispatcher keeps away from it. */
+export async function openPlan(loom: Loom, id: string, request: OpenRequest): Promise<OpenedPlan> {
+  const record = requireRecord(loom, id);
+  refuseWithoutWorktree(loom, record);
+  const config = planConfig(loom, record);
+  if (!config.ok)
+    throw new PrloomError("config-invalid", config.reason, "Mend prloom/config.json; `prloom doctor` checks it.");
+  const choice = { request, config: config.config };
+  // Also when it is to be asked again: what cannot be opened must not stop an agent first.
+  const planned = chooseInterface(loom, record, choice);
+  if (!request.who) return describe(loom, record, planned, join(homeOf(loom.paths, id).runs, "print"));
+  refuseWhileOpen(loom, id);
+  const isBusy = isAtWork(loom, id);
+  if (isBusy && !request.now) {
+    const hint = `Let it end (\`prloom pause ${id}\`, then wait), or stop it: \`prloom open ${id} --now\`; it goes on afterwards.`;
+    throw new PrloomError("plan-state", `An agent is at work on ${id}.`, hint);
+  }
+  // Without a pause since the last look: no step of the plan begins from here on.
+  const { who } = request;
+  updateRecord(loom, id, () => ({ opened: { ...who, at: isoTime(loom.clock.now()) } }));
+  try {
+    if (isBusy) await loom.quiesce(id);
+    await endOpened(loom, record);
+    await recoverInterrupted(loom, id);
+    const now = requireRecord(loom, id);
+    // An agent that was stopped has left a conversation to go on with.
+    const opened = await describe(loom, now, chooseInterface(loom, now, choice), openRunDir(loom, now));
+    loom.report({ planId: id, level: "info", text: `opened by a person (${opened.agent}, pid ${who.pid})` });
+    return opened;
+  } catch (error) {
+    updateRecord(loom, id, () => ({ opened: undefined }));
+    throw error;
+  }
+}
+
+/** Throws while a person has the plan open: for what would take the worktree away from under them. */
+export function refuseWhileOpen(loom: Loom, id: string): void {
+  const { opened } = requireRecord(loom, id);
+  if (!opened || !isAlive(opened)) return;
+  const message = `A person has ${id} open (prloom open, pid ${opened.pid}).`;
+  throw new PrloomError("plan-state", message, `Leave it there first, or end process ${opened.pid}.`);
+}
+
+function refuseWithoutWorktree(loom: Loom, record: PlanRecord): void {
+  const { id, status, worktreeReady } = record;
+  if (status === "done") throw new PrloomError("plan-state", `${id} is done.`, "`prloom new` makes a new plan.");
+  if (!worktreeReady) {
+    const hint = `\`prloom show ${id}\` tells its state; \`prloom start\` makes the worktree when it begins.`;
+    throw new PrloomError("plan-state", `${id} has no worktree yet.`, hint);
+  }
+  const health = worktreeHealth(worktreeOf(loom, record));
+  if (health === "ok") return;
+  const hint = `\`prloom unblock ${id}\` makes it again from branch ${record.branch}.`;
+  throw new PrloomError("plan-state", `The worktree of ${id} is ${health}: ${record.worktree}`, hint);
+}
+
+/** Anything of ours that may touch the worktree: an agent, a plugin's agent, a check, a step, plugins before a step. */
+function isAtWork(loom: Loom, id: string): boolean {
+  const isCommand = [...loom.commandRuns.values()].includes(id);
+  return isCommand || [loom.live, loom.hookAgents, loom.stepping, loom.planStops].some((under) => under.has(id));
+}
+
+/** What a run that was cut off left is put in order before a person comes: afterwards it would take their changes back. */
+async function recoverInterrupted(loom: Loom, id: string): Promise<void> {
+  // Stopped by a person: no sign that something ends the processes around the agent.
+  loom.stranded.delete(id);
+  const record = requireRecord(loom, id);
+  const view = observe(loom, record, { slots: { agent: false, open: false } });
+  if (view.run === "interrupted") await perform(loom, view, { kind: "recover-run" });
+}
+
+interface Interface {
+  readonly agent: StageAgent;
+  readonly args?: readonly string[];
+  readonly sessionId?: string;
+}
+
+interface Choice {
+  readonly request: OpenRequest;
+  readonly config: PlanConfig;
+}
+
+function chooseInterface(loom: Loom, record: PlanRecord, { request, config }: Choice): Interface {
+  const stage = record.side?.stage ?? "worker";
+  // The stage that is at work first: its conversation is the one that somebody wants to look into.
+  const known = [record.sessions?.[stage], record.sessions?.worker, ...Object.values(record.sessions ?? {})];
+  const name = request.agent ?? known.find((session) => session !== undefined)?.agent ?? config.stages[stage].name;
+  const configured = loom.config.agents[name];
+  if (!configured) {
+    const names = Object.keys(loom.config.agents);
+    const meant = didYouMean(nearest(name, names)) || ".";
+    const hint = `The config has: ${names.join(", ")}.`;
+    throw new PrloomError("usage", `There is no agent "${name}" in prloom/config.json${meant}`, hint);
+  }
+  const preferred = config.agents[stage].find((agent) => agent.name === name);
+  const agent = preferred ?? { ...configured, name };
+  if (request.shell) return { agent };
+  const session = known.find((candidate) => candidate?.agent === name);
+  const program = programOf(agent);
+  // Some open a new conversation without any argument, so only going on with one tells whether they can.
+  if (!program || program.openArgs({ sessionId: "x" }).length === 0) {
+    const hint = `A shell in the same place: \`prloom open ${record.id} --shell\``;
+    throw new PrloomError("usage", `The agent ${name} (${agent.command}) has no interface that people can use.`, hint);
+  }
+  const model = agent.model === undefined ? {} : { model: agent.model };
+  const sessionId = session === undefined ? {} : { sessionId: session.id };
+  return { agent, ...sessionId, args: program.openArgs({ ...sessionId, ...model }) };
+}
+
+async function describe(
+  loom: Loom,
+  record: PlanRecord,
+  { agent, ...more }: Interface,
+  runDir: string,
+): Promise<OpenedPlan> {
+  await removeTree(runDir);
+  ensureDir(join(runDir, "agent"));
+  const worktree = worktreeOf(loom, record);
+  await repairGitFile(worktree);
+  const { wrapper, level, env } = await enclose(loom, record, { agent, runDir });
+  const laid = Object.entries(env).map(([name, value]) => [name, value ?? null]);
+  return {
+    ...more,
+    agent: agent.name,
+    worktree: worktree.path,
+    runId: openRunId(record),
+    wrapper,
+    level,
+    env: Object.fromEntries(laid),
+  };
+}
+
+export interface ClosedPlan {
+  readonly status: PlanRecord["status"];
+  /** The TODO that what was changed becomes a part of. */
+  readonly todo?: { readonly number: number; readonly title: string };
+}
+
+/** The person is done: the plan goes on. */
+export async function closePlan(loom: Loom, id: string, who: ProcessIdentity): Promise<ClosedPlan> {
+  const record = requireRecord(loom, id);
+  const { opened } = record;
+  if (opened?.pid === who.pid && opened.startTicks === who.startTicks) {
+    await endOpened(loom, record);
+    updateRecord(loom, id, () => ({ opened: undefined }));
+    loom.report({ planId: id, level: "info", text: "closed by the person who had it open" });
+  }
+  const doc = planText(loom, record)?.doc;
+  const next = doc ? nextTodo(doc) : undefined;
+  const current = doc?.todos.find((todo) => todo.id === record.current?.todoId);
+  const todo = current ?? (next?.kind === "todo" ? next.todo : undefined);
+  return { status: record.status, ...(todo ? { todo: { number: todo.index + 1, title: todoTitle(todo) } } : {}) };
+}

@@ -1,0 +1,280 @@
+import { chmodSync } from "node:fs";
+import { homedir, tmpdir, userInfo } from "node:os";
+import { isAbsolute, join, resolve, sep } from "node:path";
+import { programOf } from "../../agents/adapters.ts";
+import type { HomeItem } from "../../agents/program.ts";
+import { RUN_FILES } from "../../agents/run-files.ts";
+import { namespaceWrapper } from "../../agents/runner.ts";
+import { isWithin, type Mount, sandboxArgs } from "../../agents/sandbox/args.ts";
+import { layoutSandbox } from "../../agents/sandbox/layout.ts";
+import {
+  machineSecrets,
+  movedCredentials,
+  nameServicePlaces,
+  type PlaceOptions,
+  programPlaces,
+  realOf,
+  toolPlaces,
+} from "../../agents/sandbox/places.ts";
+import { copyConfig, prepareMountPoints } from "../../agents/sandbox/private-home.ts";
+import { probeSandbox } from "../../agents/sandbox/probe.ts";
+import type { StageAgent } from "../../config/presets.ts";
+import { EMPTY_FILE, makeShadow, PERSONAL_CONFIG, REAL_OBJECTS, removeShadow } from "../../git/shadow.ts";
+import { type GitSetting, readSettings, settingOf } from "../../git/shadow-config.ts";
+import { removeTree } from "../../git/tree.ts";
+import type { Worktree } from "../../git/worktrees.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { diskError, ensureDir, existsNoFollow } from "../../kernel/files.ts";
+import { shortHash } from "../../kernel/ids.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Loom } from "../loom.ts";
+import { worktreeOf } from "../observe.ts";
+import type { Paths } from "../paths.ts";
+
+/** How a run is kept from everything that is not its own. */
+export interface Enclosure {
+  readonly wrapper: readonly string[];
+  readonly sandboxed: boolean;
+  readonly level: "sandbox" | "none";
+  /** Laid over the agent's environment; undefined removes. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** In a run's folder: the repository as the run sees it. */
+export const SHADOW = "shadow";
+
+/**
+ * Makes what a run of this agent is to be started in: a sandbox with a shadow of the repository, or where there is none
+ * only a pid namespace. Made anew for each run; `clearEnclosure` takes away what is left of it afterwards.
+ */
+export async function enclose(
+  loom: Loom,
+  record: PlanRecord,
+  options: { agent: StageAgent; runDir: string },
+): Promise<Enclosure> {
+  const { agent } = options;
+  if (!(await isSandboxed(agent)))
+    return { wrapper: await namespaceWrapper(), sandboxed: false, level: "none", env: {} };
+  const where = surroundings(loom);
+  const worktree = realWorktree(worktreeOf(loom, record));
+  try {
+    const settings = await readSettings(loom.paths.commonDir, loom.environment);
+    const mounts = await mountsFor(loom, { ...options, record, where, worktree, settings });
+    const wrapper = sandboxArgs(prepareMountPoints(mounts));
+    return { wrapper, sandboxed: true, level: "sandbox", env: environmentInside(where, loom.paths) };
+  } catch (error) {
+    throw diskError(error, options.runDir);
+  }
+}
+
+/** Removes what `enclose` made for one run alone; the home that the program keeps its conversations in stays. */
+export function clearEnclosure(runDir: string): Promise<void> {
+  return removeShadow(join(runDir, SHADOW));
+}
+
+/** Removes what the agents of a plan kept between its runs. For a plan that is over. */
+export function removePrivateHomes(loom: Loom, record: PlanRecord): Promise<void> {
+  return removeTree(join(stateFolder(loom), "homes", record.uid));
+}
+
+async function isSandboxed(agent: StageAgent): Promise<boolean> {
+  if (agent.sandbox === "none") return false;
+  const probe = await probeSandbox();
+  if (probe.works || agent.sandbox === "auto") return probe.works;
+  throw new PrloomError(
+    "sandbox-unavailable",
+    `The agent ${agent.name} is to run in a sandbox, and there is none: ${probe.why}.`,
+    `To mend it: ${probe.remedy}. \`prloom doctor\` checks it.`,
+  );
+}
+
+interface Surrounding {
+  readonly home: string;
+  /** Where the home is seen; elsewhere when there is none, or when it is the root of the machine. */
+  readonly homeAt: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+function surroundings({ environment: env }: Loom): Surrounding {
+  const home = realOf(env.HOME || homedir());
+  if (home === undefined || home === sep) return { home: "/nonexistent", homeAt: "/tmp/home", env };
+  return { home, homeAt: home, env };
+}
+
+/** bwrap takes paths as they are: a link on the way to a place would lead it elsewhere. */
+function realWorktree(worktree: Worktree): Worktree {
+  return { ...worktree, path: realOf(worktree.path) ?? worktree.path };
+}
+
+interface Wanted {
+  readonly agent: StageAgent;
+  readonly runDir: string;
+  readonly record: PlanRecord;
+  readonly where: Surrounding;
+  readonly worktree: Worktree;
+  readonly settings: readonly GitSetting[];
+}
+
+async function mountsFor(loom: Loom, wanted: Wanted): Promise<Mount[]> {
+  const { agent, runDir, record, where, worktree, settings } = wanted;
+  const { root, commonDir, local, worktrees } = loom.paths;
+  const shadow = join(runDir, SHADOW);
+  const objectsAt = join(commonDir, REAL_OBJECTS);
+  const identity = identitySettings(loom);
+  const { alternates } = await makeShadow({ worktree, dir: shadow, objectsAt, settings, extra: identity });
+  const homeFrom = join(stateFolder(loom), "homes", record.uid, folderName(agent.name));
+  const cache = join(xdgFolder(loom, "XDG_CACHE_HOME", ".cache"), "prloom", shortHash(commonDir, 16));
+  const agentDir = join(runDir, RUN_FILES.agentDir);
+  for (const dir of [homeFrom, cache, agentDir]) ensureDir(dir);
+  for (const dir of [homeFrom, cache]) chmodSync(dir, 0o700);
+  const items = programOf(agent)?.homeItems({ home: where.home, env: where.env }) ?? [];
+  await copyConfig(homeFrom, items);
+  const moved = movedCredentials(where.env, agent.passEnv);
+  const objects = join(commonDir, "objects");
+  const modules = join(worktree.gitDir, "modules");
+  return layoutSandbox({
+    home: { path: where.homeAt, from: homeFrom },
+    cache,
+    hidden: hiddenFolders(loom, where, moved.folders),
+    sealed: foldersOf([local, worktrees]),
+    secret: [...machineSecrets(), ...moved.files.filter((file) => !isWithin(file, where.home))],
+    repository: {
+      root,
+      commonDir,
+      objects,
+      objectsAt,
+      alternates,
+      hasAlternates: existsNoFollow(join(objects, "info", "alternates")),
+      shadow,
+      emptyFile: join(shadow, EMPTY_FILE),
+      ...(existsNoFollow(modules) ? { modules } : {}),
+    },
+    worktree: worktree.path,
+    agentDir,
+    places: placesFor(loom, wanted),
+    logins: loginsOf(items, where),
+  });
+}
+
+function loginsOf(items: readonly HomeItem[], where: Surrounding): { from: string; path: string }[] {
+  return items.flatMap(({ kind, from, to }) => {
+    const real = kind === "login" ? realOf(from) : undefined;
+    return real === undefined ? [] : [{ from: real, path: join(where.homeAt, to) }];
+  });
+}
+
+/** Where sockets lie, and temporary files and settings of the user; whatever else is needed of them is laid over them. */
+function hiddenFolders(loom: Loom, { env, home }: Surrounding, more: readonly string[]): string[] {
+  const { uid, homedir: ownHome } = userInfo();
+  const folders = foldersOf([
+    ...["/tmp", "/var/tmp", "/run"],
+    ...[env.TMPDIR, env.XDG_RUNTIME_DIR, `/run/user/${uid}`, join(tmpdir(), `prloom-${uid}`)],
+    ...[env.XDG_CONFIG_HOME, env.XDG_DATA_HOME, env.XDG_STATE_HOME, env.XDG_CACHE_HOME],
+    stateFolder(loom),
+    ...more,
+    // Of the user that we really are, when somebody else's home was given to us.
+    ...(ownHome === home ? [] : [ownHome]),
+  ]);
+  // Below the home they are hidden with it, and what programs keep there in the private one must be seen.
+  return folders.filter((folder) => !isWithin(folder, home));
+}
+
+/** Those that are folders, without links; never the root of the machine, nor what programs and their settings lie in. */
+function foldersOf(paths: readonly (string | undefined)[]): string[] {
+  const found = paths.flatMap((path) => (path === undefined || path === "" ? [] : (realOf(path) ?? [])));
+  return [...new Set(found)].filter((path) => !["/usr", "/etc"].some((needed) => isWithin(needed, path)));
+}
+
+function placesFor(loom: Loom, { agent, where, worktree, settings }: Wanted): Mount[] {
+  const { root, commonDir, worktrees, local } = loom.paths;
+  const options: PlaceOptions = {
+    homes: [where.home, userInfo().homedir],
+    path: agent.env.PATH ?? where.env.PATH ?? "",
+    cwd: worktree.path,
+    never: [where.home, root, commonDir, worktrees, stateFolder(loom)],
+    own: [root, commonDir, worktrees, local, worktree.path],
+  };
+  const readable = agent.readable.map((path) => readablePlace(path, agent, options));
+  const settingsFiles = ["core.excludesfile", "core.attributesfile", "core.hookspath"].map((key) =>
+    expandHome(settingOf(settings, key) ?? "", where.home),
+  );
+  const ofGit = [...settingsFiles, join(where.home, ".config/git/ignore"), join(where.home, ".config/git/attributes")];
+  const extra = [...readable.flat(), ...ofGit].filter((path) => isAbsolute(path) && realOf(path) !== undefined);
+  return [
+    ...nameServicePlaces(),
+    ...toolPlaces(options),
+    ...programPlaces(agent, options),
+    ...extra
+      .filter((path) => !options.own.some((one) => isWithin(path, one)) && !options.never.includes(path))
+      .map((path): Mount => ({ kind: "read", path })),
+    ...guardedFolders(loom, where)
+      .filter((folder) => extra.some((path) => isWithin(folder, path)))
+      .map((path): Mount => ({ kind: "empty", path })),
+  ];
+}
+
+/** Ours, below a home: hidden with it, unless `readable` names a folder that they lie in. */
+function guardedFolders(loom: Loom, { env }: Surrounding): string[] {
+  return foldersOf([stateFolder(loom), env.XDG_RUNTIME_DIR && join(env.XDG_RUNTIME_DIR, "prloom")]);
+}
+
+function expandHome(path: string, home: string): string {
+  return path.startsWith("~/") ? join(home, path.slice(2)) : path;
+}
+
+/** A path of `agents.<name>.readable`; one that would show what the sandbox is there to hide is refused. */
+function readablePlace(path: string, agent: StageAgent, { homes: [home = sep], own, never }: PlaceOptions): string[] {
+  const place = resolve(home, expandHome(path, home));
+  const real = realOf(place) ?? place;
+  const opens = never.some((one) => one === real) || own.slice(1).some((one) => isWithin(real, one));
+  if (!opens) return [place, real];
+  throw new PrloomError(
+    "config-invalid",
+    `agents.${agent.name}.readable: ${path} is what the sandbox hides (the home itself, or folders of prloom and git).`,
+    "Name the folders that the agent needs, in prloom/config.json; `prloom doctor` checks it.",
+  );
+}
+
+/** An agent's git needs somebody to commit as. */
+function identitySettings({ identity, environment }: Loom): GitSetting[] {
+  const { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email } = { ...environment, ...identity };
+  if (name === undefined || email === undefined) return [];
+  return [
+    { scope: "global", key: "user.name", value: name },
+    { scope: "global", key: "user.email", value: email },
+  ];
+}
+
+function environmentInside({ homeAt }: Surrounding, paths: Paths): Enclosure["env"] {
+  const cache = join(homeAt, ".cache");
+  return {
+    HOME: homeAt,
+    TMPDIR: "/tmp",
+    // Their places below the home are the private home's.
+    XDG_CONFIG_HOME: undefined,
+    XDG_DATA_HOME: undefined,
+    XDG_STATE_HOME: undefined,
+    XDG_CACHE_HOME: undefined,
+    XDG_RUNTIME_DIR: undefined,
+    GIT_CONFIG_GLOBAL: join(paths.commonDir, PERSONAL_CONFIG),
+    npm_config_cache: join(cache, "npm"),
+    // Beside its programs otherwise, and there nothing can be written.
+    npm_config_store_dir: join(cache, "pnpm-store"),
+  };
+}
+
+/** The folder of this repository where programs keep what they know between runs; out of the repository. */
+function stateFolder(loom: Loom): string {
+  const state = xdgFolder(loom, "XDG_STATE_HOME", ".local/state");
+  return join(state, "prloom", shortHash(loom.paths.commonDir, 16));
+}
+
+function xdgFolder({ environment }: Loom, variable: string, below: string): string {
+  const set = environment[variable];
+  return set && isAbsolute(set) ? set : join(environment.HOME || homedir(), below);
+}
+
+/** Names come from the config, and may be anything. */
+function folderName(agent: string): string {
+  return /^[a-z0-9][a-z0-9_-]*$/i.test(agent) ? agent : shortHash(agent);
+}

@@ -1,0 +1,99 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Stage } from "../../agents/port.ts";
+import { loadPrompt, renderPrompt } from "../../agents/prompts.ts";
+import { type PlanDoc, type Todo, todoTitle } from "../../plan/markdown.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Loom } from "../loom.ts";
+import { worktreeOf } from "../observe.ts";
+import { RUN_COPY, TRIAGE_RESULT } from "../paths.ts";
+
+export interface PromptParts {
+  readonly stage: Stage;
+  readonly doc: PlanDoc;
+  readonly text: string;
+  readonly todo: Todo | undefined;
+  /** The events that triage is given, as JSON. */
+  readonly events: string;
+  /** What people sent to the agent meanwhile, ready to be read. */
+  readonly messages: string;
+  /** The conversation goes on where it stopped: the rules are known. */
+  readonly goesOn: boolean;
+  /** Values that only one stage has. */
+  readonly more: Readonly<Record<string, string>>;
+}
+
+/** The prompt of a run. */
+export function promptFor(loom: Loom, record: PlanRecord, parts: PromptParts): string {
+  const { stage, todo } = parts;
+  const missing = record.side ? record.side.missing : record.current?.missing;
+  const worktree = worktreeOf(loom, record).path;
+  const common = {
+    planId: record.id,
+    planFile: join(worktree, RUN_COPY.plan),
+    worktree,
+    messages: parts.messages,
+    ...parts.more,
+  };
+  if (parts.goesOn) {
+    const values = { ...common, stage, todo: todoLine(todo), missing: missing ? notAccepted(missing) : INTERRUPTED };
+    return renderPrompt({ stage: "resume", template: loadPrompt("resume", loom.paths.prompts), values });
+  }
+  const values: Record<string, string> = {
+    ...common,
+    plan: parts.text,
+    todo: todo ? todoTitle(todo) : "",
+    todoNumber: todo ? String(todo.index + 1) : "",
+    context: todo?.context ?? "",
+    events: parts.events,
+    resultFile: parts.more.resultFile ?? join(worktree, TRIAGE_RESULT),
+    missing: missing ? notAccepted(missing) : "",
+  };
+  return renderPrompt({ stage, template: loadPrompt(stage, loom.paths.prompts), values });
+}
+
+const INTERRUPTED = "Your last run was interrupted from outside. That is nobody's fault; go on where you were.";
+
+function notAccepted(missing: string): string {
+  return `The last attempt was not accepted. What was missing:\n\n${missing}\n`;
+}
+
+function todoLine(todo: Todo | undefined): string {
+  return todo ? `Your TODO is still number ${todo.index + 1}: ${todoTitle(todo)}` : "";
+}
+
+/** The events that triage is given, also as a file of the run. */
+export function writeEvents(loom: Loom, record: PlanRecord, runDir: string): string {
+  if (record.side?.stage !== "triage") return "[]";
+  const wanted = new Set(record.side.events);
+  const events = loom
+    .bus(record.id)
+    .pendingTriage()
+    .filter((event) => wanted.has(event.id));
+  const json = JSON.stringify(events, null, 2);
+  writeFileSync(join(runDir, "agent", "events.json"), json);
+  return json;
+}
+
+export interface RunOf {
+  readonly stage: Stage;
+  readonly todo: Todo | undefined;
+  readonly runDir: string;
+  readonly resultFile: string | undefined;
+}
+
+/** PRLOOM_* of a run. */
+export function variables(loom: Loom, record: PlanRecord, run: RunOf): Record<string, string> {
+  const worktree = worktreeOf(loom, record).path;
+  const resultFile = run.resultFile ?? (run.stage === "triage" ? join(worktree, TRIAGE_RESULT) : undefined);
+  return {
+    PRLOOM_STAGE: run.stage,
+    PRLOOM_PLAN_ID: record.id,
+    PRLOOM_PLAN_FILE: join(worktree, RUN_COPY.plan),
+    PRLOOM_WORKTREE: worktree,
+    PRLOOM_RUN_DIR: join(run.runDir, "agent"),
+    ...(run.todo ? { PRLOOM_TODO: todoTitle(run.todo), PRLOOM_TODO_INDEX: String(run.todo.index) } : {}),
+    ...(run.stage === "triage" ? { PRLOOM_EVENTS_FILE: join(run.runDir, "agent", "events.json") } : {}),
+    ...(resultFile === undefined ? {} : { PRLOOM_RESULT_FILE: resultFile }),
+  };
+}

@@ -1,0 +1,90 @@
+import { programOf } from "../../agents/adapters.ts";
+import { findProgram } from "../../agents/find-program.ts";
+import { inspectProgram } from "../../agents/inspect-program.ts";
+import type { RunError, RunSummary } from "../../agents/run-summary.ts";
+import type { PlanConfig, StageAgent } from "../../config/presets.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { isRefusal } from "../availability.ts";
+import { blockPlan, type Loom, updateRecord } from "../loom.ts";
+import { awaitedRun } from "../observe.ts";
+import { homeOf } from "../paths.ts";
+import { readRunRecord, stageOf } from "../run-record.ts";
+import { nextRun } from "./begin.ts";
+
+/**
+ * A run that has nothing to show because its provider, or the program's memory, failed it. Such a run is nobody's
+ * attempt: it is made again, later, in a new conversation, or by another agent. False when it was not like that.
+ */
+export async function settleRefusal(
+  loom: Loom,
+  record: PlanRecord,
+  config: PlanConfig,
+  summary: RunSummary,
+): Promise<boolean> {
+  const { trouble } = summary;
+  const run = awaitedRun(record);
+  const started = run === undefined ? undefined : readRunRecord(homeOf(loom.paths, record.id).run(run));
+  if (!trouble || !started) return false;
+  if (trouble.kind === "session-lost") {
+    // Only a run that went on with a conversation can miss it, and the record has forgotten that by now: no loop.
+    if (started.sessionId === undefined) return false;
+    updateRecord(loom, record.id, (now) => nextRun(now, {}));
+    const text = `${started.agent} does not know the conversation any more; starting a new one`;
+    loom.report({ planId: record.id, level: "warn", text });
+    return true;
+  }
+  const agents = config.agents[stageOf(record)];
+  const agent = agents.find(({ name }) => name === started.agent);
+  if (!isRefusal(trouble) || !agent) return false;
+  const said = { ...trouble, message: inOneLine(trouble.message) };
+  await waitOrBlock(loom, record, { trouble: said, agent, agents });
+  return true;
+}
+
+interface Refused {
+  readonly trouble: RunError;
+  readonly agent: StageAgent;
+  readonly agents: readonly StageAgent[];
+}
+
+const LONGEST_SAID = 300;
+
+/** What providers say may be a page of JSON; people read one line. */
+function inOneLine(message: string): string {
+  const line = message.replaceAll(/\s+/g, " ").trim();
+  return line.length <= LONGEST_SAID ? line : `${line.slice(0, LONGEST_SAID)}…`;
+}
+
+async function waitOrBlock(loom: Loom, record: PlanRecord, { trouble, agent, agents }: Refused): Promise<void> {
+  const refusal = loom.desk.refused(agent.name, trouble);
+  const next = loom.desk.choose(agents);
+  if (trouble.kind === "auth" && next.kind !== "free") {
+    const program = programOf(agent);
+    const title = await nameOfProgram(loom, agent);
+    const reason = `${title} (agent ${agent.name}) is not logged in, or its key was refused: ${trouble.message}`;
+    const how = program === undefined ? `Log in to ${title}` : `Log in: \`${program.login}\``;
+    const hint = `${how} (\`prloom doctor\` checks it), then run \`prloom unblock ${record.id}\`.`;
+    blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) => nextRun(now, {}));
+    return;
+  }
+  updateRecord(loom, record.id, (now) => nextRun(now, {}));
+  const then =
+    next.kind === "free" && next.agent.name !== agent.name
+      ? `going on with ${next.agent.name}`
+      : `trying again at ${isoTime(refusal?.until ?? loom.clock.now())}`;
+  const text = `${agent.name} was refused (${trouble.kind}): ${trouble.message}; ${then}`;
+  loom.report({ planId: record.id, level: "warn", text });
+}
+
+/** As people know the program, with its version where that can be asked. */
+export async function nameOfProgram(loom: Loom, agent: StageAgent): Promise<string> {
+  const program = programOf(agent);
+  const file = findProgram(agent.command, agent.env.PATH ?? loom.environment.PATH, loom.repo.root);
+  if (!program || !file) return program?.title ?? agent.command;
+  const { version } = await inspectProgram({ env: loom.environment }, program, { file, answerMs: VERSION_MS });
+  return version === undefined ? program.title : `${program.title} ${version}`;
+}
+
+/** A program that does not answer must not hold up its plan. */
+const VERSION_MS = 10_000;

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { StageAgent } from "../../src/config/presets.ts";
+import {
+  type AgentState,
+  chooseAgent,
+  dayOf,
+  isRefusal,
+  nextDay,
+  overBudget,
+  type Refusal,
+  refuse,
+  type Trouble,
+} from "../../src/dispatcher/availability.ts";
+
+const agent = (name: string, maxRunning?: number): StageAgent => ({
+  name,
+  adapter: "command",
+  command: name,
+  env: {},
+  passEnv: [],
+  sandbox: "auto",
+  readable: [],
+  projectSettings: false,
+  session: "todo",
+  ...(maxRunning === undefined ? {} : { maxRunning }),
+});
+const away = (until: number, reason = "429"): AgentState => ({
+  running: 0,
+  refusal: { kind: "rate-limit", reason, until, count: 1 },
+});
+
+const CHOICES: [name: string, agents: StageAgent[], states: Record<string, AgentState>, expected: string][] = [
+  ["one that nobody knows anything about", [agent("a")], {}, "free a"],
+  ["the first of two", [agent("a"), agent("b")], {}, "free a"],
+  ["the second when the first was refused", [agent("a"), agent("b")], { a: away(11) }, "free b"],
+  ["the first again when its time is over", [agent("a"), agent("b")], { a: away(10) }, "free a"],
+  ["the second when the first has no room", [agent("a", 1), agent("b")], { a: { running: 1 } }, "free b"],
+  [
+    "waits for room rather than for a provider",
+    [agent("a", 1), agent("b")],
+    { a: { running: 1 }, b: away(20) },
+    "busy",
+  ],
+  ["none: as soon as the earliest may", [agent("a"), agent("b")], { a: away(30), b: away(20) }, "away until 20"],
+];
+for (const [name, agents, states, expected] of CHOICES) {
+  test(`the agent of a stage: ${name}`, () => {
+    const choice = chooseAgent(agents, new Map(Object.entries(states)), 10);
+    const told =
+      choice.kind === "free"
+        ? `free ${choice.agent.name}`
+        : choice.kind === "away"
+          ? `away until ${choice.until}`
+          : choice.kind;
+    assert.equal(told, expected);
+  });
+}
+
+test("why none can be started names all of them", () => {
+  const states = new Map([
+    ["a", away(30, "no room")],
+    ["b", away(20, "not logged in")],
+  ]);
+  const choice = chooseAgent([agent("a"), agent("b")], states, 10);
+  assert.ok(choice.kind === "away");
+  assert.equal(choice.why, "a: no room; b: not logged in");
+});
+
+test("each refusal in a row doubles the wait, another kind begins anew, and a provider that says when is obeyed", () => {
+  const trouble: Trouble = { kind: "overloaded", message: "529" };
+  const waits: number[] = [];
+  let refusal: Refusal | undefined;
+  for (let round = 0; round < 8; round += 1) {
+    refusal = refuse(refusal, trouble, 0);
+    waits.push(refusal?.until ?? 0);
+  }
+  assert.deepEqual(waits.slice(0, 3), [15_000, 30_000, 60_000]);
+  assert.equal(waits.at(-1), 600_000);
+  assert.equal(refuse(refusal, { kind: "network", message: "x" }, 0)?.until, 5000);
+  assert.equal(refuse(undefined, { kind: "rate-limit", message: "x", retryAfterMs: 90_000 }, 0)?.until, 90_000);
+  assert.equal(refuse(undefined, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 0)?.until, 86_400_000);
+});
+
+test("what a program cannot be waited for is no refusal", () => {
+  assert.deepEqual(
+    (["auth", "rate-limit", "overloaded", "quota", "network"] as const).map((kind) => isRefusal({ kind, message: "" })),
+    [true, true, true, true, true],
+  );
+  for (const kind of ["session-lost", "format", "other"] as const) {
+    assert.equal(isRefusal({ kind, message: "" }), false);
+    assert.equal(refuse(undefined, { kind, message: "" }, 0), undefined);
+  }
+});
+
+test("a budget is spent when one part of it is", () => {
+  const spent = { tokens: 100, usd: 2, ms: 120_000 };
+  assert.equal(overBudget(spent, {}), undefined);
+  assert.equal(overBudget(spent, { tokens: 101, usd: 2.01, minutes: 2.5 }), undefined);
+  assert.match(overBudget(spent, { tokens: 100 }) ?? "", /100 of 100 tokens/);
+  assert.match(overBudget(spent, { usd: 1.5 }) ?? "", /\$2\.00 of \$1\.50/);
+  assert.match(overBudget(spent, { minutes: 2 }) ?? "", /2 of 2 minutes/);
+});
+
+test("a day is the machine's, and the next one begins at its midnight", () => {
+  const late = new Date(2026, 10, 15, 23, 59, 59).getTime();
+  assert.equal(dayOf(late), "2026-11-15");
+  assert.equal(dayOf(nextDay(late)), "2026-11-16");
+  assert.equal(dayOf(nextDay(late) - 1), "2026-11-15");
+});
