@@ -1,13 +1,16 @@
 import { activate } from "./activate.ts";
+import { agents } from "./agents.ts";
 import { append } from "./append.ts";
 import { deferred } from "./deferred.ts";
 import type { Bench } from "./harness/result.ts";
 import { hooks } from "./hooks.ts";
 import { latency } from "./latency.ts";
 import { lifecycle } from "./lifecycle.ts";
+import { oneRun } from "./one-run.ts";
 import { parse } from "./parse.ts";
 import { read } from "./read.ts";
 import { recovery } from "./recovery.ts";
+import { sandbox } from "./sandbox.ts";
 import { scan } from "./scan.ts";
 import { status } from "./status.ts";
 import { tick } from "./tick.ts";
@@ -28,6 +31,9 @@ export const BENCHES: readonly Bench[] = [
   deferred,
   activate,
   work,
+  oneRun,
+  agents,
+  sandbox,
   status,
   parse,
 ];

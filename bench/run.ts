@@ -17,6 +17,8 @@ Rows: ${BENCHES.map(({ name }) => name).join(", ")}
   --hooked <n>   events that go through three plugins (5000; with --full 100000)
   --upserts <n>  plans that are made from sources (500; with --full 5000)
   --deferred <n> records that wait (10000)
+  --agents <n>   agents that print at the same time (20)
+  --streamed <n> lines that each of them prints, twenty a second (100)
   --todos <n>    TODOs of the long plan (1000)
   --pairs <n>    how often floor and ours are measured (11)
   --source       measure the CLI as source, without building it
@@ -31,6 +33,8 @@ const { values, positionals } = parseArgs({
     hooked: { type: "string" },
     upserts: { type: "string" },
     deferred: { type: "string" },
+    agents: { type: "string" },
+    streamed: { type: "string" },
     todos: { type: "string" },
     pairs: { type: "string" },
     full: { type: "boolean", default: false },
@@ -56,6 +60,8 @@ async function main(): Promise<void> {
     hooked: number(values.hooked, values.full ? 100_000 : 5000),
     upserts: number(values.upserts, values.full ? 5000 : 500),
     deferred: number(values.deferred, 10_000),
+    agents: number(values.agents, 20),
+    streamed: number(values.streamed, 100),
     todos: number(values.todos, 1000),
     pairs: number(values.pairs, 11),
     cli: values.source ? "source" : "built",
@@ -64,7 +70,9 @@ async function main(): Promise<void> {
   const results: Result[] = [];
   for (const bench of BENCHES) {
     if (positionals.length > 0 && !positionals.includes(bench.name)) continue;
-    process.stderr.write(`${bench.name} …\n`);
+    const missing = await bench.missing?.();
+    process.stderr.write(`${bench.name} ${missing === undefined ? "…" : `is left out: ${missing}`}\n`);
+    if (missing !== undefined) continue;
     try {
       results.push(...(await bench.run(sizes)));
     } catch (error) {

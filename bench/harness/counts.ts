@@ -94,12 +94,15 @@ const PROCESSES: Readonly<Record<string, Note>> = {
   fork: starts,
 };
 
+export function noCounts(): Counts {
+  return { opened: 0, listed: 0, looked: 0, written: 0, bytesWritten: 0, synced: 0, started: {} };
+}
+
 /**
  * Counts from now on, in this process, until the returned function is called; it gives what was counted. With `below`
- * only files in that folder count: a program also opens its own modules.
+ * only files in that folder count: a program also opens its own modules. `counts` can be read meanwhile.
  */
-export function startCounting(below?: string): () => Counts {
-  const counts: Counts = { opened: 0, listed: 0, looked: 0, written: 0, bytesWritten: 0, synced: 0, started: {} };
+export function startCounting(below?: string, counts: Counts = noCounts()): () => Counts {
   const isCounted = (path: unknown): boolean =>
     typeof path !== "number" && (below === undefined || String(path).startsWith(below));
   const tally: Tally = { counts, files: new Set(), isCounted };

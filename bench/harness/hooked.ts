@@ -23,12 +23,16 @@ export class BenchClock implements Clock {
 /** Opens a project with its plugins and bridges, without a dispatcher that does anything by itself. */
 export async function openHooked(
   project: Project,
-  options: { readonly clock: Clock; readonly bridges?: readonly Bridge[] },
+  options: {
+    readonly clock: Clock;
+    readonly bridges?: readonly Bridge[];
+    readonly environment?: Readonly<Record<string, string>>;
+  },
 ): Promise<Loom> {
   const repo = await openRepository(project.root);
   const config = loadConfig(repo.root);
-  const { clock } = options;
-  const loom = openLoom({ repo, paths: project.paths, config, clock, ids: systemIds, identity: {}, environment: {} });
+  const { clock, environment = {} } = options;
+  const loom = openLoom({ repo, paths: project.paths, config, clock, ids: systemIds, identity: {}, environment });
   loom.extensions = await loadExtensions(repo.root, config, options.bridges ?? []);
   return loom;
 }

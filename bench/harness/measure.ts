@@ -49,6 +49,11 @@ export async function measurePairs(sides: { floor: Sample; ours: Sample; pairs: 
     ours.push(await sides.ours());
   }
   floors.push(await sides.floor());
+  return pairsOf(floors, ours);
+}
+
+/** What was measured by turns, the floor first and last. */
+export function pairsOf(floors: readonly number[], ours: readonly number[]): Pairs {
   const itself = floors.slice(1).map((one, at) => one / (floors[at] ?? one));
   return {
     ours: timing(ours),

@@ -19,6 +19,8 @@ export interface Project {
 export interface ProjectOptions {
   /** Files in the repository besides prloom's own. */
   readonly files?: number;
+  /** Branches beside the first, each a file of its own. */
+  readonly refs?: number;
   readonly limits?: Readonly<Record<string, unknown>>;
   /** More keys of the config. */
   readonly config?: Readonly<Record<string, unknown>>;
@@ -56,8 +58,15 @@ export function makeProject(dir: string, options: ProjectOptions = {}): Project 
   git("init", "-q", "-b", "main");
   git("add", "-A");
   git("-c", "user.name=Bench", "-c", "user.email=bench@localhost", "commit", "-qm", "Begin");
+  addRefs(root, env, options.refs ?? 0);
   for (const folder of [paths.inbox, paths.plans]) mkdirSync(folder, { recursive: true });
   return { root, paths, env };
+}
+
+function addRefs(root: string, env: Readonly<Record<string, string>>, count: number): void {
+  if (count === 0) return;
+  const input = Array.from({ length: count }, (_, at) => `create refs/heads/topic/${at} HEAD\n`).join("");
+  execFileSync("git", ["-c", "core.fsync=none", "update-ref", "--stdin"], { cwd: root, env, input });
 }
 
 function environment(home: string): Record<string, string> {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { dirname } from "node:path";
 import { renderTable } from "../../src/cli/render/table.ts";
-import type { Budget, Result, Sizes } from "./result.ts";
+import type { Also, Budget, Result, Sizes } from "./result.ts";
 
 const COLUMNS = [
   { header: "what" },
@@ -30,11 +30,16 @@ export function tableOf(results: readonly Result[]): string[] {
   return renderTable(COLUMNS, rows, { width: Number.POSITIVE_INFINITY });
 }
 
-function oursText({ times, budget, per }: Result): string {
+function oursText({ times, budget, per, also = [] }: Result): string {
   const { median, p99 } = times.ours;
   const slowest = budget.p99 === undefined ? "" : `, p99 ${milliseconds(p99)}`;
   const rate = per === undefined ? "" : `, ${Math.round((per / median) * 1000)} a second`;
-  return `${milliseconds(median)}${slowest}${rate}`;
+  const parts = also.length === 0 ? "" : ` (${also.map(alsoText).join(", ")})`;
+  return `${milliseconds(median)}${slowest}${rate}${parts}`;
+}
+
+function alsoText({ what, value, unit }: Also): string {
+  return `${what} ${unit === "ms" ? milliseconds(value) : `${Math.round(value)} ${unit}`.trimEnd()}`;
 }
 
 function milliseconds(ms: number): string {

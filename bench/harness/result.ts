@@ -13,6 +13,9 @@ export interface Sizes {
   readonly upserts: number;
   /** Records that wait. */
   readonly deferred: number;
+  /** Agents that print at the same time, and how many lines each prints. */
+  readonly agents: number;
+  readonly streamed: number;
   readonly pairs: number;
   /** `built`: the bundle that users get. `source`: TypeScript as it lies here, for tests that must not build. */
   readonly cli: "built" | "source";
@@ -35,6 +38,12 @@ export interface Gate {
   readonly most: number;
 }
 
+export interface Also {
+  readonly what: string;
+  readonly value: number;
+  readonly unit: "ms" | "MB" | "";
+}
+
 export interface Result {
   readonly name: string;
   /** What was measured, and against what. */
@@ -45,6 +54,8 @@ export interface Result {
   readonly times: Pairs;
   /** How many of something one sample of ours is; the table then tells how many that is in a second. */
   readonly per?: number;
+  /** Parts of it, and what else is worth knowing beside the time: medians, told without a verdict. */
+  readonly also?: readonly Also[];
   readonly verdict: string;
 }
 
@@ -52,6 +63,8 @@ export interface Result {
 export interface Bench {
   readonly name: string;
   run(sizes: Sizes): Promise<Result[]>;
+  /** Why it cannot be measured on this machine, if it cannot. */
+  missing?(): Promise<string | undefined>;
 }
 
 /** The result with its verdict. */

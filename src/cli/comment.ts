@@ -42,7 +42,8 @@ export async function comment(
   return 0;
 }
 
-async function authorName(cwd: string): Promise<string> {
+/** Who says something from the command line: as git calls them, or as the system does. */
+export async function authorName(cwd: string): Promise<string> {
   const repo = await openRepository(cwd);
   const configured = await gitAt(repo, ["config", "user.name"], { allowExit: [1] });
   return configured.stdout.trim() || userInfo().username;

@@ -1,15 +1,21 @@
-import { watch } from "node:fs";
+import { existsSync, watch } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { outputLines } from "../agents/output-lines.ts";
+import { readEvents, SUMMARY_FILE } from "../agents/run-log.ts";
 import { readExit } from "../agents/runner.ts";
 import type { Loom } from "../dispatcher/loom.ts";
+import { awaitedRun } from "../dispatcher/observe.ts";
 import { liveDaemon } from "../dispatcher/owner.ts";
 import { type RunSummary, readPlanDetail, readRuns } from "../dispatcher/read.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import type { PlanSummary } from "../plan/summary.ts";
 import type { Call } from "./output.ts";
 import { reading } from "./plans.ts";
-import { agentOutput, checksOf, checkText, startFailure } from "./run-output.ts";
+import type { Paint } from "./render/colour.ts";
+import { eventLines } from "./render/event-lines.ts";
+import { followEvents, isTelling } from "./run-events.ts";
+import { agentOutput, type CheckOutput, checksOf, checkText, startFailure } from "./run-output.ts";
 
 /** A run that was interrupted writes no exit; whether somebody still works on it is asked this often. */
 const STILL_THERE_MS = 1000;
@@ -19,7 +25,23 @@ const LOOK_EVERY_MS = 250;
 export interface Following {
   readonly plan: string;
   readonly run: RunSummary;
-  print(line: string): void;
+  readonly to: LogPrinter;
+}
+
+/** Where the log of a run goes, and as what. */
+export interface LogPrinter {
+  /** Lines as the program printed them; else what they mean. */
+  readonly raw: boolean;
+  readonly paint: Paint;
+  line(line: string): void;
+  /** Given when a program reads: then everything goes here instead. */
+  data?(value: Readonly<Record<string, unknown>>): void;
+}
+
+/** One check of a run, in the way that the printer wants it. */
+export function printCheck(to: LogPrinter, run: number, check: CheckOutput): void {
+  if (to.data) to.data({ type: "check", run, ...check });
+  else printAll(checkText(check), to.line);
 }
 
 /** The last lines of a text; all of them when no number is given. */
@@ -41,40 +63,74 @@ export async function firstRun(loom: Loom, plan: string): Promise<RunSummary | u
   }
 }
 
-/** Prints what a run prints until it has ended; one that has ended is printed at once. */
+/** Prints what a run tells until it has ended; one that has ended is printed at once. */
 export async function followRun(loom: Loom, following: Following & { tail?: number | undefined }): Promise<void> {
-  const { run, print, tail } = following;
+  const { run, to } = following;
+  if (to.data) return followData(loom, following, to.data);
+  const told = !to.raw && isTelling(loom.config, run);
+  if (told) await followTold(loom, following);
+  else await followPrinted(loom, following);
+  printAll(startFailure(run.dir), to.line);
+}
+
+async function followPrinted(loom: Loom, following: Following & { tail?: number | undefined }): Promise<void> {
+  const { run, to, tail } = following;
   const before = agentOutput(run.dir).split("\n").length - 1;
   let skip = tail === undefined ? 0 : Math.max(0, before - tail);
   // Not by `run.state`: the record that it was read with may be older than the run.
-  const ended = endOfRun(loom, following);
+  const ended = endOfRun(loom, following, () => readExit(run.dir) !== undefined);
   for await (const line of outputLines(run.dir, ended)) {
     if (skip > 0) skip -= 1;
-    else print(line);
+    else to.line(line);
   }
   await ended;
-  printAll(startFailure(run.dir), print);
+}
+
+async function followTold(loom: Loom, following: Following & { tail?: number | undefined }): Promise<void> {
+  const { run, to, tail } = following;
+  const past = eventLines();
+  const before = readEvents(run.dir).reduce((count, event) => count + past.lines(event).length, 0);
+  let skip = tail === undefined ? 0 : Math.max(0, before - tail);
+  const told = eventLines(to.paint);
+  for await (const event of followEvents(run.dir, endOfTelling(loom, following))) {
+    for (const line of told.lines(event)) {
+      if (skip > 0) skip -= 1;
+      else to.line(line);
+    }
+  }
+}
+
+async function followData(loom: Loom, following: Following, data: NonNullable<LogPrinter["data"]>): Promise<void> {
+  const { run } = following;
+  for await (const event of followEvents(run.dir, endOfTelling(loom, following))) data({ run: run.run, ...event });
+}
+
+/** The exit is there before its events are written: the sum of them comes last. */
+function endOfTelling(loom: Loom, following: Following): Promise<void> {
+  return endOfRun(loom, following, () => existsSync(join(following.run.dir, SUMMARY_FILE)));
 }
 
 /** Goes on after a run: its checks, then the plan's next runs, until the plan rests or no dispatcher runs. */
-export async function followPlan(call: Call, loom: Loom, { plan, run, print }: Following): Promise<void> {
+export async function followPlan(call: Call, loom: Loom, { plan, run, to }: Following): Promise<void> {
   let current = run;
   let shown = 0;
   const printChecks = (all: boolean): void => {
     const checks = checksOf(current.dir);
     const done = checks.filter((check, index) => index >= shown && (all || check.exit !== undefined));
-    for (const check of done) printAll(checkText(check), print);
+    for (const check of done) printCheck(to, current.run, check);
     shown += done.length;
   };
   for (;;) {
     // Asked before looking: what the dispatcher did last is there by the time it is known to be gone.
-    const over = await isOver(call, loom, plan);
+    const over = await restsNow(call, loom, plan);
     printChecks(over);
     const next = runsOf(loom, plan).find((candidate) => candidate.run > current.run);
     if (next) {
       printChecks(true);
-      print(`--- run ${next.run} (${next.stage}, attempt ${next.attempt}, agent ${next.agent}) ---`);
-      await followRun(loom, { plan, run: next, print });
+      const { run: number, stage, attempt, agent } = next;
+      if (to.data) to.data({ type: "run", run: number, stage, attempt, agent });
+      else to.line(`--- run ${number} (${stage}, attempt ${attempt}, agent ${agent}) ---`);
+      await followRun(loom, { plan, run: next, to });
       current = next;
       shown = 0;
     } else if (over) return;
@@ -82,7 +138,7 @@ export async function followPlan(call: Call, loom: Loom, { plan, run, print }: F
   }
 }
 
-async function isOver(call: Call, loom: Loom, plan: string): Promise<boolean> {
+async function restsNow(call: Call, loom: Loom, plan: string): Promise<boolean> {
   const record = recordOf(loom, plan);
   if (record?.deleted) return true;
   if (record && !mayRest(record)) return (await liveDaemon(loom.paths)) === undefined;
@@ -123,14 +179,16 @@ function printAll(text: string, print: (line: string) => void): void {
 }
 
 /** Resolves when the run has ended, by itself or with its dispatcher, or when another has taken its place. */
-async function endOfRun(loom: Loom, { plan, run }: Pick<Following, "plan" | "run">): Promise<void> {
+async function endOfRun(loom: Loom, { plan, run }: Following, isOver: () => boolean): Promise<void> {
   const over = Promise.withResolvers<void>();
   const look = (): void => {
-    if (readExit(run.dir)) over.resolve();
+    if (isOver()) over.resolve();
   };
   const lookAround = (): void => {
     look();
-    if ((recordOf(loom, plan)?.runs ?? 0) > run.run) over.resolve();
+    const record = recordOf(loom, plan);
+    const isLeft = record !== undefined && awaitedRun(record) !== run.run && readExit(run.dir) !== undefined;
+    if (isLeft || (record?.runs ?? 0) > run.run) over.resolve();
     void liveDaemon(loom.paths).then((daemon) => daemon === undefined && over.resolve(), over.reject);
   };
   const watcher = watch(run.dir, look);

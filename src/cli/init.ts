@@ -6,9 +6,10 @@ import { pathsOf } from "../dispatcher/paths.ts";
 import { ensureIgnored, gitAt, openRepository, type Repository, resolveCommit } from "../git/repository.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { ensureDir, readTextIfExists } from "../kernel/files.ts";
-import { checkProgram, type ProgramCheck } from "./agent-program.ts";
-import { type AgentChoice, type AgentWishes, checkWishes, chooseAgent } from "./choose-agent.ts";
+import { type AgentCheck, checkAgent } from "./agent-program.ts";
+import { type AgentChoice, type AgentWishes, checkWishes, chooseAgent, remedyOf, troubleOf } from "./choose-agent.ts";
 import { createFile } from "./create-file.ts";
+import { type Enclosure, enclosureOf } from "./enclosure.ts";
 import type { Call } from "./output.ts";
 import { refuseInsideRun } from "./plans.ts";
 
@@ -35,15 +36,16 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
   ensureDir(pathsOf(repo, config.worktreesDir).inbox);
   if (ensureIgnored(repo)) written.push("info/exclude of the git directory");
   if (ignoreInTree(repo)) written.push(IGNORE_FILE);
-  const name = config.stages.default;
-  const used = config.agents[name] ?? { command: "" };
+  const name = config.stages.default[0] ?? "";
+  const used = config.agents[name];
   report(call, {
     repo,
     written,
     agent,
     name,
-    command: used.command,
-    check: checkProgram(used, { path: call.env.PATH, root: repo.root }),
+    command: used?.command ?? "",
+    check: used ? await checkAgent(call, used, repo.root) : { kind: "unknown" },
+    enclosure: await enclosureOf(used?.sandbox ?? "auto"),
     hasCommits: (await resolveCommit(repo, "HEAD")) !== undefined,
     uncommitted: await uncommitted(repo),
     unused: agent ? [] : unusedFlags(options),
@@ -90,22 +92,28 @@ interface InitReport {
   /** What the config calls its default agent. */
   readonly name: string;
   readonly command: string;
-  readonly check: ProgramCheck;
+  readonly check: AgentCheck;
+  readonly enclosure: Enclosure;
   readonly hasCommits: boolean;
   readonly uncommitted: readonly string[];
   /** Flags that had no effect, because a config was there. */
   readonly unused: readonly string[];
 }
 
-function report({ output }: Call, result: InitReport): void {
-  const { repo, written, agent, name, command, check, unused } = result;
+function report(call: Call, result: InitReport): void {
+  const { output } = call;
+  const { repo, written, agent, name, command, check, enclosure, unused } = result;
   output.data({
     root: repo.root,
     config: CONFIG_FILE,
     created: agent !== undefined,
     written,
+    agent: name,
     command,
+    ...(agent === undefined ? {} : { why: agent.why }),
     agentFound: check.kind !== "missing",
+    ...(check.kind === "found" && check.facts ? { program: check.facts } : {}),
+    sandbox: enclosure.level,
     hasCommits: result.hasCommits,
     uncommitted: result.uncommitted,
     unused,
@@ -114,20 +122,38 @@ function report({ output }: Call, result: InitReport): void {
     agent ? `prloom is set up in ${repo.root}.` : `${CONFIG_FILE} is there already and valid; it was left as it is.`,
   );
   for (const file of written) output.line(`  wrote ${file}`);
-  if (agent) output.line(`  agent: ${[agent.command, ...agent.args].join(" ")}`);
+  if (agent) output.line(`  agent: ${name} (${agent.why})`);
   if (unused.length > 0) {
     const verb = unused.length === 1 ? "was" : "were";
     output.line(output.paint("yellow", `${unused.join(", ")} ${verb} not used: the config is not changed by init.`));
     output.line(`To use another program, edit agents.${name}.command (and args) in ${CONFIG_FILE}.`);
   }
-  if (check.kind === "missing") {
+  for (const { text, remedy } of warnings(result)) {
     output.line();
-    output.line(output.paint("yellow", `The agent program "${check.program}" was not found.`));
-    output.line(`Set agents.${name}.command in ${CONFIG_FILE} to your coding agent before \`prloom start\`.`);
+    output.line(output.paint("yellow", text));
+    output.line(remedy);
   }
   output.line();
   output.line("next:");
   for (const line of nextSteps(result)) output.line(`  ${line}`);
+}
+
+/** What will keep the agent from working, or from working safely, and what to do about it. */
+function warnings({ name, check, enclosure }: InitReport): { text: string; remedy: string }[] {
+  const found: { text: string; remedy: string }[] = [];
+  if (check.kind === "missing") {
+    const install = check.program ? `Install it: ${check.program.install}` : "";
+    found.push({
+      text: `The agent program "${check.command}" was not found.`,
+      remedy: install || `Set agents.${name}.command in ${CONFIG_FILE} to your coding agent before \`prloom start\`.`,
+    });
+  }
+  if (check.kind === "found" && check.facts && check.program) {
+    const trouble = troubleOf(check.facts);
+    if (trouble !== undefined) found.push({ text: `${trouble}.`, remedy: remedyOf(check.facts, check.program) });
+  }
+  if (enclosure.level === "none") found.push({ text: enclosure.text, remedy: enclosure.remedy });
+  return found;
 }
 
 function nextSteps({ uncommitted: files, hasCommits }: InitReport): string[] {

@@ -42,7 +42,7 @@ export async function start(call: Call, options: StartOptions): Promise<number> 
 
 /** Said and not refused: plans that use other agents are not to suffer. */
 function missingPrograms(call: Call, config: Config, root: string): string[] {
-  const used = Object.entries(config.agents).filter(([name]) => Object.values(config.stages).includes(name));
+  const used = Object.entries(config.agents).filter(([name]) => Object.values(config.stages).flat().includes(name));
   return used.flatMap(([name, agent]) => {
     const check = checkProgram(agent, { path: call.env.PATH, root });
     if (check.kind !== "missing") return [];

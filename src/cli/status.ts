@@ -3,6 +3,7 @@ import type { PlanStatus } from "../plan/record.ts";
 import type { PlanSummary } from "../plan/summary.ts";
 import type { Call, Output } from "./output.ts";
 import { reading } from "./plans.ts";
+import { agentsState } from "./render/agents-state.ts";
 import { busState } from "./render/bus-state.ts";
 import { planTable } from "./render/plan-table.ts";
 import { problemLines } from "./render/problems.ts";
@@ -56,7 +57,7 @@ function surroundings(output: Output, report: StatusReport, now: number): void {
       ? `dispatcher: running (pid ${daemon.pid}${daemon.startedAt === undefined ? "" : `, for ${ageOf(daemon.startedAt, now)}`})`
       : "dispatcher: not running (`prloom start` starts it)",
   );
-  output.line(`sandbox: ${report.sandbox}${report.sandbox === "none" ? ": agents run with your rights" : ""}`);
+  agentsState(output, report, now);
   busState(output, report, now);
   problemLines(output, report);
 }

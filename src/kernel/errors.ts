@@ -32,6 +32,7 @@ export const ERROR_CODES = [
   "record-too-large",
   "revision-conflict",
   "run-not-found",
+  "sandbox-unavailable",
   "schema-newer",
   "source-taken",
   "state-unreadable",

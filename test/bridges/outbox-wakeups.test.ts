@@ -19,7 +19,7 @@ describe("an outbox that nobody wakes", () => {
   it("tries again although the time of a broken way comes between its look and its timer", () =>
     onBench(async (bench) => {
       const got: string[] = [];
-      let answer = DOWN;
+      let answer: DeliveryResult = DOWN;
       const loaded = loadedBridge({
         actions: (_ctx, { id }) => {
           got.push(id);

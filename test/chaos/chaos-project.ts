@@ -9,6 +9,8 @@ const CHAOS_AGENT = fileURLToPath(new URL("../testing/chaos-agent.mjs", import.m
 export interface ChaosProjectOptions {
   /** Pause between the steps of an agent's work. */
   readonly stepMs: number;
+  /** `none` unless given: scenarios look from inside at what a sandbox hides. */
+  readonly sandbox?: "auto" | "none";
   /** With an initCommand and a check: more that can be interrupted. */
   readonly commands?: boolean;
 }
@@ -25,18 +27,21 @@ export interface ChaosWorld {
 }
 
 /** A project whose agent must not be run twice for the same work. */
-export function makeChaosProject({ stepMs, commands = false }: ChaosProjectOptions): Project {
+export function makeChaosProject(options: ChaosProjectOptions): Project {
+  const { stepMs, commands = false, sandbox = "none" } = options;
   const agent = {
     adapter: "command",
     command: process.execPath,
     args: [CHAOS_AGENT],
     env: { STEP_MS: String(stepMs) },
+    sandbox,
   };
   const project = makeProject({
     config: {
       agents: { chaos: agent },
       stages: { default: "chaos" },
-      limits: { stopGrace: "50ms" },
+      // A chaos agent that hangs must be seen, not waited for.
+      limits: { stopGrace: "50ms", silenceTimeout: "60s", runTimeout: "120s" },
       ...(commands ? { initCommands: ["echo made >> init.txt"], checks: ["test ! -e half-0"] } : {}),
     },
   });

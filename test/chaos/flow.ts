@@ -22,7 +22,7 @@ export interface Flow extends ChaosWorld {
 const POSTS = ["", "[echo]", "[redirect]", "[block]", "[echo] [redirect]"];
 
 export async function openFlow(seed: number): Promise<Flow> {
-  const world = makeChaosWorld({ stepMs: 5, seed });
+  const world = makeChaosWorld({ stepMs: 5, seed, sandbox: "auto" });
   const { project, outside } = world;
   project.plan("first", ["make one"]);
   let round = 0;

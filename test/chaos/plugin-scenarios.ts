@@ -24,3 +24,15 @@ export function addSlowPlugin(project: Project): void {
     export default () => ({ async onEvent() { await setTimeout(2600); } });`;
   addPlugin(project, "slow", text);
 }
+
+/** A reviewer after each TODO or at the end, that always says the same and changes what it must not. */
+export function addReviewStage(project: Project, review: "todo" | "end", verdict: string): void {
+  const { agents, stages, limits } = project.config() as Record<string, Record<string, { env: object }>>;
+  const reviewer = { ...agents?.chaos, env: { ...agents?.chaos?.env, VERDICT: verdict } };
+  project.config({
+    review,
+    agents: { ...agents, reviewer },
+    stages: { ...stages, reviewer: "reviewer" },
+    limits: { ...limits, reviewRounds: 1 },
+  });
+}

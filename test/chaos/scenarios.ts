@@ -8,7 +8,7 @@ import type { CrashPoint } from "./crash-points.ts";
 import { FLOW_POINTS } from "./flow-points.ts";
 import type { Expected, ExpectedPlan } from "./invariants.ts";
 import { outsideProblems } from "./outside-invariants.ts";
-import { addReviewer, addSlowPlugin } from "./plugin-scenarios.ts";
+import { addReviewer, addReviewStage, addSlowPlugin } from "./plugin-scenarios.ts";
 
 /** The full suite kills twice at each point; once keeps the ordinary one short. */
 export const IS_FULL = Number(process.env.PRLOOM_CHAOS_KILLS ?? 0) >= 50;
@@ -226,6 +226,19 @@ const review: Scenario = async (project, point) => {
   return work(project, point);
 };
 
+/** Asks for changes for as long as it may, so what it says first becomes a TODO, and then words. */
+const reviewAtEnd: Scenario = async (project, point) => {
+  addReviewStage(project, "end", "request_changes");
+  const { plans } = await work(project, point);
+  for (const { id } of plans) {
+    const { stdout } = await project.cli(["show", id, "--json"]);
+    const { thread } = JSON.parse(stdout) as { thread: { body: string }[] };
+    const words = thread.filter(({ body }) => body.startsWith("Review: "));
+    assert.equal(words.length, 1, `${id}: the findings are in the thread ${words.length} times`);
+  }
+  return { plans: plans.map((one) => ({ ...one, todos: [...one.todos, "Address the review: look again"] })) };
+};
+
 const slowPlugin: Scenario = async (project, point) => {
   addSlowPlugin(project);
   return talk(project, point);
@@ -248,6 +261,8 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "merge:written": mergeByComment,
   "recover:ended": recovery,
   "recover:reset": recovery,
+  "review:posted": reviewAtEnd,
+  "review:todos": reviewAtEnd,
   "shim-exit": shim,
   "shim-recorded": shim,
   "shim-spawned": shim,

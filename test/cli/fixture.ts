@@ -96,7 +96,8 @@ export function testRepository(options: RepositoryOptions = {}): TestRepository 
     mkdirSync(join(root, "prloom"));
     writeFileSync(
       join(root, "prloom", "config.json"),
-      JSON.stringify({ agents: { test: { command: agent } }, stages: { default: "test" } }),
+      // Without a sandbox: the tests talk to the agent through files that lie outside its worktree.
+      JSON.stringify({ agents: { test: { command: agent, sandbox: "none" } }, stages: { default: "test" } }),
     );
   }
   return {

@@ -40,19 +40,42 @@ describe("init", { concurrency: 2 }, () => {
     assert.deepEqual(configOf(root).stages, { default: "agent" });
   });
 
-  it("takes the first agent that is installed", async (t) => {
-    const { root, run } = repository(t);
+  const programs = (root: string, ...names: string[]): Record<string, string> => {
     const bin = join(root, "..", "bin");
-    mkdirSync(bin);
-    for (const name of ["codex", "opencode"]) {
-      writeFileSync(join(bin, name), "#!/bin/sh\n");
+    const home = join(root, "..", "home");
+    for (const dir of [bin, home]) mkdirSync(dir);
+    for (const name of names) {
+      writeFileSync(join(bin, name), '#!/bin/sh\necho "999.0.0"\n');
       chmodSync(join(bin, name), 0o755);
     }
-    const { code } = await run(["init", "--yes"], { env: { PATH: `${bin}${delimiter}${process.env.PATH}` } });
+    return { HOME: home, PATH: `${bin}${delimiter}${process.env.PATH}` };
+  };
+
+  it("takes the first agent that is installed, and warns when it is not logged in", async (t) => {
+    const { root, run } = repository(t);
+    const { code, stdout } = await run(["init", "--yes"], { env: programs(root, "codex", "claude") });
     assert.equal(code, 0);
-    assert.deepEqual(configOf(root).agents, {
-      opencode: { command: "opencode", args: ["run"], passEnv: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"] },
-    });
+    assert.deepEqual(configOf(root), { agents: { claude: { adapter: "claude" } }, stages: { default: "claude" } });
+    assert.match(stdout, /^ {2}agent: claude \(installed; also here: codex\)$/m);
+    assert.match(stdout, /^Claude Code is not logged in: .*\.\nType: claude auth login$/m);
+  });
+
+  it("takes one that is logged in before others", async (t) => {
+    const { root, run } = repository(t);
+    const env = programs(root, "codex", "claude", "opencode");
+    const { stdout } = await run(["init", "--yes"], { env: { ...env, CODEX_API_KEY: "geheim" } });
+    assert.deepEqual(configOf(root).agents, { codex: { adapter: "codex" } });
+    assert.match(stdout, /^ {2}agent: codex \(installed and logged in; also here: opencode, claude\)$/m);
+    assert.doesNotMatch(stdout, /geheim|not logged in/);
+  });
+
+  it("takes the agent that is named, installed or not", async (t) => {
+    const { root, run } = repository(t);
+    const { code, stdout } = await run(["init", "--agent", "gemini"], { env: programs(root, "codex") });
+    assert.equal(code, 0);
+    const { gemini } = configOf(root).agents;
+    assert.deepEqual([gemini.adapter, gemini.command], ["acp", "gemini"]);
+    assert.match(stdout, /^The agent program "gemini" was not found\.\nInstall it: npm install/m);
   });
 
   it("takes a program with arguments, dashes included", async (t) => {

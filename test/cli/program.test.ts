@@ -7,7 +7,7 @@ const repository = testRepository();
 after(() => repository.close());
 
 const COMMANDS =
-  "init new start stop status show logs events queue hide unhide edit block unblock pause resume delete clean comment merge poll retry doctor demo".split(
+  "init new start stop status show logs events queue hide unhide edit block unblock pause resume delete clean comment send open merge poll retry doctor demo".split(
     " ",
   );
 
@@ -61,6 +61,8 @@ describe("a wrong call", { concurrency: 2 }, () => {
     ["logs", /prloom logs --help/],
     ["logs x --run zero", /whole number/],
     ["logs x --tail -1", /whole number/],
+    ["send", /missing required argument/],
+    ["open", /missing required argument/],
     ["events --log nonsense", /quarantine/],
     ["queue", /missing required argument/],
     ["block only-a-plan", /missing required argument 'reason'/],

@@ -88,8 +88,21 @@ describe("start", { concurrency: 2 }, () => {
     await run(["start", "--detach"]);
     // The first agent waits until its words have been seen.
     const when = { says: "working on gated", act: () => writeFileSync(join(root, "go"), "") };
-    const [followed] = await Promise.all([run(["logs", "steps", "--follow"], { when }), run(["queue", "steps"])]);
+    const [followed, told] = await Promise.all([
+      run(["logs", "steps", "--follow"], { when }),
+      run(["logs", "steps", "--follow", "--json"]),
+      run(["queue", "steps"]),
+    ]);
     assert.equal(followed.code, 0, followed.stderr);
+    assert.equal(told.code, 0, told.stderr);
+    const events = told.stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      events.map(({ run: number, type, text }) => `${number} ${type} ${text ?? ""}`.trimEnd()),
+      ["1 text working on gated", "1 done", "2 run", "2 text working on two", "2 done"],
+    );
     assert.match(followed.stdout, /^working on gated\n--- run 2 \(worker, .*\) ---\nworking on two\n$/);
   });
 

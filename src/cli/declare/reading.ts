@@ -19,7 +19,7 @@ const STATUSES: Readonly<Record<PlanStatus, true>> = {
 /** Commands that only look: status, show, logs, events. */
 export function declareReading(program: Command): void {
   declare(program, "status", {
-    about: "all plans, how far they are, and what they wait for",
+    about: "all plans, how far they are, what they wait for, and how the agents do",
     examples: ["status", "status --all", "status --status review", "status --stale 2h", "status --json"],
   })
     .option("-a, --all", "plans that are done, too")
@@ -29,7 +29,7 @@ export function declareReading(program: Command): void {
       perform(options, async (call) => (await import("../status.ts")).status(call, options)),
     );
   declare(program, "show", {
-    about: "everything about one plan: TODOs, runs, commits, conversation, and why it is blocked",
+    about: "everything about one plan: TODOs, runs and what they cost, commits, conversation, and why it is blocked",
     examples: ["show add-a-login-page", "show add-a-login-page --json"],
   })
     .argument("<plan>", "its id")
@@ -42,13 +42,20 @@ export function declareReading(program: Command): void {
 
 function declareLogs(program: Command): void {
   declare(program, "logs", {
-    about: "what an agent and the checks of its work printed; of the newest run, unless told otherwise",
-    examples: ["logs add-a-login-page", "logs add-a-login-page --follow", "logs add-a-login-page --run 2 --tail 50"],
+    about:
+      "what an agent did and said, and what the checks of its work printed; of the newest run, unless told otherwise",
+    examples: [
+      "logs add-a-login-page",
+      "logs add-a-login-page --follow",
+      "logs add-a-login-page --run 2 --tail 50",
+      "logs add-a-login-page --raw",
+    ],
   })
     .argument("<plan>", "its id")
     .option("--run <number>", "which run", wholeNumber(1))
     .option("-f, --follow", "go on, also with the next runs, until the plan rests; with --run until that run ends")
     .option("--tail <lines>", "only the last lines", wholeNumber(0))
+    .option("--raw", "what the program printed, byte for byte, instead of what it means")
     .action((plan: string, options: LogsOptions & JsonOption) =>
       perform(options, async (call) => (await import("../logs.ts")).logs(call, plan, options)),
     );

@@ -14,7 +14,7 @@ export function declareSetup(program: Command): void {
     examples: ["stop", "stop --json"],
   }).action((options: JsonOption) => perform(options, async (call) => (await import("../stop.ts")).stop(call)));
   declare(program, "doctor", {
-    about: "check everything that prloom needs, and say what to do about what is missing",
+    about: "check everything that prloom needs, agents and their logins too, and say what to do about what is missing",
     examples: ["doctor", "doctor --json"],
   }).action((options: JsonOption) => perform(options, async (call) => (await import("../doctor.ts")).doctor(call)));
   declareDemo(program);
@@ -23,14 +23,11 @@ export function declareSetup(program: Command): void {
 function declareInit(program: Command): void {
   declare(program, "init", {
     about: "set up this repository: writes prloom/config.json, unless there is one",
-    examples: [
-      "init --yes",
-      'init --agent claude --command claude --arg -p --arg "--permission-mode" --arg acceptEdits',
-    ],
+    examples: ["init", "init --yes", "init --agent claude", 'init --agent mine --command my-agent --arg "--quiet"'],
   })
-    .option("-y, --yes", "ask nothing, take the first agent that is found")
-    .option("--agent <name>", "what to call the agent")
-    .option("--command <program>", "the program to run as agent; it gets the prompt on stdin")
+    .option("-y, --yes", "ask nothing, take the first agent that is installed and logged in")
+    .option("--agent <name>", "opencode, claude, codex or gemini; with --command: what to call that program")
+    .option("--command <program>", "any other program to run as agent; it gets the prompt on stdin")
     .option("--arg <argument>", "an argument for that program; repeat it for more", collect)
     .action((options: InitOptions & JsonOption) =>
       perform(options, async (call) => (await import("../init.ts")).init(call, options)),

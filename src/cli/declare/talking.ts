@@ -1,10 +1,12 @@
 import type { Command } from "commander";
 import type { CommentOptions } from "../comment.ts";
 import type { EditOptions } from "../edit.ts";
+import type { OpenOptions } from "../open.ts";
 import type { RetryOptions } from "../retry.ts";
+import type { SendOptions } from "../send.ts";
 import { declare, type JsonOption, perform, wholeNumber } from "./declare.ts";
 
-/** Commands by which a person takes part in the work: edit, comment, merge, poll, retry. */
+/** Commands by which a person takes part in the work: edit, comment, send, open, merge, poll, retry. */
 export function declareTalking(program: Command): void {
   declare(program, "edit", {
     about: "change the text of a plan in your editor ($VISUAL, $EDITOR), from a file or from standard input",
@@ -33,6 +35,7 @@ export function declareTalking(program: Command): void {
         (await import("../comment.ts")).comment(call, plan, { ...options, text: words.join(" ") }),
       ),
     );
+  declareAgentTalk(program);
   declare(program, "merge", {
     about: "merge a plan that is in review into its base branch, and finish it",
     examples: ["merge add-a-login-page", "merge add-a-login-page --force"],
@@ -43,6 +46,37 @@ export function declareTalking(program: Command): void {
       perform(options, async (call) => (await import("../merge.ts")).merge(call, plan, options)),
     );
   declareBus(program);
+}
+
+function declareAgentTalk(program: Command): void {
+  declare(program, "send", {
+    about: "say something to a plan's agent: while it works if it listens then, else with its next turn",
+    examples: [
+      'send add-a-login-page "the form is in src/forms, use that one"',
+      "send add-a-login-page --file notes.md",
+    ],
+  })
+    .argument("<plan>", "its id")
+    .argument("[text...]", "what to say")
+    .option("--file <file>", "take the words from this file")
+    .option("--stdin", "take the words from standard input")
+    .action((plan: string, words: string[], options: SendOptions & JsonOption) =>
+      perform(options, async (call) =>
+        (await import("../send.ts")).send(call, plan, { ...options, text: words.join(" ") }),
+      ),
+    );
+  declare(program, "open", {
+    about: "go on by hand in the agent's own interface, in the plan's worktree; prloom keeps away meanwhile",
+    examples: ["open add-a-login-page", "open add-a-login-page --now", "open add-a-login-page --shell"],
+  })
+    .argument("<plan>", "its id")
+    .option("--now", "stop the agent that is at work; it goes on afterwards")
+    .option("--agent <name>", "another agent than the plan's, as the config calls it")
+    .option("--shell", "a shell in the same place instead of the agent")
+    .option("--print", "print the command instead of starting it; so does --json, and a call without a terminal")
+    .action((plan: string, options: OpenOptions & JsonOption) =>
+      perform(options, async (call) => (await import("../open.ts")).open(call, plan, options)),
+    );
 }
 
 function declareBus(program: Command): void {

@@ -1,4 +1,4 @@
-import { findProgram } from "../../agents/find-program.ts";
+import type { ProgramFacts } from "../../agents/inspect-program.ts";
 import { secretVariables } from "../../bridges/notify/settings.ts";
 import type { Config } from "../../config/config.ts";
 import { loadConfig } from "../../config/load.ts";
@@ -7,8 +7,8 @@ import { loadExtensions } from "../../dispatcher/extensions.ts";
 import { openRepository, type Repository, requireCommits } from "../../git/repository.ts";
 import { git, requireGitVersion } from "../../git/run.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
-import { checkProgram } from "../agent-program.ts";
 import type { Call } from "../output.ts";
+import { checkAgents, checkOtherPrograms, checkSandbox } from "./agent-checks.ts";
 import { checkRepositoryState } from "./state-checks.ts";
 
 export interface Finding {
@@ -17,13 +17,15 @@ export interface Finding {
   readonly state: "ok" | "warn" | "bad";
   readonly text: string;
   readonly hint?: string;
+  /** Of an agent program that prloom knows. */
+  readonly program?: ProgramFacts;
 }
 
 /** Runs all checks that make sense; what depends on a thing that is missing is left out. */
 export async function checkEverything(call: Call): Promise<Finding[]> {
   const findings = [nodeVersion(process.versions.node), await gitVersion()];
   const repo = await attempt("repository", findings, () => openRepository(call.cwd));
-  if (!repo) return findings;
+  if (!repo) return [...findings, ...(await checkOtherPrograms(call, undefined)), ...(await checkSandbox(undefined))];
   findings.push({ name: "repository", state: "ok", text: repo.root });
   await attempt("commits", findings, async () => {
     await requireCommits(repo);
@@ -31,11 +33,13 @@ export async function checkEverything(call: Call): Promise<Finding[]> {
   });
   const config = await attempt("config", findings, () => loadConfig(repo.root));
   if (config) {
-    findings.push({ name: "config", state: "ok", text: "prloom/config.json is valid" }, ...agents(call, repo, config));
+    findings.push({ name: "config", state: "ok", text: "prloom/config.json is valid" });
+    findings.push(...(await checkAgents(call, config, repo.root)));
     await attempt("plugins and bridges", findings, () => modules(repo, config, findings));
     findings.push(...notify(call, config));
   }
-  findings.push(sandbox(call, repo), ...(await checkRepositoryState(call, repo, config)));
+  findings.push(...(await checkOtherPrograms(call, config)), ...(await checkSandbox(config)));
+  findings.push(...(await checkRepositoryState(call, repo, config)));
   return findings;
 }
 
@@ -71,22 +75,6 @@ async function gitVersion(): Promise<Finding> {
   }
 }
 
-function agents(call: Call, repo: Repository, config: Config): Finding[] {
-  const used = new Set(Object.values(config.stages));
-  return Object.entries(config.agents).map(([name, agent]): Finding => {
-    const check = checkProgram(agent, { path: call.env.PATH, root: repo.root });
-    if (check.kind === "found") return { name: `agent ${name}`, state: "ok", text: check.file };
-    if (check.kind === "unknown")
-      return { name: `agent ${name}`, state: "ok", text: `a line for the shell, not looked into: ${agent.command}` };
-    return {
-      name: `agent ${name}`,
-      state: used.has(name) ? "bad" : "warn",
-      text: `the program "${check.program}" was not found`,
-      hint: `Install it, or set agents.${name}.command in prloom/config.json.`,
-    };
-  });
-}
-
 /** Loads them as a start does, and calls none. */
 async function modules(repo: Repository, config: Config, findings: Finding[]): Promise<void> {
   const { plugins, bridges } = allPlanModules(config);
@@ -106,14 +94,4 @@ function notify(call: Call, config: Config): Finding[] {
         return { name: "notify", state: "warn", text, hint: `Set ${variable} where \`prloom start\` is called.` };
       }),
   );
-}
-
-function sandbox(call: Call, repo: Repository): Finding {
-  const bwrap = findProgram("bwrap", call.env.PATH, repo.root);
-  return {
-    name: "sandbox",
-    state: "warn",
-    text: `none: agents run with your rights and can read and write whatever you can (bubblewrap ${bwrap ? "is" : "is not"} installed)`,
-    hint: "This version has no sandbox yet; run prloom in a container if that matters.",
-  };
 }

@@ -1,12 +1,13 @@
-import type { PlanDetail, RunSummary } from "../../dispatcher/read.ts";
+import type { PlanDetail } from "../../dispatcher/read.ts";
 import { type Todo, todoTitle } from "../../plan/markdown.ts";
 import type { Output } from "../output.ts";
-import type { Style } from "./colour.ts";
 import { hintLines } from "./hint.ts";
-import { statusText, waitsFor } from "./plan-table.ts";
+import { ACTIVITY_WORDS, statusText, waitsFor } from "./plan-table.ts";
+import { runTable } from "./run-table.ts";
 import { firstLine, visible, visibleLines } from "./safe-text.ts";
-import { type Cell, type Column, cutToWidth } from "./table.ts";
-import { ageOf, shortDuration } from "./time.ts";
+import { spendingInWords } from "./spending.ts";
+import { cutToWidth } from "./table.ts";
+import { ageOf } from "./time.ts";
 
 export interface DetailOptions {
   readonly home: string;
@@ -42,7 +43,8 @@ function section(output: Output, name: string): void {
   output.line(output.paint("bold", name));
 }
 
-function head(output: Output, { summary, record }: PlanDetail, { now }: DetailOptions): void {
+function head(output: Output, detail: PlanDetail, { now }: DetailOptions): void {
+  const { summary, record } = detail;
   const { paint } = output;
   output.line(paint("bold", visible(summary.title)));
   output.line(
@@ -56,6 +58,7 @@ function head(output: Output, { summary, record }: PlanDetail, { now }: DetailOp
     for (const line of hintLines(hint)) output.line(line);
   } else if (waitsFor(summary) !== "") output.line(`waits for: ${visible(waitsFor(summary))}`);
   if (summary.phase) output.line(`phase: ${summary.phase}`);
+  agentLine(output, detail);
   if (summary.branch) {
     output.line(
       `branch: ${visible(summary.branch)} (from ${visible(record.baseBranch ?? "?")} at ${record.baseSha?.slice(0, 8) ?? "?"})`,
@@ -63,6 +66,24 @@ function head(output: Output, { summary, record }: PlanDetail, { now }: DetailOp
   }
   if (summary.source)
     output.line(`source: ${visible(`${summary.source.system} ${summary.source.kind} ${summary.source.id}`)}`);
+}
+
+const ACTIVITY_NAMES = {
+  ...ACTIVITY_WORDS,
+  "waiting-for-input": "waiting for input",
+  "finished-without-result": "finished without result",
+} as const;
+
+/** What the agent is doing, and what makes us say so. */
+function agentLine(output: Output, { activity, record }: PlanDetail): void {
+  if (record.opened)
+    output.line("agent: a person is in the worktree (`prloom open`); the dispatcher keeps away meanwhile");
+  if (activity === undefined || activity.state === "none") return;
+  const state = ACTIVITY_NAMES[activity.state];
+  const style = activity.state === "working" ? "green" : activity.state === "silent" ? "yellow" : "red";
+  output.line(
+    `agent: ${visible(activity.agent)} (run ${activity.run}): ${output.paint(style, state)} (${firstLine(activity.evidence)})`,
+  );
 }
 
 const MARK = { open: "[ ]", done: "[x]", blocked: "[b]" } as const;
@@ -82,59 +103,23 @@ function todos(output: Output, list: readonly Todo[]): void {
   }
 }
 
-const RUN_COLUMNS: readonly Column[] = [
-  { header: "RUN", align: "right" },
-  { header: "STAGE" },
-  { header: "AGENT" },
-  { header: "ATTEMPT", align: "right" },
-  { header: "STARTED", align: "right" },
-  { header: "TOOK", align: "right" },
-  { header: "ENDED", flexible: true },
-];
-
 function runs(output: Output, detail: PlanDetail, now: number): void {
-  if (detail.runs.length === 0) return;
+  const { runs: list, record, budget } = detail;
+  if (list.length === 0) return;
   section(output, "RUNS");
-  output.table(
-    RUN_COLUMNS,
-    detail.runs.map((run): Cell[] => {
-      const refused = run.exit !== undefined && wasRefused(run, detail);
-      return [
-        String(run.run),
-        run.stage,
-        visible(run.agent),
-        String(run.attempt),
-        `${ageOf(run.startedAt, now)} ago`,
-        run.exit ? shortDuration(Date.parse(run.exit.endedAt) - Date.parse(run.exit.startedAt)) : "",
-        { text: `${firstLine(endOf(run))}${refused ? ", not accepted" : ""}`, style: endStyle(run, refused) },
-      ];
-    }),
-  );
-}
-
-/**
- * Whether it is on record that what a run left was not accepted: the next run of its kind is a further attempt, or the
- * plan waits for one. Attempts are counted per TODO, so a higher number is about the same TODO.
- */
-function wasRefused(run: RunSummary, { runs: all, record }: PlanDetail): boolean {
-  const next = all.find((other) => other.run > run.run && other.stage === run.stage);
-  if (next) return next.attempt === run.attempt + 1;
-  const awaited = run.stage === "worker" ? record.current : record.side?.stage === run.stage ? record.side : undefined;
-  if (!awaited || awaited.run <= run.run) return false;
-  return awaited.missing !== undefined || record.blocked?.cause === "step";
-}
-
-function endStyle({ state, exit }: RunSummary, refused: boolean): Style {
-  if (state === "working" || refused) return "yellow";
-  return exit?.code === 0 ? "green" : "red";
-}
-
-function endOf({ state, exit }: RunSummary): string {
-  if (!exit) return state === "working" ? "still working" : "interrupted";
-  if (exit.reason === "deadline") return "took too long";
-  if (exit.reason === "silence") return "was silent too long";
-  if (exit.reason === "spawn-failed") return `could not be started: ${exit.error ?? "no reason is known"}`;
-  return exit.signal ? `ended by ${exit.signal}` : `exit ${exit.code ?? "?"}`;
+  runTable(output, detail, now);
+  const tools = new Map<string, number>();
+  for (const run of list)
+    for (const [name, calls] of Object.entries(run.tools)) tools.set(name, (tools.get(name) ?? 0) + calls);
+  if (tools.size > 0) {
+    const most = [...tools].sort((a, b) => b[1] - a[1]);
+    output.line(`  tools: ${most.map(([name, calls]) => `${visible(name)} ${calls}`).join(", ")}`);
+  }
+  if (record.spent) output.line(`  spent: ${spendingInWords(record.spent, budget)} in ${record.spent.runs} run(s)`);
+  for (const run of list) {
+    const trouble = run.errors.at(-1);
+    if (trouble) output.line(`  run ${run.run}: ${trouble.kind}: ${firstLine(trouble.message)}`);
+  }
 }
 
 function commits(output: Output, { commits: list, diff }: PlanDetail): void {

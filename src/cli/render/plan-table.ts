@@ -1,3 +1,5 @@
+import type { ActivityState } from "../../agents/activity.ts";
+import type { ListedPlan } from "../../dispatcher/read.ts";
 import type { PlanSummary } from "../../plan/summary.ts";
 import type { Output } from "../output.ts";
 import type { Style } from "./colour.ts";
@@ -19,10 +21,10 @@ const LEAST_REASON = 20;
 const LONGEST_REASON = 160;
 
 /** The table of plans that `status` and the end of `start` show. */
-export function planTable(output: Output, plans: readonly PlanSummary[], now: number): void {
+export function planTable(output: Output, plans: readonly ListedPlan[], now: number): void {
   const rows = plans.map((plan) => ({
     id: visible(plan.planId),
-    status: { text: statusText(plan), style: styleOf(plan) },
+    status: { text: [statusText(plan), ...activityWord(plan)].join(", "), style: styleOf(plan) },
     bar: progressText(plan, output.terminal),
     count: progressText(plan, false),
     changed: ageOf(plan.updatedAt, now),
@@ -55,6 +57,22 @@ export function statusText(plan: PlanSummary): string {
   return [plan.status, ...flags].join(", ");
 }
 
+/** Each state of an agent as it stands in a list. */
+export const ACTIVITY_WORDS: Readonly<Record<ActivityState, string>> = {
+  none: "nothing runs",
+  working: "working",
+  "waiting-for-input": "asks",
+  silent: "silent",
+  stuck: "stuck",
+  crashed: "crashed",
+  "finished-without-result": "no result",
+};
+
+/** A blocked plan has its reason, which says more. */
+function activityWord({ activity, blocked }: ListedPlan): string[] {
+  return activity === undefined || activity.state === "none" || blocked ? [] : [ACTIVITY_WORDS[activity.state]];
+}
+
 /** What has to happen before the plan goes on, in one line; "" when it needs nothing. */
 export function waitsFor(plan: PlanSummary): string {
   if (plan.blocked) return `blocked: ${firstLine(plan.blocked.reason)}`;
@@ -70,8 +88,8 @@ function progressText({ progress: { completed, total } }: PlanSummary, bar: bool
   return bar ? `${completed}/${total} ${progressBar(completed, total, BAR)}` : `${completed}/${total}`;
 }
 
-function styleOf(plan: PlanSummary): Style {
-  if (plan.blocked) return "red";
+function styleOf(plan: ListedPlan): Style {
+  if (plan.blocked || plan.activity?.state === "stuck" || plan.activity?.state === "crashed") return "red";
   if (plan.paused || plan.hidden || plan.status === "draft") return "dim";
   if (plan.status === "done") return "green";
   if (plan.status === "review") return "cyan";

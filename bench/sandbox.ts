@@ -1,0 +1,178 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE, START } from "../src/agents/run-files.ts";
+import { startRun } from "../src/agents/runner.ts";
+import { configForPlan, type StageAgent } from "../src/config/presets.ts";
+import { takeInbox } from "../src/dispatcher/intake.ts";
+import { ensureLayout } from "../src/dispatcher/layout.ts";
+import { type Loom, requireRecord } from "../src/dispatcher/loom.ts";
+import { worktreeOf } from "../src/dispatcher/observe.ts";
+import { homeOf } from "../src/dispatcher/paths.ts";
+import { activate } from "../src/dispatcher/perform/activate.ts";
+import { clearEnclosure, type Enclosure, enclose, SHADOW } from "../src/dispatcher/perform/enclose.ts";
+import { systemClock } from "../src/kernel/clock.ts";
+import type { PlanRecord } from "../src/plan/record.ts";
+import type { ProcessCounts } from "./harness/count-process.ts";
+import { countCalls, startedCount } from "./harness/counts.ts";
+import { openHooked } from "./harness/hooked.ts";
+import { measurePairs, percentile, timed } from "./harness/measure.ts";
+import { run } from "./harness/programs.ts";
+import { addInboxPlans, inFolder, makeProject, type Project, type ProjectOptions, planId } from "./harness/project.ts";
+import { type Bench, type Gate, type Result, result, type Sizes } from "./harness/result.ts";
+import { sandboxMissing } from "./harness/sandbox-missing.ts";
+
+const SHIM = fileURLToPath(new URL("../src/agents/shim.ts", import.meta.url));
+const COUNTING = fileURLToPath(new URL("./harness/count-process.ts", import.meta.url));
+
+interface Place {
+  readonly what: string;
+  readonly project: ProjectOptions;
+}
+
+const PLACES: readonly Place[] = [
+  { what: "10 files", project: { files: 10 } },
+  { what: "5,000 files and 1,000 refs", project: { files: 5000, refs: 1000 } },
+];
+
+/** One plan with a worktree, and an agent that is to work in it. */
+interface Ready {
+  readonly project: Project;
+  readonly loom: Loom;
+  readonly record: PlanRecord;
+  readonly agent: StageAgent;
+}
+
+async function makeReady(dir: string, options: ProjectOptions): Promise<Ready> {
+  const project = makeProject(dir, options);
+  const loom = await openHooked(project, { clock: systemClock, environment: project.env });
+  await ensureLayout(loom.repo, loom.paths);
+  const id = planId(1);
+  addInboxPlans(project, [id], { status: "queued" });
+  const scan = loom.inbox.scan();
+  takeInbox(loom, scan, scan.changed);
+  const config = configForPlan(loom.config, {});
+  if (!config.ok) throw new Error(config.reason);
+  await activate(loom, requireRecord(loom, id), config.config);
+  return { project, loom, record: requireRecord(loom, id), agent: config.config.stages.worker };
+}
+
+/** Makes the folders of one run after the other. */
+function runFolders({ project, record }: Ready): () => string {
+  let number = 0;
+  return () => {
+    number += 1;
+    return homeOf(project.paths, record.id).run(number);
+  };
+}
+
+function enclosureIn({ loom, record, agent }: Ready, runDir: string): Promise<Enclosure> {
+  return enclose(loom, record, { agent, runDir });
+}
+
+function filesBelow(dir: string): number {
+  return readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
+}
+
+/** The shim by itself, counted, on what a run has left in its folder: the same request, the same sandbox. */
+async function countShim(ready: Ready, runDir: string, wrapper: readonly string[]): Promise<ProcessCounts> {
+  const { project, record, loom } = ready;
+  const runId = `${record.uid}/bench`;
+  const live = startRun({
+    runDir,
+    runId,
+    wrapper,
+    cwd: worktreeOf(loom, record).path,
+    invocation: { program: "true", args: [] },
+    stdin: "Do it.\n",
+    env: project.env,
+    limits: { deadlineMs: 60_000, silenceMs: 60_000, maxOutputBytes: 1000, graceMs: 1000 },
+  });
+  await live.ended;
+  const file = join(project.root, "..", "shim-counts.json");
+  const child = spawn(process.execPath, ["--import", COUNTING, SHIM, runDir], {
+    cwd: runDir,
+    env: { PATH: project.env.PATH, [RUN_ID_VARIABLE]: runId, [SHIM_VARIABLE]: runId, PRLOOM_BENCH_COUNTS: file },
+    stdio: ["pipe", "ignore", "inherit"],
+  });
+  child.stdin.write(`${START}${JSON.stringify(project.env)}\n`);
+  await once(child, "exit");
+  const exit = readFileSync(join(runDir, RUN_FILES.exit), "utf8");
+  if (JSON.parse(exit).code !== 0) throw new Error(`the program of a counted shim did not end well: ${exit}`);
+  return JSON.parse(readFileSync(file, "utf8")) as ProcessCounts;
+}
+
+async function gatesOf(ready: Ready, runDir: string): Promise<Gate[]> {
+  // What is asked once for each process, and not for each run, is asked here.
+  await enclosureIn(ready, runDir);
+  let enclosure: Enclosure | undefined;
+  const counts = await countCalls(async () => {
+    enclosure = await enclosureIn(ready, runDir);
+  });
+  if (enclosure?.level !== "sandbox") throw new Error("there is no sandbox");
+  const files = filesBelow(join(runDir, SHADOW));
+  const shim = await countShim(ready, runDir, enclosure.wrapper);
+  return [
+    { what: "started", counted: startedCount(counts), most: 0 },
+    { what: "writes", counted: counts.written, most: 8 },
+    { what: "synced", counted: counts.synced, most: 0 },
+    // Not more for more files and refs: objects are borrowed, and many refs are packed into one file.
+    { what: "files of the shadow", counted: files, most: 16 },
+    { what: "arguments of bwrap", counted: enclosure.wrapper.length, most: 250 },
+    // The pipe for its output, and bwrap.
+    { what: "started by the shim", counted: startedCount(shim), most: 2 },
+    { what: "writes of the shim", counted: shim.written, most: 3 },
+    { what: "synced by the shim", counted: shim.synced, most: 0 },
+  ];
+}
+
+async function compare(ready: Ready, what: string, sizes: Sizes): Promise<Result> {
+  const { project, loom, record } = ready;
+  const next = runFolders(ready);
+  const inside = { cwd: worktreeOf(loom, record).path, env: project.env };
+  const gates = await gatesOf(ready, next());
+  const making: number[] = [];
+  const times = await measurePairs({
+    floor: () => timed(() => run("true", [], inside)),
+    ours: async () => {
+      const runDir = next();
+      const start = performance.now();
+      const { wrapper } = await enclosureIn(ready, runDir);
+      making.push(performance.now() - start);
+      await run("bwrap", [...wrapper, "--", "true"], inside);
+      const ms = performance.now() - start;
+      await clearEnclosure(runDir);
+      return ms;
+    },
+    pairs: sizes.pairs,
+  });
+  return result({
+    name: "sandbox",
+    what: `shadow, private home and a start of \`true\` in them; ${what}`,
+    floorIs: "a start of `true`",
+    gates,
+    budget: { above: 60 },
+    times,
+    also: [{ what: "made in", value: percentile(making.slice(-sizes.pairs), 0.5), unit: "ms" }],
+  });
+}
+
+export const sandbox: Bench = {
+  name: "sandbox",
+  missing: sandboxMissing,
+  run: (sizes) =>
+    inFolder(async (dir) => {
+      const results: Result[] = [];
+      for (const [at, place] of PLACES.entries()) {
+        const ready = await makeReady(join(dir, String(at)), place.project);
+        try {
+          results.push(await compare(ready, place.what, sizes));
+        } finally {
+          ready.loom.close();
+        }
+      }
+      return results;
+    }),
+};

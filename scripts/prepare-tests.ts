@@ -1,0 +1,29 @@
+/**
+ * Before the tests: looks for what they need beyond Node and git, installs what it can, and says what it cannot. Tests
+ * that need what is missing are skipped with the reason; the real agent programs are installed by their own tests.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+
+const MINUTES = 60_000;
+
+function works(command: string, args: readonly string[]): boolean {
+  return spawnSync(command, args, { stdio: "ignore", timeout: 10_000 }).status === 0;
+}
+
+const sandbox = (): boolean =>
+  works("bwrap", ["--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "--dev", "/dev", "true"]);
+
+function installBubblewrap(): boolean {
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return false;
+  console.log("bubblewrap is missing; installing it with apt-get");
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const apt = (...args: string[]): boolean =>
+    spawnSync("apt-get", args, { stdio: "ignore", env, timeout: 3 * MINUTES }).status === 0;
+  const install = ["install", "-y", "--no-install-recommends", "bubblewrap"];
+  return apt(...install) || (apt("update") && apt(...install));
+}
+
+if (!sandbox() && !(installBubblewrap() && sandbox())) {
+  console.log("bubblewrap does not work here: the tests of the sandbox are skipped. Debian: apt install bubblewrap");
+}

@@ -1,0 +1,114 @@
+import type { ProgramFacts } from "../../agents/inspect-program.ts";
+import type { Config } from "../../config/config.ts";
+import { type AgentCheck, checkAgent } from "../agent-program.ts";
+import { agentFileOf, type Installed, installedPrograms, remedyOf, troubleOf } from "../choose-agent.ts";
+import { enclosureOf } from "../enclosure.ts";
+import type { Call } from "../output.ts";
+import type { Finding } from "./checks.ts";
+
+interface CheckedAgent {
+  readonly name: string;
+  readonly check: AgentCheck;
+  readonly command: string;
+  /** Why it cannot work, as far as one can see from outside. */
+  readonly trouble?: { readonly text: string; readonly hint: string };
+}
+
+/** Every agent of the config: its program, its version, its login. */
+export async function checkAgents(call: Call, config: Config, root: string): Promise<Finding[]> {
+  const checked = await Promise.all(
+    Object.entries(config.agents).map(async ([name, agent]): Promise<CheckedAgent> => {
+      const check = await checkAgent(call, agent, root);
+      const trouble = troubleOfAgent(name, check);
+      return { name, check, command: agent.command, ...(trouble === undefined ? {} : { trouble }) };
+    }),
+  );
+  const stages = Object.values(config.stages) as readonly (readonly string[])[];
+  return checked.map((agent) => findingOf(agent, isNeeded(agent.name, stages, checked)));
+}
+
+function troubleOfAgent(name: string, check: AgentCheck): CheckedAgent["trouble"] {
+  if (check.kind === "missing") {
+    const { command, program } = check;
+    const title = program ? `${program.title}: ` : "";
+    const install = program ? `Install it: ${program.install}` : "Install it";
+    return {
+      text: `${title}the program "${command}" was not found`,
+      hint: `${install}${program ? "\nOr" : ", or"} set agents.${name}.command in prloom/config.json.`,
+    };
+  }
+  if (check.kind === "unknown" || !check.facts || !check.program) return undefined;
+  const text = troubleOf(check.facts);
+  if (text === undefined) return undefined;
+  return { text: `${text} (${check.file})`, hint: remedyOf(check.facts, check.program) };
+}
+
+/** Whether some stage has no other agent that could do the work. */
+function isNeeded(name: string, stages: readonly (readonly string[])[], checked: readonly CheckedAgent[]): boolean {
+  const works = (other: string): boolean => checked.some((one) => one.name === other && one.trouble === undefined);
+  return stages.some((names) => names.includes(name) && !names.some(works));
+}
+
+function findingOf({ name, check, command, trouble }: CheckedAgent, needed: boolean): Finding {
+  const about = `agent ${name}`;
+  const program = check.kind === "found" && check.facts ? { program: check.facts } : {};
+  if (trouble) {
+    // A version that nobody tried may well work; a program that is not there, or not let in, does not.
+    const bad = needed && !(check.kind === "found" && check.facts?.tooOld);
+    return { name: about, state: bad ? "bad" : "warn", ...trouble, ...program };
+  }
+  if (check.kind === "found") {
+    return { name: about, state: "ok", text: check.facts ? factsInWords(check.facts) : check.file, ...program };
+  }
+  return { name: about, state: "ok", text: `a line for the shell, not looked into: ${command}` };
+}
+
+function factsInWords({ title, version, file, login }: ProgramFacts): string {
+  const entry = { yes: `logged in (${login.how})`, no: "not logged in", unknown: `login: ${login.how}` }[login.state];
+  return `${title} ${version ?? "of unknown version"}, ${file}, ${entry}`;
+}
+
+/** Programs that prloom knows, that are installed, and that no agent of the config uses. */
+export async function checkOtherPrograms(call: Call, config: Config | undefined): Promise<Finding[]> {
+  const used = new Set(Object.values(config?.agents ?? {}).map(({ command }) => command));
+  const others = (await installedPrograms(call)).filter(({ known }) => !used.has(known.program.command));
+  return others.map((other) => otherFinding(other, config !== undefined));
+}
+
+function otherFinding({ known, facts }: Installed, hasConfig: boolean): Finding {
+  const how = hasConfig
+    ? `add ${JSON.stringify({ [known.name]: agentFileOf(known) }).slice(1, -1)} to agents`
+    : `prloom init --agent ${known.name}`;
+  const age = facts.tooOld ? `, older than ${facts.least}` : "";
+  const trouble = facts.broken === undefined ? age : `, does not work (${facts.broken})`;
+  return {
+    name: `program ${known.name}`,
+    state: "ok",
+    text: `${factsInWords(facts)}${trouble}; to use it: ${how}`,
+    program: facts,
+  };
+}
+
+/** How runs are enclosed, for all agents and for those whose config says otherwise. */
+export async function checkSandbox(config: Config | undefined): Promise<Finding[]> {
+  const machine = await enclosureOf("auto");
+  const agents = Object.entries(config?.agents ?? {});
+  const general: Finding =
+    machine.level === "sandbox"
+      ? {
+          name: "sandbox",
+          state: "ok",
+          text: "bubblewrap works: agents write in their worktree alone, and do not see your home",
+        }
+      : { name: "sandbox", state: "warn", text: machine.text, hint: machine.remedy };
+  const own = agents.filter(
+    ({ 1: { sandbox } }) => sandbox === "none" || (sandbox === "bwrap" && machine.level === "none"),
+  );
+  const findings = own.map(async ([name, { sandbox }]): Promise<Finding> => {
+    const enclosure = await enclosureOf(sandbox);
+    if (enclosure.level === "sandbox") return { name: `sandbox of ${name}`, state: "ok", text: "bubblewrap works" };
+    const { text, remedy, refused } = enclosure;
+    return { name: `sandbox of ${name}`, state: refused ? "bad" : "warn", text, hint: remedy };
+  });
+  return [general, ...(await Promise.all(findings))];
+}

@@ -1,0 +1,37 @@
+import type { AgentReport, AgentsReport } from "../../dispatcher/read-agents.ts";
+import type { Output } from "../output.ts";
+import { firstLine, visible } from "./safe-text.ts";
+import { spendingInWords } from "./spending.ts";
+import { timeUntil } from "./time.ts";
+
+/** How agents are enclosed, which of them are left alone for a while, and what today cost. */
+export function agentsState(output: Output, report: AgentsReport, now: number): void {
+  output.line(`sandbox: ${sandboxInWords(report)}`);
+  for (const { name, level, backsOff } of report.agents) {
+    if (level === "refused") {
+      const why = 'its config says "sandbox": "bwrap"; `prloom doctor` tells what to do';
+      output.line(output.paint("red", `agent ${visible(name)}: does not run without a sandbox (${why})`));
+    }
+    if (!backsOff) continue;
+    const why = `${backsOff.kind}: ${firstLine(backsOff.reason)}`;
+    const when = `backs off, next try ${timeUntil(backsOff.until, now)}`;
+    output.line(output.paint("yellow", `agent ${visible(name)}: ${when} (${why})`));
+  }
+  const { today, dailyBudget } = report;
+  const hasBudget = Object.values(dailyBudget).some((limit) => limit !== undefined);
+  if (today.ms > 0 || today.tokens > 0 || hasBudget) output.line(`today: ${spendingInWords(today, dailyBudget)}`);
+}
+
+const WORDS = { sandbox: "bubblewrap", none: "none: agents run with your rights" } as const;
+
+function sandboxInWords({ sandbox, sandboxWhy, agents }: AgentsReport): string {
+  const own = agents.filter(({ level }) => level === "none" && sandbox === "sandbox");
+  if (own.length > 0 && own.length === agents.length) return WORDS.none;
+  const except = own.length === 0 ? "" : `; none for ${names(own)}: with your rights`;
+  const why = sandboxWhy === undefined ? "" : ` (${firstLine(sandboxWhy)})`;
+  return `${WORDS[sandbox]}${why}${except}`;
+}
+
+function names(agents: readonly AgentReport[]): string {
+  return agents.map(({ name }) => visible(name)).join(", ");
+}

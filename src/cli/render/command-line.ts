@@ -1,0 +1,21 @@
+export interface ShownCommand {
+  readonly command: readonly string[];
+  readonly cwd: string;
+  /** The whole environment that the command is to have. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The environment of whoever is going to type it. */
+  readonly callerEnv: Readonly<Record<string, string | undefined>>;
+}
+
+/** Pure: a command as one line for a shell. What the caller's environment has is named, not shown: it may be a secret. */
+export function commandLine({ command, cwd, env, callerEnv }: ShownCommand): string {
+  const names = Object.keys(env).sort();
+  const variables = names.map((name) =>
+    callerEnv[name] === env[name] ? `${name}="$${name}"` : `${name}=${quoted(env[name] ?? "")}`,
+  );
+  return `cd ${quoted(cwd)} && env -i ${[...variables, ...command.map(quoted)].join(" ")}`;
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
