@@ -32,6 +32,11 @@ export interface AgentProgram {
   readonly variables: readonly string[];
   /** Variables that say where its files lie; passed on where the run sees the user's own home. */
   readonly placeVariables?: readonly string[];
+  /**
+   * Folders and files of a repository from which it runs code whatever it is told; hidden in the sandbox unless the
+   * config allows the repository's own settings.
+   */
+  readonly projectCode?: readonly string[];
   homeItems(where: Surroundings): readonly HomeItem[];
   /** Says whether there is a login, without reading more of it than has to be, and never what it is. */
   loginOf(where: Surroundings): Login;

@@ -3,6 +3,8 @@ import { once } from "node:events";
 import * as z from "zod";
 import { programOf } from "../agents/adapters.ts";
 import { findProgram } from "../agents/find-program.ts";
+import { closeInherited } from "../agents/inherited.ts";
+import { terminalArgs } from "../agents/sandbox/terminal.ts";
 import type { StageAgent } from "../config/presets.ts";
 import type { Loom } from "../dispatcher/loom.ts";
 import { callOwner } from "../dispatcher/owner.ts";
@@ -108,7 +110,7 @@ async function interfaceOf(call: Call, plan: string, opened: Opened): Promise<In
     throw new PrloomError("usage", `${wanted}, the program of ${opened.agent}, cannot be found.`, hint);
   }
   const inner = [program, ...(opened.args ?? [])];
-  const command = opened.wrapper.length === 0 ? inner : ["bwrap", ...opened.wrapper, "--", ...inner];
+  const command = opened.wrapper.length === 0 ? inner : ["bwrap", ...opened.wrapper, ...terminalArgs(), "--", ...inner];
   return { command, cwd, env };
 }
 
@@ -139,6 +141,8 @@ function tellWhere({ output }: Call, plan: string, opened: Opened): void {
 /** Signals of the terminal go to everybody in it; ours is to wait for the program, whatever it makes of them. */
 async function runInTerminal({ command, cwd, env }: Interface): Promise<void> {
   const [program = "", ...args] = command;
+  // Whatever the person's shell left open would reach the agent, too.
+  closeInherited();
   const child = spawn(program, args, { cwd, env: { ...env }, stdio: "inherit" });
   const ignore = (): void => undefined;
   const pass = (signal: NodeJS.Signals): void => void child.kill(signal);

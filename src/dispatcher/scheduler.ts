@@ -44,6 +44,7 @@ const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "no-commits",
   "plan-invalid",
   "plan-state",
+  "sandbox-unavailable",
   "state-unreadable",
   "schema-newer",
 ]);

@@ -6,4 +6,6 @@ realAgentSuite({
   config: { adapter: "acp", args: ["--acp"] },
   refusal: 429,
   startSeconds: 8,
+  // Version 0.61 does not find a conversation that is not older than a minute.
+  forgets: true,
 });

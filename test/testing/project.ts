@@ -51,6 +51,8 @@ export interface Project {
 export interface ProjectOptions {
   readonly behaviour?: string;
   readonly env?: Record<string, string>;
+  /** `none` unless given: most tests talk to their agents through files that a sandbox hides. */
+  readonly sandbox?: "auto" | "bwrap" | "none";
   /** Merged over the config that the project starts with. */
   readonly config?: Record<string, unknown>;
   /** Where to make it; a temporary folder by default. */
@@ -165,7 +167,8 @@ function cleanEnvironment(home: string): Record<string, string> {
 
 function configOf(options: ProjectOptions): Record<string, unknown> {
   const env = { ...(options.behaviour ? { BEHAVIOUR: options.behaviour } : {}), ...options.env };
-  const agent = { adapter: "command", command: process.execPath, args: [TEST_AGENT], env };
+  const { sandbox = "none" } = options;
+  const agent = { adapter: "command", command: process.execPath, args: [TEST_AGENT], env, sandbox };
   const { limits, ...rest } = (options.config ?? {}) as { limits?: Record<string, unknown> };
   return { agents: { test: agent }, stages: { default: "test" }, limits: { stopGrace: "200ms", ...limits }, ...rest };
 }

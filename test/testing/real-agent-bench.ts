@@ -22,6 +22,8 @@ export interface RealAgent {
   readonly refusal: 429 | 529;
   /** How long it may need to begin on a busy machine. */
   readonly startSeconds: number;
+  /** It loses conversations by itself: then it must be told all, and the work be done all the same. */
+  readonly forgets?: true;
 }
 
 /** A repository whose only agent is a real program that talks to a scripted model. */

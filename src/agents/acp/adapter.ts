@@ -1,12 +1,9 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { AdapterSpec } from "../adapter-spec.ts";
 import { earlierUsage } from "../earlier-usage.ts";
 import type { AgentAdapter } from "../port.ts";
 import { runAdapter } from "../run-events.ts";
-import { RUN_FILES } from "../run-files.ts";
 import { acpDialogue } from "./dialogue.ts";
-import { acpEnvironment, acpFiles, acpInvocation, acpPrompt, acpSessionMeta } from "./known.ts";
+import { acpEnvironment, acpInvocation, acpPrompt, acpSessionMeta } from "./known.ts";
 
 /** Runs any agent that speaks the Agent Client Protocol. */
 export function acpAdapter(spec: AdapterSpec): AgentAdapter {
@@ -15,9 +12,7 @@ export function acpAdapter(spec: AdapterSpec): AgentAdapter {
     resumes: true,
     start: (request) => {
       const { cwd, env, prompt, sessionId, runDir } = request;
-      const agentDir = join(runDir, RUN_FILES.agentDir);
-      const place = { cwd, env, projectSettings: spec.projectSettings, agentDir };
-      if (!request.signal.aborted) writeFiles(agentDir, acpFiles(spec.command));
+      const place = { cwd, env, projectSettings: spec.projectSettings };
       return runAdapter(request, {
         invocation: acpInvocation(spec),
         env: acpEnvironment(spec.command, place),
@@ -34,11 +29,4 @@ export function acpAdapter(spec: AdapterSpec): AgentAdapter {
       });
     },
   };
-}
-
-function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
 }

@@ -1,4 +1,4 @@
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import type { AdapterSpec } from "../adapter-spec.ts";
 import { firstFile } from "../instruction-file.ts";
 import { INSTRUCTION_FILES, openCodeEnvironment } from "../opencode/invocation.ts";
@@ -9,8 +9,6 @@ export interface AcpPlace {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly projectSettings: boolean;
-  /** The agent's own folder in this run. */
-  readonly agentDir: string;
 }
 
 /** What is particular to a program that speaks ACP. */
@@ -21,23 +19,14 @@ interface KnownAgent {
   env(place: AcpPlace): Readonly<Record<string, string>>;
   /** Goes with the request for a session. */
   meta?(place: AcpPlace): unknown;
-  /** What it is to find in the agent's own folder. */
-  readonly files?: Readonly<Record<string, string>>;
   /** A repository's instructions that it leaves out together with its settings. */
   readonly unread?: readonly string[];
 }
 
-const GEMINI_DEFAULTS = "gemini-defaults.json";
-
 const KNOWN: Readonly<Record<string, KnownAgent>> = {
   gemini: {
     args: ["--acp"],
-    env: ({ env, projectSettings, agentDir }) => ({
-      GEMINI_CLI_TRUST_WORKSPACE: String(projectSettings),
-      GEMINI_CLI_SYSTEM_SETTINGS_PATH: env.GEMINI_CLI_SYSTEM_SETTINGS_PATH ?? join(agentDir, GEMINI_DEFAULTS),
-    }),
-    // Tidying up, it takes a conversation that was loaded once for a broken one, and removes it at the next start.
-    files: { [GEMINI_DEFAULTS]: JSON.stringify({ general: { sessionRetention: { enabled: false } } }) },
+    env: ({ projectSettings }) => ({ GEMINI_CLI_TRUST_WORKSPACE: String(projectSettings) }),
     unread: ["GEMINI.md", "AGENTS.md"],
   },
   opencode: {
@@ -93,11 +82,6 @@ export function acpInvocation(spec: Pick<AdapterSpec, "command" | "args">): Invo
 /** What a program that prloom knows is to find in its environment. */
 export function acpEnvironment(command: string, place: AcpPlace): Readonly<Record<string, string>> {
   return knownAgent(command)?.env(place) ?? {};
-}
-
-/** Files for the agent's own folder, by their names. */
-export function acpFiles(command: string): Readonly<Record<string, string>> {
-  return knownAgent(command)?.files ?? {};
 }
 
 /** What a program that prloom knows is told with the request for a session. */

@@ -62,6 +62,7 @@ function loginOf(where: Surroundings): Login {
 export const openCodeProgram: AgentProgram = {
   title: "OpenCode",
   command: "opencode",
+  projectCode: OPENCODE_PROJECT_SETTINGS,
   versionArgs: ["--version"],
   least: "1.18.33",
   install: "npm install -g opencode-ai",

@@ -29,6 +29,8 @@ export interface SandboxPlan {
   readonly worktree: string;
   /** The run's own folder. */
   readonly agentDir: string;
+  /** Folders and files of the worktree that are seen as empty ones. */
+  readonly masked: readonly { readonly path: string; readonly isFolder: boolean }[];
   /** What is to be read though it lies in a folder that is hidden. */
   readonly places: readonly Mount[];
   /** Files that the program itself may change: where they lie, and where it looks for them. */
@@ -58,6 +60,9 @@ export function layoutSandbox(plan: SandboxPlan): Mount[] {
     ...(repository.modules === undefined ? [] : [read(repository.modules)]),
     write(worktree),
     read(join(worktree, ".git")),
+    ...plan.masked.map(
+      ({ path, isFolder }): Mount => (isFolder ? { kind: "empty", path, sealed: true } : read(path, emptyFile)),
+    ),
     write(plan.agentDir),
   ]);
 }

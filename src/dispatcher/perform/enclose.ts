@@ -1,4 +1,4 @@
-import { chmodSync } from "node:fs";
+import { chmodSync, statSync } from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import { programOf } from "../../agents/adapters.ts";
@@ -150,9 +150,20 @@ async function mountsFor(loom: Loom, wanted: Wanted): Promise<Mount[]> {
       ...(existsNoFollow(modules) ? { modules } : {}),
     },
     worktree: worktree.path,
+    masked: projectCode(agent, worktree.path),
     agentDir,
     places: placesFor(loom, wanted),
     logins: loginsOf(items, where),
+  });
+}
+
+/** What the program would run of the repository's whatever it is told; a link is no way around it, it is hidden itself. */
+function projectCode(agent: StageAgent, worktree: string): { path: string; isFolder: boolean }[] {
+  const names = agent.projectSettings ? [] : (programOf(agent)?.projectCode ?? []);
+  return names.flatMap((name) => {
+    const real = realOf(join(worktree, name));
+    if (real === undefined || !isWithin(real, worktree)) return [];
+    return [{ path: real, isFolder: statSync(real).isDirectory() }];
   });
 }
 

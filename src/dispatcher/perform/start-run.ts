@@ -5,6 +5,7 @@ import { agentEnvironment } from "../../agents/environment.ts";
 import type { AgentRun, LiveRun, Stage } from "../../agents/port.ts";
 import type { PlanConfig, StageAgent } from "../../config/presets.ts";
 import { repairGitFile } from "../../git/repair.ts";
+import { clearHostSettings } from "../../git/stage.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf } from "../../kernel/errors.ts";
@@ -74,6 +75,8 @@ async function prepareWorktree(loom: Loom, record: PlanRecord, coming: Coming, t
   clearUnstarted(coming.runDir);
   ensureDir(join(coming.runDir, "agent"));
   await repairGitFile(worktreeOf(loom, record));
+  // Ignored files among them may be an earlier run's, and would speak to this one's program.
+  await clearHostSettings(worktreeOf(loom, record), loom.config.copyFiles);
   await copyFiles(loom, worktreeOf(loom, record).path, false);
   makeRunCopy(loom, record, text.text);
   writeFileSync(join(coming.runDir, GIVEN), text.text);

@@ -50,6 +50,7 @@ const PLAN: SandboxPlan = {
     emptyFile: "/home/me/code/.git/prloom/plans/p/runs/1/shadow/empty",
   },
   worktree: "/home/me/code/prloom/.local/worktrees/p",
+  masked: [],
   agentDir: "/home/me/code/.git/prloom/plans/p/runs/1/agent",
   places: [read("/home/me/.nvm"), read("/usr/bin")],
   logins: [{ from: "/home/me/.claude/.credentials.json", path: "/home/me/.claude/.credentials.json" }],
@@ -79,6 +80,18 @@ test("a repository below the home: everything is laid over in an order that show
     ...["--bind", PLAN.agentDir, PLAN.agentDir],
     ...["--remount-ro", "/home/me/code/prloom/.local"],
   ]);
+});
+
+test("what a program would run of the repository's whatever it is told is seen as empty", () => {
+  const folder = `${PLAN.worktree}/.opencode`;
+  const file = `${PLAN.worktree}/opencode.json`;
+  const masked = [
+    { path: folder, isFolder: true },
+    { path: file, isFolder: false },
+  ];
+  const args = sandboxArgs(layoutSandbox({ ...PLAN, masked })).join(" ");
+  assert.match(args, new RegExp(`--bind ${PLAN.worktree} .*--tmpfs ${folder} .*--remount-ro ${folder}`));
+  assert.match(args, new RegExp(`--ro-bind ${PLAN.repository.emptyFile} ${file}`));
 });
 
 test("a repository that is the home itself is not seen, but its worktree and its shadow are", () => {
