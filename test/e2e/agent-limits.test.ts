@@ -158,7 +158,10 @@ describe("what agents may spend, and what happens when a provider says no", { co
     // Its session is known as soon as its words are.
     await appearsIn(join(made.authority, "plans", "one", "runs", "1", "events.jsonl"), "I begin.");
     await daemon.end("SIGKILL");
+    const shadows = (): string[] => globSync(join(made.authority, "plans", "*", "runs", "*", "shadow"));
+    const before = shadows().length;
     await made.work();
+    assert.deepEqual(shadows(), [], `${before} were there after the kill`);
     assert.equal(made.record("one").status, "review");
     const all = starts(made, "one", "only");
     assert.deepEqual(

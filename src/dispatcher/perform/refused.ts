@@ -1,6 +1,4 @@
 import { programOf } from "../../agents/adapters.ts";
-import { findProgram } from "../../agents/find-program.ts";
-import { inspectProgram } from "../../agents/inspect-program.ts";
 import type { RunError, RunSummary } from "../../agents/run-summary.ts";
 import type { PlanConfig, StageAgent } from "../../config/presets.ts";
 import { isoTime } from "../../kernel/clock.ts";
@@ -11,6 +9,7 @@ import { awaitedRun } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { readRunRecord, stageOf } from "../run-record.ts";
 import { nextRun } from "./begin.ts";
+import { wordsAbout } from "./program-words.ts";
 
 /**
  * A run that has nothing to show because its provider, or the program's memory, failed it. Such a run is nobody's
@@ -61,7 +60,7 @@ async function waitOrBlock(loom: Loom, record: PlanRecord, { trouble, agent, age
   const next = loom.desk.choose(agents);
   if (trouble.kind === "auth" && next.kind !== "free") {
     const program = programOf(agent);
-    const title = await nameOfProgram(loom, agent);
+    const title = (await wordsAbout(loom, agent))?.name ?? agent.command;
     const reason = `${title} (agent ${agent.name}) is not logged in, or its key was refused: ${trouble.message}`;
     const how = program === undefined ? `Log in to ${title}` : `Log in: \`${program.login}\``;
     const hint = `${how} (\`prloom doctor\` checks it), then run \`prloom unblock ${record.id}\`.`;
@@ -76,15 +75,3 @@ async function waitOrBlock(loom: Loom, record: PlanRecord, { trouble, agent, age
   const text = `${agent.name} was refused (${trouble.kind}): ${trouble.message}; ${then}`;
   loom.report({ planId: record.id, level: "warn", text });
 }
-
-/** As people know the program, with its version where that can be asked. */
-export async function nameOfProgram(loom: Loom, agent: StageAgent): Promise<string> {
-  const program = programOf(agent);
-  const file = findProgram(agent.command, agent.env.PATH ?? loom.environment.PATH, loom.repo.root);
-  if (!program || !file) return program?.title ?? agent.command;
-  const { version } = await inspectProgram({ env: loom.environment }, program, { file, answerMs: VERSION_MS });
-  return version === undefined ? program.title : `${program.title} ${version}`;
-}
-
-/** A program that does not answer must not hold up its plan. */
-const VERSION_MS = 10_000;

@@ -19,6 +19,7 @@ import { nextRun, takeBackRun } from "./begin.ts";
 import { countRun } from "./count-run.ts";
 import { hookDue } from "./hook-due.ts";
 import { asidePatch } from "./land.ts";
+import { wordsAboutRun } from "./program-words.ts";
 import { settleRefusal } from "./refused.ts";
 import { dropReview, type LeftReview, takeReview } from "./review.ts";
 
@@ -35,7 +36,8 @@ export async function settleSide(loom: Loom, record: PlanRecord, config: PlanCon
   }
   if (exit?.reason === "spawn-failed") {
     const reason = `The agent could not be started: ${exit.error ?? "unknown error"}`;
-    const hint = `Install it or mend \`agents\` in prloom/config.json (\`prloom doctor\` checks it), then run \`prloom unblock ${record.id}\`.`;
+    const words = await wordsAboutRun(loom, record);
+    const hint = `${words?.advice ?? ""}Install it or mend \`agents\` in prloom/config.json (\`prloom doctor\` checks it), then run \`prloom unblock ${record.id}\`.`;
     blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) => nextRun(now, {}));
     return;
   }
@@ -45,7 +47,10 @@ export async function settleSide(loom: Loom, record: PlanRecord, config: PlanCon
   if (problem === undefined) return;
   if (await settleRefusal(loom, record, config, summary)) return;
   const tail = lastWords(runDir, 2000).trim();
-  retrySide(loom, record, { config, missing: `${problem}${tail === "" ? "" : `\nThe end of its output:\n${tail}`}` });
+  await retrySide(loom, record, {
+    config,
+    missing: `${problem}${tail === "" ? "" : `\nThe end of its output:\n${tail}`}`,
+  });
 }
 
 const RESULTS = { designer: RUN_COPY.plan, triage: TRIAGE_RESULT, reviewer: REVIEW_RESULT } as const;
@@ -71,12 +76,18 @@ async function putAside(loom: Loom, record: PlanRecord): Promise<void> {
     loom.report({ planId: record.id, level: "warn", text: `the ${side.stage} changed files; put aside in ${patch}` });
 }
 
-function retrySide(loom: Loom, record: PlanRecord, failure: { config: PlanConfig; missing: string }): void {
+async function retrySide(
+  loom: Loom,
+  record: PlanRecord,
+  failure: { config: PlanConfig; missing: string },
+): Promise<void> {
   const { side } = record;
   if (!side) return;
   if (side.attempt >= failure.config.limits.attemptsPerTodo) {
-    const reason = `The ${side.stage} gave no usable result in ${side.attempt} attempts. ${failure.missing}`;
-    const hint = `Look with \`prloom logs ${record.id}\`, then \`prloom unblock ${record.id}\` tries again${otherWay(side.stage)}.`;
+    const words = await wordsAboutRun(loom, record);
+    const who = words === undefined ? side.stage : `${side.stage} (${words.name})`;
+    const reason = `The ${who} gave no usable result in ${side.attempt} attempts. ${failure.missing}`;
+    const hint = `${words?.advice ?? ""}Look with \`prloom logs ${record.id}\`, then \`prloom unblock ${record.id}\` tries again${otherWay(side.stage)}.`;
     blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) =>
       nextRun(now, { attempt: 1, missing: failure.missing }),
     );

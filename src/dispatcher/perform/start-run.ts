@@ -190,19 +190,25 @@ function watch(
   const live: LiveRun = { runDir, ended, stop, send: (message) => stream.send(message) };
   loom.live.set(record.id, live);
   offerMessages(loom, record.id);
-  void ended.then((exit) => {
+  void ended.then(async (exit) => {
+    await clearAfter(loom, record.id, runDir);
     over();
     loom.live.delete(record.id);
     if (exit !== "interrupted") loom.stranded.delete(record.id);
     else if (!loom.stopping) loom.stranded.set(record.id, (loom.stranded.get(record.id) ?? 0) + 1);
     countEnded(loom, record.id, number);
     settleMessages(loom, record.id);
-    // Only disk space is lost where this fails; the next start tries again.
-    void clearEnclosure(runDir).catch((error) =>
-      loom.report({ planId: record.id, level: "warn", text: messageOf(error) }),
-    );
     loom.runEnded(record.id);
   });
+}
+
+/** Only disk space is lost where this fails; the next start tries again. */
+async function clearAfter(loom: Loom, id: string, runDir: string): Promise<void> {
+  try {
+    await clearEnclosure(runDir);
+  } catch (error) {
+    loom.report({ planId: id, level: "warn", text: `its sandbox could not be cleared away: ${messageOf(error)}` });
+  }
 }
 
 /** What cannot be counted now is counted before the run is judged. */

@@ -23,6 +23,7 @@ import { countRun } from "./count-run.ts";
 import { hasEvidence, keepEvidence } from "./evidence.ts";
 import { hookDue } from "./hook-due.ts";
 import { type Changes, judgeRun, type Verdict } from "./judge-run.ts";
+import { wordsAboutRun } from "./program-words.ts";
 import { settleRefusal } from "./refused.ts";
 import { LEFT } from "./run-copy.ts";
 import { GIVEN } from "./start-run.ts";
@@ -68,7 +69,7 @@ export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig)
   const checked = failed ?? (config.checks.length === 0 ? first : judge(await changesOf(loom, record)));
   const verdict = checked.kind === "accept" ? await judgeCommit(loom, record, { todo, checked, judge }) : checked;
   const tree = verdict.kind === "accept" ? await stagedTree(worktreeOf(loom, record)) : undefined;
-  settleVerdict(loom, record, { verdict, todo, claims, config, tree });
+  await settleVerdict(loom, record, { verdict, todo, claims, config, tree });
 }
 
 /** The difference between the copy as given and as left. */
@@ -133,11 +134,11 @@ async function runChecks(loom: Loom, record: PlanRecord, config: PlanConfig): Pr
   return undefined;
 }
 
-function settleVerdict(
+async function settleVerdict(
   loom: Loom,
   record: PlanRecord,
   result: { verdict: Verdict; todo: Todo; claims: Claims; config: PlanConfig; tree: string | undefined },
-): void {
+): Promise<void> {
   const { verdict, todo, claims, config } = result;
   switch (verdict.kind) {
     case "accept":
@@ -164,20 +165,24 @@ function settleVerdict(
         (now) => nextRun(now, { attempt: 1 }),
       );
       return;
-    case "block":
-      blockPlan(
-        loom,
-        record.id,
-        { reason: verdict.reason, hint: verdict.hint.replaceAll("<plan>", record.id), cause: "step" },
-        (now) => (verdict.rerun ? nextRun(now, {}) : {}),
+    case "block": {
+      const words = verdict.rerun ? await wordsAboutRun(loom, record) : undefined;
+      const hint = `${words?.advice ?? ""}${verdict.hint.replaceAll("<plan>", record.id)}`;
+      blockPlan(loom, record.id, { reason: verdict.reason, hint, cause: "step" }, (now) =>
+        verdict.rerun ? nextRun(now, {}) : {},
       );
       return;
+    }
     case "again":
-      tryAgain(loom, record, { todo, missing: verdict.missing, most: config.limits.attemptsPerTodo });
+      await tryAgain(loom, record, { todo, missing: verdict.missing, most: config.limits.attemptsPerTodo });
   }
 }
 
-function tryAgain(loom: Loom, record: PlanRecord, failure: { todo: Todo; missing: string; most: number }): void {
+async function tryAgain(
+  loom: Loom,
+  record: PlanRecord,
+  failure: { todo: Todo; missing: string; most: number },
+): Promise<void> {
   const { todo, missing, most } = failure;
   const attempt = record.current?.attempt ?? 1;
   if (attempt < most) {
@@ -189,8 +194,10 @@ function tryAgain(loom: Loom, record: PlanRecord, failure: { todo: Todo; missing
     });
     return;
   }
-  const reason = `TODO ${todo.index + 1} was not done in ${attempt} attempts. ${missing}`;
-  const hint = `Look with \`prloom logs ${record.id}\`, then \`prloom unblock ${record.id}\` tries again (\`--reset\` starts the TODO from scratch).`;
+  const words = await wordsAboutRun(loom, record);
+  const by = words === undefined ? "" : ` by ${words.name}`;
+  const reason = `TODO ${todo.index + 1} was not done in ${attempt} attempts${by}. ${missing}`;
+  const hint = `${words?.advice ?? ""}Look with \`prloom logs ${record.id}\`, then \`prloom unblock ${record.id}\` tries again (\`--reset\` starts the TODO from scratch).`;
   // Unblocking it starts over with a full count of attempts, and with what was missing.
   blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) => nextRun(now, { attempt: 1, missing }));
 }
