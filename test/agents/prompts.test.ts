@@ -22,6 +22,11 @@ const VALUES = {
   events: '[{"id": "e1"}]',
   resultFile: "/w/prloom/.local/triage-result.json",
   missing: "",
+  messages: "",
+  stage: "worker",
+  subject: "TODO 1: Form",
+  earlier: "",
+  diff: "+ a < b",
 };
 
 function render(template: string, values: Record<string, string>): string {
@@ -57,8 +62,10 @@ test("prloom's own prompts render for each stage and say what counts", () => {
     worker: [VALUES.planFile, VALUES.context, "`[x]`", "`[b]`", "Progress Log", "Do not commit"],
     designer: [VALUES.planFile, "## TODO", "Change no file but"],
     triage: [VALUES.resultFile, VALUES.events, "reply_markdown", "rebase_requested", "data"],
+    reviewer: [VALUES.resultFile, VALUES.diff, "request_changes", "You change nothing yourself"],
+    resume: [VALUES.planFile, "made anew", "What you were told"],
   } as const;
-  for (const stage of ["worker", "designer", "triage"] as const) {
+  for (const stage of ["worker", "designer", "triage", "reviewer", "resume"] as const) {
     const prompt = renderPrompt({ stage, template: loadPrompt(stage, undefined), values: VALUES });
     for (const words of says[stage]) assert(prompt.includes(words), `${stage}: ${words}`);
     assert(!/\{\{\w+\}\}/.test(prompt));
@@ -84,5 +91,14 @@ test("a repository's own prompt wins; an empty one is an error; a stage without 
   assert.equal(loadPrompt("worker", join(dir, "prompts")), "Just do {{todo}}");
   writeFileSync(join(dir, "prompts", "designer.md"), " \n");
   assert.throws(() => loadPrompt("designer", join(dir, "prompts")), { code: "config-invalid" });
-  assert.throws(() => loadPrompt("reviewer", join(dir, "prompts")), { code: "config-missing" });
+  assert.throws(() => loadPrompt("coach" as never, join(dir, "prompts")), { code: "config-missing" });
+});
+
+test("what people sent reaches the agent, whoever wrote the prompt", () => {
+  const values = { ...VALUES, messages: "Ada says: use {{todo}}" };
+  for (const stage of ["worker", "designer", "resume"] as const) {
+    const prompt = renderPrompt({ stage, template: loadPrompt(stage, undefined), values });
+    assert.equal(prompt.split(values.messages).length, 2, stage);
+  }
+  assert.equal(render("Just do {{todo}}", values), `Just do Form\n\n${values.messages}`);
 });

@@ -58,8 +58,9 @@ function notAccepted(missing: string): string {
   return `The last attempt was not accepted. What was missing:\n\n${missing}\n`;
 }
 
+/** Its words are in the conversation; here they would stand outside of their quotation marks. */
 function todoLine(todo: Todo | undefined): string {
-  return todo ? `Your TODO is still number ${todo.index + 1}: ${todoTitle(todo)}` : "";
+  return todo ? `Your TODO is still number ${todo.index + 1} of the plan.` : "";
 }
 
 /** The events that triage is given, also as a file of the run. */
