@@ -4,6 +4,7 @@ import * as z from "zod";
 import { ERROR_KINDS } from "../agents/port.ts";
 import type { StageAgent } from "../config/presets.ts";
 import { type Clock, isoTime } from "../kernel/clock.ts";
+import { errnoOf, PrloomError } from "../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeRunFile } from "../kernel/files.ts";
 import {
   type AgentState,
@@ -138,8 +139,13 @@ export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
       [...refusals].map(([name, refusal]) => [name, { ...refusal, until: isoTime(refusal.until) }]),
     );
     const file: DeskFile = { schemaVersion: 1, ...level, agents, today: { day: dayOf(clock.now()), ...today() } };
-    ensureDir(paths.authority);
-    writeRunFile(deskFile(paths), `${JSON.stringify(file, null, 2)}\n`);
+    try {
+      ensureDir(paths.authority);
+      writeRunFile(deskFile(paths), `${JSON.stringify(file, null, 2)}\n`);
+    } catch (error) {
+      // Only people read it, and a full disk is told by everybody else; the next change writes it whole.
+      if (!(error instanceof PrloomError) && errnoOf(error) === undefined) throw error;
+    }
   };
   const states = (): Map<string, AgentState> => {
     const names = new Set([...running.keys(), ...refusals.keys()]);

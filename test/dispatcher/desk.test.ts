@@ -69,3 +69,11 @@ test("a desk that cannot be read is made anew, and one that only reads writes no
   desk.refused("claude", { kind: "network", message: "gone" });
   assert.equal(readDesk(paths), undefined);
 });
+
+test("a desk that cannot be written stops nobody", () => {
+  writeFileSync(join(root, ".git"), "no folder");
+  const desk = openDesk(paths, clock, false);
+  desk.enclosed("none", "why");
+  desk.refused("claude", { kind: "network", message: "gone" });
+  assert.equal(desk.choose([claude]).kind, "away");
+});

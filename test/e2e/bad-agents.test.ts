@@ -102,7 +102,7 @@ describe("agents that misbehave, side by side", { timeout: 180_000 }, () => {
   let project: Project;
 
   before(async () => {
-    const agent = (env: Record<string, string>) => ({ command: process.execPath, args: [TEST_AGENT], env });
+    const agent = (env: Record<string, string>) => ({ command: process.execPath, args: [TEST_AGENT], env, sandbox: "none" });
     project = makeProject({
       config: {
         agents: {
@@ -234,7 +234,7 @@ test("an agent that runs `git clean -xffd` in the person's checkout costs unfini
     rmSync(outside, { recursive: true, force: true });
   });
   const env = { OUTSIDE: outside, GATE: gate, REPO_ROOT: project.root };
-  project.config({ agents: { test: { command: process.execPath, args: [TEST_AGENT], env } } });
+  project.config({ agents: { test: { command: process.execPath, args: [TEST_AGENT], env, sandbox: "none" } } });
   project.plan("beside", ["one", "[waits] two"]);
   project.plan("ready", ["one"]);
   const daemon = await startDaemon(project);

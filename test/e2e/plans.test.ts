@@ -20,7 +20,7 @@ describe("plans among each other", { concurrency: 2, timeout: 180_000 }, () => {
     const project = fresh({ config: { limits } });
     const folder = join(project.home, "meeting");
     const env = { MEETING: folder, PARTIES: String(parties) };
-    project.config({ agents: { test: { command: process.execPath, args: [TEST_AGENT], env } } });
+    project.config({ agents: { test: { command: process.execPath, args: [TEST_AGENT], env, sandbox: "none" } } });
     return { project, folder };
   }
 
