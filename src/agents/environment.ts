@@ -1,3 +1,5 @@
+import { delimiter, isAbsolute } from "node:path";
+
 /**
  * What an agent needs of ours to find programs, files and the network. Everything else stays with us: tokens and keys,
  * ssh and git settings, what npm and Node were started with. XDG_RUNTIME_DIR is left out because sockets lie there.
@@ -43,6 +45,20 @@ function fitting(value: string): string {
   return clean.length > 32_000 ? `${clean.slice(0, 32_000)}…` : clean;
 }
 
+/**
+ * A PATH without folders that are named from wherever one is: a program that is called by its name in a worktree would be
+ * what an agent put there. Undefined when nothing is left, since an empty PATH means just that.
+ */
+export function absolutePath(path: string): string | undefined {
+  const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
+  return folders.length === 0 ? undefined : folders.join(delimiter);
+}
+
+function withAbsolutePath({ PATH, ...environment }: Record<string, string>): Record<string, string> {
+  const path = absolutePath(PATH ?? "");
+  return path === undefined ? environment : { PATH: path, ...environment };
+}
+
 /** The whole environment of an agent: an allow-list of ours, then the agent's own, then the run's. */
 export function agentEnvironment(
   parent: Readonly<Record<string, string | undefined>>,
@@ -59,5 +75,5 @@ export function agentEnvironment(
     if (!name.startsWith("PRLOOM_")) environment[name] = value;
   }
   for (const [name, value] of Object.entries(parts.vars)) environment[name] = fitting(value);
-  return environment;
+  return withAbsolutePath(environment);
 }

@@ -122,6 +122,18 @@ export interface AgentMessage {
   readonly text: string;
 }
 
+/**
+ * A repository's instructions for agents, as they stand in the plan's base commit: what an agent writes into its worktree
+ * must not become what the next one is told.
+ */
+export interface Instructions {
+  /** Of the file in the repository, for people. */
+  readonly name: string;
+  readonly text: string;
+  /** Where the run finds the same text, absolute; a place in which no agent can write. */
+  readonly file: string;
+}
+
 /** What an adapter is given to start a run with. */
 export interface AgentRequest {
   readonly stage: Stage;
@@ -136,6 +148,8 @@ export interface AgentRequest {
   readonly wrapper?: readonly string[];
   /** The run is in a sandbox of ours: the program's own may be left off, and it need not ask. */
   readonly sandboxed?: boolean;
+  /** Of the first of the program's `instructionFiles` that is there. Left out where the program reads them by itself. */
+  readonly instructions?: Instructions;
   readonly signal: AbortSignal;
 }
 

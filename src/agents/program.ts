@@ -10,7 +10,7 @@ export interface HomeItem {
   readonly from: string;
   /** Where the program looks for it in its private home, relative to that. */
   readonly to: string;
-  /** `config`: a copy, made anew before each run. `login`: the file itself, since programs renew what is in it. */
+  /** Copies, both, made anew before each run; of a `login`, what `renewedLogin` says is taken back afterwards. */
   readonly kind: "config" | "login";
 }
 
@@ -37,9 +37,20 @@ export interface AgentProgram {
    * config allows the repository's own settings.
    */
   readonly projectCode?: readonly string[];
+  /**
+   * Files with a repository's instructions, in the order in which it looks for them, the first of which counts. It reads
+   * none by itself unless the config allows the repository's own settings. (But OpenCode does, below the root: those in
+   * the folder of a file that it reads, and in the folders above that.)
+   */
+  readonly instructionFiles?: readonly string[];
   homeItems(where: Surroundings): readonly HomeItem[];
   /** Says whether there is a login, without reading more of it than has to be, and never what it is. */
   loginOf(where: Surroundings): Login;
+  /**
+   * Pure: what the user's file with a login is to be after a run in which the program renewed it, or undefined: as it was.
+   * `after` was in the hands of an agent. Absent: nothing is ever taken back.
+   */
+  renewedLogin?(before: string, after: string): string | undefined;
   /** How a person goes on with a conversation by hand in the program's own interface; `[]`: the program cannot. */
   openArgs(options: { readonly sessionId?: string; readonly model?: string }): readonly string[];
 }

@@ -29,6 +29,9 @@ export interface Installed {
 
 const PLACEHOLDER = "agent";
 
+/** What is written when no program is there; `init` may write over that, and over nothing else. */
+export const NO_AGENT = { agentName: PLACEHOLDER, agent: { command: "your-agent" } } as const;
+
 /** Refuses wishes that cannot be understood, before anything is written. */
 export function checkWishes(wishes: AgentWishes): void {
   if (wishes.command !== undefined) {
@@ -101,7 +104,7 @@ export async function chooseAgent(call: Call, wishes: AgentWishes): Promise<Agen
   const [first] = installed;
   if (first) return choiceOf(first.known, whyFirst(installed));
   const why = `none of ${KNOWN_PROGRAMS.map(({ program }) => program.command).join(", ")} was found`;
-  return { agentName: PLACEHOLDER, agent: { command: "your-agent" }, why };
+  return { ...NO_AGENT, why };
 }
 
 function choiceOf(known: KnownProgram, why: string): AgentChoice {

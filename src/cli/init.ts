@@ -1,5 +1,6 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { KNOWN_PROGRAMS } from "../agents/adapters.ts";
 import { initialConfig } from "../config/init.ts";
 import { CONFIG_FILE, loadConfig } from "../config/load.ts";
 import { pathsOf } from "../dispatcher/paths.ts";
@@ -7,7 +8,15 @@ import { ensureIgnored, gitAt, openRepository, type Repository, resolveCommit } 
 import { PrloomError } from "../kernel/errors.ts";
 import { ensureDir, readTextIfExists } from "../kernel/files.ts";
 import { type AgentCheck, checkAgent } from "./agent-program.ts";
-import { type AgentChoice, type AgentWishes, checkWishes, chooseAgent, remedyOf, troubleOf } from "./choose-agent.ts";
+import {
+  type AgentChoice,
+  type AgentWishes,
+  checkWishes,
+  chooseAgent,
+  NO_AGENT,
+  remedyOf,
+  troubleOf,
+} from "./choose-agent.ts";
 import { createFile } from "./create-file.ts";
 import { type Enclosure, enclosureOf } from "./enclosure.ts";
 import type { Call } from "./output.ts";
@@ -27,8 +36,11 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
   const path = join(repo.root, CONFIG_FILE);
   const written: string[] = [];
   let agent: AgentChoice | undefined;
-  if (readTextIfExists(path) === undefined) {
+  const before = readTextIfExists(path);
+  if (before === undefined || before === initialConfig(NO_AGENT)) {
     agent = await chooseAgent(call, options);
+    // What nobody has filled in is nobody's work.
+    rmSync(path, { force: true });
     ensureDir(join(repo.root, "prloom"));
     if (createFile(path, initialConfig(agent))) written.push(CONFIG_FILE);
   }
@@ -143,9 +155,12 @@ function warnings({ name, check, enclosure }: InitReport): { text: string; remed
   const found: { text: string; remedy: string }[] = [];
   if (check.kind === "missing") {
     const install = check.program ? `Install it: ${check.program.install}` : "";
+    const other = `Set agents.${name}.command in ${CONFIG_FILE} to your coding agent before \`prloom start\`.`;
+    const known = KNOWN_PROGRAMS.map(({ program }) => `  ${program.install}   (${program.title})`);
+    const offers = `Install one of these and run \`prloom init\` again:\n${known.join("\n")}\n${other}`;
     found.push({
       text: `The agent program "${check.command}" was not found.`,
-      remedy: install || `Set agents.${name}.command in ${CONFIG_FILE} to your coding agent before \`prloom start\`.`,
+      remedy: install || (check.command === NO_AGENT.agent.command ? offers : other),
     });
   }
   if (check.kind === "found" && check.facts && check.program) {

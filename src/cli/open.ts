@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import * as z from "zod";
 import { programOf } from "../agents/adapters.ts";
+import { absolutePath } from "../agents/environment.ts";
 import { findProgram } from "../agents/find-program.ts";
 import { closeInherited } from "../agents/inherited.ts";
 import { terminalArgs } from "../agents/sandbox/terminal.ts";
@@ -103,15 +104,23 @@ async function interfaceOf(call: Call, plan: string, opened: Opened): Promise<In
   const { agent, env } = await reading(call, (loom) => environmentFor(loom, plan, opened));
   const cwd = opened.worktree;
   const wanted = opened.args === undefined ? call.env.SHELL || "/bin/sh" : agent.command;
-  const program = findProgram(wanted, env.PATH, cwd);
+  const program = findProgram(wanted, env.PATH ?? "/usr/bin:/bin", cwd);
   if (program === undefined) {
     const install = programOf(agent)?.install;
     const hint = install === undefined ? "`prloom doctor` checks the agents." : `Install it: \`${install}\``;
     throw new PrloomError("usage", `${wanted}, the program of ${opened.agent}, cannot be found.`, hint);
   }
   const inner = [program, ...(opened.args ?? [])];
-  const command = opened.wrapper.length === 0 ? inner : ["bwrap", ...opened.wrapper, ...terminalArgs(), "--", ...inner];
-  return { command, cwd, env };
+  if (opened.wrapper.length === 0) return { command: inner, cwd, env };
+  return { command: [bubblewrap(call), ...opened.wrapper, ...terminalArgs(), "--", ...inner], cwd, env };
+}
+
+/** By its file: in the worktree a name may be that of a program that an agent put there. */
+function bubblewrap({ env }: Call): string {
+  const file = findProgram("bwrap", absolutePath(env.PATH ?? ""), "/");
+  if (file !== undefined) return file;
+  const hint = "`prloom doctor` says how to install it.";
+  throw new PrloomError("sandbox-unavailable", "bubblewrap (bwrap) is not in your PATH.", hint);
 }
 
 function environmentFor(loom: Loom, plan: string, opened: Opened): { agent: StageAgent; env: Record<string, string> } {
@@ -171,7 +180,7 @@ async function close({ cwd, output }: Call, plan: string, { who, worktree }: Hel
   }
   output.line(visible(`closed; the plan goes on. ${afterwards(closed, worktree)}`));
   if (closed.todo) return;
-  const hint = `Add a TODO to have it committed (\`prloom edit ${plan}\`); an agent that only reads puts it aside as a patch.`;
+  const hint = `Add a TODO to have it committed: \`prloom edit ${plan}\``;
   for (const line of hintLines(hint)) output.line(line);
 }
 

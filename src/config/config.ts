@@ -97,6 +97,7 @@ export interface Config {
   readonly baseBranch?: string;
   readonly worktreesDir: string;
   readonly copyFiles: readonly string[];
+  readonly trustedFilters: readonly string[];
   readonly initCommands: readonly string[];
   readonly checks: readonly string[];
   readonly agents: Readonly<Record<string, AgentConfig>>;
@@ -120,6 +121,7 @@ export const defaultConfig: Omit<Config, "agents" | "stages"> = {
   forge: "local",
   worktreesDir: "prloom/.local/worktrees",
   copyFiles: [],
+  trustedFilters: [],
   initCommands: [],
   checks: [],
   review: "off",
@@ -242,6 +244,7 @@ export function resolveConfig(file: ConfigFile): Config {
     ...(baseBranch === undefined ? {} : { baseBranch }),
     worktreesDir: file.worktreesDir ?? rest.worktreesDir,
     copyFiles: file.copyFiles ?? rest.copyFiles,
+    trustedFilters: file.trustedFilters ?? rest.trustedFilters,
     initCommands: file.initCommands ?? rest.initCommands,
     checks: file.checks ?? rest.checks,
     agents: agentsOf(file.agents),

@@ -65,11 +65,16 @@ const stages = {
   reviewer: agentNames.optional(),
 };
 
-const budget = z.strictObject({
-  tokens: count("Tokens, read and written together").optional(),
-  usd: z.number({ error: "must be a number" }).positive({ error: "must be more than 0" }).optional(),
-  minutes: z.number({ error: "must be a number" }).positive({ error: "must be more than 0" }).optional(),
-});
+const amount = z.number({ error: "must be a number" }).positive({ error: "must be more than 0" });
+
+const budget = z.strictObject(
+  {
+    tokens: count("Tokens, read and written together").optional(),
+    usd: amount.describe("US dollars, as programs tell them or as `agents.<name>.price` says").optional(),
+    minutes: amount.describe("Minutes that agents work").optional(),
+  },
+  { error: (issue) => (issue.code === "invalid_type" ? 'must be an object such as {"tokens": 1000000}' : undefined) },
+);
 
 const limits = z.strictObject({
   maxRunningAgents: count("Agents that run at the same time. 3").optional(),
@@ -142,6 +147,9 @@ export const configFileSchema = z.strictObject({
     .array(insideRepository, { error: "must be a list of texts" })
     .optional()
     .describe("Files that are copied into each new worktree, such as .env."),
+  trustedFilters: texts
+    .optional()
+    .describe("Filters and merge drivers of your git config that may run, with your rights, on what agents wrote."),
   initCommands: texts.optional().describe("Shell commands that prepare a new worktree."),
   checks: texts.optional().describe("Shell commands that must succeed before a TODO is committed."),
   agents: z.record(name, agent, { error: "must name at least one agent" }),

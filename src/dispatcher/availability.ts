@@ -7,8 +7,10 @@ export interface Refusal {
   readonly kind: ErrorKind;
   readonly reason: string;
   readonly until: number;
-  /** Refusals in a row; each makes the next wait longer. */
+  /** Refusals in a row, whatever their kinds; each makes the next wait longer. */
   readonly count: number;
+  /** When the first of them came. */
+  readonly since: number;
 }
 
 export interface AgentState {
@@ -19,7 +21,7 @@ export interface AgentState {
 export type Availability =
   | { readonly kind: "free"; readonly agent: StageAgent }
   /** All that could be started run as often as they may. */
-  | { readonly kind: "busy"; readonly why: string }
+  | { readonly kind: "busy"; readonly why: string; readonly until?: number }
   | { readonly kind: "away"; readonly why: string; readonly until: number };
 
 /** Pure: the first agent of a stage that can be started now, or when one can. */
@@ -36,8 +38,11 @@ export function chooseAgent(
     else if (agent.maxRunning !== undefined && running >= agent.maxRunning) busy ??= agent.name;
     else return { kind: "free", agent };
   }
-  if (busy !== undefined) return { kind: "busy", why: `waits for ${busy} (agents.${busy}.maxRunning)` };
   const first = away.toSorted((a, b) => a.refusal.until - b.refusal.until)[0];
+  if (busy !== undefined) {
+    const why = `waits for ${busy} (agents.${busy}.maxRunning)`;
+    return { kind: "busy", why, ...(first === undefined ? {} : { until: first.refusal.until }) };
+  }
   if (!first) return { kind: "away", why: "no agent is configured", until: Number.POSITIVE_INFINITY };
   const names = away.map(({ name, refusal }) => `${name}: ${refusal.reason}`).join("; ");
   return { kind: "away", why: names, until: first.refusal.until };
@@ -59,6 +64,7 @@ const WAITS: Readonly<Partial<Record<ErrorKind, Waits>>> = {
 };
 /** Whatever a provider says: nobody waits longer without asking once more. */
 const LONGEST_WAIT = 24 * 60 * MINUTE;
+const FIRST_WAIT = 15 * MINUTE;
 
 export interface Trouble {
   readonly kind: ErrorKind;
@@ -75,10 +81,20 @@ export function isRefusal({ kind }: Trouble): boolean {
 export function refuse(before: Refusal | undefined, trouble: Trouble, now: number): Refusal | undefined {
   const waits = WAITS[trouble.kind];
   if (!waits) return before;
-  const count = before?.kind === trouble.kind ? before.count + 1 : 1;
+  const count = (before?.count ?? 0) + 1;
   const doubled = Math.min(waits.firstMs * 2 ** (count - 1), waits.longestMs);
-  const wait = Math.min(Math.max(doubled, trouble.retryAfterMs ?? 0), LONGEST_WAIT);
-  return { kind: trouble.kind, reason: trouble.message, until: now + wait, count };
+  // What a program prints may be forged by what it runs: one word alone must not stop everybody for a day.
+  const longest = count === 1 ? FIRST_WAIT : LONGEST_WAIT;
+  const wait = Math.min(Math.max(doubled, trouble.retryAfterMs ?? 0), longest);
+  return { kind: trouble.kind, reason: trouble.message, until: now + wait, count, since: before?.since ?? now };
+}
+
+/** After so long nobody believes any more that it will mend itself. */
+const PATIENCE = 24 * 60 * MINUTE;
+
+/** Pure: whether only a person can help: time does not mend a login, nor what was refused for a day. */
+export function needsPerson(refusal: Refusal | undefined, now: number): boolean {
+  return refusal !== undefined && (refusal.kind === "auth" || now - refusal.since > PATIENCE);
 }
 
 export interface Spent {

@@ -165,7 +165,12 @@ function decideAgent({ agent, record }: PlanView): Step {
     case "free":
       return { kind: "start-run" };
     case "busy":
-      return { kind: "wait", why: agent.why, slot: "agent" };
+      return {
+        kind: "wait",
+        why: agent.why,
+        slot: "agent",
+        ...(agent.until === undefined ? {} : { until: agent.until }),
+      };
     case "away":
       return { kind: "wait", why: agent.why, until: agent.until };
     case "budget-spent":

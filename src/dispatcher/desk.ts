@@ -12,6 +12,7 @@ import {
   chooseAgent,
   dayOf,
   NOTHING_SPENT,
+  needsPerson,
   type Refusal,
   refuse,
   type Spent,
@@ -25,12 +26,17 @@ export interface Desk {
   /** An agent has begun; to be called with what is returned when it has ended. */
   started(name: string): () => void;
   refused(name: string, trouble: Trouble): Refusal | undefined;
-  /** It has answered: earlier refusals count no longer. */
+  /** Whether only a person can help each of these agents. */
+  needsPerson(agents: readonly StageAgent[]): boolean;
+  /** A run of it has come to its end without a refusal: earlier ones count no longer. */
   answered(name: string): void;
   /** A person says that what was wrong is mended: everybody may be tried again. */
   forgive(): void;
+  /** What a run that goes on has spent so far; `spend` takes its place. */
+  spending(key: string, spent: Spent): void;
   /** Counts what a run spent, once, whoever asks how often. */
   spend(key: string, spent: Spent): void;
+  /** What today cost, with what runs at work have spent so far. */
   today(): Spent;
   /** How runs are enclosed on this machine, for `prloom status`. */
   enclosed(level: "sandbox" | "none", why?: string): void;
@@ -46,7 +52,13 @@ const deskSchema = z.object({
   why: z.string().optional(),
   agents: z.record(
     z.string(),
-    z.object({ kind: z.enum(ERROR_KINDS), reason: z.string(), until: z.iso.datetime(), count: z.int() }),
+    z.object({
+      kind: z.enum(ERROR_KINDS),
+      reason: z.string(),
+      until: z.iso.datetime(),
+      count: z.int(),
+      since: z.iso.datetime(),
+    }),
   ),
   today: z.object({ day: z.string(), tokens: z.number(), usd: z.number(), ms: z.number() }),
 });
@@ -94,8 +106,7 @@ class Ledger {
 
   #take(key: string, spent: Spent): void {
     this.#keys.add(key);
-    const { tokens, usd, ms } = this.#sum;
-    this.#sum = { tokens: tokens + spent.tokens, usd: usd + spent.usd, ms: ms + spent.ms };
+    this.#sum = plus(this.#sum, spent);
   }
 
   #turnTo(day: string): void {
@@ -126,17 +137,21 @@ export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
   const ledger = new Ledger(paths.authority);
   const running = new Map<string, number>();
   const refusals = new Map<string, Refusal>(
-    Object.entries(before?.agents ?? {}).map(([name, { until, ...rest }]) => [
+    Object.entries(before?.agents ?? {}).map(([name, { until, since, ...rest }]) => [
       name,
-      { ...rest, until: Date.parse(until) },
+      { ...rest, until: Date.parse(until), since: Date.parse(since) },
     ]),
   );
   let level: Pick<DeskFile, "level" | "why"> = {};
-  const today = (): Spent => ledger.sum(dayOf(clock.now()));
+  const atWork = new Map<string, Spent>();
+  const today = (): Spent => [...atWork.values()].reduce(plus, ledger.sum(dayOf(clock.now())));
   const write = (): void => {
     if (readOnly) return;
     const agents = Object.fromEntries(
-      [...refusals].map(([name, refusal]) => [name, { ...refusal, until: isoTime(refusal.until) }]),
+      [...refusals].map(([name, refusal]) => [
+        name,
+        { ...refusal, until: isoTime(refusal.until), since: isoTime(refusal.since) },
+      ]),
     );
     const file: DeskFile = { schemaVersion: 1, ...level, agents, today: { day: dayOf(clock.now()), ...today() } };
     try {
@@ -167,6 +182,7 @@ export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
       write();
       return next;
     },
+    needsPerson: (agents) => agents.every(({ name }) => needsPerson(refusals.get(name), clock.now())),
     answered(name) {
       if (refusals.delete(name)) write();
     },
@@ -175,7 +191,9 @@ export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
       refusals.clear();
       write();
     },
+    spending: (key, spent) => void atWork.set(key, spent),
     spend(key, spent) {
+      atWork.delete(key);
       ledger.add(dayOf(clock.now()), key, spent);
       write();
     },
@@ -186,6 +204,10 @@ export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
       write();
     },
   };
+}
+
+function plus(a: Spent, b: Spent): Spent {
+  return { tokens: a.tokens + b.tokens, usd: a.usd + b.usd, ms: a.ms + b.ms };
 }
 
 function stateOf(running: number, refusal: Refusal | undefined): AgentState {

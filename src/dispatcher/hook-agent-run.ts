@@ -1,19 +1,20 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { adapterOf } from "../agents/adapters.ts";
-import type { AgentRun, LiveRun } from "../agents/port.ts";
-import { openRunLog } from "../agents/run-log.ts";
+import type { AgentRun, LiveRun, RunLimits } from "../agents/port.ts";
 import type { PlanConfig, PlanStage, StageAgent } from "../config/presets.ts";
 import type { AgentOptions } from "../hooks/context-types.ts";
 import { isoTime } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { ensureDir, readTextNoFollow } from "../kernel/files.ts";
 import type { PlanRecord } from "../plan/record.ts";
-import { NOTHING_SPENT, overBudget } from "./availability.ts";
+import { isRefusal, NOTHING_SPENT, overBudget } from "./availability.ts";
 import { type Loom, requireRecord } from "./loom.ts";
 import { worktreeOf } from "./observe.ts";
 import { countHookRun } from "./perform/count-run.ts";
 import { clearEnclosure, enclose } from "./perform/enclose.ts";
+import { type Followed, follow, runLimits } from "./perform/follow.ts";
+import { instructionsFor } from "./perform/instructions.ts";
 import { refuseStart } from "./perform/interrupted.ts";
 import { environmentOf } from "./perform/start-run.ts";
 import { writeRunRecord } from "./run-record.ts";
@@ -44,14 +45,27 @@ interface Prepared extends Planned {
 
 /** Runs the agent in the worktree that is kept free for it, and gives back what it said. */
 export async function runIn(loom: Loom, record: PlanRecord, prepared: Prepared): Promise<string> {
-  const { call, config, stage, name, runDir } = prepared;
-  const agent = await agentFor(loom, record, prepared);
+  const { agent, over } = await agentFor(loom, record, prepared);
+  try {
+    return await runAs(loom, record, { ...prepared, agent });
+  } finally {
+    over();
+  }
+}
+
+interface Chosen extends Prepared {
+  readonly agent: StageAgent;
+}
+
+async function runAs(loom: Loom, record: PlanRecord, chosen: Chosen): Promise<string> {
+  const { call, config, stage, name, runDir, agent } = chosen;
   const worktree = worktreeOf(loom, record).path;
   const runId = `${record.uid}/hooks/${name}`;
   ensureDir(join(runDir, "agent"));
   const enclosure = await enclose(loom, record, { agent, runDir });
   const startedAt = isoTime(loom.clock.now());
   writeRunRecord(runDir, { stage, agent: agent.name, attempt: 1, startedAt, level: enclosure.level });
+  const instructions = await instructionsFor(loom, record, { agent, runDir });
   refuseStart(loom, record);
   const controller = new AbortController();
   const model = call.options.model ?? agent.model;
@@ -69,21 +83,29 @@ export async function runIn(loom: Loom, record: PlanRecord, prepared: Prepared):
     runDir,
     runId,
     ...(model === undefined ? {} : { model }),
+    ...(instructions === undefined ? {} : { instructions }),
     env: environmentOf(loom, agent, { vars, enclosure }),
-    limits: limitsFor(config, call.options.timeoutMs),
+    limits: limitsFor(loom, record.id, { config, timeoutMs: call.options.timeoutMs }),
     wrapper: enclosure.wrapper,
     sandboxed: enclosure.sandboxed,
     signal: AbortSignal.any([call.signal, controller.signal]),
   });
-  const over = loom.desk.started(agent.name);
-  const answer = collect(loom, stream, runDir);
+  const followed = {
+    planId: record.id,
+    key: runId,
+    runDir,
+    agent,
+    limits: config.limits,
+    stop: () => controller.abort(),
+  };
+  const answer = collect(loom, stream, followed);
   const ended = answer.then(({ exit }) => exit);
   const live: LiveRun = { runDir, ended, stop: () => stopAgent(controller, ended) };
   loom.commandRuns.set(live, record.id);
   const { text, exit } = await answer.finally(async () => {
-    over();
     loom.commandRuns.delete(live);
-    countHookRun(loom, record.id, { runDir, key: runId });
+    const { trouble } = countHookRun(loom, record.id, { runDir, key: runId });
+    if (trouble && isRefusal(trouble)) loom.desk.refused(agent.name, trouble);
     await clearEnclosure(runDir);
   });
   if (exit === "interrupted") throw new Error("the agent was interrupted");
@@ -93,17 +115,46 @@ export async function runIn(loom: Loom, record: PlanRecord, prepared: Prepared):
   return text;
 }
 
-/** Waits for an agent of the stage as the plan's own runs do; a budget that is spent is no reason to wait. */
-async function agentFor(loom: Loom, record: PlanRecord, { call, config, stage }: Prepared): Promise<StageAgent> {
-  const spent = overBudget(requireRecord(loom, record.id).spent ?? NOTHING_SPENT, config.limits.budget);
-  const today = overBudget(loom.desk.today(), config.limits.dailyBudget);
-  if (spent !== undefined) throw new Error(`the budget of ${record.id} is spent: ${spent}`);
-  if (today !== undefined) throw new Error(`the budget of today is spent: ${today}`);
+/** So long a plugin waits for an agent: providers that say no may do so for hours. */
+const LONGEST_WAIT_MS = 5 * 60_000;
+
+interface TakenAgent {
+  readonly agent: StageAgent;
+  over(): void;
+}
+
+/**
+ * Waits for a place and for an agent of the stage, and takes both at once: whoever waits for one must not keep the other.
+ * A budget that is spent is no reason to wait.
+ */
+async function agentFor(loom: Loom, record: PlanRecord, { call, config, stage }: Prepared): Promise<TakenAgent> {
+  const until = loom.clock.now() + LONGEST_WAIT_MS;
   for (;;) {
+    refuseSpent(loom, record.id, config);
     const choice = loom.desk.choose(config.agents[stage]);
-    if (choice.kind === "free") return choice.agent;
+    const isFull = agentsAtWork(loom) >= loom.config.limits.maxRunningAgents;
+    if (choice.kind === "free" && !isFull) {
+      loom.hookAgents.set(record.id, 1);
+      return { agent: choice.agent, over: loom.desk.started(choice.agent.name) };
+    }
+    if (choice.kind === "away" && Math.max(choice.until, loom.clock.now()) > until)
+      throw new Error(`no agent can be started: ${choice.why}`);
     await sleep(PLACE_LOOK_MS, undefined, { signal: call.signal });
   }
+}
+
+/** Agents that run or are about to, plugins' own included. */
+export function agentsAtWork(loom: Loom, starting: Iterable<string> = []): number {
+  let count = new Set([...loom.live.keys(), ...starting]).size;
+  for (const agents of loom.hookAgents.values()) count += agents;
+  return count;
+}
+
+function refuseSpent(loom: Loom, planId: string, { limits }: PlanConfig): void {
+  const spent = overBudget(requireRecord(loom, planId).spent ?? NOTHING_SPENT, limits.budget);
+  const today = overBudget(loom.desk.today(), limits.dailyBudget);
+  if (spent !== undefined) throw new Error(`the budget of ${planId} is spent: ${spent}`);
+  if (today !== undefined) throw new Error(`the budget of today is spent: ${today}`);
 }
 
 async function stopAgent(controller: AbortController, ended: LiveRun["ended"]): Promise<void> {
@@ -111,33 +162,23 @@ async function stopAgent(controller: AbortController, ended: LiveRun["ended"]): 
   await ended;
 }
 
-function limitsFor(config: PlanConfig, timeoutMs: number | undefined) {
-  const { limits } = config;
-  return {
-    deadlineMs: Math.min(timeoutMs ?? limits.runTimeoutMs, limits.runTimeoutMs),
-    silenceMs: limits.silenceTimeoutMs,
-    maxOutputBytes: limits.maxOutputBytes,
-    graceMs: limits.stopGraceMs,
-  };
+function limitsFor(
+  loom: Loom,
+  planId: string,
+  { config, timeoutMs }: { config: PlanConfig; timeoutMs: number | undefined },
+): RunLimits {
+  const limits = runLimits(loom, planId, config.limits);
+  return { ...limits, deadlineMs: Math.min(timeoutMs ?? limits.deadlineMs, limits.deadlineMs) };
 }
 
-async function collect(loom: Loom, stream: AgentRun, runDir: string) {
-  const log = openRunLog(runDir);
+async function collect(loom: Loom, stream: AgentRun, followed: Followed) {
   const parts: string[] = [];
   let length = 0;
-  let exit: Awaited<LiveRun["ended"]> = "interrupted";
-  try {
-    for await (const event of stream) {
-      log.add(event, loom.clock.now());
-      if (event.type === "text" && length < MOST_ANSWER) {
-        parts.push(event.text);
-        length += event.text.length;
-      }
-      if (event.type === "done") exit = event.exit;
-    }
-  } finally {
-    log.close();
-  }
+  const exit = await follow(loom, stream, followed, (event) => {
+    if (event.type !== "text" || length >= MOST_ANSWER) return;
+    parts.push(event.text);
+    length += event.text.length;
+  });
   return { text: parts.join("\n"), exit };
 }
 

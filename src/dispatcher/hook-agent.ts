@@ -15,13 +15,6 @@ import { blockPlan, type Loom, requireRecord } from "./loom.ts";
 import { planConfig, worktreeOf } from "./observe.ts";
 import { homeOf } from "./paths.ts";
 
-/** Agents that run or are about to, plugins' own included. */
-export function agentsAtWork(loom: Loom, starting: Iterable<string> = []): number {
-  let count = new Set([...loom.live.keys(), ...starting]).size;
-  for (const agents of loom.hookAgents.values()) count += agents;
-  return count;
-}
-
 /** Runs an agent for a hook, in the worktree of its plan, like any other run: through the shim, with the same limits. */
 export async function runHookAgent(loom: Loom, planId: string, call: AgentCall): Promise<string> {
   const record = requireRecord(loom, planId);
@@ -33,7 +26,6 @@ export async function runHookAgent(loom: Loom, planId: string, call: AgentCall):
   // From now on neither the plan's own agent nor another plugin's starts in this worktree.
   loom.hookAgents.set(planId, 0);
   try {
-    await placeForAgent(loom, planId, call.signal);
     return await inKeptTree(loom, record, { call, config: config.config });
   } finally {
     loom.hookAgents.delete(planId);
@@ -58,12 +50,6 @@ async function worktreeIsFree(loom: Loom, planId: string, signal: AbortSignal): 
 function isOpened(loom: Loom, planId: string): boolean {
   const opened = loom.store.byId(planId)?.opened;
   return opened !== undefined && isAlive(opened);
-}
-
-/** Counts as an agent at work only when there is a place: those that wait for one must not keep each other waiting. */
-async function placeForAgent(loom: Loom, planId: string, signal: AbortSignal): Promise<void> {
-  while (agentsAtWork(loom) >= loom.config.limits.maxRunningAgents) await sleep(PLACE_LOOK_MS, undefined, { signal });
-  loom.hookAgents.set(planId, 1);
 }
 
 /** Only a worker may change files. What another stage changed is put aside, as after every designer and triage. */

@@ -7,6 +7,8 @@ export interface MessageEvidence {
   readonly run: "none" | "live" | "ended" | "interrupted";
   /** The program has shown, in this run or an earlier one of the conversation, that the message is a part of it. */
   readonly heard: boolean;
+  /** What the conversation was about has been done: the TODO, or the design. */
+  readonly accepted: boolean;
   /** The next run goes on with the conversation of this one; undefined: that is not known yet. */
   readonly goesOn: boolean | undefined;
 }
@@ -14,7 +16,7 @@ export interface MessageEvidence {
 export type MessageVerdict =
   /** Nothing that happens later can take it out of the conversation. */
   | "delivered"
-  /** It is in a conversation that was cut off, and that the next run goes on with. */
+  /** It is in a conversation that has not done its work yet, and that the next run goes on with. */
   | "carried"
   /** It is in no conversation that anybody goes on with: the next turn gets it. */
   | "waits"
@@ -22,13 +24,14 @@ export type MessageVerdict =
   | "open";
 
 /**
- * Pure: whether a message that was given to a run still has to be given. A conversation that was cut off and is not gone
- * on with never was, and what a person said in it has to be said again; in one that goes on it must not be.
+ * Pure: whether a message that was given to a run still has to be given. A conversation that came to nothing (cut off,
+ * refused by its provider, given up) and is not gone on with never was, and what a person said in it has to be said again
+ * to whoever does the work; in one that goes on it must not be.
  */
-export function judgeMessage({ run, heard, goesOn }: MessageEvidence): MessageVerdict {
+export function judgeMessage({ run, heard, accepted, goesOn }: MessageEvidence): MessageVerdict {
   if (run === "live") return "open";
   if (!heard) return "waits";
-  if (run === "ended") return "delivered";
+  if (accepted) return "delivered";
   if (goesOn === undefined) return "open";
   return goesOn ? "carried" : "waits";
 }

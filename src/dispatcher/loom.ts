@@ -18,7 +18,7 @@ import type { StateStores } from "../hooks/plugin-state.ts";
 import { type Clock, isoTime } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import type { Ids } from "../kernel/ids.ts";
-import type { PlanRecord } from "../plan/record.ts";
+import { type PlanRecord, RECORD_SCHEMA_VERSION } from "../plan/record.ts";
 import { type PlanEvent, transition } from "../plan/transition.ts";
 import { openBuses } from "./buses.ts";
 import { type Desk, openDesk } from "./desk.ts";
@@ -256,7 +256,8 @@ export function requireRecord(loom: Loom, id: string): PlanRecord {
  */
 export function updateRecord(loom: Loom, id: string, change: (record: PlanRecord) => Partial<PlanRecord>): PlanRecord {
   const record = requireRecord(loom, id);
-  const next = { ...record, ...change(record), updatedAt: isoTime(loom.clock.now()) };
+  const updatedAt = isoTime(loom.clock.now());
+  const next: PlanRecord = { ...record, ...change(record), schemaVersion: RECORD_SCHEMA_VERSION, updatedAt };
   return loom.store.put(record.uid, next, record.revision);
 }
 

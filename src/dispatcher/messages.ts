@@ -1,6 +1,6 @@
 import type { BusEvent } from "../bus/types.ts";
 import { isoTime } from "../kernel/clock.ts";
-import { messageOf } from "../kernel/errors.ts";
+import { messageOf, PrloomError } from "../kernel/errors.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import { type WaitingView, whyItWaits } from "./judge-message.ts";
 import type { Loom } from "./loom.ts";
@@ -59,6 +59,14 @@ export function keepMessage(loom: Loom, planId: string, event: BusEvent, author:
 export function messageSettled(loom: Loom, record: PlanRecord, event: { id: string; by: string | undefined }): void {
   if (event.by === undefined) offerMessages(loom, record.id);
   else tell(loom, event.id, { kind: "handled", by: event.by });
+}
+
+/** The message of an event cannot be kept now; it comes again. */
+export function messageNotKept(loom: Loom, record: PlanRecord, event: { id: string; error: unknown }): void {
+  const why = `it cannot be kept (${messageOf(event.error).replace(/\.$/, "")})`;
+  const hint = event.error instanceof PrloomError ? { hint: event.error.hint } : {};
+  loom.report({ planId: record.id, level: "bad", text: `a message to its agent waits: ${why}` });
+  tell(loom, event.id, { kind: "waits", why, ...hint });
 }
 
 /** Hands what waits to the agent that is at work, if it takes messages now. To be called when one has been started, too. */
@@ -148,7 +156,7 @@ interface TakenMessages {
  */
 export function takeMessages(loom: Loom, record: PlanRecord, run: number, sessionId?: string): TakenMessages {
   if (!listens(record)) return { text: "", ids: [] };
-  change(loom, record.id, (message) => reviewed(loom, record.id, message, { run, sessionId }));
+  change(loom, record.id, (message) => reviewed(loom, record.id, message, { next: { run, sessionId } }));
   const waiting = readMessageFile(loom.paths, record.id).filter(({ given }) => given === undefined);
   const ids = new Set(waiting.map(({ id }) => id));
   change(loom, record.id, (message) =>
@@ -161,7 +169,7 @@ export function takeMessages(loom: Loom, record: PlanRecord, run: number, sessio
 export function settleMessages(loom: Loom, planId: string): void {
   safely(loom, planId, () =>
     change(loom, planId, (message) => {
-      const next = reviewed(loom, planId, message, undefined);
+      const next = reviewed(loom, planId, message, {});
       if (next.given === undefined && message.given !== undefined) {
         const text = `a message was not taken in run ${message.given.run}; it waits for the next turn`;
         loom.report({ planId, level: "warn", text });
@@ -187,7 +195,8 @@ export function renderMessages(messages: readonly Pick<KeptMessage, "author" | "
 export interface MessageState {
   readonly id: string;
   readonly author: string;
-  readonly at: string;
+  /** When it was kept; absent as long as no dispatcher has looked at it. */
+  readonly at?: string;
   readonly text: string;
   /** `given`: handed to the run, which has not shown yet that it got it. */
   readonly state: "waits" | "given" | "reached";
@@ -195,10 +204,10 @@ export interface MessageState {
 }
 
 /** The messages to a plan's agent and where they are, oldest first; only reads. */
-export function readMessages(loom: Loom, planId: string): MessageState[] {
+export function readMessages(loom: Loom, planId: string, dispatchedElsewhere = false): MessageState[] {
   return readMessageFile(loom.paths, planId).map((message) => {
     const { id, author, at, text } = message;
-    const { given, delivered } = reviewed(loom, planId, message, undefined);
+    const { given, delivered } = reviewed(loom, planId, message, { dispatchedElsewhere });
     const words = { id, author, at, text };
     if (!given) return { ...words, state: "waits" };
     return { ...words, state: given.heard || delivered ? "reached" : "given", run: given.run };

@@ -83,7 +83,9 @@ export function textPath(loom: Loom, record: PlanRecord): string {
 export function worktreeOf(loom: Loom, record: PlanRecord): Worktree {
   const path = record.worktree ?? join(loom.paths.worktrees, record.id);
   const name = record.worktreeName ?? record.id;
-  return { path, name, gitDir: join(loom.paths.commonDir, "worktrees", name), commonDir: loom.paths.commonDir };
+  const { commonDir } = loom.paths;
+  const { trustedFilters } = loom.config;
+  return { path, name, gitDir: join(commonDir, "worktrees", name), commonDir, trustedFilters };
 }
 
 /** Number of the run that the record waits for, if it waits for one. */

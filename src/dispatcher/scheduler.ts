@@ -5,7 +5,7 @@ import { type ErrorCode, messageOf, PrloomError } from "../kernel/errors.ts";
 import { diskError } from "../kernel/files.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import { decide } from "./decide.ts";
-import { agentsAtWork } from "./hook-agent.ts";
+import { agentsAtWork } from "./hook-agent-run.ts";
 import { blockPlan, type Loom } from "./loom.ts";
 import { observe } from "./observe.ts";
 import { StepInterrupted } from "./perform/interrupted.ts";
@@ -41,12 +41,14 @@ const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "branch-exists",
   "config-invalid",
   "config-missing",
+  "filter-refused",
   "no-commits",
   "plan-invalid",
   "plan-state",
   "sandbox-unavailable",
   "state-unreadable",
   "schema-newer",
+  "tree-too-large",
 ]);
 /** After these steps a plan no longer counts as open. */
 const GIVES_UP_PLACE: ReadonlySet<Step["kind"]> = new Set<Step["kind"]>(["block", "finish", "end-plan"]);

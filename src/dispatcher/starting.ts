@@ -17,6 +17,11 @@ export async function tellEnclosure(loom: Loom): Promise<void> {
   const probe = await probeSandbox();
   if (probe.works) loom.desk.enclosed("sandbox");
   else loom.desk.enclosed("none", probe.why);
+  const isOpen = Object.values(loom.config.agents).some(({ sandbox }) => sandbox === "auto");
+  if (!probe.works && isOpen) {
+    const text = `agents run with your rights, there is no sandbox: ${probe.why} (\`prloom doctor\` says what to do)`;
+    loom.report({ level: "warn", text });
+  }
 }
 
 /** Loads plugins and bridges, brings their memory up to date, and calls onStartup. Whatever fails here stops the start. */

@@ -17,7 +17,7 @@ export type Dependencies = { kind: "met" } | { kind: "waiting"; for: string[] } 
 export type AgentView =
   | { readonly kind: "free" }
   /** As many run as may; one that ends makes room. */
-  | { readonly kind: "busy"; readonly why: string }
+  | { readonly kind: "busy"; readonly why: string; readonly until?: number }
   /** Refused by their providers, or no money is left today. */
   | { readonly kind: "away"; readonly why: string; readonly until: number }
   | { readonly kind: "budget-spent"; readonly reason: string };

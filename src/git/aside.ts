@@ -1,9 +1,9 @@
 import { stagedTree } from "./commit.ts";
 import { foldAgentCommits, headState, settleHead } from "./head.ts";
 import { repairGitFile } from "./repair.ts";
-import { savePartial } from "./reset.ts";
+import { contentsOf, insistently, savePartial } from "./reset.ts";
+import { removeAttributes, removeUnreadableRules } from "./rules.ts";
 import { clearHidingFlags, stageAll } from "./stage.ts";
-import { makeWritable } from "./tree.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
 const LOCAL = "prloom/.local";
@@ -41,19 +41,15 @@ export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile:
   if (!isChanged) return false;
   await clearHidingFlags(worktree);
   const spared = [LOCAL, ...leaveOut].flatMap((path) => ["-e", `/${path}`]);
-  const putBack = async (): Promise<void> => {
+  const { folders } = await contentsOf(worktree, tree);
+  await removeUnreadableRules(worktree, folders);
+  // `checkout-index` goes by the attributes on disk, and those may be the ones that are to be taken back.
+  await removeAttributes(worktree, folders);
+  await insistently(worktree, async () => {
     await gitIn(worktree, ["read-tree", "--reset", tree]);
     await gitIn(worktree, ["checkout-index", "--all", "--force", "--quiet"]);
-    // One -f: repositories inside of it belong to no tree and to no patch, so they stay.
-    await gitIn(worktree, ["clean", "--quiet", "-fd", ...spared]);
-  };
-  try {
-    await putBack();
-  } catch {
-    // Most likely a directory that the agent made read-only; anything else fails again, with its own message.
-    makeWritable(worktree.path);
-    await putBack();
-  }
+    await gitIn(worktree, ["clean", "--quiet", "-ffd", ...spared]);
+  });
   return true;
 }
 

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { existsNoFollow, listDir, readTextNoFollow, writeFileAtomic } from "../kernel/files.ts";
 import { readTip } from "./refs.ts";
 import { repairWorktree } from "./repair.ts";
+import { dissolveRepositories } from "./stage.ts";
 import { removeTree } from "./tree.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
@@ -81,7 +82,10 @@ export async function headState(worktree: Worktree, base: StepBase): Promise<"at
   const head = (await gitIn(worktree, ["rev-parse", "--verify", "HEAD^{commit}"])).stdout.trim();
   if (head === base.baseSha) return "at-base";
   const contains = await gitIn(worktree, ["merge-base", "--is-ancestor", base.baseSha, head], { allowExit: [1] });
-  return contains.code === 0 ? "ahead" : "diverged";
+  if (contains.code === 0) return "ahead";
+  // Nobody stages such a tree, but a person is sent to look at it.
+  await dissolveRepositories(worktree);
+  return "diverged";
 }
 
 /** Takes the agent's own commits back into the tree: their content stays as changes against `baseSha`. */

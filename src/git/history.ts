@@ -16,7 +16,17 @@ export interface DiffStat {
 
 /** What `head` changed since it left `base`. */
 export async function diffStat(repo: Repository, base: string, head: string): Promise<DiffStat> {
-  const args = ["diff", "--numstat", "-M", "-z", "--no-ext-diff", "--no-textconv", `${base}...${head}`, "--"];
+  const args = [
+    "diff",
+    "--numstat",
+    "-M",
+    "-z",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=none",
+    `${base}...${head}`,
+    "--",
+  ];
   const fields = splitNul((await gitAt(repo, args)).stdout);
   const files: FileStat[] = [];
   for (let index = 0; index < fields.length; index += 1) {

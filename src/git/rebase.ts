@@ -55,7 +55,9 @@ export async function rebaseOnto(worktree: Worktree, request: RebaseRequest): Pr
       `Look with \`git -C ${worktree.path} status\`.`,
     );
   }
-  const unmerged = await gitIn(worktree, ["diff", "--name-only", "--no-ext-diff", "--diff-filter=U", "-z"]);
+  // Not with `diff`, which looks into repositories inside of the tree and runs what their configuration says.
+  const unmerged = await gitIn(worktree, ["ls-files", "--unmerged", "-z"]);
   await backToBranch();
-  return { kind: "conflict", files: splitNul(unmerged.stdout) };
+  const paths = splitNul(unmerged.stdout).map((entry) => entry.slice(entry.indexOf("\t") + 1));
+  return { kind: "conflict", files: [...new Set(paths)] };
 }

@@ -1,10 +1,14 @@
 import { copyFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { existsNoFollow } from "../kernel/files.ts";
+import { messageOf, PrloomError } from "../kernel/errors.ts";
+import { existsNoFollow, writeFileAtomic } from "../kernel/files.ts";
+import { realFolders } from "./folders.ts";
 import { settleHead } from "./head.ts";
+import { mendSubmodules, removeStrayRepositories } from "./nested.ts";
+import { removeAttributes, removeUnreadableRules, unhindered } from "./rules.ts";
 import { splitNul } from "./run.ts";
 import { clearHidingFlags, stageInto } from "./stage.ts";
-import { makeWritable, removeTree } from "./tree.ts";
+import { makeWritable } from "./tree.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
 const LOCAL = "prloom/.local";
@@ -19,10 +23,35 @@ export interface Partial {
 /**
  * Keeps what an interrupted run left, untracked files included, as a patch against `baseSha`; says whether there was
  * anything. Call it after `headState`. A patch that is already there is kept: it was made before a reset that did not finish.
+ * What cannot be kept is told in the place of the patch: a reset is what heals such a tree, so it must not wait for one.
  */
 export async function savePartial(worktree: Worktree, partial: Partial): Promise<boolean> {
+  if (existsNoFollow(partial.patchFile)) return true;
+  try {
+    return await writePatch(worktree, partial, false);
+  } catch (error) {
+    if (error instanceof PrloomError && error.code === "disk-full") throw error;
+    return saveRaw(worktree, partial, messageOf(error));
+  }
+}
+
+/** The second try, with the bytes as they are: attributes that an agent wrote may make git refuse its own files. */
+async function saveRaw(worktree: Worktree, partial: Partial, why: string): Promise<boolean> {
+  try {
+    return await writePatch(worktree, partial, true);
+  } catch (error) {
+    if (error instanceof PrloomError && error.code === "disk-full") throw error;
+    const words = [
+      `What was changed could not be kept as a patch: ${why}`,
+      `Its bytes could not either: ${messageOf(error)}`,
+    ];
+    writeFileAtomic(partial.patchFile, `${words.join("\n").replace(/^/gm, "# ")}\n`);
+    return true;
+  }
+}
+
+async function writePatch(worktree: Worktree, partial: Partial, raw: boolean): Promise<boolean> {
   const { baseSha, patchFile, leaveOut = [] } = partial;
-  if (existsNoFollow(patchFile)) return true;
   const indexFile = join(worktree.gitDir, "prloom-partial.index");
   const ownIndex = join(worktree.gitDir, "index");
   const temporary = `${patchFile}.tmp`;
@@ -30,26 +59,37 @@ export async function savePartial(worktree: Worktree, partial: Partial): Promise
     rmSync(`${indexFile}.lock`, { force: true });
     rmSync(indexFile, { force: true });
     if (existsNoFollow(ownIndex)) copyFileSync(ownIndex, indexFile);
-    await stageInto(worktree, { indexFile, from: baseSha, leaveOut: [LOCAL, ...leaveOut] });
-    const diff = ["diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", "--full-index"];
-    await gitIn(worktree, [...diff, `--output=${temporary}`, baseSha], { env: { GIT_INDEX_FILE: indexFile } });
+    await stageInto(worktree, { indexFile, from: baseSha, leaveOut: [LOCAL, ...leaveOut], raw });
+    await gitIn(worktree, [...PATCH, `--output=${temporary}`, baseSha], { env: { GIT_INDEX_FILE: indexFile } });
     if (statSync(temporary).size === 0) return false;
     renameSync(temporary, patchFile);
     return true;
   } finally {
     rmSync(temporary, { force: true });
+    rmSync(`${indexFile}.lock`, { force: true });
     rmSync(indexFile, { force: true });
   }
 }
 
-/** Repositories that an agent made in a folder with tracked files: git looks past them, so `clean` leaves them. */
-async function removeStrayRepositories(worktree: Worktree, baseSha: string): Promise<void> {
-  const tree = await gitIn(worktree, ["ls-tree", "-r", "-d", "-z", "--full-tree", baseSha]);
-  for (const line of splitNul(tree.stdout)) {
-    if (!line.startsWith("040000")) continue;
-    const stray = join(worktree.path, line.slice(line.indexOf("\t") + 1), ".git");
-    if (existsNoFollow(stray)) await removeTree(stray);
+const PATCH = [
+  ...["diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", "--full-index"],
+  "--ignore-submodules=none",
+];
+
+interface Contents {
+  readonly folders: string[];
+  readonly gitlinks: string[];
+}
+
+/** What a commit or tree has that is on disk as a real folder, and its submodules; byte for byte. */
+export async function contentsOf(worktree: Worktree, tree: string): Promise<Contents> {
+  const listed = await gitIn(worktree, ["ls-tree", "-r", "-z", "--full-tree", tree], { encoding: "latin1" });
+  const files: string[] = [];
+  const gitlinks: string[] = [];
+  for (const line of splitNul(listed.stdout)) {
+    (line.startsWith("160000") ? gitlinks : files).push(line.slice(line.indexOf("\t") + 1));
   }
+  return { folders: realFolders(worktree, files), gitlinks };
 }
 
 /**
@@ -60,18 +100,29 @@ export async function resetTo(worktree: Worktree, baseSha: string, branch: strin
   await settleHead(worktree, { branch, baseSha });
   await gitIn(worktree, ["update-ref", "--no-deref", "-m", "prloom: reset", `refs/heads/${branch}`, baseSha]);
   await clearHidingFlags(worktree);
-  // Before the tree is touched: what the agent committed with force, `prloom/.local` too, is then merely untracked.
-  await gitIn(worktree, ["read-tree", "--reset", baseSha]);
+  const { folders } = await contentsOf(worktree, baseSha);
+  await removeUnreadableRules(worktree, folders);
+  await removeAttributes(worktree, folders);
   const restore = async () => {
+    // Before the tree is touched: what the agent committed with force, `prloom/.local` too, is then merely untracked.
+    await gitIn(worktree, ["read-tree", "--reset", baseSha]);
     await gitIn(worktree, ["reset", "--quiet", "--hard", baseSha]);
     await gitIn(worktree, ["clean", "--quiet", "-ffd", "-e", `/${LOCAL}`]);
   };
+  await insistently(worktree, restore);
+  const { folders: restored, gitlinks } = await contentsOf(worktree, baseSha);
+  await removeStrayRepositories(worktree, restored);
+  await mendSubmodules(worktree, gitlinks);
+}
+
+/** Does what changes the tree; when it fails, once more with everything out of the way that an agent may have put there. */
+export async function insistently(worktree: Worktree, act: () => Promise<void>): Promise<void> {
   try {
-    await restore();
-  } catch {
+    await unhindered(worktree, act);
+  } catch (error) {
+    if (error instanceof PrloomError && error.code === "filter-refused") throw error;
     // Most likely a directory that the agent made read-only; anything else fails again, with its own message.
-    makeWritable(worktree.path);
-    await restore();
+    await makeWritable(worktree.path);
+    await act();
   }
-  await removeStrayRepositories(worktree, baseSha);
 }

@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import type { Readable } from "node:stream";
 import { errnoOf, PrloomError } from "../kernel/errors.ts";
 import { diskFull } from "../kernel/files.ts";
+import { gitProgram, passedVariables } from "./surroundings.ts";
 
 export interface GitOptions {
   readonly cwd?: string;
@@ -12,6 +14,8 @@ export interface GitOptions {
   /** Exit codes beside 0 that are answers and not failures. */
   readonly allowExit?: readonly number[];
   readonly timeoutMs?: number;
+  /** Bytes; a git that says more is ended. */
+  readonly maxOutput?: number;
   /** `latin1` carries file names byte for byte from one command's output into another's input. */
   readonly encoding?: "utf8" | "latin1";
 }
@@ -24,9 +28,15 @@ export interface GitResult {
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 
+/** Most that one git may say: names of a million files. An agent can make more and longer ones than memory holds. */
+const MOST_OUTPUT = 128 * 1024 * 1024;
+/** Words for people; whoever floods them is not read on. */
+const MOST_WORDS = 1024 * 1024;
+
 /**
  * Configuration is the user's, but an agent may have written it too, so whatever makes git start another program is
- * switched off. Known and left on: filter and merge drivers (git-lfs needs them), which also need a line in the config.
+ * switched off; filters and merge drivers are `drivers.ts`'. A submodule's own line in `.gitmodules` is stronger than
+ * `diff.ignoreSubmodules`: a command that compares with the tree says `--ignore-submodules` itself.
  */
 const SAFE_CONFIG = [
   "core.hooksPath=/dev/null",
@@ -39,6 +49,7 @@ const SAFE_CONFIG = [
   "core.quotePath=false",
   "core.safecrlf=false",
   "commit.gpgsign=false",
+  "tag.gpgsign=false",
   "log.showSignature=false",
   "i18n.commitEncoding=UTF-8",
   "trailer.separators=:",
@@ -46,17 +57,15 @@ const SAFE_CONFIG = [
   "gc.auto=0",
   "maintenance.auto=false",
   "submodule.recurse=false",
+  "fetch.recurseSubmodules=false",
+  "diff.ignoreSubmodules=dirty",
+  "diff.submodule=short",
+  "status.submoduleSummary=false",
   "advice.addEmbeddedRepo=false",
 ].flatMap((setting) => ["-c", setting]);
 
-/** Which file the user's configuration is in, and who they are: everything else called GIT_* changes what git acts on. */
-const KEPT = /^GIT_(CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|(AUTHOR|COMMITTER)_(NAME|EMAIL))$/;
-
 function environment(options: GitOptions): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(process.env)) {
-    if (value !== undefined && (!name.startsWith("GIT_") || KEPT.test(name))) env[name] = value;
-  }
+  const env = passedVariables();
   env.GIT_TERMINAL_PROMPT = "0";
   env.GIT_OPTIONAL_LOCKS = "0";
   env.LC_ALL = "C";
@@ -85,16 +94,27 @@ function failure(args: readonly string[], what: string, options: GitOptions): Pr
   );
 }
 
+const notInstalled = () =>
+  new PrloomError(
+    "git-failed",
+    "git is not installed, or not in PATH (only absolute folders of PATH count).",
+    "Install git, then run `prloom doctor`.",
+  );
+
 function startFailure(error: Error, args: readonly string[], options: GitOptions): PrloomError {
   if (errnoOf(error) !== "ENOENT") return failure(args, error.message, options);
   // Node reports a missing program and a missing working directory with the same errno.
   if (options.cwd !== undefined && !existsSync(options.cwd)) {
     return failure(args, `the folder ${options.cwd} does not exist`, { cwd: "." });
   }
+  return notInstalled();
+}
+
+function tooLarge(args: readonly string[], most: number): PrloomError {
   return new PrloomError(
-    "git-failed",
-    "git is not installed, or not in PATH.",
-    "Install git, then run `prloom doctor`.",
+    "tree-too-large",
+    `\`${commandLine(args)}\` printed more than ${Math.round(most / 1024 / 1024)} MB and was ended: there are too many files with too long names.`,
+    "`prloom unblock <plan> --reset` takes back what the agent made.",
   );
 }
 
@@ -107,44 +127,59 @@ function killGroup(pid: number | undefined): void {
   }
 }
 
-/** Runs git without a shell, without hooks, prompts or the caller's GIT_* variables, and within a time limit. */
+/** Collects what a pipe says until it is too much; then it says so once. */
+function collect(pipe: Readable, most: number, onTooMuch: () => void): () => Buffer {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  pipe.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= most) chunks.push(chunk);
+    else if (size - chunk.length <= most) onTooMuch();
+  });
+  return () => Buffer.concat(chunks);
+}
+
+/** Runs git without a shell, without hooks, prompts or the caller's own variables, and within limits. */
 export function git(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
-  const encoding = options.encoding ?? "utf8";
-  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const { encoding = "utf8", timeoutMs = DEFAULT_TIMEOUT_MS, maxOutput = MOST_OUTPUT } = options;
+  const program = gitProgram();
+  if (program === undefined) return Promise.reject(notInstalled());
   return new Promise((resolve, reject) => {
     // Its own process group: Ctrl-C in the terminal must not cut a commit in half, and a timeout must reach filters.
-    const child = spawn("git", [...SAFE_CONFIG, ...args], {
+    const child = spawn(program, [...SAFE_CONFIG, ...args], {
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       env: environment(options),
       detached: true,
       stdio: "pipe",
     });
-    const stdout: Buffer[] = [];
-    const stderr: Buffer[] = [];
-    let timedOut = false;
-    const timer = setTimeout(() => {
-      timedOut = true;
+    let ended: PrloomError | undefined;
+    const end = (why: PrloomError): void => {
+      ended ??= why;
       killGroup(child.pid);
       // Something that left the group may still hold the pipes; we do not wait for it.
       child.stdout.destroy();
       child.stderr.destroy();
-    }, timeoutMs);
-    child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
-    child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
+    };
+    const late = `no answer within ${timeoutMs / 1000} s`;
+    const timer = setTimeout(() => end(failure(args, late, options)), timeoutMs);
+    const stdout = collect(child.stdout, maxOutput, () => end(tooLarge(args, maxOutput)));
+    const stderr = collect(child.stderr, MOST_WORDS, () => undefined);
     child.on("error", (error) => {
       clearTimeout(timer);
       reject(startFailure(error, args, options));
     });
     child.on("close", (code, signal) => {
       clearTimeout(timer);
-      const errors = Buffer.concat(stderr).toString("utf8");
-      const allowed = code === 0 || (code !== null && options.allowExit?.includes(code));
-      if (allowed && code !== null) {
-        resolve({ stdout: Buffer.concat(stdout).toString(encoding), stderr: errors, code });
-        return;
+      if (ended !== undefined) return reject(ended);
+      try {
+        const words = stderr().toString("utf8");
+        const allowed = code === 0 || (code !== null && options.allowExit?.includes(code));
+        if (allowed && code !== null) resolve({ stdout: stdout().toString(encoding), stderr: words, code });
+        else reject(failure(args, words.trim() || `exit ${code ?? signal}`, options));
+      } catch (error) {
+        // Nobody catches what is thrown in here: it would end the dispatcher.
+        reject(error);
       }
-      const how = timedOut ? `no answer within ${timeoutMs / 1000} s` : `exit ${code ?? signal}`;
-      reject(failure(args, errors.trim() || how, options));
     });
     // A git that ends before it has read its input closes the pipe; its exit code tells the story.
     child.stdin.on("error", () => undefined);

@@ -1,53 +1,34 @@
-import { lstatSync } from "node:fs";
 import { join, posix } from "node:path";
-import { existsNoFollow, readTextNoFollow } from "../kernel/files.ts";
-import { splitNul } from "./run.ts";
+import { bytesOf, kindAt, realFolders } from "./folders.ts";
+import { isRepositoryInstead, mendSubmodules, removeRepositories, removeStrayRepositories } from "./nested.ts";
+import { inBytes, isGitsOwn, isProtected, isWithin, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected.ts";
+import { removeUnreadableRules, unhindered } from "./rules.ts";
+import { type GitOptions, splitNul } from "./run.ts";
+import { stageRaw } from "./stage-raw.ts";
 import { removeTree } from "./tree.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
-/** Our own top-level folder. */
-const OURS = "prloom";
-
 /**
- * Top-level files and folders from which agent programs take settings, hooks and tools. What an agent writes there would
- * decide about the next run, so for every run they are what the base commit has.
+ * Forgets flags that hide changes (assume-unchanged, skip-worktree), and an index that git cannot read. Returns the paths
+ * of the index, byte for byte.
  */
-const HOST_SETTINGS = [".opencode", ".claude", ".codex", ".gemini", "opencode.json", "opencode.jsonc", ".mcp.json"];
-
-/** Never committed by prloom. */
-const PROTECTED = [OURS, ...HOST_SETTINGS];
-
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`);
-}
-
-/** Forgets flags that hide changes (assume-unchanged, skip-worktree), and an index that git cannot read. */
-export async function clearHidingFlags(worktree: Worktree, indexFile = join(worktree.gitDir, "index")): Promise<void> {
+export async function clearHidingFlags(
+  worktree: Worktree,
+  indexFile = join(worktree.gitDir, "index"),
+): Promise<string[]> {
   const options = { env: { GIT_INDEX_FILE: indexFile }, encoding: "latin1" } as const;
   const listed = await gitIn(worktree, ["ls-files", "-v", "-z"], { ...options, allowExit: [128] });
   if (listed.code !== 0) {
     await removeTree(indexFile);
-    return;
+    return [];
   }
-  const hidden = splitNul(listed.stdout).filter((line) => !/^[HM]/.test(line));
-  if (hidden.length === 0) return;
+  const lines = splitNul(listed.stdout);
+  const hidden = lines.filter((line) => !/^[HM]/.test(line));
   const input = hidden.map((line) => `${line.slice(2)}\0`).join("");
-  for (const flag of ["--no-assume-unchanged", "--no-skip-worktree"]) {
+  for (const flag of hidden.length === 0 ? [] : ["--no-assume-unchanged", "--no-skip-worktree"]) {
     await gitIn(worktree, ["update-index", "-z", flag, "--stdin"], { ...options, input });
   }
-}
-
-/** Paths that `.gitmodules` declares, so that a repository there is a submodule and not a stray one. */
-async function declaredSubmodules(worktree: Worktree): Promise<Set<string>> {
-  const text = readTextNoFollow(worktree.path, ".gitmodules");
-  if (text === undefined) return new Set();
-  const args = ["config", "-z", "--file", "-", "--get-regexp", "^submodule\\..*\\.path$"];
-  const found = await gitIn(worktree, args, {
-    input: Buffer.from(text).toString("latin1"),
-    encoding: "latin1",
-    allowExit: [1, 3, 128],
-  });
-  return new Set(splitNul(found.stdout).map((entry) => entry.slice(entry.indexOf("\n") + 1)));
+  return lines.map((line) => line.slice(2));
 }
 
 export interface StageTarget {
@@ -56,12 +37,18 @@ export interface StageTarget {
   readonly from: string;
   /** Top-level relative paths to leave out. */
   readonly leaveOut: readonly string[];
-  /** Of these, what we copied in ourselves: that it is there is no change. */
+  /** Whether what is protected is left out as well. */
+  readonly leaveProtected?: boolean;
+  /** What we copied in ourselves: that it is there is no change. */
   readonly copied?: readonly string[];
+  /** Takes the bytes of files as they are, without attributes and filters; links are left out. */
+  readonly raw?: boolean;
+  /** How long git may take for each of its answers. */
+  readonly timeoutMs?: number;
 }
 
 export interface Staged {
-  /** Repositories that the agent made inside the tree: their content cannot be committed. */
+  /** Folders in which the agent had made repositories; they are ordinary folders now. */
   readonly nested: string[];
   /** Something in `prloom/` or among the settings of agent programs differs from what the index started from. */
   readonly protectedChanged: boolean;
@@ -70,67 +57,113 @@ export interface Staged {
 interface TreeChanges {
   readonly gone: string[];
   readonly changed: string[];
+}
+
+interface Listing extends TreeChanges {
+  /** Folders that are repositories and that the index does not know as submodules. */
   readonly nested: string[];
+  /** Submodules that the index has. */
+  readonly gitlinks: string[];
+  /** Real folders with files that git looks at. */
+  readonly folders: string[];
 }
 
 /** Git can store files and links; a pipe or socket in the place of a file leaves that file gone. */
 function isStorable(worktree: Worktree, path: string): boolean {
-  const bytes = Buffer.concat([Buffer.from(`${worktree.path}/`), Buffer.from(path, "latin1")]);
-  const stat = lstatSync(bytes, { throwIfNoEntry: false });
-  return stat !== undefined && (stat.isFile() || stat.isSymbolicLink() || stat.isDirectory());
+  return ["file", "link", "folder"].includes(kindAt(bytesOf(worktree, path)));
 }
 
 /** How the tree differs from an index, path by path; names are latin1, so byte for byte. */
-async function treeChanges(worktree: Worktree, indexFile: string): Promise<TreeChanges> {
-  const options = { env: { GIT_INDEX_FILE: indexFile }, encoding: "latin1" } as const;
-  const [declared, diff, others] = await Promise.all([
-    declaredSubmodules(worktree),
+async function listChanges(worktree: Worktree, options: GitOptions): Promise<Listing> {
+  const [diff, listed] = await Promise.all([
     gitIn(worktree, ["diff-files", "--name-status", "--no-renames", "--ignore-submodules=dirty", "-z"], options),
-    gitIn(worktree, ["ls-files", "--others", "--exclude-standard", "-z"], options),
+    gitIn(worktree, ["ls-files", "-t", "--stage", "--cached", "--others", "--exclude-standard", "-z"], options),
   ]);
-  const result: TreeChanges = { gone: [], changed: [], nested: [] };
+  const tracked: string[] = [];
+  const others: string[] = [];
+  const gitlinks = new Set<string>();
+  for (const entry of splitNul(listed.stdout)) {
+    const path = entry.startsWith("? ") ? entry.slice(2) : entry.slice(entry.indexOf("\t") + 1);
+    if (entry.startsWith("? ")) others.push(path);
+    else if (/^\S+ 160000 /.test(entry)) gitlinks.add(path);
+    else tracked.push(path);
+  }
+  const result: Listing = { gone: [], changed: [], nested: [], gitlinks: [...gitlinks], folders: [] };
   const fields = splitNul(diff.stdout);
   for (let index = 0; index + 1 < fields.length; index += 2) {
     const path = fields[index + 1] ?? "";
     const isGone = fields[index] === "D" || !isStorable(worktree, path);
-    result[isGone ? "gone" : "changed"].push(path);
+    if (isGone) result.gone.push(path);
+    else result[isRepositoryInstead(worktree, path, gitlinks) ? "nested" : "changed"].push(path);
   }
-  for (const entry of splitNul(others.stdout)) {
-    // Only a repository of its own is listed as a folder.
-    const path = entry.replace(/\/$/, "");
-    const isNested = path !== entry && !declared.has(path);
-    result[isNested ? "nested" : "changed"].push(path);
+  // Only a repository of its own is listed as a folder.
+  for (const path of others) {
+    if (path.endsWith("/")) result.nested.push(path.slice(0, -1));
+    else result.changed.push(path);
   }
+  result.folders.push(...realFolders(worktree, [...tracked, ...others]));
   return result;
 }
 
+/** Removing a repository may show others that lay behind it; more often than this nothing new can come. */
+const PASSES = 3;
+
+/** The changes of a tree in which no repository is left but the submodules that the index has. */
+async function treeChanges(
+  worktree: Worktree,
+  options: GitOptions,
+): Promise<{ changes: TreeChanges; nested: string[] }> {
+  const nested = new Set<string>();
+  for (let pass = 1; ; pass += 1) {
+    const listing = await listChanges(worktree, options);
+    const strays = await removeStrayRepositories(worktree, listing.folders);
+    for (const folder of listing.nested) await removeRepositories(worktree, folder);
+    const mended = await mendSubmodules(worktree, listing.gitlinks);
+    for (const folder of [...strays, ...listing.nested]) nested.add(folder);
+    const isSettled = listing.nested.length === 0 && !mended;
+    if (isSettled || pass === PASSES) return { changes: listing, nested: [...nested] };
+  }
+}
+
+/** Makes ordinary folders of the repositories that an agent made in a tree that will not be staged. */
+export async function dissolveRepositories(worktree: Worktree): Promise<void> {
+  await removeUnreadableRules(worktree, realFolders(worktree, await clearHidingFlags(worktree)));
+  await treeChanges(worktree, { encoding: "latin1" });
+}
+
 /**
- * Stages the whole tree into an index; returns the nested repositories it left out. Not with `git add`, which fails on
- * a nested repository without commits, on a pipe, and when a pathspec to leave out is an ignored folder.
+ * Stages the whole tree into an index. Repositories that the agent made are ordinary folders afterwards, on disk too. Not
+ * with `git add`, which fails on a nested repository without commits, on a pipe, and when a pathspec to leave out is an
+ * ignored folder.
  */
-export async function stageInto(worktree: Worktree, target: StageTarget): Promise<Staged> {
-  const options = { env: { GIT_INDEX_FILE: target.indexFile }, encoding: "latin1" } as const;
-  await clearHidingFlags(worktree, target.indexFile);
+export function stageInto(worktree: Worktree, target: StageTarget): Promise<Staged> {
+  return unhindered(worktree, () => stageNow(worktree, target));
+}
+
+async function stageNow(worktree: Worktree, target: StageTarget): Promise<Staged> {
+  const { timeoutMs } = target;
+  const env = { GIT_INDEX_FILE: target.indexFile };
+  const options = { env, encoding: "latin1", ...(timeoutMs === undefined ? {} : { timeoutMs }) } as const;
+  const before = await clearHidingFlags(worktree, target.indexFile);
+  await removeUnreadableRules(worktree, realFolders(worktree, before));
   await gitIn(worktree, ["read-tree", "--reset", target.from], options);
-  const { gone, changed, nested } = await treeChanges(worktree, target.indexFile);
-  const inBytes = (path: string) => Buffer.from(posix.join(path, ".")).toString("latin1");
+  const { changes, nested } = await treeChanges(worktree, options);
   const leaveOut = target.leaveOut.map(inBytes);
-  const isKept = (path: string) => !leaveOut.some((out) => isWithin(path, out));
+  const isKept = (path: string) =>
+    !isGitsOwn(path) && !leaveOut.some((out) => isWithin(path, out)) && !(target.leaveProtected && isProtected(path));
   const update = async (flags: string[], paths: string[]) => {
-    const input = paths
-      .filter(isKept)
-      .map((path) => `${path}\0`)
-      .join("");
+    const input = paths.map((path) => `${path}\0`).join("");
     if (input !== "") await gitIn(worktree, ["update-index", ...flags, "-z", "--stdin"], { ...options, input });
   };
-  await update(["--force-remove"], gone);
-  await update(["--add", "--remove", "--replace"], changed);
+  await update(["--force-remove"], changes.gone.filter(isKept));
+  const changed = changes.changed.filter(isKept);
+  if (target.raw) await stageRaw(worktree, changed, options);
+  else await update(["--add", "--remove", "--replace"], changed);
   const spared = [`${OURS}/.local`, ...(target.copied ?? []).map(inBytes)];
-  const isProtected = (path: string) =>
-    PROTECTED.some((one) => isWithin(path, one)) && !spared.some((one) => isWithin(path, one));
+  const isForeign = (path: string) => isProtected(path) && !spared.some((one) => isWithin(path, one));
   return {
-    nested: nested.filter(isKept).map((path) => Buffer.from(path, "latin1").toString("utf8")),
-    protectedChanged: [...gone, ...changed, ...nested].some(isProtected),
+    nested: nested.map((path) => Buffer.from(path, "latin1").toString("utf8")),
+    protectedChanged: [...changes.gone, ...changes.changed, ...nested].some(isForeign),
   };
 }
 
@@ -141,22 +174,19 @@ export async function stageInto(worktree: Worktree, target: StageTarget): Promis
  */
 export async function stageAll(worktree: Worktree, leaveOut: readonly string[] = []): Promise<Staged> {
   const indexFile = join(worktree.gitDir, "index");
-  const target = { indexFile, from: "HEAD", leaveOut: [...PROTECTED, ...leaveOut], copied: leaveOut };
+  const target = { indexFile, from: "HEAD", leaveOut, leaveProtected: true, copied: leaveOut };
   const staged = await stageInto(worktree, target);
   if (staged.protectedChanged) return staged;
   return { ...staged, protectedChanged: await hasIgnoredSettings(worktree, leaveOut) };
 }
 
-/** Those that there are; most repositories have none, and then git need not be asked. */
-function settingsIn(worktree: Worktree): string[] {
-  return HOST_SETTINGS.filter((name) => existsNoFollow(join(worktree.path, name)));
-}
+const literal = (paths: readonly string[]) => paths.map((path) => `:(literal)${path}`);
 
 /** Files that people keep to themselves (`settings.local.json`) are ignored by git, and programs read them all the same. */
 async function hasIgnoredSettings(worktree: Worktree, leaveOut: readonly string[]): Promise<boolean> {
   const there = settingsIn(worktree);
   if (there.length === 0) return false;
-  const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--", ...there];
+  const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--", ...literal(there)];
   const { stdout } = await gitIn(worktree, args);
   return splitNul(stdout).some((path) => !leaveOut.some((out) => isWithin(path, posix.join(out, "."))));
 }
@@ -170,9 +200,12 @@ export interface StagedChanges {
   readonly trackedBefore: number;
 }
 
+// What `.gitmodules` says must not hide a submodule that moved.
+const STAGED_DIFF = ["diff", "--cached", "--no-ext-diff", "--ignore-submodules=none", "--name-status", "-M", "-z"];
+
 /** What a commit now would change against `baseSha`. Call it after `stageAll`. */
 export async function stagedChanges(worktree: Worktree, baseSha: string): Promise<StagedChanges> {
-  const diff = await gitIn(worktree, ["diff", "--cached", "--no-ext-diff", "--name-status", "-M", "-z", baseSha]);
+  const diff = await gitIn(worktree, [...STAGED_DIFF, baseSha]);
   const fields = splitNul(diff.stdout);
   const files: string[] = [];
   let deleted = 0;
@@ -196,11 +229,13 @@ async function countTracked(worktree: Worktree, baseSha: string): Promise<number
  * stay; of settings only what is in `leaveOut`.
  */
 export async function restoreProtected(worktree: Worktree, leaveOut: readonly string[] = []): Promise<void> {
-  await gitIn(worktree, ["reset", "--quiet", "HEAD", "--", ...PROTECTED]);
-  const tracked = await gitIn(worktree, ["ls-files", "-z", "--", ...PROTECTED]);
-  if (tracked.stdout !== "")
-    await gitIn(worktree, ["checkout-index", "--index", "--force", "-z", "--stdin"], { input: tracked.stdout });
-  await gitIn(worktree, ["clean", "--quiet", "-ffd", "-e", `/${OURS}/.local`, "--", OURS]);
+  await gitIn(worktree, ["reset", "--quiet", "HEAD", "--", ...PROTECTED_PATHSPECS]);
+  const tracked = await gitIn(worktree, ["ls-files", "-z", "--", ...PROTECTED_PATHSPECS], { encoding: "latin1" });
+  if (tracked.stdout !== "") {
+    const again = ["checkout-index", "--index", "--force", "-z", "--stdin"];
+    await gitIn(worktree, again, { input: tracked.stdout, encoding: "latin1" });
+  }
+  await gitIn(worktree, ["clean", "--quiet", "-ffd", "-e", `/${OURS}/.local`, "--", `:(top,icase)${OURS}`]);
   await clearHostSettings(worktree, leaveOut);
 }
 
@@ -208,6 +243,7 @@ export async function restoreProtected(worktree: Worktree, leaveOut: readonly st
 export async function clearHostSettings(worktree: Worktree, leaveOut: readonly string[] = []): Promise<void> {
   const there = settingsIn(worktree);
   if (there.length === 0) return;
+  await removeUnreadableRules(worktree, ["", ...there]);
   const spared = leaveOut.flatMap((path) => ["-e", `/${posix.join(path, ".")}`]);
-  await gitIn(worktree, ["clean", "--quiet", "-ffdx", ...spared, "--", ...there]);
+  await gitIn(worktree, ["clean", "--quiet", "-ffdx", ...spared, "--", ...literal(there)]);
 }

@@ -1,7 +1,8 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { PrloomError } from "../kernel/errors.ts";
+import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../kernel/files.ts";
+import { type RefusedDrivers, refusedDrivers, refusedFilter } from "./drivers.ts";
 import { branchTip, gitAt, isAncestor, type Repository } from "./repository.ts";
 import { type GitOptions, type GitResult, git, splitNul } from "./run.ts";
 import { removeTree } from "./tree.ts";
@@ -14,6 +15,8 @@ export interface Worktree {
   /** `<commonDir>/worktrees/<name>`. */
   readonly gitDir: string;
   readonly commonDir: string;
+  /** Names of filters and merge drivers of the user that may run on what agents wrote. */
+  readonly trustedFilters?: readonly string[];
 }
 
 /** Plan worktrees are whole and their files are compared by what is really on disk, whatever a config says. */
@@ -33,14 +36,24 @@ const CHECKOUT_TIMEOUT_MS = 900_000;
  * Runs git inside a plan's worktree. Where the repository is comes from us: the worktree's `.git` file and the admin
  * folder's `commondir` can be rewritten by the agent.
  */
-export function gitIn(worktree: Worktree, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
-  return git([...WORKTREE_CONFIG, ...args], {
-    cwd: worktree.path,
-    gitDir: worktree.gitDir,
-    workTree: worktree.path,
-    ...options,
-    env: { GIT_COMMON_DIR: worktree.commonDir, ...options.env },
+export async function gitIn(worktree: Worktree, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+  const { path, gitDir, commonDir, trustedFilters } = worktree;
+  const refused = await refusedDrivers(commonDir, trustedFilters);
+  const env = { GIT_COMMON_DIR: commonDir, ...refused.env, ...options.env };
+  return withoutDrivers(
+    refused,
+    git([...WORKTREE_CONFIG, ...args], { cwd: path, gitDir, workTree: path, ...options, env }),
+  );
+}
+
+/** Tells of a filter that was kept from running instead of the failure that this made. */
+async function withoutDrivers(refused: RefusedDrivers, running: Promise<GitResult>): Promise<GitResult> {
+  const result = await running.catch((error: unknown) => {
+    throw refusedFilter(messageOf(error), refused) ?? error;
   });
+  const problem = result.code === 0 ? undefined : refusedFilter(result.stderr, refused);
+  if (problem !== undefined) throw problem;
+  return result;
 }
 
 export interface WorktreeEntry {
@@ -140,6 +153,8 @@ export interface WorktreeRequest {
   readonly baseSha: string;
   /** The record says that the branch is ours: a branch that contains `baseSha` is taken as it is. */
   readonly reuseBranch?: boolean;
+  /** As in `Worktree`. */
+  readonly trustedFilters?: readonly string[];
 }
 
 export type AddOutcome =
@@ -160,9 +175,9 @@ export async function addWorktree(repo: Repository, request: WorktreeRequest): P
     await removeNow(repo, request.path);
     // Left by a git that was killed while it made the branch.
     await removeTree(join(repo.commonDir, "refs", "heads", `${request.branch}.lock`));
-    await gitAt(repo, [...WORKTREE_CONFIG, "worktree", "add", "--no-guess-remote", ...target], {
-      timeoutMs: CHECKOUT_TIMEOUT_MS,
-    });
+    const refused = await refusedDrivers(repo.commonDir, request.trustedFilters);
+    const add = [...WORKTREE_CONFIG, "worktree", "add", "--no-guess-remote", ...target];
+    await withoutDrivers(refused, gitAt(repo, add, { timeoutMs: CHECKOUT_TIMEOUT_MS, env: refused.env }));
   });
   const path = realpathSync(request.path);
   const gitDir = gitDirNamedBy(path);
@@ -173,7 +188,9 @@ export async function addWorktree(repo: Repository, request: WorktreeRequest): P
       "Run `git worktree list` to see what it made, then `prloom start` again.",
     );
   }
-  return { kind: "added", worktree: { path, name: basename(gitDir), gitDir, commonDir: repo.commonDir } };
+  const { trustedFilters } = request;
+  const worktree = { path, name: basename(gitDir), gitDir, commonDir: repo.commonDir };
+  return { kind: "added", worktree: { ...worktree, ...(trustedFilters ? { trustedFilters } : {}) } };
 }
 
 function gitDirNamedBy(path: string): string | undefined {

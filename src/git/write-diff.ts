@@ -10,7 +10,18 @@ export interface DiffOrder {
 
 /** Writes how two commits or trees differ into a file: a change may be larger than memory. */
 export async function writeDiff(worktree: Worktree, { from, to, file }: DiffOrder): Promise<void> {
-  const args = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "-M", `--output=${file}`, from, to, "--"];
+  const args = [
+    "diff",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--ignore-submodules=none",
+    "-M",
+    `--output=${file}`,
+    from,
+    to,
+    "--",
+  ];
   await gitIn(worktree, args);
 }
 

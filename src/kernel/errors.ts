@@ -12,6 +12,7 @@ export const ERROR_CODES = [
   "daemon-running",
   "disk-full",
   "event-not-found",
+  "filter-refused",
   "git-failed",
   "git-too-old",
   "hook-misuse",
@@ -37,6 +38,7 @@ export const ERROR_CODES = [
   "source-taken",
   "state-unreadable",
   "target-clash",
+  "tree-too-large",
   "usage",
 ] as const;
 

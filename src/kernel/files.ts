@@ -1,5 +1,4 @@
 import {
-  chmodSync,
   closeSync,
   constants,
   fstatSync,
@@ -20,6 +19,7 @@ import {
 import { basename, dirname, join, sep } from "node:path";
 import { threadId } from "node:worker_threads";
 import { errnoOf, PrloomError } from "./errors.ts";
+import { MOST_AT_ONCE, removeAside, removeSome, sweepRemoved } from "./remove-aside.ts";
 
 let temporary = 0;
 
@@ -162,7 +162,8 @@ function openNoFollow(path: string): number | undefined {
 
 /**
  * Removes `<root>/<relative>` and makes it anew as an empty real directory. Components that an agent replaced by links
- * or files are removed, never followed.
+ * or files are removed, never followed. Of a folder with very much in it the rest goes beside `root`, out of the way, and is removed
+ * while everything else goes on.
  */
 export function remakeDirNoFollow(root: string, relative: string): string {
   const parts = relative.split(sep);
@@ -174,26 +175,10 @@ export function remakeDirNoFollow(root: string, relative: string): string {
     if (!stat?.isDirectory()) mkdirSync(path);
   }
   path = join(path, parts.at(-1) ?? "");
-  removeTree(path);
+  sweepRemoved(dirname(root));
+  if (!removeSome(path, { left: MOST_AT_ONCE })) removeAside(path, dirname(root));
   mkdirSync(path);
   return path;
-}
-
-/** Removes what lies at the path, read-only folders included (module caches make them). Links are removed, not followed. */
-function removeTree(path: string): void {
-  try {
-    rmSync(path, { recursive: true, force: true });
-  } catch (error) {
-    if (errnoOf(error) !== "EACCES" && errnoOf(error) !== "ENOTEMPTY") throw error;
-    openFolders(path);
-    rmSync(path, { recursive: true, force: true });
-  }
-}
-
-function openFolders(path: string): void {
-  if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  chmodSync(path, 0o700);
-  for (const name of readdirSync(path)) openFolders(join(path, name));
 }
 
 /** Removes a directory if it is there and empty; says whether it is gone. */

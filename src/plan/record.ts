@@ -99,11 +99,12 @@ const changeRequestSchema = z.strictObject({
 });
 export type ChangeRequest = z.infer<typeof changeRequestSchema>;
 
-export const RECORD_SCHEMA_VERSION = 1;
+/** 2 has what agents spent, their conversations and reviews; a record of 1 is one of 2 that has none of it. */
+export const RECORD_SCHEMA_VERSION = 2;
 
 /** What is true about a plan. The dispatcher alone writes it. */
 export const planRecordSchema = z.strictObject({
-  schemaVersion: z.literal(RECORD_SCHEMA_VERSION),
+  schemaVersion: z.literal([1, RECORD_SCHEMA_VERSION]),
   uid: z.string(),
   id: z.string(),
   status: z.enum(STORED_STATUSES),
@@ -141,6 +142,11 @@ export const planRecordSchema = z.strictObject({
   spent: spentSchema.optional(),
   /** A person is in the worktree with the agent's own interface (`prloom open`): nothing of ours runs there meanwhile. */
   opened: z.strictObject({ pid: z.int(), startTicks: z.number(), bootId: z.string(), at: z.string() }).optional(),
+  /**
+   * The tree as a person left it (`prloom open`), on top of which commit. What runs there afterwards and is taken back, is
+   * taken back to this; once the branch stands elsewhere it says nothing any more.
+   */
+  kept: z.strictObject({ tree: z.string(), baseSha: z.string() }).optional(),
   /** The reviewer has looked at the whole branch at this commit (`review: end`), and how often it asked for more. */
   reviewedEnd: z.strictObject({ head: z.string(), rounds: z.int().min(0) }).optional(),
   changeRequest: changeRequestSchema.optional(),

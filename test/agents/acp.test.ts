@@ -1,24 +1,18 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
 import { acpDialogue } from "../../src/agents/acp/dialogue.ts";
-import { acpEnvironment, acpInvocation, acpPrompt, acpSessionMeta } from "../../src/agents/acp/known.ts";
-import { acpProgram } from "../../src/agents/acp/program.ts";
 import { permissionAnswer } from "../../src/agents/acp/protocol.ts";
 import { usageOfTurn } from "../../src/agents/acp/usage.ts";
 import type { Dialogue } from "../../src/agents/dialogue.ts";
 import { eventLine } from "../testing/event-line.ts";
 import { assertUnshaken, heard } from "../testing/printed-lines.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "prloom-acp-"));
-after(() => rmSync(dir, { recursive: true, force: true }));
-
 type Talk = Parameters<typeof acpDialogue>[0];
 
 function dialogue(more: Partial<Talk> = {}): Dialogue {
-  return acpDialogue({ program: "agent", cwd: "/w", prompt: "Do it.", costUsd: 0, now: () => 0, ...more });
+  const usual = { program: "agent", cwd: "/w", prompt: "Do it.", costUsd: 0, sandboxed: true };
+  return acpDialogue({ ...usual, now: () => 0, ...more });
 }
 
 function recorded(name: string): string[] {
@@ -225,14 +219,64 @@ describe("the model of a session", () => {
   });
 });
 
-test("a permission is given once; what outlives the run is the last resort", () => {
-  const pick = (...kinds: string[]): unknown =>
-    permissionAnswer({ options: kinds.map((kind) => ({ kind, optionId: `id of ${kind}` })) });
-  const selected = (kind: string) => ({ outcome: { outcome: "selected", optionId: `id of ${kind}` } });
-  assert.deepEqual(pick("allow_always", "allow_once", "reject_once"), selected("allow_once"));
-  assert.deepEqual(pick("reject_once", "allow_always"), selected("allow_always"));
-  assert.deepEqual(pick("reject_always", "reject_once"), selected("reject_once"));
-  assert.deepEqual(pick(), { outcome: { outcome: "cancelled" } });
+describe("a permission", () => {
+  const options = (...kinds: string[]) => ({ options: kinds.map((kind) => ({ kind, optionId: `id of ${kind}` })) });
+  const pick = (allowance: "anything" | "reading" | "nothing", ...kinds: string[]): string => {
+    const { allowed, outcome } = permissionAnswer(options(...kinds), allowance);
+    return `${allowed ? "yes" : "no"}: ${outcome.optionId ?? outcome.outcome}`;
+  };
+
+  test("is given this once; one that outlives the run is the last resort", () => {
+    assert.equal(pick("anything", "allow_always", "allow_once", "reject_once"), "yes: id of allow_once");
+    assert.equal(pick("anything", "reject_once", "allow_always"), "yes: id of allow_always");
+    assert.equal(pick("anything", "reject_always", "reject_once"), "no: id of reject_once");
+    assert.equal(pick("anything"), "no: cancelled");
+  });
+
+  test("that is not given leaves nothing behind either", () => {
+    assert.equal(pick("reading", "allow_always", "allow_once", "reject_once"), "yes: id of allow_once");
+    assert.equal(pick("reading", "allow_always", "reject_once"), "no: id of reject_once");
+    assert.equal(pick("nothing", "allow_once", "reject_always", "reject_once"), "no: id of reject_once");
+    assert.equal(pick("nothing", "allow_once", "reject_always"), "no: cancelled");
+  });
+
+  const asks = (toolCall: object): string => {
+    const params = {
+      sessionId: "s",
+      toolCall: { toolCallId: "t", ...toolCall },
+      ...options("allow_once", "reject_once"),
+    };
+    return JSON.stringify({ jsonrpc: "2.0", id: "q", method: "session/request_permission", params });
+  };
+  const answered = (sandboxed: boolean, ...lines: string[]): string[] =>
+    told(dialogue({ sandboxed }), [READY, OPENED, ...lines])
+      .slice(3)
+      .filter((line) => /^(?:>|waiting)/.test(line));
+  const yes = '> {"outcome":{"outcome":"selected","optionId":"id of allow_once"}}';
+  const no = '> {"outcome":{"outcome":"selected","optionId":"id of reject_once"}}';
+
+  test("is given without a sandbox only for what changes nothing, and the refusal is told", () => {
+    for (const kind of ["edit", "delete", "move", "execute", "fetch", "switch_mode", "other"]) {
+      const question = asks({ kind, title: "rm -r /" });
+      assert.deepEqual(answered(false, question), [`waiting May ${kind} be used? rm -r /`, no], kind);
+      assert.deepEqual(answered(true, question), [yes], kind);
+    }
+    assert.deepEqual(answered(false, asks({})), ["waiting May a tool be used?", no]);
+    for (const kind of ["read", "search", "think"]) assert.deepEqual(answered(false, asks({ kind })), [yes], kind);
+  });
+
+  test("is about the call as it was told before", () => {
+    const call = (kind: string) => update({ sessionUpdate: "tool_call", toolCallId: "t", kind, title: "It" });
+    assert.deepEqual(answered(false, call("read"), asks({})), [yes]);
+    assert.deepEqual(answered(false, call("edit"), asks({})), ["waiting May edit be used? It", no]);
+    assert.deepEqual(answered(false, call("read"), asks({ kind: "edit" })), ["waiting May edit be used? It", no]);
+  });
+
+  test("is not given to Gemini at work without a sandbox", () => {
+    const lines = told(dialogue({ sandboxed: false }), recorded("gemini-work"));
+    assert.equal(lines.filter((line) => line.startsWith("waiting ")).length, 2);
+    assert(!lines.includes(allowed));
+  });
 });
 
 test("tokens from a cache are counted once, whatever the agent means by input", () => {
@@ -242,57 +286,4 @@ test("tokens from a cache are counted once, whatever the agent means by input", 
   assert.equal(usage({ ...apart, inputTokens: 1500 }), "usage m 1500/1000/10");
   assert.equal(usage({ inputTokens: 5, outputTokens: 1, cachedReadTokens: 9 }), "usage m 5/5/1");
   assert.equal(usage({}), "");
-});
-
-describe("programs that speak ACP", () => {
-  const place = { cwd: "/w", env: {}, projectSettings: false };
-
-  test("are started as they want it; what the config says goes first", () => {
-    assert.deepEqual(acpInvocation({ command: "/opt/bin/gemini" }), { program: "/opt/bin/gemini", args: ["--acp"] });
-    assert.deepEqual(acpInvocation({ command: "opencode" }), { program: "opencode", args: ["acp"] });
-    assert.deepEqual(acpInvocation({ command: "gemini", args: ["--x"] }), { program: "gemini", args: ["--x"] });
-    assert.deepEqual(acpInvocation({ command: "other" }), { program: "other", args: [] });
-  });
-
-  test("leave the repository's settings alone unless these are allowed", () => {
-    const gemini = (projectSettings: boolean) => acpEnvironment("gemini", { ...place, projectSettings });
-    assert.deepEqual(gemini(false), { GEMINI_CLI_TRUST_WORKSPACE: "false" });
-    assert.deepEqual(gemini(true), { GEMINI_CLI_TRUST_WORKSPACE: "true" });
-    assert.equal(acpEnvironment("opencode", place).OPENCODE_DISABLE_PROJECT_CONFIG, "1");
-    const config = JSON.parse(
-      acpEnvironment("codex-acp", { ...place, env: { CODEX_CONFIG: '{"a":1}' } }).CODEX_CONFIG!,
-    );
-    assert.deepEqual([config.a, config.projects], [1, { "/w": { trust_level: "untrusted" } }]);
-    const sources = { claudeCode: { options: { settingSources: ["user"] } } };
-    assert.deepEqual(acpSessionMeta("claude-agent-acp", place), sources);
-    assert.deepEqual([acpEnvironment("other", place), acpSessionMeta("other", place)], [{}, undefined]);
-  });
-
-  test("get the instructions that they would leave out with these; links are not followed", () => {
-    const cwd = join(dir, "work");
-    mkdirSync(cwd);
-    writeFileSync(join(dir, "secret"), "secret");
-    symlinkSync(join(dir, "secret"), join(cwd, "GEMINI.md"));
-    writeFileSync(join(cwd, "AGENTS.md"), "Always whistle.\n");
-    const prompt = acpPrompt("gemini", { ...place, cwd }, "Do it.");
-    assert.match(prompt, /AGENTS\.md:\n\nAlways whistle\.\n\n----\n\nDo it\.$/);
-    assert.doesNotMatch(prompt, /secret/);
-    assert.equal(acpPrompt("gemini", { ...place, cwd, projectSettings: true }, "Do it."), "Do it.");
-    assert.equal(acpPrompt("other", { ...place, cwd }, "Do it."), "Do it.");
-  });
-
-  test("are known by their name, with the login of what is inside", () => {
-    const home = join(dir, "home");
-    mkdirSync(join(home, ".gemini"), { recursive: true });
-    const gemini = acpProgram({ command: "/opt/bin/gemini" });
-    const login = (env: Record<string, string> = {}) => gemini?.loginOf({ home, env }).state;
-    assert.deepEqual([login(), login({ GEMINI_API_KEY: "k" })], ["no", "yes"]);
-    writeFileSync(join(home, ".gemini", "settings.json"), "{}");
-    assert.equal(login(), "unknown");
-    writeFileSync(join(home, ".gemini", "oauth_creds.json"), "{}");
-    assert.equal(login(), "yes");
-    assert.equal(acpProgram({ command: "codex-acp" })?.login, "codex login");
-    assert.equal(acpProgram({ command: "claude-agent-acp" })?.title, "Claude Code over ACP");
-    assert.equal(acpProgram({ command: "toString" }), undefined);
-  });
 });

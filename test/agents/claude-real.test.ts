@@ -7,6 +7,7 @@ import type { AgentAdapter, AgentEvent } from "../../src/agents/port.ts";
 import type { Script } from "../testing/model/script.ts";
 import { installProgram } from "../testing/programs.ts";
 import { only, type RealBench, realBench, runToEnd, spent } from "../testing/real-run.ts";
+import { baseInstructions, heardOrders, NESTED_FILE, writeOrders } from "../testing/worktree-instructions.ts";
 
 let program: Awaited<ReturnType<typeof installProgram>>;
 before(async () => {
@@ -159,8 +160,17 @@ describe("Claude Code itself", { concurrency: 2 }, () => {
     assert.equal(twice?.length, 1);
   });
 
+  const reads: Script = [{ steps: [{ read: NESTED_FILE }, { say: "Hello." }] }];
+  real("it is told what the base commit says, and nothing that stands in the worktree", reads, async (ready) => {
+    const { bench, adapter } = ready;
+    writeOrders(bench);
+    await runToEnd(adapter, bench.request({ instructions: baseInstructions(bench) }));
+    assert.deepEqual(heardOrders(bench), { base: true, orders: [] });
+    assert.match(JSON.stringify(bench.model.asked().at(-1)?.body), /nothing special/);
+  });
+
   for (const trusted of [false, true]) {
-    const name = `a repository's hooks ${trusted ? "run when they are allowed" : "do not run"}; its instructions are read`;
+    const name = `a repository's hooks ${trusted ? "run when they are allowed" : "do not run"}; its own instructions count only then`;
     real(
       name,
       [{ steps: [{ say: "Hello." }] }],
@@ -172,7 +182,7 @@ describe("Claude Code itself", { concurrency: 2 }, () => {
         writeFileSync(join(bench.cwd, "CLAUDE.md"), "Always whistle.\n");
         await runToEnd(adapter, bench.request());
         assert.equal(existsSync(ran), trusted);
-        assert.match(JSON.stringify(bench.model.asked().at(-1)?.body), /Always whistle/);
+        assert.equal(/Always whistle/.test(JSON.stringify(bench.model.asked().at(-1)?.body)), trusted);
       },
       trusted,
     );

@@ -8,6 +8,7 @@ import { openRunLog } from "../../src/agents/run-log.ts";
 import type { Script } from "../testing/model/script.ts";
 import { installProgram } from "../testing/programs.ts";
 import { only, type RealBench, realBench, runToEnd, spent } from "../testing/real-run.ts";
+import { baseInstructions, heardOrders, NESTED_FILE, writeOrders } from "../testing/worktree-instructions.ts";
 
 let program: Awaited<ReturnType<typeof installProgram>>;
 before(async () => {
@@ -119,8 +120,17 @@ describe("Codex itself", { concurrency: 2 }, () => {
     assert(!events.some(({ type }) => type === "done"));
   });
 
+  const reads: Script = [{ steps: [{ read: NESTED_FILE }, { say: "Hello." }] }];
+  real("it is told what the base commit says, and nothing that stands in the worktree", reads, async (ready) => {
+    const { bench, adapter } = ready;
+    writeOrders(bench);
+    await runToEnd(adapter, bench.request({ instructions: baseInstructions(bench) }));
+    assert.deepEqual(heardOrders(bench), { base: true, orders: [] });
+    assert.match(JSON.stringify(bench.model.asked().at(-1)?.body), /nothing special/);
+  });
+
   for (const trusted of [false, true]) {
-    const name = `programs that a repository names ${trusted ? "start when they are allowed" : "do not start"}; its instructions are read`;
+    const name = `programs that a repository names ${trusted ? "start when they are allowed" : "do not start"}; its own instructions count only then`;
     real(
       name,
       [{ steps: [{ say: "Hello." }] }],
@@ -134,7 +144,7 @@ describe("Codex itself", { concurrency: 2 }, () => {
         writeFileSync(join(bench.cwd, "AGENTS.md"), "Always whistle.\n");
         await runToEnd(adapter, bench.request());
         assert.equal(existsSync(ran), trusted);
-        assert.match(JSON.stringify(bench.model.asked().at(-1)?.body), /Always whistle/);
+        assert.equal(/Always whistle/.test(JSON.stringify(bench.model.asked().at(-1)?.body)), trusted);
       },
       trusted,
     );

@@ -119,6 +119,35 @@ describe("what Codex prints", () => {
   });
 });
 
+describe("an answer that broke off", () => {
+  const table: readonly (readonly [kind: string, reason: string])[] = [
+    ["network", "stream closed before response.completed"],
+    ["network", "idle timeout waiting for SSE"],
+    ["network", "error sending request for url (http://127.0.0.1:1/v1/responses)"],
+    ["overloaded", "An error occurred while processing your request. You can retry your request."],
+    ["rate-limit", "Rate limit reached for gpt-x. Please try again in 1.2s."],
+    ["quota", "You exceeded your current quota, please check your plan and billing details."],
+    ["other", "Your input exceeds the context window of this model. Please adjust your input and try again."],
+    ["other", "The model `gpt-x` does not exist or you do not have access to it."],
+    ["other", "Invalid 'input[3].output': string too long"],
+    ["other", "Invalid 'input[3].output': the connection timed out"],
+    ["other", "Whatever this may be."],
+  ];
+  for (const [kind, reason] of table) {
+    test(`${kind}: ${reason}`, () => {
+      assert.equal(codexFailure(`stream disconnected before completion: ${reason}`, 0).kind, kind);
+    });
+  }
+
+  test("a number that is told holds against all words", () => {
+    const kind = (message: string): string => codexFailure(message, 0).kind;
+    assert.equal(kind("unexpected status 400 Bad Request: the tool said: model is at capacity"), "other");
+    assert.equal(kind("unexpected status 404 Not Found: stream disconnected before completion"), "other");
+    assert.equal(kind("Codex ran out of room in the model's context window. Start a new thread."), "other");
+    assert.equal(kind("stream disconnected before completion"), "network");
+  });
+});
+
 test("a limit of the user's plan is told with the time at which it ends", () => {
   const now = new Date(2026, 10, 15, 11, 50, 20).getTime();
   const minutes = (message: string): number | undefined => {
@@ -141,7 +170,8 @@ describe("how Codex is started", () => {
     return invocation.args.join(" ");
   };
   const common = "exec --json --disable plugins -c check_for_update_on_startup=false";
-  const untrusted = '-c projects={"/w"={trust_level="untrusted"}}';
+  const untold = "-c skills.include_instructions=false -c project_doc_max_bytes=0";
+  const untrusted = `-c projects={"/w"={trust_level="untrusted"}} ${untold}`;
   const open = "--dangerously-bypass-approvals-and-sandbox";
 
   test("as told", () => {
@@ -149,7 +179,7 @@ describe("how Codex is started", () => {
     assert.equal(args({ sandboxed: false }), `${common} ${untrusted} --sandbox workspace-write -`);
     assert.equal(args({ sessionId: "s1", model: "m" }), `${common} ${untrusted} ${open} --model m resume s1 -`);
     assert.equal(args({}, { args: ["--oss"] }), `${common} ${untrusted} ${open} --oss -`);
-    assert.match(args({}, { projectSettings: true }), /projects=\{"\/w"=\{trust_level="trusted"\}\}/);
+    assert.equal(args({}, { projectSettings: true }), `${common} -c projects={"/w"={trust_level="trusted"}} ${open} -`);
   });
 
   test("a folder may have any name, and two", () => {

@@ -49,11 +49,45 @@ const SAID: readonly (readonly [kind: ErrorKind, text: string, status?: number])
   ["network", "anything", 522],
   ["session-lost", "No conversation found with session ID: 0000"],
   ["session-lost", "Session not found"],
+  ["session-lost", "Session not found", 404],
+  ["auth", "Forbidden"],
+  ["auth", "API Error: 403 Forbidden"],
+  ["auth", '{"error":{"message":"Incorrect API key provided","type":"invalid_request_error"}}'],
+  ["quota", "Billing hard limit has been reached", 400],
+  ["quota", '{"type":"invalid_request_error","message":"Your credit balance is too low"}', 400],
+  ["quota", "insufficient_quota", 403],
+  ["network", "anything", 408],
+  ["network", "anything", 425],
+  ["network", "Model request failed: host not found, ECONNREFUSED"],
+  ["overloaded", "The model is overloaded. Please try again later.", 503],
+  ["rate-limit", "Rate limit reached for requests with a long context window", 429],
   ["other", "Model not found: a/b."],
   ["other", "prompt is too long: 300000 tokens > 200000 maximum", 400],
   ["other", "File not found: /worktree/src/429.ts"],
   ["other", "Exit code 401"],
   ["other", ""],
+];
+
+/** Asked once more, the answer would be the same; whatever passes is asked for again without an end. */
+const LASTING: readonly (readonly [text: string, status?: number])[] = [
+  ["messages.12.content.0: tool_result 'the command timed out after 120 s' is not valid", 400],
+  ["messages.3: tool_result 'usage limit reached, too many requests, 401 unauthorized' is not valid", 400],
+  ["Invalid schema for function 'forbidden'", 400],
+  ["Invalid schema for function 'forbidden'"],
+  ["model: claude-x not found; at capacity", 404],
+  ["insufficient_quota of rows", 404],
+  ["connection reset", 409],
+  ["request entity too large, overloaded", 413],
+  ["field 'rate_limit' unknown", 422],
+  ["API Error: 400 the tool said: fetch failed"],
+  ['{"error":{"code": 400,"message":"503 service unavailable is not valid"}}'],
+  ["Your input exceeds the context window of this model; connection closed"],
+  ["context_length_exceeded: request timed out"],
+  ["This model's maximum context length is 8192 tokens", 500],
+  ["The model `gpt-x` does not exist or you do not have access to it, fetch failed"],
+  ["No such model: fetch failed", 502],
+  ["invalid_request_error: 'rate limit' is no property"],
+  ["Request too large for gpt-x on tokens per min: Limit 30000, Requested 46722.", 429],
 ];
 
 /** Sunday. */
@@ -88,6 +122,12 @@ describe("what went wrong", () => {
   for (const [kind, text, status] of SAID) {
     test(`${kind}: ${status ?? ""} ${text}`, () => {
       assert.equal(classifyError({ text, ...(status === undefined ? {} : { status }) }).kind, kind);
+    });
+  }
+
+  for (const [text, status] of LASTING) {
+    test(`lasts: ${status ?? ""} ${text}`, () => {
+      assert.equal(classifyError({ text, ...(status === undefined ? {} : { status }) }).kind, "other");
     });
   }
 

@@ -9,6 +9,7 @@ import { probePidNamespace } from "../../src/agents/runner.ts";
 import type { Script } from "../testing/model/script.ts";
 import { installProgram } from "../testing/programs.ts";
 import { only, type RealBench, realBench, runToEnd, spent } from "../testing/real-run.ts";
+import { baseInstructions, heardOrders, NESTED_FILE, writeOrders } from "../testing/worktree-instructions.ts";
 
 let program: Awaited<ReturnType<typeof installProgram>>;
 before(async () => {
@@ -129,7 +130,7 @@ describe("OpenCode itself", { concurrency: 2 }, () => {
     assert(existsSync(join(bench.cwd, "shell.txt")) && !existsSync(join(bench.cwd, "..", "outside.txt")));
   });
 
-  const greeting: Script = [{ steps: [{ say: "Hello." }] }];
+  const greeting: Script = [{ steps: [{ read: NESTED_FILE }, { say: "Hello." }] }];
   real(
     "a repository's code is not run where its settings are hidden",
     greeting,
@@ -146,13 +147,15 @@ describe("OpenCode itself", { concurrency: 2 }, () => {
       mkdirSync(join(bench.cwd, ".claude", "skills", "humming"), { recursive: true });
       const skill = "---\nname: humming\ndescription: Hum a tune.\n---\nHum.\n";
       writeFileSync(join(bench.cwd, ".claude", "skills", "humming", "SKILL.md"), skill);
-      writeFileSync(join(bench.cwd, "AGENTS.md"), "Always whistle.\n");
       const code = (): string[] => ["folder", "named", "server"].filter((what) => existsSync(ran(what)));
-      await runToEnd(adapter, bench.request({ wrapper: hiding(bench.cwd) }));
+      writeOrders(bench);
+      const instructions = baseInstructions(bench);
+      await runToEnd(adapter, bench.request({ wrapper: hiding(bench.cwd), instructions }));
       assert.deepEqual(code(), []);
-      const body = JSON.stringify(bench.model.asked().at(-1)?.body);
-      assert.match(body, /Always whistle/);
-      assert.doesNotMatch(body, /Hum a tune/);
+      // Beside a file that it reads, below the root, it has no switch against them.
+      const nested = ["sub/AGENTS.md", "sub/deep/AGENTS.md"];
+      assert.deepEqual(heardOrders(bench), { base: true, orders: nested });
+      assert.doesNotMatch(JSON.stringify(bench.model.asked().at(-1)?.body), /Hum a tune/);
       // Its own switch alone leaves the plugins: when that has changed, nothing has to be hidden any more.
       await runToEnd(adapter, bench.request());
       assert.deepEqual(code(), ["folder", "named"]);

@@ -206,20 +206,20 @@ describe("how OpenCode is started", () => {
   }
 
   const config = (more: object): unknown =>
-    JSON.parse(openCodeEnvironment({ cwd: "/w", projectSettings: false, ...more }).OPENCODE_CONFIG_CONTENT ?? "");
+    JSON.parse(openCodeEnvironment({ projectSettings: false, ...more }).OPENCODE_CONFIG_CONTENT ?? "");
   const experimental = { continue_loop_on_deny: true };
 
   test("the repository's instructions are read though its settings are not", () => {
-    assert.deepEqual(config({ instructions: "AGENTS.md" }), { instructions: ["/w/AGENTS.md"], experimental });
-    assert.deepEqual(config({ instructions: "AGENTS.md", projectSettings: true }), { experimental });
-    assert.equal(openCodeEnvironment({ cwd: "/w", projectSettings: false }).OPENCODE_DISABLE_PROJECT_CONFIG, "1");
-    assert(!("OPENCODE_DISABLE_PROJECT_CONFIG" in openCodeEnvironment({ cwd: "/w", projectSettings: true })));
+    assert.deepEqual(config({ instructions: "/base/a.md" }), { instructions: ["/base/a.md"], experimental });
+    assert.deepEqual(config({ instructions: "/base/a.md", projectSettings: true }), { experimental });
+    assert.equal(openCodeEnvironment({ projectSettings: false }).OPENCODE_DISABLE_PROJECT_CONFIG, "1");
+    assert(!("OPENCODE_DISABLE_PROJECT_CONFIG" in openCodeEnvironment({ projectSettings: true })));
   });
 
   test("settings that the user gave in the environment stay", () => {
     const configContent = '{"instructions":["x.md"],"theme":"t","experimental":{"continue_loop_on_deny":false}}';
-    assert.deepEqual(config({ instructions: "AGENTS.md", configContent }), {
-      instructions: ["x.md", "/w/AGENTS.md"],
+    assert.deepEqual(config({ instructions: "/base/a.md", configContent }), {
+      instructions: ["x.md", "/base/a.md"],
       theme: "t",
       experimental: { continue_loop_on_deny: false },
     });

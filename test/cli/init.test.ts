@@ -20,11 +20,22 @@ describe("init", { concurrency: 2 }, () => {
     assert.equal(code, 0);
     assert.deepEqual(configOf(root), { agents: { agent: { command: "your-agent" } }, stages: { default: "agent" } });
     assert.match(stdout, /"your-agent" was not found/);
+    assert.match(stdout, /Install one of these and run `prloom init` again:\n {2}npm install -g opencode-ai /);
     assert.match(stdout, /Set agents\.agent\.command .* before `prloom start`/);
     assert.match(stdout, /^ {2}git add prloom\/config\.json \.gitignore && git commit/m);
     assert.ok(existsSync(join(root, "prloom", ".local", "inbox")));
     assert.equal(git(root, "status", "--porcelain", "-uall"), "?? .gitignore\n?? prloom/config.json\n");
     assert.match(readFileSync(join(root, ".git", "info", "exclude"), "utf8"), /^\/prloom\/\.local\/$/m);
+  });
+
+  it("fills in what it had to leave open, and nothing that a person wrote", async (t) => {
+    const { root, run } = repository(t);
+    await run(["init", "--yes"]);
+    const again = await run(["init", "--agent", "codex"]);
+    assert.equal(again.code, 0, again.stderr);
+    assert.deepEqual(configOf(root), { agents: { codex: { adapter: "codex" } }, stages: { default: "codex" } });
+    assert.match((await run(["init", "--agent", "claude"])).stdout, /--agent was not used/);
+    assert.deepEqual(configOf(root).stages, { default: "codex" });
   });
 
   it("works before the first commit, with a remote, and from a subfolder", async (t) => {

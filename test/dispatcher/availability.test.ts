@@ -6,6 +6,7 @@ import {
   chooseAgent,
   dayOf,
   isRefusal,
+  needsPerson,
   nextDay,
   overBudget,
   type Refusal,
@@ -27,7 +28,7 @@ const agent = (name: string, maxRunning?: number): StageAgent => ({
 });
 const away = (until: number, reason = "429"): AgentState => ({
   running: 0,
-  refusal: { kind: "rate-limit", reason, until, count: 1 },
+  refusal: { kind: "rate-limit", reason, until, count: 1, since: 0 },
 });
 
 const CHOICES: [name: string, agents: StageAgent[], states: Record<string, AgentState>, expected: string][] = [
@@ -67,7 +68,7 @@ test("why none can be started names all of them", () => {
   assert.equal(choice.why, "a: no room; b: not logged in");
 });
 
-test("each refusal in a row doubles the wait, another kind begins anew, and a provider that says when is obeyed", () => {
+test("each refusal in a row doubles the wait, of whatever kind, and a provider that says when is obeyed", () => {
   const trouble: Trouble = { kind: "overloaded", message: "529" };
   const waits: number[] = [];
   let refusal: Refusal | undefined;
@@ -77,9 +78,32 @@ test("each refusal in a row doubles the wait, another kind begins anew, and a pr
   }
   assert.deepEqual(waits.slice(0, 3), [15_000, 30_000, 60_000]);
   assert.equal(waits.at(-1), 600_000);
-  assert.equal(refuse(refusal, { kind: "network", message: "x" }, 0)?.until, 5000);
+  assert.equal(refuse(refusal, { kind: "network", message: "x" }, 0)?.until, 300_000);
   assert.equal(refuse(undefined, { kind: "rate-limit", message: "x", retryAfterMs: 90_000 }, 0)?.until, 90_000);
-  assert.equal(refuse(undefined, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 0)?.until, 86_400_000);
+  const first = refuse(undefined, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 0);
+  assert.equal(first?.until, 900_000, "one word alone does not stop everybody for a day");
+  assert.equal(refuse(first, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 0)?.until, 86_400_000);
+});
+
+test("time does not mend a login, nor what is refused for more than a day", () => {
+  const day = 86_400_000;
+  assert.equal(needsPerson(undefined, 0), false);
+  assert.equal(needsPerson(refuse(undefined, { kind: "auth", message: "401" }, 0), 1), true);
+  const first = refuse(undefined, { kind: "overloaded", message: "529" }, 0);
+  assert.equal(needsPerson(first, day), false);
+  assert.equal(needsPerson(refuse(first, { kind: "network", message: "gone" }, day), day + 1), true);
+});
+
+test("who waits for room is told when another agent may be tried", () => {
+  const states = new Map<string, AgentState>([
+    ["a", { running: 1 }],
+    ["b", away(20)],
+  ]);
+  assert.deepEqual(chooseAgent([agent("a", 1), agent("b")], states, 10), {
+    kind: "busy",
+    why: "waits for a (agents.a.maxRunning)",
+    until: 20,
+  });
 });
 
 test("what a program cannot be waited for is no refusal", () => {

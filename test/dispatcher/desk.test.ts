@@ -55,6 +55,26 @@ test("a run counts once, also over a restart; a torn line counts nothing", () =>
   assert.deepEqual(openDesk(paths, clock, false).today(), { tokens: 15, usd: 0.5, ms: 1001 });
 });
 
+test("what runs at work have spent counts for today, until they are counted themselves", () => {
+  const desk = openDesk(paths, clock, false);
+  desk.spending("plan/1", { tokens: 7, usd: 0, ms: 1 });
+  desk.spending("plan/2", { tokens: 3, usd: 0, ms: 1 });
+  desk.spending("plan/2", { tokens: 4, usd: 0, ms: 1 });
+  assert.equal(desk.today().tokens, 11);
+  desk.spend("plan/1", { tokens: 8, usd: 0, ms: 2 });
+  assert.equal(desk.today().tokens, 12);
+});
+
+test("a plan is blocked only when nobody of its agents can be waited for", () => {
+  const desk = openDesk(paths, clock, false);
+  const codex = { name: "codex" } as never;
+  desk.refused("claude", { kind: "auth", message: "401" });
+  assert.equal(desk.needsPerson([claude, codex]), false);
+  desk.refused("codex", { kind: "rate-limit", message: "429" });
+  assert.equal(desk.needsPerson([claude, codex]), false);
+  assert.equal(desk.needsPerson([claude]), true);
+});
+
 test("a new day begins with nothing spent", () => {
   const desk = openDesk(paths, clock, false);
   desk.spend("plan/1", { tokens: 10, usd: 0, ms: 0 });

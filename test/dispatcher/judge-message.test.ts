@@ -10,11 +10,19 @@ import {
 } from "../../src/dispatcher/judge-message.ts";
 
 describe("what becomes of a message", () => {
-  const table: [Omit<MessageEvidence, "goesOn"> & { goesOn?: boolean }, ReturnType<typeof judgeMessage>][] = [
+  type Given = Pick<MessageEvidence, "run" | "heard"> & Partial<Pick<MessageEvidence, "accepted" | "goesOn">>;
+  const table: [Given, ReturnType<typeof judgeMessage>][] = [
     [{ run: "live", heard: false }, "open"],
     [{ run: "live", heard: true }, "open"],
-    [{ run: "ended", heard: true }, "delivered"],
-    [{ run: "ended", heard: true, goesOn: false }, "delivered"],
+    [{ run: "live", heard: true, accepted: true, goesOn: true }, "open"],
+    [{ run: "ended", heard: true, accepted: true }, "delivered"],
+    [{ run: "ended", heard: true, accepted: true, goesOn: false }, "delivered"],
+    [{ run: "ended", heard: true, accepted: true, goesOn: true }, "delivered"],
+    [{ run: "interrupted", heard: true, accepted: true, goesOn: false }, "delivered"],
+    [{ run: "ended", heard: false, accepted: true, goesOn: true }, "waits"],
+    [{ run: "ended", heard: true }, "open"],
+    [{ run: "ended", heard: true, goesOn: true }, "carried"],
+    [{ run: "ended", heard: true, goesOn: false }, "waits"],
     [{ run: "ended", heard: false }, "waits"],
     [{ run: "ended", heard: false, goesOn: true }, "waits"],
     [{ run: "interrupted", heard: true }, "open"],
@@ -28,7 +36,7 @@ describe("what becomes of a message", () => {
   ];
   for (const [evidence, verdict] of table) {
     test(`${JSON.stringify(evidence)}: ${verdict}`, () => {
-      assert.equal(judgeMessage({ goesOn: undefined, ...evidence }), verdict);
+      assert.equal(judgeMessage({ goesOn: undefined, accepted: false, ...evidence }), verdict);
     });
   }
 });

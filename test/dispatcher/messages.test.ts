@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { after, before, beforeEach, describe, test } from "node:test";
-import type { AgentEvent, AgentMessage, LiveRun } from "../../src/agents/port.ts";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import type { AgentEvent } from "../../src/agents/port.ts";
 import { localComment } from "../../src/bridges/local/thread.ts";
-import { type Loom, updateRecord } from "../../src/dispatcher/loom.ts";
+import { updateRecord } from "../../src/dispatcher/loom.ts";
 import {
+  AGENT_MESSAGE,
   keepMessage,
   listenTo,
   type MessageFate,
@@ -16,9 +16,8 @@ import {
   settleMessages,
   takeMessages,
 } from "../../src/dispatcher/messages.ts";
-import { writeRunRecord } from "../../src/dispatcher/run-record.ts";
-import type { PlanRecord } from "../../src/plan/record.ts";
-import { makeProject, type Project } from "../testing/project.ts";
+import { takeEvent } from "../../src/dispatcher/perform/events.ts";
+import { messageBench, session, turn } from "./message-bench.ts";
 import { withLoom } from "./owned-loom.ts";
 
 test("what people say is quoted line by line, with who said it", () => {
@@ -34,74 +33,7 @@ test("what people say is quoted line by line, with who said it", () => {
 });
 
 describe("messages on disk", () => {
-  let project: Project;
-  let id = 0;
-  const runDir = (run: number): string => join(project.authority, "plans", "p", "runs", String(run));
-
-  before(async () => {
-    project = makeProject({ config: { agents: agents() } });
-    project.plan("p", ["one"], { status: "draft" });
-    await project.cli(["hide", "p"]);
-  });
-  beforeEach(() => {
-    rmSync(join(project.authority, "plans", "p", "runs"), { recursive: true, force: true });
-    rmSync(join(project.authority, "plans", "p", "messages.json"), { force: true });
-  });
-  after(() => project.remove());
-
-  function agents(): Record<string, unknown> {
-    const rest = { command: process.execPath, env: {} };
-    return { test: { adapter: "command", ...rest }, talker: { adapter: "claude", ...rest } };
-  }
-
-  /** The plan's worker is at its first run. */
-  function atWork(loom: Loom, run: number): PlanRecord {
-    const current = { todoId: "t", attempt: 1, baseSha: "a", stage: "running" as const, run };
-    return updateRecord(loom, "p", () => ({ current, runs: run }));
-  }
-
-  function say(loom: Loom, text: string): string {
-    id += 1;
-    const event = localComment({ id: `local-${id}`, planId: "p", author: "Ada", body: text });
-    keepMessage(loom, "p", event, "Ada");
-    return event.id;
-  }
-
-  interface Left {
-    readonly agent?: string;
-    readonly sessionId?: string;
-    readonly events?: readonly AgentEvent[];
-    readonly output?: string;
-    readonly exit?: boolean;
-  }
-
-  /** A run as its files tell of it. */
-  function leave(run: number, { agent = "talker", sessionId, events = [], output = "", exit = false }: Left): void {
-    mkdirSync(runDir(run), { recursive: true });
-    const startedAt = "2026-01-01T00:00:00.000Z";
-    const session = sessionId === undefined ? {} : { sessionId };
-    writeRunRecord(runDir(run), { stage: "worker", agent, attempt: 1, startedAt, ...session });
-    writeFileSync(join(runDir(run), "request.json"), "{}");
-    writeFileSync(join(runDir(run), "output.log"), output);
-    writeFileSync(join(runDir(run), "events.jsonl"), events.map((event) => `${JSON.stringify(event)}\n`).join(""));
-    const ended = { reason: "exited", code: 0, signal: null, startedAt, endedAt: startedAt };
-    const rest = { outputBytes: 0, truncated: false, leftBehind: 0 };
-    if (exit) writeFileSync(join(runDir(run), "exit.json"), JSON.stringify({ ...ended, ...rest }));
-  }
-
-  /** A run that is at work and takes messages, or does not. */
-  function live(loom: Loom, run: number, takes: boolean): AgentMessage[] {
-    const sent: AgentMessage[] = [];
-    const send = (message: AgentMessage): boolean => takes && sent.push(message) > 0;
-    const never = new Promise<never>(() => undefined);
-    const atRun: LiveRun = { runDir: runDir(run), ended: never, stop: async () => undefined, send };
-    loom.live.set("p", atRun);
-    return sent;
-  }
-
-  const turn: AgentEvent = { type: "turn" };
-  const session: AgentEvent = { type: "session", sessionId: "s-1" };
-  const states = (loom: Loom): string[] => readMessages(loom, "p").map(({ state, run }) => `${state} ${run ?? "-"}`);
+  const { project, planFile, messageFile, setDone, atWork, say, leave, live, states } = messageBench();
 
   test("the next run gets it once, whatever the run printed", () =>
     withLoom(project.root, (loom) => {
@@ -113,7 +45,64 @@ describe("messages on disk", () => {
       leave(1, { events: [session, turn], exit: true });
       settleMessages(loom, "p");
       assert.deepEqual(states(loom), ["reached 1"]);
+      setDone(true);
+      settleMessages(loom, "p");
+      // Whoever takes the tick back after that does not say it again.
+      setDone(false);
       assert.deepEqual(takeMessages(loom, record, 2), { text: "", ids: [] });
+    }));
+
+  test("a conversation that came to nothing: whoever does the work instead gets it, once", () =>
+    withLoom(project.root, (loom) => {
+      const record = atWork(loom, 1);
+      const message = say(loom, "use blue");
+      takeMessages(loom, record, 1);
+      // It answered, and then its provider refused: ended, heard, and nothing to show.
+      const refused: AgentEvent = { type: "error", kind: "rate-limit", message: "429" };
+      leave(1, { events: [session, turn, refused], exit: true });
+      settleMessages(loom, "p");
+      assert.deepEqual(states(loom), ["reached 1"]);
+      assert.deepEqual(takeMessages(loom, record, 2, "s-1").ids, [], "the same conversation has it");
+      leave(2, { sessionId: "s-1", events: [turn, refused], exit: true });
+      settleMessages(loom, "p");
+      assert.deepEqual(takeMessages(loom, record, 3).ids, [message], "another agent has not");
+      assert.deepEqual(takeMessages(loom, record, 3).ids, [message], "killed before it was started");
+      leave(3, { events: [{ type: "session", sessionId: "s-2" }, turn], exit: true });
+      assert.deepEqual(takeMessages(loom, record, 4, "s-2").ids, []);
+      leave(4, { sessionId: "s-2", events: [turn], exit: true });
+      setDone(true);
+      assert.deepEqual(takeMessages(loom, record, 5).ids, []);
+    }));
+
+  test("what the designer was told is in the plan once there is one", () =>
+    withLoom(project.root, (loom) => {
+      const message = say(loom, "use blue");
+      const side = { stage: "designer" as const, run: 1, attempt: 1, baseSha: "a" };
+      const record = updateRecord(loom, "p", () => ({ current: undefined, side, runs: 1 }));
+      takeMessages(loom, record, 1);
+      leave(1, { events: [turn], exit: true, about: "design" });
+      const text = readFileSync(planFile, "utf8");
+      writeFileSync(planFile, "## Title\n\nPlan p\n");
+      assert.deepEqual(takeMessages(loom, record, 2).ids, [message]);
+      leave(2, { events: [turn], exit: true, about: "design" });
+      writeFileSync(planFile, text);
+      updateRecord(loom, "p", () => ({ side: undefined }));
+      assert.deepEqual(takeMessages(loom, atWork(loom, 3), 3).ids, []);
+    }));
+
+  test("who only reads does not call a message lost that is with a run of the dispatcher", () =>
+    withLoom(project.root, (loom) => {
+      takeMessages(loom, atWork(loom, 1), 1);
+      say(loom, "use blue");
+      const [message] = readMessages(loom, "p");
+      assert.equal(message?.state, "waits");
+      takeMessages(loom, atWork(loom, 1), 1);
+      leave(1, { events: [session] });
+      const told = (isDispatched: boolean): unknown => readMessages(loom, "p", isDispatched)[0]?.state;
+      assert.equal(told(true), "given");
+      assert.equal(told(false), "waits", "cut off, and nobody is there any more");
+      leave(1, { events: [session, turn] });
+      assert.equal(told(true), "reached");
     }));
 
   test("an event that comes twice after a kill is one message", () =>
@@ -171,7 +160,7 @@ describe("messages on disk", () => {
       assert.deepEqual(takeMessages(loom, record, 3).ids, [message]);
     }));
 
-  test("a command agent that was cut off gets it again, one that ended does not", () =>
+  test("a command agent gets it again as long as the TODO is not done", () =>
     withLoom(project.root, (loom) => {
       const record = atWork(loom, 1);
       const message = say(loom, "use blue");
@@ -179,7 +168,10 @@ describe("messages on disk", () => {
       leave(1, { agent: "test", events: [{ type: "text", text: "working" }] });
       assert.deepEqual(takeMessages(loom, record, 2).ids, [message]);
       leave(2, { agent: "test", exit: true });
-      assert.deepEqual(takeMessages(loom, record, 3).ids, []);
+      assert.deepEqual(takeMessages(loom, record, 3).ids, [message], "its next attempt knows nothing of the last");
+      leave(3, { agent: "test", exit: true });
+      setDone(true);
+      assert.deepEqual(takeMessages(loom, record, 4).ids, []);
     }));
 
   test("triage and the reviewer are not told", () =>
@@ -217,6 +209,7 @@ describe("messages on disk", () => {
       assert.deepEqual(states(loom), ["reached 1"]);
       loom.live.delete("p");
       leave(1, { exit: true });
+      setDone(true);
       assert.deepEqual(takeMessages(loom, record, 2).ids, []);
     }));
 
@@ -248,12 +241,34 @@ describe("messages on disk", () => {
 
   test("a file that cannot be read stops the next run and nothing else", () =>
     withLoom(project.root, (loom) => {
-      const file = join(project.authority, "plans", "p", "messages.json");
-      writeFileSync(file, "{ torn");
+      writeFileSync(messageFile, "{ torn");
       messageReceived(loom, "p", "local-1", 1);
       offerMessages(loom, "p");
       settleMessages(loom, "p");
       assert.throws(() => takeMessages(loom, atWork(loom, 1), 1), { code: "state-unreadable" });
-      assert.equal(readFileSync(file, "utf8"), "{ torn");
+      assert.equal(readFileSync(messageFile, "utf8"), "{ torn");
+    }));
+
+  test("what cannot be kept now waits on the bus, and is no comment on the plan", () =>
+    withLoom(project.root, (loom) => {
+      const record = atWork(loom, 1);
+      const words = localComment({ id: "local-later", planId: "p", author: "Ada", body: "use blue" });
+      const event = { ...words, type: AGENT_MESSAGE };
+      const bus = loom.bus("p");
+      bus.appendEvents([event]);
+      writeFileSync(messageFile, "{ torn");
+      const fates: MessageFate[] = [];
+      listenTo(loom, event.id, (fate) => fates.push(fate));
+      takeEvent(loom, record, { event });
+      assert.deepEqual(bus.pendingTriage(), []);
+      assert.deepEqual(bus.waitingHandlers(event.id), ["dispatcher"]);
+      const [fate] = fates;
+      assert.ok(fate?.kind === "waits" && /^it cannot be kept \(.+messages\.json cannot be read/.test(fate.why));
+      assert.match(fate.hint ?? "", /move it away/);
+      rmSync(messageFile);
+      takeEvent(loom, record, { event });
+      assert.deepEqual(states(loom), ["waits -"]);
+      assert.deepEqual(bus.waitingHandlers(event.id), []);
+      assert.deepEqual(takeMessages(loom, record, 1).ids, [event.id]);
     }));
 });

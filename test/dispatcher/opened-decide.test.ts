@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { decide } from "../../src/dispatcher/decide.ts";
+import { afterPerson } from "../../src/dispatcher/perform/close-opened.ts";
 import type { PlanView, Step } from "../../src/dispatcher/step.ts";
 import { parsePlan } from "../../src/plan/markdown.ts";
 import type { PlanRecord } from "../../src/plan/record.ts";
@@ -80,4 +81,31 @@ describe("while a person has a plan open", () => {
   test("a plan that was deleted rests", () => {
     assert.equal(step("left", { deleted: { at, reason: "deleted" } }).kind, "wait");
   });
+});
+
+describe("when a person has left", () => {
+  const verified = { ...current, stage: "verified", tree: "t1", reviewed: true, seen: true, reviews: 1 } as const;
+  const reviewer = { stage: "reviewer", run: 2, attempt: 1, baseSha: "a" } as const;
+  const left = { tree: "t2", baseSha: "a" };
+
+  test("what was verified before is judged again, and no reviewer looks at what it was", () => {
+    const { side, ...rest } = afterPerson({ ...record, current: verified, side: reviewer }, left);
+    const again = { ...current, stage: "ended", reviews: 1, tree: undefined, reviewed: undefined, seen: undefined };
+    assert.deepEqual(rest, { kept: left, current: again });
+    assert.equal(side, undefined);
+  });
+
+  const SAME: [name: string, change: Partial<PlanRecord>, kept?: typeof left][] = [
+    ["nothing was changed", { current: verified, side: reviewer }, { tree: "t1", baseSha: "a" }],
+    ["an agent is to work on it", { current }],
+    ["it is to be judged anyway", { current: { ...current, stage: "ended" } }],
+    ["it is committed", { current: { ...verified, stage: "committed" } }],
+    ["nothing is under way", {}],
+    ["triage is due", { side: { ...reviewer, stage: "triage" } }],
+  ];
+  for (const [name, change, kept = left] of SAME) {
+    test(`${name}: it goes on as it was`, () => {
+      assert.deepEqual(afterPerson({ ...record, ...change }, kept), { kept });
+    });
+  }
 });

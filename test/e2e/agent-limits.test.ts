@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -72,7 +72,6 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.match(worked.stdout, /only was refused \(overloaded\).*trying again at/);
     assert.equal(made.record("one").blocked, undefined);
     assert.equal(made.record("one").current?.attempt, 1);
-    assert.equal(existsSync(join(made.root, "never")), false);
     const [summary] = (await made.status()).plans;
     assert.equal(summary?.blocked, undefined);
   });
@@ -131,7 +130,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.deepEqual(isResumed, [false, true, true, false, false]);
     assert.match(all[1]?.prompt ?? "", /You go on with your work as worker.*not ticked/s);
     assert.match(worked.stdout, /does not know the conversation any more/);
-    assert.equal(made.record("one").sessions?.worker?.id, "thread-5");
+    assert.equal(made.record("one").sessions, undefined);
   });
 
   test("with `session: plan` the next TODO is told in the same conversation", async () => {
@@ -170,6 +169,75 @@ describe("what agents may spend, and what happens when a provider says no", { co
     );
     assert.match(all[1]?.prompt ?? "", /interrupted from outside/);
     assert.match(made.git("show", "--stat", "prloom/one"), /half\.txt/);
+  });
+
+  test("`unblock --reset` and a person's untick begin a new conversation, too", async () => {
+    const made = project({ agents: { only: codex("no-tick work") }, stages: { default: "only" } });
+    made.plan("one", ["do it"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
+    await made.work();
+    assert.match(made.record("one").blocked?.reason ?? "", /not done in 1 attempts/);
+    assert.equal((await made.cli(["unblock", "one", "--reset"])).code, 0);
+    await made.work();
+    const text = made.planText("one").replace("[x]", "[ ]");
+    writeFileSync(join(made.home, "plan.md"), text);
+    assert.equal((await made.cli(["edit", "one", "--file", join(made.home, "plan.md")])).code, 0);
+    await made.work();
+    const all = starts(made, "one", "only");
+    assert.deepEqual(
+      all.map(({ args, prompt }) => [args.includes("resume"), prompt.includes("interrupted")]),
+      [
+        [false, false],
+        [false, false],
+        [false, false],
+      ],
+    );
+  });
+
+  test("a refused login does not block while another agent may be waited for", async () => {
+    const made = project({
+      agents: { first: codex("429 work"), second: codex("401") },
+      stages: { default: ["first", "second"] },
+    });
+    made.plan("one", ["do it"]);
+    await made.work();
+    assert.equal(made.record("one").blocked, undefined);
+  });
+
+  test("a program that is not there is no reason to stop while another agent is in the list", async () => {
+    const made = project({
+      agents: { gone: { adapter: "codex", command: "codex-that-is-not-there" }, there: codex("work") },
+      stages: { default: ["gone", "there"] },
+    });
+    made.plan("one", ["do it", "and this"]);
+    made.plan("designed", []);
+    const worked = await made.work();
+    assert.equal(made.record("one").status, "review", worked.stdout);
+    assert.match(worked.stdout, /gone could not be started \(ENOENT.*going on with another agent/);
+    assert.doesNotMatch(made.record("designed").blocked?.reason ?? "", /could not be started/);
+  });
+
+  test("an agent that answers once and is refused then is not asked again and again", async () => {
+    const made = project({ agents: { only: codex("answers-429") }, stages: { default: "only" } });
+    made.plan("one", ["do it"]);
+    await made.work();
+    const { agents } = JSON.parse(readFileSync(join(made.authority, "agents.json"), "utf8"));
+    agents.only.until = new Date(Date.now() - 1000).toISOString();
+    const file = JSON.stringify({ schemaVersion: 1, agents, today: { day: "x", tokens: 0, usd: 0, ms: 0 } });
+    writeFileSync(join(made.authority, "agents.json"), file);
+    await made.work();
+    const desk = JSON.parse(readFileSync(join(made.authority, "agents.json"), "utf8"));
+    assert.equal(desk.agents.only.count, 2);
+  });
+
+  test("a run that used up its plan's minutes is no attempt, and the budget is named", async () => {
+    const made = project({
+      agents: { only: codex("hang") },
+      stages: { default: "only" },
+      limits: { budget: { minutes: 0.02 }, attemptsPerTodo: 1 },
+    });
+    made.plan("one", ["do it"]);
+    await made.work();
+    assert.match(made.record("one").blocked?.reason ?? "", /Its budget is spent: \d+ of 0\.02 minutes/);
   });
 
   test("agents.<name>.maxRunning lets the others wait", async () => {

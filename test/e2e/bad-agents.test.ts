@@ -102,7 +102,12 @@ describe("agents that misbehave, side by side", { timeout: 180_000 }, () => {
   let project: Project;
 
   before(async () => {
-    const agent = (env: Record<string, string>) => ({ command: process.execPath, args: [TEST_AGENT], env, sandbox: "none" });
+    const agent = (env: Record<string, string>) => ({
+      command: process.execPath,
+      args: [TEST_AGENT],
+      env,
+      sandbox: "none",
+    });
     project = makeProject({
       config: {
         agents: {

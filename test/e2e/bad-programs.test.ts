@@ -79,6 +79,13 @@ describe("programs that do not do what they should", { concurrency: 2 }, () => {
     });
   }
 
+  test("one that is too old is not tried again", async () => {
+    const old = WRONG[0];
+    assert(old);
+    const { one } = await blockedBy(old.does, { version: "0.1.0", limits: { attemptsPerTodo: 3 } });
+    assert.match(one?.reason ?? "", /was not done in 1 attempts by Codex 0\.1\.0/);
+  });
+
   test("one that is not there: how to install it", async () => {
     const blocked = await blockedBy(undefined);
     for (const { reason, hint } of [blocked.one, blocked.two].map((one) => one ?? { reason: "", hint: "" })) {

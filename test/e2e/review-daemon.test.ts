@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { appears, shimOf, until } from "../testing/agent-scripts.ts";
 import { startDaemon } from "../testing/daemon.ts";
 import { type GatedProject, makeGatedProject } from "../testing/gated.ts";
@@ -149,7 +150,8 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2,
     project.config({ initCommands: ["echo yes > started; sleep 600", "sleep 601"] });
     project.plan("unwanted", ["one"]);
     const daemon = await startDaemon(project);
-    await appears(started);
+    // The folder is not there at first, so it cannot be watched.
+    while (!existsSync(started)) await sleep(20);
     await succeeds(project, "delete", "unwanted", "--yes");
     assert.deepEqual(
       project.processes().filter((line) => line.includes("sleep")),

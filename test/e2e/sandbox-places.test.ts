@@ -125,36 +125,6 @@ test("what is named as readable can be read, and the rest of the home cannot", a
   assert.equal(seen(p, "notes.txt"), "shared\n");
 });
 
-test("a program that we know finds its login, which it may renew, and its settings, which it may not change", async () => {
-  const base = folder();
-  const program = join(base, "claude");
-  const lines = [
-    "#!/bin/sh",
-    'cat "$HOME/.claude/.credentials.json" "$HOME/.claude/settings.json" > login.txt',
-    'echo renewed > "$HOME/.claude/.credentials.json"',
-    'echo \'{"hooks": {}}\' > "$HOME/.claude/settings.json"',
-    'ls -A "$HOME" "$HOME/.codex" > others.txt 2>&1',
-    WORK.replace("cat > /dev/null\n", ""),
-  ];
-  writeFileSync(program, lines.join("\n"), { mode: 0o755 });
-  const p = project(base);
-  p.config({ agents: { test: { adapter: "claude", command: program, sandbox: "bwrap" } } });
-  for (const [file, text] of Object.entries({
-    ".claude/.credentials.json": "a login\n",
-    ".claude/settings.json": "{}\n",
-    ".claude/history.jsonl": "{}\n",
-    ".codex/auth.json": "another login\n",
-  })) {
-    mkdirSync(dirname(join(p.home, file)), { recursive: true });
-    writeFileSync(join(p.home, file), text);
-  }
-  await works(p);
-  assert.equal(seen(p, "login.txt"), "a login\n{}\n");
-  assert.equal(readFileSync(join(p.home, ".claude/.credentials.json"), "utf8"), "renewed\n");
-  assert.equal(readFileSync(join(p.home, ".claude/settings.json"), "utf8"), "{}\n");
-  assert.match(seen(p, "others.txt"), /\.codex': No such file/);
-});
-
 test("a readable folder that holds what is ours does not show that", async () => {
   const line = `${WORK}\nfind "$HOME/.local" "$HOME/run" > found.txt`;
   const p = project(folder(), { args: ["-c", line], readable: [".local", "run"] });

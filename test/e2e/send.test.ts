@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { startDaemon } from "../testing/daemon.ts";
 import { makeGatedProject } from "../testing/gated.ts";
 import { makeProject, type Project } from "../testing/project.ts";
+
+const STUB = fileURLToPath(new URL("../testing/stub-codex.mjs", import.meta.url));
 
 /** The runs of a plan whose prompt has these words, and how often. */
 function told(project: Project, id: string, words: string): Record<number, number> {
@@ -13,6 +16,17 @@ function told(project: Project, id: string, words: string): Record<number, numbe
     .filter(Number.isInteger);
   const counts = runs.map((run) => [run, project.runFile(id, run, "prompt.md").split(words).length - 1] as const);
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
+}
+
+/** Where `prloom show` says that the only message to a plan's agent is. */
+async function place(project: Project, id: string): Promise<string | undefined> {
+  const shown = await project.cli(["show", id]);
+  assert.equal(shown.code, 0, shown.stderr);
+  const { messages } = JSON.parse((await project.cli(["show", id, "--json"])).stdout);
+  assert.equal(messages.length, 1);
+  const found = /\(to its agent: (.+)\)/.exec(shown.stdout)?.[1];
+  assert.equal(found?.split(" ")[0], messages[0].state);
+  return found;
 }
 
 describe("with a dispatcher", () => {
@@ -34,18 +48,22 @@ describe("with a dispatcher", () => {
       thread.map((entry: { body: string }) => entry.body),
       ["the blue one"],
     );
+    assert.equal(await place(project, "p"), "waits for the next turn");
     await daemon.end("SIGKILL");
     assert.deepEqual(told(project, "p", "the blue one"), {});
     // The cut-off run is made again (run 2) and has it; the gate is shut, so it is cut off as well.
     const second = await startDaemon(project);
     await second.said("p", /worker started \(run 2/);
     assert.deepEqual(told(project, "p", "> the blue one"), { 2: 1 });
+    assert.equal(await place(project, "p"), "given with run 2");
     await second.end("SIGKILL");
+    assert.equal(await place(project, "p"), "waits for the next turn");
     open("p");
     const worked = await project.work();
     assert.equal(project.record("p").status, "review", worked.stdout);
     // Run 2 was thrown away with its tree; run 3 did the TODO, and no later one is told again.
     assert.deepEqual(told(project, "p", "the blue one"), { 2: 1, 3: 1 });
+    assert.equal(await place(project, "p"), "reached run 3");
     assert.equal(project.commits("p").length, 4);
   });
 
@@ -87,6 +105,25 @@ describe("without a dispatcher", () => {
     await project.work();
     assert.equal(project.record("p").status, "review");
     assert.deepEqual(told(project, "p", "> mind the\n> # heading"), { 1: 1 });
+  });
+
+  test("whoever does the work in the end gets it, and nobody else twice", async () => {
+    const codex = (behaviour: string) => ({ adapter: "codex", command: STUB, env: { BEHAVIOUR: behaviour } });
+    const agents = { first: codex("answers-429"), second: codex("work") };
+    const made = makeProject({ config: { agents, stages: { default: ["first", "second"] } } });
+    after(() => made.remove());
+    made.plan("p", ["one", "two"]);
+    await made.cli(["send", "p", "use blue"]);
+    assert.equal(await place(made, "p"), "waits for the next turn", "no dispatcher has looked at it yet");
+    const worked = await made.work();
+    assert.match(worked.stdout, /first was refused.+going on with second/);
+    assert.equal(made.record("p").status, "review", worked.stdout);
+    assert.deepEqual(told(made, "p", "> use blue"), { 1: 1, 2: 1 });
+    assert.equal(await place(made, "p"), "reached run 2");
+    writeFileSync(join(made.authority, "plans", "p", "messages.json"), "{ torn");
+    const shown = await made.cli(["show", "p"]);
+    assert.equal(shown.code, 0, shown.stderr);
+    assert.match(shown.stdout, /^note: .+messages\.json cannot be read: .+ move it away/m);
   });
 
   test("a plugin sees it first, and what that handles is not sent", async () => {

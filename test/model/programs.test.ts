@@ -9,6 +9,7 @@ import type { Script } from "../testing/model/script.ts";
 import { installProgram, type ProgramName } from "../testing/programs.ts";
 import { isolatedHome } from "../testing/programs-home.ts";
 import { finished } from "../testing/project.ts";
+import { thorough } from "../testing/thorough.ts";
 
 const PROMPT = "Please do all of the work.";
 
@@ -53,7 +54,9 @@ describe("a real program with the scripted model", { concurrency: 2, timeout: 12
   }
 
   for (const name of Object.keys(ARGUMENTS) as ProgramName[]) {
-    test(`${name} uses its own tools as the script says, step by step`, async (t) => {
+    // The suites of the two others show the same in the ordinary run.
+    const options = name === "opencode" || name === "gemini" ? thorough : {};
+    test(`${name} uses its own tools as the script says, step by step`, options, async (t) => {
       const program = await installProgram(name);
       if ("missing" in program) return t.skip(program.missing);
       const { model, base } = await start();

@@ -24,6 +24,8 @@ export interface RealAgent {
   readonly startSeconds: number;
   /** It loses conversations by itself: then it must be told all, and the work be done all the same. */
   readonly forgets?: true;
+  /** Each of its starts takes many seconds. */
+  readonly slow?: true;
 }
 
 /** A repository whose only agent is a real program that talks to a scripted model. */

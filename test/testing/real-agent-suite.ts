@@ -9,10 +9,7 @@ import type { ModelRequest } from "./model/model.ts";
 import type { Script } from "./model/script.ts";
 import { designs, fileOfTodo, forgetsTick, promptOf, triages, worksTodos } from "./model/stages.ts";
 import { type Bench, type BenchOptions, makeWorkshop, type RealAgent } from "./real-agent-bench.ts";
-
-/** Each run of a real program takes seconds; what only a thorough run of the tests needs is left to it. */
-const THOROUGH = process.env.PRLOOM_FULL === "1" || Number(process.env.PRLOOM_CHAOS_KILLS ?? 0) >= 100;
-const thorough = THOROUGH ? {} : { skip: "only in the thorough run: PRLOOM_FULL=1" };
+import { thorough } from "./thorough.ts";
 
 const GOOD: Script = [worksTodos()];
 const ONE_ATTEMPT = { attemptsPerTodo: 1 };
@@ -31,11 +28,14 @@ export function realAgentSuite(agent: RealAgent): void {
     trying("designs, works, is sent back, goes on with its conversation, and answers", { script: WHOLE }, (bench) =>
       wholeStory(bench, agent),
     );
-    trying("goes on after the dispatcher was ended and killed", { script: BUSY }, (bench) => interrupted(bench, agent));
+    const rest = agent.slow ? thorough : {};
+    trying("goes on after the dispatcher was ended and killed", { script: BUSY, ...rest }, (bench) =>
+      interrupted(bench, agent),
+    );
     trying("a refused key blocks the plan", { script: [{ steps: [{ fail: 401 }] }], limits: ONE_ATTEMPT }, refusedKey);
     for (const fail of [429, 529]) {
       const script = [{ steps: [fail === 429 ? { fail, retryAfter: 1 } : { fail }] }];
-      const skip = THOROUGH || agent.refusal === fail ? {} : thorough;
+      const skip = agent.refusal === fail ? rest : thorough;
       trying(`${fail}: waits, and loses no attempt`, { script, limits: ONE_ATTEMPT, ...skip }, refused);
     }
     const patience = { ...ONE_ATTEMPT, runTimeout: `${agent.startSeconds + 6}s` };

@@ -60,6 +60,10 @@ const thread = resumed ?? `thread-${starts}`;
 writeFileSync(join(home, `${thread}.known`), "");
 say({ type: "thread.started", thread_id: thread });
 say({ type: "turn.started" });
+if (behaviour === "answers-429") {
+  say({ type: "item.completed", item: { id: "item_0", type: "agent_message", text: "I begin." } });
+  fail(FAILURES[429]);
+}
 if (FAILURES[behaviour]) fail(FAILURES[behaviour]);
 if (behaviour === "hang") {
   appendFileSync(join(PRLOOM_WORKTREE, "half.txt"), "half\n");

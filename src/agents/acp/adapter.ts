@@ -2,6 +2,7 @@ import type { AdapterSpec } from "../adapter-spec.ts";
 import { earlierUsage } from "../earlier-usage.ts";
 import type { AgentAdapter } from "../port.ts";
 import { runAdapter } from "../run-events.ts";
+import { asSessionId } from "../session-id.ts";
 import { acpDialogue } from "./dialogue.ts";
 import { acpEnvironment, acpInvocation, acpPrompt, acpSessionMeta } from "./known.ts";
 
@@ -11,8 +12,9 @@ export function acpAdapter(spec: AdapterSpec): AgentAdapter {
     name: spec.name,
     resumes: true,
     start: (request) => {
-      const { cwd, env, prompt, sessionId, runDir } = request;
-      const place = { cwd, env, projectSettings: spec.projectSettings };
+      const { cwd, env, prompt, runDir, instructions, sandboxed = false } = request;
+      const sessionId = asSessionId(request.sessionId);
+      const place = { cwd, env, projectSettings: spec.projectSettings, instructions };
       return runAdapter(request, {
         invocation: acpInvocation(spec),
         env: acpEnvironment(spec.command, place),
@@ -21,6 +23,7 @@ export function acpAdapter(spec: AdapterSpec): AgentAdapter {
           cwd,
           prompt: sessionId === undefined ? acpPrompt(spec.command, place, prompt) : prompt,
           sessionId,
+          sandboxed,
           model: request.model ?? spec.model,
           costUsd: earlierUsage(runDir, sessionId).costUsd,
           meta: acpSessionMeta(spec.command, place),

@@ -3,16 +3,19 @@ import { type FormatWatch, formatWatch } from "../format-watch.ts";
 import { jsonLines } from "../json-lines.ts";
 import { asJson, asText, type Json } from "../json-value.ts";
 import type { AgentEvent, AgentMessage } from "../port.ts";
+import { asSessionId } from "../session-id.ts";
 import { type Asked, acpFailure } from "./failure.ts";
 import {
   answerLine,
   type Capabilities,
   type Choosing,
   capabilitiesOf,
+  isReading,
   type ModelChoice,
   modelChoiceOf,
   PROTOCOL_VERSION,
   permissionAnswer,
+  permissionQuestion,
   requestLine,
   UNKNOWN_METHOD,
 } from "./protocol.ts";
@@ -26,6 +29,8 @@ export interface AcpTalk {
   readonly prompt: string;
   readonly sessionId?: string | undefined;
   readonly model?: string | undefined;
+  /** Something keeps the agent in, so that it may do whatever it asks for. */
+  readonly sandboxed: boolean;
   /** What earlier runs of the same conversation cost. */
   readonly costUsd: number;
   /** Goes with the request for a session; only programs that prloom knows get any. */
@@ -123,8 +128,15 @@ class AcpDialogue implements Dialogue {
       const error = { code: UNKNOWN_METHOD, message: `prloom does not do ${method}.` };
       return { events: [], write: [answerLine(id, { error })] };
     }
-    const events = [...this.#taken(), ...this.#updates.asked(asJson(params.toolCall))];
-    return { events, write: [answerLine(id, { result: permissionAnswer(params) })] };
+    const toolCall = asJson(params.toolCall);
+    const events = [...this.#taken(), ...this.#updates.asked(toolCall)];
+    const told = this.#updates.toldOf(toolCall);
+    const answer = permissionAnswer(
+      params,
+      this.#talk.sandboxed ? "anything" : isReading(told) ? "reading" : "nothing",
+    );
+    if (!answer.allowed) events.push({ type: "waiting", question: permissionQuestion(told) });
+    return { events, write: [answerLine(id, { result: { outcome: answer.outcome } })] };
   }
 
   #update(update: Json): Heard | undefined {
@@ -175,15 +187,20 @@ class AcpDialogue implements Dialogue {
 
   #opened(result: Json): Heard {
     this.#sessionId = asText(result.sessionId) ?? this.#sessionId;
-    const events: AgentEvent[] = [{ type: "session", sessionId: this.#sessionId }];
+    const sessionId = asSessionId(this.#sessionId);
+    const events: AgentEvent[] = sessionId === undefined ? [] : [{ type: "session", sessionId }];
     const choice = modelChoiceOf(result);
-    const { model, sessionId } = this.#talk;
+    const { model } = this.#talk;
     if (model !== undefined && model !== choice?.current) return this.#choose(events, model, choice);
     this.#model = choice?.current ?? this.#model;
     this.#again = choice?.current === undefined ? undefined : choice.choose(this.#sessionId, choice.current);
     // Answered already, and yet to be told in part.
-    this.#retold = sessionId !== undefined && this.#capabilities.resume === "session/load";
+    this.#retold = this.#isLoaded();
     return { events, write: [this.#begin()] };
+  }
+
+  #isLoaded(): boolean {
+    return this.#talk.sessionId !== undefined && this.#capabilities.resume === "session/load";
   }
 
   /**
@@ -201,7 +218,7 @@ class AcpDialogue implements Dialogue {
     if (choice) {
       const { method, params } = choice.choose(this.#sessionId, model);
       this.#again = { method, params };
-      this.#retold = this.#talk.sessionId !== undefined && this.#capabilities.resume === "session/load";
+      this.#retold = this.#isLoaded();
       return { events, write: [this.#request("model", method, params)] };
     }
     // To work with another model than the one that was asked for would be a surprise on the bill.

@@ -1,14 +1,14 @@
 import { basename } from "node:path";
 import type { AdapterSpec } from "../adapter-spec.ts";
-import { firstFile } from "../instruction-file.ts";
-import { INSTRUCTION_FILES, openCodeEnvironment } from "../opencode/invocation.ts";
-import type { Invocation } from "../port.ts";
+import { openCodeEnvironment } from "../opencode/invocation.ts";
+import type { Instructions, Invocation } from "../port.ts";
 import { withInstructions } from "../repository-instructions.ts";
 
 export interface AcpPlace {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly projectSettings: boolean;
+  readonly instructions?: Instructions | undefined;
 }
 
 /** What is particular to a program that speaks ACP. */
@@ -19,25 +19,24 @@ interface KnownAgent {
   env(place: AcpPlace): Readonly<Record<string, string>>;
   /** Goes with the request for a session. */
   meta?(place: AcpPlace): unknown;
-  /** A repository's instructions that it leaves out together with its settings. */
-  readonly unread?: readonly string[];
+  /** It gets the repository's instructions as a file; others get them with the prompt. */
+  readonly readsFile?: true;
 }
 
 const KNOWN: Readonly<Record<string, KnownAgent>> = {
   gemini: {
     args: ["--acp"],
     env: ({ projectSettings }) => ({ GEMINI_CLI_TRUST_WORKSPACE: String(projectSettings) }),
-    unread: ["GEMINI.md", "AGENTS.md"],
   },
   opencode: {
     args: ["acp"],
-    env: ({ cwd, env, projectSettings }) =>
+    env: ({ env, projectSettings, instructions }) =>
       openCodeEnvironment({
-        cwd,
         projectSettings,
-        instructions: firstFile(cwd, INSTRUCTION_FILES),
+        instructions: instructions?.file,
         configContent: env.OPENCODE_CONFIG_CONTENT,
       }),
+    readsFile: true,
   },
   "claude-agent-acp": {
     args: [],
@@ -49,14 +48,15 @@ const KNOWN: Readonly<Record<string, KnownAgent>> = {
   "codex-acp": {
     args: [],
     env: ({ cwd, env, projectSettings }) => ({ CODEX_CONFIG: codexConfig(cwd, env.CODEX_CONFIG, projectSettings) }),
-    unread: ["AGENTS.md"],
   },
 };
 
 /** Said in so many words: a project that Codex knows nothing about may start programs. */
 function codexConfig(cwd: string, given: string | undefined, projectSettings: boolean): string {
   const projects = { [cwd]: { trust_level: projectSettings ? "trusted" : "untrusted" } };
-  return JSON.stringify({ ...parsed(given ?? "{}"), check_for_update_on_startup: false, projects });
+  // What the worktree says to agents is told even of a project that is not trusted.
+  const untold = projectSettings ? {} : { project_doc_max_bytes: 0, skills: { include_instructions: false } };
+  return JSON.stringify({ ...parsed(given ?? "{}"), check_for_update_on_startup: false, projects, ...untold });
 }
 
 function parsed(text: string): object {
@@ -91,6 +91,7 @@ export function acpSessionMeta(command: string, place: AcpPlace): unknown {
 
 /** The prompt of a new conversation, with the instructions that the program would leave out. */
 export function acpPrompt(command: string, place: AcpPlace, prompt: string): string {
-  const unread = place.projectSettings ? [] : (knownAgent(command)?.unread ?? []);
-  return withInstructions(prompt, place.cwd, unread);
+  const known = knownAgent(command);
+  const hasThem = known === undefined || known.readsFile || place.projectSettings;
+  return hasThem ? prompt : withInstructions(prompt, place.instructions);
 }

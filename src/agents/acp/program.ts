@@ -2,11 +2,14 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { claudeProgram } from "../claude/program.ts";
 import { codexProgram } from "../codex/program.ts";
+import { renewedTokens } from "../login-renewal.ts";
 import { openCodeProgram } from "../opencode/program.ts";
 import type { AgentProgram, HomeItem, Login, Surroundings } from "../program.ts";
+import { sessionArgs } from "../session-id.ts";
 
 const GEMINI_KEYS = ["GEMINI_API_KEY", "GOOGLE_API_KEY"] as const;
 const GEMINI_LOGIN = "oauth_creds.json";
+const GEMINI_TOKENS = [["access_token"], ["refresh_token"], ["id_token"], ["expiry_date"]];
 
 function geminiItems({ home }: Surroundings): HomeItem[] {
   const item = (name: string, kind: HomeItem["kind"]): HomeItem => {
@@ -42,6 +45,7 @@ export const geminiProgram: AgentProgram = {
   command: "gemini",
   versionArgs: ["--version"],
   least: "0.61.0",
+  instructionFiles: ["GEMINI.md", "AGENTS.md"],
   install: "npm install -g @google/gemini-cli",
   login: "gemini",
   variables: [
@@ -55,8 +59,9 @@ export const geminiProgram: AgentProgram = {
   ],
   homeItems: geminiItems,
   loginOf: geminiLogin,
+  renewedLogin: (before, after) => renewedTokens(before, after, GEMINI_TOKENS),
   openArgs: ({ sessionId, model }) => [
-    ...(sessionId === undefined ? [] : ["--resume", sessionId]),
+    ...sessionArgs("--resume", sessionId),
     ...(model === undefined ? [] : ["--model", model]),
   ],
 };

@@ -18,16 +18,45 @@ export function answerLine(id: unknown, answer: { readonly result: unknown } | {
   return JSON.stringify({ jsonrpc: "2.0", id, ...answer });
 }
 
-/**
- * What is answered when the agent asks whether it may: yes, this once. Nobody is there to be asked, and the sandbox is
- * what keeps it in; "always" would be written into settings that outlive the run.
- */
-export function permissionAnswer(params: Json): unknown {
+/** What an agent is allowed that asks: in a sandbox anything, elsewhere only what changes nothing. */
+export type Allowance = "anything" | "reading" | "nothing";
+
+export interface PermissionAnswer {
+  readonly allowed: boolean;
+  /** As the protocol has it. */
+  readonly outcome: Json;
+}
+
+/** Which option is taken, by its kind. "Always" would be written into settings that outlive the run. */
+const CHOICES: Readonly<Record<Allowance, readonly string[]>> = {
+  anything: ["allow_once", "allow_always", "reject_once", "reject_always"],
+  // Without a sandbox these settings are the user's own.
+  reading: ["allow_once", "reject_once"],
+  nothing: ["reject_once"],
+};
+
+/** What is answered when the agent asks whether it may. Nobody is there to be asked: what keeps it in decides. */
+export function permissionAnswer(params: Json, allowance: Allowance): PermissionAnswer {
   const options = asList(params.options);
-  const find = (kind: string): string | undefined =>
-    asText(options.find((option) => option.kind === kind && asText(option.optionId) !== undefined)?.optionId);
-  const optionId = find("allow_once") ?? find("allow_always") ?? find("reject_once") ?? find("reject_always");
-  return { outcome: optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
+  for (const kind of CHOICES[allowance]) {
+    const optionId = asText(options.find((option) => option.kind === kind && asText(option.optionId))?.optionId);
+    if (optionId === undefined) continue;
+    return { allowed: kind.startsWith("allow"), outcome: { outcome: "selected", optionId } };
+  }
+  return { allowed: false, outcome: { outcome: "cancelled" } };
+}
+
+const READING = new Set(["read", "search", "think"]);
+
+/** Whether a call only looks at something, as the agent says; it need not say anything. */
+export function isReading({ kind }: Json): boolean {
+  return READING.has(asText(kind) ?? "");
+}
+
+/** What a permission that was refused was about. */
+export function permissionQuestion({ kind, title }: Json): string {
+  const what = asText(title);
+  return `May ${asText(kind) ?? "a tool"} be used?${what === undefined ? "" : ` ${what}`}`;
 }
 
 /** What an agent told about itself. */

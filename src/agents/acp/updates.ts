@@ -53,6 +53,11 @@ export class UpdateReader {
     return [...this.flush(), ...this.#tool(toolCall, true)];
   }
 
+  /** All that was told about a call, whenever that was. */
+  toldOf(toolCall: Json): Json {
+    return { ...this.#tools.get(asText(toolCall.toolCallId) ?? "")?.told, ...present(toolCall) };
+  }
+
   /** The rest of a text that has no end of line. */
   flush(): readonly AgentEvent[] {
     const text = this.#text;

@@ -1,11 +1,9 @@
-import { join } from "node:path";
 import type { AdapterSpec } from "../adapter-spec.ts";
-import { firstFile } from "../instruction-file.ts";
 import type { AgentAdapter } from "../port.ts";
 import { receivedIn } from "../received.ts";
 import { runAdapter } from "../run-events.ts";
 import { claudeDialogue } from "./dialogue.ts";
-import { claudeEnvironment, claudeInvocation, INSTRUCTION_FILES } from "./invocation.ts";
+import { claudeEnvironment, claudeInvocation } from "./invocation.ts";
 
 /** Runs Claude Code. What is sent to a run reaches it before its next answer. */
 export function claudeAdapter(spec: AdapterSpec): AgentAdapter {
@@ -15,10 +13,9 @@ export function claudeAdapter(spec: AdapterSpec): AgentAdapter {
     receivedIn: (lines, sent) =>
       receivedIn(claudeDialogue({ program: spec.command, prompt: "", now: Date.now }), lines, sent),
     start: (request) => {
-      const { cwd, prompt, sessionId, sandboxed = false } = request;
+      const { prompt, sessionId, sandboxed = false } = request;
       const model = request.model ?? spec.model;
-      const file = firstFile(cwd, INSTRUCTION_FILES);
-      const instructions = file === undefined ? undefined : join(cwd, file);
+      const instructions = request.instructions?.file;
       return runAdapter(request, {
         invocation: claudeInvocation(spec, { model, sessionId, sandboxed, instructions }),
         env: claudeEnvironment(request.env, sandboxed),

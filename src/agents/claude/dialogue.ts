@@ -3,6 +3,7 @@ import { type FormatWatch, formatWatch } from "../format-watch.ts";
 import { jsonLines } from "../json-lines.ts";
 import { asJson, asList, asNumber, asText, type Json } from "../json-value.ts";
 import type { AgentEvent, AgentMessage } from "../port.ts";
+import { asSessionId } from "../session-id.ts";
 import { type Failure, limitEnd, resultFailure, retryFailure } from "./failure.ts";
 import { answerLine, interruptLine, questionOf, userLine, uuidOf } from "./messages.ts";
 import { UsageCounter } from "./usage.ts";
@@ -112,8 +113,8 @@ class ClaudeDialogue implements Dialogue {
   }
 
   #session({ session_id }: Json): AgentEvent[] {
-    const sessionId = asText(session_id);
-    if (sessionId === undefined || sessionId === "" || sessionId === this.#sessionId) return [];
+    const sessionId = asSessionId(session_id);
+    if (sessionId === undefined || sessionId === this.#sessionId) return [];
     this.#sessionId = sessionId;
     return [{ type: "session", sessionId }];
   }

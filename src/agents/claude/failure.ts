@@ -1,18 +1,18 @@
-import { classifyError } from "../error-kind.ts";
+import { classifyError, isLasting } from "../error-kind.ts";
 import { asJson, asNumber, asText, type Json } from "../json-value.ts";
 import type { AgentEvent, ErrorKind } from "../port.ts";
 
 export type Failure = Extract<AgentEvent, { type: "error" }>;
 
 /** Claude Code's own names for what went wrong. */
-const BY_CODE: Readonly<Record<string, ErrorKind>> = {
-  authentication_failed: "auth",
-  oauth_org_not_allowed: "auth",
-  billing_error: "quota",
-  rate_limit: "rate-limit",
-  overloaded: "overloaded",
-  server_error: "overloaded",
-};
+const BY_CODE: ReadonlyMap<string, ErrorKind> = new Map([
+  ["authentication_failed", "auth"],
+  ["oauth_org_not_allowed", "auth"],
+  ["billing_error", "quota"],
+  ["rate_limit", "rate-limit"],
+  ["overloaded", "overloaded"],
+  ["server_error", "overloaded"],
+]);
 
 /** A `system` line that says that the provider refused and is asked again. */
 export function retryFailure(line: Json): Failure {
@@ -20,7 +20,7 @@ export function retryFailure(line: Json): Failure {
   const status = asNumber(line.error_status);
   const wait = asNumber(line.retry_delay_ms);
   const reason = status === undefined ? "no answer" : `status ${status}`;
-  const known = BY_CODE[code] ?? classifyError({ text: code, ...(status === undefined ? {} : { status }) }).kind;
+  const known = BY_CODE.get(code) ?? classifyError({ text: code, ...(status === undefined ? {} : { status }) }).kind;
   return {
     type: "error",
     message: `The provider refused (${reason}, ${code}); attempt ${asNumber(line.attempt) ?? 1}.`,
@@ -45,8 +45,8 @@ export function resultFailure(line: Json, { code, resetsAt, now }: Circumstances
   const message = asText(line.result) || errors.join("; ") || asText(line.subtype) || "The run failed.";
   const status = asNumber(line.api_error_status);
   const { kind, retryAfterMs } = classifyError({ text: message, now, ...(status === undefined ? {} : { status }) });
-  const named = code === undefined ? undefined : BY_CODE[code];
-  const limited = resetsAt !== undefined && resetsAt > now;
+  const named = code === undefined || isLasting(status) ? undefined : BY_CODE.get(code);
+  const limited = resetsAt !== undefined && resetsAt > now && !isLasting(status);
   return {
     type: "error",
     message,

@@ -1,5 +1,6 @@
 import type { AdapterSpec } from "../adapter-spec.ts";
 import type { Invocation } from "../port.ts";
+import { sessionArgs } from "../session-id.ts";
 
 export interface ClaudeStart {
   readonly model?: string | undefined;
@@ -9,12 +10,9 @@ export interface ClaudeStart {
   readonly instructions?: string | undefined;
 }
 
-/** Files with a repository's instructions; the first that is there is read. */
-export const INSTRUCTION_FILES = ["CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md"] as const;
-
 /** How Claude Code is started without its interface; prompt and messages come on stdin, a line of JSON each. */
 export function claudeInvocation(spec: AdapterSpec, start: ClaudeStart): Invocation {
-  const { model, sessionId, instructions } = start;
+  const { model, instructions } = start;
   const args = [
     ...["-p", "--output-format", "stream-json", "--verbose", "--input-format", "stream-json"],
     // What it was sent comes back when it becomes a part of the conversation.
@@ -22,7 +20,7 @@ export function claudeInvocation(spec: AdapterSpec, start: ClaudeStart): Invocat
     // Without this a repository's hooks and servers run without a question.
     ...["--setting-sources", spec.projectSettings ? "user,project" : "user"],
     ...permissions(start.sandboxed),
-    ...(sessionId === undefined ? [] : ["--resume", sessionId]),
+    ...sessionArgs("--resume", start.sessionId),
     ...(model === undefined ? [] : ["--model", model]),
     // They go with the settings, although they are only read.
     ...(instructions === undefined || spec.projectSettings ? [] : ["--append-system-prompt-file", instructions]),

@@ -2,7 +2,9 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { asJson, type Json } from "../json-value.ts";
+import { renewedTokens } from "../login-renewal.ts";
 import type { AgentProgram, HomeItem, Login, Surroundings } from "../program.ts";
+import { sessionArgs } from "../session-id.ts";
 
 /** Claude Code's folder, and its file of settings and state, which lies beside it unless a variable has moved the folder. */
 function placesOf({ home, env }: Surroundings): { readonly folder: string; readonly state: string } {
@@ -18,6 +20,11 @@ const KEYS = ["CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TO
 const ELSEWHERE = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"] as const;
 
 const FOLDER_ITEMS = ["settings.json", "CLAUDE.md", "agents", "commands", "skills", "hooks", "output-styles"] as const;
+
+const TOKENS = ["accessToken", "refreshToken", "expiresAt", "refreshTokenExpiresAt"].map((key) => [
+  "claudeAiOauth",
+  key,
+]);
 
 function homeItems(where: Surroundings): HomeItem[] {
   const { folder, state } = placesOf(where);
@@ -64,6 +71,7 @@ export const claudeProgram: AgentProgram = {
   command: "claude",
   versionArgs: ["--version"],
   least: "2.1.325",
+  instructionFiles: ["CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md"],
   install: "npm install -g @anthropic-ai/claude-code",
   login: "claude auth login",
   placeVariables: ["CLAUDE_CONFIG_DIR"],
@@ -89,8 +97,9 @@ export const claudeProgram: AgentProgram = {
   ],
   homeItems,
   loginOf,
+  renewedLogin: (before, after) => renewedTokens(before, after, TOKENS),
   openArgs: ({ sessionId, model }) => [
-    ...(sessionId === undefined ? [] : ["--resume", sessionId]),
+    ...sessionArgs("--resume", sessionId),
     ...(model === undefined ? [] : ["--model", model]),
   ],
 };

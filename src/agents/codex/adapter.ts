@@ -5,8 +5,8 @@ import { earlierUsage } from "../earlier-usage.ts";
 import type { AgentAdapter, AgentRequest } from "../port.ts";
 import { withInstructions } from "../repository-instructions.ts";
 import { runAdapter } from "../run-events.ts";
+import { asSessionId } from "../session-id.ts";
 import { codexDialogue } from "./dialogue.ts";
-
 import { codexInvocation } from "./invocation.ts";
 
 /** Runs OpenAI's Codex. */
@@ -15,7 +15,8 @@ export function codexAdapter(spec: AdapterSpec): AgentAdapter {
     name: spec.name,
     resumes: true,
     start: (request) => {
-      const { sessionId, sandboxed = false } = request;
+      const { sandboxed = false } = request;
+      const sessionId = asSessionId(request.sessionId);
       const model = request.model ?? spec.model;
       const folders = [request.cwd, realPath(request.cwd)];
       return runAdapter(request, {
@@ -33,8 +34,9 @@ export function codexAdapter(spec: AdapterSpec): AgentAdapter {
 }
 
 /** Of a project that is not trusted Codex does not even read the instructions; a conversation that goes on has them. */
-function promptOf({ prompt, cwd, sessionId }: AgentRequest, { projectSettings }: AdapterSpec): string {
-  return projectSettings || sessionId !== undefined ? prompt : withInstructions(prompt, cwd, ["AGENTS.md"]);
+function promptOf({ prompt, sessionId, instructions }: AgentRequest, { projectSettings }: AdapterSpec): string {
+  const hasThem = projectSettings || asSessionId(sessionId) !== undefined;
+  return hasThem ? prompt : withInstructions(prompt, instructions);
 }
 
 /** A folder that is not there is told by whoever tries to start in it. */

@@ -4,6 +4,7 @@ import { type FormatWatch, formatWatch } from "../format-watch.ts";
 import { jsonLines } from "../json-lines.ts";
 import { asCount, asJson, asText, type Json } from "../json-value.ts";
 import type { AgentEvent } from "../port.ts";
+import { asSessionId } from "../session-id.ts";
 import { codexFailure, codexRefusal } from "./failure.ts";
 import { itemReader } from "./items.ts";
 
@@ -86,9 +87,7 @@ class CodexDialogue implements Dialogue {
   #object(value: Json): Heard | undefined {
     switch (value.type) {
       case "thread.started":
-        return typeof value.thread_id === "string"
-          ? { events: [{ type: "session", sessionId: value.thread_id }] }
-          : undefined;
+        return typeof value.thread_id === "string" ? { events: sessionEvents(value.thread_id) } : undefined;
       case "turn.started":
         this.#items.turnStarted();
         return NOTHING_HEARD;
@@ -120,6 +119,11 @@ class CodexDialogue implements Dialogue {
     if (input === 0 && output === 0) return NOTHING_HEARD;
     return { events: [{ type: "usage", model: this.#hearing.model, input, output, cached }] };
   }
+}
+
+function sessionEvents(threadId: string): AgentEvent[] {
+  const sessionId = asSessionId(threadId);
+  return sessionId === undefined ? [] : [{ type: "session", sessionId }];
 }
 
 function messageIn(value: unknown): string {

@@ -17,18 +17,38 @@ export function codexFailure(message: string, now: number): Failure {
 /** Its own words, which no other program uses. */
 const OWN_WORDS: readonly (readonly [Failure["kind"], RegExp])[] = [
   ["quota", /^to use codex with your chatgpt plan/i],
-  ["overloaded", /model is at capacity/i],
+  ["overloaded", /^(?:selected )?model is at capacity/i],
   ["auth", /^missing environment variable/i],
-  ["network", /stream disconnected|connection failed/i],
+];
+
+/** Before what ended an answer too early, which may be the line, or the provider's own reason. */
+const BROKEN_OFF = /^(?:stream disconnected before completion|connection failed)(?:: |$)/i;
+
+const BY_REASON: readonly (readonly [Failure["kind"], RegExp])[] = [
+  [
+    "network",
+    /^(?:$|(?:the )?(?:response )?stream (?:closed|dropped|ended)|idle timeout|websocket|error (?:sending|decoding)|transport|connection|broken pipe|unexpected eof)/i,
+  ],
+  ["overloaded", /^(?:an error occurred while processing|the server had an error)/i],
 ];
 
 function known(text: string, now: number): KnownError {
-  const own = OWN_WORDS.find(([, pattern]) => pattern.test(text))?.[0];
-  if (own !== undefined) return { kind: own };
   const status = STATUS.exec(text)?.[1];
-  const kind = classifyError({ text, now, ...(status === undefined ? {} : { status: Number(status) }) });
+  const kind = status === undefined ? knownByWords(text, now) : classifyError({ text, now, status: Number(status) });
   const again = againAt(text, now);
   return again === undefined ? kind : { ...kind, retryAfterMs: again - now };
+}
+
+function knownByWords(text: string, now: number): KnownError {
+  const own = kindIn(OWN_WORDS, text);
+  if (own !== undefined) return { kind: own };
+  const known = classifyError({ text, now });
+  if (known.kind !== "other" || !BROKEN_OFF.test(text)) return known;
+  return { kind: kindIn(BY_REASON, text.replace(BROKEN_OFF, "")) ?? "other" };
+}
+
+function kindIn(table: readonly (readonly [Failure["kind"], RegExp])[], text: string): Failure["kind"] | undefined {
+  return table.find(([, pattern]) => pattern.test(text))?.[0];
 }
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];

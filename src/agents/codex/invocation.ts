@@ -1,5 +1,6 @@
 import type { AdapterSpec } from "../adapter-spec.ts";
 import type { Invocation } from "../port.ts";
+import { asSessionId } from "../session-id.ts";
 
 export interface CodexStart {
   /** The working directory under every name that it has: as given, and with links resolved. */
@@ -9,6 +10,12 @@ export interface CodexStart {
   readonly sandboxed: boolean;
 }
 
+/**
+ * What keeps the model from being told what stands in the worktree: skills are told even of a project that is not
+ * trusted, and have no switch of their own; instructions are, where Codex runs as a server.
+ */
+const UNTOLD = ["skills.include_instructions=false", "project_doc_max_bytes=0"] as const;
+
 /** How Codex is started without its interface; the prompt comes on stdin. */
 export function codexInvocation(spec: AdapterSpec, start: CodexStart): Invocation {
   const options = [
@@ -16,12 +23,14 @@ export function codexInvocation(spec: AdapterSpec, start: CodexStart): Invocatio
     ...["--disable", "plugins"],
     ...["-c", "check_for_update_on_startup=false"],
     ...["-c", `projects=${trust(start.folders, spec.projectSettings)}`],
+    ...(spec.projectSettings ? [] : UNTOLD.flatMap((setting) => ["-c", setting])),
     // Its own sandbox can do nothing inside ours, and refuses every command.
     ...(start.sandboxed ? ["--dangerously-bypass-approvals-and-sandbox"] : ["--sandbox", "workspace-write"]),
     ...(start.model === undefined ? [] : ["--model", start.model]),
     ...(spec.args ?? []),
   ];
-  const task = start.sessionId === undefined ? ["-"] : ["resume", start.sessionId, "-"];
+  const sessionId = asSessionId(start.sessionId);
+  const task = sessionId === undefined ? ["-"] : ["resume", sessionId, "-"];
   return { program: spec.command, args: ["exec", "--json", ...options, ...task] };
 }
 

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { renewedTokens } from "../login-renewal.ts";
 import type { AgentProgram, Login, Surroundings } from "../program.ts";
+import { sessionArgs } from "../session-id.ts";
 
 /** Codex keeps everything in one folder, which a variable may move. */
 function codexHome({ home, env }: Surroundings): string {
@@ -16,12 +18,15 @@ function loginOf(where: Surroundings): Login {
   return { state: "no", how: `there is no ${join(folder, "auth.json")}, and CODEX_API_KEY is not set` };
 }
 
+const TOKENS = [["tokens", "id_token"], ["tokens", "access_token"], ["tokens", "refresh_token"], ["last_refresh"]];
+
 /** What prloom knows about OpenAI's Codex. */
 export const codexProgram: AgentProgram = {
   title: "Codex",
   command: "codex",
   versionArgs: ["--version"],
   least: "0.166.0",
+  instructionFiles: ["AGENTS.md"],
   install: "npm install -g @openai/codex",
   login: "codex login",
   // Codex itself takes no other key from the environment; a provider in its config.toml usually names the second.
@@ -37,8 +42,9 @@ export const codexProgram: AgentProgram = {
     ];
   },
   loginOf,
+  renewedLogin: (before, after) => renewedTokens(before, after, TOKENS),
   openArgs: ({ sessionId, model }) => [
-    ...(sessionId === undefined ? [] : ["resume", sessionId]),
+    ...sessionArgs("resume", sessionId),
     ...(model === undefined ? [] : ["--model", model]),
   ],
 };

@@ -1,9 +1,8 @@
 import type { AdapterSpec } from "../adapter-spec.ts";
-import { firstFile } from "../instruction-file.ts";
 import type { AgentAdapter } from "../port.ts";
 import { runAdapter } from "../run-events.ts";
 import { openCodeDialogue } from "./dialogue.ts";
-import { INSTRUCTION_FILES, openCodeEnvironment, openCodeInvocation } from "./invocation.ts";
+import { openCodeEnvironment, openCodeInvocation } from "./invocation.ts";
 
 /** Runs OpenCode. It takes no messages while it works: what is sent waits for the next turn. */
 export function openCodeAdapter(spec: AdapterSpec): AgentAdapter {
@@ -11,14 +10,13 @@ export function openCodeAdapter(spec: AdapterSpec): AgentAdapter {
     name: spec.name,
     resumes: true,
     start: (request) => {
-      const { cwd, stage, sessionId, sandboxed = false } = request;
+      const { stage, sessionId, sandboxed = false } = request;
       const model = request.model ?? spec.model;
       return runAdapter(request, {
         invocation: openCodeInvocation(spec, { stage, model, sessionId, sandboxed }),
         env: openCodeEnvironment({
-          cwd,
           projectSettings: spec.projectSettings,
-          instructions: firstFile(cwd, INSTRUCTION_FILES),
+          instructions: request.instructions?.file,
           configContent: request.env.OPENCODE_CONFIG_CONTENT,
         }),
         dialogue: openCodeDialogue({ program: spec.command, model: model ?? "default", now: Date.now }),

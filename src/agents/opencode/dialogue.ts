@@ -4,6 +4,7 @@ import { type FormatWatch, formatWatch } from "../format-watch.ts";
 import { jsonLines } from "../json-lines.ts";
 import { asCount, asJson, asNumber, asText, type Json } from "../json-value.ts";
 import type { AgentEvent } from "../port.ts";
+import { asSessionId } from "../session-id.ts";
 import { type Failure, failureOf, saidFailure, withoutClass } from "./failure.ts";
 import { type LogLine, readLogLine } from "./log-line.ts";
 
@@ -53,8 +54,8 @@ class OpenCodeDialogue implements Dialogue {
   }
 
   #session({ sessionID }: Json): AgentEvent[] {
-    const sessionId = asText(sessionID);
-    if (sessionId === undefined || sessionId === "" || sessionId === this.#sessionId) return [];
+    const sessionId = asSessionId(sessionID);
+    if (sessionId === undefined || sessionId === this.#sessionId) return [];
     this.#sessionId = sessionId;
     return [{ type: "session", sessionId }];
   }

@@ -4,6 +4,13 @@ import type { AgentEvent } from "../port.ts";
 
 export type Failure = Extract<AgentEvent, { type: "error" }>;
 
+/** OpenCode's own names for what went wrong. */
+const BY_NAME: ReadonlyMap<string, Failure["kind"]> = new Map([
+  ["ProviderAuthError", "auth"],
+  ["ContextOverflowError", "other"],
+  ["MessageOutputLengthError", "other"],
+]);
+
 /** What an `error` line of OpenCode says. */
 export function failureOf(error: Json, now: number): Failure {
   const data = asJson(error.data);
@@ -20,7 +27,7 @@ export function failureOf(error: Json, now: number): Failure {
   return {
     type: "error",
     message: message === "" ? name : message,
-    kind: name === "ProviderAuthError" ? "auth" : kind,
+    kind: BY_NAME.get(name) ?? kind,
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
   };
 }

@@ -1,7 +1,7 @@
-import { join } from "node:path";
 import type { AdapterSpec } from "../adapter-spec.ts";
 import { asJson } from "../json-value.ts";
 import type { Invocation, Stage } from "../port.ts";
+import { asSessionId } from "../session-id.ts";
 
 export interface OpenCodeStart {
   readonly stage: Stage;
@@ -12,6 +12,7 @@ export interface OpenCodeStart {
 
 /** How OpenCode is started without its interface; the prompt comes on stdin. */
 export function openCodeInvocation(spec: AdapterSpec, start: OpenCodeStart): Invocation {
+  const sessionId = asSessionId(start.sessionId);
   const options = [
     ...["--format", "json"],
     // It says nothing about a provider that refuses, and tries again in silence: only its log tells.
@@ -19,20 +20,16 @@ export function openCodeInvocation(spec: AdapterSpec, start: OpenCodeStart): Inv
     // In a sandbox nobody has to be asked. Elsewhere what would be asked is refused: writing outside the worktree.
     ...(start.sandboxed ? ["--auto"] : []),
     // Without a title it asks a model for one.
-    ...(start.sessionId === undefined ? ["--title", `prloom ${start.stage}`] : ["--session", start.sessionId]),
+    ...(sessionId === undefined ? ["--title", `prloom ${start.stage}`] : ["--session", sessionId]),
     ...(start.model === undefined ? [] : ["--model", start.model]),
     ...(spec.args ?? []),
   ];
   return { program: spec.command, args: ["run", ...options] };
 }
 
-/** Files with a repository's instructions, in the order in which OpenCode looks for them; it takes the first. */
-export const INSTRUCTION_FILES = ["AGENTS.md", "CLAUDE.md", "CONTEXT.md"] as const;
-
 export interface OpenCodeSurroundings {
-  readonly cwd: string;
   readonly projectSettings: boolean;
-  /** The first of INSTRUCTION_FILES that is there. */
+  /** A file with the repository's instructions, absolute. */
   readonly instructions?: string | undefined;
   /** OPENCODE_CONFIG_CONTENT as the user set it. */
   readonly configContent?: string | undefined;
@@ -49,11 +46,11 @@ export function openCodeEnvironment(around: OpenCodeSurroundings): Record<string
   };
 }
 
-function configOf({ cwd, projectSettings, instructions, configContent }: OpenCodeSurroundings): object {
+function configOf({ projectSettings, instructions, configContent }: OpenCodeSurroundings): object {
   const given = asJson(parsed(configContent ?? "{}"));
   const own = Array.isArray(given.instructions) ? given.instructions : [];
   // The switch for settings takes the instructions with it, which are only read.
-  const read = projectSettings || instructions === undefined ? own : [...own, join(cwd, instructions)];
+  const read = projectSettings || instructions === undefined ? own : [...own, instructions];
   return {
     ...given,
     ...(read.length === 0 ? {} : { instructions: read }),

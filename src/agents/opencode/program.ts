@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { renewedTokens } from "../login-renewal.ts";
 import type { AgentProgram, HomeItem, Login, Surroundings } from "../program.ts";
+import { sessionArgs } from "../session-id.ts";
 
 /**
  * Where OpenCode looks for a repository's settings, relative to the worktree and to every folder above it up to the root
@@ -37,6 +39,12 @@ function placesOf({ home, env }: Surroundings): { readonly config: string; reado
   return { config: join(config, "opencode"), data: join(data, "opencode") };
 }
 
+/** Of providers, and of MCP servers, which have a file of their own. */
+const TOKENS = [
+  ...["access", "refresh", "expires"].map((key) => ["*", key]),
+  ...["accessToken", "refreshToken", "expiresAt"].map((key) => ["*", "tokens", key]),
+];
+
 function homeItems(where: Surroundings): HomeItem[] {
   const { config, data } = placesOf(where);
   return [
@@ -63,6 +71,7 @@ export const openCodeProgram: AgentProgram = {
   title: "OpenCode",
   command: "opencode",
   projectCode: OPENCODE_PROJECT_SETTINGS,
+  instructionFiles: ["AGENTS.md", "CLAUDE.md", "CONTEXT.md"],
   versionArgs: ["--version"],
   least: "1.18.33",
   install: "npm install -g opencode-ai",
@@ -78,8 +87,9 @@ export const openCodeProgram: AgentProgram = {
   ],
   homeItems,
   loginOf,
+  renewedLogin: (before, after) => renewedTokens(before, after, TOKENS),
   openArgs: ({ sessionId, model }) => [
-    ...(sessionId === undefined ? [] : ["--session", sessionId]),
+    ...sessionArgs("--session", sessionId),
     ...(model === undefined ? [] : ["--model", model]),
   ],
 };

@@ -40,6 +40,29 @@ export const BASE_ARGS: readonly string[] = [
   ...KERNEL_FILES,
 ];
 
+/** What this machine's bwrap can do beyond the rest; older ones and those that are setuid cannot. */
+export interface BwrapFeatures {
+  /** No further user namespaces inside: in one of its own an ordinary agent could mount a cgroup, and end what is in it. */
+  readonly seals: boolean;
+  /** Folders in memory have a size that they cannot exceed. */
+  readonly sizes: boolean;
+}
+
+/** Arguments that go before all others. */
+export function sealArgs({ seals }: BwrapFeatures): readonly string[] {
+  return seals ? ["--unshare-user", "--disable-userns"] : [];
+}
+
+/** Where programs put large files; all other folders in memory are only there to hide something. */
+const ROOMY = ["/tmp", "/var/tmp"];
+const SMALL_BYTES = 64 * 1024 * 1024;
+
+/** How large a folder in memory may grow; the kernel's own limit, for each half of all memory, is more than there is. */
+function sizeArgs(path: string, memoryBytes: number): readonly string[] {
+  const bytes = ROOMY.includes(path) ? Math.floor(memoryBytes / 4) : Math.min(SMALL_BYTES, memoryBytes);
+  return ["--size", String(bytes)];
+}
+
 const RANK = { empty: 0, link: 1, read: 2, write: 3 } as const;
 
 /** Whether `path` is `folder` or lies below it. */
@@ -85,10 +108,10 @@ function isNeedless(mount: Mount, around: Mount | undefined): boolean {
   return mount.kind !== "write" && isVisible(around);
 }
 
-function argsOf(mount: Mount): string[] {
+function argsOf(mount: Mount, memoryBytes: number | undefined): string[] {
   switch (mount.kind) {
     case "empty":
-      return ["--tmpfs", mount.path];
+      return [...(memoryBytes === undefined ? [] : sizeArgs(mount.path, memoryBytes)), "--tmpfs", mount.path];
     case "read":
       return ["--ro-bind", mount.from ?? mount.path, mount.path];
     case "write":
@@ -98,11 +121,12 @@ function argsOf(mount: Mount): string[] {
   }
 }
 
-/** What bwrap is started with; `mounts` are in order. */
-export function sandboxArgs(mounts: readonly Mount[]): string[] {
+/** What bwrap is started with; `mounts` are in order, `memoryBytes` is all that the machine has. */
+export function sandboxArgs(mounts: readonly Mount[], features: BwrapFeatures, memoryBytes: number): string[] {
   // At the end: until then, mount points are made in them.
   const seals = mounts.flatMap((mount) =>
     mount.kind === "empty" && mount.sealed === true ? ["--remount-ro", mount.path] : [],
   );
-  return [...BASE_ARGS, ...mounts.flatMap(argsOf), ...seals];
+  const size = features.sizes ? memoryBytes : undefined;
+  return [...sealArgs(features), ...BASE_ARGS, ...mounts.flatMap((mount) => argsOf(mount, size)), ...seals];
 }

@@ -3,7 +3,7 @@ import { arrangeMounts, type Mount } from "./args.ts";
 
 /** Everything that decides how a run sees the machine. Paths are absolute, without links, and exist. */
 export interface SandboxPlan {
-  /** Where the home is seen, and the folder that is kept for this plan and agent. */
+  /** Where the home is seen, and the folder that is kept for this plan, agent and stage. */
   readonly home: { readonly path: string; readonly from: string };
   /** Seen at `.cache` of the home; kept for the repository. */
   readonly cache: string;
@@ -33,8 +33,8 @@ export interface SandboxPlan {
   readonly masked: readonly { readonly path: string; readonly isFolder: boolean }[];
   /** What is to be read though it lies in a folder that is hidden. */
   readonly places: readonly Mount[];
-  /** Files that the program itself may change: where they lie, and where it looks for them. */
-  readonly logins: readonly { readonly from: string; readonly path: string }[];
+  /** Copies of the user's folders with configuration: where they lie, and where the program looks for them. */
+  readonly configuration: readonly { readonly from: string; readonly path: string }[];
 }
 
 /** Pure: all mounts of a run, in order. */
@@ -52,7 +52,7 @@ export function layoutSandbox(plan: SandboxPlan): Mount[] {
     ...plan.sealed.map((path): Mount => ({ kind: "empty", path, sealed: true })),
     write(home.path, home.from),
     write(join(home.path, ".cache"), plan.cache),
-    ...plan.logins.map(({ path, from }) => write(path, from)),
+    ...plan.configuration.map(({ path, from }) => read(path, from)),
     write(commonDir, repository.shadow),
     read(objectsAt, repository.objects),
     // Its own alternates are in the shadow already; relative ones would be looked for in the wrong place.

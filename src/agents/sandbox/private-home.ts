@@ -1,43 +1,12 @@
-import { lstatSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
 import { cp } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
-import { isMissing } from "../../kernel/files.ts";
+import { join, relative } from "node:path";
+import { ensureDir, isMissing } from "../../kernel/files.ts";
 import type { HomeItem } from "../program.ts";
 import { type Mount, mountAround } from "./args.ts";
-
-/**
- * Makes `<root>/<below>` a real folder, and everything between. The agent could put links there in an earlier run: with our
- * rights they must not be followed, so whatever is no folder is removed.
- */
-export function ensureFolderNoFollow(root: string, below: string): string {
-  let path = root;
-  for (const part of below.split(sep).filter((one) => one !== "")) {
-    path = join(path, part);
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (stat?.isDirectory()) continue;
-    if (stat) rmSync(path, { force: true });
-    mkdirSync(path, { mode: 0o700 });
-  }
-  return path;
-}
-
-/** Makes `<root>/<below>` a real file; one that is there stays as it is. */
-function ensureFileNoFollow(root: string, below: string): void {
-  const path = join(ensureFolderNoFollow(root, folderOf(below)), below.split(sep).at(-1) ?? "");
-  if (lstatSync(path, { throwIfNoEntry: false })?.isFile()) return;
-  rmSync(path, { recursive: true, force: true });
-  writeFileSync(path, "", { mode: 0o600 });
-}
-
-function ensureLinkNoFollow(root: string, below: string, to: string): void {
-  const path = join(ensureFolderNoFollow(root, folderOf(below)), below.split(sep).at(-1) ?? "");
-  rmSync(path, { recursive: true, force: true });
-  symlinkSync(to, path);
-}
-
-function folderOf(below: string): string {
-  return dirname(below) === "." ? "" : dirname(below);
-}
+import { ensureFile, ensureFolder, ensureLink, placeFile, removeFrom } from "./held-folder.ts";
+import { realOf } from "./places.ts";
 
 /**
  * Makes the places where something is mounted in folders that agents write to and that are kept. bwrap would make them
@@ -52,30 +21,70 @@ export function prepareMountPoints(mounts: readonly Mount[]): Mount[] {
     const root = around.from ?? around.path;
     const below = relative(around.path, mount.path);
     if (mount.kind === "link") {
-      ensureLinkNoFollow(root, below, mount.to);
+      ensureLink(root, below, mount.to);
       return false;
     }
     const isFolder = mount.kind === "empty" || statSync(mount.from ?? mount.path).isDirectory();
-    if (isFolder) ensureFolderNoFollow(root, below);
-    else ensureFileNoFollow(root, below);
+    if (isFolder) ensureFolder(root, below);
+    else ensureFile(root, below);
     return true;
   });
 }
 
-/** Brings the user's configuration of a program into the private home, anew: what an agent made of the last copy is gone. */
-export async function copyConfig(home: string, items: readonly HomeItem[]): Promise<void> {
-  for (const item of items) {
-    if (item.kind !== "config") continue;
-    const below = relative(home, join(home, item.to));
-    const folder = ensureFolderNoFollow(home, folderOf(below));
-    const to = join(folder, below.split(sep).at(-1) ?? "");
-    rmSync(to, { recursive: true, force: true });
-    await copyPlain(item.from, to);
+/** A login of the user that a private home has a copy of. */
+export interface CopiedLogin {
+  /** The user's file, without links. */
+  readonly from: string;
+  /** Where the copy lies, relative to the home. */
+  readonly to: string;
+  /** Of what was copied. */
+  readonly hash: string;
+}
+
+export interface Furnishing {
+  /** The private home, and a new folder for copies that are shown in it; that one no agent can write to. */
+  readonly home: string;
+  readonly overlays: string;
+  readonly items: readonly HomeItem[];
+}
+
+export interface Furnished {
+  /** Folders to be laid over the home, to be read only; `to` is relative to that. */
+  readonly folders: readonly { readonly from: string; readonly to: string }[];
+  readonly logins: readonly CopiedLogin[];
+}
+
+/**
+ * Brings the user's configuration and login of a program into its private home, anew: what an agent made of the last copy is
+ * gone. Files are copies in the home, since programs replace them; a folder is a copy elsewhere that is laid over.
+ */
+export async function furnishHome({ home, overlays, items }: Furnishing): Promise<Furnished> {
+  const folders: Furnished["folders"][number][] = [];
+  const logins: CopiedLogin[] = [];
+  ensureDir(overlays);
+  for (const { from, to, kind } of items) {
+    const real = realOf(from);
+    const stat = real === undefined ? undefined : statSync(real, { throwIfNoEntry: false });
+    if (real !== undefined && stat?.isDirectory() && kind === "config") {
+      const copy = join(overlays, String(folders.length));
+      await copyFolder(real, copy);
+      folders.push({ from: copy, to });
+    } else if (real !== undefined && stat?.isFile()) {
+      const data = readFileSync(real);
+      placeFile(home, to, data);
+      if (kind === "login") logins.push({ from: real, to, hash: hashOf(data) });
+    } else removeFrom(home, to);
   }
+  return { folders, logins };
+}
+
+export function hashOf(data: string | Uint8Array): string {
+  return createHash("sha256").update(data).digest("hex");
 }
 
 /** Links are resolved: people keep their configuration elsewhere and link to it, and there the agent cannot look. */
-async function copyPlain(from: string, to: string): Promise<void> {
+async function copyFolder(from: string, to: string): Promise<void> {
+  ensureDir(to);
   try {
     await cp(from, to, { recursive: true, dereference: true, filter: isPlain });
   } catch (error) {

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { readTextIfExists } from "../../kernel/files.ts";
-import { BASE_ARGS } from "./args.ts";
+import { BASE_ARGS, type BwrapFeatures, sealArgs } from "./args.ts";
 
 export type SandboxProbe =
-  | { readonly works: true }
+  | { readonly works: true; readonly features: BwrapFeatures }
   | { readonly works: false; readonly why: string; readonly remedy: string };
 
 /** What a try gave, and what the machine says about itself. */
@@ -11,6 +11,7 @@ export interface ProbeFacts {
   readonly platform: string;
   readonly outcome: "ok" | "missing" | "failed";
   readonly stderr: string;
+  readonly features: BwrapFeatures;
   /** Values of kernel settings, by name; absent where the kernel has no such setting. */
   readonly settings: Readonly<Record<string, string | undefined>>;
 }
@@ -35,7 +36,7 @@ const FORBIDDING = [
 
 /** Pure: what is wrong, and what to type about it. */
 export function judgeProbe(facts: ProbeFacts): SandboxProbe {
-  if (facts.outcome === "ok") return { works: true };
+  if (facts.outcome === "ok") return { works: true, features: facts.features };
   if (facts.platform !== "linux") {
     return {
       works: false,
@@ -62,10 +63,26 @@ let asked: Promise<SandboxProbe> | undefined;
 
 /** Whether runs can have a sandbox on this machine, and if not, why. Asked once for each process. */
 export function probeSandbox(): Promise<SandboxProbe> {
-  asked ??= tryBwrap().then(({ outcome, stderr }) =>
-    judgeProbe({ platform: process.platform, outcome, stderr, settings: readSettings() }),
-  );
+  asked ??= tryAll().then((tried) => judgeProbe({ platform: process.platform, ...tried, settings: readSettings() }));
   return asked;
+}
+
+/** From the strongest on; the last is what there must be. */
+const TRIED: readonly BwrapFeatures[] = [
+  { seals: true, sizes: true },
+  { seals: false, sizes: true },
+  { seals: false, sizes: false },
+];
+
+type Tried = Pick<ProbeFacts, "outcome" | "stderr" | "features">;
+
+async function tryAll(): Promise<Tried> {
+  let tried: Tried = { outcome: "missing", stderr: "", features: { seals: false, sizes: false } };
+  for (const features of TRIED) {
+    tried = { ...(await tryBwrap(features)), features };
+    if (tried.outcome !== "failed") break;
+  }
+  return tried;
 }
 
 function readSettings(): ProbeFacts["settings"] {
@@ -75,9 +92,11 @@ function readSettings(): ProbeFacts["settings"] {
 
 const DEADLINE_MS = 5000;
 
-function tryBwrap(): Promise<Pick<ProbeFacts, "outcome" | "stderr">> {
+function tryBwrap(features: BwrapFeatures): Promise<Pick<ProbeFacts, "outcome" | "stderr">> {
   return new Promise((resolve) => {
-    const probe = spawn("bwrap", [...BASE_ARGS, "--tmpfs", "/tmp", "--", "true"], {
+    const size = features.sizes ? ["--size", "1048576"] : [];
+    const args = [...sealArgs(features), ...BASE_ARGS, ...size, "--tmpfs", "/tmp", "--", "true"];
+    const probe = spawn("bwrap", args, {
       stdio: ["ignore", "ignore", "pipe"],
       cwd: "/",
     });

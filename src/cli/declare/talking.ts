@@ -41,7 +41,7 @@ export function declareTalking(program: Command): void {
     examples: ["merge add-a-login-page", "merge add-a-login-page --force"],
   })
     .argument("<plan>", "its id")
-    .option("--force", "merge though it is blocked or has unanswered comments")
+    .option("--force", "merge though it is blocked, or has open TODOs or unanswered comments")
     .action((plan: string, options: { force?: boolean } & JsonOption) =>
       perform(options, async (call) => (await import("../merge.ts")).merge(call, plan, options)),
     );

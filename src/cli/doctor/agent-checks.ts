@@ -68,6 +68,25 @@ function factsInWords({ title, version, file, login }: ProgramFacts): string {
   return `${title} ${version ?? "of unknown version"}, ${file}, ${entry}`;
 }
 
+/** Programs that tell no cost, so that a budget in dollars never ends them. */
+const TELLS_NO_COST: ReadonlySet<string> = new Set(["command", "codex", "acp"]);
+
+/** Budgets in dollars that cannot be counted. */
+export function checkBudgets({ limits, agents, stages }: Config): Finding[] {
+  if (limits.budget.usd === undefined && limits.dailyBudget.usd === undefined) return [];
+  const used = new Set(Object.values(stages).flat());
+  return Object.entries(agents).flatMap(([name, { adapter, price }]): Finding[] => {
+    if (!used.has(name) || price !== undefined) return [];
+    if (!TELLS_NO_COST.has(adapter) && adapter !== "claude") return [];
+    const text =
+      adapter === "claude"
+        ? "tells what it cost only at the end of a run, so a budget in dollars does not end it while it works"
+        : "does not tell what it costs, so a budget in dollars never ends it";
+    const hint = `Say what it costs: agents.${name}.price in prloom/config.json, or give a budget in tokens.`;
+    return [{ name: `budget of ${name}`, state: "warn", text, hint }];
+  });
+}
+
 /** Programs that prloom knows, that are installed, and that no agent of the config uses. */
 export async function checkOtherPrograms(call: Call, config: Config | undefined): Promise<Finding[]> {
   const used = new Set(Object.values(config?.agents ?? {}).map(({ command }) => command));
@@ -83,7 +102,7 @@ function otherFinding({ known, facts }: Installed, hasConfig: boolean): Finding 
   const trouble = facts.broken === undefined ? age : `, does not work (${facts.broken})`;
   return {
     name: `program ${known.name}`,
-    state: "ok",
+    state: facts.broken === undefined ? "ok" : "warn",
     text: `${factsInWords(facts)}${trouble}; to use it: ${how}`,
     program: facts,
   };

@@ -8,7 +8,7 @@ import { openRepository, type Repository, requireCommits } from "../../git/repos
 import { git, requireGitVersion } from "../../git/run.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import type { Call } from "../output.ts";
-import { checkAgents, checkOtherPrograms, checkSandbox } from "./agent-checks.ts";
+import { checkAgents, checkBudgets, checkOtherPrograms, checkSandbox } from "./agent-checks.ts";
 import { checkRepositoryState } from "./state-checks.ts";
 
 export interface Finding {
@@ -34,7 +34,7 @@ export async function checkEverything(call: Call): Promise<Finding[]> {
   const config = await attempt("config", findings, () => loadConfig(repo.root));
   if (config) {
     findings.push({ name: "config", state: "ok", text: "prloom/config.json is valid" });
-    findings.push(...(await checkAgents(call, config, repo.root)));
+    findings.push(...(await checkAgents(call, config, repo.root)), ...checkBudgets(config));
     await attempt("plugins and bridges", findings, () => modules(repo, config, findings));
     findings.push(...notify(call, config));
   }

@@ -1,3 +1,4 @@
+import type { MessageState } from "../../dispatcher/messages.ts";
 import type { PlanDetail } from "../../dispatcher/read.ts";
 import { type Todo, todoTitle } from "../../plan/markdown.ts";
 import type { Output } from "../output.ts";
@@ -14,7 +15,11 @@ export interface DetailOptions {
   readonly now: number;
   /** Words to the plan that nobody has taken up yet. */
   readonly unread: readonly Words[];
+  /** Those to its agent, and where they are, oldest first. */
+  readonly messages: readonly SentWords[];
 }
+
+type SentWords = Pick<MessageState, "author" | "text" | "state" | "run">;
 
 /** What somebody said. */
 export interface Words {
@@ -134,25 +139,47 @@ function commits(output: Output, { commits: list, diff }: PlanDetail): void {
   output.line(`  ${diff.files.length} file(s), +${diff.added} -${diff.removed}`);
 }
 
-function thread(output: Output, { thread: entries }: PlanDetail, { now, unread }: DetailOptions): void {
+function thread(output: Output, { thread: entries }: PlanDetail, options: DetailOptions): void {
   if (entries.length === 0) return;
   section(output, "CONVERSATION");
-  const marked = newestAmong(entries, unread);
+  const notes = notesOn(output, entries, options);
   for (const [index, { author, body, at }] of entries.entries()) {
-    const note = marked.has(index) ? ` ${output.paint("yellow", "(not read yet)")}` : "";
-    output.line(`  ${output.paint("bold", visible(author))}, ${ageOf(at, now)} ago${note}`);
+    const note = notes.get(index);
+    const after = note === undefined ? "" : ` ${note}`;
+    output.line(`  ${output.paint("bold", visible(author))}, ${ageOf(at, options.now)} ago${after}`);
     for (const line of visibleLines(body.trimEnd())) output.line(`    ${line}`);
   }
 }
 
-/** Which entries the words are; of entries that say the same the newest. */
-function newestAmong(entries: readonly Words[], words: readonly Words[]): Set<number> {
-  const found = new Set<number>();
-  for (const { author, body } of words) {
+/** What became of the words, by their place in the conversation. */
+function notesOn(
+  { paint }: Output,
+  entries: readonly Words[],
+  { unread, messages }: DetailOptions,
+): Map<number, string> {
+  const notes = new Map<number, string>();
+  for (const [at] of newestAmong(entries, unread)) notes.set(at, paint("yellow", "(not read yet)"));
+  const newestFirst = messages.map((sent) => ({ ...sent, body: sent.text })).reverse();
+  for (const [at, { state, run }] of newestAmong(entries, newestFirst)) {
+    notes.set(at, paint(state === "reached" ? "dim" : "yellow", `(${PLACES[state]}${run === undefined ? "" : run})`));
+  }
+  return notes;
+}
+
+const PLACES = {
+  waits: "to its agent: waits for the next turn",
+  given: "to its agent: given with run ",
+  reached: "to its agent: reached run ",
+} as const;
+
+/** The words by the entry that they are; of entries that say the same the newest. */
+function newestAmong<W extends Words>(entries: readonly Words[], words: readonly W[]): Map<number, W> {
+  const found = new Map<number, W>();
+  for (const one of words) {
     const at = entries.findLastIndex(
-      (entry, index) => !found.has(index) && entry.author === author && entry.body === body,
+      (entry, index) => !found.has(index) && entry.author === one.author && entry.body === one.body,
     );
-    if (at >= 0) found.add(at);
+    if (at >= 0) found.set(at, one);
   }
   return found;
 }

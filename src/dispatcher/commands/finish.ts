@@ -6,6 +6,7 @@ import type { MergeMethod } from "../../hooks/event-types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
+import { isAlive } from "../../kernel/process-tree.ts";
 import { titleOf } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { isInboxRecord } from "../intake.ts";
@@ -14,6 +15,7 @@ import { deferredComments, planText, unansweredComments } from "../observe.ts";
 import { inboxOf } from "../paths.ts";
 import { removePrivateHomes } from "../perform/enclose.ts";
 import { cleanWorktree, endPlan } from "../perform/end.ts";
+import { keepLeft } from "../perform/keep-left.ts";
 import { allowed } from "./state.ts";
 
 /** Merges the branch into its base and finishes the plan. Repeating it after a kill finds what is done. */
@@ -25,6 +27,7 @@ export async function mergePlan(
   const record = requireRecord(loom, id);
   const { branch = "", baseBranch = "" } = record;
   refuseUnlessReviewed(loom, record);
+  refuseOpened(record);
   if (!force) refuseUnsettled(loom, record);
   const message = `Merge ${titleOf(planText(loom, record)?.text ?? "", id)}\n\nPlan: ${id}`;
   const outcome = await mergeIntoBase(loom.repo, {
@@ -105,6 +108,13 @@ function refuseUnsettled(loom: Loom, record: PlanRecord): void {
   }
 }
 
+/** What a person is about to change must not be merged under their hands. */
+function refuseOpened({ id, opened }: PlanRecord): void {
+  if (!opened || !isAlive(opened)) return;
+  const hint = `Leave it there (process ${opened.pid}), then run \`prloom merge ${id}\` again.`;
+  throw new PrloomError("plan-state", `Somebody has ${id} open (\`prloom open\`).`, hint);
+}
+
 /** Takes a plan away: its run is ended, its worktree removed. The branch stays unless asked for, the home always does. */
 export async function deletePlan(loom: Loom, id: string, options: { branch: boolean }): Promise<void> {
   const record = allowed(loom, id, "delete");
@@ -132,6 +142,7 @@ function requireDeleted(loom: Loom, record: PlanRecord): PlanRecord {
 }
 
 async function removeRest(loom: Loom, record: PlanRecord): Promise<void> {
+  await keepLeft(loom, record);
   if (record.worktree) await removeWorktree(loom.repo, record.worktree);
   await removePrivateHomes(loom, record);
 }

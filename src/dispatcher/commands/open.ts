@@ -1,7 +1,9 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { programOf } from "../../agents/adapters.ts";
+import { readSummary } from "../../agents/run-log.ts";
 import { didYouMean, nearest } from "../../config/nearest.ts";
-import type { PlanConfig, StageAgent } from "../../config/presets.ts";
+import type { PlanConfig, PlanStage, StageAgent } from "../../config/presets.ts";
 import { repairGitFile } from "../../git/repair.ts";
 import { removeTree } from "../../git/tree.ts";
 import { worktreeHealth } from "../../git/worktrees.ts";
@@ -14,9 +16,10 @@ import type { PlanRecord } from "../../plan/record.ts";
 import { type Loom, requireRecord, updateRecord } from "../loom.ts";
 import { observe, planConfig, planText, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
-import { endOpened, openRunDir, openRunId } from "../perform/close-opened.ts";
-import { enclose } from "../perform/enclose.ts";
+import { endOpened, isUnderWay, leaveOpened, openRunDir, openRunId } from "../perform/close-opened.ts";
+import { clearEnclosure, enclose } from "../perform/enclose.ts";
 import { perform } from "../perform.ts";
+import { readRuns } from "../read-runs.ts";
 
 export interface OpenRequest {
   /** The process that keeps the plan open as long as it lives; without one nothing is kept, only told. */
@@ -53,18 +56,19 @@ export async function openPlan(loom: Loom, id: string, request: OpenRequest): Pr
   const choice = { request, config: config.config };
   // Also when it is to be asked again: what cannot be opened must not stop an agent first.
   const planned = chooseInterface(loom, record, choice);
-  if (!request.who) return describe(loom, record, planned, join(homeOf(loom.paths, id).runs, "print"));
+  // Before anything is touched, in every form: who is at work has the same private home, and could change it meanwhile.
   refuseWhileOpen(loom, id);
   const isBusy = isAtWork(loom, id);
-  if (isBusy && !request.now) {
+  if (isBusy && !(request.who && request.now)) {
     const hint = `Let it end (\`prloom pause ${id}\`, then wait), or stop it: \`prloom open ${id} --now\`; it goes on afterwards.`;
     throw new PrloomError("plan-state", `An agent is at work on ${id}.`, hint);
   }
+  if (!request.who) return describe(loom, record, planned, join(homeOf(loom.paths, id).runs, "print"));
   // Without a pause since the last look: no step of the plan begins from here on.
   const { who } = request;
   updateRecord(loom, id, () => ({ opened: { ...who, at: isoTime(loom.clock.now()) } }));
   try {
-    if (isBusy) await loom.quiesce(id);
+    if (isBusy) await stopAtWork(loom, id);
     await endOpened(loom, record);
     await recoverInterrupted(loom, id);
     const now = requireRecord(loom, id);
@@ -105,8 +109,28 @@ function isAtWork(loom: Loom, id: string): boolean {
   return isCommand || [loom.live, loom.hookAgents, loom.stepping, loom.planStops].some((under) => under.has(id));
 }
 
+/** Stops what is at work on a plan of which no step may begin any more (it is blocked, or a person has it open). */
+export async function stopAtWork(loom: Loom, id: string): Promise<void> {
+  await loom.quiesce(id);
+  // A step that was about to start an agent has started it by now, and what a plugin's agent changed is being put back.
+  for (let looks = 0; loom.live.has(id) || loom.hookAgents.has(id); looks += 1) {
+    if (looks >= MOST_LOOKS) throw stillAtWork(id);
+    await loom.quiesce(id);
+    await sleep(LOOK_MS);
+  }
+}
+
+const LOOK_MS = 20;
+const MOST_LOOKS = 500;
+
+/** One that waits for a place among the agents has nothing yet that could be stopped. */
+function stillAtWork(id: string): PrloomError {
+  const hint = `Try again when it has ended; \`prloom logs ${id}\` shows what it does.`;
+  return new PrloomError("plan-state", `An agent of a plugin is at work on ${id}.`, hint);
+}
+
 /** What a run that was cut off left is put in order before a person comes: afterwards it would take their changes back. */
-async function recoverInterrupted(loom: Loom, id: string): Promise<void> {
+export async function recoverInterrupted(loom: Loom, id: string): Promise<void> {
   // Stopped by a person: no sign that something ends the processes around the agent.
   loom.stranded.delete(id);
   const record = requireRecord(loom, id);
@@ -116,6 +140,8 @@ async function recoverInterrupted(loom: Loom, id: string): Promise<void> {
 
 interface Interface {
   readonly agent: StageAgent;
+  /** Whose private home it is opened in: conversations lie there. */
+  readonly stage: PlanStage;
   readonly args?: readonly string[];
   readonly sessionId?: string;
 }
@@ -128,7 +154,8 @@ interface Choice {
 function chooseInterface(loom: Loom, record: PlanRecord, { request, config }: Choice): Interface {
   const stage = record.side?.stage ?? "worker";
   // The stage that is at work first: its conversation is the one that somebody wants to look into.
-  const known = [record.sessions?.[stage], record.sessions?.worker, ...Object.values(record.sessions ?? {})];
+  const going = [record.sessions?.[stage], record.sessions?.worker, ...Object.values(record.sessions ?? {})];
+  const known = [...going, ...pastSessions(loom, record)];
   const name = request.agent ?? known.find((session) => session !== undefined)?.agent ?? config.stages[stage].name;
   const configured = loom.config.agents[name];
   if (!configured) {
@@ -139,7 +166,7 @@ function chooseInterface(loom: Loom, record: PlanRecord, { request, config }: Ch
   }
   const preferred = config.agents[stage].find((agent) => agent.name === name);
   const agent = preferred ?? { ...configured, name };
-  if (request.shell) return { agent };
+  if (request.shell) return { agent, stage };
   const session = known.find((candidate) => candidate?.agent === name);
   const program = programOf(agent);
   // Some open a new conversation without any argument, so only going on with one tells whether they can.
@@ -149,20 +176,36 @@ function chooseInterface(loom: Loom, record: PlanRecord, { request, config }: Ch
   }
   const model = agent.model === undefined ? {} : { model: agent.model };
   const sessionId = session === undefined ? {} : { sessionId: session.id };
-  return { agent, ...sessionId, args: program.openArgs({ ...sessionId, ...model }) };
+  const [its] = Object.entries(record.sessions ?? {}).find(([, candidate]) => candidate === session) ?? [stage];
+  return { agent, stage: its as PlanStage, ...sessionId, args: program.openArgs({ ...sessionId, ...model }) };
+}
+
+/** More runs than a person remembers. */
+const MOST_PAST = 20;
+
+/** No run goes on with the conversations of TODOs that are done, but people may look into them; the newest first. */
+function pastSessions(loom: Loom, record: PlanRecord): { agent: string; id: string }[] {
+  const runs = readRuns(loom, record, false).slice(-MOST_PAST).reverse();
+  const told = runs.filter(({ stage }) => stage === "worker" || stage === "designer");
+  return told.flatMap(({ agent, dir, sessionId }) => {
+    const { errors, sessionId: own } = readSummary(dir);
+    const id = own ?? sessionId;
+    return id === undefined || errors.some(({ kind }) => kind === "session-lost") ? [] : [{ agent, id }];
+  });
 }
 
 async function describe(
   loom: Loom,
   record: PlanRecord,
-  { agent, ...more }: Interface,
+  { agent, stage, ...more }: Interface,
   runDir: string,
 ): Promise<OpenedPlan> {
+  await clearEnclosure(runDir);
   await removeTree(runDir);
   ensureDir(join(runDir, "agent"));
   const worktree = worktreeOf(loom, record);
   await repairGitFile(worktree);
-  const { wrapper, level, env } = await enclose(loom, record, { agent, runDir });
+  const { wrapper, level, env } = await enclose(loom, record, { agent, runDir, stage });
   const laid = Object.entries(env).map(([name, value]) => [name, value ?? null]);
   return {
     ...more,
@@ -186,13 +229,13 @@ export async function closePlan(loom: Loom, id: string, who: ProcessIdentity): P
   const record = requireRecord(loom, id);
   const { opened } = record;
   if (opened?.pid === who.pid && opened.startTicks === who.startTicks) {
-    await endOpened(loom, record);
-    updateRecord(loom, id, () => ({ opened: undefined }));
+    await leaveOpened(loom, record);
     loom.report({ planId: id, level: "info", text: "closed by the person who had it open" });
   }
   const doc = planText(loom, record)?.doc;
   const next = doc ? nextTodo(doc) : undefined;
-  const current = doc?.todos.find((todo) => todo.id === record.current?.todoId);
+  const under = isUnderWay(record.current) ? record.current.todoId : undefined;
+  const current = doc?.todos.find((todo) => todo.id === under);
   const todo = current ?? (next?.kind === "todo" ? next.todo : undefined);
   return { status: record.status, ...(todo ? { todo: { number: todo.index + 1, title: todoTitle(todo) } } : {}) };
 }

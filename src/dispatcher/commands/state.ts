@@ -9,6 +9,7 @@ import { planText, textPath, worktreeOf } from "../observe.ts";
 import { discardWork } from "../perform/begin.ts";
 import { hookAgain } from "../perform/hook-due.ts";
 import { changeInboxMeta } from "./inbox-meta.ts";
+import { recoverInterrupted, stopAtWork } from "./open.ts";
 
 /** The record, if the event is allowed in its state; else an error that says why not. */
 export function allowed(loom: Loom, id: string, event: PlanEvent): PlanRecord {
@@ -50,15 +51,28 @@ export async function unblockPlan(loom: Loom, id: string, reset: boolean): Promi
   // Nothing to clear; and its agent may be at work, whose tree must not be touched.
   if (!record.blocked) return { wasBlocked: false };
   const vanished = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) !== "ok";
-  if (reset && !vanished) await discardWork(loom, record);
+  if (reset && !vanished) await resetPlan(loom, id);
   reopenBlockedTodo(loom, record);
   updateRecord(loom, id, (now) => ({
     blocked: undefined,
     ...hookAgain(now),
-    ...(vanished ? { worktreeReady: false } : {}),
+    ...(vanished ? { worktreeReady: false, kept: undefined } : {}),
   }));
   loom.report({ planId: id, level: "info", text: "unblocked" });
   return { wasBlocked: true };
+}
+
+/** Who blocks a plan lets its agent end; whoever resets it then must not pull the tree from under that agent. */
+async function resetPlan(loom: Loom, id: string): Promise<void> {
+  await stopAtWork(loom, id);
+  // Neither a plugin's agent nor a person gets in before the tree is what it was.
+  loom.stepping.add(id);
+  try {
+    await recoverInterrupted(loom, id);
+    await discardWork(loom, requireRecord(loom, id));
+  } finally {
+    loom.stepping.delete(id);
+  }
 }
 
 /** An item marked `[b]` would block the plan again at once. */

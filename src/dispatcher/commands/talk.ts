@@ -119,7 +119,7 @@ function waitsFor(loom: Loom, id: string, eventId: string): { why: string; hint?
   const plugins = loom
     .bus(id)
     .waitingHandlers(eventId)
-    .map((handler) => handler.replace(/^onEvent:/, ""));
+    .flatMap((handler) => (handler.startsWith("onEvent:") ? [handler.replace("onEvent:", "")] : []));
   if (plugins.length > 0) return { why: `${plugins.join(", ")} put it off` };
   return whyItWaits(viewOf(loom, requireRecord(loom, id)));
 }

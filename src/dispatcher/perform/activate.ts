@@ -117,7 +117,8 @@ async function chooseBranch(loom: Loom, record: PlanRecord): Promise<PlanRecord>
 async function makeWorktree(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<Worktree> {
   const { branch = "", baseSha = "", worktree: path = "" } = record;
   ensureDir(dirname(path));
-  const added = await addWorktree(loom.repo, { path, branch, baseSha, reuseBranch: true });
+  const { trustedFilters } = loom.config;
+  const added = await addWorktree(loom.repo, { path, branch, baseSha, reuseBranch: true, trustedFilters });
   if (added.kind === "branch-exists") {
     throw new PrloomError(
       "branch-exists",

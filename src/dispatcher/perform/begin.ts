@@ -11,10 +11,11 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 import { type Todo, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import { NOTHING_SPENT, overBudget } from "../availability.ts";
 import { type Loom, requireRecord, updateRecord } from "../loom.ts";
 import { awaitedRun, planConfig, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
-import { canGoOn, countRun } from "./count-run.ts";
+import { canGoOn, countRun, withoutSessions } from "./count-run.ts";
 import { hookDue } from "./hook-due.ts";
 
 /** Records which TODO comes next and from which commit, before anything of it happens. */
@@ -25,6 +26,7 @@ export async function beginTodo(loom: Loom, record: PlanRecord, todo: Todo): Pro
     runs: now.runs + 1,
     // The branch is about to move: what the reviewer said of it no longer holds.
     ...(now.reviewedEnd ? { reviewedEnd: { ...now.reviewedEnd, head: "" } } : {}),
+    ...(now.kept && now.kept.baseSha !== baseSha ? { kept: undefined } : {}),
     ...hookDue(loom, now, "beforeTodo", todo),
   }));
   loom.report({ planId: record.id, level: "info", text: `TODO ${todo.index + 1}: ${todoTitle(todo)}` });
@@ -76,14 +78,20 @@ export async function recoverRun(loom: Loom, record: PlanRecord): Promise<void> 
   crashPoint("recover:reset");
   updateRecord(loom, record.id, (now) => nextRun(now, {}));
   giveUpOnStranded(loom, record, runDir);
-  loom.report({ planId: record.id, level: "warn", text: `run ${number} was interrupted; starting it again` });
+  const config = planConfig(loom, record);
+  const spent =
+    config.ok && overBudget(requireRecord(loom, record.id).spent ?? NOTHING_SPENT, config.config.limits.budget);
+  const then = spent ? "nothing is left to spend" : "starting it again";
+  loom.report({ planId: record.id, level: "warn", text: `run ${number} was interrupted; ${then}` });
 }
 
 /** An agent that can go on with its conversation finds the tree as it left it. */
 async function takeBackInterrupted(loom: Loom, record: PlanRecord, patch: string): Promise<void> {
   const now = requireRecord(loom, record.id);
   const config = planConfig(loom, now);
-  if (config.ok && canGoOn(loom, now, config.config)) return;
+  // A person who comes in now must not find what one left that only reads: it would pass for theirs.
+  const mayStay = !(now.side && now.opened);
+  if (mayStay && config.ok && canGoOn(loom, now, config.config)) return;
   await takeBackRun(loom, record, patch);
 }
 
@@ -102,15 +110,16 @@ function giveUpOnStranded(loom: Loom, record: PlanRecord, runDir: string): void 
 
 /**
  * Takes back what the run that the record waits for did to the tree. Under a reviewer lies the work of a TODO that is
- * verified and not yet committed: that stays as it was.
+ * verified and not yet committed, and under any run may lie what a person left: that stays as it was.
  */
 export async function takeBackRun(loom: Loom, record: PlanRecord, patch: string): Promise<void> {
-  const { current, side, branch = "" } = record;
+  const { current, side, kept: left, branch = "" } = record;
   const baseSha = current?.baseSha ?? side?.baseSha;
   if (baseSha === undefined) return;
-  if (!side || current?.tree === undefined) return takeBack(loom, record, { baseSha, patch });
+  const tree = (side && current?.tree) ?? (left?.baseSha === baseSha ? left.tree : undefined);
+  if (tree === undefined) return takeBack(loom, record, { baseSha, patch });
   ensureDir(dirname(patch));
-  const kept = { tree: current.tree, branch, head: baseSha, leaveOut: loom.config.copyFiles };
+  const kept = { tree, branch, head: baseSha, leaveOut: loom.config.copyFiles };
   await restoreTree(worktreeOf(loom, record), kept, patch);
 }
 
@@ -143,7 +152,13 @@ export async function discardWork(loom: Loom, record: PlanRecord): Promise<void>
   if (base === undefined || isCommitted) return;
   const runDir = homeOf(loom.paths, record.id).run(record.runs);
   await takeBack(loom, record, { baseSha: base, patch: join(runDir, "discarded.patch") });
-  updateRecord(loom, record.id, () => ({ current: undefined, side: undefined, hook: undefined }));
+  updateRecord(loom, record.id, (now) => ({
+    ...withoutSessions(now, ["worker", "reviewer", ...(now.side ? [now.side.stage] : [])]),
+    current: undefined,
+    side: undefined,
+    hook: undefined,
+    kept: undefined,
+  }));
 }
 
 /** Run folders are never reused; a folder without a request is left from a kill before the start. */

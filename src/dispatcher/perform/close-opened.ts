@@ -1,9 +1,15 @@
 import { join } from "node:path";
+import { keepTree } from "../../git/aside.ts";
+import { headState, unfinishedOperation } from "../../git/head.ts";
 import { removeTree } from "../../git/tree.ts";
+import { worktreeHealth } from "../../git/worktrees.ts";
+import { messageOf } from "../../kernel/errors.ts";
 import { endRun, isAlive } from "../../kernel/process-tree.ts";
-import type { PlanRecord } from "../../plan/record.ts";
+import type { CurrentTodo, PlanRecord } from "../../plan/record.ts";
 import { type Loom, updateRecord } from "../loom.ts";
+import { worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
+import { branchHead } from "./begin.ts";
 
 /** What everything carries that a person starts through `prloom open`. */
 export function openRunId(record: PlanRecord): string {
@@ -24,7 +30,51 @@ export async function endOpened(loom: Loom, record: PlanRecord): Promise<void> {
 /** The process that kept the plan open has died without a word: nothing of it may work beside the next step. */
 export async function closeOpened(loom: Loom, record: PlanRecord): Promise<void> {
   if (!record.opened || isAlive(record.opened)) return;
-  await endOpened(loom, record);
-  updateRecord(loom, record.id, () => ({ opened: undefined }));
+  await leaveOpened(loom, record);
   loom.report({ planId: record.id, level: "warn", text: "`prloom open` ended without closing it; going on" });
+}
+
+/** Nobody has the plan open any more, and what the person left is on record: one write, so a kill leaves it open. */
+export async function leaveOpened(loom: Loom, record: PlanRecord): Promise<void> {
+  await endOpened(loom, record);
+  const kept = await keepWhatWasLeft(loom, record);
+  updateRecord(loom, record.id, (now) => ({ opened: undefined, ...(kept ? afterPerson(now, kept) : {}) }));
+}
+
+type Kept = NonNullable<PlanRecord["kept"]>;
+
+/** Undefined when that cannot be told: then the plan goes on as it would have without a person. */
+async function keepWhatWasLeft(loom: Loom, record: PlanRecord): Promise<Kept | undefined> {
+  const worktree = worktreeOf(loom, record);
+  const { branch = "", current, side } = record;
+  if (!record.worktreeReady || worktreeHealth(worktree) !== "ok") return undefined;
+  const base = isUnderWay(current) ? current.baseSha : side?.baseSha;
+  try {
+    // Somebody who is in the middle of a merge or a rebase goes on with it; only the work on a TODO cannot wait.
+    if (base !== undefined) await headState(worktree, { branch, baseSha: base });
+    else if (unfinishedOperation(worktree.gitDir) !== undefined) return undefined;
+    const baseSha = base ?? (await branchHead(loom, record));
+    const { tree } = await keepTree(worktree, { branch, head: baseSha, leaveOut: loom.config.copyFiles });
+    return { tree, baseSha };
+  } catch (error) {
+    const text = `what was left in ${worktree.path} could not be kept in case that a run is cut off: ${messageOf(error)}`;
+    loom.report({ planId: record.id, level: "warn", text });
+    return undefined;
+  }
+}
+
+/** What is committed is done with: what somebody changes then belongs to what comes next. */
+export function isUnderWay(current: CurrentTodo | undefined): current is CurrentTodo {
+  return current !== undefined && ["running", "ended", "verified"].includes(current.stage);
+}
+
+/** Pure: a TODO that was verified before a person changed the tree is judged again, reviewer and all, as it is now. */
+export function afterPerson(record: PlanRecord, kept: Kept): Partial<PlanRecord> {
+  const { current, side } = record;
+  if (current?.stage !== "verified" || current.tree === kept.tree) return { kept };
+  return {
+    kept,
+    current: { ...current, stage: "ended", tree: undefined, reviewed: undefined, seen: undefined },
+    ...(side?.stage === "reviewer" ? { side: undefined } : {}),
+  };
 }

@@ -30,14 +30,16 @@ export function countRun(loom: Loom, id: string, run: number): RunSummary {
   return summary;
 }
 
-/** The same for an agent that a plugin ran; if a kill comes first, the plan's sum lacks this one. */
-export function countHookRun(loom: Loom, id: string, { runDir, key }: { runDir: string; key: string }): void {
+/** The same for an agent that a plugin ran; if a kill comes first, the sums of plan and day lack this one. */
+export function countHookRun(loom: Loom, id: string, { runDir, key }: { runDir: string; key: string }): RunSummary {
+  const summary = readSummary(runDir);
   const started = readRunRecord(runDir);
   const record = loom.store.byId(id);
-  if (!started || !record || record.deleted) return;
+  if (!started || !record || record.deleted) return summary;
   const more = spentIn(loom, runDir, started);
   loom.desk.spend(key, more);
   updateRecord(loom, id, (now) => ({ spent: plus(now.spent, more) }));
+  return summary;
 }
 
 function spentIn(loom: Loom, runDir: string, started: RunRecord): { tokens: number; usd: number; ms: number } {
@@ -68,6 +70,22 @@ function sessionsAfter(record: PlanRecord, started: RunRecord, summary: RunSumma
     sessions[started.stage] = { agent: started.agent, id: summary.sessionId, ...about };
   }
   return Object.keys(sessions).length === 0 ? undefined : sessions;
+}
+
+/** The record's conversations without those that are over: nobody must go on where nothing is left to go on with. */
+export function withoutSessions(
+  record: PlanRecord,
+  stages: readonly (typeof RECORD_STAGES)[number][],
+): Partial<PlanRecord> {
+  const kept = Object.entries(record.sessions ?? {}).filter(([stage]) => !stages.some((one) => one === stage));
+  return { sessions: kept.length === 0 ? undefined : Object.fromEntries(kept) };
+}
+
+/** A TODO is over: its conversations are, too, unless the worker's is meant to last as long as the plan. */
+export function sessionsAfterTodo(loom: Loom, record: PlanRecord): Partial<PlanRecord> {
+  const agent = record.sessions?.worker?.agent ?? "";
+  const lasts = loom.config.agents[agent]?.session === "plan";
+  return withoutSessions(record, lasts ? ["reviewer"] : ["worker", "reviewer"]);
 }
 
 /** What the conversation of the record's next run is about: a TODO, the design, the events that triage was given. */

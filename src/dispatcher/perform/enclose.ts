@@ -1,11 +1,10 @@
 import { chmodSync, statSync } from "node:fs";
-import { homedir, tmpdir, userInfo } from "node:os";
+import { homedir, tmpdir, totalmem, userInfo } from "node:os";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import { programOf } from "../../agents/adapters.ts";
-import type { HomeItem } from "../../agents/program.ts";
 import { RUN_FILES } from "../../agents/run-files.ts";
 import { namespaceWrapper } from "../../agents/runner.ts";
-import { isWithin, type Mount, sandboxArgs } from "../../agents/sandbox/args.ts";
+import { type BwrapFeatures, isWithin, type Mount, sandboxArgs } from "../../agents/sandbox/args.ts";
 import { layoutSandbox } from "../../agents/sandbox/layout.ts";
 import {
   machineSecrets,
@@ -16,20 +15,21 @@ import {
   realOf,
   toolPlaces,
 } from "../../agents/sandbox/places.ts";
-import { copyConfig, prepareMountPoints } from "../../agents/sandbox/private-home.ts";
+import { prepareMountPoints } from "../../agents/sandbox/private-home.ts";
 import { probeSandbox } from "../../agents/sandbox/probe.ts";
-import type { StageAgent } from "../../config/presets.ts";
+import type { PlanStage, StageAgent } from "../../config/presets.ts";
 import { EMPTY_FILE, makeShadow, PERSONAL_CONFIG, REAL_OBJECTS, removeShadow } from "../../git/shadow.ts";
 import { type GitSetting, readSettings, settingOf } from "../../git/shadow-config.ts";
-import { removeTree } from "../../git/tree.ts";
 import type { Worktree } from "../../git/worktrees.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { diskError, ensureDir, existsNoFollow } from "../../kernel/files.ts";
-import { shortHash } from "../../kernel/ids.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { worktreeOf } from "../observe.ts";
 import type { Paths } from "../paths.ts";
+import { cacheFolder, enterHome, leaveHome, privateHome, stateFolder } from "./private-homes.ts";
+
+export { removePrivateHomes } from "./private-homes.ts";
 
 /** How a run is kept from everything that is not its own. */
 export interface Enclosure {
@@ -43,44 +43,47 @@ export interface Enclosure {
 /** In a run's folder: the repository as the run sees it. */
 export const SHADOW = "shadow";
 
+export interface EncloseOptions {
+  readonly agent: StageAgent;
+  readonly runDir: string;
+  /** Each has a home of its own: who works must not prepare the program of who reviews. */
+  readonly stage?: PlanStage;
+}
+
 /**
  * Makes what a run of this agent is to be started in: a sandbox with a shadow of the repository, or where there is none
  * only a pid namespace. Made anew for each run; `clearEnclosure` takes away what is left of it afterwards.
  */
-export async function enclose(
-  loom: Loom,
-  record: PlanRecord,
-  options: { agent: StageAgent; runDir: string },
-): Promise<Enclosure> {
-  const { agent } = options;
-  if (!(await isSandboxed(agent)))
-    return { wrapper: await namespaceWrapper(), sandboxed: false, level: "none", env: {} };
+export async function enclose(loom: Loom, record: PlanRecord, options: EncloseOptions): Promise<Enclosure> {
+  const features = await sandboxFor(options.agent);
+  if (features === undefined) return { wrapper: await namespaceWrapper(), sandboxed: false, level: "none", env: {} };
   const where = surroundings(loom);
   const worktree = realWorktree(worktreeOf(loom, record));
   try {
     const settings = await readSettings(loom.paths.commonDir, loom.environment);
     const mounts = await mountsFor(loom, { ...options, record, where, worktree, settings });
-    const wrapper = sandboxArgs(prepareMountPoints(mounts));
+    const wrapper = sandboxArgs(prepareMountPoints(mounts), features, totalmem());
     return { wrapper, sandboxed: true, level: "sandbox", env: environmentInside(where, loom.paths) };
   } catch (error) {
     throw diskError(error, options.runDir);
   }
 }
 
-/** Removes what `enclose` made for one run alone; the home that the program keeps its conversations in stays. */
-export function clearEnclosure(runDir: string): Promise<void> {
-  return removeShadow(join(runDir, SHADOW));
+/**
+ * Takes back a login that the program renewed, and removes what `enclose` made for one run alone; the home that the program
+ * keeps its conversations in stays.
+ */
+export async function clearEnclosure(runDir: string): Promise<void> {
+  await leaveHome(runDir);
+  await removeShadow(join(runDir, SHADOW));
 }
 
-/** Removes what the agents of a plan kept between its runs. For a plan that is over. */
-export function removePrivateHomes(loom: Loom, record: PlanRecord): Promise<void> {
-  return removeTree(join(stateFolder(loom), "homes", record.uid));
-}
-
-async function isSandboxed(agent: StageAgent): Promise<boolean> {
-  if (agent.sandbox === "none") return false;
+/** What its sandbox is made of, or undefined when it has none. */
+async function sandboxFor(agent: StageAgent): Promise<BwrapFeatures | undefined> {
+  if (agent.sandbox === "none") return undefined;
   const probe = await probeSandbox();
-  if (probe.works || agent.sandbox === "auto") return probe.works;
+  if (probe.works) return probe.features;
+  if (agent.sandbox === "auto") return undefined;
   throw new PrloomError(
     "sandbox-unavailable",
     `The agent ${agent.name} is to run in a sandbox, and there is none: ${probe.why}.`,
@@ -106,9 +109,7 @@ function realWorktree(worktree: Worktree): Worktree {
   return { ...worktree, path: realOf(worktree.path) ?? worktree.path };
 }
 
-interface Wanted {
-  readonly agent: StageAgent;
-  readonly runDir: string;
+interface Wanted extends EncloseOptions {
   readonly record: PlanRecord;
   readonly where: Surrounding;
   readonly worktree: Worktree;
@@ -122,13 +123,12 @@ async function mountsFor(loom: Loom, wanted: Wanted): Promise<Mount[]> {
   const objectsAt = join(commonDir, REAL_OBJECTS);
   const identity = identitySettings(loom);
   const { alternates } = await makeShadow({ worktree, dir: shadow, objectsAt, settings, extra: identity });
-  const homeFrom = join(stateFolder(loom), "homes", record.uid, folderName(agent.name));
-  const cache = join(xdgFolder(loom, "XDG_CACHE_HOME", ".cache"), "prloom", shortHash(commonDir, 16));
+  const homeFrom = privateHome(loom, record, { agent: agent.name, stage: wanted.stage ?? "worker" });
+  const cache = cacheFolder(loom);
   const agentDir = join(runDir, RUN_FILES.agentDir);
   for (const dir of [homeFrom, cache, agentDir]) ensureDir(dir);
   for (const dir of [homeFrom, cache]) chmodSync(dir, 0o700);
-  const items = programOf(agent)?.homeItems({ home: where.home, env: where.env }) ?? [];
-  await copyConfig(homeFrom, items);
+  const folders = await enterHome({ agent, runDir, home: homeFrom, user: where });
   const moved = movedCredentials(where.env, agent.passEnv);
   const objects = join(commonDir, "objects");
   const modules = join(worktree.gitDir, "modules");
@@ -153,7 +153,7 @@ async function mountsFor(loom: Loom, wanted: Wanted): Promise<Mount[]> {
     masked: projectCode(agent, worktree.path),
     agentDir,
     places: placesFor(loom, wanted),
-    logins: loginsOf(items, where),
+    configuration: folders.map(({ from, to }) => ({ from, path: join(where.homeAt, to) })),
   });
 }
 
@@ -164,13 +164,6 @@ function projectCode(agent: StageAgent, worktree: string): { path: string; isFol
     const real = realOf(join(worktree, name));
     if (real === undefined || !isWithin(real, worktree)) return [];
     return [{ path: real, isFolder: statSync(real).isDirectory() }];
-  });
-}
-
-function loginsOf(items: readonly HomeItem[], where: Surrounding): { from: string; path: string }[] {
-  return items.flatMap(({ kind, from, to }) => {
-    const real = kind === "login" ? realOf(from) : undefined;
-    return real === undefined ? [] : [{ from: real, path: join(where.homeAt, to) }];
   });
 }
 
@@ -272,20 +265,4 @@ function environmentInside({ homeAt }: Surrounding, paths: Paths): Enclosure["en
     // Beside its programs otherwise, and there nothing can be written.
     npm_config_store_dir: join(cache, "pnpm-store"),
   };
-}
-
-/** The folder of this repository where programs keep what they know between runs; out of the repository. */
-function stateFolder(loom: Loom): string {
-  const state = xdgFolder(loom, "XDG_STATE_HOME", ".local/state");
-  return join(state, "prloom", shortHash(loom.paths.commonDir, 16));
-}
-
-function xdgFolder({ environment }: Loom, variable: string, below: string): string {
-  const set = environment[variable];
-  return set && isAbsolute(set) ? set : join(environment.HOME || homedir(), below);
-}
-
-/** Names come from the config, and may be anything. */
-function folderName(agent: string): string {
-  return /^[a-z0-9][a-z0-9_-]*$/i.test(agent) ? agent : shortHash(agent);
 }

@@ -4,6 +4,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { changeStatus, type Loom, updateRecord } from "../loom.ts";
 import { removePrivateHomes } from "./enclose.ts";
+import { keepLeft } from "./keep-left.ts";
 
 /** The forge says that the change request was merged or closed. */
 export function endPlan(loom: Loom, record: PlanRecord, outcome: "merged" | "closed"): void {
@@ -16,6 +17,7 @@ export function endPlan(loom: Loom, record: PlanRecord, outcome: "merged" | "clo
 
 /** Removes the worktree of a plan that is done; branch and home stay. Recorded last, so a kill makes it be done again. */
 export async function cleanWorktree(loom: Loom, record: PlanRecord): Promise<void> {
+  await keepLeft(loom, record);
   if (record.worktree) await removeWorktree(loom.repo, record.worktree);
   await removePrivateHomes(loom, record);
   crashPoint("clean:removed");

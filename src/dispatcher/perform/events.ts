@@ -7,7 +7,7 @@ import { addTodoContext } from "../../plan/edit.ts";
 import { todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
-import { AGENT_MESSAGE, keepMessage, messageSettled } from "../messages.ts";
+import { AGENT_MESSAGE, keepMessage, messageNotKept, messageSettled } from "../messages.ts";
 import { planText, textPath } from "../observe.ts";
 import { mayWrite } from "../rights.ts";
 
@@ -22,6 +22,10 @@ export function takeEvent(loom: Loom, record: PlanRecord, { event, by }: Offered
   const bus = loom.bus(record.id);
   if (!bus.attempt(event.id, "dispatcher").allowed) return;
   const settled = by === undefined ? takeOrTriage(loom, record, event) : { kind: "plugin" as const };
+  if (settled.kind === "later") {
+    putOff(loom, record, event, settled.error);
+    return;
+  }
   crashPoint("events:taken");
   const reason =
     settled.kind === "plugin" ? `handled by ${by}` : settled.kind === "ignored" ? settled.reason : undefined;
@@ -45,13 +49,27 @@ function takeOrTriage(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
   try {
     return judgeEvent(loom, record, event);
   } catch (error) {
+    if (event.type === AGENT_MESSAGE) return { kind: "later", error };
     loom.report({ planId: record.id, level: "warn", text: `the comment goes to triage: ${messageOf(error)}` });
     return { kind: "pending" };
   }
 }
 
+/** Often enough for whoever mends the file, and longer than `--until-idle` waits. */
+const PUT_OFF_MS = 30_000;
+
+/** A message to the agent is no comment on the plan: as long as it cannot be kept it stays on the bus. */
+function putOff(loom: Loom, record: PlanRecord, event: BusEvent, error: unknown): void {
+  const reason = messageOf(error);
+  const until = loom.clock.now() + PUT_OFF_MS;
+  const marks = { moveCursor: true, about: "event" };
+  loom.bus(record.id).settle({ record: event.id, handler: "dispatcher", outcome: "deferred", reason, until, marks });
+  messageNotKept(loom, record, { id: event.id, error });
+}
+
 type Taken =
   | { kind: "pending" }
+  | { kind: "later"; error: unknown }
   | { kind: "message" }
   | { kind: "ignored"; reason: string }
   | { kind: "context"; todo: string };

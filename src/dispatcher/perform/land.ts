@@ -9,9 +9,11 @@ import { setTodoState } from "../../plan/edit.ts";
 import { progressOf, type Todo, titleOf, todoTitle } from "../../plan/markdown.ts";
 import type { ChangeRequest, PlanRecord } from "../../plan/record.ts";
 import { changeStatus, type Loom, updateRecord } from "../loom.ts";
+import { settleMessages } from "../messages.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { hookedMessage, stepMessage } from "./commit-hooks.ts";
+import { sessionsAfterTodo } from "./count-run.ts";
 import { hookDue } from "./hook-due.ts";
 import { claimsOf } from "./verify.ts";
 
@@ -27,8 +29,6 @@ export async function commitTodo(loom: Loom, record: PlanRecord): Promise<void> 
   const atBase = readTip(worktree.commonDir, record.branch ?? "") === current.baseSha;
   const done = atBase ? undefined : await findStepCommit(worktree, { baseSha: current.baseSha, ...trailer });
   if (!done) {
-    // A git that was killed while it staged or committed left its locks.
-    await clearLeftovers(worktree, record.branch ?? "");
     const hooked = hookedMessage(loom, record);
     const sha = await commitStep(worktree, {
       message: hooked ?? stepMessage(currentTodo(loom, record), record),
@@ -66,6 +66,8 @@ export function tickTodo(loom: Loom, record: PlanRecord): void {
   }
   crashPoint("tick:written");
   updateRecord(loom, record.id, (now) => (now.current ? { current: { ...now.current, stage: "ticked" } } : {}));
+  // What people said for this TODO has been heard by whoever did it; the tick may be changed by anybody from here on.
+  settleMessages(loom, record.id);
 }
 
 /** Makes the branch visible and opens the change request after the first commit. Ends the TODO. */
@@ -74,7 +76,7 @@ export async function publishTodo(loom: Loom, record: PlanRecord): Promise<void>
   const state = await loom.forge.open(draftOf(loom, record));
   crashPoint("publish:opened");
   const changeRequest: ChangeRequest = { forge: loom.forge.name, ...state };
-  updateRecord(loom, record.id, () => ({ current: undefined, changeRequest }));
+  updateRecord(loom, record.id, (now) => ({ ...sessionsAfterTodo(loom, now), current: undefined, changeRequest }));
 }
 
 /** Everything is ticked: plugins may look first, then the change request is ready for a person. */

@@ -41,6 +41,20 @@ export async function settleRefusal(
   return true;
 }
 
+/** A program that cannot be started is no reason to stop while another agent of the stage may do the work. */
+export function settleMissing(loom: Loom, record: PlanRecord, config: PlanConfig, error: string): boolean {
+  const agents = config.agents[stageOf(record)];
+  const run = awaitedRun(record);
+  const started = run === undefined ? undefined : readRunRecord(homeOf(loom.paths, record.id).run(run));
+  if (agents.length < 2 || !started) return false;
+  loom.desk.refused(started.agent, { kind: "auth", message: `it could not be started: ${error}` });
+  if (loom.desk.needsPerson(agents)) return false;
+  updateRecord(loom, record.id, (now) => nextRun(now, {}));
+  const text = `${started.agent} could not be started (${error}); going on with another agent`;
+  loom.report({ planId: record.id, level: "warn", text });
+  return true;
+}
+
 interface Refused {
   readonly trouble: RunError;
   readonly agent: StageAgent;
@@ -58,12 +72,15 @@ function inOneLine(message: string): string {
 async function waitOrBlock(loom: Loom, record: PlanRecord, { trouble, agent, agents }: Refused): Promise<void> {
   const refusal = loom.desk.refused(agent.name, trouble);
   const next = loom.desk.choose(agents);
-  if (trouble.kind === "auth" && next.kind !== "free") {
+  if (loom.desk.needsPerson(agents)) {
     const program = programOf(agent);
     const title = (await wordsAbout(loom, agent))?.name ?? agent.command;
-    const reason = `${title} (agent ${agent.name}) is not logged in, or its key was refused: ${trouble.message}`;
-    const how = program === undefined ? `Log in to ${title}` : `Log in: \`${program.login}\``;
-    const hint = `${how} (\`prloom doctor\` checks it), then run \`prloom unblock ${record.id}\`.`;
+    const isLogin = trouble.kind === "auth";
+    const what = isLogin ? "is not logged in, or its key was refused" : "was refused for more than a day";
+    const reason = `${title} (agent ${agent.name}) ${what}: ${trouble.message}`;
+    const login = program === undefined ? `Log in to ${title}` : `Log in: \`${program.login}\``;
+    const how = isLogin ? `${login} (\`prloom doctor\` checks it)` : "Look into it with its provider";
+    const hint = `${how}, then run \`prloom unblock ${record.id}\`.`;
     blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) => nextRun(now, {}));
     return;
   }

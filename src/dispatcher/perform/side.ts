@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { lastWords } from "../../agents/run-log.ts";
 import { readExit } from "../../agents/runner.ts";
 import { parseTriageResult, type TriageResult } from "../../agents/triage-result.ts";
@@ -15,12 +16,12 @@ import type { PlanRecord, SideRun } from "../../plan/record.ts";
 import { blockPlan, type Loom, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
 import { homeOf, REVIEW_RESULT, RUN_COPY, TRIAGE_RESULT } from "../paths.ts";
-import { nextRun, takeBackRun } from "./begin.ts";
-import { countRun } from "./count-run.ts";
+import { nextRun, takeBack, takeBackRun } from "./begin.ts";
+import { countRun, withoutSessions } from "./count-run.ts";
 import { hookDue } from "./hook-due.ts";
 import { asidePatch } from "./land.ts";
 import { wordsAboutRun } from "./program-words.ts";
-import { settleRefusal } from "./refused.ts";
+import { settleMissing, settleRefusal } from "./refused.ts";
 import { dropReview, type LeftReview, takeReview } from "./review.ts";
 
 /** A run of the designer, triage or the reviewer has ended: takes its result, and nothing else that it did to the tree. */
@@ -35,6 +36,7 @@ export async function settleSide(loom: Loom, record: PlanRecord, config: PlanCon
     return dropReview(loom, record);
   }
   if (exit?.reason === "spawn-failed") {
+    if (settleMissing(loom, record, config, exit.error ?? "unknown error")) return;
     const reason = `The agent could not be started: ${exit.error ?? "unknown error"}`;
     const words = await wordsAboutRun(loom, record);
     const hint = `${words?.advice ?? ""}Install it or mend \`agents\` in prloom/config.json (\`prloom doctor\` checks it), then run \`prloom unblock ${record.id}\`.`;
@@ -114,7 +116,11 @@ function takeDesign(loom: Loom, record: PlanRecord, left: string | undefined): s
   const text = done.reduce((draft, todo) => setTodoState(draft, todo.id, "open"), left);
   loom.texts.write(textPath(loom, record), text);
   crashPoint("design:written");
-  updateRecord(loom, record.id, (now) => ({ side: undefined, ...hookDue(loom, now, "afterDesign") }));
+  updateRecord(loom, record.id, (now) => ({
+    ...withoutSessions(now, ["designer"]),
+    side: undefined,
+    ...hookDue(loom, now, "afterDesign"),
+  }));
   loom.report({ planId: record.id, level: "good", text: `designed: ${todos.length} TODOs` });
   return undefined;
 }
@@ -133,7 +139,7 @@ async function takeTriage(loom: Loom, record: PlanRecord, left: string | undefin
   const conflict = parsed.result.rebase_requested ? await rebase(loom, record) : undefined;
   settleEvents(loom, record, { result: parsed.result, events, conflict });
   crashPoint("triage:settled");
-  updateRecord(loom, record.id, () => ({ side: undefined }));
+  updateRecord(loom, record.id, (now) => ({ ...withoutSessions(now, ["triage"]), side: undefined }));
   loom.report({
     planId: record.id,
     level: "good",
@@ -160,9 +166,25 @@ function addTodos(loom: Loom, record: PlanRecord, result: TriageResult, events: 
   if (next !== text) loom.texts.write(textPath(loom, record), next);
 }
 
+/** What a person left stays under every run, but not under a rebase: that needs a clean tree. */
+async function putAsideKept(loom: Loom, record: PlanRecord): Promise<void> {
+  const { side, kept } = record;
+  if (!side || kept?.baseSha !== side.baseSha) return;
+  const patch = join(homeOf(loom.paths, record.id).run(side.run), "before-rebase.patch");
+  await takeBack(loom, record, { baseSha: side.baseSha, patch });
+  if (!existsSync(patch)) return;
+  loom.report({
+    planId: record.id,
+    level: "warn",
+    text: `what a person left in the worktree was put aside in ${patch}`,
+  });
+}
+
 async function rebase(loom: Loom, record: PlanRecord): Promise<string | undefined> {
   const { branch = "", baseBranch = "" } = record;
+  await putAsideKept(loom, record);
   const outcome = await rebaseOnto(worktreeOf(loom, record), { branch, base: baseBranch, identity: loom.identity });
+  updateRecord(loom, record.id, () => ({ kept: undefined }));
   if (outcome.kind === "conflict") return outcome.files.join(", ");
   const baseSha = await resolveCommit(loom.repo, `refs/heads/${baseBranch}`);
   const head = await resolveCommit(loom.repo, `refs/heads/${branch}`);

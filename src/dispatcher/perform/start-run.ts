@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { adapterOf, programOf } from "../../agents/adapters.ts";
 import { agentEnvironment } from "../../agents/environment.ts";
-import type { AgentRun, LiveRun, Stage } from "../../agents/port.ts";
+import type { AgentEvent, AgentRun, Instructions, LiveRun, Stage } from "../../agents/port.ts";
 import type { PlanConfig, StageAgent } from "../../config/presets.ts";
 import { repairGitFile } from "../../git/repair.ts";
 import { clearHostSettings } from "../../git/stage.ts";
@@ -12,7 +12,7 @@ import { messageOf } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
-import { offerMessages, settleMessages, takeMessages } from "../messages.ts";
+import { messageReceived, offerMessages, settleMessages, takeMessages } from "../messages.ts";
 import { awaitedRun, planText, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { stageOf, writeRunRecord } from "../run-record.ts";
@@ -21,7 +21,8 @@ import { clearUnstarted } from "./begin.ts";
 import { copyFiles } from "./copy-files.ts";
 import { conversationOf, countRun, sessionFor } from "./count-run.ts";
 import { clearEnclosure, type Enclosure, enclose } from "./enclose.ts";
-import { follow } from "./follow.ts";
+import { follow, runLimits } from "./follow.ts";
+import { instructionsFor } from "./instructions.ts";
 import { refuseStart } from "./interrupted.ts";
 import { promptFor, variables, writeEvents } from "./prompt.ts";
 import { reviewPromptValues } from "./review.ts";
@@ -87,6 +88,7 @@ interface Prepared {
   readonly sessionId: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly enclosure: Enclosure;
+  readonly instructions: Instructions | undefined;
 }
 
 /** Writes down what the run is started as, before it is. */
@@ -119,7 +121,8 @@ async function prepare(
     ...(messages.ids.length === 0 ? {} : { messages: messages.ids }),
   });
   const env = environmentOf(loom, agent, { vars: { ...vars, PRLOOM_RUN_ID: runId }, enclosure });
-  return { prompt, sessionId: session?.id, env, enclosure };
+  const instructions = await instructionsFor(loom, record, coming);
+  return { prompt, sessionId: session?.id, env, enclosure, instructions };
 }
 
 /** The whole environment of an agent's run. */
@@ -140,7 +143,7 @@ export function environmentOf(
 function launch(loom: Loom, record: PlanRecord, coming: Coming, prepared: Prepared): void {
   const { agent, runDir, number, stage, config } = coming;
   const controller = new AbortController();
-  const { enclosure, sessionId } = prepared;
+  const { enclosure, sessionId, instructions } = prepared;
   const stream = adapterOf(agent).start({
     stage,
     prompt: prepared.prompt,
@@ -149,25 +152,14 @@ function launch(loom: Loom, record: PlanRecord, coming: Coming, prepared: Prepar
     runId: `${record.uid}/${number}`,
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(agent.model === undefined ? {} : { model: agent.model }),
+    ...(instructions === undefined ? {} : { instructions }),
     env: prepared.env,
-    limits: runLimits(config, record),
+    limits: runLimits(loom, record.id, config.limits),
     wrapper: enclosure.wrapper,
     sandboxed: enclosure.sandboxed,
     signal: controller.signal,
   });
   watch(loom, record, coming, { stream, controller });
-}
-
-/** A run may take what is left of the plan's minutes, and no more. */
-function runLimits({ limits }: PlanConfig, record: PlanRecord) {
-  const { minutes } = limits.budget;
-  const left = minutes === undefined ? Number.POSITIVE_INFINITY : minutes * 60_000 - (record.spent?.ms ?? 0);
-  return {
-    deadlineMs: Math.max(1000, Math.min(limits.runTimeoutMs, left)),
-    silenceMs: limits.silenceTimeoutMs,
-    maxOutputBytes: limits.maxOutputBytes,
-    graceMs: limits.stopGraceMs,
-  };
 }
 
 function watch(
@@ -177,8 +169,12 @@ function watch(
   { stream, controller }: { stream: AgentRun; controller: AbortController },
 ): void {
   const stopNow = (): void => controller.abort();
-  const followed = { planId: record.id, run: number, runDir, agent, limits: config.limits, stop: stopNow };
-  const ended = follow(loom, stream, followed).catch((error) => {
+  const key = `${record.uid}/${number}`;
+  const followed = { planId: record.id, key, runDir, agent, limits: config.limits, stop: stopNow };
+  const hear = (event: AgentEvent): void => {
+    if (event.type === "received") messageReceived(loom, record.id, event.messageId, number);
+  };
+  const ended = follow(loom, stream, followed, hear).catch((error) => {
     // Then the run has no exit that we know of; recovery ends what is left of it before anything else.
     loom.report({ planId: record.id, level: "bad", text: `following the agent failed: ${messageOf(error)}` });
     return "interrupted" as const;

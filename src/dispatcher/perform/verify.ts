@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { lastWords } from "../../agents/run-log.ts";
+import type { RunSummary } from "../../agents/run-summary.ts";
 import { readExit } from "../../agents/runner.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { stagedTree } from "../../git/commit.ts";
@@ -13,7 +14,8 @@ import { applyClaims, type Claims, readClaims } from "../../plan/claims.ts";
 import { setTodoState } from "../../plan/edit.ts";
 import type { Todo } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { blockPlan, type Loom, updateRecord } from "../loom.ts";
+import { overBudget } from "../availability.ts";
+import { blockPlan, type Loom, requireRecord, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
 import { homeOf, RUN_COPY } from "../paths.ts";
 import { discardWork, nextRun } from "./begin.ts";
@@ -24,7 +26,7 @@ import { hasEvidence, keepEvidence } from "./evidence.ts";
 import { hookDue } from "./hook-due.ts";
 import { type Changes, judgeRun, type Verdict } from "./judge-run.ts";
 import { wordsAboutRun } from "./program-words.ts";
-import { settleRefusal } from "./refused.ts";
+import { settleMissing, settleRefusal } from "./refused.ts";
 import { LEFT } from "./run-copy.ts";
 import { GIVEN } from "./start-run.ts";
 
@@ -34,6 +36,7 @@ export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig)
   if (!current) return;
   const runDir = homeOf(loom.paths, record.id).run(current.run);
   const todo = planText(loom, record)?.doc.todos.find((candidate) => candidate.id === current.todoId);
+  const summary = countRun(loom, record.id, current.run);
   const claims = claimsOf(loom, record, runDir);
   // Marked by the write below, before a kill kept the reason from being recorded: our own mark, so not a change.
   const markedByUs = todo?.state === "blocked" && claims.tick === "blocked";
@@ -47,7 +50,6 @@ export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig)
     });
     return;
   }
-  const summary = countRun(loom, record.id, current.run);
   keepProposal(loom, record, claims, runDir);
   const changes = await changesOf(loom, record);
   keepEvidence(worktreeOf(loom, record).path, runDir);
@@ -63,13 +65,30 @@ export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig)
     });
   const first = judge(changes);
   crashPoint("verify:judged");
-  if (first.kind === "again" && (await settleRefusal(loom, record, config, summary))) return;
+  if (first.kind === "again" && (await isNobodysAttempt(loom, record, config, summary))) return;
+  const exit = readExit(runDir);
+  if (exit?.reason === "spawn-failed" && settleMissing(loom, record, config, exit.error ?? "unknown error")) return;
   const failed = first.kind === "accept" ? await runChecks(loom, record, config) : first;
   // A check may run what the agent wrote: what it left, in the tree and in git, is judged like the agent's own work.
   const checked = failed ?? (config.checks.length === 0 ? first : judge(await changesOf(loom, record)));
   const verdict = checked.kind === "accept" ? await judgeCommit(loom, record, { todo, checked, judge }) : checked;
   const tree = verdict.kind === "accept" ? await stagedTree(worktreeOf(loom, record)) : undefined;
-  await settleVerdict(loom, record, { verdict, todo, claims, config, tree });
+  await settleVerdict(loom, record, { verdict, todo, claims, config, tree, summary });
+}
+
+/** Refused by its provider, or ended because nothing was left to spend: what follows is not about the work. */
+async function isNobodysAttempt(
+  loom: Loom,
+  record: PlanRecord,
+  config: PlanConfig,
+  summary: RunSummary,
+): Promise<boolean> {
+  const { spent } = requireRecord(loom, record.id);
+  if (spent === undefined || overBudget(spent, config.limits.budget) === undefined)
+    return settleRefusal(loom, record, config, summary);
+  // The next look finds the budget spent, and says so.
+  updateRecord(loom, record.id, (now) => nextRun(now, {}));
+  return true;
 }
 
 /** The difference between the copy as given and as left. */
@@ -134,11 +153,16 @@ async function runChecks(loom: Loom, record: PlanRecord, config: PlanConfig): Pr
   return undefined;
 }
 
-async function settleVerdict(
-  loom: Loom,
-  record: PlanRecord,
-  result: { verdict: Verdict; todo: Todo; claims: Claims; config: PlanConfig; tree: string | undefined },
-): Promise<void> {
+interface Judged {
+  readonly verdict: Verdict;
+  readonly todo: Todo;
+  readonly claims: Claims;
+  readonly config: PlanConfig;
+  readonly tree: string | undefined;
+  readonly summary: RunSummary;
+}
+
+async function settleVerdict(loom: Loom, record: PlanRecord, result: Judged): Promise<void> {
   const { verdict, todo, claims, config } = result;
   switch (verdict.kind) {
     case "accept":
@@ -174,18 +198,26 @@ async function settleVerdict(
       return;
     }
     case "again":
-      await tryAgain(loom, record, { todo, missing: verdict.missing, most: config.limits.attemptsPerTodo });
+      await tryAgain(loom, record, {
+        todo,
+        missing: verdict.missing,
+        most: config.limits.attemptsPerTodo,
+        isStrange: result.summary.trouble?.kind === "format",
+      });
   }
 }
 
 async function tryAgain(
   loom: Loom,
   record: PlanRecord,
-  failure: { todo: Todo; missing: string; most: number },
+  failure: { todo: Todo; missing: string; most: number; isStrange: boolean },
 ): Promise<void> {
-  const { todo, missing, most } = failure;
+  const { todo, missing, most, isStrange } = failure;
   const attempt = record.current?.attempt ?? 1;
-  if (attempt < most) {
+  const isLast = attempt >= most;
+  const words = isLast || isStrange ? await wordsAboutRun(loom, record) : undefined;
+  // A program that is too old to be understood is so the next time, too.
+  if (!isLast && !words?.advice) {
     updateRecord(loom, record.id, (now) => nextRun(now, { attempt: attempt + 1, missing }));
     loom.report({
       planId: record.id,
@@ -194,7 +226,6 @@ async function tryAgain(
     });
     return;
   }
-  const words = await wordsAboutRun(loom, record);
   const by = words === undefined ? "" : ` by ${words.name}`;
   const reason = `TODO ${todo.index + 1} was not done in ${attempt} attempts${by}. ${missing}`;
   const hint = `${words?.advice ?? ""}Look with \`prloom logs ${record.id}\`, then \`prloom unblock ${record.id}\` tries again (\`--reset\` starts the TODO from scratch).`;

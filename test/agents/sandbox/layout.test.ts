@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { arrangeMounts, BASE_ARGS, type Mount, sandboxArgs } from "../../../src/agents/sandbox/args.ts";
+import {
+  arrangeMounts,
+  BASE_ARGS,
+  type BwrapFeatures,
+  type Mount,
+  sandboxArgs,
+} from "../../../src/agents/sandbox/args.ts";
 import { layoutSandbox, type SandboxPlan } from "../../../src/agents/sandbox/layout.ts";
 import { terminalArgs } from "../../../src/agents/sandbox/terminal.ts";
 
@@ -53,12 +59,14 @@ const PLAN: SandboxPlan = {
   masked: [],
   agentDir: "/home/me/code/.git/prloom/plans/p/runs/1/agent",
   places: [read("/home/me/.nvm"), read("/usr/bin")],
-  logins: [{ from: "/home/me/.claude/.credentials.json", path: "/home/me/.claude/.credentials.json" }],
+  configuration: [{ from: "/home/me/code/.git/prloom/plans/p/runs/1/overlays/0", path: "/home/me/.claude/agents" }],
 };
+const PLAIN: BwrapFeatures = { seals: false, sizes: false };
+const GIGABYTES = 1024 ** 3;
 
 test("a repository below the home: everything is laid over in an order that shows just what it should", () => {
   const { shadow, emptyFile, objects } = PLAN.repository;
-  const args = sandboxArgs(layoutSandbox(PLAN));
+  const args = sandboxArgs(layoutSandbox(PLAN), PLAIN, 0);
   assert.deepEqual(args.slice(0, BASE_ARGS.length), [...BASE_ARGS]);
   assert.deepEqual(args.slice(BASE_ARGS.length), [
     ...["--tmpfs", "/run"],
@@ -69,7 +77,7 @@ test("a repository below the home: everything is laid over in an order that show
     ...["--bind", PLAN.cache, "/home/me/.cache"],
     ...["--ro-bind", "/home/me/.nvm", "/home/me/.nvm"],
     ...["--ro-bind", "/home/me/code", "/home/me/code"],
-    ...["--bind", "/home/me/.claude/.credentials.json", "/home/me/.claude/.credentials.json"],
+    ...["--ro-bind", "/home/me/code/.git/prloom/plans/p/runs/1/overlays/0", "/home/me/.claude/agents"],
     ...["--bind", shadow, "/home/me/code/.git"],
     ...["--ro-bind", "/home/me/store/objects", "/home/me/store/objects"],
     ...["--ro-bind", objects, "/home/me/code/.git/real-objects"],
@@ -89,9 +97,20 @@ test("what a program would run of the repository's whatever it is told is seen a
     { path: folder, isFolder: true },
     { path: file, isFolder: false },
   ];
-  const args = sandboxArgs(layoutSandbox({ ...PLAN, masked })).join(" ");
+  const args = sandboxArgs(layoutSandbox({ ...PLAN, masked }), PLAIN, 0).join(" ");
   assert.match(args, new RegExp(`--bind ${PLAN.worktree} .*--tmpfs ${folder} .*--remount-ro ${folder}`));
   assert.match(args, new RegExp(`--ro-bind ${PLAN.repository.emptyFile} ${file}`));
+});
+
+test("where bwrap can, no namespaces are made inside, and folders in memory have a size", () => {
+  const mounts = [empty("/run"), empty("/tmp")];
+  const strong = sandboxArgs(mounts, { seals: true, sizes: true }, 8 * GIGABYTES);
+  assert.deepEqual(strong.slice(0, 2), ["--unshare-user", "--disable-userns"]);
+  assert.deepEqual(strong.slice(2 + BASE_ARGS.length), [
+    ...["--size", String(GIGABYTES / 16), "--tmpfs", "/run"],
+    ...["--size", String(2 * GIGABYTES), "--tmpfs", "/tmp"],
+  ]);
+  assert.doesNotMatch(sandboxArgs(mounts, PLAIN, GIGABYTES).join(" "), /--size|userns/);
 });
 
 test("a repository that is the home itself is not seen, but its worktree and its shadow are", () => {

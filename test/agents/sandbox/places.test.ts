@@ -1,24 +1,11 @@
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { isPassedOn } from "../../../src/agents/inherited.ts";
 import type { Mount } from "../../../src/agents/sandbox/args.ts";
 import { movedCredentials, packageAround, programPlaces, toolPlaces } from "../../../src/agents/sandbox/places.ts";
-import { copyConfig, prepareMountPoints } from "../../../src/agents/sandbox/private-home.ts";
 
 let base = "";
 beforeEach(() => {
@@ -96,56 +83,6 @@ test("credentials that were moved elsewhere are found by what says so, unless th
   };
   assert.deepEqual(movedCredentials(env, []), { files: [netrc, ...kube], folders: [at("data/docker")] });
   assert.deepEqual(movedCredentials(env, ["KUBECONFIG", "DOCKER_CONFIG"]), { files: [netrc], folders: [] });
-});
-
-test("places for mounts are made without following what an agent left in its home", () => {
-  const home = at("private");
-  mkdirSync(home);
-  const trap = at("trap");
-  mkdirSync(trap);
-  writeFileSync(join(trap, "kept"), "");
-  for (const name of [".nvm", ".cache", ".claude"]) symlinkSync(trap, join(home, name));
-  put("tools/file", "x");
-  const mounts: Mount[] = [
-    { kind: "write", path: "/home/me", from: home },
-    { kind: "read", path: "/home/me/.nvm/versions", from: at("tools") },
-    { kind: "write", path: "/home/me/.claude/login.json", from: at("tools/file") },
-    { kind: "empty", path: "/home/me/.cache" },
-    { kind: "link", path: "/home/me/.nvm/link", to: "/elsewhere" },
-  ];
-  const left = prepareMountPoints(mounts);
-  assert.deepEqual(readdirSync(trap), ["kept"]);
-  for (const folder of [".nvm/versions", ".cache", ".claude"]) {
-    assert.ok(lstatSync(join(home, folder)).isDirectory(), folder);
-  }
-  assert.ok(lstatSync(join(home, ".claude/login.json")).isFile());
-  assert.equal(readlinkSync(join(home, ".nvm/link")), "/elsewhere");
-  assert.equal(left.length, 4, "the link is made already");
-});
-
-test("the user's configuration is copied anew, links resolved, and not through links of an agent", async () => {
-  const home = at("private");
-  mkdirSync(home);
-  mkdirSync(at("trap"));
-  symlinkSync(at("trap"), join(home, ".config"));
-  put("dotfiles/settings.json", "{}");
-  mkdirSync(at("user/agent"), { recursive: true });
-  symlinkSync(at("dotfiles/settings.json"), at("user/agent/settings.json"));
-  symlinkSync(at("nowhere"), at("user/agent/dangling"));
-  const items = [
-    { from: at("user/agent"), to: ".config/agent", kind: "config" as const },
-    { from: at("user/missing"), to: ".config/missing", kind: "config" as const },
-    { from: at("dotfiles/settings.json"), to: ".login", kind: "login" as const },
-  ];
-  await copyConfig(home, items);
-  assert.deepEqual(readdirSync(at("trap")), []);
-  assert.ok(lstatSync(join(home, ".config/agent/settings.json")).isFile());
-  assert.deepEqual(readdirSync(home), [".config"]);
-  writeFileSync(join(home, ".config/agent/settings.json"), "changed by an agent");
-  writeFileSync(join(home, ".config/agent/hook.sh"), "added by an agent");
-  await copyConfig(home, items);
-  assert.equal(readFileSync(join(home, ".config/agent/settings.json"), "utf8"), "{}");
-  assert.equal(existsSync(join(home, ".config/agent/hook.sh")), false);
 });
 
 test("of open files, those are passed on that are not closed when a program starts", () => {

@@ -4,9 +4,11 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { findProgram } from "../../../src/agents/find-program.ts";
 import { judgeProbe, type ProbeFacts, probeSandbox } from "../../../src/agents/sandbox/probe.ts";
 
-const FACTS: ProbeFacts = { platform: "linux", outcome: "failed", stderr: "", settings: {} };
+const NONE = { seals: false, sizes: false };
+const FACTS: ProbeFacts = { platform: "linux", outcome: "failed", stderr: "", settings: {}, features: NONE };
 
 const TABLE: readonly [what: string, facts: Partial<ProbeFacts>, why: RegExp, remedy: RegExp][] = [
   ["another system", { platform: "darwin", outcome: "missing" }, /Linux alone/, /"sandbox": "none"/],
@@ -47,7 +49,7 @@ test("a setting that forbids nothing is not blamed", () => {
 });
 
 test("it works here", async () => {
-  assert.deepEqual(await probeSandbox(), { works: true });
+  assert.equal((await probeSandbox()).works, true);
 });
 
 const folder = mkdtempSync(join(tmpdir(), "prloom-probe-"));
@@ -55,7 +57,7 @@ after(() => rmSync(folder, { recursive: true }));
 const PROBE = new URL("../../../src/agents/sandbox/probe.ts", import.meta.url).href;
 
 /** In a process of its own: the answer is kept for as long as a process lives. */
-function probeWith(path: string): { works: boolean; why?: string } {
+function probeWith(path: string): { works: boolean; why?: string; features?: object } {
   const code = `import { probeSandbox } from "${PROBE}"; console.log(JSON.stringify(await probeSandbox()));`;
   const args = ["--input-type=module", "-e", code];
   return JSON.parse(execFileSync(process.execPath, args, { env: { PATH: path }, encoding: "utf8" }));
@@ -70,3 +72,26 @@ test("a bwrap that fails is quoted", () => {
   chmodSync(join(folder, "bwrap"), 0o755);
   assert.match(probeWith(`${folder}:/usr/bin:/bin`).why ?? "", /no permissions|kernel/);
 });
+
+/** One that knows as much as an old one does, or as little as one that is setuid is allowed. */
+function limitedBwrap(refused: string): string {
+  const dir = mkdtempSync(join(folder, "limited-"));
+  const lines = [
+    "#!/bin/sh",
+    `case " $* " in *" ${refused} "*) echo "bwrap: Unknown option ${refused}" >&2; exit 1 ;; esac`,
+    `exec ${findProgram("bwrap", process.env.PATH, "/")} "$@"`,
+  ];
+  writeFileSync(join(dir, "bwrap"), lines.join("\n"), { mode: 0o755 });
+  return `${dir}:/usr/bin:/bin`;
+}
+
+const LIMITED: readonly [string, object][] = [
+  ["--no-such", { seals: true, sizes: true }],
+  ["--disable-userns", { seals: false, sizes: true }],
+  ["--size", NONE],
+];
+for (const [refused, features] of LIMITED) {
+  test(`a bwrap that refuses ${refused} is used for what it can do`, () => {
+    assert.deepEqual(probeWith(limitedBwrap(refused)), { works: true, features });
+  });
+}

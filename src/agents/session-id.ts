@@ -1,0 +1,13 @@
+/** What every known program calls its conversations with; nothing that could be taken for an option or a path. */
+const SESSION_ID = /^[A-Za-z0-9][\w.:-]{0,199}$/;
+
+/** The id of a conversation; undefined for what cannot be one, as it comes back to the program as an argument. */
+export function asSessionId(value: unknown): string | undefined {
+  return typeof value === "string" && SESSION_ID.test(value) ? value : undefined;
+}
+
+/** The arguments with which a program goes on with a conversation; none without an id that can be one. */
+export function sessionArgs(option: string, sessionId: string | undefined): string[] {
+  const known = asSessionId(sessionId);
+  return known === undefined ? [] : [option, known];
+}

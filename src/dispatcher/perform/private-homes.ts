@@ -1,0 +1,82 @@
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { programOf } from "../../agents/adapters.ts";
+import type { Surroundings } from "../../agents/program.ts";
+import { keepLogins, type ProgramSpec, type Renewal, returnLogins } from "../../agents/sandbox/login-return.ts";
+import { type Furnished, furnishHome } from "../../agents/sandbox/private-home.ts";
+import type { PlanStage, StageAgent } from "../../config/presets.ts";
+import { removeTree } from "../../git/tree.ts";
+import { listDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+import { shortHash } from "../../kernel/ids.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Loom } from "../loom.ts";
+
+/** In a run's folder: the user's configuration as the run sees it, and where its private home lies. */
+const OVERLAYS = "overlays";
+const HOME_FILE = "private-home";
+
+/** The home that the runs of an agent in one stage of a plan have: who works must not prepare the program of who reviews. */
+export function privateHome(loom: Loom, { uid }: PlanRecord, who: { agent: string; stage: PlanStage }): string {
+  return join(stateFolder(loom), "homes", uid, folderName(who.agent), who.stage);
+}
+
+interface Entering {
+  readonly agent: StageAgent;
+  readonly runDir: string;
+  readonly home: string;
+  readonly user: Surroundings;
+}
+
+/** Gives a private home what its program needs of the user; returns what is to be laid over it. */
+export async function enterHome({ agent, runDir, home, user }: Entering): Promise<Furnished["folders"]> {
+  // Renewed in a run that nobody saw the end of: the copy is made anew now.
+  returnLogins(home, renewalOf);
+  const overlays = join(runDir, OVERLAYS);
+  await removeTree(overlays);
+  const items = programOf(agent)?.homeItems({ home: user.home, env: user.env }) ?? [];
+  const { folders, logins } = await furnishHome({ home, overlays, items });
+  keepLogins(home, agent, logins);
+  writeRunFile(join(runDir, HOME_FILE), home, 0o600);
+  return folders;
+}
+
+/** Takes back a login that the program renewed in a run, and removes what was made for that run alone. */
+export async function leaveHome(runDir: string): Promise<void> {
+  const home = readTextIfExists(join(runDir, HOME_FILE));
+  if (home !== undefined) returnLogins(home, renewalOf);
+  await removeTree(join(runDir, OVERLAYS));
+}
+
+function renewalOf(spec: ProgramSpec): Renewal | undefined {
+  return programOf(spec)?.renewedLogin;
+}
+
+/** Removes what the agents of a plan kept between its runs. For a plan that is over. */
+export async function removePrivateHomes(loom: Loom, record: PlanRecord): Promise<void> {
+  const homes = join(stateFolder(loom), "homes", record.uid);
+  for (const agent of listDir(homes)) {
+    for (const stage of listDir(join(homes, agent))) returnLogins(join(homes, agent, stage), renewalOf);
+  }
+  await removeTree(homes);
+}
+
+/** The folder of this repository where programs keep what they know between runs; out of the repository. */
+export function stateFolder(loom: Loom): string {
+  const state = xdgFolder(loom, "XDG_STATE_HOME", ".local/state");
+  return join(state, "prloom", shortHash(loom.paths.commonDir, 16));
+}
+
+/** Seen at `.cache` of the private homes; kept for the repository. */
+export function cacheFolder(loom: Loom): string {
+  return join(xdgFolder(loom, "XDG_CACHE_HOME", ".cache"), "prloom", shortHash(loom.paths.commonDir, 16));
+}
+
+function xdgFolder({ environment }: Loom, variable: string, below: string): string {
+  const set = environment[variable];
+  return set && isAbsolute(set) ? set : join(environment.HOME || homedir(), below);
+}
+
+/** Names come from the config, and may be anything. */
+function folderName(agent: string): string {
+  return /^[a-z0-9][a-z0-9_-]*$/i.test(agent) ? agent : shortHash(agent);
+}

@@ -1,0 +1,52 @@
+import { posix } from "node:path";
+import { listDir } from "../kernel/files.ts";
+import type { Worktree } from "./worktrees.ts";
+
+/** Our own top-level folder. */
+export const OURS = "prloom";
+
+/**
+ * Top-level files and folders from which agent programs take settings, hooks and tools. What an agent writes there would
+ * decide about the next run, so for every run they are what the base commit has.
+ */
+const HOST_SETTINGS = [
+  ".opencode",
+  ".claude",
+  ".codex",
+  ".cursor",
+  ".gemini",
+  "opencode.json",
+  "opencode.jsonc",
+  ".mcp.json",
+];
+
+/** Never committed by prloom. */
+const PROTECTED = [OURS, ...HOST_SETTINGS];
+
+/** For git: in any case of letters, since on other people's disks `PRLOOM` and `prloom` are the same folder. */
+export const PROTECTED_PATHSPECS = PROTECTED.map((name) => `:(top,icase)${name}`);
+
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+/** Whether a path is in `prloom/` or among the settings of agent programs, in whatever case it is written. */
+export function isProtected(path: string): boolean {
+  const folded = path.toLowerCase();
+  return PROTECTED.some((one) => isWithin(folded, one));
+}
+
+/** Names that are git's own on some disk; git itself refuses to store them, and with them everything that is beside. */
+export function isGitsOwn(path: string): boolean {
+  return /(^|[/\\])(\.git|git~1)[. ]*([/\\:]|$)/i.test(path);
+}
+
+/** A path of ours as git's output has it: byte for byte, without dots. */
+export function inBytes(path: string): string {
+  return Buffer.from(posix.join(path, ".")).toString("latin1");
+}
+
+/** Settings of agent programs at the top of a worktree, as they are written there; most repositories have none. */
+export function settingsIn(worktree: Worktree): string[] {
+  return listDir(worktree.path).filter((name) => HOST_SETTINGS.includes(name.toLowerCase()));
+}

@@ -1,0 +1,49 @@
+import { messageOf } from "../kernel/errors.ts";
+import { eachEntry, entryAt, kindAt, removeEntry } from "./folders.ts";
+import type { Worktree } from "./worktrees.ts";
+
+/** Files that git itself reads in the folders that it goes through. */
+const RULES = [".gitattributes", ".gitignore"];
+
+/** Removes pipes, sockets and devices that stand where git reads its rules: it would wait for somebody to write. */
+export async function removeUnreadableRules(worktree: Worktree, folders: readonly string[]): Promise<void> {
+  for (const folder of folders) {
+    for (const name of RULES) {
+      const { path, kind } = entryAt(worktree, folder, name);
+      if (kind === "special") await removeEntry(path);
+    }
+  }
+}
+
+/** Removes all attributes: where there is no file, git goes by the index, and so by what is about to be checked out. */
+export async function removeAttributes(worktree: Worktree, folders: readonly string[]): Promise<void> {
+  for (const folder of folders) {
+    const { path, kind } = entryAt(worktree, folder, ".gitattributes");
+    if (kind !== "absent") await removeEntry(path);
+  }
+}
+
+/**
+ * Does what git would wait for ever for, when something is in its way deep in a folder that git does not know. Looking for that
+ * costs the whole tree, so only a git that did not answer makes us look.
+ */
+export async function unhindered<T>(worktree: Worktree, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!/no answer within/.test(messageOf(error))) throw error;
+    if ((await sweep(Buffer.from(worktree.path))) === 0) throw error;
+    return act();
+  }
+}
+
+async function sweep(folder: Buffer): Promise<number> {
+  let removed = 0;
+  await eachEntry(folder, async (path, isDirectory, name) => {
+    if (isDirectory && name !== ".git") removed += await sweep(path);
+    if (isDirectory || !RULES.includes(name) || kindAt(path) !== "special") return;
+    await removeEntry(path);
+    removed += 1;
+  });
+  return removed;
+}

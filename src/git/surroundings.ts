@@ -1,0 +1,54 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import { errnoOf } from "../kernel/errors.ts";
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * What git needs of our environment to find the user's configuration, speak their language and reach a server; the last
+ * one tells whose a git is that outlived a killed dispatcher. Filters and whatever else git starts inherit it, so a token
+ * has no business there. Of the variables called GIT_* all others change what git acts on.
+ */
+const PASSED =
+  /^(HOME|USER|LOGNAME|EMAIL|SUDO_UID|TZ|TMPDIR|LANG|LANGUAGE|LC_[A-Z]+|XDG_CONFIG_HOME|XDG_CACHE_HOME|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|(HTTPS?|ALL|NO)_PROXY|GIT_CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL)|PRLOOM_OWNER)$/i;
+
+/** PATH without relative entries: git runs in folders that agents write, and `./node_modules/.bin` would be theirs. */
+export function absolutePath(path: string | undefined): string {
+  return (path ?? "")
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .join(delimiter);
+}
+
+/** The variables that every git of ours gets. */
+export function passedVariables(env: Variables = process.env): Record<string, string> {
+  const passed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && PASSED.test(name)) passed[name] = value;
+  }
+  return { ...passed, PATH: absolutePath(env.PATH) };
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+let found: { readonly path: string; readonly file: string } | undefined;
+
+/** The git that is meant, as an absolute file; undefined when no absolute entry of PATH has one. */
+export function gitProgram(path = process.env.PATH): string | undefined {
+  const folders = absolutePath(path);
+  if (found?.path === folders) return found.file;
+  const file = folders
+    .split(delimiter)
+    .map((folder) => join(folder, "git"))
+    .find((candidate) => isAbsolute(candidate) && isProgram(candidate));
+  if (file !== undefined) found = { path: folders, file };
+  return file;
+}
