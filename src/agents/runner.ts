@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { ensureDir, isMissing, readTextIfExists, writeRunFile } from "../kernel/files.ts";
+import { findProgram } from "./find-program.ts";
 import { NAMESPACE_ARGS } from "./namespace.ts";
 import type { RunExit, RunRequest, TalkingRun } from "./port.ts";
 import {
@@ -163,7 +164,9 @@ export async function namespaceWrapper(): Promise<readonly string[]> {
 /** Whether bubblewrap can give runs a pid namespace on this machine. Asked once. */
 export function probePidNamespace(): Promise<boolean> {
   namespaceWorks ??= new Promise((resolve) => {
-    const probe = spawn("bwrap", [...NAMESPACE_ARGS, "true"], { stdio: "ignore" });
+    const program = findProgram("bwrap", process.env.PATH, "/");
+    if (!program) return resolve(false);
+    const probe = spawn(program, [...NAMESPACE_ARGS, "true"], { stdio: "ignore", cwd: "/" });
     // Not spawn's own timeout: where the program is missing, its timer keeps the process alive to the end.
     const timer = setTimeout(() => probe.kill("SIGKILL"), 5000);
     const answer = (works: boolean): void => {

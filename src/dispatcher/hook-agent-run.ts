@@ -62,7 +62,7 @@ async function runAs(loom: Loom, record: PlanRecord, chosen: Chosen): Promise<st
   const worktree = worktreeOf(loom, record).path;
   const runId = `${record.uid}/hooks/${name}`;
   ensureDir(join(runDir, "agent"));
-  const enclosure = await enclose(loom, record, { agent, runDir });
+  const enclosure = await enclose(loom, record, { agent, runDir, stage });
   const startedAt = isoTime(loom.clock.now());
   writeRunRecord(runDir, { stage, agent: agent.name, attempt: 1, startedAt, level: enclosure.level });
   const instructions = await instructionsFor(loom, record, { agent, runDir });

@@ -2,7 +2,7 @@ import { stagedTree } from "./commit.ts";
 import { foldAgentCommits, headState, settleHead } from "./head.ts";
 import { repairGitFile } from "./repair.ts";
 import { contentsOf, insistently, savePartial } from "./reset.ts";
-import { removeAttributes, removeUnreadableRules } from "./rules.ts";
+import { removeRules } from "./rules.ts";
 import { clearHidingFlags, stageAll } from "./stage.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
@@ -41,10 +41,9 @@ export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile:
   if (!isChanged) return false;
   await clearHidingFlags(worktree);
   const spared = [LOCAL, ...leaveOut].flatMap((path) => ["-e", `/${path}`]);
-  const { folders } = await contentsOf(worktree, tree);
-  await removeUnreadableRules(worktree, folders);
+  const { files } = await contentsOf(worktree, tree);
   // `checkout-index` goes by the attributes on disk, and those may be the ones that are to be taken back.
-  await removeAttributes(worktree, folders);
+  await removeRules(worktree, files);
   await insistently(worktree, async () => {
     await gitIn(worktree, ["read-tree", "--reset", tree]);
     await gitIn(worktree, ["checkout-index", "--all", "--force", "--quiet"]);

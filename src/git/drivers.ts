@@ -85,7 +85,7 @@ export async function refusedDrivers(commonDir: string, trusted: readonly string
   return refuseDrivers(await readSettings(commonDir), trusted);
 }
 
-const FAILED = /^(?:fatal|error): (.*): (?:clean|smudge) filter '?(.+?)'? failed$/m;
+const FAILED = /(?:fatal|error): (.*): (?:clean|smudge) filter '?(.+?)'? failed$/m;
 
 /** The error that a refused filter is, out of what git said; undefined when it said something else. */
 export function refusedFilter(words: string, { filters }: RefusedDrivers): PrloomError | undefined {
@@ -94,6 +94,6 @@ export function refusedFilter(words: string, { filters }: RefusedDrivers): Prloo
   return new PrloomError(
     "filter-refused",
     `${path} needs git's filter "${name}", which would run with your rights on what an agent wrote.`,
-    `If it runs nothing that lies in the repository, add "trustedFilters": ["${name}"] to prloom/config.json and run \`prloom unblock <plan>\`.`,
+    `If it runs nothing that lies in the repository, add "trustedFilters": ["${name}"] to prloom/config.json; \`prloom doctor\` checks it.`,
   );
 }

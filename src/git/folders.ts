@@ -2,6 +2,7 @@ import { chmodSync, lstatSync, type Stats } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { errnoOf } from "../kernel/errors.ts";
 import { isMissing } from "../kernel/files.ts";
+import { removeTree } from "./tree.ts";
 import type { Worktree } from "./worktrees.ts";
 
 /** A path below a worktree as the system takes it; names are latin1 here, so byte for byte. */
@@ -60,8 +61,9 @@ export async function removeEntry(path: Buffer): Promise<void> {
   try {
     await rm(path, options);
   } catch (error) {
-    const code = errnoOf(error);
-    if (code !== "EACCES" && code !== "EPERM" && code !== "ENOTEMPTY") throw error;
+    const code = errnoOf(error) ?? "";
+    if (code === "ENAMETOOLONG") return removeTree(path.toString());
+    if (!["EACCES", "EPERM", "ENOTEMPTY"].includes(code)) throw error;
     chmodSync(path.subarray(0, path.lastIndexOf("/")), 0o755);
     await openFolders(path);
     await rm(path, options);

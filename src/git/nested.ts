@@ -67,6 +67,19 @@ function isOurs(worktree: Worktree, path: string): boolean {
   return [worktree.gitDir, worktree.commonDir].some((home) => named.startsWith(`${join(home, "modules")}${sep}`));
 }
 
+/** Removes links that stand where a folder above a submodule was: git refuses to do anything with such a submodule. */
+export async function removeLinksAbove(worktree: Worktree, gitlinks: readonly string[]): Promise<void> {
+  for (const path of gitlinks) {
+    const parts = path.split("/").slice(0, -1);
+    for (let depth = 1; depth <= parts.length; depth += 1) {
+      const folder = bytesOf(worktree, parts.slice(0, depth).join("/"));
+      if (kindAt(folder) === "folder") continue;
+      if (kindAt(folder) === "link") await removeEntry(folder);
+      break;
+    }
+  }
+}
+
 /** Whether a path that is no submodule is a folder now: then only a repository makes git take it for a change. */
 export function isRepositoryInstead(worktree: Worktree, path: string, gitlinks: ReadonlySet<string>): boolean {
   return !gitlinks.has(path) && kindAt(bytesOf(worktree, path)) === "folder";

@@ -4,8 +4,8 @@ import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { existsNoFollow, writeFileAtomic } from "../kernel/files.ts";
 import { realFolders } from "./folders.ts";
 import { settleHead } from "./head.ts";
-import { mendSubmodules, removeStrayRepositories } from "./nested.ts";
-import { removeAttributes, removeUnreadableRules, unhindered } from "./rules.ts";
+import { mendSubmodules, removeLinksAbove, removeStrayRepositories } from "./nested.ts";
+import { removeRules, unhindered } from "./rules.ts";
 import { splitNul } from "./run.ts";
 import { clearHidingFlags, stageInto } from "./stage.ts";
 import { makeWritable } from "./tree.ts";
@@ -58,7 +58,8 @@ async function writePatch(worktree: Worktree, partial: Partial, raw: boolean): P
   try {
     rmSync(`${indexFile}.lock`, { force: true });
     rmSync(indexFile, { force: true });
-    if (existsNoFollow(ownIndex)) copyFileSync(ownIndex, indexFile);
+    // What the index remembers of files makes git compare them, and that goes by attributes and filters.
+    if (!raw && existsNoFollow(ownIndex)) copyFileSync(ownIndex, indexFile);
     await stageInto(worktree, { indexFile, from: baseSha, leaveOut: [LOCAL, ...leaveOut], raw });
     await gitIn(worktree, [...PATCH, `--output=${temporary}`, baseSha], { env: { GIT_INDEX_FILE: indexFile } });
     if (statSync(temporary).size === 0) return false;
@@ -77,11 +78,11 @@ const PATCH = [
 ];
 
 interface Contents {
-  readonly folders: string[];
+  readonly files: string[];
   readonly gitlinks: string[];
 }
 
-/** What a commit or tree has that is on disk as a real folder, and its submodules; byte for byte. */
+/** Files and submodules of a commit or tree, byte for byte. */
 export async function contentsOf(worktree: Worktree, tree: string): Promise<Contents> {
   const listed = await gitIn(worktree, ["ls-tree", "-r", "-z", "--full-tree", tree], { encoding: "latin1" });
   const files: string[] = [];
@@ -89,7 +90,7 @@ export async function contentsOf(worktree: Worktree, tree: string): Promise<Cont
   for (const line of splitNul(listed.stdout)) {
     (line.startsWith("160000") ? gitlinks : files).push(line.slice(line.indexOf("\t") + 1));
   }
-  return { folders: realFolders(worktree, files), gitlinks };
+  return { files, gitlinks };
 }
 
 /**
@@ -100,9 +101,9 @@ export async function resetTo(worktree: Worktree, baseSha: string, branch: strin
   await settleHead(worktree, { branch, baseSha });
   await gitIn(worktree, ["update-ref", "--no-deref", "-m", "prloom: reset", `refs/heads/${branch}`, baseSha]);
   await clearHidingFlags(worktree);
-  const { folders } = await contentsOf(worktree, baseSha);
-  await removeUnreadableRules(worktree, folders);
-  await removeAttributes(worktree, folders);
+  const { files, gitlinks } = await contentsOf(worktree, baseSha);
+  await removeRules(worktree, files);
+  await removeLinksAbove(worktree, gitlinks);
   const restore = async () => {
     // Before the tree is touched: what the agent committed with force, `prloom/.local` too, is then merely untracked.
     await gitIn(worktree, ["read-tree", "--reset", baseSha]);
@@ -110,8 +111,7 @@ export async function resetTo(worktree: Worktree, baseSha: string, branch: strin
     await gitIn(worktree, ["clean", "--quiet", "-ffd", "-e", `/${LOCAL}`]);
   };
   await insistently(worktree, restore);
-  const { folders: restored, gitlinks } = await contentsOf(worktree, baseSha);
-  await removeStrayRepositories(worktree, restored);
+  await removeStrayRepositories(worktree, realFolders(worktree, files));
   await mendSubmodules(worktree, gitlinks);
 }
 

@@ -1,5 +1,5 @@
 import { messageOf } from "../kernel/errors.ts";
-import { eachEntry, entryAt, kindAt, removeEntry } from "./folders.ts";
+import { eachEntry, entryAt, kindAt, realFolders, removeEntry } from "./folders.ts";
 import type { Worktree } from "./worktrees.ts";
 
 /** Files that git itself reads in the folders that it goes through. */
@@ -15,8 +15,13 @@ export async function removeUnreadableRules(worktree: Worktree, folders: readonl
   }
 }
 
-/** Removes all attributes: where there is no file, git goes by the index, and so by what is about to be checked out. */
-export async function removeAttributes(worktree: Worktree, folders: readonly string[]): Promise<void> {
+/**
+ * Removes what is in the way of a checkout of these files: rules that cannot be read, and all attributes. Where there is no file
+ * of attributes git goes by the index, and so by what is about to be checked out.
+ */
+export async function removeRules(worktree: Worktree, files: readonly string[]): Promise<void> {
+  const folders = realFolders(worktree, files);
+  await removeUnreadableRules(worktree, folders);
   for (const folder of folders) {
     const { path, kind } = entryAt(worktree, folder, ".gitattributes");
     if (kind !== "absent") await removeEntry(path);

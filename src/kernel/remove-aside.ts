@@ -7,6 +7,7 @@ import {
   readdirSync,
   renameSync,
   rmdirSync,
+  rmSync,
   unlinkSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ const REMOVED = ".prloom-removed-";
 
 /**
  * Removes what lies at a path, read-only folders included (module caches make them), as long as `budget` lasts; says whether
- * it is gone. Links are removed, not followed. What no path reaches any more stays.
+ * it is gone. Links are removed, not followed. What no path reaches stays.
  */
 export function removeSome(path: string, budget: { left: number }): boolean {
   try {
@@ -32,7 +33,7 @@ export function removeSome(path: string, budget: { left: number }): boolean {
     else return removeFolder(path, budget);
     return true;
   } catch (error) {
-    if (errnoOf(error) === "ENAMETOOLONG") return false;
+    if (["ENAMETOOLONG", "ENOTEMPTY", "EACCES", "EPERM"].includes(errnoOf(error) ?? "")) return false;
     throw error;
   }
 }
@@ -56,9 +57,15 @@ function removeFolder(path: string, budget: { left: number }): boolean {
 
 /** Moves what lies at a path out of the way, into `beside` on the same disk, and removes it there in the background. */
 export function removeAside(path: string, beside: string): void {
-  const aside = mkdtempSync(join(beside, REMOVED));
-  renameSync(path, join(aside, "removed"));
-  removeInBackground(aside);
+  try {
+    const aside = mkdtempSync(join(beside, REMOVED));
+    renameSync(path, join(aside, "removed"));
+    removeInBackground(aside);
+  } catch (error) {
+    if (!["EXDEV", "EACCES", "EROFS"].includes(errnoOf(error) ?? "")) throw error;
+    // Another disk, or a folder that is not ours: then everybody waits.
+    rmSync(path, { recursive: true, force: true });
+  }
 }
 
 const swept = new Set<string>();

@@ -24,6 +24,7 @@ const VALUES = {
   missing: "",
   messages: "",
   stage: "worker",
+  about: "Your TODO is still number 1 of the plan.",
   subject: "TODO 1: Form",
   earlier: "",
   diff: "+ a < b",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -13,19 +13,19 @@ const MOST_STARTS = 100;
 /** Every call is tried in the full suite; every third one keeps the ordinary suite short. */
 const STRIDE = Number(process.env.PRLOOM_CHAOS_KILLS ?? 12) >= 50 ? 1 : 3;
 
-/** Puts a program in front of git that kills the dispatcher at its n-th call. */
+/** Puts a program in front of git that kills the dispatcher at its n-th call. Git gets few variables, so a script names its. */
 function gitThatKills(project: Project, how: string, at: number): Record<string, string> {
   const calls = join(project.home, "git-calls");
   rmSync(calls, { force: true });
   const git = findProgram("git", process.env.PATH, "/");
   assert.ok(git);
-  return {
-    PATH: `${STAND_IN}:${dirname(process.execPath)}:${process.env.PATH}`,
-    CHAOS_GIT: git,
-    CHAOS_GIT_CALLS: calls,
-    CHAOS_GIT_HOW: how,
-    CHAOS_GIT_AT: String(at),
-  };
+  const folder = join(project.home, "chaos-git");
+  mkdirSync(folder, { recursive: true });
+  const named = `CHAOS_GIT='${git}' CHAOS_GIT_CALLS='${calls}' CHAOS_GIT_HOW=${how} CHAOS_GIT_AT=${at}`;
+  writeFileSync(join(folder, "git"), `#!/bin/sh\nexport ${named}\nexec '${join(STAND_IN, "git")}' "$@"\n`, {
+    mode: 0o755,
+  });
+  return { PATH: `${folder}:${dirname(process.execPath)}:${process.env.PATH}` };
 }
 
 const CASES = {

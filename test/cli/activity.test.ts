@@ -104,7 +104,7 @@ describe("agents in status", () => {
     const day = `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
     const desk = {
       schemaVersion: 1,
-      agents: { test: { kind: "rate-limit", reason: "429: slow down\nplease", until, count: 2 } },
+      agents: { test: { kind: "rate-limit", reason: "429: slow down\nplease", until, count: 2, since: until } },
       today: { day, tokens: 1_500_000, usd: 3.4, ms: 45 * MINUTE },
     };
     mkdirSync(join(root, ".git", "prloom"), { recursive: true });

@@ -43,6 +43,7 @@ test("everything that can be said is taken over, with units resolved", () => {
     baseBranch: "develop",
     worktreesDir: "../trees",
     copyFiles: [".env"],
+    trustedFilters: ["nbstripout"],
     initCommands: ["npm ci"],
     checks: ["npm test"],
     agents: {
@@ -88,6 +89,7 @@ test("everything that can be said is taken over, with units resolved", () => {
     cleanAfter: "30d",
   });
   const config = parseConfig(text, "x");
+  assert.deepEqual(config.trustedFilters, ["nbstripout"]);
   assert.deepEqual(config.limits, {
     ...defaultConfig.limits,
     maxRunningAgents: 1,

@@ -37,7 +37,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     const { uid } = made.record(planId);
     const places = [
       join(made.home, ".codex"),
-      ...globSync(join(made.home, ".local/state/prloom/*/homes", uid, agent, ".codex")),
+      ...globSync(join(made.home, ".local/state/prloom/*/homes", uid, agent, "*/.codex")),
     ];
     const file = places.map((place) => join(place, "starts.jsonl")).find((place) => existsSync(place));
     if (file === undefined) return [];

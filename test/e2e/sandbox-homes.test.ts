@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
@@ -66,7 +68,7 @@ test("a program that we know finds its login, which it may renew, and its settin
     'cat "$HOME/.claude/.credentials.json" "$HOME/.claude/settings.json" "$HOME/.claude/agents/one.md" > login.txt',
     `echo '${renewed}' > "$HOME/.claude/new" && mv "$HOME/.claude/new" "$HOME/.claude/.credentials.json"`,
     'echo \'{"hooks": {}}\' > "$HOME/.claude/settings.json"',
-    '(echo planted > "$HOME/.claude/agents/two.md") 2> refused.txt',
+    'ls "$HOME/.claude/agents" >> agents.txt; echo planted > "$HOME/.claude/agents/two.md"',
     'ls -A "$HOME" "$HOME/.codex" > others.txt 2>&1',
     DONE,
   ]);
@@ -75,9 +77,12 @@ test("a program that we know finds its login, which it may renew, and its settin
   put(p, ".claude/agents/one.md", "agent\n");
   put(p, ".claude/history.jsonl", "{}\n");
   put(p, ".codex/auth.json", "another login\n");
-  await works(p);
-  assert.equal(seen(p, "login.txt"), `${claudeLogin("old")}{}\nagent\n`);
-  assert.match(seen(p, "refused.txt"), /Read-only/);
+  p.plan("one", ["Do it", "Do more"]);
+  const { stdout, stderr } = await p.work();
+  assert.equal(p.record("one").status, "review", stdout + stderr);
+  assert.equal(p.git("show", "prloom/one~:login.txt"), `${claudeLogin("old")}{}\nagent\n`);
+  assert.equal(seen(p, "login.txt"), `${claudeLogin("new")}{}\nagent\n`, "the settings are as the user has them");
+  assert.equal(seen(p, "agents.txt"), "one.md\none.md\n", "what was planted is there in the next run");
   assert.match(seen(p, "others.txt"), /\.codex': No such file/);
   assert.equal(read(login), claudeLogin("new"), "the token alone is taken back");
   assert.equal(read(settings), "{}\n");
@@ -151,6 +156,21 @@ test("no form of `prloom open` touches the home of an agent at work", async () =
   }
   assert.equal(existsSync(join(p.authority, "plans/one/runs/print")), false);
   await daemon.end();
+});
+
+test("a command that was printed is not enclosed anew while it runs", async () => {
+  const p = project("command", ["echo work > work.txt", DONE]);
+  await works(p);
+  const env = { HOME: p.home, XDG_RUNTIME_DIR: p.home, SHELL: "/bin/sh", PATH: process.env.PATH ?? "" };
+  const printed = await p.cli(["open", "one", "--shell", "--print"], env);
+  const child = spawn("sh", ["-c", printed.stdout], { env, stdio: ["pipe", "pipe", "inherit"] });
+  child.stdin.write("echo here\n");
+  await once(child.stdout, "data");
+  const again = await p.cli(["open", "one", "--shell", "--print"], env);
+  assert.match(again.stderr, /A program that `prloom open one` printed is still at work \(pid \d+\)/);
+  child.stdin.end("exit\n");
+  await once(child, "exit");
+  assert.equal((await p.cli(["open", "one", "--shell", "--print"], env)).code, 0);
 });
 
 test("programs are never looked for in the worktree", { skip: NO_TERMINAL }, async () => {

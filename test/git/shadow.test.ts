@@ -197,6 +197,28 @@ const SETTINGS: readonly [key: string, value: string, shown: string | undefined]
   ["github.token", "x", undefined],
   ["include.path", "../secret", undefined],
   ["includeif.gitdir:/x/.path", "secret", undefined],
+  ["imap.pass", "x", undefined],
+  ["ai.apikey", "x", undefined],
+  ["foo.key", "x", undefined],
+  ["svn.pwd", "x", undefined],
+  ["sendpack.auth", "x", undefined],
+  ["lfs.customtransfer.x.args", "x", undefined],
+  ["lfs.url", "https://me:x@example.com/lfs?token=x", "https://example.com/lfs"],
+  ["alias.up", "!curl -H 'Authorization: x'", undefined],
+  ["core.sshcommand", "sshpass -p x ssh", undefined],
+  ["core.askpass", "x", undefined],
+  ["filter.enc.clean", "openssl enc -k x", undefined],
+  ["filter.lfs.clean", "git-lfs clean -- %f; echo x", undefined],
+  ["diff.enc.textconv", "openssl enc -d -k x", undefined],
+  ["merge.mine.driver", "x", undefined],
+  ["remote.origin.url", "https://example.com/a.git?private_token=x", "https://example.com/a.git"],
+  ["remote.origin.proxy", "http://x@p", undefined],
+  ["remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*", "+refs/heads/*:refs/remotes/origin/*"],
+  ["branch.main.remote", "origin", "origin"],
+  ["extensions.worktreeconfig", "true", "true"],
+  ["user.email", "me@example.com", "me@example.com"],
+  ["user.signingkey", "x", undefined],
+  ["pull.rebase", "true", "true"],
 ];
 
 for (const [key, value, shown] of SETTINGS) {
@@ -215,10 +237,12 @@ test("of the user's own settings an agent has who they are and how files are tre
     own("credential.helper", "store"),
     own("url.git@example.com:.insteadof", "x"),
     own("alias.x", "!rm"),
+    own("filter.enc.clean", "openssl enc -k x"),
+    own("filter.lfs.process", "git-lfs filter-process"),
   ];
   assert.deepEqual(
     personalSettings(settings).map(({ key }) => key),
-    ["user.name", "core.autocrlf"],
+    ["user.name", "core.autocrlf", "filter.lfs.process"],
   );
 });
 

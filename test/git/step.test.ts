@@ -3,7 +3,6 @@ import { execFileSync } from "node:child_process";
 import {
   existsSync,
   lstatSync,
-  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -25,20 +24,6 @@ test("HEAD that does not descend from the base is diverged", async (t) => {
   const { worktree, baseSha } = box;
   plainGit(worktree.path, "commit", "-q", "--amend", "-m", "rewritten");
   assert.equal(await headState(worktree, { branch: BRANCH, baseSha }), "diverged");
-});
-
-test("nested repositories are reported, a declared submodule is committed", async (t) => {
-  const box = await planSandbox();
-  t.after(box.close);
-  const { worktree, baseSha } = box;
-  for (const name of ["stray", "declared"]) {
-    mkdirSync(join(worktree.path, name));
-    plainGit(join(worktree.path, name), "init", "-q");
-    plainGit(join(worktree.path, name), "commit", "-q", "--allow-empty", "-m", "inner");
-  }
-  write(worktree.path, { ".gitmodules": '[submodule "declared"]\n\tpath = declared\n\turl = ./declared\n' });
-  assert.deepEqual(await stageAll(worktree), { nested: ["stray"], protectedChanged: false });
-  assert.deepEqual((await stagedChanges(worktree, baseSha)).files, [".gitmodules", "declared"]);
 });
 
 test("deletions are counted, renames are not deletions, protected changes alone are told apart", async (t) => {

@@ -133,6 +133,7 @@ export const tricks: Record<string, Trick> = {
       plainGit(join(path, "nested"), "init", "-q");
       write(path, { "nested/x.txt": "x" });
     },
+    also: ["nested/x.txt"],
   },
   "nests a repository with a commit and stages it": {
     play: ({ path }) => {
@@ -142,6 +143,37 @@ export const tricks: Record<string, Trick> = {
       commitAll(join(path, "nested"), "inner");
       plainGit(path, "add", "-A");
     },
+    also: ["nested/x.txt"],
+  },
+  "makes a repository and declares it a submodule": {
+    play: ({ path }) => {
+      mkdirSync(join(path, "more/new"), { recursive: true });
+      plainGit(join(path, "more/new"), "init", "-q");
+      write(path, { "more/new/x.txt": "x", ".gitmodules": '[submodule "n"]\n\tpath = more/new\n\turl = ./n\n' });
+      commitAll(join(path, "more/new"), "inner");
+      plainGit(path, "add", "-A");
+    },
+    also: [".gitmodules", "more/new/x.txt"],
+  },
+  "hides a repository in a repository": {
+    play: ({ path }) => {
+      for (const folder of ["far/one", "far/one/two", "far/one/two/three"]) {
+        mkdirSync(join(path, folder), { recursive: true });
+        plainGit(join(path, folder), "init", "-q");
+        write(path, { [`${folder}/x.txt`]: "x" });
+      }
+    },
+    also: ["far/one/two/three/x.txt", "far/one/two/x.txt", "far/one/x.txt"],
+  },
+  "leaves a pipe where git reads attributes": {
+    play: ({ path }) => execFileSync("mkfifo", [join(path, ".gitattributes"), join(path, "src/deep/.gitignore")]),
+  },
+  "writes names that are git's own on other disks": {
+    play: ({ path }) => write(path, { "x/.GIT/config": "x", "x/git~1": "x", ".Git/y": "y", "x/real": "x" }),
+    also: ["x/real"],
+  },
+  "writes protected files in capital letters": {
+    play: ({ path }) => write(path, { "PRLOOM/config.json": "{}", ".Claude/x": "", ".cursor/mcp.json": "{}" }),
   },
   "makes a repository in a tracked folder": {
     play: ({ path }) => {

@@ -20,6 +20,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { threadId } from "node:worker_threads";
 import fc from "fast-check";
 import { PrloomError } from "../../src/kernel/errors.ts";
@@ -197,6 +198,22 @@ test("read-only folders do not keep a folder from being made anew", () => {
   assert.equal(run.status, 0, run.stderr);
   assert.deepEqual(readdirSync(join(dir, "local")), []);
   assert(existsSync(root));
+});
+
+test("a folder with very much in it is out of the way at once, and what a killed process left is removed", async () => {
+  const base = join(dir, "worktree");
+  const local = join(base, "local");
+  mkdirSync(join(local, "deep"), { recursive: true });
+  for (let index = 0; index < 2500; index += 1) writeFileSync(join(local, "deep", `${index}`), "");
+  writeFileSync(Buffer.concat([Buffer.from(`${local}/a`), Buffer.from([0xff])]), "x");
+  const left = join(dir, ".prloom-removed-killed");
+  mkdirSync(join(left, "removed"), { recursive: true });
+  writeFileSync(join(dir, "another"), "mine");
+  assert.equal(remakeDirNoFollow(base, "local"), local);
+  assert.deepEqual(readdirSync(local), []);
+  const deadline = Date.now() + 60_000;
+  while (readdirSync(dir).length > 2 && Date.now() < deadline) await sleep(20);
+  assert.deepEqual(readdirSync(dir).sort(), ["another", "worktree"]);
 });
 
 test("a link is made, mended and left alone", () => {

@@ -160,7 +160,10 @@ In \`/r/wt/prloom/.local/plan.md\`: and \`/r/wt/prloom/.local/triage-result.json
   });
   const resumed = `You go on with your work as worker of the plan \`fix-it\`, in the git worktree \`/r/wt\`.
 The last attempt was not accepted. What was missing:
-Your TODO is still number 3: Do it`;
+Your TODO is still number 3 of the plan.
+<<<TODO abc
+Do it
+TODO abc>>>`;
   const more = { stage: "worker", planId: "fix-it", worktree: "/r/wt", todoNumber: 3, todo: "Do it" };
   assert.deepEqual(promptNames(resumed), { ...more, goesOn: true, refused: true });
   assert.deepEqual(promptNames("Hello"), { goesOn: false, refused: false });

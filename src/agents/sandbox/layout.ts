@@ -33,7 +33,10 @@ export interface SandboxPlan {
   readonly masked: readonly { readonly path: string; readonly isFolder: boolean }[];
   /** What is to be read though it lies in a folder that is hidden. */
   readonly places: readonly Mount[];
-  /** Copies of the user's folders with configuration: where they lie, and where the program looks for them. */
+  /**
+   * Copies of the user's folders with configuration: where they lie, and where the program looks for them. To be written:
+   * OpenCode does not start where it cannot put a file there.
+   */
   readonly configuration: readonly { readonly from: string; readonly path: string }[];
 }
 
@@ -52,7 +55,7 @@ export function layoutSandbox(plan: SandboxPlan): Mount[] {
     ...plan.sealed.map((path): Mount => ({ kind: "empty", path, sealed: true })),
     write(home.path, home.from),
     write(join(home.path, ".cache"), plan.cache),
-    ...plan.configuration.map(({ path, from }) => read(path, from)),
+    ...plan.configuration.map(({ path, from }) => write(path, from)),
     write(commonDir, repository.shadow),
     read(objectsAt, repository.objects),
     // Its own alternates are in the shadow already; relative ones would be looked for in the wrong place.

@@ -42,21 +42,22 @@ export interface CopiedLogin {
 }
 
 export interface Furnishing {
-  /** The private home, and a new folder for copies that are shown in it; that one no agent can write to. */
+  /** The private home, and a new folder for copies that are shown in it, for one run. */
   readonly home: string;
   readonly overlays: string;
   readonly items: readonly HomeItem[];
 }
 
 export interface Furnished {
-  /** Folders to be laid over the home, to be read only; `to` is relative to that. */
+  /** Folders to be laid over the home; `to` is relative to that. */
   readonly folders: readonly { readonly from: string; readonly to: string }[];
   readonly logins: readonly CopiedLogin[];
 }
 
 /**
  * Brings the user's configuration and login of a program into its private home, anew: what an agent made of the last copy is
- * gone. Files are copies in the home, since programs replace them; a folder is a copy elsewhere that is laid over.
+ * gone. Files are copies in the home, since programs replace them; a folder is a copy elsewhere that is laid over, so that
+ * nothing has to be deleted in the home.
  */
 export async function furnishHome({ home, overlays, items }: Furnishing): Promise<Furnished> {
   const folders: Furnished["folders"][number][] = [];

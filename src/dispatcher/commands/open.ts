@@ -10,7 +10,7 @@ import { worktreeHealth } from "../../git/worktrees.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
-import { isAlive, type ProcessIdentity } from "../../kernel/process-tree.ts";
+import { isAlive, type ProcessIdentity, processesWithVariable } from "../../kernel/process-tree.ts";
 import { nextTodo, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { type Loom, requireRecord, updateRecord } from "../loom.ts";
@@ -63,7 +63,10 @@ export async function openPlan(loom: Loom, id: string, request: OpenRequest): Pr
     const hint = `Let it end (\`prloom pause ${id}\`, then wait), or stop it: \`prloom open ${id} --now\`; it goes on afterwards.`;
     throw new PrloomError("plan-state", `An agent is at work on ${id}.`, hint);
   }
-  if (!request.who) return describe(loom, record, planned, join(homeOf(loom.paths, id).runs, "print"));
+  if (!request.who) {
+    refuseWhileStarted(record);
+    return describe(loom, record, planned, join(homeOf(loom.paths, id).runs, "print"));
+  }
   // Without a pause since the last look: no step of the plan begins from here on.
   const { who } = request;
   updateRecord(loom, id, () => ({ opened: { ...who, at: isoTime(loom.clock.now()) } }));
@@ -88,6 +91,14 @@ export function refuseWhileOpen(loom: Loom, id: string): void {
   if (!opened || !isAlive(opened)) return;
   const message = `A person has ${id} open (prloom open, pid ${opened.pid}).`;
   throw new PrloomError("plan-state", message, `Leave it there first, or end process ${opened.pid}.`);
+}
+
+/** A command that was printed before is enclosed with what would be made anew now. */
+function refuseWhileStarted(record: PlanRecord): void {
+  const started = processesWithVariable(`PRLOOM_RUN_ID=${openRunId(record)}`)[0];
+  if (!started) return;
+  const message = `A program that \`prloom open ${record.id}\` printed is still at work (pid ${started.pid}).`;
+  throw new PrloomError("plan-state", message, `Leave it there first, or end process ${started.pid}.`);
 }
 
 function refuseWithoutWorktree(loom: Loom, record: PlanRecord): void {

@@ -10,6 +10,7 @@ import { type Loom, updateRecord } from "../loom.ts";
 import { worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { branchHead } from "./begin.ts";
+import { clearEnclosure } from "./enclose.ts";
 
 /** What everything carries that a person starts through `prloom open`. */
 export function openRunId(record: PlanRecord): string {
@@ -24,7 +25,9 @@ export function openRunDir(loom: Loom, record: PlanRecord): string {
 /** Ends what the interface left running, and removes what it was enclosed with. */
 export async function endOpened(loom: Loom, record: PlanRecord): Promise<void> {
   await endRun({ id: openRunId(record), groups: [] }, { graceMs: loom.config.limits.stopGraceMs });
-  await removeTree(openRunDir(loom, record));
+  const runDir = openRunDir(loom, record);
+  await clearEnclosure(runDir);
+  await removeTree(runDir);
 }
 
 /** The process that kept the plan open has died without a word: nothing of it may work beside the next step. */

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Stage } from "../../agents/port.ts";
 import { loadPrompt, renderPrompt } from "../../agents/prompts.ts";
-import { type PlanDoc, type Todo, todoTitle } from "../../plan/markdown.ts";
+import { type PlanDoc, type Todo, titleOf, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { worktreeOf } from "../observe.ts";
@@ -36,7 +36,9 @@ export function promptFor(loom: Loom, record: PlanRecord, parts: PromptParts): s
     ...parts.more,
   };
   if (parts.goesOn) {
-    const values = { ...common, stage, todo: todoLine(todo), missing: missing ? notAccepted(missing) : INTERRUPTED };
+    const about = todo ? `Your TODO is still number ${todo.index + 1} of the plan.` : "The plan is still this one.";
+    const words = todo ? todoTitle(todo) : titleOf(parts.text, record.id);
+    const values = { ...common, stage, about, todo: words, missing: missing ? notAccepted(missing) : INTERRUPTED };
     return renderPrompt({ stage: "resume", template: loadPrompt("resume", loom.paths.prompts), values });
   }
   const values: Record<string, string> = {
@@ -56,11 +58,6 @@ const INTERRUPTED = "Your last run was interrupted from outside. That is nobody'
 
 function notAccepted(missing: string): string {
   return `The last attempt was not accepted. What was missing:\n\n${missing}\n`;
-}
-
-/** Its words are in the conversation; here they would stand outside of their quotation marks. */
-function todoLine(todo: Todo | undefined): string {
-  return todo ? `Your TODO is still number ${todo.index + 1} of the plan.` : "";
 }
 
 /** The events that triage is given, also as a file of the run. */

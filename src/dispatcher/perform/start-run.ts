@@ -57,7 +57,7 @@ export async function startAgentRun(loom: Loom, record: PlanRecord, config: Plan
   const coming: Coming = { number, runDir, stage, agent: choice.agent, config, over };
   try {
     await prepareWorktree(loom, record, coming, text);
-    const enclosure = await enclose(loom, record, { agent: choice.agent, runDir });
+    const enclosure = await enclose(loom, record, { agent: choice.agent, runDir, stage });
     const prepared = await prepare(loom, record, coming, { text, enclosure });
     crashPoint("run:prepared");
     refuseStart(loom, record);

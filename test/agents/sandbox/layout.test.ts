@@ -77,7 +77,7 @@ test("a repository below the home: everything is laid over in an order that show
     ...["--bind", PLAN.cache, "/home/me/.cache"],
     ...["--ro-bind", "/home/me/.nvm", "/home/me/.nvm"],
     ...["--ro-bind", "/home/me/code", "/home/me/code"],
-    ...["--ro-bind", "/home/me/code/.git/prloom/plans/p/runs/1/overlays/0", "/home/me/.claude/agents"],
+    ...["--bind", "/home/me/code/.git/prloom/plans/p/runs/1/overlays/0", "/home/me/.claude/agents"],
     ...["--bind", shadow, "/home/me/code/.git"],
     ...["--ro-bind", "/home/me/store/objects", "/home/me/store/objects"],
     ...["--ro-bind", objects, "/home/me/code/.git/real-objects"],

@@ -28,9 +28,7 @@ export function promptNames(text: string): PromptNames {
 }
 
 function todoIn(text: string): Pick<PromptNames, "todo" | "todoNumber"> {
-  const again = /Your TODO is still number (\d+): (.*)/.exec(text);
-  if (again) return { todoNumber: Number(again[1]), todo: again[2] ?? "" };
-  const number = /Your TODO \(number (\d+)\)/.exec(text)?.[1];
+  const number = /Your TODO (?:\(number|is still number) (\d+)/.exec(text)?.[1];
   const todo = /<<<TODO \S+\s+([\s\S]*?)\s+TODO \S+>>>/.exec(text)?.[1];
   return number === undefined ? {} : { todoNumber: Number(number), todo: todo ?? "" };
 }
