@@ -22,7 +22,7 @@ export interface RealAgent {
   readonly refusal: 429 | 529;
   /** How long it may need to begin on a busy machine. */
   readonly startSeconds: number;
-  /** It loses conversations by itself: then it must be told all, and the work be done all the same. */
+  /** It may lose conversations by itself: then it must be told all, and the work be done all the same. */
   readonly forgets?: true;
   /** Each of its starts takes many seconds. */
   readonly slow?: true;
