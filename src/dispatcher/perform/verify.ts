@@ -7,7 +7,7 @@ import type { PlanConfig } from "../../config/presets.ts";
 import { stagedTree } from "../../git/commit.ts";
 import { foldAgentCommits, headState } from "../../git/head.ts";
 import { repairGitFile } from "../../git/repair.ts";
-import { restoreProtected, stageAll, stagedChanges } from "../../git/stage.ts";
+import { dissolveRepositories, restoreProtected, stageAll, stagedChanges } from "../../git/stage.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
 import { applyClaims, type Claims, readClaims } from "../../plan/claims.ts";
@@ -72,6 +72,8 @@ export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig)
   // A check may run what the agent wrote: what it left, in the tree and in git, is judged like the agent's own work.
   const checked = failed ?? (config.checks.length === 0 ? first : judge(await changesOf(loom, record)));
   const verdict = checked.kind === "accept" ? await judgeCommit(loom, record, { todo, checked, judge }) : checked;
+  // A check or a hook ran what the agent wrote, and nothing of it is staged: what it left must not wait for a person's git.
+  if (first.kind === "accept" && verdict.kind !== "accept") await dissolveRepositories(worktreeOf(loom, record));
   const tree = verdict.kind === "accept" ? await stagedTree(worktreeOf(loom, record)) : undefined;
   await settleVerdict(loom, record, { verdict, todo, claims, config, tree, summary });
 }
@@ -116,7 +118,11 @@ async function changesOf(loom: Loom, record: PlanRecord): Promise<Changes> {
   const head = await headState(worktree, { branch: record.branch ?? "", baseSha });
   if (head === "diverged") return { kind: "diverged" };
   if (head === "ahead") await foldAgentCommits(worktree, baseSha);
-  const { protectedChanged } = await stageAll(worktree, loom.config.copyFiles);
+  const { protectedChanged, nested } = await stageAll(worktree, loom.config.copyFiles);
+  if (nested.length > 0) {
+    const text = `repositories that it made are ordinary folders now: ${nested.slice(0, 5).join(", ")}`;
+    loom.report({ planId: record.id, level: "warn", text });
+  }
   const staged = await stagedChanges(worktree, baseSha);
   // It is not in the commit, and it must not stay for the next TODO either.
   if (protectedChanged) await restoreProtected(worktree, loom.config.copyFiles);
