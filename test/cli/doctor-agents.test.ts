@@ -97,6 +97,18 @@ describe("doctor and agent programs", () => {
   it("leaves the user's home as it is", () => {
     assert.deepEqual(readdirSync(home, { recursive: true }).sort(), [".codex", join(".codex", "auth.json")]);
   });
+
+  it("warns of dollars that nobody counts, and of places that are not there", async () => {
+    const agent = { adapter: "codex", readable: ["~", "nope", ".codex"] };
+    config({ agents: { codex: agent }, stages: { default: "codex" }, limits: { budget: { usd: 5 } } });
+    const { stdout } = await doctor();
+    assert.match(stdout, /^! budget of codex: does not tell what it costs.*\n {2}hint: .*agents\.codex\.price/m);
+    assert.match(stdout, /^✗ agent codex: agents\.codex\.readable: ~ is your whole home/m);
+    assert.match(stdout, /^! agent codex: agents\.codex\.readable: there is no .*\/home\/nope$/m);
+    assert.doesNotMatch(stdout, /there is no .*\.codex$/m);
+    config({ agents: { codex: { adapter: "codex", price: { input: 1, output: 2 } } }, stages: { default: "codex" } });
+    assert.doesNotMatch((await doctor()).stdout, /budget of|\.readable/);
+  });
 });
 
 function whereIs(name: string): string {

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { ProgramFacts } from "../../agents/inspect-program.ts";
 import type { Config } from "../../config/config.ts";
 import { type AgentCheck, checkAgent } from "../agent-program.ts";
@@ -66,6 +68,22 @@ function findingOf({ name, check, command, trouble }: CheckedAgent, needed: bool
 function factsInWords({ title, version, file, login }: ProgramFacts): string {
   const entry = { yes: `logged in (${login.how})`, no: "not logged in", unknown: `login: ${login.how}` }[login.state];
   return `${title} ${version ?? "of unknown version"}, ${file}, ${entry}`;
+}
+
+/** Places that an agent may read in the sandbox, and that are not there: a typo would only show as an agent that fails. */
+export function checkReadable({ agents }: Config, home: string): Finding[] {
+  return Object.entries(agents).flatMap(([name, { readable }]) =>
+    readable.flatMap((path): Finding[] => {
+      const place = resolve(home, path.replace(/^~(?=\/|$)/, home));
+      if (place === resolve(home)) {
+        const text = `agents.${name}.readable: ${path} is your whole home, which the sandbox hides`;
+        return [{ name: `agent ${name}`, state: "bad", text, hint: "Name the folders that the agent needs." }];
+      }
+      if (existsSync(place)) return [];
+      const text = `agents.${name}.readable: there is no ${place}`;
+      return [{ name: `agent ${name}`, state: "warn", text, hint: "Mend the path in prloom/config.json." }];
+    }),
+  );
 }
 
 /** Programs that tell no cost, so that a budget in dollars never ends them. */

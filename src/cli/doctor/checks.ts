@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import type { ProgramFacts } from "../../agents/inspect-program.ts";
 import { secretVariables } from "../../bridges/notify/settings.ts";
 import type { Config } from "../../config/config.ts";
@@ -8,7 +9,7 @@ import { openRepository, type Repository, requireCommits } from "../../git/repos
 import { git, requireGitVersion } from "../../git/run.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import type { Call } from "../output.ts";
-import { checkAgents, checkBudgets, checkOtherPrograms, checkSandbox } from "./agent-checks.ts";
+import { checkAgents, checkBudgets, checkOtherPrograms, checkReadable, checkSandbox } from "./agent-checks.ts";
 import { checkRepositoryState } from "./state-checks.ts";
 
 export interface Finding {
@@ -35,6 +36,7 @@ export async function checkEverything(call: Call): Promise<Finding[]> {
   if (config) {
     findings.push({ name: "config", state: "ok", text: "prloom/config.json is valid" });
     findings.push(...(await checkAgents(call, config, repo.root)), ...checkBudgets(config));
+    findings.push(...checkReadable(config, call.env.HOME ?? homedir()));
     await attempt("plugins and bridges", findings, () => modules(repo, config, findings));
     findings.push(...notify(call, config));
   }

@@ -223,7 +223,7 @@ function guardedFolders(loom: Loom, { env }: Surrounding): string[] {
 }
 
 function expandHome(path: string, home: string): string {
-  return path.startsWith("~/") ? join(home, path.slice(2)) : path;
+  return path === "~" || path.startsWith("~/") ? join(home, path.slice(2)) : path;
 }
 
 /** A path of `agents.<name>.readable`; one that would show what the sandbox is there to hide is refused. */
