@@ -103,7 +103,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.equal(project.record("three").status, "review");
   });
 
-  test("what a reviewer leaves read-only is put back, and a repository inside the worktree stays", async () => {
+  test("what a reviewer leaves read-only is put back, and a repository inside is an ordinary folder", async () => {
     const plugins = { rev: { module: "./plugins/rev.ts" } };
     const text = `import { execSync } from "node:child_process";
       export default () => ({ async afterTodo(_, ctx) {
@@ -117,9 +117,11 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.equal(project.record("one").status, "review");
     const worktree = join(project.root, "prloom", ".local", "worktrees", "one");
     assert.ok(existsSync(join(worktree, "lib", "mine.txt")));
+    assert.ok(!existsSync(join(worktree, "lib", ".git")), "a person's git would run what its settings say");
     assert.ok(!existsSync(join(worktree, "ro")));
     assert.deepEqual(project.git("show", "--format=%s", "--name-only", "prloom/one").trim().split(/\n+/), [
       "first",
+      "lib/mine.txt",
       "work.txt",
     ]);
   });
