@@ -27,12 +27,14 @@ interface Plan {
   readonly agent: AgentName;
   readonly script: Script;
   readonly projectSettings?: boolean;
+  /** In the ordinary run, too. */
+  readonly brief?: true;
 }
 
 /** A test with the real program, skipped with the reason where it cannot be had. */
 function real(name: string, plan: Plan, body: (ready: Ready) => Promise<void>): void {
-  // OpenCode has an adapter of its own; over ACP it is one more program that speaks it.
-  const options = plan.agent === "opencode" ? thorough : {};
+  // The ordinary run has the suite through the CLI, and here only what that does not show.
+  const options = plan.brief ? {} : thorough;
   test(`${plan.agent} ${name}`, { timeout: 120_000, ...options }, async (context: TestContext) => {
     const program = programs.get(plan.agent);
     if (program === undefined || "missing" in program) return context.skip(program?.missing);
@@ -148,34 +150,46 @@ describe("agents themselves over ACP", { concurrency: 2 }, () => {
     { when: /^also this/, steps: [{ say: "Yes." }] },
     { steps: [{ shell: "until [ -e go ]; do sleep 0.05; done" }, { say: "Done." }] },
   ];
-  real("gets a message in a turn of its own", { agent: "gemini", script: waits }, async ({ bench, adapter }) => {
-    const events = await runToEnd(adapter, bench.request(), (event, send) => {
-      if (event.type !== "tool_call") return;
-      assert.equal(send("message-1", "also this"), true);
-      writeFileSync(join(bench.cwd, "go"), "");
-    });
-    const told = events.map((event) => (event.type === "text" ? event.text : event.type));
-    const ofInterest = told.filter((one) => ["Done.", "received", "Yes."].includes(one));
-    assert.deepEqual(ofInterest, ["Done.", "received", "Yes."]);
-  });
+  real(
+    "gets a message in a turn of its own",
+    { agent: "gemini", brief: true, script: waits },
+    async ({ bench, adapter }) => {
+      const events = await runToEnd(adapter, bench.request(), (event, send) => {
+        if (event.type !== "tool_call") return;
+        assert.equal(send("message-1", "also this"), true);
+        writeFileSync(join(bench.cwd, "go"), "");
+      });
+      const told = events.map((event) => (event.type === "text" ? event.text : event.type));
+      const ofInterest = told.filter((one) => ["Done.", "received", "Yes."].includes(one));
+      assert.deepEqual(ofInterest, ["Done.", "received", "Yes."]);
+    },
+  );
 
   const reads: Script = [{ steps: [{ read: NESTED_FILE }, { say: "Hello." }] }];
-  real("is told only what the base commit says", { agent: "gemini", script: reads }, async ({ bench, adapter }) => {
-    writeOrders(bench);
-    await runToEnd(adapter, bench.request({ instructions: baseInstructions(bench, "GEMINI.md") }));
-    assert.deepEqual(heardOrders(bench), { base: true, orders: [] });
-    assert.match(JSON.stringify(bench.model.asked().at(-1)?.body), /nothing special/);
-  });
+  real(
+    "is told only what the base commit says",
+    { agent: "gemini", brief: true, script: reads },
+    async ({ bench, adapter }) => {
+      writeOrders(bench);
+      await runToEnd(adapter, bench.request({ instructions: baseInstructions(bench, "GEMINI.md") }));
+      assert.deepEqual(heardOrders(bench), { base: true, orders: [] });
+      assert.match(JSON.stringify(bench.model.asked().at(-1)?.body), /nothing special/);
+    },
+  );
 
-  real("changes nothing without a sandbox", { agent: "gemini", script: work }, async ({ bench, adapter }) => {
-    const events = await runToEnd(adapter, bench.request({ prompt: "Write a file.", sandboxed: false }));
-    assert.deepEqual(
-      [existsSync(join(bench.cwd, "hello.txt")), existsSync(join(bench.cwd, "shell.txt"))],
-      [false, false],
-    );
-    assert(only(events, "waiting").length > 0);
-    assert.equal(events.at(-1)?.type, "done");
-  });
+  real(
+    "changes nothing without a sandbox",
+    { agent: "gemini", brief: true, script: work },
+    async ({ bench, adapter }) => {
+      const events = await runToEnd(adapter, bench.request({ prompt: "Write a file.", sandboxed: false }));
+      assert.deepEqual(
+        [existsSync(join(bench.cwd, "hello.txt")), existsSync(join(bench.cwd, "shell.txt"))],
+        [false, false],
+      );
+      assert(only(events, "waiting").length > 0);
+      assert.equal(events.at(-1)?.type, "done");
+    },
+  );
 
   for (const projectSettings of [false, true]) {
     const hello: Plan = { agent: "gemini", script: [{ steps: [{ say: "Hello." }] }], projectSettings };

@@ -9,12 +9,15 @@ import { probePidNamespace } from "../../src/agents/runner.ts";
 import type { Script } from "../testing/model/script.ts";
 import { installProgram } from "../testing/programs.ts";
 import { only, type RealBench, realBench, runToEnd, spent } from "../testing/real-run.ts";
+import { thorough } from "../testing/thorough.ts";
 import { baseInstructions, heardOrders, NESTED_FILE, writeOrders } from "../testing/worktree-instructions.ts";
 
 let program: Awaited<ReturnType<typeof installProgram>>;
 before(async () => {
   program = await installProgram("opencode");
 });
+
+const BRIEF = ["without a sandbox"];
 
 interface Ready {
   readonly bench: RealBench;
@@ -23,7 +26,9 @@ interface Ready {
 
 /** A test with the real program, skipped with the reason where it cannot be had. */
 function real(name: string, script: Script, body: (ready: Ready, context: TestContext) => Promise<void>): void {
-  test(name, { timeout: 150_000 }, async (context) => {
+  // The ordinary run has the suite through the CLI, and here only what that does not show.
+  const options = BRIEF.some((words) => name.includes(words)) ? {} : thorough;
+  test(name, { timeout: 150_000, ...options }, async (context) => {
     if ("missing" in program) return context.skip(program.missing);
     const bench = await realBench("opencode", script);
     const adapter = openCodeAdapter({ name: "opencode", command: program.command, projectSettings: false });
