@@ -46,10 +46,12 @@ function compare(a: DeferredWait, b: DeferredWait): number {
 export function deferredSummary({ ledger, clock }: Core, about?: About): { count: number; oldestMs: number } {
   const kinds = about ? [ledger.waiting[about]] : [ledger.waiting.event, ledger.waiting.action];
   let count = 0;
-  let oldest = clock.now();
+  // Asked once: where nothing waits, the clock must not go on between the two.
+  const now = clock.now();
+  let oldest = now;
   for (const kind of kinds) {
     count += kind.size;
     for (const { waits } of kind.all()) for (const { since } of waits.values()) oldest = Math.min(oldest, since);
   }
-  return { count, oldestMs: clock.now() - oldest };
+  return { count, oldestMs: now - oldest };
 }

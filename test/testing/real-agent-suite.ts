@@ -32,7 +32,8 @@ export function realAgentSuite(agent: RealAgent): void {
     trying("goes on after the dispatcher was ended and killed", { script: BUSY, ...rest }, (bench) =>
       interrupted(bench, agent),
     );
-    trying("a refused key blocks the plan", { script: [{ steps: [{ fail: 401 }] }], limits: ONE_ATTEMPT }, refusedKey);
+    const keyless = { script: [{ steps: [{ fail: 401 }] }], limits: ONE_ATTEMPT, ...rest };
+    trying("a refused key blocks the plan", keyless, refusedKey);
     for (const fail of [429, 529]) {
       const script = [{ steps: [fail === 429 ? { fail, retryAfter: 1 } : { fail }] }];
       const skip = agent.refusal === fail ? rest : thorough;
