@@ -10,8 +10,8 @@ import { brokenInvariants, type ExpectedPlan } from "./invariants.ts";
 
 const STAND_IN = fileURLToPath(new URL("../testing/chaos-git", import.meta.url));
 const MOST_STARTS = 100;
-/** Every call is tried in the full suite; every fifth one keeps the ordinary suite short. */
-const STRIDE = Number(process.env.PRLOOM_CHAOS_KILLS ?? 12) >= 50 ? 1 : 5;
+/** Every call is tried in the full suite; every third one keeps the ordinary suite short. */
+const STRIDE = Number(process.env.PRLOOM_CHAOS_KILLS ?? 12) >= 50 ? 1 : 3;
 
 /** Puts a program in front of git that kills the dispatcher at its n-th call. Git gets few variables, so a script names its. */
 function gitThatKills(project: Project, how: string, at: number): Record<string, string> {
