@@ -77,7 +77,8 @@ function prepare(request: RunRequest): void {
   const { runDir, runId, cwd, invocation, limits, wrapper = [], opening } = request;
   ensureDir(join(runDir, RUN_FILES.agentDir));
   // Left by a start that was cut off under the same number: they would speak for this run.
-  for (const name of [RUN_FILES.exit, RUN_FILES.process, RUN_FILES.output]) rmSync(join(runDir, name), { force: true });
+  const { exit, process: shim, init, output } = RUN_FILES;
+  for (const name of [exit, shim, init, output]) rmSync(join(runDir, name), { force: true });
   writeRunFile(join(runDir, RUN_FILES.prompt), request.stdin, 0o600);
   const stored: StoredRequest = { runId, cwd, invocation, limits, wrapper, talks: opening !== undefined };
   writeRunFile(join(runDir, RUN_FILES.request), `${JSON.stringify(stored)}\n`, 0o600);

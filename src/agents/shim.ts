@@ -13,9 +13,20 @@ import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { writeRunFile } from "../kernel/files.ts";
 import { endRun, identityOf } from "../kernel/process-tree.ts";
+import { type Enclosed, release } from "./enclosed.ts";
 import { closeInherited } from "./inherited.ts";
 import type { RunExit } from "./port.ts";
-import { END_OF_INPUT, INPUT, type ProcessRecord, RUN_FILES, START, STOP, type StoredRequest } from "./run-files.ts";
+import { removeGroup } from "./process-limit.ts";
+import {
+  END_OF_INPUT,
+  INPUT,
+  type InitRecord,
+  type ProcessRecord,
+  RUN_FILES,
+  START,
+  STOP,
+  type StoredRequest,
+} from "./run-files.ts";
 import { type OutputLog, openOutputLog } from "./shim-output.ts";
 import { agentItself, type Program, startProgram } from "./shim-program.ts";
 
@@ -30,6 +41,8 @@ interface Shim {
   readonly startedAt: string;
   readonly timers: Set<NodeJS.Timeout>;
   program?: Program;
+  /** Of the pid namespace; absent: there is none, or it is not known yet and the agent has not begun. */
+  init?: InitRecord;
   /** What was said to the program before it had started. */
   readonly early: string[];
   lastOutput: number;
@@ -39,9 +52,6 @@ interface Shim {
 
 /** setTimeout fires at once for anything longer. */
 const LONGEST_TIMER = 2 ** 31 - 1;
-
-/** bwrap, the first process of its namespace, and the agent itself. */
-const WITH_NAMESPACE = 3;
 
 /** For shim.log. The log may be on the very disk that is full, so a failure here must not become the next problem. */
 function note(problem: string): boolean {
@@ -114,9 +124,24 @@ async function start(shim: Shim, env: Readonly<Record<string, string>>): Promise
   for (const line of shim.early.splice(0)) say(program, line);
   program.child.once("exit", () => decide(shim, "exited"));
   relay(shim, program);
-  recordAgent(shim, program.pid);
+  if (program.enclosed) await begin(shim, program.enclosed);
+  else recordAgent(shim, program.pid);
+  if (shim.ending !== undefined) return;
   after(shim, shim.request.limits.deadlineMs, () => decide(shim, "deadline"));
   watchSilence(shim);
+}
+
+async function begin(shim: Shim, enclosed: Enclosed): Promise<void> {
+  const init = await release(enclosed, {
+    maxProcesses: shim.request.limits.maxProcesses,
+    write: async (record) => {
+      shim.init = record;
+      await writeWithRoom(join(shim.runDir, RUN_FILES.init), record, () => shim.ending !== undefined);
+      crashPoint("shim-init-recorded");
+    },
+    mayBegin: () => shim.ending === undefined,
+  });
+  if (init) crashPoint("shim-begun");
 }
 
 function recordAgent(shim: Shim, pid: number): void {
@@ -140,12 +165,14 @@ function relay(shim: Shim, program: Program): void {
 }
 
 async function endAll(shim: Shim, program: Program): Promise<number> {
-  const { runId, limits, wrapper } = shim.request;
-  const living = !hasExited(program);
-  const signalFirst = living ? [agentItself(program, wrapper.length > 0)] : [];
-  const ended = await endRun({ id: runId, groups: [program.pid] }, { graceMs: limits.graceMs, signalFirst });
-  const expected = living ? (wrapper.length > 0 ? WITH_NAMESPACE : 1) : 0;
-  return Math.max(0, ended - expected);
+  const { runId, limits } = shim.request;
+  const { init } = shim;
+  const signalFirst = hasExited(program) ? [] : [agentItself(program, init)];
+  const uncounted = [...signalFirst, program.pid, ...(init ? [init.pid] : [])];
+  const run = { id: runId, groups: [program.pid], init };
+  const leftBehind = await endRun(run, { graceMs: limits.graceMs, signalFirst, uncounted });
+  await removeGroup(init?.group);
+  return leftBehind;
 }
 
 function hasExited(program: Program): boolean {
@@ -198,12 +225,16 @@ function exitOf(shim: Shim, reason: RunExit["reason"], leftBehind: number): RunE
 /** On a full disk we wait for space: a run that is complete must not be repeated because it could not say so. */
 async function writeExit(shim: Shim, exit: RunExit): Promise<void> {
   crashPoint("shim-exit");
+  await writeWithRoom(join(shim.runDir, RUN_FILES.exit), exit, () => process.stdin.readableEnded);
+}
+
+async function writeWithRoom(path: string, value: object, isInVain: () => boolean): Promise<void> {
   for (;;) {
     try {
-      writeRunFile(join(shim.runDir, RUN_FILES.exit), `${JSON.stringify(exit)}\n`, 0o600);
+      writeRunFile(path, `${JSON.stringify(value)}\n`, 0o600);
       return;
     } catch (error) {
-      if (!(error instanceof PrloomError) || error.code !== "disk-full" || process.stdin.readableEnded) throw error;
+      if (!(error instanceof PrloomError) || error.code !== "disk-full" || isInVain()) throw error;
       await sleep(500);
     }
   }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { endSurvivors, readExit } from "../agents/runner.ts";
+import { isInhabited } from "../agents/survivors.ts";
 import { removeWorktree } from "../git/worktrees.ts";
 import { listDir, removeTemporaryFiles } from "../kernel/files.ts";
 import { shortHash } from "../kernel/ids.ts";
@@ -64,7 +65,7 @@ function runDirs(loom: Loom, record: PlanRecord): string[] {
 async function endRunsOf(loom: Loom, record: PlanRecord): Promise<number> {
   let ended = 0;
   for (const dir of runDirs(loom, record)) {
-    if (!existsSync(join(dir, "request.json")) || readExit(dir)) continue;
+    if (!existsSync(join(dir, "request.json")) || (readExit(dir) && !isInhabited(dir))) continue;
     ended += await endSurvivors(dir, { graceMs: loom.config.limits.stopGraceMs });
   }
   return ended;
