@@ -38,6 +38,7 @@ export interface Limits {
   readonly checkTimeoutMs: number;
   readonly stopGraceMs: number;
   readonly maxOutputBytes: number;
+  readonly maxProcesses: number;
   readonly maxDeletions: { readonly files: number; readonly percent: number };
   /** For one plan, and for all plans of one day. */
   readonly budget: Budget;
@@ -134,6 +135,7 @@ export const defaultConfig: Omit<Config, "agents" | "stages"> = {
     checkTimeoutMs: 900_000,
     stopGraceMs: 5000,
     maxOutputBytes: 16 * 1024 ** 2,
+    maxProcesses: 2048,
     maxDeletions: { files: 200, percent: 20 },
     budget: {},
     dailyBudget: {},
@@ -174,6 +176,7 @@ export function overlayLimits(under: Limits, over: LimitsFile): Limits {
     checkTimeoutMs: inMs(over.checkTimeout, under.checkTimeoutMs),
     stopGraceMs: inMs(over.stopGrace, under.stopGraceMs),
     maxOutputBytes: inBytes(over.maxOutput, under.maxOutputBytes),
+    maxProcesses: over.maxProcesses ?? under.maxProcesses,
     maxDeletions: {
       files: over.maxDeletions?.files ?? under.maxDeletions.files,
       percent: over.maxDeletions?.percent ?? under.maxDeletions.percent,

@@ -92,6 +92,7 @@ const limits = z.strictObject({
     zero: true,
   }).optional(),
   maxOutput: size("16MB", "Output of a run that is kept. 16MB").optional(),
+  maxProcesses: count("Processes and threads that a run may have at the same time. 2048").optional(),
   maxDeletions: z
     .strictObject({
       files: z.int({ error: "must be a whole number" }).min(0).optional(),

@@ -1,6 +1,8 @@
-import { spawn } from "node:child_process";
+import { type StdioOptions, spawn } from "node:child_process";
+import type { Writable } from "node:stream";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { BASE_ARGS, type BwrapFeatures, sealArgs } from "./args.ts";
+import { FILTER_FD, filterFor } from "./seccomp.ts";
 
 export type SandboxProbe =
   | { readonly works: true; readonly features: BwrapFeatures }
@@ -68,17 +70,18 @@ export function probeSandbox(): Promise<SandboxProbe> {
 }
 
 /** From the strongest on; the last is what there must be. */
-const TRIED: readonly BwrapFeatures[] = [
-  { seals: true, sizes: true },
-  { seals: false, sizes: true },
-  { seals: false, sizes: false },
-];
+const TRIED: readonly BwrapFeatures[] = [true, false].flatMap((filters) => [
+  { seals: true, sizes: true, filters },
+  { seals: false, sizes: true, filters },
+  { seals: false, sizes: false, filters },
+]);
 
 type Tried = Pick<ProbeFacts, "outcome" | "stderr" | "features">;
 
 async function tryAll(): Promise<Tried> {
-  let tried: Tried = { outcome: "missing", stderr: "", features: { seals: false, sizes: false } };
+  let tried: Tried = { outcome: "missing", stderr: "", features: TRIED.at(-1)! };
   for (const features of TRIED) {
+    if (features.filters && !filterFor(process.arch)) continue;
     tried = { ...(await tryBwrap(features)), features };
     if (tried.outcome !== "failed") break;
   }
@@ -96,12 +99,13 @@ function tryBwrap(features: BwrapFeatures): Promise<Pick<ProbeFacts, "outcome" |
   return new Promise((resolve) => {
     const size = features.sizes ? ["--size", "1048576"] : [];
     const args = [...sealArgs(features), ...BASE_ARGS, ...size, "--tmpfs", "/tmp", "--", "true"];
-    const probe = spawn("bwrap", args, {
-      stdio: ["ignore", "ignore", "pipe"],
-      cwd: "/",
-    });
+    const files: StdioOptions = ["ignore", "ignore", "pipe", "ignore", "ignore", features.filters ? "pipe" : "ignore"];
+    const probe = spawn("bwrap", args, { stdio: files, cwd: "/" });
+    const filter = probe.stdio.at(FILTER_FD) as Writable | null;
+    filter?.on("error", () => filter.destroy());
+    filter?.end(filterFor(process.arch));
     let stderr = "";
-    probe.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
+    probe.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
     // Not spawn's own timeout: where the program is missing, its timer keeps the process alive to the end.
     const timer = setTimeout(() => probe.kill("SIGKILL"), DEADLINE_MS);
     const answer = (outcome: ProbeFacts["outcome"]): void => {

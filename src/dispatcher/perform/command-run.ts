@@ -62,7 +62,7 @@ export async function runEnclosed(
   command: EnclosedCommand,
 ): Promise<RunExit | "interrupted"> {
   const { runDir } = command;
-  const { stopGraceMs: graceMs, checkTimeoutMs, maxOutputBytes } = loom.config.limits;
+  const { stopGraceMs: graceMs, checkTimeoutMs, maxOutputBytes, maxProcesses } = loom.config.limits;
   if (existsSync(runDir)) {
     await endSurvivors(runDir, { graceMs });
     await removeTree(runDir);
@@ -82,7 +82,7 @@ export async function runEnclosed(
       invocation: command.invocation,
       stdin: "",
       env: { ...overlaid(own, enclosure.env), PRLOOM_RUN_ID: runId },
-      limits: { deadlineMs: checkTimeoutMs, silenceMs: checkTimeoutMs, maxOutputBytes, graceMs },
+      limits: { deadlineMs: checkTimeoutMs, silenceMs: checkTimeoutMs, maxOutputBytes, maxProcesses, graceMs },
     });
     loom.commandRuns.set(run, record.id);
     return await run.ended.finally(() => loom.commandRuns.delete(run));

@@ -61,7 +61,7 @@ const PLAN: SandboxPlan = {
   places: [read("/home/me/.nvm"), read("/usr/bin")],
   configuration: [{ from: "/home/me/code/.git/prloom/plans/p/runs/1/overlays/0", path: "/home/me/.claude/agents" }],
 };
-const PLAIN: BwrapFeatures = { seals: false, sizes: false };
+const PLAIN: BwrapFeatures = { seals: false, sizes: false, filters: false };
 const GIGABYTES = 1024 ** 3;
 
 test("a repository below the home: everything is laid over in an order that shows just what it should", () => {
@@ -69,6 +69,7 @@ test("a repository below the home: everything is laid over in an order that show
   const args = sandboxArgs(layoutSandbox(PLAN), PLAIN, 0);
   assert.deepEqual(args.slice(0, BASE_ARGS.length), [...BASE_ARGS]);
   assert.deepEqual(args.slice(BASE_ARGS.length), [
+    ...["--tmpfs", "/dev/shm"],
     ...["--tmpfs", "/run"],
     ...["--tmpfs", "/tmp"],
     ...["--ro-bind", emptyFile, "/etc/shadow"],
@@ -87,6 +88,7 @@ test("a repository below the home: everything is laid over in an order that show
     ...["--ro-bind", `${PLAN.worktree}/.git`, `${PLAN.worktree}/.git`],
     ...["--bind", PLAN.agentDir, PLAN.agentDir],
     ...["--remount-ro", "/home/me/code/prloom/.local"],
+    ...["--remount-ro", "/dev"],
   ]);
 });
 
@@ -104,13 +106,15 @@ test("what a program would run of the repository's whatever it is told is seen a
 
 test("where bwrap can, no namespaces are made inside, and folders in memory have a size", () => {
   const mounts = [empty("/run"), empty("/tmp")];
-  const strong = sandboxArgs(mounts, { seals: true, sizes: true }, 8 * GIGABYTES);
-  assert.deepEqual(strong.slice(0, 2), ["--unshare-user", "--disable-userns"]);
-  assert.deepEqual(strong.slice(2 + BASE_ARGS.length), [
+  const strong = sandboxArgs(mounts, { seals: true, sizes: true, filters: true }, 8 * GIGABYTES);
+  assert.deepEqual(strong.slice(0, 4), ["--unshare-user", "--disable-userns", "--seccomp", "5"]);
+  assert.deepEqual(strong.slice(4 + BASE_ARGS.length), [
+    ...["--size", String(2 * GIGABYTES), "--tmpfs", "/dev/shm"],
     ...["--size", String(GIGABYTES / 16), "--tmpfs", "/run"],
     ...["--size", String(2 * GIGABYTES), "--tmpfs", "/tmp"],
+    ...["--remount-ro", "/dev"],
   ]);
-  assert.doesNotMatch(sandboxArgs(mounts, PLAIN, GIGABYTES).join(" "), /--size|userns/);
+  assert.doesNotMatch(sandboxArgs(mounts, PLAIN, GIGABYTES).join(" "), /--size|userns|seccomp/);
 });
 
 test("a repository that is the home itself is not seen, but its worktree and its shadow are", () => {
