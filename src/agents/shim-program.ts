@@ -89,7 +89,11 @@ function commandLine({ invocation }: ProgramRequest): [string, ...string[]] {
 
 type Files = readonly [number | "pipe", number | "pipe", number | "pipe"];
 
-function spawnProgram(request: ProgramRequest, stdio: Files, gate: number | undefined): Omit<Program, "pid" | "outputs"> {
+function spawnProgram(
+  request: ProgramRequest,
+  stdio: Files,
+  gate: number | undefined,
+): Omit<Program, "pid" | "outputs"> {
   const { cwd, wrapper } = request;
   const options = { cwd, env: { ...request.env, [RUN_ID_VARIABLE]: request.runId }, detached: true };
   const [program, ...args] = commandLine(request);

@@ -111,7 +111,13 @@ export function filterFor(arch: string): Uint8Array | undefined {
     const number = rule.numbers[column];
     return number === null ? [] : ruleCode(rule, number);
   });
-  const foreign: Instruction[] = x32 === undefined ? [] : [[AT_LEAST, 0, 1, x32], [RETURN, 0, 0, errorOf(ENOSYS)]];
+  const foreign: Instruction[] =
+    x32 === undefined
+      ? []
+      : [
+          [AT_LEAST, 0, 1, x32],
+          [RETURN, 0, 0, errorOf(ENOSYS)],
+        ];
   const code: Instruction[] = [
     [LOAD, 0, 0, ARCHITECTURE_AT],
     [EQUAL, 1, 0, audit],

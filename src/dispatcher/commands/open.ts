@@ -35,6 +35,8 @@ export interface OpenedPlan {
   readonly agent: string;
   readonly worktree: string;
   readonly runId: string;
+  /** Where it is enclosed; nothing in there can write it. */
+  readonly runDir: string;
   /** Arguments of bwrap; empty: bare. */
   readonly wrapper: readonly string[];
   readonly level: "sandbox" | "none";
@@ -223,6 +225,7 @@ async function describe(
     agent: agent.name,
     worktree: worktree.path,
     runId: openRunId(record),
+    runDir,
     wrapper,
     level,
     env: Object.fromEntries(laid),

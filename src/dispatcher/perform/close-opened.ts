@@ -1,10 +1,11 @@
 import { join } from "node:path";
+import { endInhabitants } from "../../agents/survivors.ts";
 import { keepTree } from "../../git/aside.ts";
 import { headState, unfinishedOperation } from "../../git/head.ts";
 import { removeTree } from "../../git/tree.ts";
 import { worktreeHealth } from "../../git/worktrees.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import { endRun, isAlive } from "../../kernel/process-tree.ts";
+import { isAlive } from "../../kernel/process-tree.ts";
 import type { CurrentTodo, PlanRecord } from "../../plan/record.ts";
 import { type Loom, updateRecord } from "../loom.ts";
 import { worktreeOf } from "../observe.ts";
@@ -24,8 +25,8 @@ export function openRunDir(loom: Loom, record: PlanRecord): string {
 
 /** Ends what the interface left running, and removes what it was enclosed with. */
 export async function endOpened(loom: Loom, record: PlanRecord): Promise<void> {
-  await endRun({ id: openRunId(record), groups: [] }, { graceMs: loom.config.limits.stopGraceMs });
   const runDir = openRunDir(loom, record);
+  await endInhabitants({ runDir, runId: openRunId(record) }, { graceMs: loom.config.limits.stopGraceMs });
   await clearEnclosure(runDir);
   await removeTree(runDir);
 }
