@@ -100,7 +100,9 @@ function spawnProgram(
   if (wrapper.length === 0) return { child: spawn(program, args, { ...options, stdio: [...stdio] }) };
   const bwrap = findProgram("bwrap", process.env.PATH, "/");
   if (!bwrap) throw new Error("ENOENT: bwrap was not found in PATH");
-  const enclosed = spawnEnclosed({ ...options, bwrap, wrapper, command: [program, ...args], stdio, gate });
+  // A session of its own inside: bwrap's group is not the agent's, so that a signal to its own group leaves bwrap alone.
+  const own = [...wrapper, "--new-session"];
+  const enclosed = spawnEnclosed({ ...options, bwrap, wrapper: own, command: [program, ...args], stdio, gate });
   return { child: enclosed.child, enclosed };
 }
 

@@ -12,8 +12,8 @@ export type Mount =
 
 /**
  * Without capabilities a root agent cannot unmount what is laid over other things (without this it did). Environment is not
- * cleared here: the shim gives bwrap exactly the agent's. No --new-session, since runs have no terminal; see
- * terminal.ts for when one has. The network is shared, and with it abstract sockets and what listens on loopback.
+ * cleared here: the shim gives bwrap exactly the agent's. Whether it gets a session of its own, the shim and terminal.ts
+ * say. The network is shared, and with it abstract sockets and what listens on loopback.
  */
 const NAMESPACES = [
   ["--cap-drop", "ALL"],
