@@ -12,7 +12,7 @@ import { isoTime } from "../kernel/clock.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { writeRunFile } from "../kernel/files.ts";
-import { endRun, identityOf } from "../kernel/process-tree.ts";
+import { endProcesses, endRun, identityOf, processesUnder } from "../kernel/process-tree.ts";
 import { type Enclosed, release } from "./enclosed.ts";
 import { closeInherited } from "./inherited.ts";
 import type { RunExit } from "./port.ts";
@@ -169,9 +169,12 @@ async function endAll(shim: Shim, program: Program): Promise<number> {
   const { init } = shim;
   const signalFirst = hasExited(program) ? [] : [agentItself(program, init)];
   const uncounted = [...signalFirst, program.pid, ...(init ? [init.pid] : [])];
-  const run = { id: runId, groups: [program.pid], init };
-  const leftBehind = await endRun(run, { graceMs: limits.graceMs, signalFirst, uncounted });
-  await removeGroup(init?.group);
+  const options = { graceMs: limits.graceMs, signalFirst, uncounted };
+  if (!init) return await endRun({ id: runId, groups: [program.pid] }, options);
+  // Nothing of the run is anywhere else, but for the bwrap outside: that is our child, and ends with it unless it is stopped.
+  const groups = (): number[] => (hasExited(program) ? [] : [program.pid]);
+  const leftBehind = await endProcesses(() => processesUnder(init), { ...options, groups });
+  await removeGroup(init.group);
   return leftBehind;
 }
 

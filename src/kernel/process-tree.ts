@@ -161,6 +161,13 @@ function descendants(table: readonly ProcessInfo[], roots: ReadonlyMap<number, P
   return below;
 }
 
+/** A living process and all that descends from it; nothing when it is gone, which costs no look at the others. */
+export function processesUnder(root: ProcessIdentity): number[] {
+  if (!isAlive(root)) return [];
+  const found = new Map([[root.pid, { ...root, parent: 0, group: 0 }]]);
+  return [root.pid, ...descendants(processTable(), found).map(({ pid }) => pid)];
+}
+
 /** Living direct children of a process. */
 export function childrenOf(pid: number): ProcessInfo[] {
   return processTable().filter((candidate) => candidate.parent === pid);
