@@ -1,4 +1,6 @@
-import { nextTodo } from "../plan/markdown.ts";
+import { nextTodo, type PlanDoc } from "../plan/markdown.ts";
+import { hasProvenance } from "../plan/provenance.ts";
+import type { PlanRecord } from "../plan/record.ts";
 import type { PlanView, Step } from "./step.ts";
 
 /** Closing it wakes the plan; only a process that was killed says nothing. Longer than `--until-idle` waits for. */
@@ -91,8 +93,19 @@ function decideOpen(view: PlanView): Step {
   if (record.side) return decideSide(view);
   if (record.hidden) return waits("hidden");
   if (record.paused) return waits("paused");
+  // Words that came before the design reach the designer; TODOs of theirs alone would pass for the whole plan.
+  if (isDesignDue(record, view.doc)) return { kind: "begin-side", stage: "designer" };
   if (view.bus.pending.length > 0) return { kind: "begin-side", stage: "triage" };
   return decideNext(view);
+}
+
+/**
+ * What a plan itself asks for becomes TODOs before anything is added to them. One that was designed has lost all of its
+ * TODOs when a person or its source took them out: then the text that is there now asks for a design.
+ */
+export function isDesignDue(record: PlanRecord, doc: PlanDoc): boolean {
+  if (record.status !== "active") return false;
+  return record.designed ? doc.todos.length === 0 : doc.todos.every(hasProvenance);
 }
 
 function isHeld({ record }: PlanView): boolean {
@@ -187,7 +200,7 @@ function decideNext(view: PlanView): Step {
   const next = doc ? nextTodo(doc) : { kind: "none" as const };
   switch (next.kind) {
     case "none":
-      return record.status === "review" ? waits("in review") : { kind: "begin-side", stage: "designer" };
+      return waits("in review");
     case "blocked":
       return {
         kind: "block",

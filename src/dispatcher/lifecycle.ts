@@ -14,6 +14,7 @@ import { messageOf } from "../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeRunFile } from "../kernel/files.ts";
 import { planDigest } from "../plan/digest.ts";
 import type { PlanRecord } from "../plan/record.ts";
+import { readsComments } from "../plan/summary.ts";
 import { isInboxRecord } from "./intake.ts";
 import type { Loom } from "./loom.ts";
 import { textPath } from "./observe.ts";
@@ -119,7 +120,7 @@ function factsOf(loom: Loom, record: PlanRecord): LifecycleFacts {
 }
 
 function isTriaging(loom: Loom, record: PlanRecord): boolean {
-  if (record.deleted || (record.status !== "active" && record.status !== "review")) return false;
+  if (record.deleted || !readsComments(record)) return false;
   return existsSync(homeOf(loom.paths, record.id).bus) && loom.bus(record.id).pendingTriage().length > 0;
 }
 

@@ -21,14 +21,14 @@ import {
   type Section,
   type Todo,
 } from "./markdown.ts";
+import { askedIn, askedKey, type Origin, provenanceLine } from "./provenance.ts";
 import { contentColumn, MARKS, type TodoState } from "./todo.ts";
 
 /** A TODO that somebody's words asked for. */
 export interface NewTodo {
   readonly text: string;
   readonly context?: string;
-  readonly eventId: string;
-  readonly author: string;
+  readonly from: readonly Origin[];
 }
 
 /** The sections that agents may append to. */
@@ -45,20 +45,14 @@ export function setTodoState(text: string, todoId: string, state: TodoState): st
 /** Adds TODOs at the end of the last TODO section, each with where it came from; one that is there already is not added. */
 export function appendTodos(text: string, todos: readonly NewTodo[]): string {
   const before = parsePlan(text);
-  const present = withoutLogs(text, before);
-  const fresh = new Map<string, NewTodo>();
-  for (const todo of todos) {
-    const line = todoLine(todo);
-    const key = line.slice(0, line.lastIndexOf(" by "));
-    if (!present.includes(`] ${key} by `) && !fresh.has(key)) fresh.set(key, todo);
-  }
-  if (fresh.size === 0) return text;
+  const fresh = notThereYet(withoutLogs(text, before), todos);
+  if (fresh.length === 0) return text;
   const section = before.sections.findLast(({ heading }) => isTodoHeading(heading));
   const bullets = bulletsAfter(text, before, section);
-  const wanted = [...fresh.values()].map(todoLine);
-  const count = before.todos.length + fresh.size;
+  const wanted = fresh.map(todoLine);
+  const count = before.todos.length + fresh.length;
   for (const encode of [asTheyAre, quoted]) {
-    const lines = [...fresh.values()].flatMap((todo, at) => itemLines(todo, bullets.bullet(at), encode));
+    const lines = fresh.flatMap((todo, at) => itemLines(todo, bullets.bullet(at), encode));
     for (const [rank, place] of placesFor(text, section).entries()) {
       const head = section ? [] : ["## TODO", ""];
       // Before other content the list needs an end, or what follows would become part of its last item.
@@ -74,9 +68,15 @@ export function appendTodos(text: string, todos: readonly NewTodo[]): string {
   throw unfit("TODOs cannot be added to this plan");
 }
 
-/** True when a TODO of the plan says that it came from that event. What agents wrote into the logs does not count. */
-export function hasProvenance(text: string, eventId: string): boolean {
-  return withoutLogs(text, parsePlan(text)).includes(`<!-- from ${commentName(eventId)} by `);
+/** Once per event and words: a repetition after a kill adds nothing. What agents wrote into the logs does not count. */
+function notThereYet(text: string, todos: readonly NewTodo[]): NewTodo[] {
+  const asked = askedIn(text);
+  return todos.filter((todo) => {
+    const keys = todo.from.map(({ eventId }) => askedKey(todoLine(todo), eventId));
+    if (keys.some((key) => asked.has(key))) return false;
+    for (const key of keys) asked.add(key);
+    return true;
+  });
 }
 
 /** Adds lines at the end of a section, which is made when there is none; no line can become a section or a TODO. */
@@ -205,15 +205,15 @@ const LEADING_MARKER = /^(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xXbB]\](?:\s+|$))?|\[
 function todoLine(todo: NewTodo): string {
   let words = withoutComments(todo.text.replace(/\s+/g, " ").trim());
   while (LEADING_MARKER.test(words)) words = words.replace(LEADING_MARKER, "");
-  const from = `<!-- from ${commentName(todo.eventId)} by ${commentName(todo.author)} -->`;
-  return `${words || "(no text was given)"} ${from}`;
+  return words || "(no text was given)";
 }
 
 function itemLines(todo: NewTodo, bullet: string, encode: Encoding): string[] {
   const indent = " ".repeat(bullet.length + 1);
   const context = contextLines([(todo.context ?? "").replace(/^\s*[\r\n]/, "").trimEnd()]);
   const written = context.every((line) => line === "") ? [] : encode(context);
-  return [`${bullet} [ ] ${todoLine(todo)}`, ...written.map((line) => (line === "" ? "" : indent + line))];
+  const below = [...todo.from.map(provenanceLine), ...written];
+  return [`${bullet} [ ] ${todoLine(todo)}`, ...below.map((line) => (line === "" ? "" : indent + line))];
 }
 
 /** Bullets like the section's last TODO has; `continues` when they go on right below it. */

@@ -1,6 +1,7 @@
 import { beforeIndent, dedentLine, indentOf, lineEnd, linesOf, nextLine } from "./blocks.ts";
 import { type Gaps, insertLines } from "./inert.ts";
 import type { PlanDoc, Todo } from "./markdown.ts";
+import { hasProvenance, provenanceLines } from "./provenance.ts";
 import { contentColumn, MARKS, type TodoState } from "./todo.ts";
 
 /** One change of a text: `text` in the place of what was there, or whole `lines` put in at `at`. */
@@ -38,7 +39,7 @@ export function carryOver(current: Side, incoming: Side, base?: Side): CarriedOv
   const kept = current.doc.todos.filter(
     (todo) =>
       !theirs.has(todo.id) &&
-      (todo.state === "done" || hasProvenance(todo.text) || (before !== undefined && !before.has(todo.id))),
+      (todo.state === "done" || hasProvenance(todo) || (before !== undefined && !before.has(todo.id))),
   );
   const dropped = before ? droppedByUs({ ours, theirs, before }) : new Set<Todo>();
   const edits: Edit[] = [];
@@ -99,7 +100,9 @@ interface OneTodo {
 
 function mergeTodo({ current, incoming, todo, old, was }: OneTodo): { edits: Edit[]; expected: ExpectedTodo } {
   const state = old ? mergedState(todo, old, was) : todo.state;
-  const text = old && hasProvenance(old.text) ? old.text : todo.text;
+  // Earlier versions wrote where a TODO came from at the end of its line.
+  const text = old && hasProvenance({ text: old.text, context: "" }) ? old.text : todo.text;
+  const origins = old && !hasProvenance(todo) ? provenanceLines(old) : [];
   const from = todo.markerOffset;
   if (old && was && was.context === todo.context && old.context !== todo.context) {
     const [first = "", ...rest] = todoSource(current.text, old, incoming.text[todo.start]);
@@ -114,8 +117,15 @@ function mergeTodo({ current, incoming, todo, old, was }: OneTodo): { edits: Edi
     const end = Math.min(lineEnd(incoming.text, from), todo.end);
     edits.push({ at: from + 2, to: end, text: ` ${text}` });
   }
+  if (origins.length > 0) {
+    const indent = " ".repeat(contentColumn(incoming.text, from - 1));
+    // Not right below the item's line: what follows it there may belong to the item only as long as nothing comes between.
+    const at = nextLine(incoming.text, todo.end);
+    const lines = origins.map((line) => indent + line);
+    edits.push({ at, to: at, lines, gaps: { before: false, after: false } });
+  }
   if (said.length > 0) edits.push(contextEdit(incoming.text, todo, said));
-  const context = [todo.context, ...said.map(({ lines }) => lines.join("\n"))].join("\n");
+  const context = [todo.context, ...origins, ...said.map(({ lines }) => lines.join("\n"))].join("\n");
   return { edits, expected: { text, state, context } };
 }
 
@@ -144,11 +154,6 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
     else result = result.slice(0, edit.at) + edit.text + result.slice(edit.to);
   }
   return result;
-}
-
-/** Triage says where a TODO came from; only such a one may be absent outside. */
-function hasProvenance(text: string): boolean {
-  return /<!-- from \S+ by \S+ -->\s*$/.test(text);
 }
 
 interface CommentBlock {

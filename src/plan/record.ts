@@ -58,7 +58,7 @@ const sideRunSchema = z.strictObject({
   run: z.int().min(1),
   attempt: z.int().min(1),
   baseSha: z.string(),
-  /** Triage: the events it was given. */
+  /** Triage and designer: the events it was given. */
   events: z.array(z.string()).optional(),
   missing: z.string().optional(),
 });
@@ -99,12 +99,15 @@ const changeRequestSchema = z.strictObject({
 });
 export type ChangeRequest = z.infer<typeof changeRequestSchema>;
 
-/** 2 has what agents spent, their conversations and reviews; a record of 1 is one of 2 that has none of it. */
-export const RECORD_SCHEMA_VERSION = 2;
+/**
+ * 2 has what agents spent, their conversations and reviews; 3 has `designed`. An older record is one of 3 that has none
+ * of it: whether an open plan was designed is read from its TODOs once, by `isDesignDue`.
+ */
+export const RECORD_SCHEMA_VERSION = 3;
 
 /** What is true about a plan. The dispatcher alone writes it. */
 export const planRecordSchema = z.strictObject({
-  schemaVersion: z.literal([1, RECORD_SCHEMA_VERSION]),
+  schemaVersion: z.literal([1, 2, RECORD_SCHEMA_VERSION]),
   uid: z.string(),
   id: z.string(),
   status: z.enum(STORED_STATUSES),
@@ -122,6 +125,8 @@ export const planRecordSchema = z.strictObject({
   worktreeReady: z.boolean(),
   /** Its files are still in the inbox: true until activation has deleted them, as its last act. */
   inInbox: z.boolean(),
+  /** What the plan itself asks for has become TODOs: it came with some, or the designer made them. */
+  designed: z.literal(true).optional(),
   current: currentSchema.optional(),
   side: sideRunSchema.optional(),
   /** Plugins are to be called before anything else happens to the plan. `id` names this round of calls. */

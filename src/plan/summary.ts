@@ -61,7 +61,12 @@ export function summarise(record: PlanRecord, facts: TextFacts | undefined, extr
 }
 
 function statusOf(record: PlanRecord, triaging: boolean): PlanStatus {
-  return triaging && (record.status === "active" || record.status === "review") ? "triaging" : record.status;
+  return triaging && readsComments(record) ? "triaging" : record.status;
+}
+
+/** What is said to a plan before its design goes to the designer, and only then to triage. */
+export function readsComments({ status, designed }: PlanRecord): boolean {
+  return status === "review" || (status === "active" && designed === true);
 }
 
 function phaseOf(record: PlanRecord, facts: TextFacts | undefined): Phase | undefined {

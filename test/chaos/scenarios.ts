@@ -47,10 +47,17 @@ const work: Scenario = async (project, point) => {
   return { plans };
 };
 
-const design: Scenario = async (project, point) => {
-  const plans = [plan(project, "first", []), plan(project, "second", [])];
+/** Comments that are there before the design: one plan's reach the designer, and the other has none. */
+const designWithWords: Scenario = async (project, point) => {
+  const [first, second] = [plan(project, "first", []), plan(project, "second", [])];
+  const said = [await comment(project, "first", "please make two"), await comment(project, "first", "thanks for all")];
   await crash(project, point);
-  return { plans };
+  const stages = Array.from({ length: project.record("first").runs }, (_, run) => {
+    const { stage } = JSON.parse(project.runFile("first", run + 1, "run.json")) as { stage: string };
+    return stage;
+  });
+  assert.ok(!stages.includes("triage"), `what was said before the design was triaged: ${stages.join(", ")}`);
+  return { plans: [{ ...first, said }, second] };
 };
 
 async function comment(project: Project, id: string, body: string): Promise<{ body: string; confirmed: true }> {
@@ -250,7 +257,9 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "clean:removed": clean,
   "delete:inbox": removeQueued,
   "delete:marked": remove,
-  "design:written": design,
+  "design:given": designWithWords,
+  "design:settled": designWithWords,
+  "design:written": designWithWords,
   "events:taken": talk,
   "hook-agent:kept": review,
   "hook-agent:restored": review,

@@ -86,7 +86,7 @@ test("one plan that cannot be looked at keeps no other from being told, and is r
   const use = (loom: Loom): void => {
     for (let n = 0; n < 5; n += 1) writeFileSync(join(inbox, `p-${n}.md`), TEXT);
     take(loom);
-    updateRecord(loom, "p-3", () => ({ status: "active" }));
+    updateRecord(loom, "p-3", () => ({ status: "active", designed: true }));
     loom.texts.write(homeOf(loom.paths, "p-3").plan, TEXT);
     // Its journal is no file.
     mkdirSync(join(homeOf(loom.paths, "p-3").bus, "settled.jsonl"), { recursive: true });

@@ -46,6 +46,7 @@ export async function activate(loom: Loom, planned: PlanRecord, config: PlanConf
     worktreeReady: true,
     worktreeName,
     inInbox: true,
+    ...(text.doc.todos.length > 0 ? { designed: true } : {}),
     ...hookDue(loom, record, "afterActivate"),
   });
   makeRunCopy(loom, active, text.text);

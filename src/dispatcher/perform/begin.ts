@@ -24,6 +24,7 @@ export async function beginTodo(loom: Loom, record: PlanRecord, todo: Todo): Pro
   updateRecord(loom, record.id, (now) => ({
     current: { todoId: todo.id, attempt: 1, baseSha, stage: "running", run: now.runs + 1 },
     runs: now.runs + 1,
+    designed: true,
     // The branch is about to move: what the reviewer said of it no longer holds.
     ...(now.reviewedEnd ? { reviewedEnd: { ...now.reviewedEnd, head: "" } } : {}),
     ...(now.kept && now.kept.baseSha !== baseSha ? { kept: undefined } : {}),
@@ -47,6 +48,8 @@ export async function beginSide(loom: Loom, record: PlanRecord, stage: "designer
   updateRecord(loom, record.id, (now) => ({
     side: { stage, run: now.runs + 1, attempt: 1, baseSha, ...events },
     runs: now.runs + 1,
+    // Triage comes after the design only, so what is there now is the plan's own.
+    ...(stage === "triage" ? { designed: true as const } : {}),
   }));
 }
 

@@ -90,6 +90,8 @@ async function goOn(loom: Loom, record: PlanRecord, hook: Hook): Promise<void> {
       return followTodo(loom, record, hook);
     case "afterTodo":
       return takeChanges(loom, record);
+    case "afterDesign":
+      return keepDesign(loom, record);
     case "beforeFinish": {
       const doc = planText(loom, record)?.doc;
       // A plugin may have added a TODO: then the plan is not finished after all.
@@ -97,6 +99,17 @@ async function goOn(loom: Loom, record: PlanRecord, hook: Hook): Promise<void> {
     }
   }
   updateRecord(loom, record.id, () => ({ hook: undefined }));
+}
+
+/** A plan without TODOs would be designed again, for the same plugin to take them out again. */
+function keepDesign(loom: Loom, record: PlanRecord): void {
+  const hasTodos = (planText(loom, record)?.doc.todos.length ?? 0) > 0;
+  if (hasTodos) updateRecord(loom, record.id, () => ({ hook: undefined }));
+  else {
+    const reason = "After afterDesign the plan has no TODOs.";
+    const hint = `Add some with \`prloom edit ${record.id}\`, or fix its plugins; then run \`prloom unblock ${record.id}\`.`;
+    blockPlan(loom, record.id, { reason, hint, cause: "step" }, () => ({ hook: undefined }));
+  }
 }
 
 /** A plugin may reword the TODO that is about to begin: it is then the one at the same place. */

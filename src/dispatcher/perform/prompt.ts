@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Stage } from "../../agents/port.ts";
 import { loadPrompt, renderPrompt } from "../../agents/prompts.ts";
+import type { BusEvent } from "../../bus/types.ts";
 import { type PlanDoc, type Todo, titleOf, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
@@ -15,7 +16,7 @@ export interface PromptParts {
   readonly todo: Todo | undefined;
   /** The events that triage is given, as JSON. */
   readonly events: string;
-  /** What people sent to the agent meanwhile, ready to be read. */
+  /** What people said to the agent, ready to be read: messages, and to the designer also comments. */
   readonly messages: string;
   /** The conversation goes on where it stopped: the rules are known. */
   readonly goesOn: boolean;
@@ -60,18 +61,15 @@ function notAccepted(missing: string): string {
   return `The last attempt was not accepted. What was missing:\n\n${missing}\n`;
 }
 
-/** The events that triage is given, also as a file of the run. */
-export function writeEvents(loom: Loom, record: PlanRecord, runDir: string): string {
-  if (record.side?.stage !== "triage") return "[]";
-  const wanted = new Set(record.side.events);
-  const events = loom
-    .bus(record.id)
-    .pendingTriage()
-    .filter((event) => wanted.has(event.id));
+/** The events that triage or the designer is given, also as a file of the run. */
+export function writeEvents(events: readonly BusEvent[], runDir: string): string {
   const json = JSON.stringify(events, null, 2);
   writeFileSync(join(runDir, "agent", "events.json"), json);
   return json;
 }
+
+/** Stages that are given what was said. */
+const HEARING: ReadonlySet<Stage> = new Set(["triage", "designer"]);
 
 export interface RunOf {
   readonly stage: Stage;
@@ -91,7 +89,7 @@ export function variables(loom: Loom, record: PlanRecord, run: RunOf): Record<st
     PRLOOM_WORKTREE: worktree,
     PRLOOM_RUN_DIR: join(run.runDir, "agent"),
     ...(run.todo ? { PRLOOM_TODO: todoTitle(run.todo), PRLOOM_TODO_INDEX: String(run.todo.index) } : {}),
-    ...(run.stage === "triage" ? { PRLOOM_EVENTS_FILE: join(run.runDir, "agent", "events.json") } : {}),
+    ...(HEARING.has(run.stage) ? { PRLOOM_EVENTS_FILE: join(run.runDir, "agent", "events.json") } : {}),
     ...(resultFile === undefined ? {} : { PRLOOM_RESULT_FILE: resultFile }),
   };
 }

@@ -173,8 +173,7 @@ function addReviewTodo(loom: Loom, record: PlanRecord, result: ReviewResult): vo
   const todo = {
     text: `Address the review: ${headline(result)}`,
     context: `A reviewer read the whole branch and asks for changes. Its words:\n\n${quoteFindings(result)}`,
-    eventId: reviewName(record),
-    author: "reviewer",
+    from: [{ eventId: reviewName(record), author: "reviewer" }],
   };
   const next = appendTodos(text, [todo]);
   if (next !== text) loom.texts.write(textPath(loom, record), next);

@@ -17,6 +17,7 @@ import { awaitedRun, planText, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { stageOf, writeRunRecord } from "../run-record.ts";
 import type { PlanText } from "../texts.ts";
+import { givenEvents, giveWords, renderWords } from "./answer.ts";
 import { clearUnstarted } from "./begin.ts";
 import { copyFiles } from "./copy-files.ts";
 import { conversationOf, countRun, sessionFor } from "./count-run.ts";
@@ -43,14 +44,15 @@ interface Coming {
 }
 
 /** Starts the agent that the record waits for; returns as soon as it runs. */
-export async function startAgentRun(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
-  const number = awaitedRun(record);
-  const text = planText(loom, record);
+export async function startAgentRun(loom: Loom, planned: PlanRecord, config: PlanConfig): Promise<void> {
+  const number = awaitedRun(planned);
+  const text = planText(loom, planned);
   if (number === undefined || !text) return;
-  const stage = stageOf(record);
+  const stage = stageOf(planned);
   const choice = loom.desk.choose(config.agents[stage]);
   // It was free when the step was decided; then the next look waits.
   if (choice.kind !== "free") return;
+  const record = giveWords(loom, planned);
   const runDir = homeOf(loom.paths, record.id).run(number);
   // Counted before anything is awaited: the next plan that asks finds the place taken.
   const over = loom.desk.started(choice.agent.name);
@@ -104,9 +106,13 @@ async function prepare(
   const todo = text.doc.todos.find((candidate) => candidate.id === record.current?.todoId);
   const more: Record<string, string> = stage === "reviewer" ? await reviewPromptValues(loom, record) : {};
   const messages = takeMessages(loom, record, number, session?.id);
-  const events = writeEvents(loom, record, runDir);
+  const given = givenEvents(loom, record);
+  const events = writeEvents(given, runDir);
+  const words = [stage === "designer" ? renderWords(given) : "", messages.text]
+    .filter((part) => part !== "")
+    .join("\n");
   const goesOn = session !== undefined && session.todoId === about;
-  const prompt = promptFor(loom, record, { stage, ...text, todo, events, messages: messages.text, goesOn, more });
+  const prompt = promptFor(loom, record, { stage, ...text, todo, events, messages: words, goesOn, more });
   const runId = `${record.uid}/${number}`;
   const vars = variables(loom, record, { stage, todo, runDir, resultFile: more.resultFile });
   writeRunRecord(runDir, {
