@@ -14,6 +14,7 @@ import { type AgentCall, PLACE_LOOK_MS, type Planned, runIn } from "./hook-agent
 import { blockPlan, type Loom, requireRecord } from "./loom.ts";
 import { planConfig, worktreeOf } from "./observe.ts";
 import { homeOf } from "./paths.ts";
+import { leftOut } from "./perform/prepared.ts";
 
 /** Runs an agent for a hook, in the worktree of its plan, like any other run: through the shim, with the same limits. */
 export async function runHookAgent(loom: Loom, planId: string, call: AgentCall): Promise<string> {
@@ -61,7 +62,7 @@ async function inKeptTree(loom: Loom, record: PlanRecord, planned: Planned): Pro
   const worktree = worktreeOf(loom, record);
   const { branch = "" } = record;
   const head = (await branchTip(loom.repo, branch)) ?? "";
-  const kept = await keepTree(worktree, { branch, head, leaveOut: loom.config.copyFiles });
+  const kept = await keepTree(worktree, { branch, head, leaveOut: leftOut(loom, record) });
   ensureDir(runDir);
   writeRunFile(join(runDir, KEPT), JSON.stringify(kept));
   crashPoint("hook-agent:kept");

@@ -5,6 +5,7 @@ import { existsNoFollow, writeFileAtomic } from "../kernel/files.ts";
 import { realFolders } from "./folders.ts";
 import { settleHead } from "./head.ts";
 import { mendSubmodules, removeLinksAbove, removeStrayRepositories } from "./nested.ts";
+import { exactly } from "./prepared.ts";
 import { removeRules, unhindered } from "./rules.ts";
 import { splitNul } from "./run.ts";
 import { clearHidingFlags, stageInto } from "./stage.ts";
@@ -94,10 +95,15 @@ export async function contentsOf(worktree: Worktree, tree: string): Promise<Cont
 }
 
 /**
- * Puts branch, index and tree back to `baseSha`. Untracked files go, nested repositories too; ignored files and
- * `prloom/.local` stay. Links are removed, never followed.
+ * Puts branch, index and tree back to `baseSha`. Untracked files go, nested repositories too; ignored files,
+ * `prloom/.local` and what is `spared` stay. Links are removed, never followed.
  */
-export async function resetTo(worktree: Worktree, baseSha: string, branch: string): Promise<void> {
+export async function resetTo(
+  worktree: Worktree,
+  baseSha: string,
+  branch: string,
+  spared: readonly string[] = [],
+): Promise<void> {
   await settleHead(worktree, { branch, baseSha });
   await gitIn(worktree, ["update-ref", "--no-deref", "-m", "prloom: reset", `refs/heads/${branch}`, baseSha]);
   await clearHidingFlags(worktree);
@@ -108,7 +114,7 @@ export async function resetTo(worktree: Worktree, baseSha: string, branch: strin
     // Before the tree is touched: what the agent committed with force, `prloom/.local` too, is then merely untracked.
     await gitIn(worktree, ["read-tree", "--reset", baseSha]);
     await gitIn(worktree, ["reset", "--quiet", "--hard", baseSha]);
-    await gitIn(worktree, ["clean", "--quiet", "-ffd", "-e", `/${LOCAL}`]);
+    await gitIn(worktree, ["clean", "--quiet", "-ffd", ...[LOCAL, ...spared].flatMap((path) => ["-e", exactly(path)])]);
   };
   await insistently(worktree, restore);
   await removeStrayRepositories(worktree, realFolders(worktree, files));

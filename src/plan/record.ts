@@ -81,6 +81,17 @@ const spentSchema = z.strictObject({
 });
 export type Spent = z.infer<typeof spentSchema>;
 
+/** A round of calls of plugins, by the name of its own. */
+const hookSchema = z.strictObject({
+  point: z.string(),
+  id: z.string(),
+  todo: z.string().optional(),
+  /** Place of that TODO in the plan, from 0: a plugin may reword it. */
+  index: z.int().min(0).optional(),
+  /** Plugins that are through, from an earlier round that another one ended. */
+  done: z.array(z.string()).optional(),
+});
+
 const blockedSchema = z.strictObject({
   reason: z.string(),
   at: z.string(),
@@ -100,7 +111,7 @@ const changeRequestSchema = z.strictObject({
 export type ChangeRequest = z.infer<typeof changeRequestSchema>;
 
 /**
- * 2 has what agents spent, their conversations and reviews; 3 has `designed`. An older record is one of 3 that has none
+ * 2 has what agents spent, their conversations and reviews; 3 has `designed` and `prepared`. An older record is one of 3 that has none
  * of it: whether an open plan was designed is read from its TODOs once, by `isDesignDue`.
  */
 export const RECORD_SCHEMA_VERSION = 3;
@@ -123,24 +134,16 @@ export const planRecordSchema = z.strictObject({
   /** Name of its folder under `.git/worktrees`, which git may choose otherwise than the path. */
   worktreeName: z.string().optional(),
   worktreeReady: z.boolean(),
+  /** Files that `initCommands` and `afterActivate` left in the worktree; they count like `copyFiles`. */
+  prepared: z.array(z.string()).optional(),
   /** Its files are still in the inbox: true until activation has deleted them, as its last act. */
   inInbox: z.boolean(),
   /** What the plan itself asks for has become TODOs: it came with some, or the designer made them. */
   designed: z.literal(true).optional(),
   current: currentSchema.optional(),
   side: sideRunSchema.optional(),
-  /** Plugins are to be called before anything else happens to the plan. `id` names this round of calls. */
-  hook: z
-    .strictObject({
-      point: z.string(),
-      id: z.string(),
-      todo: z.string().optional(),
-      /** Place of that TODO in the plan, from 0: a plugin may reword it. */
-      index: z.int().min(0).optional(),
-      /** Plugins that are through, from an earlier round that another one ended. */
-      done: z.array(z.string()).optional(),
-    })
-    .optional(),
+  /** Plugins are to be called before anything else happens to the plan; `next` is what waited when its worktree vanished. */
+  hook: hookSchema.extend({ next: hookSchema.optional() }).optional(),
   /** Number of the newest run. */
   runs: z.int().min(0),
   sessions: z.partialRecord(z.enum(RECORD_STAGES), sessionSchema).optional(),

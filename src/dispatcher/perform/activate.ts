@@ -9,7 +9,7 @@ import {
   isBranchName,
   requireCommits,
 } from "../../git/repository.ts";
-import { addWorktree, type Worktree } from "../../git/worktrees.ts";
+import { addWorktree } from "../../git/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
@@ -20,6 +20,7 @@ import { homeOf, inboxOf } from "../paths.ts";
 import { runCommand } from "./command-run.ts";
 import { copyFiles } from "./copy-files.ts";
 import { hookDue } from "./hook-due.ts";
+import { takePrepared } from "./prepared.ts";
 import { makeRunCopy } from "./run-copy.ts";
 
 /**
@@ -31,7 +32,7 @@ export async function activate(loom: Loom, planned: PlanRecord, config: PlanConf
   loom.report({ planId: id, level: "info", text: "activating" });
   const record = await chooseBranch(loom, planned);
   crashPoint("activate:named");
-  const { name: worktreeName } = await makeWorktree(loom, record, config);
+  const made = await makeWorktree(loom, record, config);
   crashPoint("activate:worktree");
   const text = planText(loom, record);
   if (!text)
@@ -44,7 +45,7 @@ export async function activate(loom: Loom, planned: PlanRecord, config: PlanConf
   crashPoint("activate:text");
   const active = changeStatus(loom, id, "activate", {
     worktreeReady: true,
-    worktreeName,
+    ...made,
     inInbox: true,
     ...(text.doc.todos.length > 0 ? { designed: true } : {}),
     ...hookDue(loom, record, "afterActivate"),
@@ -67,15 +68,26 @@ export function clearInbox(loom: Loom, id: string): void {
 /** Makes the worktree of an open plan again, from its branch. */
 export async function restoreWorktree(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
   loom.report({ planId: record.id, level: "warn", text: "making its worktree again" });
-  const { name: worktreeName } = await makeWorktree(loom, record, config);
+  const made = await makeWorktree(loom, record, config);
   updateRecord(loom, record.id, (now) => ({
     worktreeReady: true,
-    worktreeName,
+    ...made,
+    ...hookBefore(now, hookDue(loom, now, "afterActivate")),
     // What was in the old tree is gone, so a TODO under way starts anew, as the same attempt.
     ...(now.current && now.current.stage !== "committed" && now.current.stage !== "ticked"
       ? { current: { ...now.current, stage: "running", run: now.runs + 1 }, runs: now.runs + 1, side: undefined }
       : {}),
   }));
+}
+
+/**
+ * A new worktree is prepared by plugins before anything else. What waited for plugins waits on, except for those that were
+ * to look at work which is gone.
+ */
+function hookBefore({ hook }: PlanRecord, first: Pick<PlanRecord, "hook">): Pick<PlanRecord, "hook"> {
+  const waited = hook?.point === "afterActivate" ? hook.next : hook;
+  const next = waited?.point === "afterTodo" ? undefined : waited;
+  return { hook: first.hook ? { ...first.hook, next } : next };
 }
 
 async function chooseBranch(loom: Loom, record: PlanRecord): Promise<PlanRecord> {
@@ -115,7 +127,10 @@ async function chooseBranch(loom: Loom, record: PlanRecord): Promise<PlanRecord>
   return updateRecord(loom, record.id, () => ({ branch, baseBranch, baseSha, worktree }));
 }
 
-async function makeWorktree(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<Worktree> {
+type Made = Pick<PlanRecord, "worktreeName" | "prepared" | "kept">;
+
+/** What the record is to say about the new worktree. */
+async function makeWorktree(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<Made> {
   const { branch = "", baseSha = "", worktree: path = "" } = record;
   ensureDir(dirname(path));
   const { trustedFilters } = loom.config;
@@ -130,9 +145,9 @@ async function makeWorktree(loom: Loom, record: PlanRecord, config: PlanConfig):
   const { worktree } = added;
   await copyFiles(loom, path, true);
   const runs = join(homeOf(loom.paths, record.id).runs, "init");
+  const fresh = { ...record, worktree: path, worktreeName: worktree.name };
   for (const [index, command] of loom.config.initCommands.entries()) {
     const env = config.stages.worker.env;
-    const fresh = { ...record, worktree: path, worktreeName: worktree.name };
     const outcome = await runCommand(loom, fresh, { command, runDir: join(runs, String(index)), env });
     if (outcome.ok) continue;
     throw new PrloomError(
@@ -141,5 +156,7 @@ async function makeWorktree(loom: Loom, record: PlanRecord, config: PlanConfig):
       `Mend it, then run \`prloom unblock ${record.id}\`.`,
     );
   }
-  return worktree;
+  const { initCommands } = loom.config;
+  const left = initCommands.length === 0 ? { prepared: undefined, kept: undefined } : await takePrepared(loom, fresh);
+  return { worktreeName: worktree.name, ...left };
 }

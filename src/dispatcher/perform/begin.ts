@@ -17,6 +17,7 @@ import { awaitedRun, planConfig, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { canGoOn, countRun, withoutSessions } from "./count-run.ts";
 import { hookDue } from "./hook-due.ts";
+import { leftOut } from "./prepared.ts";
 
 /** Records which TODO comes next and from which commit, before anything of it happens. */
 export async function beginTodo(loom: Loom, record: PlanRecord, todo: Todo): Promise<void> {
@@ -122,7 +123,7 @@ export async function takeBackRun(loom: Loom, record: PlanRecord, patch: string)
   const tree = (side && current?.tree) ?? (left?.baseSha === baseSha ? left.tree : undefined);
   if (tree === undefined) return takeBack(loom, record, { baseSha, patch });
   ensureDir(dirname(patch));
-  const kept = { tree, branch, head: baseSha, leaveOut: loom.config.copyFiles };
+  const kept = { tree, branch, head: baseSha, leaveOut: leftOut(loom, record) };
   await restoreTree(worktreeOf(loom, record), kept, patch);
 }
 
@@ -133,8 +134,8 @@ export async function takeBack(loom: Loom, record: PlanRecord, to: { baseSha: st
   await repairGitFile(worktree);
   await headState(worktree, { branch, baseSha: to.baseSha });
   ensureDir(dirname(to.patch));
-  await savePartial(worktree, { baseSha: to.baseSha, patchFile: to.patch, leaveOut: loom.config.copyFiles });
-  await resetTo(worktree, to.baseSha, branch);
+  await savePartial(worktree, { baseSha: to.baseSha, patchFile: to.patch, leaveOut: leftOut(loom, record) });
+  await resetTo(worktree, to.baseSha, branch, record.prepared);
 }
 
 /** The record with a new run number for the same work; `changes` go to the current TODO or the side run. */
@@ -159,7 +160,8 @@ export async function discardWork(loom: Loom, record: PlanRecord): Promise<void>
     ...withoutSessions(now, ["worker", "reviewer", ...(now.side ? [now.side.stage] : [])]),
     current: undefined,
     side: undefined,
-    hook: undefined,
+    // A worktree that its plugins have still to prepare is not ready for another beginning.
+    hook: now.hook?.point === "afterActivate" ? { ...now.hook, next: undefined } : undefined,
     kept: undefined,
   }));
 }

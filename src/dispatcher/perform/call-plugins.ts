@@ -11,6 +11,7 @@ import { summaryFor } from "../plan-reading.ts";
 import { pluginsFor } from "./hook-due.ts";
 import { StepInterrupted } from "./interrupted.ts";
 import { finishPlan } from "./land.ts";
+import { takePrepared } from "./prepared.ts";
 import { restage } from "./verify.ts";
 
 /** Calls the plugins that the record waits for, then does what comes after this hook. */
@@ -90,6 +91,11 @@ async function goOn(loom: Loom, record: PlanRecord, hook: Hook): Promise<void> {
       return followTodo(loom, record, hook);
     case "afterTodo":
       return takeChanges(loom, record);
+    case "afterActivate": {
+      const left = await takePrepared(loom, record);
+      updateRecord(loom, record.id, () => ({ ...left, hook: hook.next }));
+      return;
+    }
     case "afterDesign":
       return keepDesign(loom, record);
     case "beforeFinish": {

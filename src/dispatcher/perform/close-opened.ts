@@ -11,6 +11,7 @@ import { worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { branchHead } from "./begin.ts";
 import { clearEnclosure } from "./enclose.ts";
+import { leftOut } from "./prepared.ts";
 
 /** What everything carries that a person starts through `prloom open`. */
 export function openRunId(record: PlanRecord): string {
@@ -57,7 +58,7 @@ async function keepWhatWasLeft(loom: Loom, record: PlanRecord): Promise<Kept | u
     if (base !== undefined) await headState(worktree, { branch, baseSha: base });
     else if (unfinishedOperation(worktree.gitDir) !== undefined) return undefined;
     const baseSha = base ?? (await branchHead(loom, record));
-    const { tree } = await keepTree(worktree, { branch, head: baseSha, leaveOut: loom.config.copyFiles });
+    const { tree } = await keepTree(worktree, { branch, head: baseSha, leaveOut: leftOut(loom, record) });
     return { tree, baseSha };
   } catch (error) {
     const text = `what was left in ${worktree.path} could not be kept in case that a run is cut off: ${messageOf(error)}`;

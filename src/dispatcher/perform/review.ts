@@ -22,6 +22,7 @@ import { type Loom, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
 import { homeOf, REVIEW_RESULT, RUN_COPY } from "../paths.ts";
 import { branchHead } from "./begin.ts";
+import { leftOut } from "./prepared.ts";
 import { LEFT } from "./run-copy.ts";
 
 /** What the reviewer said, as it was understood; beside the run's other files. */
@@ -44,7 +45,7 @@ export async function beginReview(loom: Loom, record: PlanRecord): Promise<void>
 }
 
 async function treeOf(loom: Loom, { branch = "", ...record }: PlanRecord, head: string): Promise<string> {
-  return (await keepTree(worktreeOf(loom, record), { branch, head, leaveOut: loom.config.copyFiles })).tree;
+  return (await keepTree(worktreeOf(loom, record), { branch, head, leaveOut: leftOut(loom, record) })).tree;
 }
 
 /** The reviewer gets a plan copy of its own in the same place: what the worker claimed in its copy is still to be read. */

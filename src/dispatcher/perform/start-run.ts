@@ -25,6 +25,7 @@ import { clearEnclosure, type Enclosure, enclose } from "./enclose.ts";
 import { follow, runLimits } from "./follow.ts";
 import { instructionsFor } from "./instructions.ts";
 import { refuseStart } from "./interrupted.ts";
+import { leftOut } from "./prepared.ts";
 import { promptFor, variables, writeEvents } from "./prompt.ts";
 import { reviewPromptValues } from "./review.ts";
 import { makeRunCopy } from "./run-copy.ts";
@@ -79,7 +80,7 @@ async function prepareWorktree(loom: Loom, record: PlanRecord, coming: Coming, t
   ensureDir(join(coming.runDir, "agent"));
   await repairGitFile(worktreeOf(loom, record));
   // Ignored files among them may be an earlier run's, and would speak to this one's program.
-  await clearHostSettings(worktreeOf(loom, record), loom.config.copyFiles);
+  await clearHostSettings(worktreeOf(loom, record), leftOut(loom, record));
   await copyFiles(loom, worktreeOf(loom, record).path, false);
   makeRunCopy(loom, record, text.text);
   writeFileSync(join(coming.runDir, GIVEN), text.text);

@@ -25,6 +25,7 @@ import { countRun } from "./count-run.ts";
 import { hasEvidence, keepEvidence } from "./evidence.ts";
 import { hookDue } from "./hook-due.ts";
 import { type Changes, judgeRun, type Verdict } from "./judge-run.ts";
+import { leftOut } from "./prepared.ts";
 import { wordsAboutRun } from "./program-words.ts";
 import { settleMissing, settleRefusal } from "./refused.ts";
 import { LEFT } from "./run-copy.ts";
@@ -118,14 +119,14 @@ async function changesOf(loom: Loom, record: PlanRecord): Promise<Changes> {
   const head = await headState(worktree, { branch: record.branch ?? "", baseSha });
   if (head === "diverged") return { kind: "diverged" };
   if (head === "ahead") await foldAgentCommits(worktree, baseSha);
-  const { protectedChanged, nested } = await stageAll(worktree, loom.config.copyFiles);
+  const { protectedChanged, nested } = await stageAll(worktree, leftOut(loom, record));
   if (nested.length > 0) {
     const text = `repositories that it made are ordinary folders now: ${nested.slice(0, 5).join(", ")}`;
     loom.report({ planId: record.id, level: "warn", text });
   }
   const staged = await stagedChanges(worktree, baseSha);
   // It is not in the commit, and it must not stay for the next TODO either.
-  if (protectedChanged) await restoreProtected(worktree, loom.config.copyFiles);
+  if (protectedChanged) await restoreProtected(worktree, leftOut(loom, record));
   return { kind: "staged", ...staged, onlyProtected: protectedChanged && staged.files.length === 0 };
 }
 
