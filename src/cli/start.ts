@@ -11,7 +11,7 @@ import { busState } from "./render/bus-state.ts";
 import { hintLines } from "./render/hint.ts";
 import { planTable, waitsFor } from "./render/plan-table.ts";
 import { problemLines } from "./render/problems.ts";
-import { visible } from "./render/safe-text.ts";
+import { jsonText, visible } from "./render/safe-text.ts";
 import { unfinishedRuns } from "./unfinished-runs.ts";
 import { version } from "./version.ts";
 
@@ -100,7 +100,7 @@ interface End {
 function summary(call: Call, report: StatusReport, { stopped, interrupted, now }: End): void {
   const { output } = call;
   const { plans } = report;
-  if (output.json) process.stdout.write(`${JSON.stringify({ type: "end", stopped, ...report })}\n`);
+  if (output.json) process.stdout.write(`${jsonText({ type: "end", stopped, ...report })}\n`);
   output.line();
   const done = plans.filter((plan) => plan.status === "done").length;
   const open = plans.filter((plan) => plan.status !== "done");
