@@ -7,7 +7,7 @@ import { resolveCommit } from "../git/repository.ts";
 import { isoTime } from "../kernel/clock.ts";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
 import type { Todo } from "../plan/markdown.ts";
-import { type PlanRecord, RECORD_SCHEMA_VERSION } from "../plan/record.ts";
+import { type IgnoredComment, type PlanRecord, RECORD_SCHEMA_VERSION } from "../plan/record.ts";
 import { type PlanSummary, summarise } from "../plan/summary.ts";
 import type { DaemonInfo } from "./control.ts";
 import { decide } from "./decide.ts";
@@ -28,8 +28,13 @@ export { type RunSummary, readRuns };
 /** A plan in the list, with what its agent is doing where one is at it. */
 export type ListedPlan = PlanSummary & { readonly activity?: PlanActivity };
 
+/** Words without effect, and the plan that they were said to. */
+export type FoundIgnored = IgnoredComment & { readonly planId: string };
+
 export interface StatusReport extends BusReport, AgentsReport {
   readonly plans: ListedPlan[];
+  /** What was said to plans that are not done by authors who have no say: how often, and the newest. */
+  readonly ignored: { readonly count: number; readonly comments: readonly FoundIgnored[] };
   /** Bridges whose polls fail, as long as a dispatcher polls them. */
   readonly bridges: { readonly failing: readonly FailingBridge[] };
   readonly daemon: { readonly running: boolean; readonly pid?: number; readonly startedAt?: string };
@@ -55,12 +60,24 @@ export async function readStatus(loom: Loom): Promise<StatusReport> {
   const working = plans.flatMap(({ activity }) => (activity && isAtWork(activity) ? [activity.agent] : []));
   return {
     plans,
+    ignored: readIgnored(records),
     ...readAgents(loom, { machine: await machine, working }),
     ...readBuses(loom, buses),
     bridges: { failing: daemon ? failingBridges(loom) : [] },
     daemon: daemon ? { running: true, pid: daemon.pid, startedAt: daemon.startedAt } : { running: false },
     problems: [...scan.problems, ...taken, ...unreadable, ...broken, ...watchdogProblem(loom)],
   };
+}
+
+const MOST_IGNORED = 50;
+
+function readIgnored(records: readonly PlanRecord[]): StatusReport["ignored"] {
+  const open = records.filter(({ status }) => status !== "done");
+  const comments = open
+    .flatMap(({ id, ignored }) => (ignored?.newest ?? []).map((comment) => ({ ...comment, planId: id })))
+    .sort((a, b) => b.at.localeCompare(a.at));
+  const count = open.reduce((sum, { ignored }) => sum + (ignored?.count ?? 0), 0);
+  return { count, comments: comments.slice(0, MOST_IGNORED) };
 }
 
 /** A dispatcher that runs has asked already; else the machine is asked, while the plans are being read. */

@@ -101,6 +101,15 @@ const blockedSchema = z.strictObject({
 });
 export type Blocked = z.infer<typeof blockedSchema>;
 
+const ignoredSchema = z.strictObject({
+  id: z.string(),
+  author: z.string(),
+  at: z.string(),
+  kind: z.enum(["stranger", "reader", "self"]),
+  reason: z.string(),
+});
+export type IgnoredComment = z.infer<typeof ignoredSchema>;
+
 const changeRequestSchema = z.strictObject({
   forge: z.string(),
   ref: z.string(),
@@ -111,7 +120,7 @@ const changeRequestSchema = z.strictObject({
 export type ChangeRequest = z.infer<typeof changeRequestSchema>;
 
 /**
- * 2 has what agents spent, their conversations and reviews; 3 has `designed` and `prepared`. An older record is one of 3 that has none
+ * 2 has what agents spent, their conversations and reviews; 3 has `designed`, `prepared` and `ignored`. An older record is one of 3 that has none
  * of it: whether an open plan was designed is read from its TODOs once, by `isDesignDue`.
  */
 export const RECORD_SCHEMA_VERSION = 3;
@@ -158,6 +167,8 @@ export const planRecordSchema = z.strictObject({
   /** The reviewer has looked at the whole branch at this commit (`review: end`), and how often it asked for more. */
   reviewedEnd: z.strictObject({ head: z.string(), rounds: z.int().min(0) }).optional(),
   changeRequest: changeRequestSchema.optional(),
+  /** What was said to it by authors who have no say: how often, and the newest, newest first. */
+  ignored: z.strictObject({ count: z.int().min(0), newest: z.array(ignoredSchema) }).optional(),
   outcome: z.enum(["merged", "closed"]).optional(),
   deleted: z.strictObject({ at: z.string(), reason: z.enum(["deleted", "file_removed", "cleaned"]) }).optional(),
   /**

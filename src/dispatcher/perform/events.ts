@@ -9,7 +9,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { AGENT_MESSAGE, keepMessage, messageNotKept, messageSettled } from "../messages.ts";
 import { planText, textPath } from "../observe.ts";
-import { mayWrite } from "../rights.ts";
+import { listIgnored, type Refusal, whyIgnored } from "./ignored.ts";
 
 export interface OfferedEvent {
   readonly event: BusEvent;
@@ -26,9 +26,11 @@ export function takeEvent(loom: Loom, record: PlanRecord, { event, by }: Offered
     putOff(loom, record, event, settled.error);
     return;
   }
+  // Not where words that cannot be taken go to triage: these must not get there, whatever fails.
+  if (settled.kind === "ignored") listIgnored(loom, record.id, event, settled.refusal);
   crashPoint("events:taken");
   const reason =
-    settled.kind === "plugin" ? `handled by ${by}` : settled.kind === "ignored" ? settled.reason : undefined;
+    settled.kind === "plugin" ? `handled by ${by}` : settled.kind === "ignored" ? settled.refusal.reason : undefined;
   bus.settle(
     {
       record: event.id,
@@ -71,15 +73,13 @@ type Taken =
   | { kind: "pending" }
   | { kind: "later"; error: unknown }
   | { kind: "message" }
-  | { kind: "ignored"; reason: string }
+  | { kind: "ignored"; refusal: Refusal }
   | { kind: "context"; todo: string };
 
 function judgeEvent(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
   const author = event.context?.author;
-  if (author?.self) return { kind: "ignored", reason: "our own" };
-  if (author && !mayWrite(author)) {
-    return { kind: "ignored", reason: `${author.login} may not write to the repository` };
-  }
+  const refusal = whyIgnored(event);
+  if (refusal) return { kind: "ignored", refusal };
   if (author && event.type === AGENT_MESSAGE) {
     keepMessage(loom, record.id, event, author.login);
     return { kind: "message" };
