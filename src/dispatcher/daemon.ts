@@ -2,19 +2,20 @@ import { rmSync } from "node:fs";
 import { isoTime } from "../kernel/clock.ts";
 import { writeFileAtomic } from "../kernel/files.ts";
 import { lockLost, type OwnerLock } from "../kernel/owner-lock.ts";
+import type { PlanRecord } from "../plan/record.ts";
 import { runOwnerCommand } from "./commands/table.ts";
 import { serveControl, socketPath } from "./control.ts";
 import { healthFile } from "./health.ts";
 import type { Progress } from "./loom.ts";
 import { textPath } from "./observe.ts";
 import { daemonRunning, type OwnedLoom, openAsOwner } from "./open.ts";
-import { Scheduler } from "./scheduler.ts";
+import { Scheduler, type SchedulerHooks } from "./scheduler.ts";
 import { Scopes } from "./scopes.ts";
 import { outliveStrays, restoreMemory, startExtensions, startOnWatch, tellEnclosure } from "./starting.ts";
 import { endAllSurvivors } from "./survivors.ts";
 import { createTicker, type Ticker, wakeAll } from "./ticker.ts";
 import { isBusy } from "./upsert.ts";
-import { watchDirs } from "./watching.ts";
+import { type Watching, watchDirs } from "./watching.ts";
 
 const SAFETY_TICK_MS = 30_000;
 /** What is due later than this does not keep `--until-idle` waiting. */
@@ -70,15 +71,16 @@ async function dispatch(
     void tellEnclosure(loom);
     await startExtensions(loom);
     forgetStrays = outliveStrays(loom);
-    const parts = connect(loom, { stillOwner, onQuiet: () => quiet() });
+    let watching: Watching | undefined;
+    const parts = connect(loom, { stillOwner, onQuiet: () => quiet(), onLook: (record) => watching?.follow(record) });
     const control = await openControl(loom, parts, { version: options.version, stop: stop.resolve, stillOwner });
-    const watching = watchDirs(loom, {
+    watching = watchDirs(loom, {
       changed: parts.ticker.soon,
       configChanged: soonAfter(() => loom.reloadConfig()),
       planChanged: (id) => parts.scheduler.wake(id),
     });
     const safety = setInterval(() => {
-      watching.rearm();
+      watching?.rearm();
       void parts.ticker.safety();
     }, SAFETY_TICK_MS);
     try {
@@ -116,12 +118,18 @@ function soonAfter(act: () => void): () => void {
   };
 }
 
+interface Looked {
+  /** A plan is about to be looked at. */
+  onLook(record: PlanRecord): void;
+}
+
 /** Lets the parts hear of each other. */
-function connect(loom: OwnedLoom, hooks: { stillOwner(): boolean; onQuiet(): void }): Parts {
+function connect(loom: OwnedLoom, hooks: Pick<SchedulerHooks, "stillOwner" | "onQuiet"> & Looked): Parts {
   const lifecycle = loom.lifecycle();
   const scheduler = new Scheduler(loom, {
     ...hooks,
     onLook(record) {
+      hooks.onLook(record);
       if (lifecycle.look(record.id) > 0) scopes.wake();
       scopes.follow(record);
       return !letUpsertsGoFirst(loom, scopes, record.id);

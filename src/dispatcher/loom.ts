@@ -94,7 +94,7 @@ export interface Loom {
   /** Polls bridges now; only a dispatcher can. */
   poll: ((bridge: string | undefined) => Promise<PollReport[]>) | undefined;
   /** The plan, or without one the global bus: what was settled goes into the snapshot, so that a kill costs no long replay. */
-  rest(planId?: string): void;
+  rest(planId: string): void;
   isAtRest(planId: string): boolean;
   /** The dead letters of a bus that is at rest; undefined: it is not at rest, open it. */
   restingLetters(planId: string): DeadLetter[] | undefined;
@@ -141,7 +141,11 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
   const root = (scope: Scope): string => (scope.plan === undefined ? paths.bus : homeOf(paths, scope.plan).bus);
   const log = createFileLog({ root, clock, readOnly });
   const stores = storesOf(paths, (text) => loom.report({ level: "bad", text }));
-  const buses = openBuses({ paths, log, clock, stores, readOnly, limits: () => config.now().bus });
+  const onProblem = (planId: string | undefined, message: string): void => {
+    const whose = planId === undefined ? {} : { planId };
+    loom.report({ ...whose, level: "warn", text: `a bus could not be saved: ${message}` });
+  };
+  const buses = openBuses({ paths, log, clock, stores, readOnly, onProblem, limits: () => config.now().bus });
   let listener: Listener | undefined;
   let lifecycle: Lifecycle | undefined;
   const loom = {
@@ -192,10 +196,7 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
       loom.inbox.save();
     },
     close(): void {
-      buses.saveAll((planId, message) => {
-        const whose = planId === undefined ? {} : { planId };
-        loom.report({ ...whose, level: "warn", text: `a bus could not be saved: ${message}` });
-      });
+      buses.saveAll();
       log.close();
     },
   };

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { probeSandbox } from "../agents/sandbox/probe.ts";
 import { readThread, type ThreadEntry } from "../bridges/local/thread.ts";
 import type { Budget } from "../config/config.ts";
@@ -17,7 +17,7 @@ import { hasVanished, idInUse, ownsInboxFile } from "./intake.ts";
 import { type Loom, requireRecord } from "./loom.ts";
 import { observe, planConfig, planText, textPath, unansweredComments } from "./observe.ts";
 import { liveDaemon } from "./owner.ts";
-import { homeOf } from "./paths.ts";
+import { homeOf, inboxOf } from "./paths.ts";
 import { type PlanActivity, readActivity } from "./read-activity.ts";
 import { type AgentsReport, knownProbe, type Probe, readAgents } from "./read-agents.ts";
 import { type BusReport, failingBridges, type PlanBus, planBus, readBuses, watchdogProblem } from "./read-bus.ts";
@@ -127,8 +127,15 @@ function withInbox(record: PlanRecord, entry: InboxEntry | undefined): PlanRecor
   return { ...record, status, hidden, metadata, ...(source ? { source } : {}) };
 }
 
+/** Nobody has written down when it came: what its own files say is the best that is known. */
+function writtenInInbox(loom: Loom, entry: InboxEntry): number {
+  const { text, meta } = inboxOf(loom.paths, entry.id);
+  const times = [text, meta].flatMap((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? []);
+  return times.length === 0 ? loom.clock.now() : Math.max(...times);
+}
+
 function unseenRecord(loom: Loom, entry: InboxEntry): PlanRecord {
-  const at = isoTime(loom.clock.now());
+  const at = isoTime(writtenInInbox(loom, entry));
   const { status = "draft", hidden = false, source, metadata = {} } = entry.meta;
   return {
     schemaVersion: RECORD_SCHEMA_VERSION,

@@ -52,7 +52,6 @@ export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHook
       for (const id of loom.store.reload()) scheduler.wake(id);
       await lookAtInbox(loom, scheduler, { whole: true, mayGoOn });
       if (await tellAll(loom, mayGoOn)) hooks.onNews();
-      loom.rest();
     });
     await guarded(lookAtMerges);
   };

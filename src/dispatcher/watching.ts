@@ -1,6 +1,7 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../kernel/errors.ts";
+import type { PlanRecord } from "../plan/record.ts";
 import { planOfFile } from "./inbox.ts";
 import { ensureLinks } from "./layout.ts";
 import type { Loom } from "./loom.ts";
@@ -12,6 +13,8 @@ const MOST_HOMES = 200;
 export interface Watching {
   /** Watches again what was replaced since: `git clean -xfd` in the checkout takes the inbox away, and people put it back. */
   rearm(): void;
+  /** Watches the home of a plan from the moment that it has left the inbox. Call it before looking at the plan. */
+  follow(record: PlanRecord): void;
   close(): void;
 }
 
@@ -40,6 +43,7 @@ export function watchDirs(loom: Loom, hooks: WatchHooks): Watching {
       loom.report({ level: "warn", text: `cannot watch ${dir} (${messageOf(error)}); looking every 30 s instead` });
     }
   };
+  const armHome = (dir: string, id: string): void => arm(dir, (file) => file === "plan.md" && hooks.planChanged(id));
   const rearm = (): void => {
     ensureLinks(loom.paths);
     arm(loom.paths.inbox, (file) => {
@@ -49,7 +53,7 @@ export function watchDirs(loom: Loom, hooks: WatchHooks): Watching {
     arm(join(loom.paths.commonDir, "refs", "heads"), () => hooks.changed());
     arm(join(loom.paths.root, "prloom"), (file) => file === "config.json" && hooks.configChanged());
     const homes = openHomes(loom);
-    for (const [dir, id] of homes) arm(dir, (file) => file === "plan.md" && hooks.planChanged(id));
+    for (const [dir, id] of homes) armHome(dir, id);
     for (const [dir, { watcher }] of watched) {
       if (homes.has(dir) || !dir.startsWith(loom.paths.plans)) continue;
       watcher.close();
@@ -59,6 +63,10 @@ export function watchDirs(loom: Loom, hooks: WatchHooks): Watching {
   rearm();
   return {
     rearm,
+    follow(record) {
+      const dir = homeOf(loom.paths, record.id).home;
+      if (isOpen(record) && !watched.has(dir) && watched.size < MOST_HOMES) armHome(dir, record.id);
+    },
     close: () => {
       for (const { watcher } of watched.values()) watcher.close();
     },
@@ -68,6 +76,9 @@ export function watchDirs(loom: Loom, hooks: WatchHooks): Watching {
 /** Plans that are worked on or in review: a person may edit their text with any editor. */
 function openHomes(loom: Loom): Map<string, string> {
   const { records } = loom.store.list({ status: ["active", "review"] }, { limit: MOST_HOMES });
-  const open = records.filter((record) => !record.deleted);
-  return new Map(open.map((record) => [homeOf(loom.paths, record.id).home, record.id]));
+  return new Map(records.filter(isOpen).map((record) => [homeOf(loom.paths, record.id).home, record.id]));
+}
+
+function isOpen({ status, deleted }: PlanRecord): boolean {
+  return !deleted && (status === "active" || status === "review");
 }

@@ -1,3 +1,4 @@
+import { isoTime } from "../kernel/clock.ts";
 import type { Blocked, ChangeRequest, PlanRecord, PlanSource, PlanStatus } from "./record.ts";
 
 export type Phase = "investigating" | "planning" | "planning_complete" | "implementing";
@@ -27,6 +28,8 @@ export interface TextFacts {
   readonly title: string;
   readonly total: number;
   readonly completed: number;
+  /** When the text was last written, ms since the epoch. */
+  readonly writtenAt: number;
 }
 
 /** What the record and the text do not tell. */
@@ -50,7 +53,7 @@ export function summarise(record: PlanRecord, facts: TextFacts | undefined, extr
     ...(record.source && { source: record.source }),
     progress: { total: facts?.total ?? 0, completed: facts?.completed ?? 0 },
     createdAt: record.createdAt,
-    updatedAt: record.updatedAt,
+    updatedAt: facts ? laterOf(record.updatedAt, facts.writtenAt) : record.updatedAt,
     ...(record.blocked && { blocked: record.blocked }),
     paused: record.paused,
     ...(record.branch !== undefined && { branch: record.branch }),
@@ -58,6 +61,11 @@ export function summarise(record: PlanRecord, facts: TextFacts | undefined, extr
     ...(phase && { phase }),
     ...(extras.waiting !== undefined && { waiting: extras.waiting }),
   };
+}
+
+/** A plan has changed when its text has, whoever wrote it. */
+function laterOf(updatedAt: string, writtenAt: number): string {
+  return writtenAt > Date.parse(updatedAt) ? isoTime(writtenAt) : updatedAt;
 }
 
 function statusOf(record: PlanRecord, triaging: boolean): PlanStatus {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { openForReading } from "../../src/dispatcher/open.ts";
 import { readStatus } from "../../src/dispatcher/read.ts";
 import { appears } from "../testing/agent-scripts.ts";
-import { finished } from "../testing/project.ts";
+import { finished, makeProject } from "../testing/project.ts";
 import { makeExtended } from "./fixtures/extended.ts";
 
 const HOUR_MS = 3_600_000;
@@ -76,6 +76,24 @@ test("status tells what waits, what was given up and which bridges fail", async 
     /^deferred: 2 .*\n {2}sooner {2}onGlobalEvent:gamma: not yet; next try in \d+ min\n {2}later of one/m,
   );
   assert.match(shown, /^dead: 2 .*prloom retry --drop <id>/m);
+});
+
+test("a plan that nobody has seen yet has its file's own times, and one whose text was written since has that time", async () => {
+  const own = makeProject();
+  after(() => own.remove());
+  own.plan("p", ["one"], {});
+  const text = join(own.inbox, "p.md");
+  const old = new Date("2026-01-02T03:04:05.000Z");
+  for (const file of [text, join(own.inbox, "p.json")]) utimesSync(file, old, old);
+  const [unseen] = (await own.status()).plans;
+  assert.equal(unseen?.createdAt, old.toISOString());
+  assert.equal(unseen?.updatedAt, old.toISOString());
+  await own.cli(["hide", "p"]);
+  const later = new Date(Date.now() + HOUR_MS);
+  utimesSync(text, later, later);
+  const [seen] = (await own.status()).plans;
+  assert.equal(seen?.updatedAt, later.toISOString());
+  assert.ok(Date.parse(seen?.createdAt ?? "") < later.getTime());
 });
 
 test("a plan at rest is shown without opening its bus", async () => {

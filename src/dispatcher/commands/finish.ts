@@ -169,5 +169,7 @@ export async function cleanPlans(loom: Loom, id: string | undefined): Promise<{ 
       removed.push(record.id);
     }
   }
+  // Each is told of at once, named or not.
+  for (const planId of removed) loom.wake(planId);
   return { removed };
 }
