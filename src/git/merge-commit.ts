@@ -12,6 +12,8 @@ export interface MergeRequest {
   readonly identity: Readonly<Record<string, string>>;
   /** Default: merge. */
   readonly method?: MergeMethod;
+  /** Whether folders of base may become repositories by it. */
+  readonly allowRepositories?: boolean;
 }
 
 interface Tips {

@@ -4,6 +4,7 @@ import { crashPoint } from "../kernel/crash-point.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { readTextIfExists } from "../kernel/files.ts";
 import { unfinishedOperation } from "./head.ts";
+import { repositoriesMade } from "./history.ts";
 import { hasMerged, type MergeRequest, writeMerge } from "./merge-commit.ts";
 import { branchTip, gitAt, type Repository } from "./repository.ts";
 import { git, requireGitVersion } from "./run.ts";
@@ -15,6 +16,8 @@ export type MergeOutcome =
   | { readonly kind: "merged"; readonly sha: string }
   | { readonly kind: "already" }
   | { readonly kind: "conflict"; readonly files: string[] }
+  /** Together with what base has, the branch's files would make a folder a repository. */
+  | { readonly kind: "repository"; readonly files: string[] }
   | InTheWay;
 
 /** A base branch that moves under us is read again this often. */
@@ -120,6 +123,10 @@ export async function mergeIntoBase(repo: Repository, request: MergeRequest): Pr
     if (checkout !== undefined && "kind" in checkout) return checkout;
     const made = await writeMerge(repo, request, { old, tip });
     if (made.kind === "conflict") return made;
+    const shapes = request.allowRepositories
+      ? []
+      : await repositoriesMade((args, options) => gitAt(repo, args, options), old, made.sha);
+    if (shapes.length > 0) return { kind: "repository", files: shapes.flatMap(({ entries }) => entries) };
     crashPoint("merge:written");
     const outcome = await advance(repo, request, { old, sha: made.sha, checkout });
     if (outcome === "done") return { kind: "merged", sha: made.sha };

@@ -1,12 +1,15 @@
 import { join, relative, resolve, sep } from "node:path";
 import { existsNoFollow, readTextNoFollow, writeFileAtomic } from "../kernel/files.ts";
 import { bytesOf, eachEntry, entryAt, kindAt, realFolders, removeEntry } from "./folders.ts";
-import type { Worktree } from "./worktrees.ts";
+import { isWithin } from "./protected.ts";
+import { splitNul } from "./run.ts";
+import { hasRepositoryParts, type RepositoryShape, repositoryShapes, SHAPE_NAMES } from "./shape.ts";
+import { gitIn, type Worktree } from "./worktrees.ts";
 
 /*
  * A repository inside of a worktree has a configuration of its own, and that names programs: whoever types `git status` in the
  * worktree, a person after our own advice too, would run them. So an agent's repositories do not outlive its run: what makes a
- * folder a repository is removed, and its files are ordinary ones.
+ * folder a repository (its `.git`, or a HEAD among git's own files) is removed, and its files are ordinary ones.
  */
 
 /** Removes every `.git` in a folder and below it; links are not followed. */
@@ -32,6 +35,70 @@ export async function removeStrayRepositories(worktree: Worktree, folders: reado
     found.push(folder);
   }
   return found;
+}
+
+/**
+ * What git would find in folders that have files of the tree and a HEAD: not everything there is listed, since git ignores
+ * some of it and knows no empty folders.
+ */
+function shapesOnDisk(worktree: Worktree, folders: readonly string[]): string[] {
+  const isThere = (path: string) => kindAt(bytesOf(worktree, path)) !== "absent";
+  return folders.flatMap((folder) => {
+    const at = (name: string) => (folder === "" ? name : `${folder}/${name}`);
+    return isThere(at("HEAD")) ? SHAPE_NAMES.map(at).filter(isThere) : [];
+  });
+}
+
+interface Listed {
+  readonly gone: readonly string[];
+  readonly changed: readonly string[];
+  readonly folders: readonly string[];
+}
+
+export interface FoundShapes {
+  /** Those that a commit would have. */
+  readonly committed: readonly RepositoryShape[];
+  /** On disk there can be more. */
+  readonly all: readonly RepositoryShape[];
+}
+
+/** The folders that are repositories, or would be on some disk, and were none in the commit `from`. */
+export async function findShapes(worktree: Worktree, from: string, listed: Listed): Promise<FoundShapes> {
+  const { changed, folders } = listed;
+  const found = shapesOnDisk(worktree, folders);
+  if (found.length === 0 && !hasRepositoryParts(changed)) return { committed: [], all: [] };
+  const before = await filesOf(worktree, from);
+  const [tracked, gone] = [new Set(before), new Set(listed.gone)];
+  const onDisk = found.filter((entry) => !tracked.has(entry));
+  const after = [...before.filter((path) => !gone.has(path)), ...changed];
+  return {
+    committed: repositoryShapes({ before, after, changed }),
+    all: repositoryShapes({ before, after: [...after, ...onDisk], changed: [...changed, ...onDisk] }),
+  };
+}
+
+async function filesOf(worktree: Worktree, from: string): Promise<string[]> {
+  const list = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", from];
+  return splitNul((await gitIn(worktree, list, { encoding: "latin1" })).stdout);
+}
+
+/** Makes of such folders what the commit has: entries that it has not are removed, settings are its own again. */
+export async function dissolveShapes(
+  worktree: Worktree,
+  from: string,
+  shapes: readonly RepositoryShape[],
+): Promise<void> {
+  const entries = shapes.flatMap((shape) => shape.entries);
+  if (entries.length === 0) return;
+  const before = await filesOf(worktree, from);
+  const stays = new Set(before);
+  // A file that the commit has is overwritten: removed, it would be a deletion to whoever looks after a kill.
+  for (const entry of entries) if (!stays.has(entry)) await removeEntry(bytesOf(worktree, entry));
+  const again = before.filter((path) => entries.some((entry) => isWithin(path, entry)));
+  if (again.length === 0) return;
+  const args = ["restore", `--source=${from}`, "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul"];
+  const env = { GIT_LITERAL_PATHSPECS: "1" };
+  await gitIn(worktree, args, { input: again.join("\0"), encoding: "latin1", env });
 }
 
 /** Makes a submodule's `.git` again the file that git wrote there, or removes it; says whether it was something else. */

@@ -1,5 +1,5 @@
-import { messageOf } from "../kernel/errors.ts";
 import { eachEntry, entryAt, kindAt, realFolders, removeEntry } from "./folders.ts";
+import { GitFailure } from "./run.ts";
 import type { Worktree } from "./worktrees.ts";
 
 /** Files that git itself reads in the folders that it goes through. */
@@ -36,7 +36,7 @@ export async function unhindered<T>(worktree: Worktree, act: () => Promise<T>): 
   try {
     return await act();
   } catch (error) {
-    if (!/no answer within/.test(messageOf(error))) throw error;
+    if (!(error instanceof GitFailure) || error.kind !== "timeout") throw error;
     if ((await sweep(Buffer.from(worktree.path))) === 0) throw error;
     return act();
   }

@@ -62,6 +62,8 @@ const SAFE_CONFIG = [
   "diff.submodule=short",
   "status.submoduleSummary=false",
   "advice.addEmbeddedRepo=false",
+  // A folder is no repository because files in it look like one: somebody may have committed them.
+  "safe.bareRepository=explicit",
 ].flatMap((setting) => ["-c", setting]);
 
 function environment(options: GitOptions): Record<string, string> {
@@ -85,13 +87,39 @@ function commandLine(args: readonly string[]): string {
 /** In the words of git and of the C library; `LC_ALL=C` keeps them English. */
 const NO_SPACE = /No space left on device|Out of diskspace|Disk quota exceeded/;
 
-function failure(args: readonly string[], what: string, options: GitOptions): PrloomError {
+/** What a failure means to code. `other`: only people can tell. */
+type FailureKind = "timeout" | "not-a-repository" | "bare-repository" | "other";
+
+const SAID: readonly (readonly [words: RegExp, kind: FailureKind])[] = [
+  [/^fatal: not a git repository/m, "not-a-repository"],
+  [/^fatal: cannot use bare repository/m, "bare-repository"],
+];
+
+/** A git that failed: the kind is for code, its words are for people. */
+export class GitFailure extends PrloomError {
+  readonly kind: FailureKind;
+  /** What git printed. */
+  readonly words: string;
+
+  constructor(kind: FailureKind, words: string, told: { readonly message: string; readonly hint: string }) {
+    super("git-failed", told.message, told.hint);
+    this.kind = kind;
+    this.words = words;
+  }
+}
+
+function failure(
+  args: readonly string[],
+  what: string,
+  options: GitOptions,
+  kind = SAID.find(([words]) => words.test(what))?.[1] ?? "other",
+): PrloomError {
   if (NO_SPACE.test(what)) return diskFull(`running \`${commandLine(args)}\``, what);
-  return new PrloomError(
-    "git-failed",
-    `\`${commandLine(args)}\` failed: ${what}`,
-    `Look at the repository with \`git -C ${options.workTree ?? options.cwd ?? "."} status\`, then try again.`,
-  );
+  const where = options.workTree ?? options.cwd ?? ".";
+  return new GitFailure(kind, what, {
+    message: `\`${commandLine(args)}\` failed: ${what}`,
+    hint: `Look at the repository with \`git -C ${where} status\`, then try again.`,
+  });
 }
 
 const notInstalled = () =>
@@ -161,7 +189,7 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
       child.stderr.destroy();
     };
     const late = `no answer within ${timeoutMs / 1000} s`;
-    const timer = setTimeout(() => end(failure(args, late, options)), timeoutMs);
+    const timer = setTimeout(() => end(failure(args, late, options, "timeout")), timeoutMs);
     const stdout = collect(child.stdout, maxOutput, () => end(tooLarge(args, maxOutput)));
     const stderr = collect(child.stderr, MOST_WORDS, () => undefined);
     child.on("error", (error) => {

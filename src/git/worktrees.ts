@@ -1,10 +1,10 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { messageOf, PrloomError } from "../kernel/errors.ts";
+import { PrloomError } from "../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../kernel/files.ts";
 import { type RefusedDrivers, refusedDrivers, refusedFilter } from "./drivers.ts";
 import { branchTip, gitAt, isAncestor, type Repository } from "./repository.ts";
-import { type GitOptions, type GitResult, git, splitNul } from "./run.ts";
+import { GitFailure, type GitOptions, type GitResult, git, splitNul } from "./run.ts";
 import { removeTree } from "./tree.ts";
 
 /** A plan's working tree, and git's own folder for it, which is not in the agent's tree. */
@@ -49,7 +49,7 @@ export async function gitIn(worktree: Worktree, args: readonly string[], options
 /** Tells of a filter that was kept from running instead of the failure that this made. */
 async function withoutDrivers(refused: RefusedDrivers, running: Promise<GitResult>): Promise<GitResult> {
   const result = await running.catch((error: unknown) => {
-    throw refusedFilter(messageOf(error), refused) ?? error;
+    throw (error instanceof GitFailure ? refusedFilter(error.words, refused) : undefined) ?? error;
   });
   const problem = result.code === 0 ? undefined : refusedFilter(result.stderr, refused);
   if (problem !== undefined) throw problem;

@@ -22,6 +22,7 @@ export const ERROR_CODES = [
   "letter-not-found",
   "lock-lost",
   "merge-conflict",
+  "nested-repository",
   "no-commits",
   "no-permission",
   "not-a-repository",

@@ -36,6 +36,7 @@ export async function mergePlan(
     message,
     method,
     identity: loom.identity,
+    allowRepositories: force,
   });
   if (outcome.kind === "conflict") {
     throw new PrloomError(
@@ -49,6 +50,13 @@ export async function mergePlan(
       "checkout-in-the-way",
       `${baseBranch} is checked out in ${outcome.path}, and the merge would touch it: ${outcome.reason}`,
       `Commit or stash there (\`git -C ${outcome.path} stash -u\`), then run \`prloom merge ${id}\` again.`,
+    );
+  }
+  if (outcome.kind === "repository") {
+    throw new PrloomError(
+      "nested-repository",
+      `With ${branch}, git would take a folder of ${baseBranch} for a repository and run what its settings say: ${outcome.files.join(", ")}`,
+      `Rename them on the branch; if they are meant (data of a test), run \`prloom merge ${id} --force\`.`,
     );
   }
   crashPoint("merge:merged");

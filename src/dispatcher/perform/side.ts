@@ -186,6 +186,7 @@ async function rebase(loom: Loom, record: PlanRecord): Promise<string | undefine
   const outcome = await rebaseOnto(worktreeOf(loom, record), { branch, base: baseBranch, identity: loom.identity });
   updateRecord(loom, record.id, () => ({ kept: undefined }));
   if (outcome.kind === "conflict") return outcome.files.join(", ");
+  if (outcome.kind === "repository") return `${outcome.files.join(", ")} (would make a folder a git repository)`;
   const baseSha = await resolveCommit(loom.repo, `refs/heads/${baseBranch}`);
   const head = await resolveCommit(loom.repo, `refs/heads/${branch}`);
   updateRecord(loom, record.id, (now) => ({
