@@ -150,6 +150,8 @@ export const planRecordSchema = z.strictObject({
   /** The reviewer has looked at the whole branch at this commit (`review: end`), and how often it asked for more. */
   reviewedEnd: z.strictObject({ head: z.string(), rounds: z.int().min(0) }).optional(),
   changeRequest: changeRequestSchema.optional(),
+  /** The newest merge of ours: the commit `sha`, whether base has it yet or not, brings the branch as it was at `tip`. */
+  merge: z.strictObject({ tip: z.string(), sha: z.string() }).optional(),
   outcome: z.enum(["merged", "closed"]).optional(),
   deleted: z.strictObject({ at: z.string(), reason: z.enum(["deleted", "file_removed", "cleaned"]) }).optional(),
   /**

@@ -36,6 +36,8 @@ export async function mergePlan(
     message,
     method,
     identity: loom.identity,
+    made: record.merge,
+    keep: (merge) => updateRecord(loom, id, () => ({ merge })),
     allowRepositories: force,
   });
   if (outcome.kind === "conflict") {
