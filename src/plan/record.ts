@@ -44,6 +44,8 @@ const currentSchema = z.strictObject({
   tree: z.string().optional(),
   /** What the last attempt lacked; goes into the next prompt. */
   missing: z.string().optional(),
+  /** What the reviewer asked for, quoted, when it was the last to send it back; then nothing else is missing. */
+  findings: z.string().optional(),
   /** Plugins have seen this run's result in afterTodo; what they changed is verified without asking them again. */
   seen: z.literal(true).optional(),
   /** How often the reviewer sent it back, and whether it has accepted the tree that is to be committed. */

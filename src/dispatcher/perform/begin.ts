@@ -139,9 +139,9 @@ export function nextRun(record: PlanRecord, changes: { attempt?: number; missing
   const run = record.runs + 1;
   // First: the reviewer runs while the TODO that it looks at waits for its commit.
   if (record.side) return { runs: run, side: { ...record.side, ...changes, run } };
-  if (record.current)
-    return { runs: run, current: { ...record.current, ...changes, seen: undefined, stage: "running", run } };
-  return {};
+  if (!record.current) return {};
+  const { findings } = changes.missing === undefined ? record.current : {};
+  return { runs: run, current: { ...record.current, ...changes, findings, seen: undefined, stage: "running", run } };
 }
 
 /** Drops what an unfinished TODO left and begins it anew at the next look (`prloom unblock --reset`). */

@@ -7,6 +7,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { worktreeOf } from "../observe.ts";
 import { RUN_COPY, TRIAGE_RESULT } from "../paths.ts";
+import { missingIn } from "./review.ts";
 
 export interface PromptParts {
   readonly stage: Stage;
@@ -26,7 +27,7 @@ export interface PromptParts {
 /** The prompt of a run. */
 export function promptFor(loom: Loom, record: PlanRecord, parts: PromptParts): string {
   const { stage, todo } = parts;
-  const missing = record.side ? record.side.missing : record.current?.missing;
+  const missing = missingIn(record);
   const worktree = worktreeOf(loom, record).path;
   const common = {
     planId: record.id,
