@@ -56,25 +56,22 @@ interface Listed {
 }
 
 export interface FoundShapes {
-  /** Those that a commit would have. */
-  readonly committed: readonly RepositoryShape[];
-  /** On disk there can be more. */
   readonly all: readonly RepositoryShape[];
+  /** Those whose end takes something out of the next commit. */
+  readonly committed: readonly RepositoryShape[];
 }
 
 /** The folders that are repositories, or would be on some disk, and were none in the commit `from`. */
 export async function findShapes(worktree: Worktree, from: string, listed: Listed): Promise<FoundShapes> {
-  const { changed, folders } = listed;
-  const found = shapesOnDisk(worktree, folders);
-  if (found.length === 0 && !hasRepositoryParts(changed)) return { committed: [], all: [] };
+  const found = shapesOnDisk(worktree, listed.folders);
+  if (found.length === 0 && !hasRepositoryParts(listed.changed)) return { all: [], committed: [] };
   const before = await filesOf(worktree, from);
   const [tracked, gone] = [new Set(before), new Set(listed.gone)];
-  const onDisk = found.filter((entry) => !tracked.has(entry));
+  const changed = [...listed.changed, ...found.filter((entry) => !tracked.has(entry))];
   const after = [...before.filter((path) => !gone.has(path)), ...changed];
-  return {
-    committed: repositoryShapes({ before, after, changed }),
-    all: repositoryShapes({ before, after: [...after, ...onDisk], changed: [...changed, ...onDisk] }),
-  };
+  const all = repositoryShapes({ before, after, changed });
+  const isCommitted = (entry: string) => listed.changed.some((path) => isWithin(path, entry));
+  return { all, committed: all.filter(({ entries }) => entries.some(isCommitted)) };
 }
 
 async function filesOf(worktree: Worktree, from: string): Promise<string[]> {

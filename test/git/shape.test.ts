@@ -94,16 +94,27 @@ test("git takes links, programs and a common folder elsewhere for the parts, and
   for (const folder of ["one", "two", "three"]) assert.equal(foundIn(worktree, folder), worktree.gitDir, folder);
 });
 
-test("parts that git ignores or does not know are no reason to refuse the work, but go from the tree", async (t) => {
+test("parts that git ignores or does not know count, since they are on disk", async (t) => {
   const box = await planSandbox({ ...BASE_FILES, ".gitignore": "objects/\n" });
   t.after(box.close);
   const { worktree } = box;
   write(worktree.path, without("refs"));
   mkdirSync(join(worktree.path, "lib/refs"));
   assert.equal(foundIn(worktree, "lib"), join(worktree.path, "lib"));
+  assert.deepEqual((await stageAll(worktree)).refused, [{ folder: "lib", entries: ["lib/HEAD"] }]);
+  assert.equal(foundIn(worktree, "lib"), worktree.gitDir);
+});
+
+test("empty folders beside a HEAD of the base commit go, and that is no reason to refuse the work", async (t) => {
+  const box = await planSandbox({ ...BASE_FILES, "lib/HEAD": SHAPE["lib/HEAD"] });
+  t.after(box.close);
+  const { worktree } = box;
+  for (const folder of ["objects", "refs"]) mkdirSync(join(worktree.path, "lib", folder));
+  assert.equal(foundIn(worktree, "lib"), join(worktree.path, "lib"));
   const { refused, nested } = await stageAll(worktree);
   assert.deepEqual({ refused, nested }, { refused: [], nested: ["lib"] });
   assert.equal(foundIn(worktree, "lib"), worktree.gitDir);
+  assert.equal(plainGit(worktree.path, "status", "--porcelain"), "");
 });
 
 test("a repository that is completed by a later TODO is found then", async (t) => {

@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from "node:fs";
-import { mergeIntoBase } from "../../git/merge.ts";
+import { type MergeOutcome, mergeIntoBase } from "../../git/merge.ts";
 import { gitAt } from "../../git/repository.ts";
 import { removeWorktree } from "../../git/worktrees.ts";
 import type { MergeMethod } from "../../hooks/event-types.ts";
@@ -11,6 +11,7 @@ import { titleOf } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { isInboxRecord } from "../intake.ts";
 import { type Loom, requireRecord, updateRecord } from "../loom.ts";
+import { undeliveredMessages } from "../messages.ts";
 import { deferredComments, planText, unansweredComments } from "../observe.ts";
 import { inboxOf } from "../paths.ts";
 import { removePrivateHomes } from "../perform/enclose.ts";
@@ -18,12 +19,19 @@ import { cleanWorktree, endPlan } from "../perform/end.ts";
 import { keepLeft } from "../perform/keep-left.ts";
 import { allowed } from "./state.ts";
 
+export interface MergeResult {
+  readonly sha?: string;
+  readonly base: string;
+  /** Messages to its agent that it never got. */
+  readonly undelivered: readonly { readonly author: string; readonly text: string }[];
+}
+
 /** Merges the branch into its base and finishes the plan. Repeating it after a kill finds what is done. */
 export async function mergePlan(
   loom: Loom,
   id: string,
   { force, method = "merge" }: { force: boolean; method?: MergeMethod },
-): Promise<{ sha?: string; base: string }> {
+): Promise<MergeResult> {
   const record = requireRecord(loom, id);
   const { branch = "", baseBranch = "" } = record;
   refuseUnlessReviewed(loom, record);
@@ -40,34 +48,40 @@ export async function mergePlan(
     keep: (merge) => updateRecord(loom, id, () => ({ merge })),
     allowRepositories: force,
   });
-  if (outcome.kind === "conflict") {
-    throw new PrloomError(
-      "merge-conflict",
-      `${branch} conflicts with ${baseBranch} in: ${outcome.files.join(", ")}`,
-      `Ask for a rebase (\`prloom comment ${id} "please rebase"\`), or merge by hand; prloom notices.`,
-    );
-  }
-  if (outcome.kind === "checkout-in-the-way") {
-    throw new PrloomError(
-      "checkout-in-the-way",
-      `${baseBranch} is checked out in ${outcome.path}, and the merge would touch it: ${outcome.reason}`,
-      `Commit or stash there (\`git -C ${outcome.path} stash -u\`), then run \`prloom merge ${id}\` again.`,
-    );
-  }
-  if (outcome.kind === "repository") {
-    throw new PrloomError(
-      "nested-repository",
-      `With ${branch}, git would take a folder of ${baseBranch} for a repository and run what its settings say: ${outcome.files.join(", ")}`,
-      `Rename them on the branch; if they are meant (data of a test), run \`prloom merge ${id} --force\`.`,
-    );
-  }
+  if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
   crashPoint("merge:merged");
   await loom.forge.close(id, "merged");
   updateRecord(loom, id, (now) =>
     now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "merged" } } : {},
   );
+  const undelivered = undeliveredMessages(loom, id);
   endPlan(loom, requireRecord(loom, id), "merged");
-  return { ...(outcome.kind === "merged" ? { sha: outcome.sha } : {}), base: baseBranch };
+  return { ...(outcome.kind === "merged" ? { sha: outcome.sha } : {}), base: baseBranch, undelivered };
+}
+
+type RefusedMerge = Exclude<MergeOutcome, { kind: "merged" | "already" }>;
+
+function refusedMerge({ id, branch, baseBranch }: PlanRecord, outcome: RefusedMerge): PrloomError {
+  switch (outcome.kind) {
+    case "conflict":
+      return new PrloomError(
+        "merge-conflict",
+        `${branch} conflicts with ${baseBranch} in: ${outcome.files.join(", ")}`,
+        `Ask for a rebase (\`prloom comment ${id} "please rebase"\`), or merge by hand; prloom notices.`,
+      );
+    case "checkout-in-the-way":
+      return new PrloomError(
+        "checkout-in-the-way",
+        `${baseBranch} is checked out in ${outcome.path}, and the merge would touch it: ${outcome.reason}`,
+        `Commit or stash there (\`git -C ${outcome.path} stash -u\`), then run \`prloom merge ${id}\` again.`,
+      );
+    case "repository":
+      return new PrloomError(
+        "nested-repository",
+        `With ${branch}, git would take a folder of ${baseBranch} for a repository and run what its settings say: ${outcome.files.join(", ")}`,
+        `Rename them on the branch; if they are meant (data of a test), run \`prloom merge ${id} --force\`.`,
+      );
+  }
 }
 
 function refuseUnlessReviewed(loom: Loom, record: PlanRecord): void {
