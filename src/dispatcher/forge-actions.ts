@@ -42,6 +42,6 @@ async function outcomeOf(act: () => Promise<void>): Promise<ForgeOutcome> {
     return { ok: true };
   } catch (error) {
     if (!(error instanceof PrloomError)) throw error;
-    return { ok: false, reason: error.message, retryable: error.code === "disk-full" };
+    return { ok: false, reason: `${error.message} ${error.hint}`, retryable: error.code === "disk-full" };
   }
 }
