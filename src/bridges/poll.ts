@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AppendedEvents, Bus } from "../bus/bus.ts";
+import { handlerName, storeName } from "../bus/names.ts";
 import type { Settlement } from "../bus/types.ts";
 import type { JsonValue } from "../hooks/event-types.ts";
 import { describeThrown } from "../hooks/thrown.ts";
@@ -43,7 +44,7 @@ export async function pollBridge(host: BridgeHost, scope: BridgeScope, loaded: L
 async function poll(host: BridgeHost, scope: BridgeScope, loaded: LoadedBridge): Promise<PollOutcome> {
   const { bridge, name } = loaded;
   const { planId } = scope;
-  const handler = `poll:${name}`;
+  const handler = handlerName({ kind: "poll", bridge: name });
   const ref: BridgeStateRef = { kind: "bridge", name, ...(planId === undefined ? {} : { planId }) };
   const before = host.stores.read(ref);
   // A copy: a bridge that changes what it was given would make its old state look like the new one.
@@ -83,7 +84,7 @@ function commit(scope: BridgeScope, judged: JudgedPoll & { kind: "good" }, poll:
       handler: poll.handler,
       outcome: "handled",
       ...(actions.length > 0 ? { actions: [...actions] } : {}),
-      state: { [`bridge:${poll.name}`]: patch } as NonNullable<Settlement["state"]>,
+      state: { [storeName({ kind: "bridge", name: poll.name })]: patch } as NonNullable<Settlement["state"]>,
       marks: { about: "event", closed: true },
     });
     crashPoint("poll:settled");

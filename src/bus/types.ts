@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { isJson, type JsonValue } from "./json.ts";
+import { marksSchema, type WrittenMarks } from "./marks.ts";
 
 /** Whose bus it is. A name, not a path: engines decide where it lives. */
 export interface Scope {
@@ -108,16 +109,14 @@ export const settlementSchema = z.strictObject({
   /** Deferred: not before this time (ms). */
   until: z.number().optional(),
   actions: z.array(actionSchema).optional(),
-  /** Changes of state: by store (`plan:<plugin>`, `global:<plugin>`, `bridge:<name>`) and key; no `value` removes a key. */
+  /** Changes of state: by store (`storeName`) and key; no `value` removes a key. */
   state: z.record(z.string(), z.record(z.string(), z.strictObject({ value: json.optional() }))).optional(),
   /** What the handler decided, for whoever goes on with the record. Kept until a settlement of it has `marks.closed`. */
   result: json.optional(),
-  /**
-   * For the bus. By the caller: `moveCursor: true` (every handler was offered the record), `pendingTriage: true`,
-   * `triaged: true`, `closed: true` (nobody will ask for the record's results again), `uncertain: true` (a call whose
-   * effect nobody knows: look before the next one), `uncertain: false` (what was unknown is known now). The bus adds
-   * what a replay needs: `about` (event or action), `at` (where the records lie), `dead`, `done` (nobody else is to be offered it).
-   */
-  marks: z.record(z.string(), z.unknown()).optional(),
+  /** For the bus. */
+  marks: marksSchema.optional(),
 });
 export type Settlement = z.infer<typeof settlementSchema>;
+
+/** A settlement as the journal has it. */
+export type WrittenSettlement = Omit<Settlement, "marks"> & { readonly marks: WrittenMarks };

@@ -1,3 +1,5 @@
+import type { Marks } from "../bus/marks.ts";
+import { handlerName, parseHandler } from "../bus/names.ts";
 import type { Action, Settlement } from "../bus/types.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import type { CallTools } from "./context.ts";
@@ -7,7 +9,7 @@ import type { JsonValue } from "./event-types.ts";
 import type { HookPoint } from "./hook-types.ts";
 import type { HookHost, HookScope } from "./host.ts";
 import type { LoadedPlugin } from "./load.ts";
-import { type CallMemory, createMemory, orderMarks } from "./memory.ts";
+import { type CallMemory, createMemory } from "./memory.ts";
 import { CallLife } from "./misuse.ts";
 import { describeThrown, sentence } from "./thrown.ts";
 
@@ -43,7 +45,7 @@ export interface HookCall {
   /** `retry`: put off, and a dead letter at last. `fail`: the record's round is over for this hook. */
   readonly onThrow: "retry" | "fail";
   /** Marks for the settlement. */
-  marks?(verdict: Verdict | "threw"): Record<string, unknown>;
+  marks?(verdict: Verdict | "threw"): Marks;
   /** True: somebody else said what becomes of the record, and the call settles nothing. */
   isGivenUp?(): boolean;
   /** Whether the settlement is on the disk when the call returns. */
@@ -60,14 +62,20 @@ export type CallOutcome =
   | { readonly kind: "stopped" };
 
 /** The name under which a plugin's hook settles records. */
-export function handlerName(point: HookPoint, plugin: string): string {
-  return `${point}:${plugin}`;
+export function hookHandler(point: HookPoint, plugin: string): string {
+  return handlerName({ kind: "hook", point, plugin });
+}
+
+/** The plugin whose hook of this point settles under a name; undefined when it is another handler's. */
+export function pluginOf(handler: string, point: HookPoint): string | undefined {
+  const parsed = parseHandler(handler);
+  return parsed?.kind === "hook" && parsed.point === point ? parsed.plugin : undefined;
 }
 
 /** Calls one hook with one record: attempt, call, settlement. Everything that the hook did is in that one line. */
 export async function callHook(host: HookHost, scope: HookScope, call: HookCall): Promise<CallOutcome> {
   if (host.stopSignal.aborted) return { kind: "stopped" };
-  const handler = handlerName(call.point, call.plugin.name);
+  const handler = hookHandler(call.point, call.plugin.name);
   const { allowed, attempts } = scope.bus.attempt(call.record, handler);
   if (!allowed) return notAllowed(host, scope, call);
   crashPoint("hook:attempted");
@@ -143,7 +151,7 @@ function commit(host: HookHost, scope: HookScope, work: Calling & Work): CallOut
     ...verdict,
     ...(isFinal && work.actions.length > 0 ? { actions: [...work.actions] } : {}),
     ...(isFinal && state ? { state } : {}),
-    marks: { ...call.marks?.(verdict), ...(isFinal ? orderMarks(order) : {}) },
+    marks: { ...call.marks?.(verdict), ...(isFinal && order ? { stateSeq: order } : {}) },
   } as Settlement;
   if (isFinal && order && scope.planId !== undefined) {
     host.stores.markPending(scope.planId);
@@ -195,7 +203,7 @@ function nextCall(host: HookHost, scope: HookScope, on: { record: string; handle
 
 /** Settled, dead, or dead by now: it was called too often and never came back. */
 function notAllowed(host: HookHost, scope: HookScope, call: HookCall): CallOutcome {
-  const handler = handlerName(call.point, call.plugin.name);
+  const handler = hookHandler(call.point, call.plugin.name);
   if (scope.bus.handlerStatus(call.record, handler) !== "dead")
     return { kind: "settled", verdict: { outcome: "passed" } };
   const letter = scope.bus.deadLetters().find((one) => one.record === call.record && one.handler === handler);

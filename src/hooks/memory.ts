@@ -1,9 +1,10 @@
+import { storeName } from "../bus/names.ts";
 import type { Settlement } from "../bus/types.ts";
 import type { PluginMemory } from "./context-types.ts";
 import type { JsonValue } from "./event-types.ts";
 import { copyJson } from "./json-value.ts";
 import { type CallLife, misuse } from "./misuse.ts";
-import { ORDER_MARK, type StateStore, type StateStores } from "./plugin-state.ts";
+import type { StateStore, StateStores } from "./plugin-state.ts";
 import { bytesOf, type StorePatch } from "./state-store.ts";
 
 const MAX_KEY = 200;
@@ -50,15 +51,11 @@ export function createMemory({ stores, plugin, planId, life }: MemoryOptions): C
       const mine = own === global ? undefined : own.patch();
       const shared = global.patch();
       if (!mine && !shared) return {};
-      const state = { ...(mine && { [`plan:${plugin}`]: mine }), ...(shared && { [`global:${plugin}`]: shared }) };
-      return { state, ...(shared && { order: { [`global:${plugin}`]: global.nextSeq } }) };
+      const [ownName, globalName] = [storeName({ kind: "plan", plugin }), storeName({ kind: "global", plugin })];
+      const state = { ...(mine && { [ownName]: mine }), ...(shared && { [globalName]: shared }) };
+      return { state, ...(shared && { order: { [globalName]: global.nextSeq } }) };
     },
   };
-}
-
-/** The marks that a settlement with these changes of state needs. */
-export function orderMarks(order: Record<string, number> | undefined): Record<string, unknown> {
-  return order ? { [ORDER_MARK]: order } : {};
 }
 
 function checkKey(member: string, key: unknown): string {

@@ -1,7 +1,8 @@
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { parseStore } from "../bus/names.ts";
 import type { Cursor } from "../bus/ports.ts";
-import type { Scope, Settlement } from "../bus/types.ts";
+import type { Scope, WrittenSettlement } from "../bus/types.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { ensureDir, listDir } from "../kernel/files.ts";
 import type { JsonValue } from "./event-types.ts";
@@ -31,7 +32,7 @@ export interface StateStores {
   read(ref: StateRef): Record<string, JsonValue>;
   open(ref: StateRef): StateStore;
   /** Takes over what a settlement changed; telling it again changes nothing. For `BusOptions.onWon`. */
-  apply(scope: Scope, settlement: Settlement, cursor: Cursor): void;
+  apply(scope: Scope, settlement: WrittenSettlement, cursor: Cursor): void;
   /** To be called before a plan's bus gets a settlement that changes global values. */
   markPending(planId: string): void;
   /**
@@ -45,8 +46,6 @@ export interface StateStores {
   release(planId: string): void;
 }
 
-/** The mark of a settlement that orders the changes of global values, which several buses make. */
-export const ORDER_MARK = "stateSeq";
 const GLOBAL_BUS = "*";
 
 /** Opens the memory; files are read when their values are first asked for. */
@@ -74,12 +73,12 @@ export function openStores(options: StoresOptions): StateStores {
     read: (ref) => structuredClone(open(ref).entries()),
     open,
     apply(scope, settlement, cursor) {
-      const order = settlement.marks?.[ORDER_MARK];
+      const order = new Map(Object.entries(settlement.marks.stateSeq ?? {}));
       for (const [name, patch] of Object.entries(settlement.state ?? {})) {
         const ref = refOf(name, scope);
         if (!ref) continue;
         const store = open(ref);
-        store.apply({ patch, bus: scope.plan ?? GLOBAL_BUS, cursor, seq: numberIn(order, name) });
+        store.apply({ patch, bus: scope.plan ?? GLOBAL_BUS, cursor, seq: order.get(name) });
         if (store.dirty) dirty.add(store);
         if (ref.kind === "global" && scope.plan !== undefined) awaited.delete(scope.plan);
       }
@@ -128,17 +127,12 @@ function nameIn(ref: StateRef): string {
   return ref.kind === "bridge" ? ref.name : ref.plugin;
 }
 
-/** Which store `plan:<plugin>`, `global:<plugin>` or `bridge:<name>` is, said on the bus of this scope. */
+/** Which store a name means that was said on the bus of this scope. */
 function refOf(name: string, { plan }: Scope): StateRef | undefined {
-  const [, kind, owner] = /^(plan|global|bridge):(.+)$/.exec(name) ?? [];
+  const owner = parseStore(name);
   if (owner === undefined) return undefined;
-  if (kind === "global") return { kind, plugin: owner };
-  if (kind === "bridge") return { kind, name: owner, ...(plan === undefined ? {} : { planId: plan }) };
-  return plan === undefined ? undefined : { kind: "plan", planId: plan, plugin: owner };
-}
-
-function numberIn(order: unknown, name: string): number | undefined {
-  if (typeof order !== "object" || order === null || !Object.hasOwn(order, name)) return undefined;
-  const number = (order as Record<string, unknown>)[name];
-  return typeof number === "number" && Number.isSafeInteger(number) && number > 0 ? number : undefined;
+  if (owner.kind === "bridge") return { ...owner, ...(plan === undefined ? {} : { planId: plan }) };
+  const { kind, plugin } = owner;
+  if (kind === "global") return { kind, plugin };
+  return plan === undefined ? undefined : { kind, planId: plan, plugin };
 }

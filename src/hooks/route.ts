@@ -1,5 +1,5 @@
 import { type Action, payloadSchema, type ReplyAddress, replyAddressSchema } from "../bus/types.ts";
-import { callHook, type HookCall, handlerName, type Verdict, waitUntil } from "./call.ts";
+import { callHook, type HookCall, hookHandler, type Verdict, waitUntil } from "./call.ts";
 import { routeContext, upsertContext } from "./context.ts";
 import type { Author } from "./emitters.ts";
 import type { JsonValue, PluginAction, UpsertPayload } from "./event-types.ts";
@@ -168,7 +168,7 @@ async function ask(
   scope: HookScope,
   call: HookCall,
 ): Promise<{ result: JsonValue | undefined } | Undecided> {
-  const on = { record: call.record, handler: handlerName(call.point, call.plugin.name) };
+  const on = { record: call.record, handler: hookHandler(call.point, call.plugin.name) };
   const status = scope.bus.handlerStatus(on.record, on.handler);
   if (status === "settled") return { result: scope.bus.results(on.record).get(on.handler) };
   if (status === "waiting") return { kind: "waiting", until: waitUntil(host, scope, on) };

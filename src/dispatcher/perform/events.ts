@@ -1,4 +1,5 @@
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
+import { DISPATCHER } from "../../bus/names.ts";
 import { actionId } from "../../bus/settlement.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -32,7 +33,7 @@ export function takeEvent(loom: Loom, record: PlanRecord, { event, by }: Offered
   bus.settle(
     {
       record: event.id,
-      handler: "dispatcher",
+      handler: DISPATCHER,
       outcome: settled.kind === "pending" ? "passed" : "handled",
       ...(reason === undefined ? {} : { reason }),
       ...(settled.kind === "context" && event.replyTo ? { actions: [contextReply(record, event, settled.todo)] } : {}),
@@ -62,8 +63,8 @@ const PUT_OFF_MS = 30_000;
 function putOff(loom: Loom, record: PlanRecord, event: BusEvent, error: unknown): void {
   const reason = messageOf(error);
   const until = loom.clock.now() + PUT_OFF_MS;
-  const marks = { moveCursor: true, about: "event" };
-  loom.bus(record.id).settle({ record: event.id, handler: "dispatcher", outcome: "deferred", reason, until, marks });
+  const marks = { moveCursor: true, about: "event" } as const;
+  loom.bus(record.id).settle({ record: event.id, handler: DISPATCHER, outcome: "deferred", reason, until, marks });
   messageNotKept(loom, record, { id: event.id, error });
 }
 
@@ -101,7 +102,7 @@ function judgeEvent(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
 
 function contextReply(record: PlanRecord, event: BusEvent, todo: string) {
   return {
-    id: actionId({ scope: { plan: record.id }, recordId: event.id, handler: "dispatcher", ordinal: 0 }),
+    id: actionId({ scope: { plan: record.id }, recordId: event.id, handler: DISPATCHER, ordinal: 0 }),
     type: "respond" as const,
     target: event.replyTo ?? { target: LOCAL_TARGET, token: record.id },
     payload: { type: "comment" as const, message: `Added to the context of "${todo}".` },

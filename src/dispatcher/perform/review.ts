@@ -9,6 +9,7 @@ import {
   renderFindings,
 } from "../../agents/review-result.ts";
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
+import { REVIEW as REVIEW_HANDLER } from "../../bus/names.ts";
 import { actionId } from "../../bus/settlement.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { keepTree } from "../../git/aside.ts";
@@ -190,14 +191,14 @@ function postFindings(loom: Loom, record: PlanRecord, result: ReviewResult, roun
   const [placed, loose] = partition(result.comments);
   const summary = `${lead}\n\n${renderFindings({ summary: result.summary, comments: loose })}`.trim();
   const action = {
-    id: actionId({ scope: { plan: record.id }, recordId: id, handler: "review", ordinal: 0 }),
+    id: actionId({ scope: { plan: record.id }, recordId: id, handler: REVIEW_HANDLER, ordinal: 0 }),
     type: "respond" as const,
     target: { target: LOCAL_TARGET, token: record.id },
     // Not "request_changes": a forge would hold up the merge until the one who asked looks again, and nobody will.
     payload: { type: "review" as const, review: { verdict: "comment" as const, summary, comments: placed } },
   };
-  const marks = { closed: true, about: "event" };
-  loom.bus(record.id).settle({ record: id, handler: "review", outcome: "handled", actions: [action], marks });
+  const marks = { closed: true, about: "event" } as const;
+  loom.bus(record.id).settle({ record: id, handler: REVIEW_HANDLER, outcome: "handled", actions: [action], marks });
 }
 
 /** A comment without a line has no place in a diff. */

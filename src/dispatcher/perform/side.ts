@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { lastWords } from "../../agents/run-log.ts";
 import { readExit } from "../../agents/runner.ts";
 import { parseTriageResult, type TriageResult } from "../../agents/triage-result.ts";
+import { TRIAGE } from "../../bus/names.ts";
 import { actionId } from "../../bus/settlement.ts";
 import type { BusEvent, ReplyAddress } from "../../bus/types.ts";
 import type { PlanConfig } from "../../config/presets.ts";
@@ -211,7 +212,7 @@ function settleEvents(
   ];
   const message = parts.filter((part) => part).join("\n\n") || "Read; nothing to do.";
   const actions = addressesOf(events).map((target, index) => ({
-    id: actionId({ scope: { plan: record.id }, recordId: first.id, handler: "triage", ordinal: index }),
+    id: actionId({ scope: { plan: record.id }, recordId: first.id, handler: TRIAGE, ordinal: index }),
     type: "respond" as const,
     target,
     payload: { type: "comment" as const, message },
@@ -219,7 +220,7 @@ function settleEvents(
   }));
   loom.bus(record.id).settle({
     record: first.id,
-    handler: "triage",
+    handler: TRIAGE,
     outcome: "handled",
     ...(others.length > 0 ? { also: others.map((event) => event.id) } : {}),
     actions,
