@@ -1,4 +1,4 @@
-import type { BusEvent } from "../bus/types.ts";
+import type { BusEvent } from "../bus/message-types.ts";
 import type { BaseContext, GlobalPlans } from "../hooks/context-types.ts";
 import type { JsonValue, NewAction, PluginAction } from "../hooks/event-types.ts";
 

@@ -1,6 +1,9 @@
 import * as z from "zod";
 import { isJson, type JsonValue } from "./json.ts";
 import { marksSchema, type WrittenMarks } from "./marks.ts";
+import type { Action } from "./message-types.ts";
+
+export type { Action, BusEvent, Payload, ReplyAddress } from "./message-types.ts";
 
 /** Whose bus it is. A name, not a path: engines decide where it lives. */
 export interface Scope {
@@ -9,7 +12,6 @@ export interface Scope {
 }
 
 export const replyAddressSchema = z.strictObject({ target: z.string().min(1), token: z.string().optional() });
-export type ReplyAddress = z.infer<typeof replyAddressSchema>;
 
 const authorSchema = z.looseObject({
   login: z.string(),
@@ -37,7 +39,6 @@ export const busEventSchema = z.strictObject({
   replyTo: replyAddressSchema.optional(),
   context: z.looseObject({ author: authorSchema.optional() }).optional(),
 });
-export type BusEvent = z.infer<typeof busEventSchema>;
 
 const review = z.strictObject({
   verdict: z.enum(["approve", "request_changes", "comment"]),
@@ -76,7 +77,6 @@ export const payloadSchema = z.discriminatedUnion("type", [
     message: z.string(),
   }),
 ]);
-export type Payload = z.infer<typeof payloadSchema>;
 
 /** A record that shall go out. Immutable. */
 export const actionSchema = z.strictObject({
@@ -90,7 +90,6 @@ export const actionSchema = z.strictObject({
   /** How many actions in a row called each other forth by beforeRoute; a loop ends here. */
   hops: z.int().min(0).optional(),
 });
-export type Action = z.infer<typeof actionSchema>;
 
 /** A call is about to be made: counted before it, so that a call that kills the process is counted too. */
 export const attemptSchema = z.strictObject({ record: z.string(), handler: z.string() });
@@ -116,7 +115,9 @@ export const settlementSchema = z.strictObject({
   /** For the bus. */
   marks: marksSchema.optional(),
 });
-export type Settlement = z.infer<typeof settlementSchema>;
+export type Settlement = Omit<z.infer<typeof settlementSchema>, "actions"> & {
+  readonly actions?: readonly Action[] | undefined;
+};
 
 /** A settlement as the journal has it. */
 export type WrittenSettlement = Omit<Settlement, "marks"> & { readonly marks: WrittenMarks };

@@ -1,5 +1,5 @@
-import type { ReplyAddress } from "../bus/types.ts";
-import type { PlanSummary } from "../plan/summary.ts";
+import type { ReplyAddress } from "../bus/message-types.ts";
+import type { PlanSummary } from "../plan/plan-types.ts";
 import type {
   ActivateContext,
   EventContext,

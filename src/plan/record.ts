@@ -1,10 +1,12 @@
 import * as z from "zod";
+import type { PlanSource } from "./plan-types.ts";
+
+export type { Blocked, ChangeRequest, PlanSource, PlanStatus } from "./plan-types.ts";
 
 /** The stored statuses; `triaging` is derived from pending events and shown, never stored. */
 export const STORED_STATUSES = ["draft", "queued", "active", "review", "done"] as const;
 export const PLAN_STATUSES = ["draft", "queued", "active", "triaging", "review", "done"] as const;
 export type StoredStatus = (typeof STORED_STATUSES)[number];
-export type PlanStatus = (typeof PLAN_STATUSES)[number];
 
 /** The identity of a plan in the outside system that it came from; unique over all plans. */
 export const planSourceSchema = z.strictObject({
@@ -12,7 +14,6 @@ export const planSourceSchema = z.strictObject({
   kind: z.string().min(1).max(200),
   id: z.string().min(1).max(1000),
 });
-export type PlanSource = z.infer<typeof planSourceSchema>;
 
 export function sourceKey(source: PlanSource): string {
   return JSON.stringify([source.system, source.kind, source.id]);
@@ -88,7 +89,6 @@ const blockedSchema = z.strictObject({
   /** `inbox`: what is wrong lies in the inbox and is cleared when it is mended there. */
   cause: z.enum(["inbox", "person", "step"]).optional(),
 });
-export type Blocked = z.infer<typeof blockedSchema>;
 
 const changeRequestSchema = z.strictObject({
   forge: z.string(),
@@ -97,7 +97,6 @@ const changeRequestSchema = z.strictObject({
   ready: z.boolean(),
   url: z.string().optional(),
 });
-export type ChangeRequest = z.infer<typeof changeRequestSchema>;
 
 /** 2 has what agents spent, their conversations and reviews; a record of 1 is one of 2 that has none of it. */
 export const RECORD_SCHEMA_VERSION = 2;

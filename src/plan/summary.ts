@@ -1,26 +1,7 @@
-import type { Blocked, ChangeRequest, PlanRecord, PlanSource, PlanStatus } from "./record.ts";
+import type { Phase, PlanStatus, PlanSummary } from "./plan-types.ts";
+import type { PlanRecord } from "./record.ts";
 
-export type Phase = "investigating" | "planning" | "planning_complete" | "implementing";
-
-/** A plan in a list: what the CLI, the dashboard and plugins are shown. */
-export interface PlanSummary {
-  readonly planId: string;
-  readonly title: string;
-  readonly status: PlanStatus;
-  readonly hidden: boolean;
-  readonly location: "inbox" | "worktree";
-  readonly source?: PlanSource;
-  readonly progress: { readonly total: number; readonly completed: number };
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly blocked?: Blocked;
-  readonly paused: boolean;
-  readonly branch?: string;
-  readonly changeRequest?: ChangeRequest;
-  readonly phase?: Phase;
-  /** What the plan waits for, as a sentence. */
-  readonly waiting?: string;
-}
+export type { Phase, PlanSummary } from "./plan-types.ts";
 
 /** What a list shows of a plan's text. */
 export interface TextFacts {

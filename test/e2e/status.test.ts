@@ -13,7 +13,10 @@ const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const feeds = (name: string) => ({ module: "./plugins/feed.ts", config: { name } });
 const project = makeExtended({
   config: {
-    plugins: { alpha: { module: "./plugins/actor.ts", config: { name: "alpha", only: ["onEvent"] } } },
+    plugins: {
+      alpha: { module: "./plugins/actor.ts", config: { name: "alpha", only: ["onEvent"] } },
+      beta: { module: "./plugins/actor.ts", config: { name: "beta", only: ["onEvent"] } },
+    },
     globalPlugins: {
       gamma: { module: "./plugins/actor.ts", config: { name: "gamma", only: ["onGlobalEvent"] } },
       bad: { module: "./plugins/bad.mjs" },
@@ -113,6 +116,15 @@ test("retry --drop gives letters up for good: one, an unknown one, all", async (
   await project.work();
   assert.deepEqual(await letters(), []);
   assert.equal(project.journal({ who: "alpha", event: "gone" }).length, calls, "nobody is called with it again");
+});
+
+test("a record that two plugins gave up counts once", async () => {
+  project.feed("feed", "one", { id: "both", body: "alpha: throw-times 99\nbeta: throw-times 99" });
+  await project.work();
+  const { dead } = await project.status();
+  assert.deepEqual(dead.letters.map(({ handler }) => handler).sort(), ["onEvent:alpha", "onEvent:beta"]);
+  assert.equal(dead.count, 1);
+  await project.type("retry", "--drop", "both");
 });
 
 test("start lists the mistakes of a config that it does not use, one per line", async () => {
