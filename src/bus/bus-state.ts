@@ -44,6 +44,8 @@ const deadLetterSchema = z.strictObject({
   uncertain: z.literal(true).optional(),
   /** It only follows from another letter of the same record, which says why. */
   follows: z.literal(true).optional(),
+  /** An item of a poll that is judged again at the next one. */
+  revived: z.literal(true).optional(),
 });
 export type DeadLetter = z.infer<typeof deadLetterSchema>;
 

@@ -38,7 +38,7 @@ export function completeSettlement(settlement: Settlement, context: SettlementCo
   if (Object.keys(context.at).length > 0) marks.at = context.at;
   if (isFinal) return { ...settlement, marks };
   // A handler that threw or waits runs again, and its actions then have the same ids: none of them goes out now.
-  const { actions: _actions, state: _state, result: _result, ...rest } = settlement;
+  const { actions: _actions, state: _state, result: _result, refused: _refused, ...rest } = settlement;
   if (settlement.outcome === "threw") {
     const attempts = nextAttempts(context.ledger.entry(settlement.record), settlement.handler);
     if (attempts >= context.limits.maxAttempts) marks.dead = true;

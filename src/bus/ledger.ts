@@ -17,8 +17,8 @@ import {
 import { createLogOrder, type LogOrder } from "./log-order.ts";
 import { readMarks } from "./marks.ts";
 import type { Cursor, Envelope } from "./ports.ts";
-import { reviveEntry, settleEntry } from "./settle-entry.ts";
-import type { Settlement, WrittenSettlement } from "./types.ts";
+import { refuseEntry, reviveEntry, settleEntry } from "./settle-entry.ts";
+import { refusalSchema, type Settlement, type WrittenSettlement } from "./types.ts";
 
 /** What a record of the settled log asks the bus to do: append these actions, keep this dead letter. */
 export interface Effects {
@@ -41,6 +41,7 @@ export interface Ledger {
 }
 
 const FORGOTTEN_AT_ONCE = 100;
+const refusalsSchema = refusalSchema.array();
 
 interface Books {
   readonly cursors: Cursors;
@@ -131,6 +132,12 @@ function applySettlement(books: Books, settlement: WrittenSettlement, ts: number
     if (marks.done === true && isAhead(books, entry)) entry.done = true;
     const first = settleEntry(entry, settlement, { ts, died });
     if (id === settlement.record) won = first;
+    review(books, entry);
+  }
+  // A journal may be damaged or of another version.
+  for (const refusal of won ? (refusalsSchema.safeParse(settlement.refused).data ?? []) : []) {
+    const entry = entryOf(books, refusal.id, "event");
+    refuseEntry(entry, settlement.handler, { refusal, ts, died });
     review(books, entry);
   }
   return { ...(won ? { won: settlement } : {}), died };

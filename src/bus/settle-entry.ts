@@ -1,7 +1,7 @@
 import { type DeadLetter, retryDelay, type Wait } from "./bus-state.ts";
 import { type Entry, nextAttempts, REST } from "./ledger-entries.ts";
-import { TRIAGE } from "./names.ts";
-import type { WrittenSettlement } from "./types.ts";
+import { parseHandler, TRIAGE } from "./names.ts";
+import type { Refusal, WrittenSettlement } from "./types.ts";
 
 export interface Settling {
   readonly ts: number;
@@ -84,14 +84,40 @@ function nextWait(entry: Entry, settlement: WrittenSettlement, ts: number): Wait
   return { reason: reason ?? outcome, deferredUntil, attempts, deferrals, since, ...uncertain, ...kind };
 }
 
-/** Makes the handlers that gave a record up wait for it again, due at once. */
+/** Keeps what a poll brought and prloom could not take, unless it was taken or dropped since. */
+export function refuseEntry(
+  entry: Entry,
+  handler: string,
+  { refusal, ts, died }: Settling & { refusal: Refusal },
+): void {
+  if (entry.finals.has(handler)) return;
+  const since = entry.dead.get(handler)?.since ?? ts;
+  const letter: DeadLetter = {
+    record: entry.id,
+    handler,
+    reason: refusal.reason,
+    attempts: 0,
+    since,
+    about: entry.about,
+  };
+  entry.dead.set(handler, letter);
+  entry.results.set(handler, refusal.item);
+  died.push(letter);
+}
+
+/** Makes the handlers that gave a record up wait for it again, due at once; polls find what is revived for them. */
 export function reviveEntry(entry: Entry, ts: number): void {
-  for (const [handler, { reason, uncertain }] of entry.dead) {
+  for (const [handler, letter] of entry.dead) {
+    const { reason, uncertain } = letter;
+    if (parseHandler(handler)?.kind === "poll") {
+      entry.dead.set(handler, { ...letter, revived: true });
+      continue;
+    }
     if (handler === TRIAGE && entry.about === "event") entry.pendingSince ??= ts;
     else {
       const wait = { reason, deferredUntil: ts, attempts: 0, deferrals: 0, since: ts };
       entry.waits.set(handler, uncertain ? { ...wait, uncertain } : wait);
     }
+    entry.dead.delete(handler);
   }
-  entry.dead.clear();
 }

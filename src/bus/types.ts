@@ -28,6 +28,11 @@ const recordIdSchema = z
   .max(300)
   .refine((id) => id !== "__proto__", "is reserved");
 
+/** An id that a plugin or bridge gives an action: its dedupe key, and a part of HTML comments. Ours begin with `act-`. */
+export const ownActionIdSchema = recordIdSchema
+  .refine((id) => !id.startsWith("act-"), "must not begin with act-, as prloom's own ids do")
+  .refine((id) => /^[^\s<>]+$/.test(id), "must have no spaces and no < or >");
+
 /** A record that came in. Immutable. */
 export const busEventSchema = z.strictObject({
   id: recordIdSchema,
@@ -97,6 +102,10 @@ export type Attempt = z.infer<typeof attemptSchema>;
 
 const json = z.custom<JsonValue>((value) => isJson(value), "is not JSON");
 
+/** What a poll brought and prloom could not take, kept under an id of our own. */
+export const refusalSchema = z.strictObject({ id: recordIdSchema, reason: z.string(), item: json });
+export type Refusal = z.infer<typeof refusalSchema>;
+
 /** What one handler did with one record: one line, so wholly or not at all. */
 export const settlementSchema = z.strictObject({
   record: z.string(),
@@ -112,6 +121,8 @@ export const settlementSchema = z.strictObject({
   state: z.record(z.string(), z.record(z.string(), z.strictObject({ value: json.optional() }))).optional(),
   /** What the handler decided, for whoever goes on with the record. Kept until a settlement of it has `marks.closed`. */
   result: json.optional(),
+  /** Dead letters of the handler, with what they are about as its result. */
+  refused: z.array(refusalSchema).optional(),
   /** For the bus. */
   marks: marksSchema.optional(),
 });

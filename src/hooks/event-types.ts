@@ -90,8 +90,11 @@ export interface PluginAction {
   readonly relatedEventId?: string;
 }
 
-/** An action as plugins and bridges ask for one; prloom gives it its id. */
+/** An action as plugins and bridges ask for one. */
 export interface NewAction {
+  readonly type?: "respond";
+  /** Its dedupe key: the same id again is the same action. Left out: prloom gives it one. */
+  readonly id?: string;
   readonly target: ReplyAddress;
   readonly payload: ActionPayload;
   readonly relatedEventId?: string;

@@ -67,6 +67,28 @@ it("emits all kinds of actions, with the event and its author, and ids that a se
     }
   }));
 
+it("takes an id of the plugin's own, under which an action is done once", () =>
+  inTemporary(async (dir) => {
+    const world = openWorld(dir);
+    const given: string[] = [];
+    const plugin = planPlugin("p", {
+      onEvent(_event, ctx) {
+        const payload = { type: "close_pr" } as const;
+        given.push(ctx.emitAction({ type: "respond", id: "close-7", target: HERE, payload }));
+        given.push(ctx.emitAction({ type: "respond", target: HERE, payload }));
+      },
+    });
+    for (const id of ["e1", "e2"]) {
+      world.bus("p1").appendEvents([event(id)]);
+      await offerEvent(world.host, world.scope("p1"), { plugins: [plugin], event: event(id), moveCursor: true });
+    }
+    assert.deepEqual([given[0], given[2]], ["close-7", "close-7"]);
+    assert.deepEqual(
+      world.actions("p1").map(({ id }) => id),
+      ["close-7", given[1], given[3]],
+    );
+  }));
+
 it("emits from onGlobalEvent too (S0-57)", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
@@ -108,8 +130,8 @@ it("refuses what is no action by an error that names the field", () =>
       ],
       [
         "id",
-        (ctx) => ctx.emitAction({ id: "x", target: HERE, payload: { type: "close_pr" } } as never),
-        /no field "id"/,
+        (ctx) => ctx.emitAction({ id: "act-x", target: HERE, payload: { type: "close_pr" } }),
+        /id: must not begin with act-/,
       ],
       [
         "function",

@@ -1,6 +1,7 @@
 import type { BridgeScope } from "../../bridges/host.ts";
 import { pollBridge } from "../../bridges/poll.ts";
 import type { Bus } from "../../bus/bus.ts";
+import { parseHandler } from "../../bus/names.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { loadExtensions } from "../extensions.ts";
 import type { Loom } from "../loom.ts";
@@ -22,7 +23,17 @@ interface WantedLetters {
 
 /** Lets dead letters be tried again: those of one record, or all. */
 export function retryDead(loom: Loom, wanted: WantedLetters): { retried: FoundLetter[] } {
-  return { retried: takeLetters(loom, wanted, (bus, record) => bus.revive(record)) };
+  const retried = takeLetters(loom, wanted, (bus, record) => bus.revive(record));
+  const bridges = retried.flatMap(({ handler }) => {
+    const parsed = parseHandler(handler);
+    return parsed?.kind === "poll" ? [parsed.bridge] : [];
+  });
+  // What a poll brought is judged again by the next one; without a dispatcher that is the first of the next start.
+  for (const bridge of new Set(bridges)) {
+    // One that is no longer configured is not asked, and its letters stay.
+    loom.poll?.(bridge).catch(() => undefined);
+  }
+  return { retried };
 }
 
 /** Gives dead letters up for good: nobody is called with them again, and no list has them. */
