@@ -12,9 +12,10 @@ import type { LoadedPlugin } from "./load.ts";
 import { type CallMemory, createMemory } from "./memory.ts";
 import { CallLife } from "./misuse.ts";
 import { describeThrown, sentence } from "./thrown.ts";
+import type { Turn } from "./turns.ts";
 
-/** A hook that meets another's changes each time it runs must not run for ever. */
-const MAX_RERUNS = 100;
+/** A hook whose text is changed each time it runs must not run for ever. */
+const MAX_STALE = 100;
 
 /** What a hook decided about a record. */
 export interface Verdict {
@@ -79,23 +80,38 @@ export async function callHook(host: HookHost, scope: HookScope, call: HookCall)
   const { allowed, attempts } = scope.bus.attempt(call.record, handler);
   if (!allowed) return notAllowed(host, scope, call);
   crashPoint("hook:attempted");
-  const calling = { call, handler, attempts };
-  for (let run = 1; run <= MAX_RERUNS; run += 1) {
-    let work: Work;
-    try {
-      work = await runOnce(host, scope, calling);
-    } catch (error) {
-      return call.isGivenUp?.() ? { kind: "stopped" } : threw(host, scope, { ...calling, error });
+  const { turns } = host.stores;
+  let turn: Turn | undefined;
+  try {
+    for (let stale = 0; stale < (call.maxStale ?? MAX_STALE); ) {
+      const calling = { call, handler, attempts, turn };
+      let work: Work;
+      try {
+        work = await runOnce(host, scope, calling);
+      } catch (error) {
+        return call.isGivenUp?.() ? { kind: "stopped" } : threw(host, scope, { ...calling, error });
+      }
+      if (isLost(host, { ...calling, ...work })) {
+        if (turn) turn.holdAll();
+        else turn = await turns.take(call.plugin.name, work.memory.touched());
+      }
+      if (call.isGivenUp?.()) return { kind: "stopped" };
+      // Who waited for the turn may find that nothing was changed after all.
+      const committed = commit(host, scope, { ...calling, ...work, turn });
+      if (committed) return committed;
+      if (work.run.isStale?.()) stale += 1;
     }
-    if (call.isGivenUp?.()) return { kind: "stopped" };
-    const committed = commit(host, scope, { ...calling, ...work });
-    if (committed) return committed;
-    if (work.run.isStale?.() && run >= (call.maxStale ?? MAX_RERUNS)) break;
+    const error = new Error("what it worked on was changed by others each time it ran");
+    return threw(host, scope, { call, handler, attempts, turn, error });
+  } finally {
+    turn?.end();
   }
-  return threw(host, scope, {
-    ...calling,
-    error: new Error("what it worked on was changed by others each time it ran"),
-  });
+}
+
+/** Whether others changed what a run worked on, or one with the turn is about to. */
+function isLost(host: HookHost, { call, memory, turn }: Calling & Work): boolean {
+  if (memory.conflicts()) return true;
+  return turn === undefined && host.stores.turns.blocks(call.plugin.name, memory.written());
 }
 
 interface Calling {
@@ -103,6 +119,8 @@ interface Calling {
   readonly handler: string;
   /** Which attempt it is. */
   readonly attempts: number;
+  /** It lost before, and is sure to win. */
+  readonly turn: Turn | undefined;
 }
 
 /** What one run came to, not yet settled. */
@@ -142,7 +160,7 @@ async function runOnce(host: HookHost, scope: HookScope, { call, handler }: Call
 function commit(host: HookHost, scope: HookScope, work: Calling & Work): CallOutcome | undefined {
   const { call, handler, verdict, memory, run } = work;
   crashPoint("hook:called");
-  if (memory.conflicts() || run.isStale?.()) return undefined;
+  if (isLost(host, work) || run.isStale?.()) return undefined;
   const { state, order } = memory.commit();
   const isFinal = verdict.outcome !== "deferred";
   const settlement = {

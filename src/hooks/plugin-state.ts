@@ -7,6 +7,7 @@ import { crashPoint } from "../kernel/crash-point.ts";
 import { ensureDir, listDir } from "../kernel/files.ts";
 import type { JsonValue } from "./event-types.ts";
 import { type StateProblem, StateStore } from "./state-store.ts";
+import { Turns } from "./turns.ts";
 
 export type { StateProblem, StateStore } from "./state-store.ts";
 
@@ -28,6 +29,7 @@ export interface StoresOptions {
  * come before the snapshot of a bus is saved: what the snapshot covers is never told again.
  */
 export interface StateStores {
+  readonly turns: Turns;
   /** A copy of all values. */
   read(ref: StateRef): Record<string, JsonValue>;
   open(ref: StateRef): StateStore;
@@ -70,6 +72,7 @@ export function openStores(options: StoresOptions): StateStores {
   };
 
   return {
+    turns: new Turns(),
     read: (ref) => structuredClone(open(ref).entries()),
     open,
     apply(scope, settlement, cursor) {
