@@ -2,7 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import { type KeptTree, keepTree, restoreTree } from "../git/aside.ts";
+import { changedNames, type KeptTree, keepTree, restoreTree } from "../git/aside.ts";
 import { branchTip } from "../git/repository.ts";
 import { worktreeHealth } from "../git/worktrees.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
@@ -57,11 +57,15 @@ async function inKeptTree(loom: Loom, record: PlanRecord, planned: Planned): Pro
   const stage = planned.call.options.stage ?? "reviewer";
   const name = loom.ids.ulid(loom.clock.now());
   const runDir = join(homeOf(loom.paths, record.id).runs, "hooks", name);
-  if (stage === "worker") return runIn(loom, record, { ...planned, stage, name, runDir });
   const worktree = worktreeOf(loom, record);
   const { branch = "" } = record;
   const head = (await branchTip(loom.repo, branch)) ?? "";
   const kept = await keepTree(worktree, { branch, head, leaveOut: loom.config.copyFiles });
+  if (stage === "worker") {
+    const answer = await runIn(loom, record, { ...planned, stage, name, runDir });
+    await tellLeft(loom, record, kept);
+    return answer;
+  }
   ensureDir(runDir);
   writeRunFile(join(runDir, KEPT), JSON.stringify(kept));
   crashPoint("hook-agent:kept");
@@ -70,6 +74,21 @@ async function inKeptTree(loom: Loom, record: PlanRecord, planned: Planned): Pro
   } finally {
     await putBack(loom, record, { runDir, kept });
   }
+}
+
+/** Names that one line tells. */
+const MOST_NAMES = 5;
+
+/** A worker's changes stay, and the next commit of the plan takes them: nobody should wonder where they came from. */
+async function tellLeft(loom: Loom, record: PlanRecord, before: KeptTree): Promise<void> {
+  const worktree = worktreeOf(loom, record);
+  const after = await keepTree(worktree, before);
+  const names = await changedNames(worktree, before.tree, after.tree);
+  if (names.length === 0) return;
+  const shown = names.slice(0, MOST_NAMES).join(", ");
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
+  const text = `a plugin's agent left changes uncommitted: ${shown}${more}; the plan's next commit takes them`;
+  loom.report({ planId: record.id, level: "warn", text });
 }
 
 /** What the worktree was before an agent of a plugin came; it is there until the worktree is put back. */

@@ -52,6 +52,13 @@ export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile:
   return true;
 }
 
+/** The files in which two trees differ. */
+export async function changedNames(worktree: Worktree, from: string, to: string): Promise<string[]> {
+  if (from === to) return [];
+  const { stdout } = await gitIn(worktree, ["diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to]);
+  return stdout.split("\0").filter((name) => name !== "");
+}
+
 /** Commits that are about to leave the branch stay findable, whoever made them. */
 async function keepTip(worktree: Worktree, branch: string, head: string): Promise<void> {
   const found = await gitIn(worktree, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`], { allowExit: [1] });

@@ -144,12 +144,23 @@ async function runOnce(host: HookHost, scope: HookScope, { call, handler }: Call
   const token = host.entering(handler);
   try {
     const returned = run.invoke();
-    const verdict = run.judge(isThenable(returned) ? await deadline.wait(returned) : returned);
-    return { run, verdict, actions, memory };
+    const value = isThenable(returned) ? await deadline.wait(returned) : returned;
+    return { run, verdict: judged(run, value), actions, memory };
   } finally {
     host.left(token);
     life.end();
     deadline.end();
+  }
+}
+
+/** What a hook returned is wrong. It is retried like a throw, and told as what it is. */
+class WrongReturn extends Error {}
+
+function judged(run: HookRun, value: unknown): Verdict {
+  try {
+    return run.judge(value);
+  } catch (error) {
+    throw new WrongReturn("", { cause: error });
   }
 }
 
@@ -191,6 +202,7 @@ function threw(host: HookHost, scope: HookScope, thrown: Calling & { error: unkn
   const { call, handler, attempts, error } = thrown;
   const { record, sync } = call;
   const reason = describeThrown(error);
+  const what = error instanceof WrongReturn ? "returned what it must not" : "threw";
   // A call that the end of the dispatcher broke off is nobody's fault and no attempt.
   if (host.stopSignal.aborted) {
     if (call.onThrow === "retry") {
@@ -203,13 +215,13 @@ function threw(host: HookHost, scope: HookScope, thrown: Calling & { error: unkn
   const marks = call.marks?.("threw") ?? {};
   if (call.onThrow === "fail") {
     scope.bus.settle({ record, handler, outcome: "handled", result: { threw: reason }, marks }, { sync });
-    tell(host, scope, { level: "warn", text: `${handler} threw: ${reason}` });
+    tell(host, scope, { level: "warn", text: `${handler} ${what}: ${reason}` });
     return { kind: "failed", reason };
   }
   const settled = scope.bus.settle({ record, handler, outcome: "threw", reason, marks }, { sync });
   const when = settled === "dead" ? "" : nextCall(host, scope, { record, handler });
   const count = `attempt ${attempts} of ${scope.bus.limits().maxAttempts}`;
-  tell(host, scope, { level: "warn", text: `${handler} threw on ${record} (${count}${when}): ${reason}` });
+  tell(host, scope, { level: "warn", text: `${handler} ${what} on ${record} (${count}${when}): ${reason}` });
   if (settled === "dead") return dead(host, scope, { call, handler, reason });
   return { kind: "waiting", until: waitUntil(host, scope, { record, handler }) };
 }

@@ -82,13 +82,18 @@ function pluginAction({ id, type, target, payload, relatedEventId }: Action): Pl
 }
 
 function redirectIn(returned: unknown): ReplyAddress | undefined {
-  if (returned === undefined) return undefined;
+  if (returned === undefined || returned === null) return undefined;
   const address = replyAddressSchema.safeParse(membersOf(returned).target);
   if (address.success) return address.data;
   throw misuse(
-    "beforeRoute returned something that is no address.",
+    `beforeRoute returned ${nameOf(returned)}, which is no address.`,
     'Return nothing, or {target: {target: "local", token: "…"}} to send the action there instead.',
   );
+}
+
+function nameOf(returned: unknown): string {
+  if (typeof returned === "string") return `the string ${JSON.stringify(returned.slice(0, 80))}`;
+  return Array.isArray(returned) ? "a list" : `a value of type ${typeof returned}`;
 }
 
 export interface UpsertOptions {

@@ -213,6 +213,38 @@ it("reads plans and events, with options that are checked (S0-58 to S0-60, S1-15
     assert.match(reason(world, "e5"), /prompt/);
   }));
 
+it("checks the options of runAgent by an error that names the one that is wrong", () =>
+  inTemporary(async (dir) => {
+    const world = openWorld(dir);
+    const wrong: [options: unknown, pattern: RegExp][] = [
+      [{ stge: "worker" }, /there is no option "stge"/],
+      [{ __proto__: null, constructor: 1 }, /there is no option "constructor"/],
+      [{ stage: "tester" }, /stage must be one of designer, worker, triage, reviewer; it is "tester"/],
+      [{ stage: "constructor" }, /stage must be one of/],
+      [{ model: 5 }, /model must be a string/],
+      [{ files: "README.md" }, /files must be a list of file names; it is "README\.md"/],
+      [{ files: [1] }, /files must be a list/],
+      [{ timeoutMs: "60s" }, /timeoutMs must be a number of milliseconds/],
+      [{ timeoutMs: Number.NaN }, /timeoutMs must be/],
+      [{ timeoutMs: 0 }, /timeoutMs must be/],
+      ["reviewer", /the options must be an object; they are "reviewer"/],
+      [null, /the options must be an object; they are null/],
+    ];
+    for (const [index, [options, pattern]] of wrong.entries()) {
+      await inHook(world, (ctx) => ctx.runAgent("x", options as never), `o${index}`);
+      assert.match(reason(world, `o${index}`), pattern);
+    }
+    assert.equal(world.agentCalls.length, 0);
+    const right = { stage: "worker", model: "m", files: ["a.ts"], timeoutMs: 5 } as const;
+    for (const options of [right, { stage: undefined }, undefined]) {
+      await inHook(world, (ctx) => ctx.runAgent("x", options as never), `r${world.agentCalls.length}`);
+    }
+    assert.deepEqual(
+      world.agentCalls.map(({ options }) => ({ ...options, signal: undefined })),
+      [right, {}, {}].map((options) => ({ ...options, signal: undefined })),
+    );
+  }));
+
 it("asks for the id of a plan in a global hook by an error that names the parameter (S0-59, S0-68)", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
