@@ -105,7 +105,7 @@ async function runAs(loom: Loom, record: PlanRecord, chosen: Chosen): Promise<st
   const { text, exit } = await answer.finally(async () => {
     loom.commandRuns.delete(live);
     const { trouble } = countHookRun(loom, record.id, { runDir, key: runId });
-    if (trouble && isRefusal(trouble)) loom.desk.refused(agent.name, trouble);
+    if (trouble && isRefusal(trouble)) loom.desk.refused(agent.name, { ...trouble, planId: record.id });
     await clearEnclosure(runDir);
   });
   if (exit === "interrupted") throw new Error("the agent was interrupted");
@@ -131,7 +131,7 @@ async function agentFor(loom: Loom, record: PlanRecord, { call, config, stage }:
   const until = loom.clock.now() + LONGEST_WAIT_MS;
   for (;;) {
     refuseSpent(loom, record.id, config);
-    const choice = loom.desk.choose(config.agents[stage]);
+    const choice = loom.desk.choose(config.agents[stage], record.id);
     const isFull = agentsAtWork(loom) >= loom.config.limits.maxRunningAgents;
     if (choice.kind === "free" && !isFull) {
       loom.hookAgents.set(record.id, 1);

@@ -56,7 +56,7 @@ function agentView(loom: Loom, record: PlanRecord, config: PlanView["config"]): 
   const today = overBudget(loom.desk.today(), limits.dailyBudget);
   if (today !== undefined)
     return { kind: "away", why: `${today} today (limits.dailyBudget)`, until: nextDay(loom.clock.now()) };
-  const choice = loom.desk.choose(agents[stageOf(record)]);
+  const choice = loom.desk.choose(agents[stageOf(record)], record.id);
   return choice.kind === "free" ? { kind: "free" } : choice;
 }
 

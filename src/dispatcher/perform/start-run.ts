@@ -48,7 +48,7 @@ export async function startAgentRun(loom: Loom, record: PlanRecord, config: Plan
   const text = planText(loom, record);
   if (number === undefined || !text) return;
   const stage = stageOf(record);
-  const choice = loom.desk.choose(config.agents[stage]);
+  const choice = loom.desk.choose(config.agents[stage], record.id);
   // It was free when the step was decided; then the next look waits.
   if (choice.kind !== "free") return;
   const runDir = homeOf(loom.paths, record.id).run(number);
