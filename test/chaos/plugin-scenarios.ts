@@ -25,6 +25,19 @@ export function addSlowPlugin(project: Project): void {
   addPlugin(project, "slow", text);
 }
 
+/** A bridge that brings one event that cannot be taken, and knows how to repair it. */
+export function addWrongBridge(project: Project): void {
+  mkdirSync(join(project.root, "plugins"), { recursive: true });
+  const event = `{ id: "wrong-1", type: "note.made", severity: "loud", title: "", body: "" }`;
+  const text = `export default () => ({
+    name: "wrong",
+    events: () => ({ events: [${event}], state: 1 }),
+    repair: (_ctx, item) => ({ ...item, severity: "info" }),
+  });`;
+  writeFileSync(join(project.root, "plugins", "wrong.ts"), text);
+  project.config({ globalBridges: { wrong: { module: "./plugins/wrong.ts" } } });
+}
+
 /** A reviewer after each TODO or at the end, that always says the same and changes what it must not. */
 export function addReviewStage(project: Project, review: "todo" | "end", verdict: string): void {
   const { agents, stages, limits } = project.config() as Record<string, Record<string, { env: object }>>;

@@ -8,7 +8,7 @@ import type { CrashPoint } from "./crash-points.ts";
 import { FLOW_POINTS } from "./flow-points.ts";
 import type { Expected, ExpectedPlan } from "./invariants.ts";
 import { outsideProblems } from "./outside-invariants.ts";
-import { addReviewer, addReviewStage, addSlowPlugin } from "./plugin-scenarios.ts";
+import { addReviewer, addReviewStage, addSlowPlugin, addWrongBridge } from "./plugin-scenarios.ts";
 
 /** The full suite kills twice at each point; once keeps the ordinary one short. */
 export const IS_FULL = Number(process.env.PRLOOM_CHAOS_KILLS ?? 0) >= 50;
@@ -50,6 +50,21 @@ const work: Scenario = async (project, point) => {
 const design: Scenario = async (project, point) => {
   const plans = [plan(project, "first", []), plan(project, "second", [])];
   await crash(project, point);
+  return { plans };
+};
+
+/** What a poll brought and could not be taken comes in once after `retry`, however often that is cut off. */
+const revived: Scenario = async (project, point) => {
+  addWrongBridge(project);
+  const plans = twoPlans(project);
+  await finish(project);
+  const letters = async () => JSON.parse((await project.cli(["status", "--json"])).stdout).dead.letters;
+  assert.equal((await letters()).length, 1);
+  assert.equal((await project.cli(["retry", "--all"])).code, 0);
+  await crash(project, point);
+  assert.deepEqual(await letters(), []);
+  const { stdout } = await project.cli(["events", "--json"]);
+  assert.equal(stdout.split('"wrong-1"').length - 1, 1, stdout);
   return { plans };
 };
 
@@ -246,6 +261,8 @@ const slowPlugin: Scenario = async (project, point) => {
 
 /** Points that ordinary work on two plans does not pass, and what does. A new one that is not here must be passed by it. */
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  "poll:revived-appended": revived,
+  "poll:revived-settled": revived,
   "bus.rolled": longThread,
   "clean:removed": clean,
   "delete:inbox": removeQueued,
