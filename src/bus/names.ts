@@ -65,3 +65,11 @@ export function parseStore(name: string): StoreOwner | undefined {
   if (kind === "plan" || kind === "global") return { kind, plugin: owner };
   return kind === "bridge" ? { kind, name: owner } : undefined;
 }
+
+/** Ids of actions that prloom makes begin with this. */
+export const DERIVED_ID = "act-";
+
+/** Whether prloom made this id: plugins and bridges may give none that looks like it. */
+export function isDerivedId(id: string): boolean {
+  return id.startsWith(DERIVED_ID);
+}

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { isJson, type JsonValue } from "./json.ts";
 import { marksSchema, type WrittenMarks } from "./marks.ts";
 import type { Action } from "./message-types.ts";
+import { isDerivedId } from "./names.ts";
 
 export type { Action, BusEvent, Payload, ReplyAddress } from "./message-types.ts";
 
@@ -30,7 +31,7 @@ const recordIdSchema = z
 
 /** An id that a plugin or bridge gives an action: its dedupe key, and a part of HTML comments. Ours begin with `act-`. */
 export const ownActionIdSchema = recordIdSchema
-  .refine((id) => !id.startsWith("act-"), "must not begin with act-, as prloom's own ids do")
+  .refine((id) => !isDerivedId(id), "must not begin with act-, as prloom's own ids do")
   .refine((id) => /^[^\s<>]+$/.test(id), "must have no spaces and no < or >");
 
 /** A record that came in. Immutable. */
