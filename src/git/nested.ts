@@ -1,6 +1,8 @@
 import { join, relative, resolve, sep } from "node:path";
-import { existsNoFollow, readTextNoFollow, writeFileAtomic } from "../kernel/files.ts";
-import { bytesOf, eachEntry, entryAt, kindAt, realFolders, removeEntry } from "./folders.ts";
+import { existsNoFollow } from "../kernel/files.ts";
+import { placeFile, readInside } from "../kernel/held-files.ts";
+import { walkBelow } from "../kernel/held-removal.ts";
+import { bytesOf, entryAt, kindAt, realFolders, removeEntry } from "./folders.ts";
 import type { Worktree } from "./worktrees.ts";
 
 /*
@@ -11,14 +13,8 @@ import type { Worktree } from "./worktrees.ts";
 
 /** Removes every `.git` in a folder and below it; links are not followed. */
 export async function removeRepositories(worktree: Worktree, folder: string): Promise<void> {
-  await removeBelow(bytesOf(worktree, folder));
-}
-
-async function removeBelow(folder: Buffer): Promise<void> {
-  await eachEntry(folder, async (path, isDirectory, name) => {
-    if (name.toLowerCase() === ".git") await removeEntry(path);
-    else if (isDirectory) await removeBelow(path);
-  });
+  const isGit = (name: string) => name.toLowerCase() === ".git";
+  await walkBelow(worktree.path, Buffer.from(folder, "latin1"), (name) => (isGit(name) ? "remove" : "enter"));
 }
 
 /** Removes `.git` in folders that have files of the tree: git looks past it, but somebody who goes there does not. */
@@ -28,7 +24,7 @@ export async function removeStrayRepositories(worktree: Worktree, folders: reado
     if (folder === "") continue;
     const { path, kind } = entryAt(worktree, folder, ".git");
     if (kind === "absent") continue;
-    await removeEntry(path);
+    removeEntry(worktree, path);
     found.push(folder);
   }
   return found;
@@ -47,12 +43,12 @@ export async function mendSubmodules(worktree: Worktree, gitlinks: readonly stri
     if (!folders.has(path)) continue;
     const { path: file, kind } = entryAt(worktree, path, ".git");
     if (kind === "absent" || (kind === "file" && isOurs(worktree, path))) continue;
-    await removeEntry(file);
+    removeEntry(worktree, file);
     const folder = bytesOf(worktree, path).toString();
     // Git names the repository after the path unless told otherwise.
     const home = join(worktree.gitDir, "modules", Buffer.from(path, "latin1").toString());
     if (existsNoFollow(join(home, "HEAD")))
-      writeFileAtomic(join(folder, ".git"), `gitdir: ${relative(folder, home)}\n`);
+      placeFile(worktree.path, Buffer.from(file, "latin1"), `gitdir: ${relative(folder, home)}\n`, 0o644);
     mended = true;
   }
   return mended;
@@ -60,8 +56,8 @@ export async function mendSubmodules(worktree: Worktree, gitlinks: readonly stri
 
 /** Whether the file names a repository in git's own folders, where an agent writes nothing. */
 function isOurs(worktree: Worktree, path: string): boolean {
-  const text = readTextNoFollow(bytesOf(worktree, path).toString(), ".git", 8192);
-  const target = /^gitdir: (.+)\n?$/.exec(text ?? "")?.[1];
+  const text = readInside(worktree.path, Buffer.from(`${path}/.git`, "latin1"), 8192);
+  const target = /^gitdir: (.+)\n?$/.exec(text?.toString() ?? "")?.[1];
   if (target === undefined) return false;
   const named = resolve(bytesOf(worktree, path).toString(), target);
   return [worktree.gitDir, worktree.commonDir].some((home) => named.startsWith(`${join(home, "modules")}${sep}`));
@@ -72,9 +68,10 @@ export async function removeLinksAbove(worktree: Worktree, gitlinks: readonly st
   for (const path of gitlinks) {
     const parts = path.split("/").slice(0, -1);
     for (let depth = 1; depth <= parts.length; depth += 1) {
-      const folder = bytesOf(worktree, parts.slice(0, depth).join("/"));
-      if (kindAt(folder) === "folder") continue;
-      if (kindAt(folder) === "link") await removeEntry(folder);
+      const folder = parts.slice(0, depth).join("/");
+      const kind = kindAt(bytesOf(worktree, folder));
+      if (kind === "folder") continue;
+      if (kind === "link") removeEntry(worktree, folder);
       break;
     }
   }

@@ -1,5 +1,6 @@
 import { messageOf } from "../kernel/errors.ts";
-import { eachEntry, entryAt, kindAt, realFolders, removeEntry } from "./folders.ts";
+import { walkBelow } from "../kernel/held-removal.ts";
+import { entryAt, realFolders, removeEntry } from "./folders.ts";
 import type { Worktree } from "./worktrees.ts";
 
 /** Files that git itself reads in the folders that it goes through. */
@@ -10,7 +11,7 @@ export async function removeUnreadableRules(worktree: Worktree, folders: readonl
   for (const folder of folders) {
     for (const name of RULES) {
       const { path, kind } = entryAt(worktree, folder, name);
-      if (kind === "special") await removeEntry(path);
+      if (kind === "special") removeEntry(worktree, path);
     }
   }
 }
@@ -24,7 +25,7 @@ export async function removeRules(worktree: Worktree, files: readonly string[]):
   await removeUnreadableRules(worktree, folders);
   for (const folder of folders) {
     const { path, kind } = entryAt(worktree, folder, ".gitattributes");
-    if (kind !== "absent") await removeEntry(path);
+    if (kind !== "absent") removeEntry(worktree, path);
   }
 }
 
@@ -37,18 +38,14 @@ export async function unhindered<T>(worktree: Worktree, act: () => Promise<T>): 
     return await act();
   } catch (error) {
     if (!/no answer within/.test(messageOf(error))) throw error;
-    if ((await sweep(Buffer.from(worktree.path))) === 0) throw error;
+    if ((await sweep(worktree)) === 0) throw error;
     return act();
   }
 }
 
-async function sweep(folder: Buffer): Promise<number> {
-  let removed = 0;
-  await eachEntry(folder, async (path, isDirectory, name) => {
-    if (isDirectory && name !== ".git") removed += await sweep(path);
-    if (isDirectory || !RULES.includes(name) || kindAt(path) !== "special") return;
-    await removeEntry(path);
-    removed += 1;
+function sweep(worktree: Worktree): Promise<number> {
+  return walkBelow(worktree.path, "", (name, kind) => {
+    if (kind === "special" && RULES.includes(name)) return "remove";
+    return name === ".git" ? "leave" : "enter";
   });
-  return removed;
 }

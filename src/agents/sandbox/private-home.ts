@@ -3,9 +3,10 @@ import { readFileSync, statSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { ensureDir, isMissing } from "../../kernel/files.ts";
+import { ensureFile, ensureFolder, ensureLinkIn, placeFile } from "../../kernel/held-files.ts";
+import { removeFrom } from "../../kernel/held-removal.ts";
 import type { HomeItem } from "../program.ts";
 import { type Mount, mountAround } from "./args.ts";
-import { ensureFile, ensureFolder, ensureLink, placeFile, removeFrom } from "./held-folder.ts";
 import { realOf } from "./places.ts";
 
 /**
@@ -21,7 +22,7 @@ export function prepareMountPoints(mounts: readonly Mount[]): Mount[] {
     const root = around.from ?? around.path;
     const below = relative(around.path, mount.path);
     if (mount.kind === "link") {
-      ensureLink(root, below, mount.to);
+      ensureLinkIn(root, below, mount.to);
       return false;
     }
     const isFolder = mount.kind === "empty" || statSync(mount.from ?? mount.path).isDirectory();

@@ -1,5 +1,4 @@
-import { rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { endSurvivors, readExit } from "../../agents/runner.ts";
 import { restoreTree } from "../../git/aside.ts";
 import { headState } from "../../git/head.ts";
@@ -9,6 +8,7 @@ import { resetTo, savePartial } from "../../git/reset.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
+import { removeFrom } from "../../kernel/held-removal.ts";
 import { type Todo, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { NOTHING_SPENT, overBudget } from "../availability.ts";
@@ -163,5 +163,5 @@ export async function discardWork(loom: Loom, record: PlanRecord): Promise<void>
 
 /** Run folders are never reused; a folder without a request is left from a kill before the start. */
 export function clearUnstarted(runDir: string): void {
-  rmSync(runDir, { recursive: true, force: true });
+  removeFrom(dirname(runDir), basename(runDir));
 }

@@ -1,8 +1,9 @@
-import { existsSync, lstatSync } from "node:fs";
-import { cp } from "node:fs/promises";
+import { existsSync, lstatSync, readlinkSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { PrloomError } from "../../kernel/errors.ts";
-import { ensureDir, existsNoFollow } from "../../kernel/files.ts";
+import { existsNoFollow } from "../../kernel/files.ts";
+import { ensureFolder, ensureLinkIn, placeCopy } from "../../kernel/held-files.ts";
 import type { Loom } from "../loom.ts";
 
 /**
@@ -13,14 +14,21 @@ export async function copyFiles(loom: Loom, worktree: string, fresh: boolean): P
   for (const file of loom.config.copyFiles) {
     const inside = insideRepository(loom, file);
     const from = join(loom.paths.root, inside);
-    const to = join(worktree, inside);
     if (!existsSync(from)) loom.report({ level: "warn", text: `copyFiles: ${file} does not exist` });
     else if (leadsThroughLink(worktree, inside))
       loom.report({ level: "warn", text: `copyFiles: ${file} leads through a link` });
-    else if (fresh || !existsNoFollow(to)) {
-      ensureDir(dirname(to));
-      await cp(from, to, { recursive: true });
-    }
+    else if (fresh || !existsNoFollow(join(worktree, inside))) await copyInto(worktree, inside, from);
+  }
+}
+
+/** A link stays one, and leads where the user's leads. */
+async function copyInto(worktree: string, inside: string, from: string): Promise<void> {
+  const stat = lstatSync(from);
+  if (stat.isSymbolicLink()) ensureLinkIn(worktree, inside, resolve(dirname(from), readlinkSync(from)));
+  else if (stat.isFile()) await placeCopy(worktree, inside, from);
+  else if (stat.isDirectory()) {
+    ensureFolder(worktree, inside);
+    for (const name of await readdir(from)) await copyInto(worktree, join(inside, name), join(from, name));
   }
 }
 

@@ -1,7 +1,7 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Stage } from "../../agents/port.ts";
 import { loadPrompt, renderPrompt } from "../../agents/prompts.ts";
+import { placeFile } from "../../kernel/held-files.ts";
 import { type PlanDoc, type Todo, titleOf, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
@@ -69,7 +69,7 @@ export function writeEvents(loom: Loom, record: PlanRecord, runDir: string): str
     .pendingTriage()
     .filter((event) => wanted.has(event.id));
   const json = JSON.stringify(events, null, 2);
-  writeFileSync(join(runDir, "agent", "events.json"), json);
+  placeFile(runDir, join("agent", "events.json"), json);
   return json;
 }
 

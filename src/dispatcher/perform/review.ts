@@ -8,13 +8,15 @@ import {
   type ReviewResult,
   renderFindings,
 } from "../../agents/review-result.ts";
+import { RUN_FILES } from "../../agents/run-files.ts";
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
 import { actionId } from "../../bus/settlement.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { keepTree } from "../../git/aside.ts";
 import { readBeginning, writeDiff } from "../../git/write-diff.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { ensureDir, readTextNoFollow, writeRunFile } from "../../kernel/files.ts";
+import { readTextNoFollow, writeRunFile } from "../../kernel/files.ts";
+import { placeMoved } from "../../kernel/held-files.ts";
 import { appendTodos } from "../../plan/edit.ts";
 import { todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -82,15 +84,16 @@ function earlierFindings({ current }: PlanRecord): string {
 
 async function diffOf(loom: Loom, record: PlanRecord): Promise<string> {
   const { current, side } = record;
-  const dir = join(homeOf(loom.paths, record.id).run(side?.run ?? record.runs), "agent");
-  ensureDir(dir);
-  const file = join(dir, DIFF);
+  const runDir = homeOf(loom.paths, record.id).run(side?.run ?? record.runs);
+  const file = join(runDir, DIFF);
   const from = current ? current.baseSha : (record.baseSha ?? "");
   await writeDiff(worktreeOf(loom, record), { from, to: current?.tree ?? side?.baseSha ?? "", file });
   const { text, totalBytes, isWhole } = readBeginning(file, MOST_DIFF);
+  const shown = join(RUN_FILES.agentDir, DIFF);
+  placeMoved(runDir, shown, file);
   if (totalBytes === 0) return "(No file was changed.)";
   if (isWhole) return text;
-  return `${text}\n(Cut after ${Buffer.byteLength(text)} of ${totalBytes} bytes; all of it is in ${file}.)`;
+  return `${text}\n(Cut after ${Buffer.byteLength(text)} of ${totalBytes} bytes; all of it is in ${join(runDir, shown)}.)`;
 }
 
 export interface LeftReview {

@@ -1,6 +1,6 @@
-import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ensureDir, ensureLink, remakeDirNoFollow } from "../../kernel/files.ts";
+import { ensureDir, remakeDirNoFollow } from "../../kernel/files.ts";
+import { ensureFolder, ensureLinkIn, placeFile } from "../../kernel/held-files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { worktreeOf } from "../observe.ts";
@@ -16,12 +16,11 @@ export const LEFT = "left.md";
 export function makeRunCopy(loom: Loom, record: PlanRecord, text: string): void {
   const worktree = worktreeOf(loom, record).path;
   const home = homeOf(loom.paths, record.id);
-  const local = remakeDirNoFollow(worktree, RUN_COPY.dir);
-  writeFileSync(join(worktree, RUN_COPY.plan), text);
-  mkdirSync(join(worktree, EVIDENCE));
+  remakeDirNoFollow(worktree, RUN_COPY.dir);
+  placeFile(worktree, RUN_COPY.plan, text, 0o644);
+  ensureFolder(worktree, EVIDENCE);
   ensureDir(home.bus);
   ensureDir(home.pluginState);
-  ensureLink(join(local, "bus"), home.bus);
-  ensureLink(join(local, "state.json"), home.record);
-  ensureLink(join(local, "plugin-state"), home.pluginState);
+  const links = { bus: home.bus, "state.json": home.record, "plugin-state": home.pluginState };
+  for (const [name, to] of Object.entries(links)) ensureLinkIn(worktree, join(RUN_COPY.dir, name), to);
 }

@@ -19,7 +19,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import type { HomeItem } from "../../../src/agents/program.ts";
 import type { Mount } from "../../../src/agents/sandbox/args.ts";
-import { readInside } from "../../../src/agents/sandbox/held-folder.ts";
+import { readInside } from "../../../src/kernel/held-files.ts";
 import { furnishHome, prepareMountPoints } from "../../../src/agents/sandbox/private-home.ts";
 
 let base = "";
@@ -186,6 +186,6 @@ test("of a home only real files in real folders are read, and small ones", () =>
     ["a", undefined],
     ["a/missing", undefined],
   ];
-  for (const [path, text] of table) assert.equal(readInside(home, path, 4), text, path);
+  for (const [path, text] of table) assert.equal(readInside(home, path, 4)?.toString(), text, path);
   assert.equal(readInside(home, "a/file", 3), undefined);
 });
