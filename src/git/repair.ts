@@ -19,8 +19,7 @@ export async function repairWorktree(worktree: Worktree): Promise<void> {
   const common = readTextNoFollow(gitDir, "commondir")?.trimEnd();
   if (!common || resolve(gitDir, common) !== commonDir) placeFile(gitDir, "commondir", `${commonDir}\n`, 0o644);
   const back = readTextNoFollow(gitDir, "gitdir")?.trimEnd();
-  if (!back || dirname(resolve(gitDir, back)) !== path)
-    placeFile(gitDir, "gitdir", `${join(path, ".git")}\n`, 0o644);
+  if (!back || dirname(resolve(gitDir, back)) !== path) placeFile(gitDir, "gitdir", `${join(path, ".git")}\n`, 0o644);
   // We never write it, and what the user may have had there (a sparse checkout) does not apply to plan worktrees.
   const ownConfig = join(gitDir, "config.worktree");
   if (existsNoFollow(ownConfig)) await removeTree(ownConfig);

@@ -14,6 +14,7 @@ import {
   programPlaces,
   realOf,
   toolPlaces,
+  toolSecrets,
 } from "../../agents/sandbox/places.ts";
 import { prepareMountPoints } from "../../agents/sandbox/private-home.ts";
 import { probeSandbox } from "../../agents/sandbox/probe.ts";
@@ -130,6 +131,7 @@ async function mountsFor(loom: Loom, wanted: Wanted): Promise<Mount[]> {
   for (const dir of [homeFrom, cache]) chmodSync(dir, 0o700);
   const folders = await enterHome({ agent, runDir, home: homeFrom, user: where });
   const moved = movedCredentials(where.env, agent.passEnv);
+  const places = placesFor(loom, wanted);
   const objects = join(commonDir, "objects");
   const modules = join(worktree.gitDir, "modules");
   return layoutSandbox({
@@ -137,7 +139,13 @@ async function mountsFor(loom: Loom, wanted: Wanted): Promise<Mount[]> {
     cache,
     hidden: hiddenFolders(loom, where, moved.folders),
     sealed: foldersOf([local, worktrees]),
-    secret: [...machineSecrets(), ...moved.files.filter((file) => !isWithin(file, where.home))],
+    secret: [
+      ...machineSecrets(),
+      ...toolSecrets(places, pathOf(wanted)).filter(
+        (file) => places.some(({ path }) => isWithin(file, path)) || !isWithin(file, where.home),
+      ),
+      ...moved.files.filter((file) => !isWithin(file, where.home)),
+    ],
     repository: {
       root,
       commonDir,
@@ -152,7 +160,7 @@ async function mountsFor(loom: Loom, wanted: Wanted): Promise<Mount[]> {
     worktree: worktree.path,
     masked: projectCode(agent, worktree.path),
     agentDir,
-    places: placesFor(loom, wanted),
+    places,
     configuration: folders.map(({ from, to }) => ({ from, path: join(where.homeAt, to) })),
   });
 }
@@ -189,11 +197,15 @@ function foldersOf(paths: readonly (string | undefined)[]): string[] {
   return [...new Set(found)].filter((path) => !["/usr", "/etc"].some((needed) => isWithin(needed, path)));
 }
 
+function pathOf({ agent, where }: Pick<Wanted, "agent" | "where">): string {
+  return agent.env.PATH ?? where.env.PATH ?? "";
+}
+
 function placesFor(loom: Loom, { agent, where, worktree, settings }: Wanted): Mount[] {
   const { root, commonDir, worktrees, local } = loom.paths;
   const options: PlaceOptions = {
     homes: [where.home, userInfo().homedir],
-    path: agent.env.PATH ?? where.env.PATH ?? "",
+    path: pathOf({ agent, where }),
     cwd: worktree.path,
     never: [where.home, root, commonDir, worktrees, stateFolder(loom)],
     own: [root, commonDir, worktrees, local, worktree.path],

@@ -19,8 +19,8 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import type { HomeItem } from "../../../src/agents/program.ts";
 import type { Mount } from "../../../src/agents/sandbox/args.ts";
-import { readInside } from "../../../src/kernel/held-files.ts";
 import { furnishHome, prepareMountPoints } from "../../../src/agents/sandbox/private-home.ts";
+import { readInside } from "../../../src/kernel/held-files.ts";
 
 let base = "";
 let home = "";
