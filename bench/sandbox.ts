@@ -69,7 +69,7 @@ function runFolders({ project, record }: Ready): () => string {
 }
 
 function enclosureIn({ loom, record, agent }: Ready, runDir: string): Promise<Enclosure> {
-  return enclose(loom, record, { agent, runDir });
+  return enclose(loom, record, { agent, runDir, use: "worker" });
 }
 
 function filesBelow(dir: string): number {

@@ -16,6 +16,8 @@ export interface AgentConfig {
   readonly sandbox: "auto" | "bwrap" | "none";
   /** Below the user's home, and readable in the sandbox all the same. */
   readonly readable: readonly string[];
+  /** Below its private home, and kept from one run to the next. */
+  readonly keeps: readonly string[];
   readonly projectSettings: boolean;
   readonly session: "todo" | "plan";
   readonly maxRunning?: number;
@@ -192,8 +194,8 @@ function defined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], u
 function agentsOf(written: Readonly<Record<string, AgentFile>>): Record<string, AgentConfig> {
   const agents = Object.entries(written).map(
     ([name, { adapter = "command", command = adapter, env = {}, passEnv = [], sandbox = "auto", ...rest }]) => {
-      const { readable = [], projectSettings = false, session = "todo", ...more } = rest;
-      const filled = { adapter, command, env, passEnv, sandbox, readable, projectSettings, session };
+      const { readable = [], keeps = [], projectSettings = false, session = "todo", ...more } = rest;
+      const filled = { adapter, command, env, passEnv, sandbox, readable, keeps, projectSettings, session };
       const config: AgentConfig = { ...filled, ...defined(more) };
       return [name, config] as const;
     },

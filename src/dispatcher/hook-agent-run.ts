@@ -41,6 +41,8 @@ interface Prepared extends Planned {
   readonly stage: PlanStage;
   readonly name: string;
   readonly runDir: string;
+  /** What it is to see instead of the worktree. */
+  readonly tree?: string;
 }
 
 /** Runs the agent in the worktree that is kept free for it, and gives back what it said. */
@@ -58,11 +60,11 @@ interface Chosen extends Prepared {
 }
 
 async function runAs(loom: Loom, record: PlanRecord, chosen: Chosen): Promise<string> {
-  const { call, config, stage, name, runDir, agent } = chosen;
+  const { call, config, stage, name, runDir, agent, tree } = chosen;
   const worktree = worktreeOf(loom, record).path;
   const runId = `${record.uid}/hooks/${name}`;
   ensureDir(join(runDir, "agent"));
-  const enclosure = await enclose(loom, record, { agent, runDir, stage });
+  const enclosure = await enclose(loom, record, { agent, runDir, use: stage, ...(tree ? { tree } : {}) });
   const startedAt = isoTime(loom.clock.now());
   writeRunRecord(runDir, { stage, agent: agent.name, attempt: 1, startedAt, level: enclosure.level });
   const instructions = await instructionsFor(loom, record, { agent, runDir });

@@ -14,6 +14,7 @@ import { type AgentCall, PLACE_LOOK_MS, type Planned, runIn } from "./hook-agent
 import { blockPlan, type Loom, requireRecord } from "./loom.ts";
 import { planConfig, worktreeOf } from "./observe.ts";
 import { homeOf } from "./paths.ts";
+import { removeView } from "./perform/run-view.ts";
 
 /** Runs an agent for a hook, in the worktree of its plan, like any other run: through the shim, with the same limits. */
 export async function runHookAgent(loom: Loom, planId: string, call: AgentCall): Promise<string> {
@@ -66,8 +67,10 @@ async function inKeptTree(loom: Loom, record: PlanRecord, planned: Planned): Pro
   writeRunFile(join(runDir, KEPT), JSON.stringify(kept));
   crashPoint("hook-agent:kept");
   try {
-    return await runIn(loom, record, { ...planned, stage, name, runDir });
+    const tree = stage === "reviewer" ? { tree: kept.tree } : {};
+    return await runIn(loom, record, { ...planned, stage, name, runDir, ...tree });
   } finally {
+    await removeView(runDir);
     await putBack(loom, record, { runDir, kept });
   }
 }

@@ -22,6 +22,7 @@ const agent = (name: string, maxRunning?: number): StageAgent => ({
   passEnv: [],
   sandbox: "auto",
   readable: [],
+  keeps: [],
   projectSettings: false,
   session: "todo",
   ...(maxRunning === undefined ? {} : { maxRunning }),

@@ -57,6 +57,7 @@ export const geminiProgram: AgentProgram = {
     "GOOGLE_VERTEX_BASE_URL",
     "GEMINI_MODEL",
   ],
+  keeps: [".gemini/tmp/*/chats", ".gemini/projects.json"],
   homeItems: geminiItems,
   loginOf: geminiLogin,
   renewedLogin: (before, after) => renewedTokens(before, after, GEMINI_TOKENS),

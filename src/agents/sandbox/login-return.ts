@@ -5,7 +5,7 @@ import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeFileAtomic, writeRunFile } from "../../kernel/files.ts";
 import { readInside } from "../../kernel/held-files.ts";
 import { MOST_LOGIN_BYTES } from "../login-renewal.ts";
-import { type CopiedLogin, hashOf } from "./private-home.ts";
+import { besideOf, type CopiedLogin, hashOf } from "./private-home.ts";
 
 /** What a program's own rule makes of a login before and after a run. */
 export type Renewal = (before: string, after: string) => string | undefined;
@@ -28,11 +28,6 @@ export interface ProgramSpec {
 }
 
 const FILE = "logins.json";
-
-/** Beside a folder that agents write to: for what is ours about it. */
-export function besideOf(root: string): string {
-  return `${root}.beside`;
-}
 
 /** Writes down which logins a private home has copies of: beside it, where no agent can change that. */
 export function keepLogins(home: string, spec: ProgramSpec, logins: readonly CopiedLogin[]): void {

@@ -13,6 +13,12 @@ const JAVA = [
 /** What version managers install: `<tool>/<version>/…`. */
 const INSTALLED = [...PARTS, ...JAVA, "pyvenv.cfg", "boot", "go/bin", "go/pkg", "go/src", "go/lib", "go/VERSION"];
 
+/** Packages that builds downloaded, in places that cannot be told to lie in `~/.cache`; kept in a private home. */
+export const PACKAGES: readonly string[] = [
+  ...[".cargo/registry", ".cargo/git", "go/pkg/mod", ".m2/repository", ".nuget/packages", ".pub-cache/hosted"],
+  ...[".gradle/caches", ".gradle/wrapper/dists"],
+];
+
 /**
  * Below the home, what builds and tests need: programs of version managers and what these installed. An allow-list, down to the
  * folders that hold no logins; `*` stands for any one name. Read-only: a program put there would run outside of the

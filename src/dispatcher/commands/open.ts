@@ -216,7 +216,7 @@ async function describe(
   ensureDir(join(runDir, "agent"));
   const worktree = worktreeOf(loom, record);
   await repairGitFile(worktree);
-  const { wrapper, level, env } = await enclose(loom, record, { agent, runDir, stage });
+  const { wrapper, level, env } = await enclose(loom, record, { agent, runDir, use: stage });
   const laid = Object.entries(env).map(([name, value]) => [name, value ?? null]);
   return {
     ...more,

@@ -17,6 +17,7 @@ import { awaitedRun, planConfig, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { canGoOn, countRun, withoutSessions } from "./count-run.ts";
 import { hookDue } from "./hook-due.ts";
+import { removeView } from "./run-view.ts";
 
 /** Records which TODO comes next and from which commit, before anything of it happens. */
 export async function beginTodo(loom: Loom, record: PlanRecord, todo: Todo): Promise<void> {
@@ -74,6 +75,7 @@ export async function recoverRun(loom: Loom, record: PlanRecord): Promise<void> 
   if (readExit(runDir)) return;
   countRun(loom, record.id, number);
   crashPoint("recover:ended");
+  await removeView(runDir);
   await takeBackInterrupted(loom, record, join(runDir, "partial.patch"));
   crashPoint("recover:reset");
   updateRecord(loom, record.id, (now) => nextRun(now, {}));

@@ -22,7 +22,7 @@ const TAIL_BYTES = 8 * 1024;
 
 /**
  * Runs one of the user's commands (a check, an initCommand) in the worktree, in the agent's sandbox and environment: what an
- * agent wrote there must never run with more than the agent has.
+ * agent wrote there must never run with more than the agent has. But in a home of its own, which no agent prepared.
  */
 export async function runCommand(
   loom: Loom,
@@ -70,7 +70,7 @@ export async function runEnclosed(
   const worktree = worktreeOf(loom, record);
   const runId = `${record.uid}/${runDir.split("/runs/").at(-1)}/${loom.ids.random(4)}`;
   await repairGitFile(worktree);
-  const enclosure = await enclose(loom, record, { agent: workerOf(loom, record), runDir });
+  const enclosure = await enclose(loom, record, { agent: workerOf(loom, record), runDir, use: "checks" });
   try {
     const own = agentEnvironment(loom.environment, { vars: {}, extra: await command.env(enclosure) });
     refuseStart(loom, record);

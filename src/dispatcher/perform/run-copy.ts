@@ -13,8 +13,12 @@ export const LEFT = "left.md";
  * The agent's own copy of the plan, made anew before each run: what an earlier run left there, links included, is gone.
  * Only the difference that this run leaves behind is read afterwards, as claims.
  */
-export function makeRunCopy(loom: Loom, record: PlanRecord, text: string): void {
-  const worktree = worktreeOf(loom, record).path;
+export function makeRunCopy(
+  loom: Loom,
+  record: PlanRecord,
+  text: string,
+  worktree = worktreeOf(loom, record).path,
+): void {
   const home = homeOf(loom.paths, record.id);
   remakeDirNoFollow(worktree, RUN_COPY.dir);
   placeFile(worktree, RUN_COPY.plan, text, 0o644);

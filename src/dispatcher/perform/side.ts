@@ -23,6 +23,7 @@ import { asidePatch } from "./land.ts";
 import { wordsAboutRun } from "./program-words.ts";
 import { settleMissing, settleRefusal } from "./refused.ts";
 import { dropReview, type LeftReview, takeReview } from "./review.ts";
+import { removeView, seenBy } from "./run-view.ts";
 
 /** A run of the designer, triage or the reviewer has ended: takes its result, and nothing else that it did to the tree. */
 export async function settleSide(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
@@ -43,7 +44,7 @@ export async function settleSide(loom: Loom, record: PlanRecord, config: PlanCon
     blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) => nextRun(now, {}));
     return;
   }
-  const left = readTextNoFollow(worktreeOf(loom, record).path, RESULTS[side.stage]);
+  const left = readTextNoFollow(seenBy(runDir, worktreeOf(loom, record).path), RESULTS[side.stage]);
   await putAside(loom, record);
   const problem = await takeResult(loom, record, { left, config });
   if (problem === undefined) return;
@@ -72,6 +73,7 @@ function takeResult(
 async function putAside(loom: Loom, record: PlanRecord): Promise<void> {
   const { side } = record;
   if (!side) return;
+  await removeView(homeOf(loom.paths, record.id).run(side.run));
   const patch = asidePatch(loom, record, side.run);
   await takeBackRun(loom, record, patch);
   if (existsSync(patch))

@@ -57,7 +57,8 @@ export async function startAgentRun(loom: Loom, record: PlanRecord, config: Plan
   const coming: Coming = { number, runDir, stage, agent: choice.agent, config, over };
   try {
     await prepareWorktree(loom, record, coming, text);
-    const enclosure = await enclose(loom, record, { agent: choice.agent, runDir, stage });
+    const enclosure = await enclose(loom, record, { agent: choice.agent, runDir, use: stage, ...treeFor(record) });
+    makeRunCopy(loom, record, text.text, enclosure.view);
     const prepared = await prepare(loom, record, coming, { text, enclosure });
     crashPoint("run:prepared");
     refuseStart(loom, record);
@@ -79,8 +80,12 @@ async function prepareWorktree(loom: Loom, record: PlanRecord, coming: Coming, t
   // Ignored files among them may be an earlier run's, and would speak to this one's program.
   await clearHostSettings(worktreeOf(loom, record), loom.config.copyFiles);
   await copyFiles(loom, worktreeOf(loom, record).path, false);
-  makeRunCopy(loom, record, text.text);
   writeFileSync(join(coming.runDir, GIVEN), text.text);
+}
+
+/** A reviewer sees what is to be committed, and nothing that the worker prepared beside it (ignored files, build output). */
+function treeFor({ side, current }: PlanRecord): { tree?: string } {
+  return side?.stage === "reviewer" ? { tree: current?.tree ?? side.baseSha } : {};
 }
 
 interface Prepared {
