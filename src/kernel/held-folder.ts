@@ -138,7 +138,8 @@ export type Step = (folder: Held, name: Buffer) => Held;
 
 /** Opens a folder, then the next in it, and so on; the last is the caller's to close. */
 export function hold(root: string, below: readonly Buffer[], go: Step): Held {
-  let folder: Held = { fd: openSync(root, FOLDER), path: Buffer.from(root) };
+  // People keep folders on another disk and link to them; a root is theirs or ours.
+  let folder: Held = { fd: openSync(root, FOLDER & ~constants.O_NOFOLLOW), path: Buffer.from(root) };
   for (const part of below) {
     const outer = folder;
     try {

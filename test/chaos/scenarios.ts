@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { existsSync, mkdirSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { probeSandbox } from "../../src/agents/sandbox/probe.ts";
 import { addOutside } from "../testing/outside.ts";
 import { finished, type Project } from "../testing/project.ts";
 import type { CrashPoint } from "./crash-points.ts";
@@ -44,6 +45,16 @@ async function crash(project: Project, point: CrashPoint): Promise<void> {
 const work: Scenario = async (project, point) => {
   const plans = twoPlans(project);
   await crash(project, point);
+  return { plans };
+};
+
+/** Runs that have homes of their own; where there is no sandbox there are none. */
+const sandboxed: Scenario = async (project, point) => {
+  const { agents } = project.config() as { agents: { chaos: object } };
+  project.config({ agents: { chaos: { ...agents.chaos, sandbox: "auto" } } });
+  const plans = twoPlans(project);
+  if ((await probeSandbox()).works) await crash(project, point);
+  else await finish(project);
   return { plans };
 };
 
@@ -252,6 +263,8 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "delete:marked": remove,
   "design:written": design,
   "events:taken": talk,
+  "home:kept": sandboxed,
+  "home:old": sandboxed,
   "hook-agent:kept": review,
   "hook-agent:restored": review,
   "hook:hurried": slowPlugin,

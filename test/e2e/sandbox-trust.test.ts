@@ -101,3 +101,69 @@ test("a reviewer sees what is to be committed, and nothing else that the worker 
       [],
     );
 });
+
+/** Places from which programs and shells take code, rules or settings. */
+const LOADED = [
+  ...[
+    ".opencode/plugin/x.js",
+    ".config/opencode/plugin/x.js",
+    ".config/opencode/plugins/x.js",
+    ".config/opencode/x.json",
+  ],
+  ...[".local/share/opencode/bin/rg", ".local/share/opencode/snapshot/x/config", ".claude.json", ".mcp.json"],
+  ...["settings.json", "settings.local.json", "CLAUDE.md", "hooks/x", "plugins/x", "commands/x.md", "agents/x.md"].map(
+    (name) => `.claude/${name}`,
+  ),
+  ...[".claude/skills/x/SKILL.md", ".claude/projects/x/memory/MEMORY.md", ".claude/statusline.sh"],
+  ...["config.toml", "hooks.json", "AGENTS.md", "prompts/x.md", "rules/x", "skills/x/SKILL.md"].map(
+    (name) => `.codex/${name}`,
+  ),
+  ...[".gemini/settings.json", ".gemini/GEMINI.md", ".gemini/extensions/x/a.json", ".gemini/commands/x.toml"],
+  ...[
+    ".bashrc",
+    ".bash_profile",
+    ".profile",
+    ".zshenv",
+    ".zshrc",
+    ".config/fish/config.fish",
+    ".inputrc",
+    ".local/bin/git",
+  ],
+  ...[
+    ".npmrc",
+    ".gitconfig",
+    ".config/git/config",
+    ".config/git/hooks/x",
+    ".ssh/config",
+    ".cargo/config.toml",
+    ".vimrc",
+  ],
+];
+
+/** Conversations, which are all that stays. */
+const CONVERSATIONS: Readonly<Record<string, string>> = {
+  claude: ".claude/projects/x/conversation.jsonl",
+  codex: ".codex/sessions/2026/11/conversation.jsonl",
+  opencode: ".local/share/opencode/opencode.db",
+};
+
+for (const [adapter, conversation] of Object.entries(CONVERSATIONS)) {
+  test(`${adapter} finds its conversations in the next run, and nothing else that one left`, { skip }, async () => {
+    const files = [...LOADED, conversation].join(" ");
+    const p = project(
+      [
+        `for file in ${files}; do test -e "$HOME/$file" && echo "$file" >> found.txt; done`,
+        `for file in ${files}; do mkdir -p "$HOME/$(dirname $file)"; echo planted > "$HOME/$file"; done`,
+        "echo work >> work.txt",
+        DONE,
+      ],
+      {},
+    );
+    const command = join(p.home, "agent.sh");
+    p.config({ agents: { test: { adapter, command, sandbox: "bwrap" } } });
+    p.plan("one", ["Do it", "Do more"]);
+    const { stdout, stderr } = await p.work();
+    assert.equal(p.record("one").status, "review", stdout + stderr);
+    assert.equal(p.git("show", "prloom/one:found.txt"), `${conversation}\n`);
+  });
+}

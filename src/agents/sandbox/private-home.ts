@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { readFileSync, renameSync, statSync } from "node:fs";
 import { cp } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { ensureDir, existsNoFollow, isMissing } from "../../kernel/files.ts";
 import { ensureFile, ensureFolder, ensureLinkIn, listInside, moveBetween, placeFile } from "../../kernel/held-files.ts";
 import { removeFrom } from "../../kernel/held-removal.ts";
+import { sweepRemoved } from "../../kernel/remove-aside.ts";
 import type { HomeItem } from "../program.ts";
 import { type Mount, mountAround } from "./args.ts";
 import { realOf } from "./places.ts";
@@ -69,6 +70,7 @@ function placesIn(root: string, pattern: string): Buffer[] {
 export function renewHome(home: string, keeps: readonly string[]): void {
   const old = join(besideOf(home), "old");
   ensureDir(besideOf(home));
+  sweepRemoved(dirname(home));
   if (!existsNoFollow(old)) {
     ensureDir(home);
     renameSync(home, old);

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { PrloomError } from "../../kernel/errors.ts";
+import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
 import { ensureFolder, ensureLinkIn, placeCopy } from "../../kernel/held-files.ts";
 import type { Loom } from "../loom.ts";
@@ -15,10 +15,19 @@ export async function copyFiles(loom: Loom, worktree: string, fresh: boolean): P
     const inside = insideRepository(loom, file);
     const from = join(loom.paths.root, inside);
     if (!existsSync(from)) loom.report({ level: "warn", text: `copyFiles: ${file} does not exist` });
-    else if (leadsThroughLink(worktree, inside))
-      loom.report({ level: "warn", text: `copyFiles: ${file} leads through a link` });
-    else if (fresh || !existsNoFollow(join(worktree, inside))) await copyInto(worktree, inside, from);
+    else if (leadsThroughLink(worktree, inside)) warnOfLink(loom, file);
+    else if (fresh || !existsNoFollow(join(worktree, inside))) {
+      await copyInto(worktree, inside, from).catch((error: unknown) => {
+        // Put there while we copied.
+        if (!["ELOOP", "ENOTDIR"].includes(errnoOf(error) ?? "")) throw error;
+        warnOfLink(loom, file);
+      });
+    }
   }
+}
+
+function warnOfLink(loom: Loom, file: string): void {
+  loom.report({ level: "warn", text: `copyFiles: ${file} leads through a link` });
 }
 
 /** A link stays one, and leads where the user's leads. */
