@@ -4,7 +4,7 @@ import { RUN_FILES } from "../../agents/run-files.ts";
 import { makeShadow, PERSONAL_CONFIG } from "../../git/shadow.ts";
 import { readSettings, settingOf } from "../../git/shadow-config.ts";
 import { errnoOf } from "../../kernel/errors.ts";
-import { readTextIfExists, readTextNoFollow, writeFileAtomic } from "../../kernel/files.ts";
+import { ensureDir, readTextIfExists, readTextNoFollow, writeFileAtomic } from "../../kernel/files.ts";
 import { placeFile } from "../../kernel/held-files.ts";
 import { type Todo, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -85,6 +85,7 @@ interface Trial {
 
 async function prepareTrial(loom: Loom, record: PlanRecord, trial: Trial): Promise<Record<string, string>> {
   const agentDir = join(trial.runDir, RUN_FILES.agentDir);
+  ensureDir(trial.runDir);
   placeFile(trial.runDir, join(RUN_FILES.agentDir, "message"), `${trial.message}\n`);
   // Git itself tells which hook it asked and what that answered.
   const trace = { GIT_TRACE2_EVENT: join(agentDir, "trace") };
