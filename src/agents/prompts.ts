@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PrloomError } from "../kernel/errors.ts";
 import { readTextIfExists } from "../kernel/files.ts";
@@ -39,9 +38,8 @@ export function renderPrompt({ stage, template, values }: PromptParts): string {
   return messages === "" || /\{\{\s*messages\s*\}\}/.test(template) ? filled : `${filled}\n\n${messages}`;
 }
 
-/** The template of a stage: the repository's own `<overrideDir>/<stage>.md`, else the one that comes with prloom. */
-export function loadPrompt(stage: PromptName, overrideDir: string | undefined): string {
-  const own = overrideDir === undefined ? undefined : readTextIfExists(join(overrideDir, `${stage}.md`));
+/** The template of a stage: the repository's own text for it, else the one that comes with prloom. */
+export function loadPrompt(stage: PromptName, own: string | undefined): string {
   const template = own ?? readTextIfExists(fileURLToPath(new URL(`./prompts/${stage}.md`, import.meta.url)));
   if (template !== undefined && template.trim() !== "") return template;
   throw new PrloomError(

@@ -2,8 +2,11 @@ import { existsSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { CONFIG_FILE, loadConfig } from "../config/load.ts";
 import { nearest } from "../config/nearest.ts";
+import { readPin } from "../config/pin.ts";
 import { configForPlan } from "../config/presets.ts";
+import { liveDaemon } from "../dispatcher/owner.ts";
 import { homeOf, inboxOf, type Paths, pathsOf } from "../dispatcher/paths.ts";
+import { pinnedConfig } from "../dispatcher/pinning.ts";
 import { branchExists, ensureIgnored, openRepository, type Repository } from "../git/repository.ts";
 import { git } from "../git/run.ts";
 import { PrloomError } from "../kernel/errors.ts";
@@ -119,7 +122,9 @@ async function checkWishes(repo: Repository, options: NewOptions): Promise<void>
     ...(model === undefined ? {} : { model }),
     ...(preset === undefined ? {} : { preset }),
   };
-  const outcome = configForPlan(loadConfig(repo.root), wishes);
+  // A dispatcher that runs keeps to its pin; without one the next start takes what is checked out.
+  const pin = (await liveDaemon(pathsOf(repo))) && readPin(pathsOf(repo).pinFile);
+  const outcome = configForPlan(pin ? pinnedConfig(pin) : loadConfig(repo.root), wishes);
   if (!outcome.ok) throw new PrloomError("usage", outcome.reason, `${CONFIG_FILE} says which there are.`);
 }
 

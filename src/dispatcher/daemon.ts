@@ -30,7 +30,7 @@ export interface DispatchOptions {
 
 /** Owns the repository and works on its plans until it is told to stop, or until nothing is left to do. */
 export async function runDispatcher(options: DispatchOptions): Promise<{ reasons: ReadonlyMap<string, string> }> {
-  const owned = await openAsOwner(options);
+  const owned = await openAsOwner({ ...options, settings: "start" });
   if (!owned) throw daemonRunning(options.cwd);
   const { loom, lock } = owned;
   try {
@@ -74,7 +74,7 @@ async function dispatch(
     const control = await openControl(loom, parts, { version: options.version, stop: stop.resolve, stillOwner });
     const watching = watchDirs(loom, {
       changed: parts.ticker.soon,
-      configChanged: soonAfter(() => loom.reloadConfig()),
+      treeChanged: soonAfter(() => loom.lookAtTree()),
       planChanged: (id) => parts.scheduler.wake(id),
     });
     const safety = setInterval(() => {

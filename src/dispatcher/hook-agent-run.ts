@@ -16,6 +16,7 @@ import { clearEnclosure, enclose } from "./perform/enclose.ts";
 import { type Followed, follow, runLimits } from "./perform/follow.ts";
 import { instructionsFor } from "./perform/instructions.ts";
 import { refuseStart } from "./perform/interrupted.ts";
+import { requireAgentPinned } from "./perform/require-pinned.ts";
 import { environmentOf } from "./perform/start-run.ts";
 import { writeRunRecord } from "./run-record.ts";
 
@@ -67,6 +68,7 @@ async function runAs(loom: Loom, record: PlanRecord, chosen: Chosen): Promise<st
   writeRunRecord(runDir, { stage, agent: agent.name, attempt: 1, startedAt, level: enclosure.level });
   const instructions = await instructionsFor(loom, record, { agent, runDir });
   refuseStart(loom, record);
+  requireAgentPinned(loom, agent);
   const controller = new AbortController();
   const model = call.options.model ?? agent.model;
   const vars = {

@@ -27,8 +27,8 @@ import { type Health, openHealth } from "./health.ts";
 import { bridgeHostOf, hookHostOf, storesOf } from "./hosts.ts";
 import { type Inbox, openInbox } from "./inbox.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
-import { liveConfig } from "./live-config.ts";
 import { homeOf, type Paths } from "./paths.ts";
+import { holdSettings, type Pinned, type Settings } from "./pinned.ts";
 import type { PollReport } from "./polling.ts";
 import { openTexts, type Texts } from "./texts.ts";
 import type { Watchdog } from "./watchdog.ts";
@@ -45,7 +45,9 @@ export interface Progress {
 export interface Loom {
   readonly repo: Repository;
   readonly paths: Paths;
+  /** As it was pinned; not what the working tree says. */
   readonly config: Config;
+  readonly pinned: Pinned;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -107,8 +109,8 @@ export interface Loom {
   runEnded(planId: string): void;
   /** Ends everything that runs for a plan and resolves when no step of it is under way. */
   quiesce(planId: string): Promise<void>;
-  /** Reads the config again if its file changed; one that is wrong is reported, and the old one stays. */
-  reloadConfig(): void;
+  /** Tells, once, what the working tree would change if it were taken over. */
+  lookAtTree(): void;
   /** Writes what makes the next start cheap. Worth it for a dispatcher that ends, not for one command. */
   saveCaches(): void;
   close(): void;
@@ -117,7 +119,7 @@ export interface Loom {
 export interface LoomOptions {
   readonly repo: Repository;
   readonly paths: Paths;
-  readonly config: Config;
+  readonly settings: Settings;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly identity: Readonly<Record<string, string>>;
@@ -136,16 +138,17 @@ export interface Listener {
 
 export function openLoom(options: LoomOptions): Loom & { listen(listener: Listener): void } {
   const { paths, clock } = options;
-  const config = liveConfig(paths.root, options.config);
+  const pinned = holdSettings({ root: paths.root, path: options.environment.PATH }, options.settings);
   const readOnly = options.readOnly === true;
   const root = (scope: Scope): string => (scope.plan === undefined ? paths.bus : homeOf(paths, scope.plan).bus);
   const log = createFileLog({ root, clock, readOnly });
   const stores = storesOf(paths, (text) => loom.report({ level: "bad", text }));
-  const buses = openBuses({ paths, log, clock, stores, readOnly, limits: () => config.now().bus });
+  const buses = openBuses({ paths, log, clock, stores, readOnly, limits: () => pinned.config.bus });
   let listener: Listener | undefined;
   let lifecycle: Lifecycle | undefined;
   const loom = {
     ...options,
+    pinned,
     log,
     store: createFilePlanStore({ plansDir: paths.plans, clock }),
     inbox: openInbox(paths.inbox, paths.inboxCacheFile),
@@ -176,15 +179,11 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
       await listener?.settled(planId);
     },
     get config(): Config {
-      return config.now();
+      return pinned.config;
     },
-    reloadConfig(): void {
-      const told = config.reload();
+    lookAtTree(): void {
+      const told = pinned.look();
       if (told) loom.report(told);
-      if (told && loom.extensions.differ(config.now())) {
-        const text = "plugins, bridges and notify are read at the start: `prloom stop`, then `prloom start`";
-        loom.report({ level: "warn", text });
-      }
     },
     saveCaches(): void {
       loom.store.saveIndex();

@@ -1,7 +1,6 @@
-import { loadConfig } from "../config/load.ts";
 import { openRepository } from "../git/repository.ts";
 import { PrloomError } from "../kernel/errors.ts";
-import { type OwnerCommandName, runOwnerCommand } from "./commands/table.ts";
+import { type OwnerCommandName, runOwnerCommand, worksWithout } from "./commands/table.ts";
 import { callDaemon, type DaemonInfo, QUESTION_DEADLINE_MS, readDaemonInfo } from "./control.ts";
 import { openAsOwner } from "./open.ts";
 import { type Paths, pathsOf } from "./paths.ts";
@@ -10,10 +9,10 @@ import { endPlanSurvivors } from "./survivors.ts";
 /** Does a command through the running dispatcher, or alone when there is none: the same code either way. */
 export async function callOwner(cwd: string, name: OwnerCommandName, args: Record<string, unknown>): Promise<unknown> {
   const repo = await openRepository(cwd);
-  const paths = pathsOf(repo, loadConfig(repo.root).worktreesDir);
+  const paths = pathsOf(repo);
   const answer = await askDaemon(paths, name, args);
   if (answer !== "nobody") return answer.result;
-  const owned = await openAsOwner({ cwd });
+  const owned = await openAsOwner({ cwd, settings: worksWithout(name) ? "if-there" : "in-force" });
   if (!owned) {
     // Somebody took the lock meanwhile: most likely a dispatcher that was just starting.
     const second = await askDaemon(paths, name, args);

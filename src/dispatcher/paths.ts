@@ -14,6 +14,8 @@ export interface Paths {
   readonly pluginState: string;
   readonly lock: string;
   readonly daemonFile: string;
+  /** What the dispatcher was started with. */
+  readonly pinFile: string;
   readonly cacheFile: string;
   readonly inboxCacheFile: string;
   readonly local: string;
@@ -34,6 +36,7 @@ export function pathsOf(repo: { root: string; commonDir: string }, worktreesDir 
     pluginState: join(authority, "plugin-state-global"),
     lock: join(authority, "daemon.lock"),
     daemonFile: join(authority, "daemon.json"),
+    pinFile: join(authority, "pinned.json"),
     cacheFile: join(authority, "text-cache.json"),
     inboxCacheFile: join(authority, "inbox-cache.json"),
     local,

@@ -21,6 +21,7 @@ import { homeOf } from "./paths.ts";
 import { type PlanActivity, readActivity } from "./read-activity.ts";
 import { type AgentsReport, knownProbe, type Probe, readAgents } from "./read-agents.ts";
 import { type BusReport, failingBridges, type PlanBus, planBus, readBuses, watchdogProblem } from "./read-bus.ts";
+import { type PinnedReport, readPinned } from "./read-pinned.ts";
 import { type RunSummary, type RunTotals, readRuns, readTotals } from "./read-runs.ts";
 
 export { type RunSummary, readRuns };
@@ -33,6 +34,8 @@ export interface StatusReport extends BusReport, AgentsReport {
   /** Bridges whose polls fail, as long as a dispatcher polls them. */
   readonly bridges: { readonly failing: readonly FailingBridge[] };
   readonly daemon: { readonly running: boolean; readonly pid?: number; readonly startedAt?: string };
+  /** What the dispatcher works with; absent before the first start. */
+  readonly pinned?: PinnedReport;
   /** Files that cannot become plans, records that cannot be read, and what ended the last dispatcher. */
   readonly problems: readonly InboxProblem[];
 }
@@ -52,6 +55,7 @@ export async function readStatus(loom: Loom): Promise<StatusReport> {
     reason: message,
     hint: "Mend the file; prloom leaves it as it is.",
   }));
+  const { problems: ofConfig, ...pinned } = readPinned(loom);
   const working = plans.flatMap(({ activity }) => (activity && isAtWork(activity) ? [activity.agent] : []));
   return {
     plans,
@@ -59,7 +63,8 @@ export async function readStatus(loom: Loom): Promise<StatusReport> {
     ...readBuses(loom, buses),
     bridges: { failing: daemon ? failingBridges(loom) : [] },
     daemon: daemon ? { running: true, pid: daemon.pid, startedAt: daemon.startedAt } : { running: false },
-    problems: [...scan.problems, ...taken, ...unreadable, ...broken, ...watchdogProblem(loom)],
+    ...pinned,
+    problems: [...ofConfig, ...scan.problems, ...taken, ...unreadable, ...broken, ...watchdogProblem(loom)],
   };
 }
 

@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { probeSandbox } from "../agents/sandbox/probe.ts";
 import { localBridge } from "../bridges/local/bridge.ts";
 import { notifyBridge } from "../bridges/notify/bridge.ts";
+import { sealModules } from "../hooks/pinned-modules.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
 import { describeThrown } from "../hooks/thrown.ts";
 import { loadExtensions, withHook } from "./extensions.ts";
 import { closeForBridge, mergeForBridge } from "./forge-actions.ts";
 import { healthFile } from "./health.ts";
+import { keepPin } from "./keep-pin.ts";
 import { hookScopeGlobal, type Loom } from "./loom.ts";
 import { coreBridge } from "./routing.ts";
 import { clearNote, readNote, startWatchdog, type Watchdog } from "./watchdog.ts";
@@ -41,7 +43,9 @@ export async function startExtensions(loom: Loom): Promise<void> {
       clock: loom.clock,
     }),
   ];
+  sealModules(undefined);
   loom.extensions = await loadExtensions(loom.repo.root, loom.config, builtin);
+  keepPin(loom);
   const plugins = withHook(loom.extensions.globalPlugins, "onStartup");
   if (plugins.length === 0) return;
   const record = `startup-${loom.ids.ulid(loom.clock.now())}`;

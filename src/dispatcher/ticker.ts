@@ -48,7 +48,7 @@ export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHook
   };
   const full = async (): Promise<void> => {
     await guarded(async () => {
-      loom.reloadConfig();
+      loom.lookAtTree();
       for (const id of loom.store.reload()) scheduler.wake(id);
       await lookAtInbox(loom, scheduler, { whole: true, mayGoOn });
       if (await tellAll(loom, mayGoOn)) hooks.onNews();

@@ -1,10 +1,11 @@
-import { type FSWatcher, statSync, watch } from "node:fs";
-import { join } from "node:path";
+import { existsSync, type FSWatcher, statSync, watch } from "node:fs";
+import { dirname, join } from "node:path";
 import { messageOf } from "../kernel/errors.ts";
 import { planOfFile } from "./inbox.ts";
 import { ensureLinks } from "./layout.ts";
 import type { Loom } from "./loom.ts";
 import { homeOf } from "./paths.ts";
+import { PROMPTS_DIR } from "./pinning.ts";
 
 /** Watches are not free; beyond this many the safety tick finds what changed. */
 const MOST_HOMES = 200;
@@ -18,7 +19,8 @@ export interface Watching {
 export interface WatchHooks {
   /** Something happened to a plan in the inbox; without one: anywhere in it, or to a branch. */
   changed(planId?: string): void;
-  configChanged(): void;
+  /** Something happened in a folder from which the dispatcher took what it works with. */
+  treeChanged(): void;
   /** Somebody wrote the text of an open plan. */
   planChanged(id: string): void;
 }
@@ -47,7 +49,7 @@ export function watchDirs(loom: Loom, hooks: WatchHooks): Watching {
       if (!file?.startsWith(".")) hooks.changed(file === null ? undefined : planOfFile(file));
     });
     arm(join(loom.paths.commonDir, "refs", "heads"), () => hooks.changed());
-    arm(join(loom.paths.root, "prloom"), (file) => file === "config.json" && hooks.configChanged());
+    for (const dir of pinnedDirs(loom)) arm(dir, hooks.treeChanged);
     const homes = openHomes(loom);
     for (const [dir, id] of homes) arm(dir, (file) => file === "plan.md" && hooks.planChanged(id));
     for (const [dir, { watcher }] of watched) {
@@ -63,6 +65,15 @@ export function watchDirs(loom: Loom, hooks: WatchHooks): Watching {
       for (const { watcher } of watched.values()) watcher.close();
     },
   };
+}
+
+/** Where the files lie that were pinned, and others like them may appear. */
+function pinnedDirs({ paths, pinned }: Loom): Set<string> {
+  const files = pinned.pin?.files.map(({ path }) => dirname(join(paths.root, path))) ?? [];
+  // A folder that is away, since another branch has none, is found again by the safety tick.
+  return new Set(
+    [join(paths.root, "prloom"), join(paths.root, PROMPTS_DIR), ...files].filter((dir) => existsSync(dir)),
+  );
 }
 
 /** Plans that are worked on or in review: a person may edit their text with any editor. */

@@ -3,8 +3,11 @@ import type { ProgramFacts } from "../../agents/inspect-program.ts";
 import { secretVariables } from "../../bridges/notify/settings.ts";
 import type { Config } from "../../config/config.ts";
 import { loadConfig } from "../../config/load.ts";
+import { readPin } from "../../config/pin.ts";
 import { allPlanModules } from "../../config/presets.ts";
 import { loadExtensions } from "../../dispatcher/extensions.ts";
+import { pathsOf } from "../../dispatcher/paths.ts";
+import { offerOf } from "../../dispatcher/pinning.ts";
 import { openRepository, type Repository, requireCommits } from "../../git/repository.ts";
 import { git, requireGitVersion } from "../../git/run.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
@@ -82,6 +85,13 @@ async function modules(repo: Repository, config: Config, findings: Finding[]): P
   const { plugins, bridges } = allPlanModules(config);
   const count = plugins.length + bridges.length + config.globalPlugins.length + config.globalBridges.length;
   if (count === 0) return;
+  const pin = readPin(pathsOf(repo).pinFile);
+  if (pin && offerOf(pin, { root: repo.root, path: process.env.PATH }).needsStart) {
+    // To look at somebody's branch must not run what is on it.
+    const text = "changed since the last start, so they were not loaded to be checked";
+    findings.push({ name: "plugins and bridges", state: "warn", text, hint: "`prloom start` loads them." });
+    return;
+  }
   await loadExtensions(repo.root, config, []);
   findings.push({ name: "plugins and bridges", state: "ok", text: `${count} can be loaded` });
 }

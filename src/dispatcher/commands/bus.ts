@@ -5,6 +5,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { loadExtensions } from "../extensions.ts";
 import type { Loom } from "../loom.ts";
 import { hasBus } from "../paths.ts";
+import { requireModulesPinned } from "../pinning.ts";
 import type { PollReport } from "../polling.ts";
 import { type FoundLetter, foundLetter } from "../read-bus.ts";
 
@@ -54,6 +55,7 @@ function takeLetters(loom: Loom, { id, all }: WantedLetters, act: (bus: Bus, rec
 /** Polls the bridges now. Without a dispatcher what they bring is kept, and hooks see it at the next start. */
 export async function pollNow(loom: Loom, bridge: string | undefined): Promise<{ polls: PollReport[] }> {
   if (loom.poll) return { polls: await loom.poll(bridge) };
+  requireModulesPinned(loom.pinned.pin, loom.paths.root);
   loom.extensions = await loadExtensions(loom.repo.root, loom.config, []);
   const { globalBridges } = loom.extensions;
   const open = loom.store.list({ status: ["active", "review"] }, { limit: Number.MAX_SAFE_INTEGER }).records;

@@ -18,6 +18,7 @@ import { observe, planConfig, planText, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { endOpened, isUnderWay, leaveOpened, openRunDir, openRunId } from "../perform/close-opened.ts";
 import { clearEnclosure, enclose } from "../perform/enclose.ts";
+import { requireAgentPinned } from "../perform/require-pinned.ts";
 import { perform } from "../perform.ts";
 import { readRuns } from "../read-runs.ts";
 
@@ -216,6 +217,7 @@ async function describe(
   ensureDir(join(runDir, "agent"));
   const worktree = worktreeOf(loom, record);
   await repairGitFile(worktree);
+  requireAgentPinned(loom, agent);
   const { wrapper, level, env } = await enclose(loom, record, { agent, runDir, stage });
   const laid = Object.entries(env).map(([name, value]) => [name, value ?? null]);
   return {

@@ -79,7 +79,9 @@ export async function restoreWorktree(loom: Loom, record: PlanRecord, config: Pl
 
 async function chooseBranch(loom: Loom, record: PlanRecord): Promise<PlanRecord> {
   if (record.branch && record.baseSha && record.baseBranch) return record;
-  const baseBranch = loom.config.baseBranch ?? (await currentBranch(loom.repo)) ?? (await defaultBaseBranch(loom.repo));
+  // Not what happens to be checked out by now.
+  const started = loom.pinned.pin ? loom.pinned.pin.branch : await currentBranch(loom.repo);
+  const baseBranch = loom.config.baseBranch ?? started ?? (await defaultBaseBranch(loom.repo));
   const wanted = record.metadata.branch;
   const branch = typeof wanted === "string" && wanted !== "" ? wanted : `prloom/${record.id}`;
   const [baseSha, isName, isTaken] = await Promise.all([

@@ -11,6 +11,7 @@ import type { Loom } from "../loom.ts";
 import { planConfig, worktreeOf } from "../observe.ts";
 import { clearEnclosure, type Enclosure, enclose } from "./enclose.ts";
 import { refuseStart, StepInterrupted } from "./interrupted.ts";
+import { requireLinePinned } from "./require-pinned.ts";
 
 export interface CommandOutcome {
   readonly ok: boolean;
@@ -30,6 +31,7 @@ export async function runCommand(
   options: { command: string; runDir: string; env: Readonly<Record<string, string>> },
 ): Promise<CommandOutcome> {
   const { command, runDir, env } = options;
+  requireLinePinned(loom, command);
   const ended = await runEnclosed(loom, record, { invocation: { shell: command }, runDir, env: () => env });
   if (ended === "interrupted") throw new StepInterrupted(`${command} was interrupted`);
   if (ended.reason === "exited" && ended.code === 0) return { ok: true, summary: "" };

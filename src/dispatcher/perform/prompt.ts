@@ -39,7 +39,7 @@ export function promptFor(loom: Loom, record: PlanRecord, parts: PromptParts): s
     const about = todo ? `Your TODO is still number ${todo.index + 1} of the plan.` : "The plan is still this one.";
     const words = todo ? todoTitle(todo) : titleOf(parts.text, record.id);
     const values = { ...common, stage, about, todo: words, missing: missing ? notAccepted(missing) : INTERRUPTED };
-    return renderPrompt({ stage: "resume", template: loadPrompt("resume", loom.paths.prompts), values });
+    return renderPrompt({ stage: "resume", template: loadPrompt("resume", loom.pinned.prompt("resume")), values });
   }
   const values: Record<string, string> = {
     ...common,
@@ -51,7 +51,7 @@ export function promptFor(loom: Loom, record: PlanRecord, parts: PromptParts): s
     resultFile: parts.more.resultFile ?? join(worktree, TRIAGE_RESULT),
     missing: missing ? notAccepted(missing) : "",
   };
-  return renderPrompt({ stage, template: loadPrompt(stage, loom.paths.prompts), values });
+  return renderPrompt({ stage, template: loadPrompt(stage, loom.pinned.prompt(stage)), values });
 }
 
 const INTERRUPTED = "Your last run was interrupted from outside. That is nobody's fault; go on where you were.";

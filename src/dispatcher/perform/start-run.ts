@@ -25,6 +25,7 @@ import { follow, runLimits } from "./follow.ts";
 import { instructionsFor } from "./instructions.ts";
 import { refuseStart } from "./interrupted.ts";
 import { promptFor, variables, writeEvents } from "./prompt.ts";
+import { requireAgentPinned } from "./require-pinned.ts";
 import { reviewPromptValues } from "./review.ts";
 import { makeRunCopy } from "./run-copy.ts";
 
@@ -61,6 +62,7 @@ export async function startAgentRun(loom: Loom, record: PlanRecord, config: Plan
     const prepared = await prepare(loom, record, coming, { text, enclosure });
     crashPoint("run:prepared");
     refuseStart(loom, record);
+    requireAgentPinned(loom, choice.agent);
     launch(loom, record, coming, prepared);
     crashPoint("run:started");
     const how = prepared.sessionId === undefined ? "" : ", going on with its conversation";
