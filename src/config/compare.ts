@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Config, overlayLimits } from "./config.ts";
 import type { BridgeEntry } from "./modules.ts";
-import { allPlanModules } from "./presets.ts";
 import { formatDuration, formatSize } from "./units.ts";
 
 /** One thing that another config would change, in words. */
@@ -61,14 +60,15 @@ export function compareConfigs(from: Config, to: Config): ConfigChange[] {
 
 /** Whether a dispatcher that runs with one config cannot take the other over: these are read once, at its start. */
 export function needsStart(from: Config, to: Config): boolean {
-  const fixed = (config: Config) => [
-    config.worktreesDir,
-    config.globalPlugins,
-    config.globalBridges,
-    allPlanModules(config),
-    config.notify,
-  ];
-  return !isDeepStrictEqual(fixed(from), fixed(to));
+  return !isDeepStrictEqual(readAtStart(from), readAtStart(to));
+}
+
+function readAtStart({ worktreesDir, notify, globalPlugins, globalBridges, plugins, bridges, presets }: Config) {
+  // A preset that adds nothing to the file's modules is as good as none.
+  const own = Object.entries(presets)
+    .map(([name, preset]) => [name, preset.plugins, preset.bridges])
+    .filter(([, ...modules]) => !isDeepStrictEqual(modules, [plugins, bridges]));
+  return { worktreesDir, notify, globalPlugins, globalBridges, plugins, bridges, own };
 }
 
 type View = Readonly<Record<string, unknown>>;

@@ -72,13 +72,13 @@ function plain(url: string, context: Context): Context {
   return { ...context, format: undefined, importAttributes: url.endsWith(".json") ? { type: "json" } : {} };
 }
 
-/** What a module names to load it later. Too much does no harm; what is missed is loaded only while it is old. */
-const LATER = /\b(?:import|require)\s*\(\s*["'`](\.{1,2}\/[^"'`$]+)["'`]/g;
+/** Files that a module names, to be loaded now or later. Too many do no harm; what is missed is loaded only while it is old. */
+const NAMED = /\b(?:from|import|require)\s*\(?\s*["'`](\.{1,2}\/[^"'`$]+)["'`]/g;
 
 function record(url: string, loaded: Loaded, peek: (url: string) => Loaded): void {
   const source = loaded.source ?? readFileSync(fileURLToPath(url));
   recorded.set(url, { ...loaded, source });
-  for (const [, specifier = ""] of Buffer.from(bytesOf(source)).toString("utf8").matchAll(LATER)) {
+  for (const [, specifier = ""] of Buffer.from(bytesOf(source)).toString("utf8").matchAll(NAMED)) {
     const other = new URL(specifier, url).href;
     if (recorded.has(other) || other.includes("/node_modules/")) continue;
     try {

@@ -8,7 +8,7 @@ import { allPlanModules } from "../../config/presets.ts";
 import { loadExtensions } from "../../dispatcher/extensions.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
 import { offerOf } from "../../dispatcher/pinning.ts";
-import { openRepository, type Repository, requireCommits } from "../../git/repository.ts";
+import { currentBranch, openRepository, type Repository, requireCommits } from "../../git/repository.ts";
 import { git, requireGitVersion } from "../../git/run.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import type { Call } from "../output.ts";
@@ -86,9 +86,10 @@ async function modules(repo: Repository, config: Config, findings: Finding[]): P
   const count = plugins.length + bridges.length + config.globalPlugins.length + config.globalBridges.length;
   if (count === 0) return;
   const pin = readPin(pathsOf(repo).pinFile);
-  if (pin && offerOf(pin, { root: repo.root, path: process.env.PATH }).needsStart) {
+  const isOther = pin !== undefined && pin.branch !== (await currentBranch(repo));
+  if (isOther && offerOf(pin, { root: repo.root, path: process.env.PATH }).needsStart) {
     // To look at somebody's branch must not run what is on it.
-    const text = "changed since the last start, so they were not loaded to be checked";
+    const text = "another branch than at the last start is checked out, and these differ: they were not loaded";
     findings.push({ name: "plugins and bridges", state: "warn", text, hint: "`prloom start` loads them." });
     return;
   }
