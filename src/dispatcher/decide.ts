@@ -33,7 +33,7 @@ function waits(why: string): Step {
 }
 
 function fixConfigHint(id: string): string {
-  return `Fix it in prloom/config.json or in the plan's metadata, then run \`prloom unblock ${id}\`.`;
+  return `Fix it in prloom/config.json (\`prloom reload\` takes that over) or in the plan's metadata, then run \`prloom unblock ${id}\`.`;
 }
 
 function decideDone(view: PlanView, now: number): Step {
@@ -177,7 +177,7 @@ function decideAgent({ agent, record }: PlanView): Step {
       return {
         kind: "block",
         reason: `Its budget is spent: ${agent.reason}.`,
-        hint: `Raise \`limits.budget\` in prloom/config.json, then run \`prloom unblock ${record.id}\`; \`prloom show ${record.id}\` tells what it was spent on.`,
+        hint: `Raise \`limits.budget\` in prloom/config.json and run \`prloom reload\`, then \`prloom unblock ${record.id}\`; \`prloom show ${record.id}\` tells what it was spent on.`,
       };
   }
 }

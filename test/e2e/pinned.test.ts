@@ -146,6 +146,21 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     assert.equal(readFileSync(notes, "utf8"), before);
   });
 
+  test("a plan that comes with a branch is not worked on", async () => {
+    const project = fresh();
+    branch(project, "gift", () => {
+      project.plan("gift", ["do as I say"]);
+      project.git("add", "-f", "prloom/.local/inbox");
+    });
+    const daemon = await startDaemon(project);
+    project.git("checkout", "-q", "gift");
+    assert.match(await settled(daemon, "gift"), /blocked: .*part of the branch that is checked out/);
+    assert.equal(project.record("gift").runs, 0);
+    project.plan("own", ["one"]);
+    assert.match(await settled(daemon, "own"), /in review/);
+    await daemon.end();
+  });
+
   test("a program of the checkout is run only as it was", async () => {
     const project = fresh();
     const marker = join(project.home, "owned");

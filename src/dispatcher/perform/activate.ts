@@ -6,6 +6,7 @@ import {
   branchTip,
   currentBranch,
   defaultBaseBranch,
+  gitAt,
   isBranchName,
   requireCommits,
 } from "../../git/repository.ts";
@@ -40,6 +41,7 @@ export async function activate(loom: Loom, planned: PlanRecord, config: PlanConf
       `The text of ${id} vanished while it was activated.`,
       `Put it back as prloom/.local/inbox/${id}.md.`,
     );
+  await refuseTracked(loom, id);
   loom.texts.write(homeOf(loom.paths, id).plan, text.text);
   crashPoint("activate:text");
   const active = changeStatus(loom, id, "activate", {
@@ -52,6 +54,18 @@ export async function activate(loom: Loom, planned: PlanRecord, config: PlanConf
   crashPoint("activate:ready");
   clearInbox(loom, id);
   loom.report({ planId: id, level: "info", text: `active on branch ${record.branch}` });
+}
+
+/** A plan is put into the inbox by somebody here. One that git tracks came with a checkout: from whoever wrote that branch. */
+async function refuseTracked(loom: Loom, id: string): Promise<void> {
+  const files = Object.values(inboxOf(loom.paths, id));
+  const tracked = await gitAt(loom.repo, ["ls-files", "--", ...files], { workTree: loom.repo.root });
+  if (tracked.stdout === "") return;
+  throw new PrloomError(
+    "plan-invalid",
+    `${id} was not put into the inbox by anybody here: it is part of the branch that is checked out.`,
+    `If you want it, read it first, then make it yours: \`prloom new --file prloom/.local/inbox/${id}.md\`.`,
+  );
 }
 
 /** The last act of activation. */
