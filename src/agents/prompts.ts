@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PrloomError } from "../kernel/errors.ts";
 import { readTextIfExists } from "../kernel/files.ts";
@@ -12,6 +13,9 @@ export interface PromptParts {
   readonly template: string;
   readonly values: Readonly<Record<string, string>>;
 }
+
+/** Where the prompts lie that come with prloom. */
+export const PROMPTS = fileURLToPath(new URL("./prompts", import.meta.url));
 
 const NAME = /\{\{\s*([A-Za-z][\w.-]*)\s*\}\}/g;
 
@@ -40,7 +44,7 @@ export function renderPrompt({ stage, template, values }: PromptParts): string {
 
 /** The template of a stage: the repository's own text for it, else the one that comes with prloom. */
 export function loadPrompt(stage: PromptName, own: string | undefined): string {
-  const template = own ?? readTextIfExists(fileURLToPath(new URL(`./prompts/${stage}.md`, import.meta.url)));
+  const template = own ?? readTextIfExists(join(PROMPTS, `${stage}.md`));
   if (template !== undefined && template.trim() !== "") return template;
   throw new PrloomError(
     own === undefined ? "config-missing" : "config-invalid",

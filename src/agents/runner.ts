@@ -71,7 +71,9 @@ export function outputTail(runDir: string, bytes: number): string {
 }
 
 /** The shim lies beside this file, as source and as bundle. */
-const shimPath = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./shim.ts" : "./shim.js", import.meta.url));
+export const shimPath = fileURLToPath(
+  new URL(import.meta.url.endsWith(".ts") ? "./shim.ts" : "./shim.js", import.meta.url),
+);
 
 function prepare(request: RunRequest): void {
   const { runDir, runId, cwd, invocation, limits, wrapper = [], opening } = request;

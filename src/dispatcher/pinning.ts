@@ -1,6 +1,8 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { findProgram } from "../agents/find-program.ts";
+import { PROMPTS } from "../agents/prompts.ts";
+import { shimPath } from "../agents/runner.ts";
 import { type ConfigChange, compareConfigs, needsStart } from "../config/compare.ts";
 import type { AgentConfig, Config } from "../config/config.ts";
 import { CONFIG_FILE, parseConfig, readConfig } from "../config/load.ts";
@@ -45,6 +47,7 @@ function promptsIn(root: string): PinnedFile[] {
 function programsOf(config: Config, tree: Tree, known: Pin | undefined): PinnedFile[] {
   const scopes = [config, ...Object.values(config.presets)];
   const named = [
+    ...ownFiles(tree),
     ...scopes.flatMap(({ agents }) => Object.values(agents).flatMap((agent) => agentFiles(agent, tree))),
     ...[...config.initCommands, ...scopes.flatMap(({ checks = [] }) => checks)].flatMap((line) =>
       lineFiles(line, tree),
@@ -55,6 +58,12 @@ function programsOf(config: Config, tree: Tree, known: Pin | undefined): PinnedF
     const before = known?.files.find((file) => file.path === path && file.stat === stat);
     return before ?? { path, kind: "program", sha256: sha256(readFileSync(join(tree.root, path))), stat };
   });
+}
+
+/** What prloom itself runs and reads for each run, where it is installed in the checkout: a branch can bring another. */
+export function ownFiles({ root }: Tree): string[] {
+  const prompts = listDir(PROMPTS).map((name) => join(PROMPTS, name));
+  return inside(root, [process.execPath, shimPath, ...prompts]);
 }
 
 /** Files of the checkout that an agent's start runs. A path like `./agent.sh` is none: it lies in the plan's own worktree. */
@@ -89,6 +98,10 @@ function inside(root: string, words: readonly string[]): string[] {
 export function requirePinned(pin: Pin | undefined, root: string, paths: readonly string[]): void {
   const changed = pin && paths.find((path) => !isAsPinned(pin, root, path));
   if (changed !== undefined) throw pinChanged(changed, "prloom reload");
+}
+
+export function isPinned(pin: Pin | undefined, root: string, paths: readonly string[]): boolean {
+  return !pin || paths.every((path) => isAsPinned(pin, root, path));
 }
 
 /** The same for all plugins and bridges, before one is loaded. */

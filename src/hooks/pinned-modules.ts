@@ -10,7 +10,7 @@ type Resolve = NonNullable<Hooks["resolve"]>;
 type Load = NonNullable<Hooks["load"]>;
 type Loaded = ReturnType<Load>;
 
-/** prloom's own files; what it loads late is its own business. */
+/** prloom's own files. They are not kept, but what is loaded late must not be newer either: it would be another version. */
 const OWN = new URL(import.meta.url.endsWith(".ts") ? "../" : "./", import.meta.url).href;
 
 /** Modules of repositories that were loaded, or are named by one that was, by their addresses. */
@@ -47,12 +47,12 @@ export const resolvePinned: Resolve = (specifier, context, nextResolve) => {
 
 /** Keeps what is loaded; once sealed it gives that, and refuses what is newer. */
 export const loadPinned: Load = (url, context, nextLoad) => {
-  if (!url.startsWith("file:") || url.startsWith(OWN)) return nextLoad(url, context);
+  if (!url.startsWith("file:")) return nextLoad(url, context);
   const known = sealedAt === undefined ? undefined : recorded.get(url);
   if (known) return { ...known, shortCircuit: true };
   if (sealedAt !== undefined) refuseNewer(url, sealedAt);
   const loaded = nextLoad(url, context);
-  if (sealedAt === undefined && !url.includes("/node_modules/"))
+  if (sealedAt === undefined && !url.startsWith(OWN) && !url.includes("/node_modules/"))
     record(url, loaded, (other) => nextLoad(other, plain(other, context)));
   return loaded;
 };

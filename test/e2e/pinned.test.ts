@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
-import { callOwner } from "../../src/dispatcher/owner.ts";
-import { appears } from "../testing/agent-scripts.ts";
+import { fileURLToPath } from "node:url";
 import { type Daemon, startDaemon } from "../testing/daemon.ts";
 import { makeProject, type Project, type ProjectOptions, TEST_AGENT } from "../testing/project.ts";
 
+const SOURCE = fileURLToPath(new URL("../../src", import.meta.url));
 const projects: Project[] = [];
 after(() => {
   for (const project of projects) project.remove();
@@ -67,7 +67,12 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     const marker = join(project.home, "owned");
     branch(project, "stranger", () => {
       const evil = { command: "sh", args: ["-c", `touch ${marker}`], sandbox: "none" };
-      project.config({ agents: { test: evil }, initCommands: [`touch ${marker}`], checks: [`touch ${marker}`] });
+      write(project, "claude", `#!/bin/sh\ntouch ${marker}\n`);
+      project.config({
+        agents: { test: evil, ask: { adapter: "claude", command: "./claude" } },
+        initCommands: [`touch ${marker}`],
+        checks: [`touch ${marker}`],
+      });
       write(project, "src/a.txt", "evil\n");
     });
     const daemon = await startDaemon(project);
@@ -79,6 +84,7 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     assert.equal(project.record("good").baseBranch, "main");
     assert.equal(project.git("show", "prloom/good:src/a.txt"), "a\n");
     // Nor by a command that a person types meanwhile and after it.
+    assert.match((await project.cli(["doctor"])).stdout, /agents, plugins and bridges were not tried/);
     await daemon.end();
     assert.equal((await project.cli(["status"])).code, 0);
     assert.equal((await project.cli(["merge", "good"])).code, 0);
@@ -141,7 +147,10 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
       "prloom/plugins/pen.mjs",
       `import { appendFileSync } from "node:fs"; appendFileSync("${notes}", "!");`,
     );
-    assert.match((await project.cli(["doctor"])).stdout, /another branch than at the last start is checked out/);
+    assert.match(
+      (await project.cli(["doctor"])).stdout,
+      /another branch than at the last start is checked out, and differs/,
+    );
     assert.equal((await project.cli(["poll"])).code, 1);
     assert.equal(readFileSync(notes, "utf8"), before);
   });
@@ -158,6 +167,29 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     assert.equal(project.record("gift").runs, 0);
     project.plan("own", ["one"]);
     assert.match(await settled(daemon, "own"), /in review/);
+    await daemon.end();
+  });
+
+  test("prloom itself, installed in the checkout, starts runs only with what it was", async () => {
+    const project = fresh();
+    const marker = join(project.home, "owned");
+    const shim = "vendor/prloom/src/agents/shim.ts";
+    cpSync(SOURCE, join(project.root, "vendor/prloom/src"), { recursive: true });
+    cpSync(join(SOURCE, "../package.json"), join(project.root, "vendor/prloom/package.json"));
+    symlinkSync(join(SOURCE, "../node_modules"), join(project.root, "vendor/prloom/node_modules"));
+    commit(project, "Vendor");
+    branch(project, "other", () =>
+      write(project, shim, `import "node:fs"; require("fs").writeFileSync("${marker}", "x");`),
+    );
+    const cli = join(project.root, "vendor/prloom/src/cli/main.ts");
+    const daemon = await startDaemon({ ...project, spawnCli: (args, env) => project.spawnCli(args, env, cli) });
+    project.git("checkout", "-q", "other");
+    await daemon.said(undefined, /vendor\/prloom\/src\/agents\/shim\.ts/);
+    project.plan("good", ["one"]);
+    await daemon.said("good", /shim\.ts is not what it was when the dispatcher was started/);
+    project.git("checkout", "-q", "main");
+    assert.match(await settled(daemon, "good"), /in review/);
+    assert(!existsSync(marker));
     await daemon.end();
   });
 
@@ -179,147 +211,4 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     assert(!existsSync(marker));
     await daemon.end();
   });
-});
-
-describe("prloom reload", () => {
-  test("takes over what tightens without a question, and what loosens with --yes", async () => {
-    const project = fresh({ config: { checks: ["true"] } });
-    const daemon = await startDaemon(project);
-    project.config({
-      checks: ["true", "! grep broken work.txt"],
-      limits: { attemptsPerTodo: 1, stopGrace: "200ms", maxOpenPlans: 2 },
-    });
-    const tightened = await project.cli(["reload"]);
-    assert.equal(tightened.code, 0, tightened.stderr);
-    assert.match(
-      tightened.stdout,
-      /checks .*\nlimits\.maxOpenPlans +20 +2\b[\s\S]*The dispatcher works with this from now on/,
-    );
-    project.plan("bad", ["broken"]);
-    assert.match(await settled(daemon, "bad"), /blocked:/);
-
-    project.config({ checks: [] });
-    const refused = await project.cli(["reload"]);
-    assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /checks less: checks\. \[reload-refused\]\n {2}hint: .*prloom reload --yes/);
-    project.plan("worse", ["broken"]);
-    assert.match(await settled(daemon, "worse"), /blocked:/, "nothing was taken over");
-
-    const taken = JSON.parse((await project.cli(["reload", "--yes", "--json"])).stdout);
-    assert.deepEqual([taken.taken, taken.running, taken.changes.length], [true, true, 1]);
-    project.plan("fine", ["broken"]);
-    assert.match(await settled(daemon, "fine"), /in review/);
-    assert.match((await project.cli(["reload"])).stdout, /^Nothing changes/);
-    await daemon.end();
-  });
-
-  test("takes over only what was shown", async () => {
-    const project = fresh({ config: { checks: ["true"] } });
-    const daemon = await startDaemon(project);
-    project.config({ review: "off", limits: { attemptsPerTodo: 1, stopGrace: "200ms", maxOpenPlans: 2 } });
-    const { digest } = (await callOwner(project.root, "reload", {})) as { digest: string };
-    project.config({ checks: [] });
-    await assert.rejects(callOwner(project.root, "reload", { digest }), { code: "reload-stale" });
-    const { pinned } = await project.status();
-    assert(
-      pinned?.changes.some(({ key }) => key === "checks"),
-      "the old one is in force",
-    );
-    await daemon.end();
-  });
-
-  test("without a dispatcher changes what commands work with; before the first start there is nothing to reload", async () => {
-    const project = fresh();
-    const early = await project.cli(["reload"]);
-    assert.match(early.stderr, /\[reload-refused\]\n {2}hint: `prloom start`/);
-    await project.work();
-    project.config({ limits: { attemptsPerTodo: 1, stopGrace: "200ms", maxOpenPlans: 1 } });
-    assert.match((await project.cli(["reload"])).stdout, /Taken over; no dispatcher is running/);
-    assert.deepEqual((await project.status()).pinned?.changes, []);
-  });
-});
-
-test("a start says what the last one did not permit, and where the branch differs from the base branch", async () => {
-  const project = fresh({ config: { checks: ["true"] } });
-  assert.equal((await project.work()).stderr, "");
-  branch(project, "other", () => {
-    project.config({ checks: [] });
-    write(project, "prloom/prompts/worker.md", "Do {{todo}}");
-  });
-  project.git("checkout", "-q", "other");
-  const { stderr } = await project.work();
-  assert.match(
-    stderr,
-    /^warning: this start permits what the last one did not, or checks less: .*checks: \["true"\] → \[\]/m,
-  );
-  const differs =
-    /^warning: you are on other, .* not what main has: checks: \["true"\] → \[\]; prloom\/prompts\/worker\.md$/m;
-  assert.match(stderr, differs);
-  const detached = await project.cli(["start", "--detach"]);
-  assert.match(detached.stderr, differs);
-  assert.equal((await project.cli(["stop"])).code, 0);
-  assert.equal(JSON.parse(readFileSync(join(project.authority, "pinned.json"), "utf8")).branch, "other");
-});
-
-for (const [what, spoil] of [
-  ["broken", (file: string) => writeFileSync(file, "{ nonsense")],
-  ["missing", (file: string) => rmSync(file)],
-] as const) {
-  test(`a config that is ${what} keeps nobody from reading, pausing and stopping`, async () => {
-    const project = fresh();
-    const file = join(project.root, "prloom", "config.json");
-    const good = readFileSync(file);
-    project.plan("one", ["[hang] one"]);
-    spoil(file);
-    const works = async (...args: string[]) => {
-      const { code, stderr } = await project.cli(args);
-      assert.equal(code, 0, `${args.join(" ")}: ${stderr}`);
-    };
-    const all = async () => {
-      for (const name of ["show", "events", "pause", "resume", "hide", "unhide"]) await works(name, "one");
-      await works("comment", "one", "words");
-      await works("block", "one", "because");
-      const { stdout, code } = await project.cli(["status"]);
-      assert.equal(code, 0);
-      assert.match(stdout, /^problem: prloom\/config\.json: .*(mistake|There is no prloom\/config\.json)/m);
-      assert.match((await project.cli(["doctor"])).stdout, /config\.json/);
-      assert.equal((await project.cli(["start", "--until-idle"])).code, 1);
-      await works("stop");
-    };
-    // Before the first start there is no pin to work with.
-    await all();
-    writeFileSync(file, good);
-    await project.cli(["unblock", "one"]);
-    const daemon = await startDaemon(project);
-    await daemon.said("one", /worker started/);
-    spoil(file);
-    await daemon.said(undefined, /config\.json changed and is not used/);
-    await works("pause", "one");
-    await works("logs", "one");
-    assert.equal((await project.cli(["reload", "--yes"])).code, 1);
-    await works("stop");
-    await daemon.ended;
-    await all();
-  });
-}
-
-test("a kill around the pin leaves the old one or the new one, whole", async () => {
-  const project = fresh({ config: { checks: ["true"] } });
-  const pinFile = join(project.authority, "pinned.json");
-  assert.equal((await project.work({ PRLOOM_CRASH_AT: "pin:before" })).signal, "SIGKILL");
-  assert(!existsSync(pinFile));
-  await project.work();
-  const first = readFileSync(pinFile, "utf8");
-  project.config({ checks: [] });
-  assert.equal((await project.work({ PRLOOM_CRASH_AT: "pin:before" })).signal, "SIGKILL");
-  assert.equal(readFileSync(pinFile, "utf8"), first);
-  assert.equal((await project.work({ PRLOOM_CRASH_AT: "pin:after" })).signal, "SIGKILL");
-  assert.notEqual(readFileSync(pinFile, "utf8"), first);
-  assert.deepEqual((await project.status()).pinned?.changes, []);
-  writeFileSync(pinFile, first.replace("true", "evil"));
-  const { problems } = await project.status();
-  assert.match(problems[0]?.reason ?? "", /pinned\.json cannot be used/, "one that was changed is not used");
-  assert.equal((await project.work()).code, 0, "a start makes it anew");
-  await appears(pinFile);
-  assert.deepEqual((await project.status()).problems, []);
 });

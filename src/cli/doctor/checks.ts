@@ -38,9 +38,11 @@ export async function checkEverything(call: Call): Promise<Finding[]> {
   const config = await attempt("config", findings, () => loadConfig(repo.root));
   if (config) {
     findings.push({ name: "config", state: "ok", text: "prloom/config.json is valid" });
-    findings.push(...(await checkAgents(call, config, repo.root)), ...checkBudgets(config));
-    findings.push(...checkReadable(config, call.env.HOME ?? homedir()));
-    await attempt("plugins and bridges", findings, () => modules(repo, config, findings));
+    if (await attempt("pinned", findings, () => mayRun(repo, findings))) {
+      findings.push(...(await checkAgents(call, config, repo.root)));
+      await attempt("plugins and bridges", findings, () => modules(repo, config, findings));
+    }
+    findings.push(...checkBudgets(config), ...checkReadable(config, call.env.HOME ?? homedir()));
     findings.push(...notify(call, config));
   }
   findings.push(...(await checkOtherPrograms(call, config)), ...(await checkSandbox(config)));
@@ -80,19 +82,22 @@ async function gitVersion(): Promise<Finding> {
   }
 }
 
+/** To look at somebody's branch must not run what it names: programs are asked for their versions, and modules are loaded. */
+async function mayRun(repo: Repository, findings: Finding[]): Promise<boolean> {
+  const pin = readPin(pathsOf(repo).pinFile);
+  if (!pin || pin.branch === (await currentBranch(repo))) return true;
+  if (offerOf(pin, { root: repo.root, path: process.env.PATH }).changes.length === 0) return true;
+  const text =
+    "another branch than at the last start is checked out, and differs: agents, plugins and bridges were not tried";
+  findings.push({ name: "pinned", state: "warn", text, hint: "`prloom start` takes over what is checked out." });
+  return false;
+}
+
 /** Loads them as a start does, and calls none. */
 async function modules(repo: Repository, config: Config, findings: Finding[]): Promise<void> {
   const { plugins, bridges } = allPlanModules(config);
   const count = plugins.length + bridges.length + config.globalPlugins.length + config.globalBridges.length;
   if (count === 0) return;
-  const pin = readPin(pathsOf(repo).pinFile);
-  const isOther = pin !== undefined && pin.branch !== (await currentBranch(repo));
-  if (isOther && offerOf(pin, { root: repo.root, path: process.env.PATH }).needsStart) {
-    // To look at somebody's branch must not run what is on it.
-    const text = "another branch than at the last start is checked out, and these differ: they were not loaded";
-    findings.push({ name: "plugins and bridges", state: "warn", text, hint: "`prloom start` loads them." });
-    return;
-  }
   await loadExtensions(repo.root, config, []);
   findings.push({ name: "plugins and bridges", state: "ok", text: `${count} can be loaded` });
 }
