@@ -25,14 +25,12 @@ export interface OpenOptions {
 }
 
 async function settingsFor(repo: Repository, wanted: OpenOptions["settings"]): Promise<Settings> {
-  const tree = { root: repo.root, path: process.env.PATH };
-  const { pinFile } = pathsOf(repo);
   if (wanted === "start") {
-    const { config, files } = capture(tree);
+    const { config, files } = capture({ root: repo.root, path: process.env.PATH });
     const [branch, commit] = await Promise.all([currentBranch(repo), resolveCommit(repo, "HEAD")]);
     return { config, pin: pinOf(files, { pinnedAt: isoTime(systemClock.now()), by: "start", branch, commit }) };
   }
-  const settings = settingsInForce(pinFile, tree);
+  const settings = settingsInForce(pathsOf(repo).pinFile, repo.root);
   if (settings.problem && wanted !== "if-there") throw settings.problem;
   return settings;
 }

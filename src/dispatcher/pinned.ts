@@ -1,9 +1,9 @@
 import type { ConfigChange } from "../config/compare.ts";
 import { type Config, defaultConfig } from "../config/config.ts";
-import { CONFIG_FILE } from "../config/load.ts";
+import { CONFIG_FILE, loadConfig } from "../config/load.ts";
 import { type Pin, readPin } from "../config/pin.ts";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
-import { capture, type Offer, offerOf, PROMPTS_DIR, pinnedConfig, type Tree, treeKey } from "./pinning.ts";
+import { type Offer, offerOf, PROMPTS_DIR, pinnedConfig, type Tree, treeKey } from "./pinning.ts";
 
 /** What a repository is worked on with: from the pin, or where there is none from the working tree. */
 export interface Settings {
@@ -17,10 +17,10 @@ export interface Settings {
 const NO_CONFIG: Config = { ...defaultConfig, agents: {}, stages: { default: ["none"] } };
 
 /** What counts here: the pin, else the working tree, as it would be at a first start. */
-export function settingsInForce(pinFile: string, tree: Tree): Settings {
+export function settingsInForce(pinFile: string, root: string): Settings {
   try {
     const pin = readPin(pinFile);
-    return pin ? { config: pinnedConfig(pin), pin } : { config: capture(tree).config };
+    return pin ? { config: pinnedConfig(pin), pin } : { config: loadConfig(root) };
   } catch (error) {
     if (!(error instanceof PrloomError)) throw error;
     return { config: NO_CONFIG, problem: error };

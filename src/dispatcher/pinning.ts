@@ -4,9 +4,10 @@ import { findProgram } from "../agents/find-program.ts";
 import { PROMPTS } from "../agents/prompts.ts";
 import { shimPath } from "../agents/runner.ts";
 import { type ConfigChange, compareConfigs, needsStart } from "../config/compare.ts";
-import type { AgentConfig, Config } from "../config/config.ts";
-import { CONFIG_FILE, parseConfig, readConfig } from "../config/load.ts";
+import { type AgentConfig, type Config, resolveConfig } from "../config/config.ts";
+import { CONFIG_FILE, parseConfig, problemLine, readConfig } from "../config/load.ts";
 import { digestOf, type Pin, type PinnedFile } from "../config/pin.ts";
+import { checkConfig } from "../config/problems.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { listDir, readTextIfExists } from "../kernel/files.ts";
 import { sha256 } from "../kernel/ids.ts";
@@ -28,9 +29,13 @@ export function capture(tree: Tree, known?: Pin): { config: Config; files: Pinne
   return { config, files: [...files, ...promptsIn(tree.root), ...programsOf(config, tree, known)] };
 }
 
-/** The config that was pinned. */
+/** The config that was pinned; a later version of prloom may find fault with it. */
 export function pinnedConfig(pin: Pin): Config {
-  return parseConfig(pin.files.find(({ kind }) => kind === "config")?.text ?? "", `the pinned ${CONFIG_FILE}`);
+  const checked = checkConfig(pin.files.find(({ kind }) => kind === "config")?.text ?? "");
+  if (checked.ok) return resolveConfig(checked.file);
+  const [first] = checked.problems.map((problem) => problemLine(CONFIG_FILE, problem));
+  const hint = "`prloom start` takes what is checked out instead; `prloom stop` first, if a dispatcher runs.";
+  throw new PrloomError("config-invalid", `The config of the last start cannot be used: ${first}`, hint);
 }
 
 function promptsIn(root: string): PinnedFile[] {

@@ -16,15 +16,21 @@ import { offerOf, PROMPTS_DIR, pinnedConfig, type Tree } from "./pinning.ts";
 /** What a person should know about the settings that a start takes over; none when they are the usual ones. */
 export async function startNotes(repo: Repository, config: Config, pinFile: string): Promise<string[]> {
   const before = lastPin(pinFile);
-  const notes = [before && loosenedSince(before, { root: repo.root, path: process.env.PATH })];
+  const notes = [before && loosenedSince(before.pin, { root: repo.root, path: process.env.PATH })];
   notes.push(await otherThanBase(repo, config, before));
   return notes.filter((note) => note !== undefined);
 }
 
-/** One that cannot be read is about to be replaced. */
-function lastPin(pinFile: string): Pin | undefined {
+interface LastPin {
+  readonly pin: Pin;
+  readonly config: Config;
+}
+
+/** One that cannot be used is about to be replaced. */
+function lastPin(pinFile: string): LastPin | undefined {
   try {
-    return readPin(pinFile);
+    const pin = readPin(pinFile);
+    return pin && { pin, config: pinnedConfig(pin) };
   } catch (error) {
     if (error instanceof PrloomError) return undefined;
     throw error;
@@ -38,7 +44,11 @@ function loosenedSince(pin: Pin, tree: Tree): string | undefined {
     : `this start permits what the last one did not, or checks less: ${changesLine(loosened)}`;
 }
 
-async function otherThanBase(repo: Repository, config: Config, before: Pin | undefined): Promise<string | undefined> {
+async function otherThanBase(
+  repo: Repository,
+  config: Config,
+  before: LastPin | undefined,
+): Promise<string | undefined> {
   const base = await baseOf(repo, config, before);
   const branch = await currentBranch(repo);
   if (!base || base.name === branch) return undefined;
@@ -57,9 +67,9 @@ const MOST_BYTES = 16 * 1024 ** 2;
 const withoutReturns = (text: string | undefined) => text?.replaceAll("\r\n", "\n");
 
 /** The branch that is the measure: rather what was trusted before than what this very config says. */
-async function baseOf(repo: Repository, config: Config, before: Pin | undefined) {
+async function baseOf(repo: Repository, config: Config, before: LastPin | undefined) {
   const origin = await gitAt(repo, ["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"], { allowExit: [1] });
-  const trusted = before && configOf(before)?.baseBranch;
+  const trusted = before?.config.baseBranch;
   const names = [
     trusted,
     origin.stdout.trim().replace("refs/remotes/origin/", ""),
@@ -74,16 +84,6 @@ async function baseOf(repo: Repository, config: Config, before: Pin | undefined)
     if (commit) return { name, commit };
   }
   return undefined;
-}
-
-function configOf(pin: Pin): Config | undefined {
-  try {
-    return pinnedConfig(pin);
-  } catch (error) {
-    // An older prloom took it.
-    if (error instanceof PrloomError) return undefined;
-    throw error;
-  }
 }
 
 async function pathsToCompare(repo: Repository, config: Config, commit: string): Promise<Set<string>> {
