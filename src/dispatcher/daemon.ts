@@ -1,4 +1,5 @@
 import { rmSync } from "node:fs";
+import { sealModules } from "../hooks/pinned-modules.ts";
 import { isoTime } from "../kernel/clock.ts";
 import { writeFileAtomic } from "../kernel/files.ts";
 import { lockLost, type OwnerLock } from "../kernel/owner-lock.ts";
@@ -36,6 +37,7 @@ export async function runDispatcher(options: DispatchOptions): Promise<{ reasons
   try {
     return await dispatch(loom, lock, options);
   } finally {
+    sealModules(undefined);
     if (lock.held()) leaveCaches(loom);
     loom.close();
     lock.release();

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { probeSandbox } from "../agents/sandbox/probe.ts";
 import { localBridge } from "../bridges/local/bridge.ts";
 import { notifyBridge } from "../bridges/notify/bridge.ts";
-import { sealModules } from "../hooks/pinned-modules.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
 import { describeThrown } from "../hooks/thrown.ts";
 import { loadExtensions, withHook } from "./extensions.ts";
@@ -43,7 +42,6 @@ export async function startExtensions(loom: Loom): Promise<void> {
       clock: loom.clock,
     }),
   ];
-  sealModules(undefined);
   loom.extensions = await loadExtensions(loom.repo.root, loom.config, builtin);
   keepPin(loom);
   const plugins = withHook(loom.extensions.globalPlugins, "onStartup");

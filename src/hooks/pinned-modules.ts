@@ -20,7 +20,7 @@ let sealedAt: number | undefined;
 
 /**
  * From this time on a file is loaded as it was then: a module that was named until now from memory, any other only if it
- * did not change since. Without a time everything is loaded, which is for whoever starts.
+ * did not change since. Without a time everything is loaded: no dispatcher runs here.
  */
 export function sealModules(at: number | undefined): void {
   sealedAt = at;
