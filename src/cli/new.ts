@@ -8,8 +8,8 @@ import { branchExists, ensureIgnored, openRepository, type Repository } from "..
 import { git } from "../git/run.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { ensureDir, existsNoFollow, listDir } from "../kernel/files.ts";
+import { requireReadable } from "../plan/edit.ts";
 import { freeId, isValidPlanId, planIdFor } from "../plan/identity.ts";
-import { parsePlan } from "../plan/markdown.ts";
 import { type InboxMeta, parseSourceKey } from "../plan/record.ts";
 import { createFile } from "./create-file.ts";
 import type { Call } from "./output.ts";
@@ -41,7 +41,7 @@ export async function newPlan(call: Call, title: string, options: NewOptions): P
   const paths = pathsOf(repo);
   ensureDir(paths.inbox);
   ensureIgnored(repo);
-  const doc = parsePlan(text);
+  const doc = requireReadable(text);
   const warnings = unknownDependencies(paths, [...(options.dependsOn ?? []), ...doc.dependsOn]);
   const id = place(paths, { wanted: options.id, title: doc.title ?? title, text, meta: metaOf(options) });
   const file = inboxOf(paths, id).text;

@@ -36,6 +36,11 @@ function fixConfigHint(id: string): string {
   return `Fix it in prloom/config.json or in the plan's metadata, then run \`prloom unblock ${id}\`.`;
 }
 
+function tooLarge(id: string, reason: string): Step {
+  const hint = `Shorten it with \`prloom edit ${id}\`, or split it into several plans; then run \`prloom unblock ${id}\`.`;
+  return { kind: "block", reason, hint };
+}
+
 function decideDone(view: PlanView, now: number): Step {
   if (!view.record.worktreeReady) return waits("done");
   const finished = Date.parse(view.record.finishedAt ?? view.record.updatedAt);
@@ -50,6 +55,7 @@ function decideInbox(view: PlanView): Step {
   if (record.paused) return waits("paused");
   // A record without text is unfinished: somebody is about to write it.
   if (!view.doc) return waits("no plan text yet");
+  if (view.doc.tooLarge !== undefined) return tooLarge(record.id, view.doc.tooLarge);
   if (dependencies.kind === "failed") {
     return {
       kind: "block",
@@ -57,9 +63,15 @@ function decideInbox(view: PlanView): Step {
       hint: `Change \`dependsOn\` in prloom/.local/inbox/${record.id}.json or \`## Depends on\` in the plan, then run \`prloom unblock ${record.id}\`.`,
     };
   }
-  if (dependencies.kind === "waiting") return waits(`${dependencies.for.join(", ")} must be merged first`);
+  if (dependencies.kind === "waiting") return waits(`${listed(dependencies.for)} must be merged first`);
   if (!view.slots.open) return { kind: "wait", why: "waits for a place (limits.maxOpenPlans)", slot: "open" };
   return { kind: "activate" };
+}
+
+/** A sentence has room for a few. */
+function listed(names: readonly string[]): string {
+  const more = names.length - 5;
+  return names.slice(0, 5).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 function decideOpen(view: PlanView): Step {
@@ -79,6 +91,7 @@ function decideOpen(view: PlanView): Step {
       hint: `Write it again with \`prloom edit ${record.id} --file plan.md\`, then run \`prloom unblock ${record.id}\`.`,
     };
   }
+  if (view.doc.tooLarge !== undefined) return tooLarge(record.id, view.doc.tooLarge);
   if (view.change === "merged" || view.change === "closed") {
     if (!record.current && !record.side) return { kind: "end-plan", outcome: view.change };
   }

@@ -1,5 +1,5 @@
 import { PrloomError } from "../kernel/errors.ts";
-import { beforeIndent, blocksOf, linesOf, nextLine, startOf } from "./blocks.ts";
+import { beforeIndent, blocksOf, linesOf, nextLine } from "./blocks.ts";
 import {
   asTheyAre,
   commentName,
@@ -22,6 +22,7 @@ import {
   type Todo,
 } from "./markdown.ts";
 import { contentColumn, MARKS, type TodoState } from "./todo.ts";
+import { visibleText } from "./visible.ts";
 
 /** A TODO that somebody's words asked for. */
 export interface NewTodo {
@@ -42,9 +43,21 @@ export function setTodoState(text: string, todoId: string, state: TodoState): st
   return text.slice(0, todo.markerOffset) + MARKS[state] + text.slice(todo.markerOffset + 1);
 }
 
+/** The text with every ticked TODO open again. */
+export function reopenDone(text: string): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { state, markerOffset } of parsePlan(text).todos) {
+    if (state !== "done") continue;
+    pieces.push(text.slice(from, markerOffset), MARKS.open);
+    from = markerOffset + 1;
+  }
+  return pieces.join("") + text.slice(from);
+}
+
 /** Adds TODOs at the end of the last TODO section, each with where it came from; one that is there already is not added. */
 export function appendTodos(text: string, todos: readonly NewTodo[]): string {
-  const before = parsePlan(text);
+  const before = requireReadable(text);
   const present = withoutLogs(text, before);
   const fresh = new Map<string, NewTodo>();
   for (const todo of todos) {
@@ -65,7 +78,7 @@ export function appendTodos(text: string, todos: readonly NewTodo[]): string {
       const tail = rank === 0 ? [] : ["", "<!-- end of the TODOs -->"];
       const gaps = { before: section === undefined || !bullets.continues, after: true };
       const result = insertLines(text, place, [...head, ...lines, ...tail], gaps);
-      const after = parsePlan(result);
+      const after = requireReadable(result);
       const open = new Set(after.todos.flatMap((todo) => (todo.state === "open" ? [todo.text] : [])));
       const added = after.todos.length === count && wanted.every((line) => open.has(line));
       if (added && keepsTodos(before, after) && sameStructure(before, after, "TODO")) return result;
@@ -91,9 +104,9 @@ export function appendEncoded(
   lines: readonly string[],
   encodings: readonly Encoding[],
 ): string {
-  const whole = lines.flatMap(linesOf);
+  const whole = lines.flatMap(linesOf).map(visibleText);
   if (whole.every((line) => line.trim() === "")) return text;
-  const before = parsePlan(text);
+  const before = requireReadable(text);
   const section = findSection(before, heading);
   const empty = section === undefined || contentEnd(text, section) === section.bodyStart;
   for (const place of placesFor(text, section)) {
@@ -104,7 +117,7 @@ export function appendEncoded(
         before: empty || written[0]?.startsWith(">") === true,
         after: true,
       });
-      if (sameStructure(before, parsePlan(result), heading)) return result;
+      if (sameStructure(before, requireReadable(result), heading)) return result;
     }
   }
   throw unfit(`Nothing can be added to "## ${heading}" of this plan`);
@@ -112,8 +125,8 @@ export function appendEncoded(
 
 /** The text with `## Title` at its start, unless it has a title. */
 export function ensureTitle(text: string, title: string): string {
-  const line = title.replace(/\s+/g, " ").trim();
-  const before = parsePlan(text);
+  const line = visibleText(title.replace(/\s+/g, " ").trim());
+  const before = requireReadable(text);
   if (before.title !== undefined || line === "") return text;
   const start = text.startsWith("\uFEFF") ? 1 : 0;
   for (const written of [line, `\\${line}`]) {
@@ -126,7 +139,7 @@ export function ensureTitle(text: string, title: string): string {
 
 /** Adds indented lines below a TODO, once per marker. */
 export function addTodoContext(text: string, todoId: string, lines: readonly string[], marker: string): string {
-  const before = parsePlan(text);
+  const before = requireReadable(text);
   const todo = todoById(before, todoId);
   const comment = `<!-- ${commentName(marker)} -->`;
   if (text.slice(todo.start, todo.end).includes(comment)) return text;
@@ -136,7 +149,7 @@ export function addTodoContext(text: string, todoId: string, lines: readonly str
   for (const encode of [asTheyAre, quoted]) {
     const written = [...encode(safe), comment].map((line) => (line === "" ? "" : indent + line));
     const result = insertLines(text, at, written, { before: todo.context !== "", after: false });
-    const after = parsePlan(result);
+    const after = requireReadable(result);
     const same = after.todos.length === before.todos.length && keepsTodos(before, after, todoId);
     if (same && sameStructure(before, after, "TODO")) return result;
   }
@@ -172,6 +185,14 @@ function keepsTodos(before: PlanDoc, after: PlanDoc, grown?: string): boolean {
   });
 }
 
+/** What the text says, unless it is larger than a plan may be. */
+export function requireReadable(text: string): PlanDoc {
+  const doc = parsePlan(text);
+  if (doc.tooLarge === undefined) return doc;
+  const hint = "Shorten it with `prloom edit <plan>`, or split it into several plans.";
+  throw new PrloomError("plan-invalid", doc.tooLarge, hint);
+}
+
 function unfit(what: string): PrloomError {
   return new PrloomError(
     "plan-invalid",
@@ -195,15 +216,15 @@ function withoutLogs(text: string, doc: PlanDoc): string {
 /** Where lines may go, the best place first. The later ones help when something at the end is never closed. */
 function placesFor(text: string, section: Section | undefined): number[] {
   if (section) return [contentEnd(text, section), section.bodyStart];
-  const blocks = blocksOf(text);
-  const last = blocks.nodes.at(-1);
-  return [text.length, last ? beforeIndent(text, startOf(last, blocks)) : blocks.shift, blocks.shift];
+  const start = text.startsWith("\uFEFF") ? 1 : 0;
+  const last = blocksOf(text).at(-1);
+  return [text.length, last ? beforeIndent(text, last.start) : start, start];
 }
 
 const LEADING_MARKER = /^(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xXbB]\](?:\s+|$))?|\[[ xXbB]\](?:\s+|$))/;
 
 function todoLine(todo: NewTodo): string {
-  let words = withoutComments(todo.text.replace(/\s+/g, " ").trim());
+  let words = withoutComments(visibleText(todo.text).replace(/\s+/g, " ").trim());
   while (LEADING_MARKER.test(words)) words = words.replace(LEADING_MARKER, "");
   const from = `<!-- from ${commentName(todo.eventId)} by ${commentName(todo.author)} -->`;
   return `${words || "(no text was given)"} ${from}`;

@@ -1,5 +1,5 @@
-import { beforeIndent, dedentLine, indentOf, lineEnd, linesOf, nextLine } from "./blocks.ts";
-import { type Gaps, insertLines } from "./inert.ts";
+import { beforeIndent, dedentLine, indentOf, lineEnd, linesOf, newlineOf, nextLine } from "./blocks.ts";
+import { type Gaps, glueAt, startsBlank } from "./inert.ts";
 import type { PlanDoc, Todo } from "./markdown.ts";
 import { contentColumn, MARKS, type TodoState } from "./todo.ts";
 
@@ -107,7 +107,8 @@ function mergeTodo({ current, incoming, todo, old, was }: OneTodo): { edits: Edi
     const edit = { at: beforeIndent(incoming.text, todo.start), to: todo.end, text: lines.join("\n") };
     return { edits: [edit], expected: { text: old.text, state, context: old.context } };
   }
-  const said = old ? commentBlocks(old.context).filter(({ marker }) => !todo.context.includes(marker)) : [];
+  const known = new Set(todo.context.match(/<!-- \S+ -->/g));
+  const said = old ? commentBlocks(old.context).filter(({ marker }) => !known.has(marker)) : [];
   const edits: Edit[] = [];
   if (state !== todo.state) edits.push({ at: from, to: from + 1, text: MARKS[state] });
   if (text !== todo.text) {
@@ -138,12 +139,23 @@ export function todoSource(text: string, todo: Todo, neighbour: string | undefin
 /** All changes at once. What is put in at the same place keeps the order of the list. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   const backwards = [...edits.entries()].sort(([i, a], [j, b]) => b.at - a.at || j - i);
-  let result = text;
+  // From the end, piece by piece: putting the text together anew for each would cost edits times length.
+  const pieces: string[] = [];
+  let from = text.length;
   for (const [, edit] of backwards) {
-    if ("lines" in edit) result = insertLines(result, edit.at, edit.lines, edit.gaps);
-    else result = result.slice(0, edit.at) + edit.text + result.slice(edit.to);
+    pieces.push(text.slice(edit.to, from));
+    pieces.push("lines" in edit ? inserted(text, edit, pieces) : edit.text);
+    from = edit.at;
   }
-  return result;
+  pieces.push(text.slice(0, from));
+  return pieces.reverse().join("");
+}
+
+function inserted(text: string, edit: Extract<Edit, { lines: unknown }>, behind: readonly string[]): string {
+  const newline = newlineOf(text);
+  const next = behind.findLast((piece) => /[^ \t]/.test(piece));
+  const gap = edit.gaps.after && next !== undefined && !startsBlank(next) ? newline : "";
+  return glueAt(text, edit.at, edit.gaps) + edit.lines.map((line) => line + newline).join("") + gap;
 }
 
 /** Triage says where a TODO came from; only such a one may be absent outside. */

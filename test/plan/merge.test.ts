@@ -135,7 +135,9 @@ test("a title is reworded where it stands, and only there", () => {
     "## Title\r\n\r\nNew one\r\n\r\n## TODO\r\n",
   );
   assert.equal(retitled("## Title\n\nOld\n", "# hash"), "## Title\n\n\\# hash\n");
-  assert.equal(retitled("# Old\n", "New"), "# Old\n");
+  assert.equal(retitled("# Old\n\n## TODO\n", "New"), "# New\n\n## TODO\n");
+  assert.equal(retitled("Intro\n\nOld\nname\n===\n", "New"), "Intro\n\nNew\n===\n");
+  assert.equal(retitled("# Old #\n# Other\n", "New # 2"), "# New # 2 #\n# Other\n");
   assert.equal(retitled("words\n", "New"), "words\n");
 });
 

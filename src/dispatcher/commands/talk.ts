@@ -146,6 +146,9 @@ export function editPlan(
       "The new text is empty.",
       `Nothing was changed. \`prloom delete ${id}\` removes a plan.`,
     );
+  const { tooLarge, problems } = parsePlan(edit.text);
+  if (tooLarge !== undefined)
+    throw new PrloomError("plan-invalid", tooLarge, "Nothing was changed. Shorten it, or split it into several plans.");
   if (edit.text !== now) loom.texts.write(textPath(loom, record), edit.text);
-  return { problems: parsePlan(edit.text).problems };
+  return { problems };
 }

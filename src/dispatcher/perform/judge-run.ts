@@ -99,7 +99,8 @@ function tooManyDeletions(
 function notTicked(run: RunEvidence): string {
   const tail = run.outputTail.trim();
   const output = tail === "" ? "It printed nothing." : `The end of its output:\n${tail}`;
-  return `The TODO is not ticked in the plan copy (${howItEnded(run.exit)}).\n${output}`;
+  const why = run.claims.unread ?? "The TODO is not ticked in the plan copy";
+  return `${why.replace(/\.$/, "")} (${howItEnded(run.exit)}).\n${output}`;
 }
 
 function howItEnded(exit: RunExit | undefined): string {

@@ -10,9 +10,10 @@ import { rebaseOnto } from "../../git/rebase.ts";
 import { resolveCommit } from "../../git/repository.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextNoFollow } from "../../kernel/files.ts";
-import { appendTodos, setTodoState } from "../../plan/edit.ts";
+import { appendTodos, reopenDone } from "../../plan/edit.ts";
 import { parsePlan } from "../../plan/markdown.ts";
 import type { PlanRecord, SideRun } from "../../plan/record.ts";
+import { visibleText } from "../../plan/visible.ts";
 import { blockPlan, type Loom, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
 import { homeOf, REVIEW_RESULT, RUN_COPY, TRIAGE_RESULT } from "../paths.ts";
@@ -103,18 +104,18 @@ function otherWay(stage: SideRun["stage"]): string {
   return stage === "reviewer" ? ' (with `"review": "off"` in prloom/config.json: without a review)' : "";
 }
 
-/** Parsing more would hold up everybody else. */
+/** A design is written to be read by agents, whole, in every prompt. */
 const MOST_DESIGN = 256 * 1024;
 
 function takeDesign(loom: Loom, record: PlanRecord, left: string | undefined): string | undefined {
   if (left === undefined) return "The designer left no plan copy.";
   if (left.length > MOST_DESIGN) return `The designer's plan is longer than ${MOST_DESIGN / 1024} KB.`;
-  const { todos } = parsePlan(left);
+  const design = visibleText(left);
+  const { todos, tooLarge } = parsePlan(design);
+  if (tooLarge !== undefined) return `The designer's plan cannot be used. ${tooLarge}`;
   if (todos.length === 0) return "The designer's plan has no `- [ ]` items under `## TODO`.";
   // Nothing is done yet, whatever the designer ticked.
-  const done = todos.filter((todo) => todo.state === "done");
-  const text = done.reduce((draft, todo) => setTodoState(draft, todo.id, "open"), left);
-  loom.texts.write(textPath(loom, record), text);
+  loom.texts.write(textPath(loom, record), reopenDone(design));
   crashPoint("design:written");
   updateRecord(loom, record.id, (now) => ({
     ...withoutSessions(now, ["designer"]),
