@@ -179,7 +179,8 @@ function stopSignal(signal: AbortSignal): PromiseWithResolvers<void> {
 /** What the next start and every `prloom status` read instead of the plans, those included that nobody touched today. */
 function leaveCaches(loom: OwnedLoom): void {
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
-    if (!record.deleted) loom.texts.facts(textPath(loom, record), record.id);
+    if (record.deleted || loom.stalls.isHeld(record.id)) continue;
+    loom.watch.about(record.id, "reading its text", () => loom.texts.facts(textPath(loom, record), record.id));
   }
   loom.saveCaches();
 }

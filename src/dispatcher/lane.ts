@@ -72,7 +72,9 @@ export class Lane {
     this.#dirty = true;
     if (this.#running) return;
     this.#clearTimer();
-    this.#running = this.#run().finally(() => {
+    const { loom, planId } = this.#options;
+    const run = (): Promise<void> => this.#run();
+    this.#running = loom.watch.about(planId, "handling events", run).finally(() => {
       this.#running = undefined;
       if (this.#dirty) this.wake();
       else this.#options.onPass();

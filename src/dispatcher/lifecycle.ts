@@ -44,7 +44,7 @@ export function createLifecycle(loom: Loom, bus: Bus): Lifecycle {
   let isRecorded = false;
   const guarded = <T>(planId: string, act: () => T): T | undefined => {
     try {
-      const result = act();
+      const result = loom.watch.about(planId, "telling what became of it", act);
       failures.delete(planId);
       return result;
     } catch (error) {
@@ -97,6 +97,7 @@ export function createLifecycle(loom: Loom, bus: Bus): Lifecycle {
 function plan(loom: Loom, planId: string): Planned | undefined {
   const record = loom.store.byId(planId);
   if (!record || isOver(record.observed) || (record.deleted && !record.observed)) return undefined;
+  if (loom.stalls.isHeld(planId)) return undefined;
   const next = nextLifecycleEvent(record, factsOf(loom, record));
   return next && { record, next };
 }

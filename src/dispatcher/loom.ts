@@ -28,10 +28,13 @@ import { bridgeHostOf, hookHostOf, storesOf } from "./hosts.ts";
 import { type Inbox, openInbox } from "./inbox.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { liveConfig } from "./live-config.ts";
-import { homeOf, type Paths } from "./paths.ts";
+import { homeOf, inboxOf, type Paths } from "./paths.ts";
 import type { PollReport } from "./polling.ts";
+import { openStalls, type Stalls } from "./stalls.ts";
+import { statKey } from "./stat-key.ts";
 import { openTexts, type Texts } from "./texts.ts";
 import type { Watchdog } from "./watchdog.ts";
+import { UNWATCHED } from "./watched-work.ts";
 
 /** Something worth telling a person who watches. */
 export interface Progress {
@@ -83,8 +86,10 @@ export interface Loom {
   readonly planStops: Map<string, AbortController>;
   /** Upserts (action ids) that wait until a plan is between two runs. */
   readonly upsertsWaiting: Map<string, Set<string>>;
-  /** Told which call of a hook or bridge is under way; the watchdog names it. */
-  watch: Pick<Watchdog, "entering" | "left">;
+  /** Told what is under way, and for which plan; the watchdog names it. */
+  watch: Omit<Watchdog, "stop">;
+  /** Plans that blocked the dispatcher. */
+  readonly stalls: Stalls;
   bus(planId: string): Bus;
   globalBus(): Bus;
   lifecycle(): Lifecycle;
@@ -144,10 +149,13 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
   const buses = openBuses({ paths, log, clock, stores, readOnly, limits: () => config.now().bus });
   let listener: Listener | undefined;
   let lifecycle: Lifecycle | undefined;
+  const store = createFilePlanStore({ plansDir: paths.plans, clock });
+  const identityOf = (id: string): string => store.byId(id)?.uid ?? statKey(inboxOf(paths, id).text) ?? "";
   const loom = {
     ...options,
     log,
-    store: createFilePlanStore({ plansDir: paths.plans, clock }),
+    store,
+    stalls: openStalls(paths.stallsFile, identityOf),
     inbox: openInbox(paths.inbox, paths.inboxCacheFile),
     texts: openTexts(paths.cacheFile),
     forge: localForge({ fileOf: (planId) => homeOf(paths, planId).changeRequest, clock }),
@@ -220,7 +228,7 @@ function nothingUnderWay({ paths, clock, readOnly }: LoomOptions) {
     stop: new AbortController(),
     extensions: NO_EXTENSIONS,
     circuits: createCircuits(),
-    watch: { entering: (label: string) => ({ label }), left: () => undefined },
+    watch: UNWATCHED,
     poll: undefined,
   };
 }

@@ -130,9 +130,11 @@ const UNANSWERED_LIMIT = 100;
 function dependencies(loom: Loom, record: PlanRecord, text: PlanText | undefined): Dependencies {
   const names = text ? dependenciesOf(record.metadata, text.doc) : [];
   const waiting: string[] = [];
+  // What does not lead back for one name does not for the next: each plan is asked once.
+  const seen = new Set<string>();
   for (const name of names) {
     const other = findDependency(loom, name);
-    const circle = other && circleTo(loom, other, record.id);
+    const circle = other && circleTo(loom, other, record.id, seen);
     if (circle) return { kind: "failed", reason: `It depends on itself: ${[record.id, ...circle].join(" → ")}.` };
     if (!other) waiting.push(`${name} (no such plan yet)`);
     else if (other.deleted) return { kind: "failed", reason: `It depends on ${name}, which was deleted.` };
@@ -143,11 +145,11 @@ function dependencies(loom: Loom, record: PlanRecord, text: PlanText | undefined
 }
 
 /** The way from a plan back to `target` over what waits for what; undefined when there is none. */
-function circleTo(loom: Loom, from: PlanRecord, target: string, seen = new Set<string>()): string[] | undefined {
+function circleTo(loom: Loom, from: PlanRecord, target: string, seen: Set<string>): string[] | undefined {
   if (from.id === target) return [target];
   if (seen.has(from.id) || from.outcome === "merged") return undefined;
   seen.add(from.id);
-  const text = planText(loom, from);
+  const text = loom.stalls.isHeld(from.id) ? undefined : planText(loom, from);
   for (const name of text ? dependenciesOf(from.metadata, text.doc) : []) {
     const next = findDependency(loom, name);
     const way = next && circleTo(loom, next, target, seen);

@@ -16,6 +16,7 @@ export interface Paths {
   readonly daemonFile: string;
   readonly cacheFile: string;
   readonly inboxCacheFile: string;
+  readonly stallsFile: string;
   readonly local: string;
   readonly inbox: string;
   readonly worktrees: string;
@@ -35,6 +36,7 @@ export function pathsOf(repo: { root: string; commonDir: string }, worktreesDir 
     lock: join(authority, "daemon.lock"),
     daemonFile: join(authority, "daemon.json"),
     cacheFile: join(authority, "text-cache.json"),
+    stallsFile: join(authority, "stalls.json"),
     inboxCacheFile: join(authority, "inbox-cache.json"),
     local,
     inbox: join(local, "inbox"),

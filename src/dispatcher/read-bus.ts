@@ -9,7 +9,8 @@ import { type FailingBridge, healthFile } from "./health.ts";
 import type { InboxProblem } from "./inbox.ts";
 import type { Loom } from "./loom.ts";
 import { hasBus } from "./paths.ts";
-import { readNote } from "./watchdog.ts";
+import { stallWords } from "./stalls.ts";
+import { blockerOf, readNote } from "./watchdog.ts";
 
 /** A record that one handler gave up, and whose bus it lies on. Times are ISO, as in all that programs read. */
 export interface FoundLetter {
@@ -138,7 +139,7 @@ export function watchdogProblem(loom: Loom): InboxProblem[] {
   const file = join(loom.paths.authority, "watchdog.json");
   const note = readNote(file);
   if (!note) return [];
-  const what = note.label === "" ? "something" : note.label;
+  const what = blockerOf(note);
   const seconds = Math.round(note.blockedMs / 1000);
   return [
     {
@@ -147,4 +148,10 @@ export function watchdogProblem(loom: Loom): InboxProblem[] {
       hint: "Mend it: a plugin or bridge must not work for long without an await. `prloom start` goes on.",
     },
   ];
+}
+
+/** Drafts that blocked the dispatcher before they became plans; a plan is shown blocked itself. */
+export function stallProblems(loom: Loom): InboxProblem[] {
+  const drafts = [...loom.stalls.held()].filter(([planId]) => !loom.store.byId(planId));
+  return drafts.map(([planId, stall]) => ({ file: `${planId}.md`, ...stallWords(planId, stall) }));
 }

@@ -20,7 +20,15 @@ import { liveDaemon } from "./owner.ts";
 import { homeOf } from "./paths.ts";
 import { type PlanActivity, readActivity } from "./read-activity.ts";
 import { type AgentsReport, knownProbe, type Probe, readAgents } from "./read-agents.ts";
-import { type BusReport, failingBridges, type PlanBus, planBus, readBuses, watchdogProblem } from "./read-bus.ts";
+import {
+  type BusReport,
+  failingBridges,
+  type PlanBus,
+  planBus,
+  readBuses,
+  stallProblems,
+  watchdogProblem,
+} from "./read-bus.ts";
 import { type RunSummary, type RunTotals, readRuns, readTotals } from "./read-runs.ts";
 
 export { type RunSummary, readRuns };
@@ -59,7 +67,7 @@ export async function readStatus(loom: Loom): Promise<StatusReport> {
     ...readBuses(loom, buses),
     bridges: { failing: daemon ? failingBridges(loom) : [] },
     daemon: daemon ? { running: true, pid: daemon.pid, startedAt: daemon.startedAt } : { running: false },
-    problems: [...scan.problems, ...taken, ...unreadable, ...broken, ...watchdogProblem(loom)],
+    problems: [...scan.problems, ...taken, ...unreadable, ...broken, ...watchdogProblem(loom), ...stallProblems(loom)],
   };
 }
 

@@ -81,7 +81,7 @@ export class Scheduler {
 
   /** "Look at this plan again." Carries no data, costs nothing if the plan is being looked at already. */
   wake(id: string): void {
-    if (this.#loom.stopping) return;
+    if (this.#loom.stopping || this.#loom.stalls.isHeld(id)) return;
     const place = this.#placeOf(id);
     place.dirty = true;
     if (place.looping) return;
@@ -175,7 +175,7 @@ export class Scheduler {
       const record = this.#loom.store.byId(place.id);
       if (!record) return;
       try {
-        await this.#look(place, record);
+        await this.#loom.watch.about(place.id, "looking at it", () => this.#look(place, record));
       } catch (error) {
         // Whatever it was, it is this plan's: the others go on.
         this.#failed(place, error, "looking at it");
@@ -224,7 +224,7 @@ export class Scheduler {
     if (step.kind === "start-run") this.#starting.add(place.id);
     if (step.kind !== "call-plugins") this.#loom.stepping.add(place.id);
     try {
-      await perform(this.#loom, view, step);
+      await this.#loom.watch.about(place.id, step.kind, () => perform(this.#loom, view, step));
       place.failures = 0;
       place.retryAt = undefined;
     } catch (error) {

@@ -32,6 +32,7 @@ export class Scopes {
   /** There may be something new on the global bus, or on a plan's. */
   wake(planId?: string): void {
     if (planId === undefined) this.#global.wake();
+    else if (this.#loom.stalls.isHeld(planId)) return;
     else if (this.#plans.has(planId) || hasBus(this.#loom, planId)) this.#laneOf(planId).wake();
   }
 

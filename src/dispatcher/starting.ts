@@ -5,12 +5,14 @@ import { localBridge } from "../bridges/local/bridge.ts";
 import { notifyBridge } from "../bridges/notify/bridge.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
 import { describeThrown } from "../hooks/thrown.ts";
+import { crashPoint } from "../kernel/crash-point.ts";
 import { loadExtensions, withHook } from "./extensions.ts";
 import { closeForBridge, mergeForBridge } from "./forge-actions.ts";
 import { healthFile } from "./health.ts";
-import { hookScopeGlobal, type Loom } from "./loom.ts";
+import { blockPlan, hookScopeGlobal, type Loom } from "./loom.ts";
 import { coreBridge } from "./routing.ts";
-import { clearNote, readNote, startWatchdog, type Watchdog } from "./watchdog.ts";
+import { stallWords } from "./stalls.ts";
+import { blockerOf, clearNote, readNote, startWatchdog, type Watchdog } from "./watchdog.ts";
 
 /** Writes down how agents are enclosed on this machine, for `prloom status`; nothing waits for that. */
 export async function tellEnclosure(loom: Loom): Promise<void> {
@@ -83,12 +85,19 @@ export function startOnWatch(loom: Loom): Watchdog {
   const note = readNote(noteFile);
   if (note) {
     const seconds = Math.round(note.blockedMs / 1000);
-    const text = `the last dispatcher was ended by its watchdog: ${note.label || "something"} blocked it for ${seconds} s`;
+    const text = `the last dispatcher was ended by its watchdog: ${blockerOf(note)} blocked it for ${seconds} s`;
     loom.report({ level: "bad", text });
     const [, bridge] = /^poll:(.+)$/.exec(note.label) ?? [];
     // Polls are not counted, so it would end every dispatcher.
     if (bridge !== undefined) loom.health.blocked(bridge);
+    else loom.stalls.count(note);
+    crashPoint("watchdog:counted");
     clearNote(noteFile);
+  }
+  for (const [planId, stall] of loom.stalls.held()) {
+    const record = loom.store.byId(planId);
+    if (record && !record.deleted && !record.blocked)
+      blockPlan(loom, planId, { ...stallWords(planId, stall), cause: "step" });
   }
   // What an earlier dispatcher knew about its bridges is no longer true.
   rmSync(healthFile(loom.paths), { force: true });
