@@ -244,6 +244,16 @@ const slowPlugin: Scenario = async (project, point) => {
   return talk(project, point);
 };
 
+/** The dispatcher before was ended by its watchdog, while it was at the first plan. */
+const noted: Scenario = async (project, point) => {
+  const plans = twoPlans(project);
+  const note = { schemaVersion: 1, at: new Date().toISOString(), label: "verify", plan: "first", blockedMs: 30_000 };
+  mkdirSync(project.authority, { recursive: true });
+  writeFileSync(join(project.authority, "watchdog.json"), JSON.stringify(note));
+  await crash(project, point);
+  return { plans };
+};
+
 /** Points that ordinary work on two plans does not pass, and what does. A new one that is not here must be passed by it. */
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "bus.rolled": longThread,
@@ -269,6 +279,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "triage:settled": talk,
   "triage:todos": talk,
   "verify:todo-blocked": agentSaysBlocked,
+  "watchdog:counted": noted,
 };
 
 export function scenarioFor(point: CrashPoint): Scenario {
