@@ -1,3 +1,4 @@
+import { parseJson } from "../kernel/json.ts";
 /** What one line of a program that prints JSON turned out to be. */
 export type JsonLine =
   | { readonly kind: "object"; readonly value: Readonly<Record<string, unknown>> }
@@ -33,7 +34,7 @@ export function jsonLines(): (line: string) => JsonLine {
 
 function objectIn(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return typeof value === "object" && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined;

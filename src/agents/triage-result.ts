@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { parseJson } from "../kernel/json.ts";
 
 const KB = 1024;
 
@@ -36,7 +37,7 @@ const SHAPE = "It must be `{reply_markdown, todos: [{text, context?}], rebase_re
 export function parseTriageResult(text: string): ParsedTriageResult {
   let value: unknown;
   try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ""));
+    value = parseJson(text.replace(/^\uFEFF/, ""));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { ok: false, problem: `The result is not JSON: ${why}` };

@@ -1,8 +1,9 @@
 import { chmodSync, lstatSync, type Stats } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { errnoOf } from "../kernel/errors.ts";
 import { isMissing } from "../kernel/files.ts";
-import { removeTree } from "./tree.ts";
+import { removeTree } from "../kernel/remove-tree.ts";
+import { takingTurns } from "../kernel/turns.ts";
 import type { Worktree } from "./worktrees.ts";
 
 /** A path below a worktree as the system takes it; names are latin1 here, so byte for byte. */
@@ -14,7 +15,7 @@ export function bytesOf(worktree: Worktree, path: string): Buffer {
  * Folders in which these paths lie, the top ("") first, as far as they really are folders: what a link leads to belongs to
  * somebody else.
  */
-export function realFolders(worktree: Worktree, paths: Iterable<string>): string[] {
+export async function realFolders(worktree: Worktree, paths: Iterable<string>): Promise<string[]> {
   const known = new Map<string, boolean>([["", true]]);
   const isReal = (folder: string): boolean => {
     const before = known.get(folder);
@@ -24,7 +25,11 @@ export function realFolders(worktree: Worktree, paths: Iterable<string>): string
     known.set(folder, real);
     return real;
   };
-  for (const path of paths) isReal(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+  const takeTurns = takingTurns();
+  for (const path of paths) {
+    await takeTurns();
+    isReal(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+  }
   return [...known].filter(([, real]) => real).map(([folder]) => folder);
 }
 
@@ -55,27 +60,21 @@ export function kindAt(path: Buffer): EntryKind {
 /** `special`: a pipe, a socket or a device. Git cannot store it, and reading it may wait for ever. */
 export type EntryKind = "absent" | "file" | "folder" | "link" | "special";
 
-/** Removes what lies at a path, and makes the folder around it writable when it was made read-only. */
+/**
+ * Removes what lies at a path, and makes the folder around it writable when it was made read-only. Where no path leads to, that
+ * folder goes: neither git nor a person can get there.
+ */
 export async function removeEntry(path: Buffer): Promise<void> {
-  const options = { recursive: true, force: true, maxRetries: 3 };
+  const around = path.subarray(0, path.lastIndexOf("/"));
   try {
-    await rm(path, options);
+    await removeTree(path);
   } catch (error) {
     const code = errnoOf(error) ?? "";
-    if (code === "ENAMETOOLONG") return removeTree(path.toString());
-    if (!["EACCES", "EPERM", "ENOTEMPTY"].includes(code)) throw error;
-    chmodSync(path.subarray(0, path.lastIndexOf("/")), 0o755);
-    await openFolders(path);
-    await rm(path, options);
+    if (code === "ENAMETOOLONG") return removeTree(around);
+    if (!["EACCES", "EPERM"].includes(code)) throw error;
+    chmodSync(around, 0o755);
+    await removeTree(path);
   }
-}
-
-async function openFolders(path: Buffer): Promise<void> {
-  if (kindAt(path) !== "folder") return;
-  chmodSync(path, 0o700);
-  await eachEntry(path, async (entry, isDirectory) => {
-    if (isDirectory) await openFolders(entry);
-  });
 }
 
 /** Calls for each entry of a folder; one that cannot be read, for its rights or its long path, has none. */

@@ -1,5 +1,6 @@
 import { join, relative, resolve, sep } from "node:path";
 import { existsNoFollow, readTextNoFollow, writeFileAtomic } from "../kernel/files.ts";
+import { takingTurns } from "../kernel/turns.ts";
 import { bytesOf, eachEntry, entryAt, kindAt, realFolders, removeEntry } from "./folders.ts";
 import type { Worktree } from "./worktrees.ts";
 
@@ -24,7 +25,9 @@ async function removeBelow(folder: Buffer): Promise<void> {
 /** Removes `.git` in folders that have files of the tree: git looks past it, but somebody who goes there does not. */
 export async function removeStrayRepositories(worktree: Worktree, folders: readonly string[]): Promise<string[]> {
   const found: string[] = [];
+  const takeTurns = takingTurns();
   for (const folder of folders) {
+    await takeTurns();
     if (folder === "") continue;
     const { path, kind } = entryAt(worktree, folder, ".git");
     if (kind === "absent") continue;
@@ -37,7 +40,7 @@ export async function removeStrayRepositories(worktree: Worktree, folders: reado
 /** Makes a submodule's `.git` again the file that git wrote there, or removes it; says whether it was something else. */
 export async function mendSubmodules(worktree: Worktree, gitlinks: readonly string[]): Promise<boolean> {
   const folders = new Set(
-    realFolders(
+    await realFolders(
       worktree,
       gitlinks.map((path) => `${path}/.git`),
     ),

@@ -111,7 +111,7 @@ export async function resetTo(worktree: Worktree, baseSha: string, branch: strin
     await gitIn(worktree, ["clean", "--quiet", "-ffd", "-e", `/${LOCAL}`]);
   };
   await insistently(worktree, restore);
-  await removeStrayRepositories(worktree, realFolders(worktree, files));
+  await removeStrayRepositories(worktree, await realFolders(worktree, files));
   await mendSubmodules(worktree, gitlinks);
 }
 

@@ -1,4 +1,5 @@
 import { messageOf } from "../kernel/errors.ts";
+import { takingTurns } from "../kernel/turns.ts";
 import { eachEntry, entryAt, kindAt, realFolders, removeEntry } from "./folders.ts";
 import type { Worktree } from "./worktrees.ts";
 
@@ -7,7 +8,9 @@ const RULES = [".gitattributes", ".gitignore"];
 
 /** Removes pipes, sockets and devices that stand where git reads its rules: it would wait for somebody to write. */
 export async function removeUnreadableRules(worktree: Worktree, folders: readonly string[]): Promise<void> {
+  const takeTurns = takingTurns();
   for (const folder of folders) {
+    await takeTurns();
     for (const name of RULES) {
       const { path, kind } = entryAt(worktree, folder, name);
       if (kind === "special") await removeEntry(path);
@@ -20,9 +23,11 @@ export async function removeUnreadableRules(worktree: Worktree, folders: readonl
  * of attributes git goes by the index, and so by what is about to be checked out.
  */
 export async function removeRules(worktree: Worktree, files: readonly string[]): Promise<void> {
-  const folders = realFolders(worktree, files);
+  const folders = await realFolders(worktree, files);
   await removeUnreadableRules(worktree, folders);
+  const takeTurns = takingTurns();
   for (const folder of folders) {
+    await takeTurns();
     const { path, kind } = entryAt(worktree, folder, ".gitattributes");
     if (kind !== "absent") await removeEntry(path);
   }

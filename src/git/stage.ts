@@ -1,4 +1,5 @@
 import { join, posix } from "node:path";
+import { takingTurns } from "../kernel/turns.ts";
 import { bytesOf, kindAt, realFolders } from "./folders.ts";
 import { isRepositoryInstead, mendSubmodules, removeRepositories, removeStrayRepositories } from "./nested.ts";
 import { inBytes, isGitsOwn, isProtected, isWithin, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected.ts";
@@ -90,7 +91,9 @@ async function listChanges(worktree: Worktree, options: GitOptions): Promise<Lis
   }
   const result: Listing = { gone: [], changed: [], nested: [], gitlinks: [...gitlinks], folders: [] };
   const fields = splitNul(diff.stdout);
+  const takeTurns = takingTurns();
   for (let index = 0; index + 1 < fields.length; index += 2) {
+    await takeTurns();
     const path = fields[index + 1] ?? "";
     const isGone = fields[index] === "D" || !isStorable(worktree, path);
     if (isGone) result.gone.push(path);
@@ -101,7 +104,7 @@ async function listChanges(worktree: Worktree, options: GitOptions): Promise<Lis
     if (path.endsWith("/")) result.nested.push(path.slice(0, -1));
     else result.changed.push(path);
   }
-  result.folders.push(...realFolders(worktree, [...tracked, ...others]));
+  result.folders.push(...(await realFolders(worktree, [...tracked, ...others])));
   return result;
 }
 
@@ -127,7 +130,7 @@ async function treeChanges(
 
 /** Makes ordinary folders of the repositories that an agent made in a tree that will not be staged. */
 export async function dissolveRepositories(worktree: Worktree): Promise<void> {
-  await removeUnreadableRules(worktree, realFolders(worktree, await clearHidingFlags(worktree)));
+  await removeUnreadableRules(worktree, await realFolders(worktree, await clearHidingFlags(worktree)));
   await treeChanges(worktree, { encoding: "latin1" });
 }
 
@@ -145,7 +148,7 @@ async function stageNow(worktree: Worktree, target: StageTarget): Promise<Staged
   const env = { GIT_INDEX_FILE: target.indexFile };
   const options = { env, encoding: "latin1", ...(timeoutMs === undefined ? {} : { timeoutMs }) } as const;
   const before = await clearHidingFlags(worktree, target.indexFile);
-  await removeUnreadableRules(worktree, realFolders(worktree, before));
+  await removeUnreadableRules(worktree, await realFolders(worktree, before));
   await gitIn(worktree, ["read-tree", "--reset", target.from], options);
   const { changes, nested } = await treeChanges(worktree, options);
   const leaveOut = target.leaveOut.map(inBytes);

@@ -142,9 +142,13 @@ async function removeNow(repo: Repository, path: string): Promise<void> {
   const where = canonical(path);
   const holdsRepository = [repo.root, repo.commonDir].some((kept) => `${kept}${sep}`.startsWith(`${where}${sep}`));
   if (holdsRepository) throw new Error(`refusing to remove ${where}: the repository itself is there`);
-  await removeTree(where);
-  const { claimed, halfMade } = adminDirsOf(repo, where);
-  for (const dir of [...claimed, ...halfMade]) await removeTree(dir);
+  try {
+    await removeTree(where);
+  } finally {
+    // Also when the folder stays: git would go on counting it, and refuse to add others beside one that is half made.
+    const { claimed, halfMade } = adminDirsOf(repo, where);
+    for (const dir of [...claimed, ...halfMade]) await removeTree(dir);
+  }
 }
 
 export interface WorktreeRequest {

@@ -19,7 +19,7 @@ import {
 import { basename, dirname, join, sep } from "node:path";
 import { threadId } from "node:worker_threads";
 import { errnoOf, PrloomError } from "./errors.ts";
-import { MOST_AT_ONCE, removeAside, removeSome, sweepRemoved } from "./remove-aside.ts";
+import { removeAside, sweepRemoved } from "./remove-aside.ts";
 
 let temporary = 0;
 
@@ -119,7 +119,8 @@ export function existsNoFollow(path: string): boolean {
 export function ensureLink(path: string, target: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat?.isSymbolicLink() && readlinkSync(path) === target) return;
-  if (stat) rmSync(path, { recursive: true, force: true });
+  if (stat?.isDirectory()) removeAside(path, dirname(path));
+  else if (stat) unlinkSync(path);
   symlinkSync(target, path);
 }
 
@@ -162,8 +163,8 @@ function openNoFollow(path: string): number | undefined {
 
 /**
  * Removes `<root>/<relative>` and makes it anew as an empty real directory. Components that an agent replaced by links
- * or files are removed, never followed. Of a folder with very much in it the rest goes beside `root`, out of the way, and is removed
- * while everything else goes on.
+ * or files are removed, never followed. What was in it goes beside `root`, out of the way, and is removed while everything
+ * else goes on.
  */
 export function remakeDirNoFollow(root: string, relative: string): string {
   const parts = relative.split(sep);
@@ -176,7 +177,7 @@ export function remakeDirNoFollow(root: string, relative: string): string {
   }
   path = join(path, parts.at(-1) ?? "");
   sweepRemoved(dirname(root));
-  if (!removeSome(path, { left: MOST_AT_ONCE })) removeAside(path, dirname(root));
+  removeAside(path, dirname(root));
   mkdirSync(path);
   return path;
 }

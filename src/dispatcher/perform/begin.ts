@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { endSurvivors, readExit } from "../../agents/runner.ts";
 import { restoreTree } from "../../git/aside.ts";
@@ -9,6 +8,7 @@ import { resetTo, savePartial } from "../../git/reset.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
+import { removeTree } from "../../kernel/remove-tree.ts";
 import { type Todo, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { NOTHING_SPENT, overBudget } from "../availability.ts";
@@ -162,6 +162,6 @@ export async function discardWork(loom: Loom, record: PlanRecord): Promise<void>
 }
 
 /** Run folders are never reused; a folder without a request is left from a kill before the start. */
-export function clearUnstarted(runDir: string): void {
-  rmSync(runDir, { recursive: true, force: true });
+export async function clearUnstarted(runDir: string): Promise<void> {
+  await removeTree(runDir);
 }

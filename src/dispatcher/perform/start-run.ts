@@ -73,7 +73,7 @@ export async function startAgentRun(loom: Loom, record: PlanRecord, config: Plan
 }
 
 async function prepareWorktree(loom: Loom, record: PlanRecord, coming: Coming, text: PlanText): Promise<void> {
-  clearUnstarted(coming.runDir);
+  await clearUnstarted(coming.runDir);
   ensureDir(join(coming.runDir, "agent"));
   await repairGitFile(worktreeOf(loom, record));
   // Ignored files among them may be an earlier run's, and would speak to this one's program.
