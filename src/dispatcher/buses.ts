@@ -106,16 +106,17 @@ export function openBuses(options: BusesOptions): Buses {
       const bus = buses.get(planId ?? GLOBAL);
       if (!bus || (planId === undefined && unsaved < MOST_UNSAVED)) return;
       // The snapshot says "what was settled before me is in the files": so they go first.
-      stores.flush({ sync: true });
+      stores.flush({ sync: true, ...(planId === undefined ? {} : { planId }) });
       bus.save();
       if (planId === undefined) unsaved = 0;
     },
     isAtRest: (planId) => lettersAtRest(options, planId) !== undefined,
     restingLetters: (planId) => (buses.has(planId) ? undefined : lettersAtRest(options, planId)),
     saveAll(onProblem) {
-      if (!readOnly) stores.flush({ sync: true });
       for (const [plan, bus] of buses) {
         try {
+          // What cannot be written must be told again by the bus: then its snapshot stays the old one, too.
+          if (!readOnly) stores.flush({ sync: true, ...(plan === GLOBAL ? {} : { planId: plan }) });
           bus.close();
         } catch (error) {
           // The snapshot only saves time, the journals have it all: what was done must not end as a failure.

@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { isoTime } from "../kernel/clock.ts";
+import { errnoOf, PrloomError } from "../kernel/errors.ts";
 import { writeFileAtomic } from "../kernel/files.ts";
 import { lockLost, type OwnerLock } from "../kernel/owner-lock.ts";
 import { runOwnerCommand } from "./commands/table.ts";
@@ -11,7 +12,7 @@ import { daemonRunning, type OwnedLoom, openAsOwner } from "./open.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Scopes } from "./scopes.ts";
 import { outliveStrays, restoreMemory, startExtensions, startOnWatch, tellEnclosure } from "./starting.ts";
-import { endAllSurvivors } from "./survivors.ts";
+import { recoverPlans } from "./survivors.ts";
 import { createTicker, type Ticker, wakeAll } from "./ticker.ts";
 import { isBusy } from "./upsert.ts";
 import { watchDirs } from "./watching.ts";
@@ -36,9 +37,12 @@ export async function runDispatcher(options: DispatchOptions): Promise<{ reasons
   try {
     return await dispatch(loom, lock, options);
   } finally {
-    if (lock.held()) leaveCaches(loom);
-    loom.close();
-    lock.release();
+    try {
+      if (lock.held()) leaveCaches(loom);
+      loom.close();
+    } finally {
+      lock.release();
+    }
   }
 }
 
@@ -55,7 +59,7 @@ async function dispatch(
   options: DispatchOptions,
 ): Promise<{ reasons: ReadonlyMap<string, string> }> {
   const stop = stopSignal(options.signal);
-  const survivors = await endAllSurvivors(loom);
+  const survivors = await recoverPlans(loom);
   if (survivors > 0) loom.report({ level: "warn", text: `ended ${survivors} process(es) of an interrupted run` });
   restoreMemory(loom);
   const watchdog = startOnWatch(loom);
@@ -179,9 +183,18 @@ function stopSignal(signal: AbortSignal): PromiseWithResolvers<void> {
 /** What the next start and every `prloom status` read instead of the plans, those included that nobody touched today. */
 function leaveCaches(loom: OwnedLoom): void {
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
-    if (!record.deleted) loom.texts.facts(textPath(loom, record), record.id);
+    if (!record.deleted) orNothing(() => loom.texts.facts(textPath(loom, record), record.id));
   }
-  loom.saveCaches();
+  orNothing(() => loom.saveCaches());
+}
+
+/** Caches only save time: what cannot be read for them, or written, has been told where it matters. */
+function orNothing(act: () => unknown): void {
+  try {
+    act();
+  } catch (error) {
+    if (errnoOf(error) === undefined && !(error instanceof PrloomError)) throw error;
+  }
 }
 
 /** Ends agents, gracefully first; what they were at is on record, and the next start goes on there. */

@@ -11,6 +11,7 @@ const OPENED_LOOK_MS = 15_000;
 export function decide(view: PlanView, now: number): Step {
   const { record } = view;
   if (record.deleted) return { kind: "wait", why: "deleted" };
+  if (view.unrecovered) return waits("blocked");
   if (view.opened === "held") {
     const why = `a person has it open (prloom open, pid ${record.opened?.pid})`;
     return { kind: "wait", why, until: now + OPENED_LOOK_MS };

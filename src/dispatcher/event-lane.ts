@@ -50,7 +50,7 @@ export async function handlePlanEvents(loom: Loom, planId: string): Promise<void
       if (offered.waiting || bus.handlerStatus(event.id, DISPATCHER) !== "ready") passOver(bus, [event.id]);
       else takeEvent(loom, record, { event, ...(offered.handledBy === undefined ? {} : { by: offered.handledBy }) });
     }
-    commit(loom, bus);
+    commit(loom, bus, planId);
   }
 }
 
@@ -104,10 +104,10 @@ function dropStrangers(bus: Bus, id: string, handlers: ReadonlySet<string>): voi
   }
 }
 
-function commit(loom: Loom, bus: Bus): void {
+function commit(loom: Loom, bus: Bus, planId?: string): void {
   bus.sync();
   crashPoint("events:synced");
-  loom.stores.flush({ sync: false });
+  loom.stores.flush({ sync: false, ...(planId === undefined ? {} : { planId }) });
 }
 
 /** `triggers` in the config: intake without code. */

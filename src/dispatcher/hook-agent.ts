@@ -11,7 +11,7 @@ import { ensureDir, listDir, readTextIfExists, writeRunFile } from "../kernel/fi
 import { isAlive } from "../kernel/process-tree.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import { type AgentCall, PLACE_LOOK_MS, type Planned, runIn } from "./hook-agent-run.ts";
-import { blockPlan, type Loom, requireRecord } from "./loom.ts";
+import { blockPlan, type Loom, refuseUnrecovered, requireRecord } from "./loom.ts";
 import { planConfig, worktreeOf } from "./observe.ts";
 import { homeOf } from "./paths.ts";
 
@@ -19,6 +19,7 @@ import { homeOf } from "./paths.ts";
 export async function runHookAgent(loom: Loom, planId: string, call: AgentCall): Promise<string> {
   const record = requireRecord(loom, planId);
   refuseWithoutWorktree(record);
+  refuseUnrecovered(loom, planId);
   const config = planConfig(loom, record);
   if (!config.ok)
     throw new PrloomError("config-invalid", config.reason, "Mend prloom/config.json; `prloom doctor` checks it.");
@@ -103,24 +104,31 @@ async function putBack(loom: Loom, record: PlanRecord, { runDir, kept }: Interru
     loom.report({ planId: record.id, level: "warn", text: `a plugin's agent changed files; put aside in ${patch}` });
 }
 
-/** A dispatcher was killed under an agent of a plugin: what that left in the worktree is put aside now. */
+/**
+ * A dispatcher was killed under an agent of a plugin: what that left in the worktree is put aside now. Throws when it cannot be:
+ * the next TODO would be committed with it.
+ */
 export async function putBackInterrupted(loom: Loom, record: PlanRecord): Promise<void> {
   const dir = join(homeOf(loom.paths, record.id).runs, "hooks");
   for (const name of listDir(dir)) {
     const runDir = join(dir, name);
     if (!existsSync(join(runDir, KEPT))) continue;
-    try {
-      await putBackOne(loom, record, runDir);
-    } catch (error) {
-      // It is this plan's alone; the others start.
-      loom.report({ planId: record.id, level: "bad", text: `putting its worktree back failed: ${messageOf(error)}` });
-    }
+    await putBackOne(loom, record, runDir);
+  }
+}
+
+function readKept(file: string, { id, worktree }: PlanRecord): KeptTree {
+  try {
+    return keptSchema.parse(JSON.parse(readTextIfExists(file) ?? ""));
+  } catch (error) {
+    const hint = `Look whether ${worktree} has changes that nobody wants, then remove ${file}.`;
+    throw new PrloomError("recovery-failed", `${file} of ${id} cannot be read: ${messageOf(error)}`, hint, error);
   }
 }
 
 /** The branch stays where it is: since the kill a person may have committed to it, and nobody can tell whose a commit is. */
 async function putBackOne(loom: Loom, record: PlanRecord, runDir: string): Promise<void> {
-  const kept = keptSchema.parse(JSON.parse(readTextIfExists(join(runDir, KEPT)) ?? ""));
+  const kept = readKept(join(runDir, KEPT), record);
   const isThere = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) === "ok";
   if (isThere && (await branchTip(loom.repo, kept.branch)) === kept.head)
     return putBack(loom, record, { runDir, kept });

@@ -63,6 +63,8 @@ export interface Loom {
   readonly commandRuns: Map<LiveRun, string>;
   /** Runs in a row that ended without an exit though nobody stopped them, by plan id. */
   readonly stranded: Map<string, number>;
+  /** Plans whose left-overs could not be dealt with at the start: nothing is started for them. */
+  readonly unrecovered: Set<string>;
   /** Set when the dispatcher is asked to stop: no new process is started. */
   stopping: boolean;
   /** Aborted when the dispatcher is asked to stop: calls of hooks and bridges end. */
@@ -212,6 +214,7 @@ function nothingUnderWay({ paths, clock, readOnly }: LoomOptions) {
     live: new Map<string, LiveRun>(),
     commandRuns: new Map<LiveRun, string>(),
     stranded: new Map<string, number>(),
+    unrecovered: new Set<string>(),
     hookAgents: new Map<string, number>(),
     stepping: new Set<string>(),
     planStops: new Map<string, AbortController>(),
@@ -250,6 +253,13 @@ export function requireRecord(loom: Loom, id: string): PlanRecord {
   throw new PrloomError("plan-not-found", `There is no plan "${id}".`, "`prloom status` lists all plans.");
 }
 
+/** Throws while processes of an earlier run may be alive: nobody else gets into that worktree. */
+export function refuseUnrecovered(loom: Loom, id: string): void {
+  if (!loom.unrecovered.has(id)) return;
+  const hint = `\`prloom unblock ${id}\` tries again; \`prloom show ${id}\` tells what failed.`;
+  throw new PrloomError("recovery-failed", `What an interrupted run of ${id} left could not be dealt with.`, hint);
+}
+
 /**
  * The one setter of a record. Reading, changing and writing happen without a pause in between, so what a command wrote
  * is never overwritten by a step that looked earlier.
@@ -274,7 +284,7 @@ export function changeStatus(loom: Loom, id: string, event: PlanEvent, also: Par
 export interface Block {
   readonly reason: string;
   readonly hint: string;
-  readonly cause: "inbox" | "person" | "step";
+  readonly cause: NonNullable<NonNullable<PlanRecord["blocked"]>["cause"]>;
 }
 
 /** Blocks a plan with a reason that people read and a hint they can type; `also` changes in the same write. */

@@ -32,6 +32,7 @@ export function observe(loom: Loom, record: PlanRecord, around: Surroundings): P
     record,
     doc: text?.doc,
     run: runState(loom, record),
+    ...(loom.unrecovered.has(record.id) ? { unrecovered: true } : {}),
     config,
     dependencies: record.status === "queued" ? dependencies(loom, record, text) : { kind: "met" },
     worktree: record.worktreeReady ? worktreeHealth(worktreeOf(loom, record)) : "missing",

@@ -5,6 +5,7 @@ import { localBridge } from "../bridges/local/bridge.ts";
 import { notifyBridge } from "../bridges/notify/bridge.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
 import { describeThrown } from "../hooks/thrown.ts";
+import { messageOf } from "../kernel/errors.ts";
 import { loadExtensions, withHook } from "./extensions.ts";
 import { closeForBridge, mergeForBridge } from "./forge-actions.ts";
 import { healthFile } from "./health.ts";
@@ -54,7 +55,15 @@ export async function startExtensions(loom: Loom): Promise<void> {
  */
 export function restoreMemory(loom: Loom): void {
   loom.globalBus();
-  for (const planId of loom.stores.pendingPlans()) loom.bus(planId);
+  for (const planId of loom.stores.pendingPlans()) {
+    try {
+      loom.bus(planId);
+    } catch (error) {
+      // Its lane tells it, and what it knows is asked for again at the next start.
+      loom.report({ planId, level: "bad", text: `its bus cannot be read: ${messageOf(error)}` });
+      loom.stores.markPending(planId);
+    }
+  }
   loom.stores.flush({ sync: true });
 }
 

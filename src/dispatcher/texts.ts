@@ -118,9 +118,9 @@ function readIfThere(path: string): Buffer | undefined {
 
 /** The cache can be rebuilt, so anything wrong with it only means that it is empty. */
 function loadCache(file: string): Record<string, unknown> {
-  const text = readTextIfExists(file);
-  if (text === undefined) return {};
   try {
+    const text = readTextIfExists(file);
+    if (text === undefined) return {};
     return cacheSchema.parse(JSON.parse(text)).facts;
   } catch {
     return {};

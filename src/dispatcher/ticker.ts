@@ -105,7 +105,17 @@ function mayHaveWork(loom: Loom, record: PlanRecord): boolean {
   if (record.deleted) return false;
   if (record.status === "done" && record.worktreeReady) return true;
   if (record.status !== "draft" && record.status !== "done") return true;
-  return hasBus(loom, record.id) && !loom.isAtRest(record.id);
+  return hasBus(loom, record.id) && !isAtRest(loom, record.id);
+}
+
+/** One whose bus cannot be read is looked at: that tells what is wrong with it. */
+function isAtRest(loom: Loom, id: string): boolean {
+  try {
+    return loom.isAtRest(id);
+  } catch (error) {
+    loom.report({ planId: id, level: "bad", text: `its bus cannot be read: ${messageOf(error)}` });
+    return false;
+  }
 }
 
 /** Plans that may go on now: a dependency is met, a place is free. */

@@ -39,8 +39,11 @@ export interface StateStores {
    * The next flush after it takes them off the list.
    */
   pendingPlans(): string[];
-  /** Writes what changed. Without `sync` it is safe from kill -9 only, until the next flush with it. */
-  flush(options?: { sync?: boolean }): void;
+  /**
+   * Writes what changed. Without `sync` it is safe from kill -9 only, until the next flush with it. Throws for what is of all
+   * plans, or of `planId`; what of another plan cannot be written is that plan's trouble, and stays to be written.
+   */
+  flush(options?: { sync?: boolean; planId?: string }): void;
   /** Forgets the values of a plan that nobody works on; they are read again when they are asked for. */
   release(planId: string): void;
 }
@@ -57,9 +60,7 @@ export function openStores(options: StoresOptions): StateStores {
   const pending = new Set(listDir(pendingDir));
   /** Marked, and the settlement has not come back through `apply` yet; of those before us, the bus is not open yet. */
   const awaited = new Set(pending);
-  const dirty = new Set<StateStore>();
-  /** Written, and a power loss may take it back. */
-  const unsynced = new Set<StateStore>();
+  const changes: Changes = { dirty: new Set(), unsynced: new Set(), owners: new WeakMap() };
 
   const open = (ref: StateRef): StateStore => {
     const key = JSON.stringify([ref.kind, ref.kind === "global" ? null : (ref.planId ?? null), nameIn(ref)]);
@@ -80,7 +81,8 @@ export function openStores(options: StoresOptions): StateStores {
         if (!ref) continue;
         const store = open(ref);
         store.apply({ patch, bus: scope.plan ?? GLOBAL_BUS, cursor, seq: numberIn(order, name) });
-        if (store.dirty) dirty.add(store);
+        if (ref.kind !== "global" && ref.planId !== undefined) changes.owners.set(store, ref.planId);
+        if (store.dirty) changes.dirty.add(store);
         if (ref.kind === "global" && scope.plan !== undefined) awaited.delete(scope.plan);
       }
     },
@@ -97,19 +99,9 @@ export function openStores(options: StoresOptions): StateStores {
       for (const planId of plans) awaited.delete(planId);
       return plans;
     },
-    flush({ sync = true } = {}) {
-      for (const store of dirty) {
-        store.write(sync);
-        dirty.delete(store);
-        if (store.unsynced) unsynced.add(store);
-        crashPoint("state:file-written");
-      }
+    flush({ sync = true, planId } = {}) {
+      writeStores(changes, { sync, planId });
       if (!sync) return;
-      for (const store of unsynced) {
-        store.sync();
-        unsynced.delete(store);
-        crashPoint("state:file-synced");
-      }
       for (const planId of pending) {
         if (awaited.has(planId)) continue;
         rmSync(join(pendingDir, planId), { force: true });
@@ -122,6 +114,45 @@ export function openStores(options: StoresOptions): StateStores {
       }
     },
   };
+}
+
+interface Changes {
+  readonly dirty: Set<StateStore>;
+  /** Written, and a power loss may take it back. */
+  readonly unsynced: Set<StateStore>;
+  /** The plan that values are of; those of all plans have no owner. */
+  readonly owners: WeakMap<StateStore, string>;
+}
+
+function writeStores(
+  { dirty, unsynced, owners }: Changes,
+  { sync, planId }: { sync: boolean; planId: string | undefined },
+): void {
+  const failures: unknown[] = [];
+  const attempt = (store: StateStore, act: () => void): void => {
+    try {
+      act();
+    } catch (error) {
+      const whose = owners.get(store);
+      if (whose === undefined || whose === planId) failures.push(error);
+    }
+  };
+  for (const store of dirty) {
+    attempt(store, () => {
+      store.write(sync);
+      dirty.delete(store);
+      if (store.unsynced) unsynced.add(store);
+      crashPoint("state:file-written");
+    });
+  }
+  for (const store of sync ? unsynced : []) {
+    attempt(store, () => {
+      store.sync();
+      unsynced.delete(store);
+      crashPoint("state:file-synced");
+    });
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 function nameIn(ref: StateRef): string {

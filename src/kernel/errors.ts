@@ -31,6 +31,7 @@ export const ERROR_CODES = [
   "plugin-failed",
   "plugin-invalid",
   "record-too-large",
+  "recovery-failed",
   "revision-conflict",
   "run-not-found",
   "sandbox-unavailable",

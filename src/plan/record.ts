@@ -85,8 +85,11 @@ const blockedSchema = z.strictObject({
   reason: z.string(),
   at: z.string(),
   hint: z.string().optional(),
-  /** `inbox`: what is wrong lies in the inbox and is cleared when it is mended there. */
-  cause: z.enum(["inbox", "person", "step"]).optional(),
+  /**
+   * `inbox`: what is wrong lies in the inbox and is cleared when it is mended there. `recovery`: what an interrupted run left
+   * could not be dealt with; each start tries again.
+   */
+  cause: z.enum(["inbox", "person", "step", "recovery"]).optional(),
 });
 export type Blocked = z.infer<typeof blockedSchema>;
 

@@ -13,7 +13,7 @@ import { ensureDir } from "../../kernel/files.ts";
 import { isAlive, type ProcessIdentity, processesWithVariable } from "../../kernel/process-tree.ts";
 import { nextTodo, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { type Loom, requireRecord, updateRecord } from "../loom.ts";
+import { type Loom, refuseUnrecovered, requireRecord, updateRecord } from "../loom.ts";
 import { observe, planConfig, planText, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { endOpened, isUnderWay, leaveOpened, openRunDir, openRunId } from "../perform/close-opened.ts";
@@ -50,6 +50,7 @@ export interface OpenedPlan {
 export async function openPlan(loom: Loom, id: string, request: OpenRequest): Promise<OpenedPlan> {
   const record = requireRecord(loom, id);
   refuseWithoutWorktree(loom, record);
+  refuseUnrecovered(loom, id);
   const config = planConfig(loom, record);
   if (!config.ok)
     throw new PrloomError("config-invalid", config.reason, "Mend prloom/config.json; `prloom doctor` checks it.");

@@ -8,6 +8,7 @@ import { blockPlan, type Loom, requireRecord, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
 import { discardWork } from "../perform/begin.ts";
 import { hookAgain } from "../perform/hook-due.ts";
+import { recoverAgain } from "../survivors.ts";
 import { changeInboxMeta } from "./inbox-meta.ts";
 import { recoverInterrupted, stopAtWork } from "./open.ts";
 
@@ -50,6 +51,7 @@ export async function unblockPlan(loom: Loom, id: string, reset: boolean): Promi
   loom.desk.forgive();
   // Nothing to clear; and its agent may be at work, whose tree must not be touched.
   if (!record.blocked) return { wasBlocked: false };
+  await recoverAgain(loom, record);
   const vanished = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) !== "ok";
   if (reset && !vanished) await resetPlan(loom, id);
   reopenBlockedTodo(loom, record);
