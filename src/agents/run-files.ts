@@ -7,6 +7,8 @@ export const RUN_FILES = {
   process: "process.json",
   output: "output.log",
   exit: "exit.json",
+  /** Why the program was never started; then there is no exit. */
+  unstarted: "unstarted.txt",
   shimLog: "shim.log",
   agentDir: "agent",
 } as const;

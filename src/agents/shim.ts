@@ -13,6 +13,7 @@ import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { writeRunFile } from "../kernel/files.ts";
 import { endRun, identityOf } from "../kernel/process-tree.ts";
+import { usedUpError, usedUpWords } from "../kernel/used-up.ts";
 import { closeInherited } from "./inherited.ts";
 import type { RunExit } from "./port.ts";
 import { END_OF_INPUT, INPUT, type ProcessRecord, RUN_FILES, START, STOP, type StoredRequest } from "./run-files.ts";
@@ -106,17 +107,40 @@ async function start(shim: Shim, env: Readonly<Record<string, string>>): Promise
     program = await startProgram({ ...shim.request, env }, shim.runDir);
   } catch (error) {
     shim.error = messageOf(error);
-    decide(shim, "spawn-failed");
+    const known = usedUpError(error, "the start of its program");
+    if (known === error) decide(shim, "spawn-failed");
+    else leaveUnstarted(shim, messageOf(error));
     return;
   }
   crashPoint("shim-spawned");
   shim.program = program;
   for (const line of shim.early.splice(0)) say(program, line);
-  program.child.once("exit", () => decide(shim, "exited"));
+  program.child.once("exit", (code) => {
+    const why = code === BWRAP_FAILED ? whyNoSandbox(shim) : undefined;
+    if (why === undefined) decide(shim, "exited");
+    else leaveUnstarted(shim, why);
+  });
   relay(shim, program);
   recordAgent(shim, program.pid);
   after(shim, shim.request.limits.deadlineMs, () => decide(shim, "deadline"));
   watchSilence(shim);
+}
+
+/** With what bwrap ends when it cannot make the sandbox. */
+const BWRAP_FAILED = 1;
+const LONGEST_COMPLAINT = 300;
+
+/** What bwrap said, if it is all that was printed and the system had no process or memory for the sandbox. */
+function whyNoSandbox({ request, runDir, log }: Shim): string | undefined {
+  if (request.wrapper.length === 0 || log.bytes() > LONGEST_COMPLAINT) return undefined;
+  const printed = readFileSync(join(runDir, RUN_FILES.output), "utf8");
+  return /^bwrap: .+\n?$/.test(printed) && usedUpWords(printed.trimEnd(), "") ? printed.trim() : undefined;
+}
+
+/** The system had nothing left to start it with: no run, and nobody's attempt. */
+function leaveUnstarted(shim: Shim, why: string): void {
+  writeRunFile(join(shim.runDir, RUN_FILES.unstarted), why, 0o600);
+  decide(shim, "interrupted");
 }
 
 function recordAgent(shim: Shim, pid: number): void {

@@ -15,7 +15,9 @@ import { clearNote, readNote, startWatchdog, type Watchdog } from "./watchdog.ts
 
 /** Writes down how agents are enclosed on this machine, for `prloom status`; nothing waits for that. */
 export async function tellEnclosure(loom: Loom): Promise<void> {
-  const probe = await probeSandbox();
+  // A machine that has no process left for the question is asked again by the first run.
+  const probe = await probeSandbox().catch(() => undefined);
+  if (probe === undefined) return;
   if (probe.works) loom.desk.enclosed("sandbox");
   else loom.desk.enclosed("none", probe.why);
   const isOpen = Object.values(loom.config.agents).some(({ sandbox }) => sandbox === "auto");

@@ -2,6 +2,7 @@ import { copyFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { existsNoFollow, writeFileAtomic } from "../kernel/files.ts";
+import { passesByItself } from "../kernel/used-up.ts";
 import { realFolders } from "./folders.ts";
 import { settleHead } from "./head.ts";
 import { mendSubmodules, removeLinksAbove, removeStrayRepositories } from "./nested.ts";
@@ -30,7 +31,7 @@ export async function savePartial(worktree: Worktree, partial: Partial): Promise
   try {
     return await writePatch(worktree, partial, false);
   } catch (error) {
-    if (error instanceof PrloomError && error.code === "disk-full") throw error;
+    if (passesByItself(error)) throw error;
     return saveRaw(worktree, partial, messageOf(error));
   }
 }
@@ -40,7 +41,7 @@ async function saveRaw(worktree: Worktree, partial: Partial, why: string): Promi
   try {
     return await writePatch(worktree, partial, true);
   } catch (error) {
-    if (error instanceof PrloomError && error.code === "disk-full") throw error;
+    if (passesByItself(error)) throw error;
     const words = [
       `What was changed could not be kept as a patch: ${why}`,
       `Its bytes could not either: ${messageOf(error)}`,

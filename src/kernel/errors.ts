@@ -32,6 +32,7 @@ export const ERROR_CODES = [
   "plugin-invalid",
   "record-too-large",
   "recovery-failed",
+  "resources-used-up",
   "revision-conflict",
   "run-not-found",
   "sandbox-unavailable",

@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
+import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
+import { usedUpError, usedUpWords } from "../../kernel/used-up.ts";
 import { BASE_ARGS, type BwrapFeatures, sealArgs } from "./args.ts";
 
 export type SandboxProbe =
@@ -63,8 +65,16 @@ let asked: Promise<SandboxProbe> | undefined;
 
 /** Whether runs can have a sandbox on this machine, and if not, why. Asked once for each process. */
 export function probeSandbox(): Promise<SandboxProbe> {
-  asked ??= tryAll().then((tried) => judgeProbe({ platform: process.platform, ...tried, settings: readSettings() }));
+  asked ??= askMachine().catch((error: unknown) => {
+    // A machine that has nothing left at the moment has not answered.
+    asked = undefined;
+    throw error;
+  });
   return asked;
+}
+
+function askMachine(): Promise<SandboxProbe> {
+  return tryAll().then((tried) => judgeProbe({ platform: process.platform, ...tried, settings: readSettings() }));
 }
 
 /** From the strongest on; the last is what there must be. */
@@ -91,9 +101,10 @@ function readSettings(): ProbeFacts["settings"] {
 }
 
 const DEADLINE_MS = 5000;
+const LOOKING = "looking what sandbox there is";
 
 function tryBwrap(features: BwrapFeatures): Promise<Pick<ProbeFacts, "outcome" | "stderr">> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const size = features.sizes ? ["--size", "1048576"] : [];
     const args = [...sealArgs(features), ...BASE_ARGS, ...size, "--tmpfs", "/tmp", "--", "true"];
     const probe = spawn("bwrap", args, {
@@ -101,14 +112,16 @@ function tryBwrap(features: BwrapFeatures): Promise<Pick<ProbeFacts, "outcome" |
       cwd: "/",
     });
     let stderr = "";
-    probe.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
+    probe.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
     // Not spawn's own timeout: where the program is missing, its timer keeps the process alive to the end.
     const timer = setTimeout(() => probe.kill("SIGKILL"), DEADLINE_MS);
-    const answer = (outcome: ProbeFacts["outcome"]): void => {
+    const answer = (outcome: ProbeFacts["outcome"], error?: unknown): void => {
       clearTimeout(timer);
-      resolve({ outcome, stderr });
+      const known = usedUpWords(stderr.trimEnd(), LOOKING) ?? usedUpError(error, LOOKING);
+      if (known instanceof PrloomError) reject(known);
+      else resolve({ outcome, stderr });
     };
-    probe.once("error", () => answer("missing"));
+    probe.once("error", (error) => answer("missing", error));
     probe.once("close", (code) => answer(code === 0 ? "ok" : "failed"));
   });
 }

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { endSurvivors, readExit } from "../../agents/runner.ts";
+import { endSurvivors, readExit, readUnstarted } from "../../agents/runner.ts";
 import { restoreTree } from "../../git/aside.ts";
 import { headState } from "../../git/head.ts";
 import { repairGitFile } from "../../git/repair.ts";
@@ -77,6 +77,11 @@ export async function recoverRun(loom: Loom, record: PlanRecord): Promise<void> 
   await takeBackInterrupted(loom, record, join(runDir, "partial.patch"));
   crashPoint("recover:reset");
   updateRecord(loom, record.id, (now) => nextRun(now, {}));
+  const unstarted = readUnstarted(runDir);
+  if (unstarted !== undefined) {
+    loom.stranded.delete(record.id);
+    throw unstarted;
+  }
   giveUpOnStranded(loom, record, runDir);
   const config = planConfig(loom, record);
   const spent =

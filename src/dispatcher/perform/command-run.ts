@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { agentEnvironment } from "../../agents/environment.ts";
 import type { Invocation, RunExit } from "../../agents/port.ts";
-import { endSurvivors, outputTail, startRun } from "../../agents/runner.ts";
+import { endSurvivors, outputTail, readUnstarted, startRun } from "../../agents/runner.ts";
 import type { StageAgent } from "../../config/presets.ts";
 import { repairGitFile } from "../../git/repair.ts";
 import { removeTree } from "../../git/tree.ts";
@@ -31,7 +31,7 @@ export async function runCommand(
 ): Promise<CommandOutcome> {
   const { command, runDir, env } = options;
   const ended = await runEnclosed(loom, record, { invocation: { shell: command }, runDir, env: () => env });
-  if (ended === "interrupted") throw new StepInterrupted(`${command} was interrupted`);
+  if (ended === "interrupted") throw readUnstarted(runDir) ?? new StepInterrupted(`${command} was interrupted`);
   if (ended.reason === "exited" && ended.code === 0) return { ok: true, summary: "" };
   return { ok: false, summary: `\`${command}\` ${howItEnded(ended)}.${endOfOutput(runDir)}` };
 }
