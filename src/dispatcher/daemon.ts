@@ -226,7 +226,7 @@ async function openControl(
 ) {
   const socket = socketPath(loom.paths, loom.environment);
   const control = await serveControl(socket, async (command, args) => {
-    if (command === "ping") return { pid: process.pid };
+    if (command === "ping") return { pid: process.pid, waits: scheduler.waits() };
     if (command === "stop") return void setImmediate(daemon.stop);
     if (!daemon.stillOwner()) throw lockLost();
     const result = await runOwnerCommand(loom, command, args);

@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { loadConfig } from "../config/load.ts";
 import { openRepository } from "../git/repository.ts";
 import { PrloomError } from "../kernel/errors.ts";
@@ -44,16 +45,21 @@ async function askDaemon(
   return info ? callDaemon(info, { command: name, args }) : "nobody";
 }
 
+/** A dispatcher, and what plans wait for that only it knows. */
+export type LiveDaemon = DaemonInfo & { readonly waits: Readonly<Record<string, string>> };
+
+const pingSchema = z.object({ waits: z.record(z.string(), z.string()).default({}) }).catch({ waits: {} });
+
 /** The dispatcher that answers for this repository, if one does. */
-export async function liveDaemon(paths: Paths): Promise<DaemonInfo | undefined> {
+export async function liveDaemon(paths: Paths): Promise<LiveDaemon | undefined> {
   const info = readDaemonInfo(paths);
   if (!info) return undefined;
   try {
     const answer = await callDaemon(info, { command: "ping", args: {}, deadlineMs: QUESTION_DEADLINE_MS });
-    return answer === "nobody" ? undefined : info;
+    return answer === "nobody" ? undefined : { ...info, ...pingSchema.parse(answer.result) };
   } catch (error) {
     // It is there, if not well; whoever only looks is told that it runs.
-    if (error instanceof PrloomError && error.code === "control-failed") return info;
+    if (error instanceof PrloomError && error.code === "control-failed") return { ...info, waits: {} };
     throw error;
   }
 }

@@ -9,14 +9,13 @@ import { messageOf, PrloomError } from "../kernel/errors.ts";
 import type { Todo } from "../plan/markdown.ts";
 import { type PlanRecord, RECORD_SCHEMA_VERSION } from "../plan/record.ts";
 import { type PlanSummary, summarise } from "../plan/summary.ts";
-import type { DaemonInfo } from "./control.ts";
 import { decide } from "./decide.ts";
 import type { FailingBridge } from "./health.ts";
 import type { InboxEntry, InboxProblem } from "./inbox.ts";
 import { hasVanished, idInUse, ownsInboxFile } from "./intake.ts";
 import { type Loom, requireRecord } from "./loom.ts";
 import { observe, planConfig, planText, textPath, unansweredComments } from "./observe.ts";
-import { liveDaemon } from "./owner.ts";
+import { type LiveDaemon, liveDaemon } from "./owner.ts";
 import { homeOf } from "./paths.ts";
 import { type PlanActivity, readActivity } from "./read-activity.ts";
 import { type AgentsReport, knownProbe, type Probe, readAgents } from "./read-agents.ts";
@@ -79,7 +78,7 @@ function isAtWork({ state }: PlanActivity): boolean {
 function summaryOr(
   loom: Loom,
   record: PlanRecord,
-  known: { daemon: DaemonInfo | undefined; broken: InboxProblem[]; bus: PlanBus | undefined },
+  known: { daemon: LiveDaemon | undefined; broken: InboxProblem[]; bus: PlanBus | undefined },
 ): ListedPlan {
   try {
     const summary = summaryOf(loom, record, { ...known, isAtRest: known.bus?.resting !== undefined });
@@ -142,7 +141,7 @@ function unseenRecord(loom: Loom, entry: InboxEntry): PlanRecord {
 }
 
 interface Known {
-  readonly daemon: DaemonInfo | undefined;
+  readonly daemon: LiveDaemon | undefined;
   /** Nothing waits on the plan's bus: it need not be opened. */
   readonly isAtRest: boolean;
 }
@@ -163,6 +162,8 @@ function waitingFor(loom: Loom, record: PlanRecord, known: Known & { readonly tr
   if (record.hidden) return "hidden";
   if (record.paused) return "paused";
   if (record.uid === "") return daemon ? undefined : "no dispatcher is running";
+  const told = daemon?.waits[record.id];
+  if (told !== undefined) return told;
   const bus = isAtRest ? { bus: { fresh: 0, pending: [] } } : {};
   const view = observe(loom, record, { slots: { agent: true, open: true }, ...bus });
   const step = decide(daemon && view.run === "interrupted" ? { ...view, run: "live" } : view, loom.clock.now());

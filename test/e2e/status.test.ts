@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { openForReading } from "../../src/dispatcher/open.ts";
 import { readStatus } from "../../src/dispatcher/read.ts";
 import { appears } from "../testing/agent-scripts.ts";
-import { finished } from "../testing/project.ts";
+import { startDaemon } from "../testing/daemon.ts";
+import { finished, makeProject } from "../testing/project.ts";
 import { makeExtended } from "./fixtures/extended.ts";
 
 const HOUR_MS = 3_600_000;
@@ -161,4 +163,20 @@ test("doctor and start print hints of several lines as lines", async () => {
     assert.match(stdout + stderr, /^ {2}hint: It must be a function.*:\n {4,}\S.*\n/m);
     assert.doesNotMatch(stdout + stderr, /\\n/);
   }
+});
+
+test("a plan that waits for a place among the agents says so", async () => {
+  const gate = mkdtempSync(join(tmpdir(), "prloom-gate-"));
+  const crowded = makeProject({ env: { GATE: gate }, config: { limits: { maxRunningAgents: 1 } } });
+  after(() => crowded.remove());
+  crowded.plan("first", ["[waits] one"]);
+  const daemon = await startDaemon(crowded);
+  await daemon.said("first", /worker started/);
+  crowded.plan("second", ["one"]);
+  await daemon.said("second", /TODO 1/);
+  const waits = async () => (await crowded.status()).plans.find(({ planId }) => planId === "second")?.waiting;
+  assert.match((await waits()) ?? "", /waits for an agent \(limits\.maxRunningAgents\)/);
+  writeFileSync(join(gate, "first"), "");
+  await daemon.said("second", /in review/);
+  assert.equal((await daemon.end()).code, 0);
 });
