@@ -1,4 +1,4 @@
-import { existsSync, watch } from "node:fs";
+import { existsSync, type FSWatcher, watch } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { outputLines } from "../agents/output-lines.ts";
@@ -8,6 +8,7 @@ import type { Loom } from "../dispatcher/loom.ts";
 import { awaitedRun } from "../dispatcher/observe.ts";
 import { liveDaemon } from "../dispatcher/owner.ts";
 import { type RunSummary, readPlanDetail, readRuns } from "../dispatcher/read.ts";
+import { errnoOf } from "../kernel/errors.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import type { PlanSummary } from "../plan/summary.ts";
 import type { Call } from "./output.ts";
@@ -191,14 +192,24 @@ async function endOfRun(loom: Loom, { plan, run }: Following, isOver: () => bool
     if (isLeft || (record?.runs ?? 0) > run.run) over.resolve();
     void liveDaemon(loom.paths).then((daemon) => daemon === undefined && over.resolve(), over.reject);
   };
-  const watcher = watch(run.dir, look);
-  watcher.on("error", look);
+  const watcher = watchIfPossible(run.dir, look);
+  watcher?.on("error", look);
   const timer = setInterval(lookAround, STILL_THERE_MS);
   lookAround();
   try {
     await over.promise;
   } finally {
     clearInterval(timer);
-    watcher.close();
+    watcher?.close();
+  }
+}
+
+/** An agent may have taken all watches that this user may have; then the timer alone looks. */
+function watchIfPossible(dir: string, look: () => void): FSWatcher | undefined {
+  try {
+    return watch(dir, look);
+  } catch (error) {
+    if (!["EMFILE", "ENOSPC", "ENFILE"].includes(errnoOf(error) ?? "")) throw error;
+    return undefined;
   }
 }

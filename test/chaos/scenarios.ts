@@ -261,6 +261,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "merge:written": mergeByComment,
   "recover:ended": recovery,
   "recover:reset": recovery,
+  "recover:survivors-ended": recovery,
   "review:posted": reviewAtEnd,
   "review:todos": reviewAtEnd,
   "shim-exit": shim,

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { StatusReport } from "../../src/dispatcher/read.ts";
 import type { PlanRecord } from "../../src/plan/record.ts";
 
-const CLI = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+export const CLI = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 export const TEST_AGENT = fileURLToPath(new URL("./test-agent.mjs", import.meta.url));
 
 export interface CliResult {
