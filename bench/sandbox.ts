@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { spawnEnclosed } from "../src/agents/enclosed.ts";
 import { RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE, START } from "../src/agents/run-files.ts";
 import { startRun } from "../src/agents/runner.ts";
 import { configForPlan, type StageAgent } from "../src/config/presets.ts";
@@ -69,7 +70,7 @@ function runFolders({ project, record }: Ready): () => string {
 }
 
 function enclosureIn({ loom, record, agent }: Ready, runDir: string): Promise<Enclosure> {
-  return enclose(loom, record, { agent, runDir });
+  return enclose(loom, record, { agent, runDir, use: "worker" });
 }
 
 function filesBelow(dir: string): number {
@@ -128,6 +129,14 @@ async function gatesOf(ready: Ready, runDir: string): Promise<Gate[]> {
   ];
 }
 
+/** Without a gate: what the shim adds to this is measured with runs. */
+async function startEnclosed(wrapper: readonly string[], inside: { cwd: string; env: Project["env"] }): Promise<void> {
+  const stdio = ["inherit", "inherit", "inherit"] as const;
+  const start = { bwrap: "bwrap", wrapper, command: ["true"], ...inside, stdio, detached: false, gate: undefined };
+  const [code] = await once(spawnEnclosed(start).child, "exit");
+  if (code !== 0) throw new Error(`bwrap ended with ${code}`);
+}
+
 async function compare(ready: Ready, what: string, sizes: Sizes): Promise<Result> {
   const { project, loom, record } = ready;
   const next = runFolders(ready);
@@ -141,7 +150,7 @@ async function compare(ready: Ready, what: string, sizes: Sizes): Promise<Result
       const start = performance.now();
       const { wrapper } = await enclosureIn(ready, runDir);
       making.push(performance.now() - start);
-      await run("bwrap", [...wrapper, "--", "true"], inside);
+      await startEnclosed(wrapper, inside);
       const ms = performance.now() - start;
       await clearEnclosure(runDir);
       return ms;

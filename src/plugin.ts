@@ -10,12 +10,11 @@ export type {
   DeliveryResult,
   PollResult,
 } from "./bridges/contract.ts";
-export type { ReplyAddress } from "./bus/types.ts";
+export type * from "./bus/message-types.ts";
 export type * from "./hooks/context-types.ts";
 export type * from "./hooks/event-types.ts";
 export type * from "./hooks/hook-types.ts";
-export type { PlanSource, PlanStatus } from "./plan/record.ts";
-export type { PlanSummary } from "./plan/summary.ts";
+export type * from "./plan/plan-types.ts";
 
 /** Types a plugin: `export default definePlugin((config) => ({ onEvent(event, ctx) { … } }))`. */
 export function definePlugin<Config = Readonly<Record<string, JsonValue>>>(

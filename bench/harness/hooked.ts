@@ -32,7 +32,15 @@ export async function openHooked(
   const repo = await openRepository(project.root);
   const config = loadConfig(repo.root);
   const { clock, environment = {} } = options;
-  const loom = openLoom({ repo, paths: project.paths, config, clock, ids: systemIds, identity: {}, environment });
+  const loom = openLoom({
+    repo,
+    paths: project.paths,
+    settings: { config },
+    clock,
+    ids: systemIds,
+    identity: {},
+    environment,
+  });
   loom.extensions = await loadExtensions(repo.root, config, options.bridges ?? []);
   return loom;
 }

@@ -131,9 +131,9 @@ function wishesIn(body) {
 async function triage() {
   const events = JSON.parse(readFileSync(eventsFile, "utf8"));
   await say(`reading ${events.length} comment(s)`);
-  const wishes = events.flatMap((event) => wishesIn(event.body));
-  const rebase = wishes.filter((wish) => /\brebase\b/i.test(wish));
-  const todos = wishes.filter((wish) => !rebase.includes(wish)).map((text) => ({ text }));
+  const wishes = events.flatMap((event) => wishesIn(event.body).map((text) => ({ text, events: [event.id] })));
+  const rebase = wishes.filter(({ text }) => /\brebase\b/i.test(text));
+  const todos = wishes.filter((wish) => !rebase.includes(wish));
   const reply =
     wishes.length > 0
       ? "Will do."

@@ -71,7 +71,7 @@ const MOST_REPEATS = 3;
 export function judgeActivity(evidence: ActivityEvidence, now: number): Activity {
   const { run, rest } = evidence;
   if (!run) return { state: "none", evidence: rest ? `nothing runs; the plan is ${REST_WORDS[rest]}` : "nothing runs" };
-  if (run.exit) return judgeEnd(run, run.exit, rest);
+  if (run.exit) return judgeEnd(run, run.exit, evidence);
   if (run.process === "alive") return judgeLife(evidence, run, now);
   if (!evidence.dispatcher)
     return { state: "none", evidence: "interrupted with its dispatcher; `prloom start` goes on" };
@@ -87,11 +87,13 @@ const REST_WORDS: Readonly<Record<Rest, string>> = {
   opened: "in a person's hands (`prloom open`)",
 };
 
-function judgeEnd(run: RunEvidence, exit: RunExit, rest: Rest | undefined): Activity {
+function judgeEnd(run: RunEvidence, exit: RunExit, { rest, dispatcher }: ActivityEvidence): Activity {
   const end = endInWords(exit);
   if (run.accepted === true) return { state: "none", evidence: `${end}; what it left was accepted` };
   if (rest !== undefined && run.accepted === undefined)
     return { state: "none", evidence: `${end}; the plan is ${REST_WORDS[rest]}` };
+  if (run.accepted === undefined && !dispatcher)
+    return { state: "none", evidence: `${end}; interrupted before what it left was checked; \`prloom start\` goes on` };
   if (run.accepted === undefined) return { state: "working", evidence: `${end}; what it left is being checked` };
   const crashed = exit.reason === "spawn-failed" || (exit.reason === "exited" && exit.code !== 0);
   if (crashed) return { state: "crashed", evidence: after(run, end) };

@@ -31,14 +31,29 @@ export function jsonLines(): (line: string) => JsonLine {
   return (line) => (parts.length > 0 || line.trimStart().startsWith("{") ? whole(line) : { kind: "text", text: line });
 }
 
+/** What a tool is given may be nested so deeply that writing it down again would overflow the stack. */
+const MOST_DEPTH = 200;
+
 function objectIn(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    return (isDeeper(value, MOST_DEPTH) ? shallow(value, MOST_DEPTH) : value) as Record<string, unknown>;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth === 0 || Object.values(value).some((item) => isDeeper(item, depth - 1));
+}
+
+/** The value down to a depth; what lies below is left out, and said to be. */
+function shallow(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth === 0) return "… (nested too deeply)";
+  if (Array.isArray(value)) return value.map((item) => shallow(item, depth - 1));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shallow(item, depth - 1)]));
 }

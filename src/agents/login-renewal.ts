@@ -1,3 +1,4 @@
+import { parseJson } from "../kernel/json.ts";
 /** A file with a login is small; one that is not was written by somebody else. */
 export const MOST_LOGIN_BYTES = 256 * 1024;
 
@@ -81,7 +82,7 @@ export function renewedTokens(before: string, after: string, paths: readonly Tok
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

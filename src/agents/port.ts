@@ -78,6 +78,8 @@ export interface RunLimits {
   readonly maxOutputBytes: number;
   /** Between asking a program to end and killing it. */
   readonly graceMs: number;
+  /** That live at the same time; holds only in a pid namespace. Absent: any number. */
+  readonly maxProcesses?: number;
 }
 
 /** One process of an agent, through the shim. */

@@ -43,6 +43,11 @@ export interface AgentProgram {
    * the folder of a file that it reads, and in the folders above that.)
    */
   readonly instructionFiles?: readonly string[];
+  /**
+   * What is kept of its private home from one run to the next: its conversations, and nothing from which it takes code, rules or
+   * settings. Relative to the home; `*` stands for any one name.
+   */
+  readonly keeps: readonly string[];
   homeItems(where: Surroundings): readonly HomeItem[];
   /** Says whether there is a login, without reading more of it than has to be, and never what it is. */
   loginOf(where: Surroundings): Login;

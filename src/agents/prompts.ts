@@ -14,6 +14,9 @@ export interface PromptParts {
   readonly values: Readonly<Record<string, string>>;
 }
 
+/** Where the prompts lie that come with prloom. */
+export const PROMPTS = fileURLToPath(new URL("./prompts", import.meta.url));
+
 const NAME = /\{\{\s*([A-Za-z][\w.-]*)\s*\}\}/g;
 
 /**
@@ -39,10 +42,9 @@ export function renderPrompt({ stage, template, values }: PromptParts): string {
   return messages === "" || /\{\{\s*messages\s*\}\}/.test(template) ? filled : `${filled}\n\n${messages}`;
 }
 
-/** The template of a stage: the repository's own `<overrideDir>/<stage>.md`, else the one that comes with prloom. */
-export function loadPrompt(stage: PromptName, overrideDir: string | undefined): string {
-  const own = overrideDir === undefined ? undefined : readTextIfExists(join(overrideDir, `${stage}.md`));
-  const template = own ?? readTextIfExists(fileURLToPath(new URL(`./prompts/${stage}.md`, import.meta.url)));
+/** The template of a stage: the repository's own text for it, else the one that comes with prloom. */
+export function loadPrompt(stage: PromptName, own: string | undefined): string {
+  const template = own ?? readTextIfExists(join(PROMPTS, `${stage}.md`));
   if (template !== undefined && template.trim() !== "") return template;
   throw new PrloomError(
     own === undefined ? "config-missing" : "config-invalid",

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { parseJson } from "../kernel/json.ts";
 
 const KB = 1024;
 /** All of a review together: it goes into prompts, into the plan and into one line of a journal. */
@@ -64,7 +65,7 @@ const SHAPE =
 export function parseReviewResult(text: string): ParsedReviewResult {
   let value: unknown;
   try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ""));
+    value = parseJson(text.replace(/^\uFEFF/, ""));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { ok: false, problem: `The result is not JSON: ${why}` };

@@ -1,3 +1,4 @@
+import type { ProcessIdentity } from "../kernel/process-tree.ts";
 import type { Invocation, RunLimits } from "./port.ts";
 
 /** What lies in a run's folder. `agent/` is the agent's own; the rest is between the runner and the shim. */
@@ -5,8 +6,11 @@ export const RUN_FILES = {
   request: "request.json",
   prompt: "prompt.md",
   process: "process.json",
+  init: "init.json",
   output: "output.log",
   exit: "exit.json",
+  /** Why the program was never started; then there is no exit. */
+  unstarted: "unstarted.txt",
   shimLog: "shim.log",
   agentDir: "agent",
 } as const;
@@ -50,4 +54,13 @@ export interface ProcessRecord {
   readonly agentPgid?: number | undefined;
   /** Absent when the agent had ended before it could be looked at. */
   readonly agentStartTicks?: number | undefined;
+}
+
+/**
+ * `init.json`: the first process of the run's pid namespace, written before the agent begins. When it is gone, all that
+ * the run started is gone; an agent can neither change nor hide it.
+ */
+export interface InitRecord extends ProcessIdentity {
+  /** A control group that was made for the run alone. */
+  readonly group?: string;
 }

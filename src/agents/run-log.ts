@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { isoTime } from "../kernel/clock.ts";
 import { readTextIfExists, writeRunFile } from "../kernel/files.ts";
+import { parseJson } from "../kernel/json.ts";
 import { type AgentEvent, ERROR_KINDS } from "./port.ts";
 import { addEvent, EMPTY_SUMMARY, type RunSummary } from "./run-summary.ts";
 
@@ -99,7 +100,7 @@ export function readSummary(runDir: string): RunSummary {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

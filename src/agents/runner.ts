@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
 import { getCompileCacheDir } from "node:module";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { crashPoint } from "../kernel/crash-point.ts";
+import { messageOf, type PrloomError } from "../kernel/errors.ts";
 import { ensureDir, isMissing, readTextIfExists, writeRunFile } from "../kernel/files.ts";
+import { passesByItself, usedUp, usedUpError } from "../kernel/used-up.ts";
 import { findProgram } from "./find-program.ts";
 import { NAMESPACE_ARGS } from "./namespace.ts";
 import type { RunExit, RunRequest, TalkingRun } from "./port.ts";
@@ -71,13 +73,16 @@ export function outputTail(runDir: string, bytes: number): string {
 }
 
 /** The shim lies beside this file, as source and as bundle. */
-const shimPath = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./shim.ts" : "./shim.js", import.meta.url));
+export const shimPath = fileURLToPath(
+  new URL(import.meta.url.endsWith(".ts") ? "./shim.ts" : "./shim.js", import.meta.url),
+);
 
 function prepare(request: RunRequest): void {
   const { runDir, runId, cwd, invocation, limits, wrapper = [], opening } = request;
   ensureDir(join(runDir, RUN_FILES.agentDir));
   // Left by a start that was cut off under the same number: they would speak for this run.
-  for (const name of [RUN_FILES.exit, RUN_FILES.process, RUN_FILES.output]) rmSync(join(runDir, name), { force: true });
+  const { exit, process: shim, init, output, unstarted } = RUN_FILES;
+  for (const name of [exit, shim, init, output, unstarted]) rmSync(join(runDir, name), { force: true });
   writeRunFile(join(runDir, RUN_FILES.prompt), request.stdin, 0o600);
   const stored: StoredRequest = { runId, cwd, invocation, limits, wrapper, talks: opening !== undefined };
   writeRunFile(join(runDir, RUN_FILES.request), `${JSON.stringify(stored)}\n`, 0o600);
@@ -115,10 +120,18 @@ export function startRun(request: RunRequest): TalkingRun {
   prepare(request);
   crashPoint("run-prepared");
   const child = spawnShim(request);
+  let isStopped = false;
   const ended = new Promise<RunExit | "interrupted">((resolve) => {
     const over = (): void => resolve(exitOrInterrupted(request.runDir));
-    child.once("exit", over);
-    child.once("error", over);
+    child.once("exit", () => {
+      // It writes down who it is before anything else; one that could not is no run.
+      if (!isStopped) noteUnrecorded(request.runDir);
+      over();
+    });
+    child.once("error", (error) => {
+      noteUnstarted(request.runDir, usedUpError(error, "the start of its run"));
+      over();
+    });
   });
   // A shim that died cannot be told anything; `ended` says so.
   child.stdin?.on("error", () => child.stdin?.destroy());
@@ -128,11 +141,35 @@ export function startRun(request: RunRequest): TalkingRun {
   if (request.opening) write(request.opening);
   crashPoint("run-started");
   const stop = async (): Promise<void> => {
+    isStopped = true;
     child.stdin?.end(`${STOP}\n`);
     await within(ended, request.limits.graceMs + SHIM_PATIENCE_MS);
     await endSurvivors(request.runDir, { graceMs: 0 });
   };
   return { runDir: request.runDir, ended, stop, write, end: () => tell(END_OF_INPUT) };
+}
+
+/** Why the program of a run was never started, where that passes by itself; undefined when it was. */
+export function readUnstarted(runDir: string): PrloomError | undefined {
+  const why = readTextIfExists(join(runDir, RUN_FILES.unstarted));
+  return why === undefined
+    ? undefined
+    : usedUp("processes, memory or open files", `the start of its run (${why})`, why);
+}
+
+function noteUnstarted(runDir: string, error: unknown): void {
+  if (!passesByItself(error)) return;
+  try {
+    writeRunFile(join(runDir, RUN_FILES.unstarted), messageOf(error), 0o600);
+  } catch (unwritable) {
+    process.emitWarning(`${runDir}: ${messageOf(unwritable)}`);
+  }
+}
+
+/** A shim that ends before it could write down who it is was killed by the system, or had no thread, memory or disk. */
+function noteUnrecorded(runDir: string): void {
+  const isRecorded = [RUN_FILES.process, RUN_FILES.exit].some((name) => existsSync(join(runDir, name)));
+  if (!isRecorded) noteUnstarted(runDir, usedUp("processes or memory", "the start of its run", "shim.log"));
 }
 
 /** How long a shim that was told to stop may take beyond the grace, before we end it ourselves. */

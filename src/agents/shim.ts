@@ -4,7 +4,6 @@
  */
 import { once } from "node:events";
 import { readFileSync, writeSync } from "node:fs";
-import { constants } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,12 +11,24 @@ import { isoTime } from "../kernel/clock.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { writeRunFile } from "../kernel/files.ts";
-import { endRun, identityOf } from "../kernel/process-tree.ts";
+import { identityOf } from "../kernel/process-tree.ts";
+import { usedUpError } from "../kernel/used-up.ts";
+import { type Enclosed, release } from "./enclosed.ts";
 import { closeInherited } from "./inherited.ts";
 import type { RunExit } from "./port.ts";
-import { END_OF_INPUT, INPUT, type ProcessRecord, RUN_FILES, START, STOP, type StoredRequest } from "./run-files.ts";
+import {
+  END_OF_INPUT,
+  INPUT,
+  type InitRecord,
+  type ProcessRecord,
+  RUN_FILES,
+  START,
+  STOP,
+  type StoredRequest,
+} from "./run-files.ts";
+import { drain, endAll, endOf, hasExited } from "./shim-end.ts";
 import { type OutputLog, openOutputLog } from "./shim-output.ts";
-import { agentItself, type Program, startProgram } from "./shim-program.ts";
+import { noSandbox, type Program, startProgram } from "./shim-program.ts";
 
 /** Why the run ends. The first reason holds; "interrupted" leaves no exit.json. */
 type Ending = RunExit["reason"] | "interrupted";
@@ -30,6 +41,8 @@ interface Shim {
   readonly startedAt: string;
   readonly timers: Set<NodeJS.Timeout>;
   program?: Program;
+  /** Of the pid namespace; absent: there is none, or it is not known yet and the agent has not begun. */
+  init?: InitRecord;
   /** What was said to the program before it had started. */
   readonly early: string[];
   lastOutput: number;
@@ -39,9 +52,6 @@ interface Shim {
 
 /** setTimeout fires at once for anything longer. */
 const LONGEST_TIMER = 2 ** 31 - 1;
-
-/** bwrap, the first process of its namespace, and the agent itself. */
-const WITH_NAMESPACE = 3;
 
 /** For shim.log. The log may be on the very disk that is full, so a failure here must not become the next problem. */
 function note(problem: string): boolean {
@@ -106,17 +116,52 @@ async function start(shim: Shim, env: Readonly<Record<string, string>>): Promise
     program = await startProgram({ ...shim.request, env }, shim.runDir);
   } catch (error) {
     shim.error = messageOf(error);
-    decide(shim, "spawn-failed");
+    const known = usedUpError(error, "the start of its program");
+    if (known === error) decide(shim, "spawn-failed");
+    else leaveUnstarted(shim, messageOf(error));
     return;
   }
   crashPoint("shim-spawned");
   shim.program = program;
   for (const line of shim.early.splice(0)) say(program, line);
-  program.child.once("exit", () => decide(shim, "exited"));
+  program.child.once("exit", (code) => {
+    exited(shim, program, code).catch((error: unknown) => interrupt(shim, error));
+  });
   relay(shim, program);
-  recordAgent(shim, program.pid);
+  if (program.enclosed) await begin(shim, program.enclosed);
+  else recordAgent(shim, program.pid);
+  if (shim.ending !== undefined) return;
   after(shim, shim.request.limits.deadlineMs, () => decide(shim, "deadline"));
   watchSilence(shim);
+}
+
+async function begin(shim: Shim, enclosed: Enclosed): Promise<void> {
+  const init = await release(enclosed, {
+    maxProcesses: shim.request.limits.maxProcesses,
+    write: async (record) => {
+      shim.init = record;
+      await writeWithRoom(join(shim.runDir, RUN_FILES.init), record, () => shim.ending !== undefined);
+      crashPoint("shim-init-recorded");
+    },
+    mayBegin: () => shim.ending === undefined,
+  });
+  if (init) crashPoint("shim-begun");
+}
+
+async function exited(shim: Shim, program: Program, code: number | null): Promise<void> {
+  // A sandbox that has an init was made, and what was printed is the program's.
+  if (program.enclosed && !shim.init) {
+    await drain(program);
+    const why = noSandbox(code, shim.runDir);
+    if (why !== undefined) return leaveUnstarted(shim, why);
+  }
+  decide(shim, "exited");
+}
+
+/** The system had nothing left to start it with: no run, and nobody's attempt. */
+function leaveUnstarted(shim: Shim, why: string): void {
+  writeRunFile(join(shim.runDir, RUN_FILES.unstarted), why, 0o600);
+  decide(shim, "interrupted");
 }
 
 function recordAgent(shim: Shim, pid: number): void {
@@ -139,30 +184,11 @@ function relay(shim: Shim, program: Program): void {
   }
 }
 
-async function endAll(shim: Shim, program: Program): Promise<number> {
-  const { runId, limits, wrapper } = shim.request;
-  const living = !hasExited(program);
-  const signalFirst = living ? [agentItself(program, wrapper.length > 0)] : [];
-  const ended = await endRun({ id: runId, groups: [program.pid] }, { graceMs: limits.graceMs, signalFirst });
-  const expected = living ? (wrapper.length > 0 ? WITH_NAMESPACE : 1) : 0;
-  return Math.max(0, ended - expected);
-}
-
-function hasExited(program: Program): boolean {
-  return program.child.exitCode !== null || program.child.signalCode !== null;
-}
-
-/** What was printed last is still in the pipe. Somebody we cannot see may hold it open, so not for ever. */
-async function drain(program: Program): Promise<void> {
-  const open = program.outputs.filter((output) => !output.closed);
-  await Promise.race([Promise.all(open.map((output) => once(output, "close"))), sleep(1000)]);
-}
-
 async function finish(shim: Shim, ending: Ending): Promise<void> {
   const { program } = shim;
   let leftBehind = 0;
   if (program) {
-    leftBehind = await endAll(shim, program);
+    leftBehind = await endAll(program, shim.request, shim.init);
     if (!hasExited(program)) await once(program.child, "exit");
     await drain(program);
   }
@@ -171,16 +197,8 @@ async function finish(shim: Shim, ending: Ending): Promise<void> {
   process.exit(0);
 }
 
-/** bwrap ends as a shell does: with 128 and the number of the signal that its program died of. */
-function endOf({ program, request }: Shim): Pick<RunExit, "code" | "signal"> {
-  const { exitCode: code = null, signalCode: signal = null } = program?.child ?? {};
-  if (request.wrapper.length === 0 || code === null || code <= 128) return { code, signal };
-  const name = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
-  return name === undefined ? { code, signal } : { code: null, signal: name };
-}
-
 function exitOf(shim: Shim, reason: RunExit["reason"], leftBehind: number): RunExit {
-  const { code, signal } = endOf(shim);
+  const { code, signal } = endOf(shim.program, shim.request);
   const error = [shim.error, shim.log.problem()].filter((part) => part !== undefined).join("; ");
   return {
     reason,
@@ -198,12 +216,16 @@ function exitOf(shim: Shim, reason: RunExit["reason"], leftBehind: number): RunE
 /** On a full disk we wait for space: a run that is complete must not be repeated because it could not say so. */
 async function writeExit(shim: Shim, exit: RunExit): Promise<void> {
   crashPoint("shim-exit");
+  await writeWithRoom(join(shim.runDir, RUN_FILES.exit), exit, () => process.stdin.readableEnded);
+}
+
+async function writeWithRoom(path: string, value: object, isInVain: () => boolean): Promise<void> {
   for (;;) {
     try {
-      writeRunFile(join(shim.runDir, RUN_FILES.exit), `${JSON.stringify(exit)}\n`, 0o600);
+      writeRunFile(path, `${JSON.stringify(value)}\n`, 0o600);
       return;
     } catch (error) {
-      if (!(error instanceof PrloomError) || error.code !== "disk-full" || process.stdin.readableEnded) throw error;
+      if (!(error instanceof PrloomError) || error.code !== "disk-full" || isInVain()) throw error;
       await sleep(500);
     }
   }

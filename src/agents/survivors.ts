@@ -2,6 +2,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { readTextIfExists } from "../kernel/files.ts";
 import {
+  type EndOptions,
   endProcesses,
   endRun,
   identityOf,
@@ -9,7 +10,8 @@ import {
   isOfThisBoot,
   processesWithVariable,
 } from "../kernel/process-tree.ts";
-import { type ProcessRecord, RUN_FILES, SHIM_VARIABLE } from "./run-files.ts";
+import { removeGroup } from "./process-limit.ts";
+import { type InitRecord, type ProcessRecord, RUN_FILES, SHIM_VARIABLE } from "./run-files.ts";
 
 const processSchema = z.object({
   runId: z.string(),
@@ -20,6 +22,13 @@ const processSchema = z.object({
   agentPid: z.int().optional(),
   agentPgid: z.int().optional(),
   agentStartTicks: z.number().optional(),
+});
+
+const initSchema = z.object({
+  pid: z.int(),
+  startTicks: z.number(),
+  bootId: z.string(),
+  group: z.string().exactOptional(),
 });
 
 const requestSchema = z.object({ runId: z.string().min(1) });
@@ -47,6 +56,30 @@ function agentGroup(record: ProcessRecord): number[] {
   return now === undefined || now.startTicks === agentStartTicks ? [agentPgid] : [];
 }
 
+function readInit(runDir: string): InitRecord | undefined {
+  return readRunFile(join(runDir, RUN_FILES.init), initSchema);
+}
+
+/** Whether a process of the run's pid namespace still lives; a run that has an exit and is inhabited was not ended. */
+export function isInhabited(runDir: string): boolean {
+  const init = readInit(runDir);
+  return init !== undefined && isAlive(init);
+}
+
+export interface EndedRun {
+  readonly runDir: string;
+  readonly runId: string;
+  readonly groups?: readonly number[];
+}
+
+/** Ends all processes of a run but its shim: what its init knows of, what carries its id, and its groups. */
+export async function endInhabitants({ runDir, runId, groups = [] }: EndedRun, options: EndOptions): Promise<number> {
+  const init = readInit(runDir);
+  const ended = await endRun({ id: runId, groups, init }, options);
+  await removeGroup(init?.group);
+  return ended;
+}
+
 /** The shim must go first: one that sees its agent die would write an exit for what we killed. */
 async function endShim(runId: string, record: ProcessRecord | undefined): Promise<number> {
   const find = (): number[] => {
@@ -58,7 +91,8 @@ async function endShim(runId: string, record: ProcessRecord | undefined): Promis
 }
 
 /**
- * Ends what is left of a run whose daemon died, and resolves with the number of processes when all are gone. After it,
+ * Ends what is left of a run whose daemon died, whether or not it has an exit, and resolves with the number of processes
+ * when all are gone; rejects, naming them, when some cannot be ended, and then nothing may touch their worktree. After it,
  * `readExit` tells for good whether the run was complete. Touches nobody else: pids that were given away meanwhile,
  * and everything after a restart of the machine, are left alone.
  */
@@ -73,6 +107,6 @@ export async function endSurvivors(runDir: string, options: { readonly graceMs: 
   const groups = record ? agentGroup(record) : [];
   const leader = record?.agentPid;
   const signalFirst = leader === undefined || groups.length === 0 ? [] : [leader];
-  const ended = await endRun({ id: runId, groups }, { graceMs: options.graceMs, signalFirst });
+  const ended = await endInhabitants({ runDir, runId, groups }, { graceMs: options.graceMs, signalFirst });
   return shims + ended;
 }

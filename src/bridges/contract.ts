@@ -1,4 +1,4 @@
-import type { BusEvent } from "../bus/types.ts";
+import type { BusEvent } from "../bus/message-types.ts";
 import type { BaseContext, GlobalPlans } from "../hooks/context-types.ts";
 import type { JsonValue, NewAction, PluginAction } from "../hooks/event-types.ts";
 
@@ -41,6 +41,11 @@ export interface Bridge<Config = Readonly<Record<string, JsonValue>>, State exte
   readonly targets?: readonly string[];
   /** Looks for what is new since `state`. */
   events?(ctx: BridgeContext<Config>, state: State | undefined): Awaitable<PollResult<State>>;
+  /**
+   * Called after `prloom retry` with an event or action of an earlier poll that prloom could not take; returns it as it
+   * should have been. Without it, and for undefined, it is judged again as it was.
+   */
+  repair?(ctx: BridgeContext<Config>, item: JsonValue): Awaitable<JsonValue | BridgeEvent | NewAction | undefined>;
   /** Delivers one action. */
   actions?(ctx: BridgeContext<Config>, action: PluginAction): Awaitable<DeliveryResult>;
   /** Whether this action arrived earlier. Asked only when nobody knows what became of a call; without it, it is sent again. */

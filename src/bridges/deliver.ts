@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { handlerName } from "../bus/names.ts";
 import type { Action, ReplyAddress } from "../bus/types.ts";
 import type { PluginAction } from "../hooks/event-types.ts";
 import { callBridge } from "./call-bridge.ts";
@@ -33,7 +34,7 @@ export interface DeliverOptions {
 
 /** The name of a bridge as a handler of actions. */
 export function deliveryHandler(bridge: string): string {
-  return `deliver:${bridge}`;
+  return handlerName({ kind: "deliver", bridge });
 }
 
 /** Delivers one action: looks for it first where an earlier call may have arrived. Never rejects. */

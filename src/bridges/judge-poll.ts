@@ -1,9 +1,18 @@
+import * as z from "zod";
 import { actionId } from "../bus/settlement.ts";
-import { type Action, actionSchema, type BusEvent, busEventSchema, type Scope } from "../bus/types.ts";
+import {
+  type Action,
+  actionSchema,
+  type BusEvent,
+  busEventSchema,
+  ownActionIdSchema,
+  type Scope,
+} from "../bus/types.ts";
 import type { JsonValue } from "../hooks/event-types.ts";
 import { copyJson } from "../hooks/json-value.ts";
 import { describeThrown } from "../hooks/thrown.ts";
 import { plainIssues } from "./plain-issues.ts";
+import type { RefusedItem } from "./poll-refusals.ts";
 
 /** More in one poll is a mistake of the bridge: its cursor does not move, and the log would fill up. */
 const MAX_EVENTS = 10_000;
@@ -30,12 +39,14 @@ export type JudgedPoll =
       readonly kind: "good";
       readonly events: readonly BusEvent[];
       readonly actions: readonly Action[];
-      readonly refused: readonly string[];
+      readonly refused: readonly RefusedItem[];
       /** Absent: the bridge said nothing about it, so it stays. */
       readonly state?: { readonly value: JsonValue };
     };
 
-const newActionSchema = actionSchema.pick({ target: true, payload: true, relatedEventId: true });
+const newActionSchema = actionSchema
+  .pick({ target: true, payload: true, relatedEventId: true })
+  .extend({ type: z.literal("respond").optional(), id: ownActionIdSchema.optional() });
 
 /** Judges what a bridge returned: good events and actions are taken one by one, a bad whole is not taken at all. */
 export function judgePoll(poll: PollToJudge): JudgedPoll {
@@ -70,7 +81,7 @@ function judge(poll: PollToJudge): JudgedPoll {
   if (kept && JSON.stringify(kept.value).length > MAX_STATE_CHARACTERS) {
     return failed(`state is larger than ${MAX_STATE_CHARACTERS} characters`);
   }
-  const refused: string[] = [];
+  const refused: RefusedItem[] = [];
   const good = judgeEvents(events, poll.bridge, refused);
   const wanted = judgeActions(actions ?? [], { poll, events: good, refused });
   return { kind: "good", events: good, actions: wanted, refused, ...(kept ? { state: kept } : {}) };
@@ -82,18 +93,20 @@ function nameOf(value: unknown): string {
   return Array.isArray(value) ? "a list" : `a value of type ${typeof value}`;
 }
 
-function judgeEvents(events: readonly unknown[], bridge: string, refused: string[]): BusEvent[] {
+function judgeEvents(events: readonly unknown[], bridge: string, refused: RefusedItem[]): BusEvent[] {
   const good: BusEvent[] = [];
   for (const [index, event] of events.entries()) {
+    let item: JsonValue | undefined;
     try {
       const copy = copyJson(event, "event");
+      item = copy;
       const named = typeof copy === "object" && copy !== null ? { ...copy, source: bridge } : copy;
       const parsed = busEventSchema.safeParse(named);
       const problem = parsed.success ? eventProblem(parsed.data) : plainIssues(parsed.error, named);
-      if (problem !== undefined) refused.push(`events[${index}]: ${idOf(copy)}${problem}`);
+      if (problem !== undefined) refused.push({ of: "events", index, reason: `${idOf(copy)}${problem}`, item });
       else if (parsed.success) good.push(parsed.data);
     } catch (error) {
-      refused.push(`events[${index}]: ${idOf(event)}${describeThrown(error)}`);
+      refused.push({ of: "events", index, reason: `${idOf(event)}${describeThrown(error)}`, item });
     }
   }
   return good;
@@ -124,7 +137,7 @@ function eventProblem(event: BusEvent): string | undefined {
 interface ActionsContext {
   readonly poll: PollToJudge;
   readonly events: readonly BusEvent[];
-  readonly refused: string[];
+  readonly refused: RefusedItem[];
 }
 
 function judgeActions(actions: readonly unknown[], { poll, events, refused }: ActionsContext): Action[] {
@@ -132,11 +145,13 @@ function judgeActions(actions: readonly unknown[], { poll, events, refused }: Ac
   const byId = new Map(events.toReversed().map((event) => [event.id, event]));
   const good: Action[] = [];
   for (const [ordinal, given] of actions.entries()) {
+    let item: JsonValue | undefined;
+    const refuse = (reason: string): void => void refused.push({ of: "actions", index: ordinal, reason, item });
     try {
-      const copy = copyJson(given, "action");
-      const parsed = newActionSchema.safeParse(copy);
+      item = copyJson(given, "action");
+      const parsed = newActionSchema.safeParse(item);
       if (!parsed.success) {
-        refused.push(`actions[${ordinal}]: ${plainIssues(parsed.error, copy)}`);
+        refuse(plainIssues(parsed.error, item));
         continue;
       }
       const { relatedEventId } = parsed.data;
@@ -144,16 +159,15 @@ function judgeActions(actions: readonly unknown[], { poll, events, refused }: Ac
         relatedEventId === undefined ? undefined : (byId.get(relatedEventId) ?? poll.findEvent(relatedEventId));
       // Without the event nobody knows whose wish it is, and strangers may not do everything.
       if (relatedEventId !== undefined && !event) {
-        refused.push(
-          `actions[${ordinal}]: relatedEventId names no event that was taken: ${relatedEventId.slice(0, 100)}`,
-        );
+        refuse(`relatedEventId names no event that was taken: ${relatedEventId.slice(0, 100)}`);
         continue;
       }
       const author = event?.context?.author;
-      const id = actionId({ scope: poll.scope, recordId: poll.record, handler: poll.handler, ordinal });
+      const derived = { scope: poll.scope, recordId: poll.record, handler: poll.handler, ordinal };
+      const id = parsed.data.id ?? actionId(derived);
       good.push({ ...parsed.data, id, type: "respond", ...(author ? { author } : {}) });
     } catch (error) {
-      refused.push(`actions[${ordinal}]: ${describeThrown(error)}`);
+      refuse(describeThrown(error));
     }
   }
   return good;

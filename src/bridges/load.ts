@@ -93,11 +93,11 @@ export function bridgeProblem(made: unknown): Problem | undefined {
     return { what: `gave ${given} instead of a bridge`, hint: FORM };
   }
   // Not spread: a bridge may be an instance of a class.
-  const { name, targets, events, actions, delivered } = made as Record<keyof Bridge, unknown>;
+  const { name, targets, events, actions, delivered, repair } = made as Record<keyof Bridge, unknown>;
   if (typeof name !== "string" || name === "") return { what: "has no `name`", hint: `Add a text \`name\`. ${FORM}` };
   const misspelt = misspeltMember(made);
   if (misspelt) return misspelt;
-  for (const [method, value] of Object.entries({ events, actions, delivered })) {
+  for (const [method, value] of Object.entries({ events, actions, delivered, repair })) {
     if (value === undefined || typeof value === "function") continue;
     return { what: `has \`${method}\` as a ${typeof value}`, hint: `\`${method}\` must be a function. ${FORM}` };
   }
@@ -111,7 +111,7 @@ export function bridgeProblem(made: unknown): Problem | undefined {
   return balanceProblem({ targets: isList ? targets : [], events, actions });
 }
 
-const MEMBERS: readonly (keyof Bridge)[] = ["name", "targets", "events", "actions", "delivered"];
+const MEMBERS: readonly (keyof Bridge)[] = ["name", "targets", "events", "actions", "delivered", "repair"];
 
 /**
  * Bridges may have members of their own, `options` or `deliver` for example; one that is nearly a name of ours, where

@@ -1,3 +1,4 @@
+import { DISPATCHER } from "../bus/names.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { type CircuitMember, circuitState, type WayReport } from "./circuit.ts";
 import { type Delivery, deliver, deliveryHandler } from "./deliver.ts";
@@ -5,7 +6,7 @@ import { DeliveryStage } from "./delivery-stage.ts";
 import type { LoadedBridge } from "./load.ts";
 import type { Item, Queue } from "./outbox-item.ts";
 import type { OutboxMemory } from "./outbox-memory.ts";
-import { concludeAction, DISPATCHER, releaseAction } from "./settle-action.ts";
+import { concludeAction, releaseAction } from "./settle-action.ts";
 import { settleDelivery, tooOld } from "./settle-delivery.ts";
 
 interface Call {

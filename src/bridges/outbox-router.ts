@@ -1,10 +1,11 @@
+import { DISPATCHER } from "../bus/names.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf } from "../kernel/errors.ts";
 import type { Routed } from "./outbox.ts";
 import type { Item } from "./outbox-item.ts";
 import type { OutboxMemory } from "./outbox-memory.ts";
 import { RouteStage } from "./route-stage.ts";
-import { concludeAction, DISPATCHER, releaseAction } from "./settle-action.ts";
+import { concludeAction, releaseAction } from "./settle-action.ts";
 
 export interface RouterHooks {
   /** `item.target` is where it goes; a bridge delivers there. */

@@ -1,12 +1,15 @@
 import type { AppendedEvents, Bus } from "../bus/bus.ts";
 import type { Action, BusEvent } from "../bus/types.ts";
+import { copyJson } from "../hooks/json-value.ts";
 import { pollMemory, remember } from "./poll-memory.ts";
+import type { RefusedItem } from "./poll-refusals.ts";
 
 export interface AppendedPoll {
   readonly bridge: string;
   readonly appended: AppendedEvents;
   readonly actions: readonly Action[];
-  readonly refused: readonly string[];
+  readonly events: readonly BusEvent[];
+  readonly refused: readonly RefusedItem[];
 }
 
 /** How prloom signs its own events. */
@@ -18,16 +21,22 @@ const MOST_SEARCHES = 50;
  * An id that is taken already is another's event, or the same one again. Another's: it is refused, and so is what
  * answers it. The same: who wrote it was said when it was first told, and that holds.
  */
-export function withoutClashes(bus: Bus, poll: AppendedPoll): { actions: Action[]; refused: string[] } {
+export function withoutClashes(bus: Bus, poll: AppendedPoll): { actions: Action[]; refused: RefusedItem[] } {
   const { bridge } = poll;
   const known = duplicatesOf(bus, poll);
   const refused = [...poll.refused];
-  for (const [id, { source }] of known) if (source !== bridge) refused.push(`events: ${clash(id, source)}`);
+  for (const [id, { source }] of known) {
+    if (source === bridge) continue;
+    const item = poll.events.find((event) => event.id === id);
+    refused.push({ of: "events", reason: clash(id, source), item: item && copyJson(item, "event") });
+  }
   const actions = poll.actions.flatMap((action) => {
     const { id = "", source, event } = known.get(action.relatedEventId ?? "") ?? {};
     if (source === undefined) return [action];
     if (source !== bridge) {
-      refused.push(`actions: its relatedEventId is another's: ${clash(id, source)}`);
+      const { author: _author, ...given } = action;
+      const reason = `its relatedEventId is another's: ${clash(id, source)}`;
+      refused.push({ of: "actions", reason, item: copyJson(given, "action") });
       return [];
     }
     const { author: _author, ...rest } = action;

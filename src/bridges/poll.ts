@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AppendedEvents, Bus } from "../bus/bus.ts";
+import { handlerName, isDerivedId, storeName } from "../bus/names.ts";
 import type { Settlement } from "../bus/types.ts";
 import type { JsonValue } from "../hooks/event-types.ts";
 import { describeThrown } from "../hooks/thrown.ts";
@@ -10,6 +11,7 @@ import { type JudgedPoll, judgePoll } from "./judge-poll.ts";
 import type { LoadedBridge } from "./load.ts";
 import { withoutClashes } from "./poll-clashes.ts";
 import { pollMemory, remember } from "./poll-memory.ts";
+import { newLetters, refusalText, takeRevived } from "./poll-refusals.ts";
 
 /** What a poll brought. */
 export interface PollOutcome {
@@ -43,14 +45,16 @@ export async function pollBridge(host: BridgeHost, scope: BridgeScope, loaded: L
 async function poll(host: BridgeHost, scope: BridgeScope, loaded: LoadedBridge): Promise<PollOutcome> {
   const { bridge, name } = loaded;
   const { planId } = scope;
-  const handler = `poll:${name}`;
+  const handler = handlerName({ kind: "poll", bridge: name });
+  const again = await takeRevived(host, scope, { loaded, handler });
   const ref: BridgeStateRef = { kind: "bridge", name, ...(planId === undefined ? {} : { planId }) };
   const before = host.stores.read(ref);
   // A copy: a bridge that changes what it was given would make its old state look like the new one.
   const state = structuredClone(before.state);
   const call = (ctx: Parameters<NonNullable<typeof bridge.events>>[0]): unknown => bridge.events?.(ctx, state);
   const called = await callBridge(host, { loaded, planId, label: handler, call });
-  if (called.kind !== "returned") return called.kind === "stopped" ? NOTHING : { ...NOTHING, failed: called.error };
+  const nothing = { ...NOTHING, ...again };
+  if (called.kind !== "returned") return called.kind === "stopped" ? nothing : { ...nothing, failed: called.error };
   crashPoint("poll:returned");
   let seq = typeof before.seq === "number" ? before.seq + 1 : 1;
   // Only when the file of the bridge's state was lost: a number that was used would make this poll one that is settled.
@@ -58,8 +62,13 @@ async function poll(host: BridgeHost, scope: BridgeScope, loaded: LoadedBridge):
   const record = `poll-${name}-${seq}`;
   const findEvent = (id: string) => scope.bus.findEvent(id);
   const judged = judgePoll({ result: called.value, bridge: name, scope: busScope(planId), record, handler, findEvent });
-  if (judged.kind === "failed") return { ...NOTHING, failed: judged.reason };
-  return commit(scope, judged, { name, record, handler, seq, before: before.state });
+  if (judged.kind === "failed") return { ...nothing, failed: judged.reason };
+  const brought = commit(scope, judged, { name, record, handler, seq, before: before.state });
+  return {
+    events: again.events + brought.events,
+    actions: again.actions + brought.actions,
+    refused: [...again.refused, ...brought.refused],
+  };
 }
 
 interface Committing {
@@ -74,21 +83,25 @@ interface Committing {
 function commit(scope: BridgeScope, judged: JudgedPoll & { kind: "good" }, poll: Committing): PollOutcome {
   const appended = judged.events.length === 0 ? NO_EVENTS : scope.bus.appendEvents(judged.events);
   crashPoint("poll:events-appended");
-  const { actions, refused } = withoutClashes(scope.bus, { ...judged, bridge: poll.name, appended });
+  const { actions: wanted, refused } = withoutClashes(scope.bus, { ...judged, bridge: poll.name, appended });
+  // Ids that prloom made are new with each poll; one that the bridge gave may be the same action again.
+  const actions = wanted.filter(({ id }) => isDerivedId(id) || !scope.bus.hasAction(id));
+  const letters = newLetters(scope.bus, poll, refused);
   const isMoved = judged.state !== undefined && !isDeepStrictEqual(judged.state.value, poll.before);
-  if (isMoved || actions.length > 0) {
+  if (isMoved || actions.length > 0 || letters.length > 0) {
     const patch = { seq: { value: poll.seq }, ...(judged.state ? { state: judged.state } : {}) };
     scope.bus.settle({
       record: poll.record,
       handler: poll.handler,
       outcome: "handled",
-      ...(actions.length > 0 ? { actions: [...actions] } : {}),
-      state: { [`bridge:${poll.name}`]: patch } as NonNullable<Settlement["state"]>,
+      ...(actions.length > 0 ? { actions } : {}),
+      ...(letters.length > 0 ? { refused: letters } : {}),
+      state: { [storeName({ kind: "bridge", name: poll.name })]: patch } as NonNullable<Settlement["state"]>,
       marks: { about: "event", closed: true },
     });
     crashPoint("poll:settled");
   }
-  return { events: appended.appended.length, actions: actions.length, refused };
+  return { events: appended.appended.length, actions: actions.length, refused: refused.map(refusalText) };
 }
 
 /** Those of the refusals that were not told before. Its place in the list is no part of what is told about an event. */

@@ -1,29 +1,26 @@
 import type { Bus } from "../bus/bus.ts";
+import { handlerName, parseHandler } from "../bus/names.ts";
 import type { Settlement } from "../bus/types.ts";
 
-/** Under this name an action waits that nobody was called for yet: it keeps its place, and a restart finds it. */
-const OUTBOX = "outbox";
-/** Under this name prloom itself decides about an action. */
-export const DISPATCHER = "dispatcher";
-
-/** The reason of letters that only follow from another one of the same record. */
-export const GIVEN_UP_BY_OTHERS = "given up by others";
-
-const ABOUT = { about: "action" };
+const ABOUT = { about: "action" } as const;
 
 export interface Parking {
   readonly reason: string;
   readonly until: number | undefined;
 }
 
-/** A dead letter that was revived waits again, and the name it waited under before is used up. */
+/**
+ * Under this name an action waits that nobody was called for yet: it keeps its place, and a restart finds it. A dead
+ * letter that was revived waits again, and the name it waited under before is used up.
+ */
 function outboxName(bus: Bus, id: string): string {
-  let name = OUTBOX;
-  for (let life = 2; bus.handlerStatus(id, name) === "settled"; life += 1) name = `${OUTBOX}-${life}`;
-  return name;
+  let life = 1;
+  const name = (): string => handlerName({ kind: "outbox", life });
+  while (bus.handlerStatus(id, name()) === "settled") life += 1;
+  return name();
 }
 
-const isOutbox = (handler: string): boolean => handler === OUTBOX || handler.startsWith(`${OUTBOX}-`);
+const isOutbox = (handler: string): boolean => parseHandler(handler)?.kind === "outbox";
 
 /** Puts an action off, so that the cursor can go on. Said once: it holds until the action is concluded. */
 export function parkAction(bus: Bus, id: string, { reason, until }: Parking): void {
@@ -34,7 +31,7 @@ export function parkAction(bus: Bus, id: string, { reason, until }: Parking): vo
 
 /** Whether the bus would find the action after a restart even if every hook had answered. */
 export function isHeld(bus: Bus, id: string): boolean {
-  return bus.waitingHandlers(id).some((handler) => !handler.startsWith("before"));
+  return bus.waitingHandlers(id).some((handler) => parseHandler(handler)?.kind !== "hook");
 }
 
 export interface Conclusion {
@@ -69,9 +66,10 @@ export function buryAction(bus: Bus, id: string, { handler, reason }: Required<C
  */
 export function releaseAction(bus: Bus, id: string, except?: string): void {
   const others = bus.waitingHandlers(id).filter((other) => other !== except);
-  const marks = { ...ABOUT, moveCursor: true, dead: true };
+  const reason = "given up by others";
+  const marks = { ...ABOUT, moveCursor: true, dead: true, follows: true };
   for (const handler of others.filter((other) => !isOutbox(other))) {
-    bus.settle({ record: id, handler, outcome: "threw", reason: GIVEN_UP_BY_OTHERS, marks }, { sync: false });
+    bus.settle({ record: id, handler, outcome: "threw", reason, marks }, { sync: false });
   }
   pass(bus, id, { handlers: others.filter(isOutbox), closed: false });
 }

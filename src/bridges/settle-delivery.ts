@@ -1,4 +1,5 @@
 import type { Bus } from "../bus/bus.ts";
+import type { Marks } from "../bus/marks.ts";
 import type { Delivery } from "./deliver.ts";
 import { buryAction, concludeAction, releaseAction } from "./settle-action.ts";
 import { unstopped, waitInWords } from "./wording.ts";
@@ -57,7 +58,7 @@ function bury(bus: Bus, { id, handler }: FinishedCall, reason: string): AfterCal
 
 function settleThrow(bus: Bus, call: FinishedCall, reason: string): AfterCall {
   const { id, handler } = call;
-  const marks = { about: "action", uncertain: true };
+  const marks: Marks = { about: "action", uncertain: true };
   const settled = bus.settle({ record: id, handler, outcome: "threw", reason, marks }, { sync: false });
   if (settled !== "dead") return waiting(bus, call, reason);
   releaseAction(bus, id, handler);
@@ -72,7 +73,7 @@ interface Deferral {
 
 function defer(bus: Bus, call: FinishedCall, { reason, until, uncertain }: Deferral): AfterCall {
   const when = until === undefined ? {} : { until };
-  const marks = { about: "action", uncertain };
+  const marks: Marks = { about: "action", uncertain };
   bus.settle({ record: call.id, handler: call.handler, outcome: "deferred", reason, ...when, marks }, { sync: false });
   return waiting(bus, call, reason);
 }

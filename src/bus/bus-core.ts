@@ -11,7 +11,7 @@ import { createProjection, type Projection } from "./projection.ts";
 import { createRecentEvents, type RecentEvents } from "./recent-events.ts";
 import { createRecordFinder, parseAction, parseEvent, type RecordFinder } from "./record-finder.ts";
 import { readStateFile } from "./state-file.ts";
-import type { Action, BusEvent, Scope, Settlement } from "./types.ts";
+import type { Action, BusEvent, Scope, WrittenSettlement } from "./types.ts";
 
 export interface BusOptions {
   readonly log: Log;
@@ -26,7 +26,7 @@ export interface BusOptions {
    * Told each settlement that won, in order, after its actions are kept; after a crash the newest ones again. `cursor`
    * is the position after it in the settled log.
    */
-  readonly onWon?: (settlement: Settlement, cursor: Cursor) => void;
+  readonly onWon?: (settlement: WrittenSettlement, cursor: Cursor) => void;
 }
 
 /** What the bus knows of one of the two kinds of records. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { isJson, type JsonValue } from "./json.ts";
+import { waitKindSchema } from "./marks.ts";
 import { START } from "./ports.ts";
 
 /** Settled ids and their handlers are remembered for this many records of each kind. */
@@ -17,6 +18,7 @@ const waitSchema = z.strictObject({
   since: z.number(),
   /** Nobody knows what became of an earlier call. */
   uncertain: z.literal(true).optional(),
+  kind: waitKindSchema.optional(),
 });
 /** One handler's wait for its next call with a record. */
 export type Wait = z.infer<typeof waitSchema>;
@@ -40,6 +42,10 @@ const deadLetterSchema = z.strictObject({
   about: z.enum(["event", "action"]),
   at: z.string().optional(),
   uncertain: z.literal(true).optional(),
+  /** It only follows from another letter of the same record, which says why. */
+  follows: z.literal(true).optional(),
+  /** An item of a poll that is judged again at the next one. */
+  revived: z.literal(true).optional(),
 });
 export type DeadLetter = z.infer<typeof deadLetterSchema>;
 

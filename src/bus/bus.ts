@@ -5,7 +5,7 @@ import type { BusState, DeadLetter } from "./bus-state.ts";
 import type { BusLimits } from "./complete-settlement.ts";
 import { type DeferredWait, deferredList, deferredSummary } from "./deferred.ts";
 import type { JsonValue } from "./json.ts";
-import type { About } from "./ledger-entries.ts";
+import { type About, isKnownAction } from "./ledger-entries.ts";
 import {
   createDeferredActions,
   type DeferredAction,
@@ -83,6 +83,8 @@ export interface Bus {
   readEvents(query?: EventQuery): EventPage;
   /** An event that came in lately, or that somebody waits for. */
   findEvent(id: string): BusEvent | undefined;
+  /** Whether an action with this id came in lately, or is not done with. */
+  hasAction(id: string): boolean;
   /** Actions to deliver: put-off ones that are due, then those beyond the cursor; in the order of the log. */
   dueActions(limit: number): { action: Action; attempts: number; cursor: Cursor }[];
   /** Actions beyond the cursor that nobody put off, in the order of the log. */
@@ -127,6 +129,9 @@ export function openBus(options: BusOptions): Bus {
     waitingHandlers: (recordId) => waitingHandlers(core, recordId),
     readEvents: createEventReader(core),
     findEvent: (id) => findEvent(core, id),
+    hasAction: (id) =>
+      isKnownAction(core.ledger, id) ||
+      core.log.find({ scope: core.scope, log: "actions" }, id, { recent: true }) !== undefined,
     dueActions: (limit) =>
       offered(core, "action", core.action, limit).map(({ value: action, cursor, attempts }) => ({
         action,

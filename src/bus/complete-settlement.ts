@@ -1,8 +1,9 @@
 import { type RetryLimits, retryDelay } from "./bus-state.ts";
 import type { Ledger } from "./ledger.ts";
 import { type About, nextAttempts } from "./ledger-entries.ts";
+import type { Marks, WrittenMarks } from "./marks.ts";
 import type { Cursor } from "./ports.ts";
-import type { Settlement } from "./types.ts";
+import type { Settlement, WrittenSettlement } from "./types.ts";
 
 export interface BusLimits {
   /** Calls that may throw, or end the process, before a record is a dead letter. */
@@ -28,16 +29,16 @@ export interface SettlementContext {
  * The settlement as it is written: with every number that was decided now, so that folding it again later gives the
  * same state, whatever the limits are then.
  */
-export function completeSettlement(settlement: Settlement, context: SettlementContext): Settlement {
-  const { moveCursor: _moveCursor, at: _at, done: _done, ...asked } = settlement.marks ?? {};
+export function completeSettlement(settlement: Settlement, context: SettlementContext): WrittenSettlement {
+  const { moveCursor: _moveCursor, ...asked }: Marks = settlement.marks ?? {};
   const isFinal = settlement.outcome === "handled" || settlement.outcome === "passed";
-  const marks: Record<string, unknown> = { ...asked, about: context.about };
+  const marks: WrittenMarks = { ...asked, about: context.about };
   if (context.moveCursor !== undefined) marks.moveCursor = context.moveCursor;
   if (context.isDone) marks.done = true;
   if (Object.keys(context.at).length > 0) marks.at = context.at;
   if (isFinal) return { ...settlement, marks };
   // A handler that threw or waits runs again, and its actions then have the same ids: none of them goes out now.
-  const { actions: _actions, state: _state, result: _result, ...rest } = settlement;
+  const { actions: _actions, state: _state, result: _result, refused: _refused, ...rest } = settlement;
   if (settlement.outcome === "threw") {
     const attempts = nextAttempts(context.ledger.entry(settlement.record), settlement.handler);
     if (attempts >= context.limits.maxAttempts) marks.dead = true;

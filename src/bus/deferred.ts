@@ -1,5 +1,6 @@
 import type { Core } from "./bus-core.ts";
 import { type About, callKey, REST } from "./ledger-entries.ts";
+import type { WaitKind } from "./marks.ts";
 
 /** One wait, as it is shown to people. */
 export interface DeferredWait {
@@ -13,6 +14,7 @@ export interface DeferredWait {
   readonly since: number;
   /** Calls that threw, or ended the process. */
   readonly attempts: number;
+  readonly kind?: WaitKind;
 }
 
 type LedgerEntry = NonNullable<ReturnType<Core["ledger"]["entry"]>>;
@@ -32,8 +34,9 @@ export function deferredList({ ledger }: Core, limit: number): DeferredWait[] {
 function waitsOf({ id, about, waits }: LedgerEntry): DeferredWait[] {
   return [...waits]
     .filter(([handler]) => handler !== REST)
-    .map(([handler, { reason, deferredUntil: until, since, attempts }]) => {
-      return { record: id, handler, about, reason, until, since, attempts };
+    .map(([handler, { reason, deferredUntil: until, since, attempts, kind }]) => {
+      const wait = { record: id, handler, about, reason, until, since, attempts };
+      return kind === undefined ? wait : { ...wait, kind };
     });
 }
 

@@ -48,6 +48,12 @@ export function isUncertain(entry: Readonly<Entry> | undefined, handler: string)
   return entry !== undefined && (entry.calls.has(handler) || entry.waits.get(handler)?.uncertain === true);
 }
 
+/** Whether something was settled about an action with this id, as far as it is remembered. */
+export function isKnownAction(ledger: { entry(id: string): Readonly<Entry> | undefined }, id: string): boolean {
+  const entry = ledger.entry(id);
+  return entry?.about === "action" && entry.finals.size + entry.waits.size + entry.dead.size > 0;
+}
+
 /** When the first of the handlers that wait for a record is to be called; undefined when none waits. */
 export function earliestWait(entry: Readonly<Entry>): number | undefined {
   let earliest: number | undefined;

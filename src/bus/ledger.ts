@@ -15,14 +15,15 @@ import {
   sortLetters,
 } from "./ledger-entries.ts";
 import { createLogOrder, type LogOrder } from "./log-order.ts";
+import { readMarks } from "./marks.ts";
 import type { Cursor, Envelope } from "./ports.ts";
-import { reviveEntry, settleEntry } from "./settle-entry.ts";
-import type { Settlement } from "./types.ts";
+import { refuseEntry, reviveEntry, settleEntry } from "./settle-entry.ts";
+import { refusalSchema, type Settlement, type WrittenSettlement } from "./types.ts";
 
 /** What a record of the settled log asks the bus to do: append these actions, keep this dead letter. */
 export interface Effects {
   /** Set when a settlement was the first for its record and handler. */
-  readonly won?: Settlement;
+  readonly won?: WrittenSettlement;
   readonly died?: readonly DeadLetter[];
 }
 
@@ -40,6 +41,7 @@ export interface Ledger {
 }
 
 const FORGOTTEN_AT_ONCE = 100;
+const refusalsSchema = refusalSchema.array();
 
 interface Books {
   readonly cursors: Cursors;
@@ -102,8 +104,8 @@ function apply(books: Books, record: Envelope, cursor: Cursor): Effects {
   }
   if (record.kind !== "settlement" || typeof data.outcome !== "string") return {};
   if (data.also !== undefined && !Array.isArray(data.also)) return {};
-  if (data.marks !== undefined && asObject(data.marks) !== data.marks) return {};
-  return applySettlement(books, record.data as Settlement, ts);
+  const marks = readMarks(data.marks);
+  return marks ? applySettlement(books, { ...(record.data as Settlement), marks }, ts) : {};
 }
 
 /** As if the last call had not been made; what only it made known is forgotten. */
@@ -117,8 +119,8 @@ function uncount(books: Books, id: string, handler: string): void {
   if (!isKnown && entry.pendingSince === undefined && entry.at === undefined) books.entries.delete(id);
 }
 
-function applySettlement(books: Books, settlement: Settlement, ts: number): Effects {
-  const marks = settlement.marks ?? {};
+function applySettlement(books: Books, settlement: WrittenSettlement, ts: number): Effects {
+  const { marks } = settlement;
   const about: About = marks.about === "action" ? "action" : "event";
   moveCursor(books, about, marks.moveCursor);
   const died: DeadLetter[] = [];
@@ -130,6 +132,12 @@ function applySettlement(books: Books, settlement: Settlement, ts: number): Effe
     if (marks.done === true && isAhead(books, entry)) entry.done = true;
     const first = settleEntry(entry, settlement, { ts, died });
     if (id === settlement.record) won = first;
+    review(books, entry);
+  }
+  // A journal may be damaged or of another version.
+  for (const refusal of won ? (refusalsSchema.safeParse(settlement.refused).data ?? []) : []) {
+    const entry = entryOf(books, refusal.id, "event");
+    refuseEntry(entry, settlement.handler, { refusal, ts, died });
     review(books, entry);
   }
   return { ...(won ? { won: settlement } : {}), died };
@@ -194,9 +202,9 @@ function positionIn(at: unknown, id: string): Cursor | undefined {
   return isCursor(position) ? position : undefined;
 }
 
-function moveCursor(books: Books, about: About, to: unknown): void {
+function moveCursor(books: Books, about: About, to: Cursor | undefined): void {
   const name = about === "action" ? "actions" : "events";
-  if (!isCursor(to) || compareCursors(to, books.cursors[name]) <= 0) return;
+  if (to === undefined || compareCursors(to, books.cursors[name]) <= 0) return;
   books.cursors[name] = to;
   const ahead = books.ahead[about];
   for (let entry = ahead.first(); entry && !isAhead(books, entry); entry = ahead.first()) {

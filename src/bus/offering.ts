@@ -1,5 +1,6 @@
 import type { Core, Kind } from "./bus-core.ts";
 import { type About, attemptsOf, earliestWait, REST } from "./ledger-entries.ts";
+import { TRIAGE } from "./names.ts";
 import { type Cursor, START } from "./ports.ts";
 import { settle } from "./settling.ts";
 import type { Action, BusEvent } from "./types.ts";
@@ -44,7 +45,7 @@ function attemptsOfRecord(entry: LedgerEntry | undefined): number {
 /** A record that waits and is in no journal any more can never be tried: it is shown as a dead letter instead. */
 function bury(core: Core, entry: LedgerEntry): void {
   if (core.readOnly) return;
-  const handlers = entry.pendingSince === undefined ? entry.waits.keys() : [...entry.waits.keys(), "triage"];
+  const handlers = entry.pendingSince === undefined ? entry.waits.keys() : [...entry.waits.keys(), TRIAGE];
   const marks = { dead: true, about: entry.about, moveCursor: true };
   for (const handler of new Set(handlers)) {
     settle(core, {

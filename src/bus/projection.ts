@@ -3,9 +3,9 @@ import { shortHash } from "../kernel/ids.ts";
 import type { DeadLetter } from "./bus-state.ts";
 import { compareCursors } from "./cursor.ts";
 import type { Effects, Ledger } from "./ledger.ts";
-import { callKey } from "./ledger-entries.ts";
+import { callKey, isKnownAction } from "./ledger-entries.ts";
 import { type Cursor, type Envelope, type Log, type NewRecord, START } from "./ports.ts";
-import type { Scope, Settlement } from "./types.ts";
+import type { Scope, WrittenSettlement } from "./types.ts";
 
 const BATCH = 1000;
 
@@ -35,7 +35,7 @@ export interface ProjectionOptions {
   /** False: only fold. */
   readonly writes: boolean;
   /** Told each settlement that won, in order; after a crash the newest ones again. */
-  readonly onWon?: ((settlement: Settlement, cursor: Cursor) => void) | undefined;
+  readonly onWon?: ((settlement: WrittenSettlement, cursor: Cursor) => void) | undefined;
 }
 
 /**
@@ -47,12 +47,15 @@ export function createProjection(options: ProjectionOptions): Projection {
   const actions: NewRecord[] = [];
   const dead: NewRecord[] = [];
   const actionsFrom = ledger.cursors.actions;
-  const wins: { readonly settlement: Settlement; readonly cursor: Cursor }[] = [];
+  const wins: { readonly settlement: WrittenSettlement; readonly cursor: Cursor }[] = [];
   let repaired = false;
 
   const collect = (effects: Effects, cursor: Cursor): void => {
     const { won } = effects;
-    for (const action of won?.actions ?? []) actions.push({ kind: "action", id: action.id, data: action });
+    for (const action of won?.actions ?? []) {
+      // An id that a plugin or bridge gave may be used again; what was settled under it before came in before.
+      if (!isKnownAction(ledger, action.id)) actions.push({ kind: "action", id: action.id, data: action });
+    }
     for (const letter of effects.died ?? []) dead.push({ kind: "dead", id: deadId(letter), data: letter });
     if (won && options.onWon) wins.push({ settlement: won, cursor });
   };

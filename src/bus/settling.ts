@@ -4,6 +4,7 @@ import type { Wait } from "./bus-state.ts";
 import { completeSettlement } from "./complete-settlement.ts";
 import { compareCursors } from "./cursor.ts";
 import { type About, attemptsOf, isUncertain, REST } from "./ledger-entries.ts";
+import type { WaitKind } from "./marks.ts";
 import type { Cursor } from "./ports.ts";
 import { type Action, type BusEvent, type Settlement, settlementSchema } from "./types.ts";
 
@@ -32,6 +33,7 @@ export interface HandlerWait {
   readonly attempts: number;
   readonly since: number;
   readonly reason: string;
+  readonly kind?: WaitKind;
 }
 
 const LOGS = ["settled", "actions", "dead"] as const;
@@ -70,7 +72,8 @@ export function handlerStatus(core: Core, recordId: string, handler: string): Ha
 export function waitOf(core: Core, recordId: string, handler: string): HandlerWait | undefined {
   const wait: Wait | undefined = core.ledger.entry(recordId)?.waits.get(handler);
   if (!wait) return undefined;
-  return { until: wait.deferredUntil, attempts: wait.attempts, since: wait.since, reason: wait.reason };
+  const { deferredUntil: until, attempts, since, reason, kind } = wait;
+  return { until, attempts, since, reason, ...(kind === undefined ? {} : { kind }) };
 }
 
 /** Counts a call before it is made, so that one that kills the process is counted too. */
@@ -142,7 +145,7 @@ function outcomeBefore(core: Core, { record: id, handler, outcome }: Settlement)
 
 /** An id that was offered as an action, or is known as one, is an action's; all others are events'. */
 function aboutOf(core: Core, { record: id, marks }: Settlement): About {
-  if (marks?.about === "action" || marks?.about === "event") return marks.about;
+  if (marks?.about !== undefined) return marks.about;
   if (core.action.offers.find(id)) return "action";
   if (core.event.offers.find(id)) return "event";
   return core.ledger.entry(id)?.about ?? "event";

@@ -1,5 +1,10 @@
 import * as z from "zod";
 import { isJson, type JsonValue } from "./json.ts";
+import { marksSchema, type WrittenMarks } from "./marks.ts";
+import type { Action } from "./message-types.ts";
+import { isDerivedId } from "./names.ts";
+
+export type { Action, BusEvent, Payload, ReplyAddress } from "./message-types.ts";
 
 /** Whose bus it is. A name, not a path: engines decide where it lives. */
 export interface Scope {
@@ -8,7 +13,6 @@ export interface Scope {
 }
 
 export const replyAddressSchema = z.strictObject({ target: z.string().min(1), token: z.string().optional() });
-export type ReplyAddress = z.infer<typeof replyAddressSchema>;
 
 const authorSchema = z.looseObject({
   login: z.string(),
@@ -25,6 +29,11 @@ const recordIdSchema = z
   .max(300)
   .refine((id) => id !== "__proto__", "is reserved");
 
+/** An id that a plugin or bridge gives an action: its dedupe key, and a part of HTML comments. Ours begin with `act-`. */
+export const ownActionIdSchema = recordIdSchema
+  .refine((id) => !isDerivedId(id), "must not begin with act-, as prloom's own ids do")
+  .refine((id) => /^[^\s<>]+$/.test(id), "must have no spaces and no < or >");
+
 /** A record that came in. Immutable. */
 export const busEventSchema = z.strictObject({
   id: recordIdSchema,
@@ -36,7 +45,6 @@ export const busEventSchema = z.strictObject({
   replyTo: replyAddressSchema.optional(),
   context: z.looseObject({ author: authorSchema.optional() }).optional(),
 });
-export type BusEvent = z.infer<typeof busEventSchema>;
 
 const review = z.strictObject({
   verdict: z.enum(["approve", "request_changes", "comment"]),
@@ -75,7 +83,6 @@ export const payloadSchema = z.discriminatedUnion("type", [
     message: z.string(),
   }),
 ]);
-export type Payload = z.infer<typeof payloadSchema>;
 
 /** A record that shall go out. Immutable. */
 export const actionSchema = z.strictObject({
@@ -89,13 +96,16 @@ export const actionSchema = z.strictObject({
   /** How many actions in a row called each other forth by beforeRoute; a loop ends here. */
   hops: z.int().min(0).optional(),
 });
-export type Action = z.infer<typeof actionSchema>;
 
 /** A call is about to be made: counted before it, so that a call that kills the process is counted too. */
 export const attemptSchema = z.strictObject({ record: z.string(), handler: z.string() });
 export type Attempt = z.infer<typeof attemptSchema>;
 
 const json = z.custom<JsonValue>((value) => isJson(value), "is not JSON");
+
+/** What a poll brought and prloom could not take, kept under an id of our own. */
+export const refusalSchema = z.strictObject({ id: recordIdSchema, reason: z.string(), item: json });
+export type Refusal = z.infer<typeof refusalSchema>;
 
 /** What one handler did with one record: one line, so wholly or not at all. */
 export const settlementSchema = z.strictObject({
@@ -108,16 +118,18 @@ export const settlementSchema = z.strictObject({
   /** Deferred: not before this time (ms). */
   until: z.number().optional(),
   actions: z.array(actionSchema).optional(),
-  /** Changes of state: by store (`plan:<plugin>`, `global:<plugin>`, `bridge:<name>`) and key; no `value` removes a key. */
+  /** Changes of state: by store (`storeName`) and key; no `value` removes a key. */
   state: z.record(z.string(), z.record(z.string(), z.strictObject({ value: json.optional() }))).optional(),
   /** What the handler decided, for whoever goes on with the record. Kept until a settlement of it has `marks.closed`. */
   result: json.optional(),
-  /**
-   * For the bus. By the caller: `moveCursor: true` (every handler was offered the record), `pendingTriage: true`,
-   * `triaged: true`, `closed: true` (nobody will ask for the record's results again), `uncertain: true` (a call whose
-   * effect nobody knows: look before the next one), `uncertain: false` (what was unknown is known now). The bus adds
-   * what a replay needs: `about` (event or action), `at` (where the records lie), `dead`, `done` (nobody else is to be offered it).
-   */
-  marks: z.record(z.string(), z.unknown()).optional(),
+  /** Dead letters of the handler, with what they are about as its result. */
+  refused: z.array(refusalSchema).optional(),
+  /** For the bus. */
+  marks: marksSchema.optional(),
 });
-export type Settlement = z.infer<typeof settlementSchema>;
+export type Settlement = Omit<z.infer<typeof settlementSchema>, "actions"> & {
+  readonly actions?: readonly Action[] | undefined;
+};
+
+/** A settlement as the journal has it. */
+export type WrittenSettlement = Omit<Settlement, "marks"> & { readonly marks: WrittenMarks };

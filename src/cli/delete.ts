@@ -1,9 +1,13 @@
+import * as z from "zod";
 import { callOwner } from "../dispatcher/owner.ts";
 import { type PlanDetail, readPlanDetail } from "../dispatcher/read.ts";
 import { branchExists, openRepository } from "../git/repository.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import type { Call } from "./output.ts";
 import { reading, refuseInsideRun, suggesting } from "./plans.ts";
+import { visible } from "./render/safe-text.ts";
+
+const resultSchema = z.object({ left: z.array(z.string()) });
 
 export interface DeleteOptions {
   readonly yes?: boolean;
@@ -14,22 +18,29 @@ export interface DeleteOptions {
 export async function deletePlan(call: Call, plan: string, options: DeleteOptions): Promise<number> {
   refuseInsideRun(call);
   const { output } = call;
-  const detail = await suggesting(call, plan, () => reading(call, (loom) => readPlanDetail(loom, plan)));
-  const { branch } = detail.record;
   const withBranch = options.branch === true;
-  if (!options.yes && !(await agreed(call, detail, withBranch))) {
+  if (!options.yes && !(await agreed(call, await detailOf(call, plan), withBranch))) {
     output.line("Nothing was deleted.");
     return 0;
   }
-  await suggesting(call, plan, () => callOwner(call.cwd, "delete", { plan, branch: withBranch }));
+  // The record alone: a plan goes whatever is wrong with its other files.
+  const branch = await reading(call, async (loom) => loom.store.byId(plan)?.branch);
+  const ask = () => callOwner(call.cwd, "delete", { plan, branch: withBranch });
+  const { left } = resultSchema.parse(await suggesting(call, plan, ask));
   // Looked up and not assumed: git keeps a branch that is checked out somewhere.
   const kept = branch !== undefined && (await branchExists(await openRepository(call.cwd), branch));
   output.line(
     `deleted ${plan}.${branch === undefined ? "" : ` Its branch ${branch} is ${kept ? "still there" : "gone, too"}.`}`,
   );
   if (kept && withBranch) output.line(`  hint: \`git branch -D ${branch}\` says why.`);
-  output.data({ plan, ...(branch === undefined ? {} : { branch, branchDeleted: withBranch && !kept }) });
+  for (const problem of left) output.line(`  could not be removed: ${visible(problem)}`);
+  if (left.length > 0) output.line("  hint: look at it, then run `prloom clean`.");
+  output.data({ plan, left, ...(branch === undefined ? {} : { branch, branchDeleted: withBranch && !kept }) });
   return 0;
+}
+
+function detailOf(call: Call, plan: string): Promise<PlanDetail> {
+  return suggesting(call, plan, () => reading(call, (loom) => readPlanDetail(loom, plan)));
 }
 
 /** What deleting takes away and what it leaves, for somebody who has to decide. */

@@ -9,43 +9,49 @@ import { ERROR_CODES, PrloomError } from "../kernel/errors.ts";
 import { ensureDir, readTextIfExists } from "../kernel/files.ts";
 import type { Call } from "./output.ts";
 import { reading } from "./plans.ts";
+import { tellBefore } from "./tell-before.ts";
 
 const PATIENCE_MS = 30_000;
 const LOOK_EVERY_MS = 25;
 
 /** Starts a dispatcher in the background; returns when it answers, or tells why it does not. */
 export async function startDetached(call: Call, options: { untilIdle: boolean }): Promise<number> {
-  return reading(call, async (loom) => {
-    if (await liveDaemon(loom.paths)) throw daemonRunning(loom.paths.root);
-    ensureDir(loom.paths.authority);
-    const log = join(loom.paths.authority, "daemon.log");
-    const fd = openSync(log, "a");
-    const began = fstatSync(fd).size;
-    const script = process.argv[1] ?? "";
-    const args = [...process.execArgv, script, "start", ...(options.untilIdle ? ["--until-idle"] : [])];
-    const child = spawn(process.execPath, args, { cwd: call.cwd, detached: true, stdio: ["ignore", fd, fd] });
-    closeSync(fd);
-    let failed: Error | undefined;
-    child.once("error", (error) => {
-      failed = error;
-    });
-    const outcome = await answerOrEnd(
-      loom,
-      child.pid,
-      () => failed !== undefined || child.exitCode !== null || child.signalCode !== null,
-    );
-    if (failed) throw failed;
-    if (outcome === "ended" && child.exitCode !== 0) throw errorIn(newPart(log, began), log);
-    child.unref();
-    const { output } = call;
-    output.line(
-      outcome === "ended" ? "There was nothing to do." : `The dispatcher runs in the background (pid ${child.pid}).`,
-    );
-    output.line(`  output: ${log}`);
-    if (outcome === "answers") output.line("  `prloom status` shows how far it is, `prloom stop` ends it.");
-    output.data({ pid: child.pid, running: outcome === "answers", log });
-    return 0;
-  });
+  return reading(
+    call,
+    async (loom) => {
+      if (await liveDaemon(loom.paths)) throw daemonRunning(loom.paths.root);
+      await tellBefore(call, loom);
+      ensureDir(loom.paths.authority);
+      const log = join(loom.paths.authority, "daemon.log");
+      const fd = openSync(log, "a");
+      const began = fstatSync(fd).size;
+      const script = process.argv[1] ?? "";
+      const args = [...process.execArgv, script, "start", ...(options.untilIdle ? ["--until-idle"] : [])];
+      const child = spawn(process.execPath, args, { cwd: call.cwd, detached: true, stdio: ["ignore", fd, fd] });
+      closeSync(fd);
+      let failed: Error | undefined;
+      child.once("error", (error) => {
+        failed = error;
+      });
+      const outcome = await answerOrEnd(
+        loom,
+        child.pid,
+        () => failed !== undefined || child.exitCode !== null || child.signalCode !== null,
+      );
+      if (failed) throw failed;
+      if (outcome === "ended" && child.exitCode !== 0) throw errorIn(newPart(log, began), log);
+      child.unref();
+      const { output } = call;
+      output.line(
+        outcome === "ended" ? "There was nothing to do." : `The dispatcher runs in the background (pid ${child.pid}).`,
+      );
+      output.line(`  output: ${log}`);
+      if (outcome === "answers") output.line("  `prloom status` shows how far it is, `prloom stop` ends it.");
+      output.data({ pid: child.pid, running: outcome === "answers", log });
+      return 0;
+    },
+    "start",
+  );
 }
 
 async function answerOrEnd(loom: Loom, pid: number | undefined, over: () => boolean): Promise<"answers" | "ended"> {

@@ -3,7 +3,7 @@ import type { AgentConfig } from "../config/config.ts";
 
 /** How runs of an agent are enclosed on this machine. */
 export type Enclosure =
-  | { readonly level: "sandbox" }
+  | { readonly level: "sandbox"; readonly filters: boolean }
   | {
       readonly level: "none";
       /** What that means, as a sentence. */
@@ -27,7 +27,7 @@ export async function enclosureOf(sandbox: AgentConfig["sandbox"]): Promise<Encl
     };
   }
   const probe = await probeSandbox();
-  if (probe.works) return { level: "sandbox" };
+  if (probe.works) return { level: "sandbox", filters: probe.features.filters };
   const refused = sandbox === "bwrap";
   const means = refused ? 'runs with "sandbox": "bwrap" do not start' : RIGHTS;
   return {

@@ -3,7 +3,7 @@ import type { Loom } from "../dispatcher/loom.ts";
 import { requireRecord } from "../dispatcher/loom.ts";
 import type { Call } from "./output.ts";
 import { planIds, reading, suggesting } from "./plans.ts";
-import { visible } from "./render/safe-text.ts";
+import { jsonText, visible } from "./render/safe-text.ts";
 import { cutToWidth } from "./render/table.ts";
 
 export interface EventsOptions {
@@ -52,7 +52,7 @@ function dataOf({ cursor, record }: LogItem): Record<string, unknown> {
 }
 
 function streamItem(call: Call, item: LogItem): void {
-  if (call.output.json) process.stdout.write(`${JSON.stringify(dataOf(item))}\n`);
+  if (call.output.json) process.stdout.write(`${jsonText(dataOf(item))}\n`);
   else printItem(call, item);
 }
 

@@ -1,4 +1,5 @@
-import { existsSync, watch } from "node:fs";
+import { existsSync, type FSWatcher, watch } from "node:fs";
+import { uptime } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { outputLines } from "../agents/output-lines.ts";
@@ -8,6 +9,8 @@ import type { Loom } from "../dispatcher/loom.ts";
 import { awaitedRun } from "../dispatcher/observe.ts";
 import { liveDaemon } from "../dispatcher/owner.ts";
 import { type RunSummary, readPlanDetail, readRuns } from "../dispatcher/read.ts";
+import { errnoOf } from "../kernel/errors.ts";
+import { identityOf } from "../kernel/process-tree.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import type { PlanSummary } from "../plan/summary.ts";
 import type { Call } from "./output.ts";
@@ -53,14 +56,38 @@ export function lastLines(text: string, count: number | undefined): string {
   return kept.length === 0 ? "" : `${kept.join("\n")}\n`;
 }
 
+/**
+ * Pure: where following begins: with the first run that had not ended when the command was typed, however many have come
+ * and gone by the time that it looks. When there is none, with the newest.
+ */
+export function runToFollow(runs: readonly RunSummary[], typedAt: number): RunSummary | undefined {
+  const isNews = ({ exit, state, startedAt }: RunSummary): boolean => {
+    if (exit) return Date.parse(exit.endedAt) >= typedAt;
+    return state === "working" || Date.parse(startedAt) >= typedAt;
+  };
+  return runs.find(isNews) ?? runs.at(-1);
+}
+
 /** Waits for the first run of a plan; undefined when the dispatcher has ended before there was one. */
 export async function firstRun(loom: Loom, plan: string): Promise<RunSummary | undefined> {
   for (;;) {
-    const run = runsOf(loom, plan).at(-1);
-    if (run) return run;
-    if (!(await liveDaemon(loom.paths))) return undefined;
+    // Asked before looking: what the dispatcher did last is there by the time it is known to be gone.
+    const isOver = (await liveDaemon(loom.paths)) === undefined;
+    const run = runToFollow(runsOf(loom, plan), typedAt());
+    if (run || isOver) return run;
     await sleep(LOOK_EVERY_MS);
   }
+}
+
+/** Of the clock that a process's start is told in, on every Linux that there is. */
+const TICKS_PER_SECOND = 100;
+
+/** When this process began, which on a busy machine is long before it gets to look. */
+export function typedAt(): number {
+  const self = identityOf(process.pid);
+  // Without /proc it is told in seconds since the epoch.
+  if (!self || self.bootId === "") return self ? self.startTicks * 1000 : performance.timeOrigin;
+  return Date.now() - Math.ceil((uptime() - (self.startTicks - 1) / TICKS_PER_SECOND) * 1000);
 }
 
 /** Prints what a run tells until it has ended; one that has ended is printed at once. */
@@ -191,14 +218,24 @@ async function endOfRun(loom: Loom, { plan, run }: Following, isOver: () => bool
     if (isLeft || (record?.runs ?? 0) > run.run) over.resolve();
     void liveDaemon(loom.paths).then((daemon) => daemon === undefined && over.resolve(), over.reject);
   };
-  const watcher = watch(run.dir, look);
-  watcher.on("error", look);
+  const watcher = watchIfPossible(run.dir, look);
+  watcher?.on("error", look);
   const timer = setInterval(lookAround, STILL_THERE_MS);
   lookAround();
   try {
     await over.promise;
   } finally {
     clearInterval(timer);
-    watcher.close();
+    watcher?.close();
+  }
+}
+
+/** An agent may have taken all watches that this user may have; then the timer alone looks. */
+function watchIfPossible(dir: string, look: () => void): FSWatcher | undefined {
+  try {
+    return watch(dir, look);
+  } catch (error) {
+    if (!["EMFILE", "ENOSPC", "ENFILE"].includes(errnoOf(error) ?? "")) throw error;
+    return undefined;
   }
 }

@@ -4,7 +4,7 @@ import { textPath } from "../dispatcher/observe.ts";
 import { readRuns } from "../dispatcher/read.ts";
 import type { Output } from "./output.ts";
 import type { Style } from "./render/colour.ts";
-import { visible, visibleLines } from "./render/safe-text.ts";
+import { jsonText, visible, visibleLines } from "./render/safe-text.ts";
 import { type Cell, type Column, progressBar, renderTable } from "./render/table.ts";
 import { ageOf, clockTime } from "./render/time.ts";
 import { unfinishedRuns } from "./unfinished-runs.ts";
@@ -18,7 +18,7 @@ export interface LiveView {
 /** One JSON object per line, for programs. */
 export function jsonLines(): LiveView {
   return {
-    show: (progress) => void process.stdout.write(`${JSON.stringify({ type: "progress", ...progress })}\n`),
+    show: (progress) => void process.stdout.write(`${jsonText({ type: "progress", ...progress })}\n`),
     close: () => undefined,
   };
 }

@@ -1,15 +1,23 @@
 import { readEvents } from "../agents/run-log.ts";
 import { readExit } from "../agents/runner.ts";
 import type { Loom } from "../dispatcher/loom.ts";
-import { liveDaemon } from "../dispatcher/owner.ts";
 import { type RunSummary, readPlanDetail } from "../dispatcher/read.ts";
 import { PrloomError } from "../kernel/errors.ts";
-import { firstRun, followPlan, followRun, type LogPrinter, lastLines, printCheck } from "./follow-logs.ts";
+import {
+  firstRun,
+  followPlan,
+  followRun,
+  type LogPrinter,
+  lastLines,
+  printCheck,
+  runToFollow,
+  typedAt,
+} from "./follow-logs.ts";
 import type { Call } from "./output.ts";
 import { reading, suggesting } from "./plans.ts";
 import { type Paint, plain } from "./render/colour.ts";
 import { eventLines } from "./render/event-lines.ts";
-import { onlyColour } from "./render/safe-text.ts";
+import { jsonText, onlyColour } from "./render/safe-text.ts";
 import { isTelling } from "./run-events.ts";
 import { agentOutput, checksOf, checkText, endingInLine, startFailure } from "./run-output.ts";
 
@@ -58,7 +66,7 @@ function printerOf(call: Call, options: LogsOptions): LogPrinter {
 }
 
 function printData(value: Readonly<Record<string, unknown>>): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
+  process.stdout.write(`${jsonText(value)}\n`);
 }
 
 /** The events of a run, and its checks, one object each. A run that left no events has its lines as texts. */
@@ -107,9 +115,10 @@ function toldText(dir: string, paint: Paint): string | undefined {
 
 async function chooseRun(loom: Loom, plan: string, options: LogsOptions): Promise<RunSummary> {
   const { runs } = await readPlanDetail(loom, plan);
-  const run = options.run === undefined ? runs.at(-1) : runs.find((candidate) => candidate.run === options.run);
+  const newest = options.follow ? runToFollow(runs, typedAt()) : runs.at(-1);
+  const run = options.run === undefined ? newest : runs.find((candidate) => candidate.run === options.run);
   if (run) return run;
-  if (options.run === undefined && options.follow && (await liveDaemon(loom.paths))) {
+  if (options.run === undefined && options.follow) {
     const begun = await firstRun(loom, plan);
     if (begun) return begun;
   }

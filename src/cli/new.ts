@@ -2,14 +2,17 @@ import { existsSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { CONFIG_FILE, loadConfig } from "../config/load.ts";
 import { nearest } from "../config/nearest.ts";
+import { readPin } from "../config/pin.ts";
 import { configForPlan } from "../config/presets.ts";
+import { liveDaemon } from "../dispatcher/owner.ts";
 import { homeOf, inboxOf, type Paths, pathsOf } from "../dispatcher/paths.ts";
+import { pinnedConfig } from "../dispatcher/pinning.ts";
 import { branchExists, ensureIgnored, openRepository, type Repository } from "../git/repository.ts";
 import { git } from "../git/run.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { ensureDir, existsNoFollow, listDir } from "../kernel/files.ts";
+import { requireReadable } from "../plan/edit.ts";
 import { freeId, isValidPlanId, planIdFor } from "../plan/identity.ts";
-import { parsePlan } from "../plan/markdown.ts";
 import { type InboxMeta, parseSourceKey } from "../plan/record.ts";
 import { createFile } from "./create-file.ts";
 import type { Call } from "./output.ts";
@@ -41,7 +44,7 @@ export async function newPlan(call: Call, title: string, options: NewOptions): P
   const paths = pathsOf(repo);
   ensureDir(paths.inbox);
   ensureIgnored(repo);
-  const doc = parsePlan(text);
+  const doc = requireReadable(text);
   const warnings = unknownDependencies(paths, [...(options.dependsOn ?? []), ...doc.dependsOn]);
   const id = place(paths, { wanted: options.id, title: doc.title ?? title, text, meta: metaOf(options) });
   const file = inboxOf(paths, id).text;
@@ -119,7 +122,9 @@ async function checkWishes(repo: Repository, options: NewOptions): Promise<void>
     ...(model === undefined ? {} : { model }),
     ...(preset === undefined ? {} : { preset }),
   };
-  const outcome = configForPlan(loadConfig(repo.root), wishes);
+  // A dispatcher that runs keeps to its pin; without one the next start takes what is checked out.
+  const pin = (await liveDaemon(pathsOf(repo))) && readPin(pathsOf(repo).pinFile);
+  const outcome = configForPlan(pin ? pinnedConfig(pin) : loadConfig(repo.root), wishes);
   if (!outcome.ok) throw new PrloomError("usage", outcome.reason, `${CONFIG_FILE} says which there are.`);
 }
 

@@ -1,16 +1,22 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import * as z from "zod";
 import { programOf } from "../agents/adapters.ts";
+import { openGate, release, spawnEnclosed } from "../agents/enclosed.ts";
 import { absolutePath } from "../agents/environment.ts";
+import { withFifos } from "../agents/fifo.ts";
 import { findProgram } from "../agents/find-program.ts";
 import { closeInherited } from "../agents/inherited.ts";
+import { type InitRecord, RUN_FILES } from "../agents/run-files.ts";
+import { FILTER_FD, filterFor } from "../agents/sandbox/seccomp.ts";
 import { terminalArgs } from "../agents/sandbox/terminal.ts";
 import type { StageAgent } from "../config/presets.ts";
 import type { Loom } from "../dispatcher/loom.ts";
 import { callOwner } from "../dispatcher/owner.ts";
 import { environmentOf } from "../dispatcher/perform/start-run.ts";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
+import { writeRunFile } from "../kernel/files.ts";
 import { identityOf, type ProcessIdentity } from "../kernel/process-tree.ts";
 import type { Call } from "./output.ts";
 import { reading, refuseInsideRun, suggesting } from "./plans.ts";
@@ -29,6 +35,7 @@ const openedSchema = z.object({
   agent: z.string(),
   worktree: z.string(),
   runId: z.string(),
+  runDir: z.string(),
   wrapper: z.array(z.string()),
   level: z.enum(["sandbox", "none"]),
   env: z.record(z.string(), z.string().nullable()),
@@ -47,6 +54,10 @@ interface Interface {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Absent: bare. */
+  readonly enclosure?: { readonly bwrap: string; readonly wrapper: readonly string[] };
+  readonly runDir: string;
+  readonly maxProcesses: number;
 }
 
 /** Puts a person into the agent's own interface, in the worktree of a plan and enclosed as its runs are. */
@@ -81,7 +92,9 @@ function ownIdentity(): ProcessIdentity {
 /** Nothing is kept open for a command that is only shown: whoever starts it has to see to that. */
 async function printCommand(call: Call, plan: string, asked: Record<string, unknown>): Promise<number> {
   const opened = openedSchema.parse(await suggesting(call, plan, () => callOwner(call.cwd, "open", asked)));
-  const { command, cwd, env } = await interfaceOf(call, plan, opened);
+  const started = await interfaceOf(call, plan, opened);
+  const { cwd, env } = started;
+  const command = shownCommand(started);
   const { agent, level, sessionId } = opened;
   const shown = { command, cwd, env, callerEnv: call.env };
   call.output.line(commandLine(shown));
@@ -100,9 +113,20 @@ async function printCommand(call: Call, plan: string, asked: Record<string, unkn
   return 0;
 }
 
+/** For a shell: the filter of system calls is a file that it has to open. */
+function shownCommand({ command, enclosure, runDir }: Interface): readonly string[] {
+  if (!enclosure) return command;
+  const enclosed = [enclosure.bwrap, ...enclosure.wrapper, "--", ...command];
+  const filter = enclosure.wrapper.includes("--seccomp") ? filterFor(process.arch) : undefined;
+  if (!filter) return enclosed;
+  const file = join(runDir, "filter.bpf");
+  writeRunFile(file, filter, 0o600);
+  return ["/bin/sh", "-c", `exec "$@" ${FILTER_FD}<"$0"`, file, ...enclosed];
+}
+
 async function interfaceOf(call: Call, plan: string, opened: Opened): Promise<Interface> {
-  const { agent, env } = await reading(call, (loom) => environmentFor(loom, plan, opened));
-  const cwd = opened.worktree;
+  const { agent, env, maxProcesses } = await reading(call, (loom) => environmentFor(loom, plan, opened));
+  const { worktree: cwd, runDir } = opened;
   const wanted = opened.args === undefined ? call.env.SHELL || "/bin/sh" : agent.command;
   const program = findProgram(wanted, env.PATH ?? "/usr/bin:/bin", cwd);
   if (program === undefined) {
@@ -110,9 +134,9 @@ async function interfaceOf(call: Call, plan: string, opened: Opened): Promise<In
     const hint = install === undefined ? "`prloom doctor` checks the agents." : `Install it: \`${install}\``;
     throw new PrloomError("usage", `${wanted}, the program of ${opened.agent}, cannot be found.`, hint);
   }
-  const inner = [program, ...(opened.args ?? [])];
-  if (opened.wrapper.length === 0) return { command: inner, cwd, env };
-  return { command: [bubblewrap(call), ...opened.wrapper, ...terminalArgs(), "--", ...inner], cwd, env };
+  const started = { command: [program, ...(opened.args ?? [])], cwd, env, runDir, maxProcesses };
+  if (opened.wrapper.length === 0) return started;
+  return { ...started, enclosure: { bwrap: bubblewrap(call), wrapper: [...opened.wrapper, ...terminalArgs()] } };
 }
 
 /** By its file: in the worktree a name may be that of a program that an agent put there. */
@@ -123,7 +147,13 @@ function bubblewrap({ env }: Call): string {
   throw new PrloomError("sandbox-unavailable", "bubblewrap (bwrap) is not in your PATH.", hint);
 }
 
-function environmentFor(loom: Loom, plan: string, opened: Opened): { agent: StageAgent; env: Record<string, string> } {
+interface OwnEnvironment {
+  readonly agent: StageAgent;
+  readonly env: Record<string, string>;
+  readonly maxProcesses: number;
+}
+
+function environmentFor(loom: Loom, plan: string, opened: Opened): OwnEnvironment {
   const configured = loom.config.agents[opened.agent];
   if (!configured) {
     const hint = "The config was changed this moment; try again.";
@@ -137,6 +167,7 @@ function environmentFor(loom: Loom, plan: string, opened: Opened): { agent: Stag
   return {
     agent,
     env: environmentOf(loom, agent, { vars, enclosure: { ...enclosure, env: Object.fromEntries(laid) } }),
+    maxProcesses: loom.config.limits.maxProcesses,
   };
 }
 
@@ -148,11 +179,10 @@ function tellWhere({ output }: Call, plan: string, opened: Opened): void {
 }
 
 /** Signals of the terminal go to everybody in it; ours is to wait for the program, whatever it makes of them. */
-async function runInTerminal({ command, cwd, env }: Interface): Promise<void> {
-  const [program = "", ...args] = command;
+async function runInTerminal(started: Interface): Promise<void> {
   // Whatever the person's shell left open would reach the agent, too.
   closeInherited();
-  const child = spawn(program, args, { cwd, env: { ...env }, stdio: "inherit" });
+  const child = startInTerminal(started);
   const ignore = (): void => undefined;
   const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
   process.on("SIGINT", ignore).on("SIGQUIT", ignore).on("SIGTERM", pass).on("SIGHUP", pass);
@@ -161,6 +191,23 @@ async function runInTerminal({ command, cwd, env }: Interface): Promise<void> {
   } finally {
     process.off("SIGINT", ignore).off("SIGQUIT", ignore).off("SIGTERM", pass).off("SIGHUP", pass);
   }
+}
+
+function startInTerminal(started: Interface): ChildProcess {
+  const { command, cwd, env, enclosure, runDir, maxProcesses } = started;
+  const [program = "", ...args] = command;
+  if (!enclosure) return spawn(program, args, { cwd, env: { ...env }, stdio: "inherit" });
+  const fifo = join(runDir, ".gate");
+  const gate = withFifos([fifo], (made) => (made ? openGate(fifo) : undefined));
+  const stdio = ["inherit", "inherit", "inherit"] as const;
+  const enclosed = spawnEnclosed({ ...enclosure, command, cwd, env, stdio, detached: false, gate });
+  const write = (record: InitRecord) => writeRunFile(join(runDir, RUN_FILES.init), JSON.stringify(record), 0o600);
+  // What cannot be written down must not begin; the terminal is given back.
+  release(enclosed, { maxProcesses, write, mayBegin: () => true }).catch((error: unknown) => {
+    process.stderr.write(`${messageOf(error)}\n`);
+    enclosed.child.kill("SIGKILL");
+  });
+  return enclosed.child;
 }
 
 interface Held {

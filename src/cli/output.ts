@@ -1,4 +1,5 @@
 import { type Paint, paintFor } from "./render/colour.ts";
+import { jsonText } from "./render/safe-text.ts";
 import { type Cell, type Column, renderTable } from "./render/table.ts";
 
 /** Where a command says what it has to say. */
@@ -45,7 +46,7 @@ export function createOutput(json: boolean, env: Readonly<Record<string, string 
       line(renderTable(columns, rows, { width: width(), paint }).join("\n"));
     },
     data: (value) => {
-      if (json) stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+      if (json) stdout.write(`${jsonText(value, 2)}\n`);
     },
     note: (text) => void process.stderr.write(`${text}\n`),
   };

@@ -17,9 +17,13 @@ export function refuseInsideRun(call: Call): void {
   );
 }
 
-/** Opens the repository for reading, hands it on, and closes it whatever happens. */
-export async function reading<T>(call: Call, act: (loom: Loom) => Promise<T> | T): Promise<T> {
-  const loom = await openForReading({ cwd: call.cwd });
+/** Opens the repository for reading, hands it on, and closes it whatever happens. A start reads what is checked out. */
+export async function reading<T>(
+  call: Call,
+  act: (loom: Loom) => Promise<T> | T,
+  settings: "start" | "if-there" = "if-there",
+): Promise<T> {
+  const loom = await openForReading({ cwd: call.cwd, settings });
   try {
     return await act(loom);
   } finally {

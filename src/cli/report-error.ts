@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
 import { diskError } from "../kernel/files.ts";
 import { hintLines } from "./render/hint.ts";
-import { visible } from "./render/safe-text.ts";
+import { jsonText, visible } from "./render/safe-text.ts";
 import { version } from "./version.ts";
 
 const CALLED_WRONGLY: readonly string[] = ["usage", "id-invalid"];
@@ -81,7 +81,7 @@ function causeLines(error: unknown): string[] {
 export function reportError(error: unknown, argv: readonly string[]): number {
   const end = argv.indexOf("--");
   if ((end < 0 ? argv : argv.slice(0, end)).includes("--json")) {
-    process.stdout.write(`${JSON.stringify({ error: errorData(error) })}\n`);
+    process.stdout.write(`${jsonText({ error: errorData(error) })}\n`);
   }
   process.stderr.write(`${errorLines(error, argv).join("\n")}\n`);
   return exitCodeOf(error);

@@ -105,6 +105,7 @@ function dataOf(detail: PlanDetail, home: string): Record<string, unknown> {
     commits: detail.commits,
     diff: detail.diff,
     thread: detail.thread.map(({ author, body, at }) => ({ author, body, at })),
+    ignored: record.ignored ?? { count: 0, newest: [] },
     ...(detail.proposal === undefined ? {} : { proposal: detail.proposal }),
   };
 }

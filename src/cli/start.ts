@@ -1,8 +1,6 @@
-import type { Config } from "../config/config.ts";
 import { runDispatcher } from "../dispatcher/daemon.ts";
 import { readStatus, type StatusReport } from "../dispatcher/read.ts";
 import type { PlanSummary } from "../plan/summary.ts";
-import { checkProgram } from "./agent-program.ts";
 import { startDetached } from "./detach.ts";
 import { jsonLines, type LiveView, liveBlock, plainLines } from "./live.ts";
 import type { Call } from "./output.ts";
@@ -11,7 +9,8 @@ import { busState } from "./render/bus-state.ts";
 import { hintLines } from "./render/hint.ts";
 import { planTable, waitsFor } from "./render/plan-table.ts";
 import { problemLines } from "./render/problems.ts";
-import { visible } from "./render/safe-text.ts";
+import { jsonText, visible } from "./render/safe-text.ts";
+import { tellBefore } from "./tell-before.ts";
 import { unfinishedRuns } from "./unfinished-runs.ts";
 import { version } from "./version.ts";
 
@@ -26,30 +25,22 @@ export async function start(call: Call, options: StartOptions): Promise<number> 
   const untilIdle = options.untilIdle === true;
   if (options.detach) return startDetached(call, { untilIdle });
   const { output } = call;
-  return reading(call, async (loom) => {
-    for (const warning of missingPrograms(call, loom.config, loom.paths.root)) output.note(`warning: ${warning}`);
-    const view = output.json ? jsonLines() : output.terminal ? liveBlock(output, loom) : plainLines(output);
-    const { reasons, signalled } = await dispatch(call, view, untilIdle);
-    const interrupted = unfinishedRuns(loom).length > 0;
-    const stopped = signalled || !untilIdle || interrupted;
-    const report = await readStatus(loom);
-    // What the dispatcher last thought is out of date when it did not end by itself: its agents were ended since.
-    const plans = stopped ? report.plans : withReasons(report.plans, reasons);
-    summary(call, { ...report, plans }, { stopped, interrupted, now: loom.clock.now() });
-    return 0;
-  });
-}
-
-/** Said and not refused: plans that use other agents are not to suffer. */
-function missingPrograms(call: Call, config: Config, root: string): string[] {
-  const used = Object.entries(config.agents).filter(([name]) => Object.values(config.stages).flat().includes(name));
-  return used.flatMap(([name, agent]) => {
-    const check = checkProgram(agent, { path: call.env.PATH, root });
-    if (check.kind !== "missing") return [];
-    return [
-      `the agent "${name}" cannot work: the program "${check.program}" was not found. Set agents.${name}.command in prloom/config.json.`,
-    ];
-  });
+  return reading(
+    call,
+    async (loom) => {
+      await tellBefore(call, loom);
+      const view = output.json ? jsonLines() : output.terminal ? liveBlock(output, loom) : plainLines(output);
+      const { reasons, signalled } = await dispatch(call, view, untilIdle);
+      const interrupted = unfinishedRuns(loom).length > 0;
+      const stopped = signalled || !untilIdle || interrupted;
+      const report = await readStatus(loom);
+      // What the dispatcher last thought is out of date when it did not end by itself: its agents were ended since.
+      const plans = stopped ? report.plans : withReasons(report.plans, reasons);
+      summary(call, { ...report, plans }, { stopped, interrupted, now: loom.clock.now() });
+      return 0;
+    },
+    "start",
+  );
 }
 
 interface Dispatched {
@@ -100,7 +91,7 @@ interface End {
 function summary(call: Call, report: StatusReport, { stopped, interrupted, now }: End): void {
   const { output } = call;
   const { plans } = report;
-  if (output.json) process.stdout.write(`${JSON.stringify({ type: "end", stopped, ...report })}\n`);
+  if (output.json) process.stdout.write(`${jsonText({ type: "end", stopped, ...report })}\n`);
   output.line();
   const done = plans.filter((plan) => plan.status === "done").length;
   const open = plans.filter((plan) => plan.status !== "done");

@@ -1,3 +1,4 @@
+import { offerLine } from "../dispatcher/pinned.ts";
 import { readStatus, type StatusReport } from "../dispatcher/read.ts";
 import type { PlanStatus } from "../plan/record.ts";
 import type { PlanSummary } from "../plan/summary.ts";
@@ -7,6 +8,7 @@ import { agentsState } from "./render/agents-state.ts";
 import { busState } from "./render/bus-state.ts";
 import { planTable } from "./render/plan-table.ts";
 import { problemLines } from "./render/problems.ts";
+import { visible } from "./render/safe-text.ts";
 import { ageOf } from "./render/time.ts";
 
 export interface StatusOptions {
@@ -57,6 +59,10 @@ function surroundings(output: Output, report: StatusReport, now: number): void {
       ? `dispatcher: running (pid ${daemon.pid}${daemon.startedAt === undefined ? "" : `, for ${ageOf(daemon.startedAt, now)}`})`
       : "dispatcher: not running (`prloom start` starts it)",
   );
+  if (report.pinned && report.pinned.changes.length > 0) {
+    const differs = offerLine(report.pinned, daemon.running);
+    output.line(`${output.paint("yellow", "config:")} ${visible(differs)}`);
+  }
   agentsState(output, report, now);
   busState(output, report, now);
   problemLines(output, report);

@@ -1,7 +1,9 @@
+import { offerLine } from "../dispatcher/pinned.ts";
 import { readStatus } from "../dispatcher/read.ts";
 import { changeEach } from "./change.ts";
 import type { Call } from "./output.ts";
 import { reading, refuseInsideRun } from "./plans.ts";
+import { visible } from "./render/safe-text.ts";
 
 /** Clears what plans are blocked by; `reset` drops what their unfinished TODOs left behind. */
 export async function unblock(
@@ -14,6 +16,9 @@ export async function unblock(
   const before = await reading(call, readStatus);
   const blocked = new Set(before.plans.filter((plan) => plan.blocked).map((plan) => plan.planId));
   const dropped = reset ? " What the unfinished TODO left behind is gone." : "";
+  const differs = before.daemon.running && before.pinned && before.pinned.changes.length > 0;
+  // Whoever mended the config and unblocks expects the mended one.
+  if (differs && before.pinned) call.output.note(`note: ${visible(offerLine(before.pinned, true))}`);
   return changeEach(call, plans, {
     name: "unblock",
     args: { reset },

@@ -16,6 +16,8 @@ export interface AgentConfig {
   readonly sandbox: "auto" | "bwrap" | "none";
   /** Below the user's home, and readable in the sandbox all the same. */
   readonly readable: readonly string[];
+  /** Below its private home, and kept from one run to the next. */
+  readonly keeps: readonly string[];
   readonly projectSettings: boolean;
   readonly session: "todo" | "plan";
   readonly maxRunning?: number;
@@ -38,6 +40,7 @@ export interface Limits {
   readonly checkTimeoutMs: number;
   readonly stopGraceMs: number;
   readonly maxOutputBytes: number;
+  readonly maxProcesses: number;
   readonly maxDeletions: { readonly files: number; readonly percent: number };
   /** For one plan, and for all plans of one day. */
   readonly budget: Budget;
@@ -134,6 +137,7 @@ export const defaultConfig: Omit<Config, "agents" | "stages"> = {
     checkTimeoutMs: 900_000,
     stopGraceMs: 5000,
     maxOutputBytes: 16 * 1024 ** 2,
+    maxProcesses: 2048,
     maxDeletions: { files: 200, percent: 20 },
     budget: {},
     dailyBudget: {},
@@ -174,6 +178,7 @@ export function overlayLimits(under: Limits, over: LimitsFile): Limits {
     checkTimeoutMs: inMs(over.checkTimeout, under.checkTimeoutMs),
     stopGraceMs: inMs(over.stopGrace, under.stopGraceMs),
     maxOutputBytes: inBytes(over.maxOutput, under.maxOutputBytes),
+    maxProcesses: over.maxProcesses ?? under.maxProcesses,
     maxDeletions: {
       files: over.maxDeletions?.files ?? under.maxDeletions.files,
       percent: over.maxDeletions?.percent ?? under.maxDeletions.percent,
@@ -192,8 +197,8 @@ function defined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], u
 function agentsOf(written: Readonly<Record<string, AgentFile>>): Record<string, AgentConfig> {
   const agents = Object.entries(written).map(
     ([name, { adapter = "command", command = adapter, env = {}, passEnv = [], sandbox = "auto", ...rest }]) => {
-      const { readable = [], projectSettings = false, session = "todo", ...more } = rest;
-      const filled = { adapter, command, env, passEnv, sandbox, readable, projectSettings, session };
+      const { readable = [], keeps = [], projectSettings = false, session = "todo", ...more } = rest;
+      const filled = { adapter, command, env, passEnv, sandbox, readable, keeps, projectSettings, session };
       const config: AgentConfig = { ...filled, ...defined(more) };
       return [name, config] as const;
     },

@@ -72,3 +72,9 @@ export const insideRepository = text.refine(
   (path) => !/^([/\\]|[A-Za-z]:)/.test(path) && !path.split(/[/\\]/).includes(".."),
   { error: "must be a path below the repository, without .." },
 );
+
+/** Of a home in the sandbox; never the whole of it. */
+export const belowHome = text.refine(
+  (path) => !/^[/~]/.test(path) && !path.split("/").some((part) => ["", ".", ".."].includes(part)),
+  { error: "must be a path below the home in the sandbox, like .local/share/my-agent" },
+);

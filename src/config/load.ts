@@ -24,19 +24,21 @@ export function parseConfig(text: string, file: string): Config {
   );
 }
 
-function readConfig(repoRoot: string): string | undefined {
+/** The text of the repository's `prloom/config.json`, whatever it says. */
+export function readConfig(repoRoot: string): string {
+  let text: string | undefined;
   try {
-    return readTextIfExists(join(repoRoot, CONFIG_FILE));
+    text = readTextIfExists(join(repoRoot, CONFIG_FILE));
   } catch (error) {
     const hint = `Make ${CONFIG_FILE} a file that you can read, then run \`prloom doctor\`.`;
     throw new PrloomError("config-invalid", `${CONFIG_FILE} cannot be read: ${messageOf(error)}`, hint, error);
   }
-}
-
-/** Reads the repository's `prloom/config.json`. */
-export function loadConfig(repoRoot: string): Config {
-  const text = readConfig(repoRoot);
-  if (text !== undefined) return parseConfig(text, CONFIG_FILE);
+  if (text !== undefined) return text;
   const hint = "Run `prloom init` to make one.";
   throw new PrloomError("config-missing", `There is no ${CONFIG_FILE} in ${repoRoot}.`, hint);
+}
+
+/** Reads the repository's `prloom/config.json` from the working tree. */
+export function loadConfig(repoRoot: string): Config {
+  return parseConfig(readConfig(repoRoot), CONFIG_FILE);
 }

@@ -50,6 +50,7 @@ const LIMITS: readonly [key: string, read: (limits: Limits) => number, show: (va
   ["checkTimeout", (limits) => limits.checkTimeoutMs, formatDuration],
   ["stopGrace", (limits) => limits.stopGraceMs, formatDuration],
   ["maxOutput", (limits) => limits.maxOutputBytes, formatSize],
+  ["maxProcesses", (limits) => limits.maxProcesses, plain],
   ["maxDeletions.files", (limits) => limits.maxDeletions.files, plain],
   ["maxDeletions.percent", (limits) => limits.maxDeletions.percent, plain],
   ["budget.tokens", (limits) => limits.budget.tokens ?? Number.POSITIVE_INFINITY, plain],

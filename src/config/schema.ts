@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { count, duration, insideRepository, name, size, text, texts, variableName } from "./fields.ts";
+import { belowHome, count, duration, insideRepository, name, size, text, texts, variableName } from "./fields.ts";
 import { globalModuleKeys, planModuleKeys, presetModuleKeys } from "./module-schema.ts";
 import { notifySchema } from "./notify-schema.ts";
 import { triggerSchema } from "./trigger-schema.ts";
@@ -33,6 +33,10 @@ const agent = z
     readable: texts
       .optional()
       .describe("Folders and files below your home that this agent may read in the sandbox, such as its program."),
+    keeps: z
+      .array(belowHome, { error: "must be a list of texts" })
+      .optional()
+      .describe("Paths below its home in the sandbox that stay from one run to the next, such as its conversations."),
     projectSettings: z
       .boolean({ error: "must be true or false" })
       .optional()
@@ -92,6 +96,7 @@ const limits = z.strictObject({
     zero: true,
   }).optional(),
   maxOutput: size("16MB", "Output of a run that is kept. 16MB").optional(),
+  maxProcesses: count("Processes and threads that a run may have at the same time. 2048").optional(),
   maxDeletions: z
     .strictObject({
       files: z.int({ error: "must be a whole number" }).min(0).optional(),

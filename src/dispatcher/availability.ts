@@ -11,6 +11,10 @@ export interface Refusal {
   readonly count: number;
   /** When the first of them came. */
   readonly since: number;
+  /** The plans whose runs were refused, two at most. */
+  readonly plans: readonly string[];
+  /** When other plans may try the agent. */
+  readonly othersUntil: number;
 }
 
 export interface AgentState {
@@ -28,24 +32,29 @@ export type Availability =
 export function chooseAgent(
   agents: readonly StageAgent[],
   states: ReadonlyMap<string, AgentState>,
-  now: number,
+  { now, planId }: { readonly now: number; readonly planId?: string },
 ): Availability {
   let busy: string | undefined;
-  const away: { name: string; refusal: Refusal }[] = [];
+  const away: { name: string; reason: string; until: number }[] = [];
   for (const agent of agents) {
     const { running = 0, refusal } = states.get(agent.name) ?? {};
-    if (refusal && refusal.until > now) away.push({ name: agent.name, refusal });
+    const until = refusal ? awayUntil(refusal, planId) : now;
+    if (refusal && until > now) away.push({ name: agent.name, reason: refusal.reason, until });
     else if (agent.maxRunning !== undefined && running >= agent.maxRunning) busy ??= agent.name;
     else return { kind: "free", agent };
   }
-  const first = away.toSorted((a, b) => a.refusal.until - b.refusal.until)[0];
+  const first = away.toSorted((a, b) => a.until - b.until)[0];
   if (busy !== undefined) {
     const why = `waits for ${busy} (agents.${busy}.maxRunning)`;
-    return { kind: "busy", why, ...(first === undefined ? {} : { until: first.refusal.until }) };
+    return { kind: "busy", why, ...(first === undefined ? {} : { until: first.until }) };
   }
   if (!first) return { kind: "away", why: "no agent is configured", until: Number.POSITIVE_INFINITY };
-  const names = away.map(({ name, refusal }) => `${name}: ${refusal.reason}`).join("; ");
-  return { kind: "away", why: names, until: first.refusal.until };
+  const names = away.map(({ name, reason }) => `${name}: ${reason}`).join("; ");
+  return { kind: "away", why: names, until: first.until };
+}
+
+function awayUntil({ plans, until, othersUntil }: Refusal, planId: string | undefined): number {
+  return plans.some((plan) => plan === planId) ? until : othersUntil;
 }
 
 interface Waits {
@@ -66,7 +75,12 @@ const WAITS: Readonly<Partial<Record<ErrorKind, Waits>>> = {
 const LONGEST_WAIT = 24 * 60 * MINUTE;
 const FIRST_WAIT = 15 * MINUTE;
 
+/** So long other plans leave an agent alone on the word of one plan's run. */
+const ALONE_MS = 15_000;
+
 export interface Trouble {
+  /** The plan whose run it was; undefined when prloom saw it by itself. */
+  readonly planId?: string;
   readonly kind: ErrorKind;
   readonly message: string;
   readonly retryAfterMs?: number;
@@ -86,7 +100,16 @@ export function refuse(before: Refusal | undefined, trouble: Trouble, now: numbe
   // What a program prints may be forged by what it runs: one word alone must not stop everybody for a day.
   const longest = count === 1 ? FIRST_WAIT : LONGEST_WAIT;
   const wait = Math.min(Math.max(doubled, trouble.retryAfterMs ?? 0), longest);
-  return { kind: trouble.kind, reason: trouble.message, until: now + wait, count, since: before?.since ?? now };
+  const until = now + wait;
+  const { planId } = trouble;
+  const earlier = before?.plans ?? [];
+  const plans = planId === undefined || earlier.includes(planId) ? earlier : [...earlier, planId].slice(-2);
+  // A command that a program runs can print a refusal in the program's name, and end it. It can do so in its own plan
+  // only: the others believe it when a second plan was refused too, and till then leave the agent alone for moments.
+  const isBelieved = planId === undefined || plans.length > 1;
+  const othersUntil = isBelieved ? until : now + Math.min(wait, ALONE_MS);
+  const { kind, message: reason } = trouble;
+  return { kind, reason, until, count, since: before?.since ?? now, plans, othersUntil };
 }
 
 /** After so long nobody believes any more that it will mend itself. */

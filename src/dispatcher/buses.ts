@@ -18,6 +18,8 @@ export interface BusesOptions {
   readonly stores: StateStores;
   readonly readOnly: boolean;
   limits(): BusLimits;
+  /** A snapshot could not be written; without a plan it is the global bus's. */
+  onProblem(planId: string | undefined, message: string): void;
 }
 
 /** The buses of a repository, opened when they are first asked for. */
@@ -25,21 +27,21 @@ export interface Buses {
   bus(planId: string): Bus;
   globalBus(): Bus;
   /**
-   * The plan comes to rest: what its bus has settled goes into the snapshot, so that a kill costs no long replay. Without
-   * a plan: the global bus, which never rests, if much was settled on it since.
+   * The plan comes to rest: what its bus has settled goes into the snapshot, so that a kill costs no long replay. A bus
+   * that never rests is saved soon after something was settled on it.
    */
-  rest(planId?: string): void;
+  rest(planId: string): void;
   /** Whether nothing waits on the bus of a plan, as its snapshot and the ends of its journals tell: it is not opened. */
   isAtRest(planId: string): boolean;
   /** The dead letters of a bus that is at rest, from its snapshot; undefined: it is not, or it is open already. */
   restingLetters(planId: string): DeadLetter[] | undefined;
   /** Saves all of them; one that cannot be saved is told, and keeps no other from it. */
-  saveAll(onProblem: (planId: string | undefined, message: string) => void): void;
+  saveAll(): void;
 }
 
 const GLOBAL = "";
-/** Settlements of the global bus that may be replayed after a kill. */
-const MOST_UNSAVED = 1000;
+/** How long a snapshot may lack what was settled: for whoever reads the file, and for the replay after a kill. */
+const SAVE_AFTER_MS = 2000;
 
 const some = z.record(z.string(), z.unknown());
 const restSchema = z.object({
@@ -80,21 +82,47 @@ function lettersAtRest({ paths, log }: BusesOptions, planId: string): DeadLetter
 export function openBuses(options: BusesOptions): Buses {
   const { paths, log, clock, stores, readOnly } = options;
   const buses = new Map<string, Bus>();
-  let unsaved = 0;
+  const unsaved = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  const save = (name: string): void => {
+    unsaved.delete(name);
+    // The snapshot says "what was settled before me is in the files": so they go first.
+    stores.flush({ sync: true, ...(name === GLOBAL ? {} : { planId: name }) });
+    buses.get(name)?.save();
+  };
+  const saveUnsaved = (): void => {
+    timer = undefined;
+    for (const name of unsaved) {
+      try {
+        save(name);
+      } catch (error) {
+        // It only saves time, the journals have it all.
+        options.onProblem(name === GLOBAL ? undefined : name, messageOf(error));
+      }
+    }
+  };
+  /** The log of one bus, which notes that its snapshot is out of date. */
+  const noting = (name: string): Log => ({
+    ...log,
+    append(address, records, more) {
+      if (!readOnly && address.log === "settled") {
+        unsaved.add(name);
+        timer ??= setTimeout(saveUnsaved, SAVE_AFTER_MS).unref();
+      }
+      return log.append(address, records, more);
+    },
+  });
   const open = (scope: Scope, dir: string): Bus => {
     const known = buses.get(scope.plan ?? GLOBAL);
     if (known) return known;
     const bus = openBus({
-      log,
+      log: noting(scope.plan ?? GLOBAL),
       scope,
       stateFile: join(dir, "state", "dispatcher.json"),
       clock,
       limits: options.limits(),
       readOnly,
-      onWon(settlement, cursor) {
-        stores.apply(scope, settlement, cursor);
-        if (scope.plan === undefined) unsaved += 1;
-      },
+      onWon: (settlement, cursor) => stores.apply(scope, settlement, cursor),
     });
     buses.set(scope.plan ?? GLOBAL, bus);
     return bus;
@@ -103,23 +131,20 @@ export function openBuses(options: BusesOptions): Buses {
     bus: (planId) => open({ plan: planId }, homeOf(paths, planId).bus),
     globalBus: () => open({}, paths.bus),
     rest(planId) {
-      const bus = buses.get(planId ?? GLOBAL);
-      if (!bus || (planId === undefined && unsaved < MOST_UNSAVED)) return;
-      // The snapshot says "what was settled before me is in the files": so they go first.
-      stores.flush({ sync: true });
-      bus.save();
-      if (planId === undefined) unsaved = 0;
+      if (buses.has(planId)) save(planId);
     },
     isAtRest: (planId) => lettersAtRest(options, planId) !== undefined,
     restingLetters: (planId) => (buses.has(planId) ? undefined : lettersAtRest(options, planId)),
-    saveAll(onProblem) {
-      if (!readOnly) stores.flush({ sync: true });
+    saveAll() {
+      clearTimeout(timer);
       for (const [plan, bus] of buses) {
         try {
+          // What cannot be written must be told again by the bus: then its snapshot stays the old one, too.
+          if (!readOnly) stores.flush({ sync: true, ...(plan === GLOBAL ? {} : { planId: plan }) });
           bus.close();
         } catch (error) {
-          // The snapshot only saves time, the journals have it all: what was done must not end as a failure.
-          onProblem(plan === GLOBAL ? undefined : plan, messageOf(error));
+          // The snapshot only saves time: what was done must not end as a failure.
+          options.onProblem(plan === GLOBAL ? undefined : plan, messageOf(error));
         }
       }
     },

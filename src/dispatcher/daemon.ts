@@ -1,20 +1,23 @@
 import { rmSync } from "node:fs";
+import { sealModules } from "../hooks/pinned-modules.ts";
 import { isoTime } from "../kernel/clock.ts";
+import { errnoOf, PrloomError } from "../kernel/errors.ts";
 import { writeFileAtomic } from "../kernel/files.ts";
 import { lockLost, type OwnerLock } from "../kernel/owner-lock.ts";
+import type { PlanRecord } from "../plan/record.ts";
 import { runOwnerCommand } from "./commands/table.ts";
 import { serveControl, socketPath } from "./control.ts";
 import { healthFile } from "./health.ts";
 import type { Progress } from "./loom.ts";
 import { textPath } from "./observe.ts";
 import { daemonRunning, type OwnedLoom, openAsOwner } from "./open.ts";
-import { Scheduler } from "./scheduler.ts";
+import { Scheduler, type SchedulerHooks } from "./scheduler.ts";
 import { Scopes } from "./scopes.ts";
 import { outliveStrays, restoreMemory, startExtensions, startOnWatch, tellEnclosure } from "./starting.ts";
-import { endAllSurvivors } from "./survivors.ts";
+import { recoverPlans } from "./survivors.ts";
 import { createTicker, type Ticker, wakeAll } from "./ticker.ts";
 import { isBusy } from "./upsert.ts";
-import { watchDirs } from "./watching.ts";
+import { type Watching, watchDirs } from "./watching.ts";
 
 const SAFETY_TICK_MS = 30_000;
 /** What is due later than this does not keep `--until-idle` waiting. */
@@ -30,15 +33,19 @@ export interface DispatchOptions {
 
 /** Owns the repository and works on its plans until it is told to stop, or until nothing is left to do. */
 export async function runDispatcher(options: DispatchOptions): Promise<{ reasons: ReadonlyMap<string, string> }> {
-  const owned = await openAsOwner(options);
+  const owned = await openAsOwner({ ...options, settings: "start" });
   if (!owned) throw daemonRunning(options.cwd);
   const { loom, lock } = owned;
   try {
     return await dispatch(loom, lock, options);
   } finally {
-    if (lock.held()) leaveCaches(loom);
-    loom.close();
-    lock.release();
+    sealModules(undefined);
+    try {
+      if (lock.held()) leaveCaches(loom);
+      loom.close();
+    } finally {
+      lock.release();
+    }
   }
 }
 
@@ -55,7 +62,7 @@ async function dispatch(
   options: DispatchOptions,
 ): Promise<{ reasons: ReadonlyMap<string, string> }> {
   const stop = stopSignal(options.signal);
-  const survivors = await endAllSurvivors(loom);
+  const survivors = await recoverPlans(loom);
   if (survivors > 0) loom.report({ level: "warn", text: `ended ${survivors} process(es) of an interrupted run` });
   restoreMemory(loom);
   const watchdog = startOnWatch(loom);
@@ -70,15 +77,16 @@ async function dispatch(
     void tellEnclosure(loom);
     await startExtensions(loom);
     forgetStrays = outliveStrays(loom);
-    const parts = connect(loom, { stillOwner, onQuiet: () => quiet() });
+    let watching: Watching | undefined;
+    const parts = connect(loom, { stillOwner, onQuiet: () => quiet(), onLook: (record) => watching?.follow(record) });
     const control = await openControl(loom, parts, { version: options.version, stop: stop.resolve, stillOwner });
-    const watching = watchDirs(loom, {
+    watching = watchDirs(loom, {
       changed: parts.ticker.soon,
-      configChanged: soonAfter(() => loom.reloadConfig()),
+      treeChanged: soonAfter(() => loom.lookAtTree()),
       planChanged: (id) => parts.scheduler.wake(id),
     });
     const safety = setInterval(() => {
-      watching.rearm();
+      watching?.rearm();
       void parts.ticker.safety();
     }, SAFETY_TICK_MS);
     try {
@@ -116,12 +124,18 @@ function soonAfter(act: () => void): () => void {
   };
 }
 
+interface Looked {
+  /** A plan is about to be looked at. */
+  onLook(record: PlanRecord): void;
+}
+
 /** Lets the parts hear of each other. */
-function connect(loom: OwnedLoom, hooks: { stillOwner(): boolean; onQuiet(): void }): Parts {
+function connect(loom: OwnedLoom, hooks: Pick<SchedulerHooks, "stillOwner" | "onQuiet"> & Looked): Parts {
   const lifecycle = loom.lifecycle();
   const scheduler = new Scheduler(loom, {
     ...hooks,
     onLook(record) {
+      hooks.onLook(record);
       if (lifecycle.look(record.id) > 0) scopes.wake();
       scopes.follow(record);
       return !letUpsertsGoFirst(loom, scopes, record.id);
@@ -179,9 +193,20 @@ function stopSignal(signal: AbortSignal): PromiseWithResolvers<void> {
 /** What the next start and every `prloom status` read instead of the plans, those included that nobody touched today. */
 function leaveCaches(loom: OwnedLoom): void {
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
-    if (!record.deleted) loom.texts.facts(textPath(loom, record), record.id);
+    if (record.deleted || loom.stalls.isHeld(record.id)) continue;
+    const read = () => loom.texts.facts(textPath(loom, record), record.id);
+    orNothing(() => loom.watch.about(record.id, "reading its text", read));
   }
-  loom.saveCaches();
+  orNothing(() => loom.saveCaches());
+}
+
+/** Caches only save time: what cannot be read for them, or written, has been told where it matters. */
+function orNothing(act: () => unknown): void {
+  try {
+    act();
+  } catch (error) {
+    if (errnoOf(error) === undefined && !(error instanceof PrloomError)) throw error;
+  }
 }
 
 /** Ends agents, gracefully first; what they were at is on record, and the next start goes on there. */
@@ -213,7 +238,7 @@ async function openControl(
 ) {
   const socket = socketPath(loom.paths, loom.environment);
   const control = await serveControl(socket, async (command, args) => {
-    if (command === "ping") return { pid: process.pid };
+    if (command === "ping") return { pid: process.pid, waits: scheduler.waits() };
     if (command === "stop") return void setImmediate(daemon.stop);
     if (!daemon.stillOwner()) throw lockLost();
     const result = await runOwnerCommand(loom, command, args);

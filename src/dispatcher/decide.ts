@@ -1,4 +1,6 @@
-import { nextTodo } from "../plan/markdown.ts";
+import { nextTodo, type PlanDoc } from "../plan/markdown.ts";
+import { hasProvenance } from "../plan/provenance.ts";
+import type { PlanRecord } from "../plan/record.ts";
 import type { PlanView, Step } from "./step.ts";
 
 /** Closing it wakes the plan; only a process that was killed says nothing. Longer than `--until-idle` waits for. */
@@ -11,6 +13,7 @@ const OPENED_LOOK_MS = 15_000;
 export function decide(view: PlanView, now: number): Step {
   const { record } = view;
   if (record.deleted) return { kind: "wait", why: "deleted" };
+  if (view.unrecovered) return waits("blocked");
   if (view.opened === "held") {
     const why = `a person has it open (prloom open, pid ${record.opened?.pid})`;
     return { kind: "wait", why, until: now + OPENED_LOOK_MS };
@@ -33,7 +36,12 @@ function waits(why: string): Step {
 }
 
 function fixConfigHint(id: string): string {
-  return `Fix it in prloom/config.json or in the plan's metadata, then run \`prloom unblock ${id}\`.`;
+  return `Fix it in prloom/config.json (\`prloom reload\` takes that over) or in the plan's metadata, then run \`prloom unblock ${id}\`.`;
+}
+
+function tooLarge(id: string, reason: string): Step {
+  const hint = `Shorten it with \`prloom edit ${id}\`, or split it into several plans; then run \`prloom unblock ${id}\`.`;
+  return { kind: "block", reason, hint };
 }
 
 function decideDone(view: PlanView, now: number): Step {
@@ -50,6 +58,7 @@ function decideInbox(view: PlanView): Step {
   if (record.paused) return waits("paused");
   // A record without text is unfinished: somebody is about to write it.
   if (!view.doc) return waits("no plan text yet");
+  if (view.doc.tooLarge !== undefined) return tooLarge(record.id, view.doc.tooLarge);
   if (dependencies.kind === "failed") {
     return {
       kind: "block",
@@ -57,9 +66,15 @@ function decideInbox(view: PlanView): Step {
       hint: `Change \`dependsOn\` in prloom/.local/inbox/${record.id}.json or \`## Depends on\` in the plan, then run \`prloom unblock ${record.id}\`.`,
     };
   }
-  if (dependencies.kind === "waiting") return waits(`${dependencies.for.join(", ")} must be merged first`);
+  if (dependencies.kind === "waiting") return waits(`${listed(dependencies.for)} must be merged first`);
   if (!view.slots.open) return { kind: "wait", why: "waits for a place (limits.maxOpenPlans)", slot: "open" };
   return { kind: "activate" };
+}
+
+/** A sentence has room for a few. */
+function listed(names: readonly string[]): string {
+  const more = names.length - 5;
+  return names.slice(0, 5).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 function decideOpen(view: PlanView): Step {
@@ -79,6 +94,7 @@ function decideOpen(view: PlanView): Step {
       hint: `Write it again with \`prloom edit ${record.id} --file plan.md\`, then run \`prloom unblock ${record.id}\`.`,
     };
   }
+  if (view.doc.tooLarge !== undefined) return tooLarge(record.id, view.doc.tooLarge);
   if (view.change === "merged" || view.change === "closed") {
     if (!record.current && !record.side) return { kind: "end-plan", outcome: view.change };
   }
@@ -91,8 +107,19 @@ function decideOpen(view: PlanView): Step {
   if (record.side) return decideSide(view);
   if (record.hidden) return waits("hidden");
   if (record.paused) return waits("paused");
+  // Words that came before the design reach the designer; TODOs of theirs alone would pass for the whole plan.
+  if (isDesignDue(record, view.doc)) return { kind: "begin-side", stage: "designer" };
   if (view.bus.pending.length > 0) return { kind: "begin-side", stage: "triage" };
   return decideNext(view);
+}
+
+/**
+ * What a plan itself asks for becomes TODOs before anything is added to them. One that was designed has lost all of its
+ * TODOs when a person or its source took them out: then the text that is there now asks for a design.
+ */
+export function isDesignDue(record: PlanRecord, doc: PlanDoc): boolean {
+  if (record.status !== "active") return false;
+  return record.designed ? doc.todos.length === 0 : doc.todos.every(hasProvenance);
 }
 
 function isHeld({ record }: PlanView): boolean {
@@ -177,7 +204,7 @@ function decideAgent({ agent, record }: PlanView): Step {
       return {
         kind: "block",
         reason: `Its budget is spent: ${agent.reason}.`,
-        hint: `Raise \`limits.budget\` in prloom/config.json, then run \`prloom unblock ${record.id}\`; \`prloom show ${record.id}\` tells what it was spent on.`,
+        hint: `Raise \`limits.budget\` in prloom/config.json and run \`prloom reload\`, then \`prloom unblock ${record.id}\`; \`prloom show ${record.id}\` tells what it was spent on.`,
       };
   }
 }
@@ -187,7 +214,7 @@ function decideNext(view: PlanView): Step {
   const next = doc ? nextTodo(doc) : { kind: "none" as const };
   switch (next.kind) {
     case "none":
-      return record.status === "review" ? waits("in review") : { kind: "begin-side", stage: "designer" };
+      return waits("in review");
     case "blocked":
       return {
         kind: "block",

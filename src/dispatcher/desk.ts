@@ -22,7 +22,7 @@ import type { Paths } from "./paths.ts";
 
 /** What is known about the agents of all plans: who is at work, who was refused, and what today cost. */
 export interface Desk {
-  choose(agents: readonly StageAgent[]): Availability;
+  choose(agents: readonly StageAgent[], planId: string): Availability;
   /** An agent has begun; to be called with what is returned when it has ended. */
   started(name: string): () => void;
   refused(name: string, trouble: Trouble): Refusal | undefined;
@@ -58,6 +58,8 @@ const deskSchema = z.object({
       until: z.iso.datetime(),
       count: z.int(),
       since: z.iso.datetime(),
+      plans: z.array(z.string()).default([]),
+      othersUntil: z.iso.datetime().optional(),
     }),
   ),
   today: z.object({ day: z.string(), tokens: z.number(), usd: z.number(), ms: z.number() }),
@@ -132,27 +134,30 @@ function parseEntry(line: string): z.infer<typeof spendingSchema> | undefined {
   }
 }
 
+type KeptRefusal = DeskFile["agents"][string];
+
+function readRefusal({ until, since, othersUntil = until, ...rest }: KeptRefusal): Refusal {
+  return { ...rest, until: Date.parse(until), since: Date.parse(since), othersUntil: Date.parse(othersUntil) };
+}
+
+function writtenRefusal({ until, since, othersUntil, plans, ...rest }: Refusal): KeptRefusal {
+  const times = { until: isoTime(until), since: isoTime(since), othersUntil: isoTime(othersUntil) };
+  return { ...rest, plans: [...plans], ...times };
+}
+
 export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
   const before = readDesk(paths);
   const ledger = new Ledger(paths.authority);
   const running = new Map<string, number>();
   const refusals = new Map<string, Refusal>(
-    Object.entries(before?.agents ?? {}).map(([name, { until, since, ...rest }]) => [
-      name,
-      { ...rest, until: Date.parse(until), since: Date.parse(since) },
-    ]),
+    Object.entries(before?.agents ?? {}).map(([name, kept]) => [name, readRefusal(kept)]),
   );
   let level: Pick<DeskFile, "level" | "why"> = {};
   const atWork = new Map<string, Spent>();
   const today = (): Spent => [...atWork.values()].reduce(plus, ledger.sum(dayOf(clock.now())));
   const write = (): void => {
     if (readOnly) return;
-    const agents = Object.fromEntries(
-      [...refusals].map(([name, refusal]) => [
-        name,
-        { ...refusal, until: isoTime(refusal.until), since: isoTime(refusal.since) },
-      ]),
-    );
+    const agents = Object.fromEntries([...refusals].map(([name, refusal]) => [name, writtenRefusal(refusal)]));
     const file: DeskFile = { schemaVersion: 1, ...level, agents, today: { day: dayOf(clock.now()), ...today() } };
     try {
       ensureDir(paths.authority);
@@ -167,7 +172,7 @@ export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
     return new Map([...names].map((name) => [name, stateOf(running.get(name) ?? 0, refusals.get(name))]));
   };
   return {
-    choose: (agents) => chooseAgent(agents, states(), clock.now()),
+    choose: (agents, planId) => chooseAgent(agents, states(), { now: clock.now(), planId }),
     started(name) {
       running.set(name, (running.get(name) ?? 0) + 1);
       let over = false;

@@ -1,23 +1,25 @@
 import { triggered } from "../bridges/triggers.ts";
 import type { Bus } from "../bus/bus.ts";
+import type { Marks } from "../bus/marks.ts";
+import { DISPATCHER, PASS_OVER, TRIAGE, TRIGGERS } from "../bus/names.ts";
 import { actionId } from "../bus/settlement.ts";
 import type { Action, BusEvent } from "../bus/types.ts";
+import { hookHandler, pluginOf } from "../hooks/call.ts";
 import type { LoadedPlugin } from "../hooks/load.ts";
 import { offerEvent } from "../hooks/offer-event.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { withHook } from "./extensions.ts";
-import { hookScope, type Loom } from "./loom.ts";
+import { hookScope } from "./hook-scope.ts";
+import type { Loom } from "./loom.ts";
 import { takeEvent } from "./perform/events.ts";
 
 const BATCH = 100;
-const DISPATCHER = "dispatcher";
-const TRIGGERS = "triggers";
 
 /** Plugins that were taken out of the config while events waited for them: nobody would ask for those before their time. */
 export function dropAbsent(bus: Bus, point: "onEvent" | "onGlobalEvent", plugins: readonly LoadedPlugin[]): void {
-  const handlers = new Set(plugins.map(({ name }) => `${point}:${name}`));
+  const handlers = new Set(plugins.map(({ name }) => hookHandler(point, name)));
   for (const { record, handler, about } of bus.deferredList(Number.MAX_SAFE_INTEGER)) {
-    if (about !== "event" || !handler.startsWith(`${point}:`) || handlers.has(handler)) continue;
+    if (about !== "event" || pluginOf(handler, point) === undefined || handlers.has(handler)) continue;
     const reason = "it is no longer configured";
     bus.settle({ record, handler, outcome: "passed", reason, marks: { about } }, { sync: false });
   }
@@ -37,7 +39,7 @@ export async function handlePlanEvents(loom: Loom, planId: string): Promise<void
         continue;
       }
       const plugins = withHook(loom.pluginsOf(record), "onEvent");
-      dropStrangers(bus, event.id, new Set(plugins.map(({ name }) => `onEvent:${name}`).concat(DISPATCHER)));
+      dropStrangers(bus, event.id, new Set(plugins.map(({ name }) => hookHandler("onEvent", name)).concat(DISPATCHER)));
       const scope = hookScope(loom, record);
       const offered = await offerEvent(loom.hookHost, scope, {
         plugins,
@@ -50,7 +52,7 @@ export async function handlePlanEvents(loom: Loom, planId: string): Promise<void
       if (offered.waiting || bus.handlerStatus(event.id, DISPATCHER) !== "ready") passOver(bus, [event.id]);
       else takeEvent(loom, record, { event, ...(offered.handledBy === undefined ? {} : { by: offered.handledBy }) });
     }
-    commit(loom, bus);
+    commit(loom, bus, planId);
   }
 }
 
@@ -58,7 +60,7 @@ export async function handlePlanEvents(loom: Loom, planId: string): Promise<void
 export async function handleGlobalEvents(loom: Loom): Promise<void> {
   const bus = loom.globalBus();
   const plugins = withHook(loom.extensions.globalPlugins, "onGlobalEvent");
-  const handlers = new Set(plugins.map(({ name }) => `onGlobalEvent:${name}`).concat(TRIGGERS));
+  const handlers = new Set(plugins.map(({ name }) => hookHandler("onGlobalEvent", name)).concat(TRIGGERS));
   for (let batch = bus.newEvents(BATCH); batch.length > 0; batch = bus.newEvents(BATCH)) {
     const untouched: string[] = [];
     for (const { event } of batch) {
@@ -88,9 +90,9 @@ export async function handleGlobalEvents(loom: Loom): Promise<void> {
 function passOver(bus: Bus, ids: readonly string[], more: { closed?: true } = {}): void {
   const [record, ...also] = ids;
   if (record === undefined) return;
-  const marks = { moveCursor: true, about: "event", ...more };
+  const marks: Marks = { moveCursor: true, about: "event", ...more };
   bus.settle(
-    { record, handler: "pass-over", outcome: "passed", marks, ...(also.length > 0 ? { also } : {}) },
+    { record, handler: PASS_OVER, outcome: "passed", marks, ...(also.length > 0 ? { also } : {}) },
     { sync: false },
   );
 }
@@ -98,16 +100,16 @@ function passOver(bus: Bus, ids: readonly string[], more: { closed?: true } = {}
 /** A plugin that was taken out of the config must not keep its events waiting for ever. */
 function dropStrangers(bus: Bus, id: string, handlers: ReadonlySet<string>): void {
   for (const handler of bus.waitingHandlers(id)) {
-    if (handlers.has(handler) || handler === "triage") continue;
+    if (handlers.has(handler) || handler === TRIAGE) continue;
     const reason = "it is no longer configured";
     bus.settle({ record: id, handler, outcome: "passed", reason, marks: { about: "event" } }, { sync: false });
   }
 }
 
-function commit(loom: Loom, bus: Bus): void {
+function commit(loom: Loom, bus: Bus, planId?: string): void {
   bus.sync();
   crashPoint("events:synced");
-  loom.stores.flush({ sync: false });
+  loom.stores.flush({ sync: false, ...(planId === undefined ? {} : { planId }) });
 }
 
 /** `triggers` in the config: intake without code. */

@@ -16,8 +16,6 @@ export interface Extensions {
   /** Those that a plan's preset leaves on, in order. */
   pluginsOf(record: PlanRecord): readonly LoadedPlugin[];
   bridgesOf(record: PlanRecord): readonly LoadedBridge[];
-  /** Whether another config would load other modules; then a restart is due. */
-  differ(config: Config): boolean;
 }
 
 /** Nothing is configured, or nothing is to be called: commands that work without a dispatcher. */
@@ -27,7 +25,6 @@ export const NO_EXTENSIONS: Extensions = {
   registry: buildRegistry([]),
   pluginsOf: () => [],
   bridgesOf: () => [],
-  differ: () => false,
 };
 
 /** A merge in a large repository takes its time, and nothing else waits for it. */
@@ -66,12 +63,7 @@ export async function loadExtensions(
     registry: buildRegistry([...own, ...globalBridges, ...onePerName(planBridges)]),
     pluginsOf: byPreset(config, (planConfig) => chosen(plugins, planConfig.plugins)),
     bridgesOf: byPreset(config, (planConfig) => chosen(bridges, planConfig.bridges)),
-    differ: (other) => !isDeepStrictEqual(modulesIn(config), modulesIn(other)),
   };
-}
-
-function modulesIn(config: Config) {
-  return [config.globalPlugins, config.globalBridges, allPlanModules(config), config.notify];
 }
 
 /** Asked at every look at a plan, and the same for all plans with one preset. */

@@ -1,5 +1,6 @@
 import type { MergeMethod } from "../hooks/event-types.ts";
 import { PrloomError } from "../kernel/errors.ts";
+import { passesByItself } from "../kernel/used-up.ts";
 import { mergePlan } from "./commands/finish.ts";
 import { type Loom, updateRecord } from "./loom.ts";
 
@@ -42,6 +43,6 @@ async function outcomeOf(act: () => Promise<void>): Promise<ForgeOutcome> {
     return { ok: true };
   } catch (error) {
     if (!(error instanceof PrloomError)) throw error;
-    return { ok: false, reason: error.message, retryable: error.code === "disk-full" };
+    return { ok: false, reason: `${error.message} ${error.hint}`, retryable: passesByItself(error) };
   }
 }

@@ -16,6 +16,7 @@ import { clearEnclosure, enclose } from "./perform/enclose.ts";
 import { type Followed, follow, runLimits } from "./perform/follow.ts";
 import { instructionsFor } from "./perform/instructions.ts";
 import { refuseStart } from "./perform/interrupted.ts";
+import { requireAgentPinned } from "./perform/require-pinned.ts";
 import { environmentOf } from "./perform/start-run.ts";
 import { writeRunRecord } from "./run-record.ts";
 
@@ -41,6 +42,8 @@ interface Prepared extends Planned {
   readonly stage: PlanStage;
   readonly name: string;
   readonly runDir: string;
+  /** What it is to see instead of the worktree. */
+  readonly tree?: string;
 }
 
 /** Runs the agent in the worktree that is kept free for it, and gives back what it said. */
@@ -58,15 +61,16 @@ interface Chosen extends Prepared {
 }
 
 async function runAs(loom: Loom, record: PlanRecord, chosen: Chosen): Promise<string> {
-  const { call, config, stage, name, runDir, agent } = chosen;
+  const { call, config, stage, name, runDir, agent, tree } = chosen;
   const worktree = worktreeOf(loom, record).path;
   const runId = `${record.uid}/hooks/${name}`;
   ensureDir(join(runDir, "agent"));
-  const enclosure = await enclose(loom, record, { agent, runDir, stage });
+  const enclosure = await enclose(loom, record, { agent, runDir, use: stage, ...(tree ? { tree } : {}) });
   const startedAt = isoTime(loom.clock.now());
   writeRunRecord(runDir, { stage, agent: agent.name, attempt: 1, startedAt, level: enclosure.level });
   const instructions = await instructionsFor(loom, record, { agent, runDir });
   refuseStart(loom, record);
+  requireAgentPinned(loom, agent);
   const controller = new AbortController();
   const model = call.options.model ?? agent.model;
   const vars = {
@@ -105,7 +109,7 @@ async function runAs(loom: Loom, record: PlanRecord, chosen: Chosen): Promise<st
   const { text, exit } = await answer.finally(async () => {
     loom.commandRuns.delete(live);
     const { trouble } = countHookRun(loom, record.id, { runDir, key: runId });
-    if (trouble && isRefusal(trouble)) loom.desk.refused(agent.name, trouble);
+    if (trouble && isRefusal(trouble)) loom.desk.refused(agent.name, { ...trouble, planId: record.id });
     await clearEnclosure(runDir);
   });
   if (exit === "interrupted") throw new Error("the agent was interrupted");
@@ -131,7 +135,7 @@ async function agentFor(loom: Loom, record: PlanRecord, { call, config, stage }:
   const until = loom.clock.now() + LONGEST_WAIT_MS;
   for (;;) {
     refuseSpent(loom, record.id, config);
-    const choice = loom.desk.choose(config.agents[stage]);
+    const choice = loom.desk.choose(config.agents[stage], record.id);
     const isFull = agentsAtWork(loom) >= loom.config.limits.maxRunningAgents;
     if (choice.kind === "free" && !isFull) {
       loom.hookAgents.set(record.id, 1);

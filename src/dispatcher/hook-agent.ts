@@ -2,7 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import { type KeptTree, keepTree, restoreTree } from "../git/aside.ts";
+import { changedNames, type KeptTree, keepTree, restoreTree } from "../git/aside.ts";
 import { branchTip } from "../git/repository.ts";
 import { worktreeHealth } from "../git/worktrees.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
@@ -11,14 +11,17 @@ import { ensureDir, listDir, readTextIfExists, writeRunFile } from "../kernel/fi
 import { isAlive } from "../kernel/process-tree.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import { type AgentCall, PLACE_LOOK_MS, type Planned, runIn } from "./hook-agent-run.ts";
-import { blockPlan, type Loom, requireRecord } from "./loom.ts";
+import { blockPlan, type Loom, refuseUnrecovered, requireRecord } from "./loom.ts";
 import { planConfig, worktreeOf } from "./observe.ts";
 import { homeOf } from "./paths.ts";
+import { leftOut } from "./perform/prepared.ts";
+import { removeView } from "./perform/run-view.ts";
 
 /** Runs an agent for a hook, in the worktree of its plan, like any other run: through the shim, with the same limits. */
 export async function runHookAgent(loom: Loom, planId: string, call: AgentCall): Promise<string> {
   const record = requireRecord(loom, planId);
   refuseWithoutWorktree(record);
+  refuseUnrecovered(loom, planId);
   const config = planConfig(loom, record);
   if (!config.ok)
     throw new PrloomError("config-invalid", config.reason, "Mend prloom/config.json; `prloom doctor` checks it.");
@@ -57,19 +60,40 @@ async function inKeptTree(loom: Loom, record: PlanRecord, planned: Planned): Pro
   const stage = planned.call.options.stage ?? "reviewer";
   const name = loom.ids.ulid(loom.clock.now());
   const runDir = join(homeOf(loom.paths, record.id).runs, "hooks", name);
-  if (stage === "worker") return runIn(loom, record, { ...planned, stage, name, runDir });
   const worktree = worktreeOf(loom, record);
   const { branch = "" } = record;
   const head = (await branchTip(loom.repo, branch)) ?? "";
-  const kept = await keepTree(worktree, { branch, head, leaveOut: loom.config.copyFiles });
+  const kept = await keepTree(worktree, { branch, head, leaveOut: leftOut(loom, record) });
+  if (stage === "worker") {
+    const answer = await runIn(loom, record, { ...planned, stage, name, runDir });
+    await tellLeft(loom, record, kept);
+    return answer;
+  }
   ensureDir(runDir);
   writeRunFile(join(runDir, KEPT), JSON.stringify(kept));
   crashPoint("hook-agent:kept");
   try {
-    return await runIn(loom, record, { ...planned, stage, name, runDir });
+    const tree = stage === "reviewer" ? { tree: kept.tree } : {};
+    return await runIn(loom, record, { ...planned, stage, name, runDir, ...tree });
   } finally {
+    await removeView(runDir);
     await putBack(loom, record, { runDir, kept });
   }
+}
+
+/** Names that one line tells. */
+const MOST_NAMES = 5;
+
+/** A worker's changes stay, and the next commit of the plan takes them: nobody should wonder where they came from. */
+async function tellLeft(loom: Loom, record: PlanRecord, before: KeptTree): Promise<void> {
+  const worktree = worktreeOf(loom, record);
+  const after = await keepTree(worktree, before);
+  const names = await changedNames(worktree, before.tree, after.tree);
+  if (names.length === 0) return;
+  const shown = names.slice(0, MOST_NAMES).join(", ");
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
+  const text = `a plugin's agent left changes uncommitted: ${shown}${more}; the plan's next commit takes them`;
+  loom.report({ planId: record.id, level: "warn", text });
 }
 
 /** What the worktree was before an agent of a plugin came; it is there until the worktree is put back. */
@@ -103,24 +127,31 @@ async function putBack(loom: Loom, record: PlanRecord, { runDir, kept }: Interru
     loom.report({ planId: record.id, level: "warn", text: `a plugin's agent changed files; put aside in ${patch}` });
 }
 
-/** A dispatcher was killed under an agent of a plugin: what that left in the worktree is put aside now. */
+/**
+ * A dispatcher was killed under an agent of a plugin: what that left in the worktree is put aside now. Throws when it cannot be:
+ * the next TODO would be committed with it.
+ */
 export async function putBackInterrupted(loom: Loom, record: PlanRecord): Promise<void> {
   const dir = join(homeOf(loom.paths, record.id).runs, "hooks");
   for (const name of listDir(dir)) {
     const runDir = join(dir, name);
     if (!existsSync(join(runDir, KEPT))) continue;
-    try {
-      await putBackOne(loom, record, runDir);
-    } catch (error) {
-      // It is this plan's alone; the others start.
-      loom.report({ planId: record.id, level: "bad", text: `putting its worktree back failed: ${messageOf(error)}` });
-    }
+    await putBackOne(loom, record, runDir);
+  }
+}
+
+function readKept(file: string, { id, worktree }: PlanRecord): KeptTree {
+  try {
+    return keptSchema.parse(JSON.parse(readTextIfExists(file) ?? ""));
+  } catch (error) {
+    const hint = `Look whether ${worktree} has changes that nobody wants, then remove ${file}.`;
+    throw new PrloomError("recovery-failed", `${file} of ${id} cannot be read: ${messageOf(error)}`, hint, error);
   }
 }
 
 /** The branch stays where it is: since the kill a person may have committed to it, and nobody can tell whose a commit is. */
 async function putBackOne(loom: Loom, record: PlanRecord, runDir: string): Promise<void> {
-  const kept = keptSchema.parse(JSON.parse(readTextIfExists(join(runDir, KEPT)) ?? ""));
+  const kept = readKept(join(runDir, KEPT), record);
   const isThere = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) === "ok";
   if (isThere && (await branchTip(loom.repo, kept.branch)) === kept.head)
     return putBack(loom, record, { runDir, kept });

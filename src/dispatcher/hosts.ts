@@ -6,7 +6,7 @@ import { runHookAgent } from "./hook-agent.ts";
 import type { Loom } from "./loom.ts";
 import { homeOf, type Paths } from "./paths.ts";
 import { listPlans, readPlan } from "./plan-reading.ts";
-import type { WatchdogEntry } from "./watchdog.ts";
+import type { WorkEntry } from "./watched-work.ts";
 
 /** The memory of plugins and bridges, where DESIGN section 5 has it. */
 export function storesOf(paths: Paths, onProblem: (text: string) => void): StateStores {
@@ -35,7 +35,7 @@ function surroundings(loom: Loom) {
     listPlans: async (query?: Parameters<typeof listPlans>[1]) => listPlans(loom, query),
     report: (line: Parameters<Loom["report"]>[0]) => loom.report(line),
     entering: (label: string) => loom.watch.entering(label),
-    left: (token: unknown) => loom.watch.left(token as WatchdogEntry),
+    left: (token: unknown) => loom.watch.left(token as WorkEntry),
   };
 }
 

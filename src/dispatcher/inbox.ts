@@ -3,6 +3,8 @@ import { join } from "node:path";
 import * as z from "zod";
 import { messageOf } from "../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow, writeFileIfChanged } from "../kernel/files.ts";
+import { parseJson } from "../kernel/json.ts";
+import { MOST_TEXT_BYTES } from "../plan/caps.ts";
 import { isValidPlanId } from "../plan/identity.ts";
 import { type InboxMeta, inboxMetaSchema } from "../plan/record.ts";
 import { type StatKey, statKey } from "./stat-key.ts";
@@ -149,8 +151,7 @@ function keyOf(dir: string, id: string, has: Has): string {
   return `${text}|${meta}`;
 }
 
-/** More is no plan and no json of ours; reading and parsing it would hold up everybody else. */
-const MOST_TEXT_BYTES = 512 * 1024;
+/** More is no json of ours. */
 const MOST_META_BYTES = 64 * 1024;
 
 function readEntry(dir: string, id: string, has: Has): InboxEntry {
@@ -163,7 +164,7 @@ function readEntry(dir: string, id: string, has: Has): InboxEntry {
   try {
     const json = readTextNoFollow(dir, `${id}.json`, MOST_META_BYTES);
     if (json === undefined) return { ...base, hasMeta: false };
-    const parsed = inboxMetaSchema.safeParse(JSON.parse(json));
+    const parsed = inboxMetaSchema.safeParse(parseJson(json));
     if (parsed.success) return { ...base, meta: parsed.data };
     const [first] = parsed.error.issues;
     return { ...base, problem: `inbox/${id}.json: ${first?.path.join(".") || "the file"}: ${first?.message}` };

@@ -36,8 +36,9 @@ export type InboxLook = Pick<InboxScan, "entries">;
 export function takeInbox(loom: Loom, scan: InboxLook, ids: Iterable<string>): string[] {
   const touched: string[] = [];
   for (const id of ids) {
+    if (loom.stalls.isHeld(id)) continue;
     try {
-      if (takePlan(loom, scan, id)) touched.push(id);
+      if (loom.watch.about(id, "taking it from the inbox", () => takePlan(loom, scan, id))) touched.push(id);
     } catch (error) {
       loom.report({ planId: id, level: "bad", text: `taking it from the inbox failed: ${messageOf(error)}` });
     }

@@ -8,7 +8,8 @@ import { CALLS_UNDER_WAY } from "../hooks/under-way.ts";
 import { timerMs } from "../kernel/clock.ts";
 import { messageOf } from "../kernel/errors.ts";
 import { dropAbsent, handleGlobalEvents, handlePlanEvents } from "./event-lane.ts";
-import { hookScope, type Loom } from "./loom.ts";
+import { hookScope } from "./hook-scope.ts";
+import type { Loom } from "./loom.ts";
 import { createPoller, type Poller, type PollReport } from "./polling.ts";
 import { CORE_TARGET, coreBridge, routeOn } from "./routing.ts";
 
@@ -72,7 +73,9 @@ export class Lane {
     this.#dirty = true;
     if (this.#running) return;
     this.#clearTimer();
-    this.#running = this.#run().finally(() => {
+    const { loom, planId } = this.#options;
+    const run = (): Promise<void> => this.#run();
+    this.#running = loom.watch.about(planId, "handling events", run).finally(() => {
       this.#running = undefined;
       if (this.#dirty) this.wake();
       else this.#options.onPass();

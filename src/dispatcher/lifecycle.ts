@@ -14,6 +14,7 @@ import { messageOf } from "../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeRunFile } from "../kernel/files.ts";
 import { planDigest } from "../plan/digest.ts";
 import type { PlanRecord } from "../plan/record.ts";
+import { readsComments } from "../plan/summary.ts";
 import { isInboxRecord } from "./intake.ts";
 import type { Loom } from "./loom.ts";
 import { textPath } from "./observe.ts";
@@ -44,7 +45,7 @@ export function createLifecycle(loom: Loom, bus: Bus): Lifecycle {
   let isRecorded = false;
   const guarded = <T>(planId: string, act: () => T): T | undefined => {
     try {
-      const result = act();
+      const result = loom.watch.about(planId, "telling what became of it", act);
       failures.delete(planId);
       return result;
     } catch (error) {
@@ -69,7 +70,9 @@ export function createLifecycle(loom: Loom, bus: Bus): Lifecycle {
   };
   /** One event per plan and round: the next one depends on what the record says after it. */
   const tellAll = (ids: readonly string[]): string[] => {
-    if (!isRecorded) recordInterrupted(loom, bus);
+    for (const telling of isRecorded ? [] : readNote(loom)) {
+      guarded(loom.store.get(telling.uid)?.id ?? "", () => recordInterrupted(loom, bus, telling));
+    }
     isRecorded = true;
     const fresh: string[] = [];
     for (let open = ids; open.length > 0; ) {
@@ -97,6 +100,7 @@ export function createLifecycle(loom: Loom, bus: Bus): Lifecycle {
 function plan(loom: Loom, planId: string): Planned | undefined {
   const record = loom.store.byId(planId);
   if (!record || isOver(record.observed) || (record.deleted && !record.observed)) return undefined;
+  if (loom.stalls.isHeld(planId)) return undefined;
   const next = nextLifecycleEvent(record, factsOf(loom, record));
   return next && { record, next };
 }
@@ -119,7 +123,7 @@ function factsOf(loom: Loom, record: PlanRecord): LifecycleFacts {
 }
 
 function isTriaging(loom: Loom, record: PlanRecord): boolean {
-  if (record.deleted || (record.status !== "active" && record.status !== "review")) return false;
+  if (record.deleted || !readsComments(record)) return false;
   return existsSync(homeOf(loom.paths, record.id).bus) && loom.bus(record.id).pendingTriage().length > 0;
 }
 
@@ -145,6 +149,8 @@ const noteSchema = z.object({
   telling: z.array(z.object({ uid: z.string(), seq: z.int(), event: z.string() })),
 });
 
+type Telling = z.infer<typeof noteSchema>["telling"][number];
+
 function noteFile(loom: Loom): string {
   return join(loom.paths.bus, "state", "lifecycle.json");
 }
@@ -163,21 +169,19 @@ function noteTelling(loom: Loom, planned: readonly Planned[]): void {
   writeRunFile(noteFile(loom), JSON.stringify({ schemaVersion: 1, telling }));
 }
 
-/** Brings the records in line with events that were appended right before a kill. */
-function recordInterrupted(loom: Loom, bus: Bus): void {
-  for (const { uid, seq, event } of readNote(loom)) {
-    const record = loom.store.get(uid);
-    if (!record || (record.observed?.seq ?? 0) + 1 !== seq) continue;
-    const told = bus.findEvent(event);
-    if (!told) continue;
-    const observed = observedFrom(told, record.observed, factsOf(loom, record));
-    loom.store.put(uid, { ...record, observed }, record.revision);
-    crashPoint("lifecycle:recovered");
-  }
+/** Brings a record in line with an event that was appended right before a kill. */
+function recordInterrupted(loom: Loom, bus: Bus, { uid, seq, event }: Telling): void {
+  const record = loom.store.get(uid);
+  if (!record || (record.observed?.seq ?? 0) + 1 !== seq) return;
+  const told = bus.findEvent(event);
+  if (!told) return;
+  const observed = observedFrom(told, record.observed, factsOf(loom, record));
+  loom.store.put(uid, { ...record, observed }, record.revision);
+  crashPoint("lifecycle:recovered");
 }
 
 /** A note that cannot be read says nothing; the events themselves are found again as duplicates. */
-function readNote(loom: Loom): z.infer<typeof noteSchema>["telling"] {
+function readNote(loom: Loom): Telling[] {
   const text = readTextIfExists(noteFile(loom));
   if (text === undefined) return [];
   try {

@@ -12,7 +12,7 @@ import type { Config } from "../config/config.ts";
 import { localForge } from "../forge/local.ts";
 import type { Forge } from "../forge/port.ts";
 import type { Repository } from "../git/repository.ts";
-import type { HookHost, HookScope } from "../hooks/host.ts";
+import type { HookHost } from "../hooks/host.ts";
 import type { LoadedPlugin } from "../hooks/load.ts";
 import type { StateStores } from "../hooks/plugin-state.ts";
 import { type Clock, isoTime } from "../kernel/clock.ts";
@@ -27,11 +27,14 @@ import { type Health, openHealth } from "./health.ts";
 import { bridgeHostOf, hookHostOf, storesOf } from "./hosts.ts";
 import { type Inbox, openInbox } from "./inbox.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
-import { liveConfig } from "./live-config.ts";
-import { homeOf, type Paths } from "./paths.ts";
+import { homeOf, inboxOf, type Paths } from "./paths.ts";
+import { holdSettings, type Pinned, type Settings } from "./pinned.ts";
 import type { PollReport } from "./polling.ts";
+import { openStalls, type Stalls } from "./stalls.ts";
+import { statKey } from "./stat-key.ts";
 import { openTexts, type Texts } from "./texts.ts";
 import type { Watchdog } from "./watchdog.ts";
+import { UNWATCHED } from "./watched-work.ts";
 
 /** Something worth telling a person who watches. */
 export interface Progress {
@@ -45,7 +48,9 @@ export interface Progress {
 export interface Loom {
   readonly repo: Repository;
   readonly paths: Paths;
+  /** As it was pinned; not what the working tree says. */
   readonly config: Config;
+  readonly pinned: Pinned;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -63,6 +68,8 @@ export interface Loom {
   readonly commandRuns: Map<LiveRun, string>;
   /** Runs in a row that ended without an exit though nobody stopped them, by plan id. */
   readonly stranded: Map<string, number>;
+  /** Plans whose left-overs could not be dealt with at the start: nothing is started for them. */
+  readonly unrecovered: Set<string>;
   /** Set when the dispatcher is asked to stop: no new process is started. */
   stopping: boolean;
   /** Aborted when the dispatcher is asked to stop: calls of hooks and bridges end. */
@@ -83,8 +90,10 @@ export interface Loom {
   readonly planStops: Map<string, AbortController>;
   /** Upserts (action ids) that wait until a plan is between two runs. */
   readonly upsertsWaiting: Map<string, Set<string>>;
-  /** Told which call of a hook or bridge is under way; the watchdog names it. */
-  watch: Pick<Watchdog, "entering" | "left">;
+  /** Told what is under way, and for which plan; the watchdog names it. */
+  watch: Omit<Watchdog, "stop">;
+  /** Plans that blocked the dispatcher. */
+  readonly stalls: Stalls;
   bus(planId: string): Bus;
   globalBus(): Bus;
   lifecycle(): Lifecycle;
@@ -94,7 +103,7 @@ export interface Loom {
   /** Polls bridges now; only a dispatcher can. */
   poll: ((bridge: string | undefined) => Promise<PollReport[]>) | undefined;
   /** The plan, or without one the global bus: what was settled goes into the snapshot, so that a kill costs no long replay. */
-  rest(planId?: string): void;
+  rest(planId: string): void;
   isAtRest(planId: string): boolean;
   /** The dead letters of a bus that is at rest; undefined: it is not at rest, open it. */
   restingLetters(planId: string): DeadLetter[] | undefined;
@@ -107,8 +116,8 @@ export interface Loom {
   runEnded(planId: string): void;
   /** Ends everything that runs for a plan and resolves when no step of it is under way. */
   quiesce(planId: string): Promise<void>;
-  /** Reads the config again if its file changed; one that is wrong is reported, and the old one stays. */
-  reloadConfig(): void;
+  /** Tells, once, what the working tree would change if it were taken over. */
+  lookAtTree(): void;
   /** Writes what makes the next start cheap. Worth it for a dispatcher that ends, not for one command. */
   saveCaches(): void;
   close(): void;
@@ -117,7 +126,7 @@ export interface Loom {
 export interface LoomOptions {
   readonly repo: Repository;
   readonly paths: Paths;
-  readonly config: Config;
+  readonly settings: Settings;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly identity: Readonly<Record<string, string>>;
@@ -136,18 +145,26 @@ export interface Listener {
 
 export function openLoom(options: LoomOptions): Loom & { listen(listener: Listener): void } {
   const { paths, clock } = options;
-  const config = liveConfig(paths.root, options.config);
+  const pinned = holdSettings({ root: paths.root, path: options.environment.PATH }, options.settings);
   const readOnly = options.readOnly === true;
   const root = (scope: Scope): string => (scope.plan === undefined ? paths.bus : homeOf(paths, scope.plan).bus);
   const log = createFileLog({ root, clock, readOnly });
   const stores = storesOf(paths, (text) => loom.report({ level: "bad", text }));
-  const buses = openBuses({ paths, log, clock, stores, readOnly, limits: () => config.now().bus });
+  const onProblem = (planId: string | undefined, message: string): void => {
+    const whose = planId === undefined ? {} : { planId };
+    loom.report({ ...whose, level: "warn", text: `a bus could not be saved: ${message}` });
+  };
+  const buses = openBuses({ paths, log, clock, stores, readOnly, onProblem, limits: () => pinned.config.bus });
   let listener: Listener | undefined;
   let lifecycle: Lifecycle | undefined;
+  const store = createFilePlanStore({ plansDir: paths.plans, clock });
+  const identityOf = (id: string): string => store.byId(id)?.uid ?? statKey(inboxOf(paths, id).text) ?? "";
   const loom = {
     ...options,
+    pinned,
     log,
-    store: createFilePlanStore({ plansDir: paths.plans, clock }),
+    store,
+    stalls: openStalls(paths.stallsFile, identityOf),
     inbox: openInbox(paths.inbox, paths.inboxCacheFile),
     texts: openTexts(paths.cacheFile),
     forge: localForge({ fileOf: (planId) => homeOf(paths, planId).changeRequest, clock }),
@@ -176,15 +193,11 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
       await listener?.settled(planId);
     },
     get config(): Config {
-      return config.now();
+      return pinned.config;
     },
-    reloadConfig(): void {
-      const told = config.reload();
+    lookAtTree(): void {
+      const told = pinned.look();
       if (told) loom.report(told);
-      if (told && loom.extensions.differ(config.now())) {
-        const text = "plugins, bridges and notify are read at the start: `prloom stop`, then `prloom start`";
-        loom.report({ level: "warn", text });
-      }
     },
     saveCaches(): void {
       loom.store.saveIndex();
@@ -192,10 +205,7 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
       loom.inbox.save();
     },
     close(): void {
-      buses.saveAll((planId, message) => {
-        const whose = planId === undefined ? {} : { planId };
-        loom.report({ ...whose, level: "warn", text: `a bus could not be saved: ${message}` });
-      });
+      buses.saveAll();
       log.close();
     },
   };
@@ -212,6 +222,7 @@ function nothingUnderWay({ paths, clock, readOnly }: LoomOptions) {
     live: new Map<string, LiveRun>(),
     commandRuns: new Map<LiveRun, string>(),
     stranded: new Map<string, number>(),
+    unrecovered: new Set<string>(),
     hookAgents: new Map<string, number>(),
     stepping: new Set<string>(),
     planStops: new Map<string, AbortController>(),
@@ -220,26 +231,8 @@ function nothingUnderWay({ paths, clock, readOnly }: LoomOptions) {
     stop: new AbortController(),
     extensions: NO_EXTENSIONS,
     circuits: createCircuits(),
-    watch: { entering: (label: string) => ({ label }), left: () => undefined },
+    watch: UNWATCHED,
     poll: undefined,
-  };
-}
-
-/** The same on the global bus. */
-export function hookScopeGlobal(loom: Loom): HookScope {
-  return { bus: loom.globalBus() };
-}
-
-/** What hooks are told about where they are. */
-export function hookScope(loom: Loom, record: PlanRecord): HookScope {
-  const { id, worktree, worktreeReady, changeRequest } = record;
-  return {
-    bus: loom.bus(id),
-    planId: id,
-    plan: {
-      ...(worktreeReady && worktree !== undefined ? { worktree } : {}),
-      ...(changeRequest ? { changeRequestRef: changeRequest.ref } : {}),
-    },
   };
 }
 
@@ -248,6 +241,13 @@ export function requireRecord(loom: Loom, id: string): PlanRecord {
   const record = loom.store.byId(id);
   if (record && !record.deleted) return record;
   throw new PrloomError("plan-not-found", `There is no plan "${id}".`, "`prloom status` lists all plans.");
+}
+
+/** Throws while processes of an earlier run may be alive: nobody else gets into that worktree. */
+export function refuseUnrecovered(loom: Loom, id: string): void {
+  if (!loom.unrecovered.has(id)) return;
+  const hint = `\`prloom unblock ${id}\` tries again; \`prloom show ${id}\` tells what failed.`;
+  throw new PrloomError("recovery-failed", `What an interrupted run of ${id} left could not be dealt with.`, hint);
 }
 
 /**
@@ -274,7 +274,7 @@ export function changeStatus(loom: Loom, id: string, event: PlanEvent, also: Par
 export interface Block {
   readonly reason: string;
   readonly hint: string;
-  readonly cause: "inbox" | "person" | "step";
+  readonly cause: NonNullable<NonNullable<PlanRecord["blocked"]>["cause"]>;
 }
 
 /** Blocks a plan with a reason that people read and a hint they can type; `also` changes in the same write. */

@@ -42,12 +42,13 @@ export function watchMerges(loom: Loom): { check(): Promise<string[]> } {
   };
 }
 
-/** A branch that has commits of its own and is contained in its base was merged. */
+/** A branch that has commits of its own and whose work is in its base was merged. */
 export async function markMerged(loom: Loom, record: PlanRecord): Promise<boolean> {
   const { branch, baseBranch, changeRequest } = record;
   if (!branch || !baseBranch || !changeRequest || changeRequest.state !== "open") return false;
   const head = await resolveCommit(loom.repo, `refs/heads/${branch}`);
-  if (!head || head === record.baseSha || !(await isMergedInto(loom.repo, branch, baseBranch))) return false;
+  if (!head || head === record.baseSha) return false;
+  if (!(await isMergedInto(loom.repo, { branch, base: baseBranch, made: record.merge }))) return false;
   await loom.forge.close(record.id, "merged");
   updateRecord(loom, record.id, () => ({ changeRequest: { ...changeRequest, state: "merged" } }));
   return true;

@@ -6,7 +6,7 @@ import { type WaitingView, whyItWaits } from "./judge-message.ts";
 import type { Loom } from "./loom.ts";
 import { type KeptMessage, readMessageFile, writeMessageFile } from "./message-file.ts";
 import { awaitedRun } from "./observe.ts";
-import { homeOf } from "./paths.ts";
+import { hasBus, homeOf } from "./paths.ts";
 import { reviewed } from "./review-message.ts";
 import { readRunRecord, stageOf } from "./run-record.ts";
 
@@ -213,3 +213,21 @@ export function readMessages(loom: Loom, planId: string, dispatchedElsewhere = f
     return { ...words, state: given.heard || delivered ? "reached" : "given", run: given.run };
   });
 }
+
+/** The messages that no agent was given: when the plan ends, nobody reads them any more. */
+export function undeliveredMessages(loom: Loom, planId: string): Pick<MessageState, "author" | "text">[] {
+  const found: Pick<MessageState, "author" | "text">[] = [];
+  safely(loom, planId, () => {
+    for (const { author, text, state } of readMessages(loom, planId))
+      if (state === "waits") found.push({ author, text });
+    if (!hasBus(loom, planId)) return;
+    for (const { event } of loom.bus(planId).newEvents(MOST_FRESH)) {
+      const author = event.context?.author?.login ?? event.source;
+      if (event.type === AGENT_MESSAGE) found.push({ author, text: event.body });
+    }
+  });
+  return found;
+}
+
+/** More than anybody sends before a dispatcher looks. */
+const MOST_FRESH = 1000;

@@ -32,6 +32,7 @@ export function observe(loom: Loom, record: PlanRecord, around: Surroundings): P
     record,
     doc: text?.doc,
     run: runState(loom, record),
+    ...(loom.unrecovered.has(record.id) ? { unrecovered: true } : {}),
     config,
     dependencies: record.status === "queued" ? dependencies(loom, record, text) : { kind: "met" },
     worktree: record.worktreeReady ? worktreeHealth(worktreeOf(loom, record)) : "missing",
@@ -56,7 +57,7 @@ function agentView(loom: Loom, record: PlanRecord, config: PlanView["config"]): 
   const today = overBudget(loom.desk.today(), limits.dailyBudget);
   if (today !== undefined)
     return { kind: "away", why: `${today} today (limits.dailyBudget)`, until: nextDay(loom.clock.now()) };
-  const choice = loom.desk.choose(agents[stageOf(record)]);
+  const choice = loom.desk.choose(agents[stageOf(record)], record.id);
   return choice.kind === "free" ? { kind: "free" } : choice;
 }
 
@@ -130,9 +131,11 @@ const UNANSWERED_LIMIT = 100;
 function dependencies(loom: Loom, record: PlanRecord, text: PlanText | undefined): Dependencies {
   const names = text ? dependenciesOf(record.metadata, text.doc) : [];
   const waiting: string[] = [];
+  // What does not lead back for one name does not for the next: each plan is asked once.
+  const seen = new Set<string>();
   for (const name of names) {
     const other = findDependency(loom, name);
-    const circle = other && circleTo(loom, other, record.id);
+    const circle = other && circleTo(loom, other, record.id, seen);
     if (circle) return { kind: "failed", reason: `It depends on itself: ${[record.id, ...circle].join(" → ")}.` };
     if (!other) waiting.push(`${name} (no such plan yet)`);
     else if (other.deleted) return { kind: "failed", reason: `It depends on ${name}, which was deleted.` };
@@ -143,11 +146,11 @@ function dependencies(loom: Loom, record: PlanRecord, text: PlanText | undefined
 }
 
 /** The way from a plan back to `target` over what waits for what; undefined when there is none. */
-function circleTo(loom: Loom, from: PlanRecord, target: string, seen = new Set<string>()): string[] | undefined {
+function circleTo(loom: Loom, from: PlanRecord, target: string, seen: Set<string>): string[] | undefined {
   if (from.id === target) return [target];
   if (seen.has(from.id) || from.outcome === "merged") return undefined;
   seen.add(from.id);
-  const text = planText(loom, from);
+  const text = loom.stalls.isHeld(from.id) ? undefined : planText(loom, from);
   for (const name of text ? dependenciesOf(from.metadata, text.doc) : []) {
     const next = findDependency(loom, name);
     const way = next && circleTo(loom, next, target, seen);

@@ -14,8 +14,11 @@ export interface Paths {
   readonly pluginState: string;
   readonly lock: string;
   readonly daemonFile: string;
+  /** What the dispatcher was started with. */
+  readonly pinFile: string;
   readonly cacheFile: string;
   readonly inboxCacheFile: string;
+  readonly stallsFile: string;
   readonly local: string;
   readonly inbox: string;
   readonly worktrees: string;
@@ -34,7 +37,9 @@ export function pathsOf(repo: { root: string; commonDir: string }, worktreesDir 
     pluginState: join(authority, "plugin-state-global"),
     lock: join(authority, "daemon.lock"),
     daemonFile: join(authority, "daemon.json"),
+    pinFile: join(authority, "pinned.json"),
     cacheFile: join(authority, "text-cache.json"),
+    stallsFile: join(authority, "stalls.json"),
     inboxCacheFile: join(authority, "inbox-cache.json"),
     local,
     inbox: join(local, "inbox"),

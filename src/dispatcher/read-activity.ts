@@ -16,6 +16,7 @@ import { readExit } from "../agents/runner.ts";
 import type { Limits } from "../config/config.ts";
 import { isoTime } from "../kernel/clock.ts";
 import { isMissing, readTextIfExists } from "../kernel/files.ts";
+import { parseJson } from "../kernel/json.ts";
 import { isAlive } from "../kernel/process-tree.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import type { Loom } from "./loom.ts";
@@ -130,7 +131,7 @@ function tailOf(path: string): string {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import * as z from "zod";
-import { GIVEN_UP_BY_OTHERS } from "../bridges/settle-action.ts";
 import type { DeadLetter } from "../bus/bus-state.ts";
 import { isoTime } from "../kernel/clock.ts";
 import { errnoOf, PrloomError } from "../kernel/errors.ts";
@@ -9,7 +8,8 @@ import { type FailingBridge, healthFile } from "./health.ts";
 import type { InboxProblem } from "./inbox.ts";
 import type { Loom } from "./loom.ts";
 import { hasBus } from "./paths.ts";
-import { readNote } from "./watchdog.ts";
+import { stallWords } from "./stalls.ts";
+import { blockerOf, readNote } from "./watchdog.ts";
 
 /** A record that one handler gave up, and whose bus it lies on. Times are ISO, as in all that programs read. */
 export interface FoundLetter {
@@ -33,6 +33,7 @@ export interface BusReport {
     /** The soonest, not all. */
     readonly records: readonly FoundWait[];
   };
+  /** `count` is of records; several handlers may have given up the same one. */
   readonly dead: { readonly count: number; readonly letters: readonly FoundLetter[] };
 }
 
@@ -41,8 +42,7 @@ const MOST_WAITS = 50;
 /** What waits and what was given up, on the global bus and on those of the plans; a bus at rest is not opened. */
 export function readBuses(loom: Loom, plans: readonly PlanBus[]): BusReport {
   const all = [undefined, ...plans].map((plan) => readBus(loom, plan));
-  // One record, one line: those that only followed are revived and dropped with the letter that tells why.
-  const letters = all.flatMap((one) => one.letters).filter(({ reason }) => reason !== GIVEN_UP_BY_OTHERS);
+  const letters = all.flatMap((one) => one.letters);
   const records = all
     .flatMap((one) => one.waits)
     .sort((a, b) => a.until - b.until)
@@ -54,7 +54,7 @@ export function readBuses(loom: Loom, plans: readonly PlanBus[]): BusReport {
       oldestMs: Math.max(0, ...all.map((one) => one.oldestMs)),
       records,
     },
-    dead: { count: letters.length, letters },
+    dead: { count: new Set(letters.map(({ planId, record }) => JSON.stringify([planId, record]))).size, letters },
   };
 }
 
@@ -80,14 +80,19 @@ interface OneBus {
 const NOTHING: OneBus = { count: 0, oldestMs: 0, waits: [], letters: [] };
 
 function readBus(loom: Loom, plan: PlanBus | undefined): OneBus {
-  if (plan?.resting) return { ...NOTHING, letters: plan.resting.map((letter) => foundLetter(letter, plan.id)) };
+  if (plan?.resting) return { ...NOTHING, letters: ownLetters(plan.resting, plan.id) };
   const bus = ifReadable(() => (plan === undefined ? loom.globalBus() : loom.bus(plan.id)));
   if (!bus) return NOTHING;
   return {
     ...bus.deferredSummary(),
     waits: bus.deferredList(MOST_WAITS).map((wait) => ({ ...foundLetter(wait, plan?.id), until: wait.until })),
-    letters: bus.deadLetters().map((letter) => foundLetter(letter, plan?.id)),
+    letters: ownLetters(bus.deadLetters(), plan?.id),
   };
+}
+
+/** Letters that only followed are revived and dropped with the one that tells why, so they are not shown. */
+function ownLetters(letters: readonly DeadLetter[], planId: string | undefined): FoundLetter[] {
+  return letters.filter(({ follows }) => !follows).map((letter) => foundLetter(letter, planId));
 }
 
 /** A dead letter, or a wait, as people and programs are told of it. */
@@ -138,7 +143,7 @@ export function watchdogProblem(loom: Loom): InboxProblem[] {
   const file = join(loom.paths.authority, "watchdog.json");
   const note = readNote(file);
   if (!note) return [];
-  const what = note.label === "" ? "something" : note.label;
+  const what = blockerOf(note);
   const seconds = Math.round(note.blockedMs / 1000);
   return [
     {
@@ -147,4 +152,10 @@ export function watchdogProblem(loom: Loom): InboxProblem[] {
       hint: "Mend it: a plugin or bridge must not work for long without an await. `prloom start` goes on.",
     },
   ];
+}
+
+/** Drafts that blocked the dispatcher before they became plans; a plan is shown blocked itself. */
+export function stallProblems(loom: Loom): InboxProblem[] {
+  const drafts = [...loom.stalls.held()].filter(([planId]) => !loom.store.byId(planId));
+  return drafts.map(([planId, stall]) => ({ file: `${planId}.md`, ...stallWords(planId, stall) }));
 }

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { probeSandbox } from "../agents/sandbox/probe.ts";
 import { readThread, type ThreadEntry } from "../bridges/local/thread.ts";
 import type { Budget } from "../config/config.ts";
@@ -7,20 +7,28 @@ import { resolveCommit } from "../git/repository.ts";
 import { isoTime } from "../kernel/clock.ts";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
 import type { Todo } from "../plan/markdown.ts";
-import { type PlanRecord, RECORD_SCHEMA_VERSION } from "../plan/record.ts";
+import { type IgnoredComment, type PlanRecord, RECORD_SCHEMA_VERSION } from "../plan/record.ts";
 import { type PlanSummary, summarise } from "../plan/summary.ts";
-import type { DaemonInfo } from "./control.ts";
 import { decide } from "./decide.ts";
 import type { FailingBridge } from "./health.ts";
 import type { InboxEntry, InboxProblem } from "./inbox.ts";
 import { hasVanished, idInUse, ownsInboxFile } from "./intake.ts";
 import { type Loom, requireRecord } from "./loom.ts";
 import { observe, planConfig, planText, textPath, unansweredComments } from "./observe.ts";
-import { liveDaemon } from "./owner.ts";
-import { homeOf } from "./paths.ts";
+import { type LiveDaemon, liveDaemon } from "./owner.ts";
+import { homeOf, inboxOf } from "./paths.ts";
 import { type PlanActivity, readActivity } from "./read-activity.ts";
 import { type AgentsReport, knownProbe, type Probe, readAgents } from "./read-agents.ts";
-import { type BusReport, failingBridges, type PlanBus, planBus, readBuses, watchdogProblem } from "./read-bus.ts";
+import {
+  type BusReport,
+  failingBridges,
+  type PlanBus,
+  planBus,
+  readBuses,
+  stallProblems,
+  watchdogProblem,
+} from "./read-bus.ts";
+import { type PinnedReport, readPinned } from "./read-pinned.ts";
 import { type RunSummary, type RunTotals, readRuns, readTotals } from "./read-runs.ts";
 
 export { type RunSummary, readRuns };
@@ -28,11 +36,18 @@ export { type RunSummary, readRuns };
 /** A plan in the list, with what its agent is doing where one is at it. */
 export type ListedPlan = PlanSummary & { readonly activity?: PlanActivity };
 
+/** Words without effect, and the plan that they were said to. */
+export type FoundIgnored = IgnoredComment & { readonly planId: string };
+
 export interface StatusReport extends BusReport, AgentsReport {
   readonly plans: ListedPlan[];
+  /** What was said to plans that are not done by authors who have no say: how often, and the newest. */
+  readonly ignored: { readonly count: number; readonly comments: readonly FoundIgnored[] };
   /** Bridges whose polls fail, as long as a dispatcher polls them. */
   readonly bridges: { readonly failing: readonly FailingBridge[] };
   readonly daemon: { readonly running: boolean; readonly pid?: number; readonly startedAt?: string };
+  /** What the dispatcher works with; absent before the first start. */
+  readonly pinned?: PinnedReport;
   /** Files that cannot become plans, records that cannot be read, and what ended the last dispatcher. */
   readonly problems: readonly InboxProblem[];
 }
@@ -52,15 +67,32 @@ export async function readStatus(loom: Loom): Promise<StatusReport> {
     reason: message,
     hint: "Mend the file; prloom leaves it as it is.",
   }));
+  const { problems: ofConfig, ...pinned } = readPinned(loom);
   const working = plans.flatMap(({ activity }) => (activity && isAtWork(activity) ? [activity.agent] : []));
   return {
     plans,
+    ignored: readIgnored(records),
     ...readAgents(loom, { machine: await machine, working }),
     ...readBuses(loom, buses),
     bridges: { failing: daemon ? failingBridges(loom) : [] },
     daemon: daemon ? { running: true, pid: daemon.pid, startedAt: daemon.startedAt } : { running: false },
-    problems: [...scan.problems, ...taken, ...unreadable, ...broken, ...watchdogProblem(loom)],
+    ...pinned,
+    problems: [
+      ...[...ofConfig, ...scan.problems, ...taken, ...unreadable, ...broken],
+      ...[...watchdogProblem(loom), ...stallProblems(loom)],
+    ],
   };
+}
+
+const MOST_IGNORED = 50;
+
+function readIgnored(records: readonly PlanRecord[]): StatusReport["ignored"] {
+  const open = records.filter(({ status }) => status !== "done");
+  const comments = open
+    .flatMap(({ id, ignored }) => (ignored?.newest ?? []).map((comment) => ({ ...comment, planId: id })))
+    .sort((a, b) => b.at.localeCompare(a.at));
+  const count = open.reduce((sum, { ignored }) => sum + (ignored?.count ?? 0), 0);
+  return { count, comments: comments.slice(0, MOST_IGNORED) };
 }
 
 /** A dispatcher that runs has asked already; else the machine is asked, while the plans are being read. */
@@ -79,7 +111,7 @@ function isAtWork({ state }: PlanActivity): boolean {
 function summaryOr(
   loom: Loom,
   record: PlanRecord,
-  known: { daemon: DaemonInfo | undefined; broken: InboxProblem[]; bus: PlanBus | undefined },
+  known: { daemon: LiveDaemon | undefined; broken: InboxProblem[]; bus: PlanBus | undefined },
 ): ListedPlan {
   try {
     const summary = summaryOf(loom, record, { ...known, isAtRest: known.bus?.resting !== undefined });
@@ -110,8 +142,15 @@ function withInbox(record: PlanRecord, entry: InboxEntry | undefined): PlanRecor
   return { ...record, status, hidden, metadata, ...(source ? { source } : {}) };
 }
 
+/** Nobody has written down when it came: what its own files say is the best that is known. */
+function writtenInInbox(loom: Loom, entry: InboxEntry): number {
+  const { text, meta } = inboxOf(loom.paths, entry.id);
+  const times = [text, meta].flatMap((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? []);
+  return times.length === 0 ? loom.clock.now() : Math.max(...times);
+}
+
 function unseenRecord(loom: Loom, entry: InboxEntry): PlanRecord {
-  const at = isoTime(loom.clock.now());
+  const at = isoTime(writtenInInbox(loom, entry));
   const { status = "draft", hidden = false, source, metadata = {} } = entry.meta;
   return {
     schemaVersion: RECORD_SCHEMA_VERSION,
@@ -142,7 +181,7 @@ function unseenRecord(loom: Loom, entry: InboxEntry): PlanRecord {
 }
 
 interface Known {
-  readonly daemon: DaemonInfo | undefined;
+  readonly daemon: LiveDaemon | undefined;
   /** Nothing waits on the plan's bus: it need not be opened. */
   readonly isAtRest: boolean;
 }
@@ -163,6 +202,8 @@ function waitingFor(loom: Loom, record: PlanRecord, known: Known & { readonly tr
   if (record.hidden) return "hidden";
   if (record.paused) return "paused";
   if (record.uid === "") return daemon ? undefined : "no dispatcher is running";
+  const told = daemon?.waits[record.id];
+  if (told !== undefined) return told;
   const bus = isAtRest ? { bus: { fresh: 0, pending: [] } } : {};
   const view = observe(loom, record, { slots: { agent: true, open: true }, ...bus });
   const step = decide(daemon && view.run === "interrupted" ? { ...view, run: "live" } : view, loom.clock.now());

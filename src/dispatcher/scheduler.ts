@@ -3,6 +3,7 @@ import { retryDelay } from "../bus/bus-state.ts";
 import { timerMs } from "../kernel/clock.ts";
 import { type ErrorCode, messageOf, PrloomError } from "../kernel/errors.ts";
 import { diskError } from "../kernel/files.ts";
+import { passesByItself, usedUpError } from "../kernel/used-up.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import { decide } from "./decide.ts";
 import { agentsAtWork } from "./hook-agent-run.ts";
@@ -21,6 +22,7 @@ interface Place {
   timerAt: number | undefined;
   failures: number;
   retryAt: number | undefined;
+  trouble: string;
   waitsFor: "agent" | "open" | undefined;
   /** Counts up with each wait that begins, so that whoever waits longest is asked first. */
   waitingSince: number;
@@ -32,11 +34,11 @@ interface Place {
 
 type Doing = Exclude<Step, { kind: "wait" }>;
 
-/** The same step this often without any change to the record is a fault, and must not become a hot loop. */
+/** The same step this often without any change is a fault, and must not become a hot loop. */
 const MAX_REPEATS = 1000;
-/** Steps that fail this often in a row for a reason other than a full disk block their plan. */
+/** Steps that fail this often in a row block their plan, unless it is for something that passes by itself. */
 const MAX_FAILURES = 5;
-/** Trying these again without a person changes nothing. */
+/** Trying these again changes nothing. */
 const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "branch-exists",
   "config-invalid",
@@ -81,7 +83,7 @@ export class Scheduler {
 
   /** "Look at this plan again." Carries no data, costs nothing if the plan is being looked at already. */
   wake(id: string): void {
-    if (this.#loom.stopping) return;
+    if (this.#loom.stopping || this.#loom.stalls.isHeld(id)) return;
     const place = this.#placeOf(id);
     place.dirty = true;
     if (place.looping) return;
@@ -131,6 +133,12 @@ export class Scheduler {
     return new Map([...this.#places.values()].map((place) => [place.id, place.why]));
   }
 
+  /** The same for what no file tells: a place among the agents, the next try of a step. */
+  waits(): Record<string, string> {
+    const untold = [...this.#places.values()].filter(({ waitsFor, retryAt }) => waitsFor || retryAt);
+    return Object.fromEntries(untold.map(({ id, why }) => [id, why]));
+  }
+
   /** Ends timers; plans are no longer looked at. */
   stop(): void {
     for (const place of this.#places.values()) clearTimer(place);
@@ -140,7 +148,17 @@ export class Scheduler {
     const known = this.#places.get(id);
     if (known) return known;
     const rest = { looping: undefined, timer: undefined, timerAt: undefined, retryAt: undefined, waitsFor: undefined };
-    const place: Place = { id, dirty: false, failures: 0, waitingSince: 0, last: "", repeats: 0, why: "", ...rest };
+    const place: Place = {
+      id,
+      dirty: false,
+      failures: 0,
+      waitingSince: 0,
+      last: "",
+      repeats: 0,
+      trouble: "",
+      why: "",
+      ...rest,
+    };
     this.#places.set(id, place);
     return place;
   }
@@ -175,14 +193,13 @@ export class Scheduler {
       const record = this.#loom.store.byId(place.id);
       if (!record) return;
       try {
-        await this.#look(place, record);
+        await this.#loom.watch.about(place.id, "looking at it", () => this.#look(place, record));
       } catch (error) {
         // Whatever it was, it is this plan's: the others go on.
         this.#failed(place, error, "looking at it");
         if (place.retryAt !== undefined) this.#setTimer(place, place.retryAt, this.#loom.clock.now());
       }
-      // Signals, sockets and the other plans get their turn between two steps.
-      await setImmediate();
+      await setImmediate(); // signals, sockets and the other plans get their turn
     }
   }
 
@@ -191,14 +208,14 @@ export class Scheduler {
     const loom = this.#loom;
     if (!this.#hooks.onLook(found)) return;
     const record = loom.store.get(found.uid) ?? found;
-    const retry = place.retryAt === undefined ? {} : { retryAt: place.retryAt };
-    const view = observe(loom, record, { slots: this.#freeSlots(record), ...retry });
+    const { retryAt } = place;
+    const view = observe(loom, record, { slots: this.#freeSlots(record), ...(retryAt ? { retryAt } : {}) });
     const now = loom.clock.now();
     const step = decide(view, now);
     if (step.kind === "wait") {
       if (step.slot !== place.waitsFor) place.waitingSince = this.#waits++;
       place.waitsFor = step.slot;
-      place.why = step.why;
+      place.why = retryAt && retryAt > now ? `${step.why}: ${place.trouble}` : step.why;
       loom.rest(place.id);
       if (step.until !== undefined) this.#setTimer(place, step.until, now);
       return;
@@ -224,7 +241,7 @@ export class Scheduler {
     if (step.kind === "start-run") this.#starting.add(place.id);
     if (step.kind !== "call-plugins") this.#loom.stepping.add(place.id);
     try {
-      await perform(this.#loom, view, step);
+      await this.#loom.watch.about(place.id, step.kind, () => perform(this.#loom, view, step));
       place.failures = 0;
       place.retryAt = undefined;
     } catch (error) {
@@ -240,16 +257,17 @@ export class Scheduler {
   #failed(place: Place, thrown: unknown, what: string): void {
     // A plan that was deleted under its step has no record to go on with.
     if (thrown instanceof StepInterrupted || this.#loom.store.byId(place.id)?.deleted) return;
-    const error = diskError(thrown, `the files of ${place.id}`);
+    const error = usedUpError(diskError(thrown, `the files of ${place.id}`), what);
     const known = error instanceof PrloomError ? error : undefined;
     if (known?.code === "revision-conflict") return;
     const { retryMinMs: minMs, retryMaxMs: maxMs } = this.#loom.config.bus;
     place.failures += 1;
     place.retryAt = this.#loom.clock.now() + retryDelay(place.failures, { minMs, maxMs });
-    const text = `${what} failed: ${messageOf(error)}`;
+    place.trouble = messageOf(error);
+    const text = `${what} failed: ${place.trouble}`;
     this.#loom.report({ planId: place.id, level: "bad", text });
-    const final = known !== undefined && FINAL.has(known.code);
-    if (known?.code === "disk-full" || (!final && place.failures < MAX_FAILURES)) return;
+    const isFinal = known !== undefined && FINAL.has(known.code);
+    if (passesByItself(known) || (!isFinal && place.failures < MAX_FAILURES)) return;
     this.#block(place, known, text);
   }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf } from "../kernel/errors.ts";
 import type { PlanRecord } from "../plan/record.ts";
 import { refuseUnknown } from "./commands/bus.ts";
 import { Lane } from "./lane.ts";
@@ -31,8 +32,15 @@ export class Scopes {
 
   /** There may be something new on the global bus, or on a plan's. */
   wake(planId?: string): void {
-    if (planId === undefined) this.#global.wake();
-    else if (this.#plans.has(planId) || hasBus(this.#loom, planId)) this.#laneOf(planId).wake();
+    if (planId !== undefined && this.#loom.stalls.isHeld(planId)) return;
+    try {
+      if (planId === undefined) this.#global.wake();
+      else if (this.#plans.has(planId) || hasBus(this.#loom, planId)) this.#laneOf(planId).wake();
+    } catch (error) {
+      // A bus that cannot be opened is its plan's trouble; the plan itself stops at it, and says so.
+      const whose = planId === undefined ? {} : { planId };
+      this.#loom.report({ ...whose, level: "bad", text: `its bus cannot be opened: ${messageOf(error)}` });
+    }
   }
 
   /** Brings the polls of a plan in line with its state: bridges of plans are asked while it has a worktree. */

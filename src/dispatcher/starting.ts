@@ -5,16 +5,23 @@ import { localBridge } from "../bridges/local/bridge.ts";
 import { notifyBridge } from "../bridges/notify/bridge.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
 import { describeThrown } from "../hooks/thrown.ts";
+import { crashPoint } from "../kernel/crash-point.ts";
+import { messageOf } from "../kernel/errors.ts";
 import { loadExtensions, withHook } from "./extensions.ts";
 import { closeForBridge, mergeForBridge } from "./forge-actions.ts";
 import { healthFile } from "./health.ts";
-import { hookScopeGlobal, type Loom } from "./loom.ts";
+import { hookScopeGlobal } from "./hook-scope.ts";
+import { keepPin } from "./keep-pin.ts";
+import { blockPlan, type Loom } from "./loom.ts";
 import { coreBridge } from "./routing.ts";
-import { clearNote, readNote, startWatchdog, type Watchdog } from "./watchdog.ts";
+import { stallWords } from "./stalls.ts";
+import { blockerOf, clearNote, readNote, startWatchdog, type Watchdog } from "./watchdog.ts";
 
 /** Writes down how agents are enclosed on this machine, for `prloom status`; nothing waits for that. */
 export async function tellEnclosure(loom: Loom): Promise<void> {
-  const probe = await probeSandbox();
+  // A machine that has no process left for the question is asked again by the first run.
+  const probe = await probeSandbox().catch(() => undefined);
+  if (probe === undefined) return;
   if (probe.works) loom.desk.enclosed("sandbox");
   else loom.desk.enclosed("none", probe.why);
   const isOpen = Object.values(loom.config.agents).some(({ sandbox }) => sandbox === "auto");
@@ -42,6 +49,7 @@ export async function startExtensions(loom: Loom): Promise<void> {
     }),
   ];
   loom.extensions = await loadExtensions(loom.repo.root, loom.config, builtin);
+  keepPin(loom);
   const plugins = withHook(loom.extensions.globalPlugins, "onStartup");
   if (plugins.length === 0) return;
   const record = `startup-${loom.ids.ulid(loom.clock.now())}`;
@@ -54,7 +62,15 @@ export async function startExtensions(loom: Loom): Promise<void> {
  */
 export function restoreMemory(loom: Loom): void {
   loom.globalBus();
-  for (const planId of loom.stores.pendingPlans()) loom.bus(planId);
+  for (const planId of loom.stores.pendingPlans()) {
+    try {
+      loom.bus(planId);
+    } catch (error) {
+      // Its lane tells it, and what it knows is asked for again at the next start.
+      loom.report({ planId, level: "bad", text: `its bus cannot be read: ${messageOf(error)}` });
+      loom.stores.markPending(planId);
+    }
+  }
   loom.stores.flush({ sync: true });
 }
 
@@ -83,12 +99,19 @@ export function startOnWatch(loom: Loom): Watchdog {
   const note = readNote(noteFile);
   if (note) {
     const seconds = Math.round(note.blockedMs / 1000);
-    const text = `the last dispatcher was ended by its watchdog: ${note.label || "something"} blocked it for ${seconds} s`;
+    const text = `the last dispatcher was ended by its watchdog: ${blockerOf(note)} blocked it for ${seconds} s`;
     loom.report({ level: "bad", text });
     const [, bridge] = /^poll:(.+)$/.exec(note.label) ?? [];
     // Polls are not counted, so it would end every dispatcher.
     if (bridge !== undefined) loom.health.blocked(bridge);
+    else loom.stalls.count(note);
+    crashPoint("watchdog:counted");
     clearNote(noteFile);
+  }
+  for (const [planId, stall] of loom.stalls.held()) {
+    const record = loom.store.byId(planId);
+    if (record && !record.deleted && !record.blocked)
+      blockPlan(loom, planId, { ...stallWords(planId, stall), cause: "step" });
   }
   // What an earlier dispatcher knew about its bridges is no longer true.
   rmSync(healthFile(loom.paths), { force: true });

@@ -28,6 +28,8 @@ export interface PlanView {
   /** Undefined when the plan has no readable text. */
   readonly doc: PlanDoc | undefined;
   readonly run: RunState;
+  /** Processes of an earlier run may be alive, or its worktree may not be what it was. */
+  readonly unrecovered?: true;
   readonly config: { ok: true; config: PlanConfig } | { ok: false; reason: string };
   readonly dependencies: Dependencies;
   readonly worktree: "ok" | "missing" | "broken";

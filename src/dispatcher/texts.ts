@@ -5,7 +5,7 @@ import { ensureDir, isMissing, readTextIfExists, writeFileAtomic, writeFileIfCha
 import { sha256 } from "../kernel/ids.ts";
 import { type PlanDoc, parsePlan, progressOf } from "../plan/markdown.ts";
 import type { TextFacts } from "../plan/summary.ts";
-import { type StatKey, statKey } from "./stat-key.ts";
+import { type StatKey, statKey, writtenAt } from "./stat-key.ts";
 
 export interface PlanText {
   readonly text: string;
@@ -89,9 +89,9 @@ export function openTexts(cacheFile: string): Texts {
   return {
     read,
     facts(path, id) {
-      const [, title, total, completed] = factsOf(path, false) ?? [];
+      const [key = "", title, total, completed] = factsOf(path, false) ?? [];
       if (total === undefined || completed === undefined) return undefined;
-      return { title: title || id, total, completed };
+      return { title: title || id, total, completed, writtenAt: writtenAt(key) };
     },
     sha256: (path) => factsOf(path, true)?.[4],
     write(path, text) {
@@ -118,9 +118,9 @@ function readIfThere(path: string): Buffer | undefined {
 
 /** The cache can be rebuilt, so anything wrong with it only means that it is empty. */
 function loadCache(file: string): Record<string, unknown> {
-  const text = readTextIfExists(file);
-  if (text === undefined) return {};
   try {
+    const text = readTextIfExists(file);
+    if (text === undefined) return {};
     return cacheSchema.parse(JSON.parse(text)).facts;
   } catch {
     return {};

@@ -48,11 +48,10 @@ export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHook
   };
   const full = async (): Promise<void> => {
     await guarded(async () => {
-      loom.reloadConfig();
+      loom.lookAtTree();
       for (const id of loom.store.reload()) scheduler.wake(id);
       await lookAtInbox(loom, scheduler, { whole: true, mayGoOn });
       if (await tellAll(loom, mayGoOn)) hooks.onNews();
-      loom.rest();
     });
     await guarded(lookAtMerges);
   };
@@ -105,7 +104,17 @@ function mayHaveWork(loom: Loom, record: PlanRecord): boolean {
   if (record.deleted) return false;
   if (record.status === "done" && record.worktreeReady) return true;
   if (record.status !== "draft" && record.status !== "done") return true;
-  return hasBus(loom, record.id) && !loom.isAtRest(record.id);
+  return hasBus(loom, record.id) && !isAtRest(loom, record.id);
+}
+
+/** One whose bus cannot be read is looked at: that tells what is wrong with it. */
+function isAtRest(loom: Loom, id: string): boolean {
+  try {
+    return loom.isAtRest(id);
+  } catch (error) {
+    loom.report({ planId: id, level: "bad", text: `its bus cannot be read: ${messageOf(error)}` });
+    return false;
+  }
 }
 
 /** Plans that may go on now: a dependency is met, a place is free. */

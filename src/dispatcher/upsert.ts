@@ -14,6 +14,7 @@ import { freeId, planIdFor } from "../plan/identity.ts";
 import { commentName } from "../plan/inert.ts";
 import { parsePlan } from "../plan/markdown.ts";
 import type { PlanRecord, PlanSource } from "../plan/record.ts";
+import { visibleText } from "../plan/visible.ts";
 import { changeInboxMeta } from "./commands/inbox-meta.ts";
 import { isInboxRecord, takePlan } from "./intake.ts";
 import { type Loom, updateRecord } from "./loom.ts";
@@ -28,6 +29,13 @@ export type Upserted =
 
 /** Makes the plan of a source, or changes it. Safe to repeat after a kill: the same upsert again ends in the same plan. */
 export function upsertPlan(loom: Loom, payload: RawUpsert): Upserted {
+  const source = sourceOf(payload);
+  const known = source && loom.store.bySource(source);
+  if (known && loom.stalls.isHeld(known.id)) return { kind: "busy", planId: known.id };
+  return loom.watch.about(known?.id, "an upsert", () => upsertNow(loom, payload));
+}
+
+function upsertNow(loom: Loom, payload: RawUpsert): Upserted {
   const source = sourceOf(payload);
   const record = source && planOfSource(loom, source);
   const problem = record && inboxProblem(loom, record);
@@ -71,7 +79,7 @@ export function keepProposal(
   const { home, proposal: file } = homeOf(loom.paths, record.id);
   ensureDir(home);
   const from = `<!-- proposed by ${commentName(proposal.by)} at ${commentName(proposal.at)} -->`;
-  writeFileAtomic(file, `${from}\n\n${proposal.text}`);
+  writeFileAtomic(file, `${from}\n\n${visibleText(proposal.text)}`);
 }
 
 /** The record as the inbox says it now: a person may have changed or removed the files a moment ago. */

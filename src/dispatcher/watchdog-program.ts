@@ -1,6 +1,6 @@
 /** What the thread of the watchdog is given. */
 export interface WatchdogData {
-  /** Beat, stopped, bytes of the label (Int32 each), then the label in UTF-8. */
+  /** Beat, stopped, bytes of the label and of the plan (Int32 each), then 64 bytes for the plan, then the label, in UTF-8. */
   readonly memory: SharedArrayBuffer;
   readonly limitMs: number;
   /** Length of one wake-up. */
@@ -18,8 +18,8 @@ export const watchdogProgram = `"use strict";
 const { workerData } = require("node:worker_threads");
 const fs = require("node:fs");
 const { memory, limitMs, stepMs, noteFile, temporaryFile } = workerData;
-const signals = new Int32Array(memory, 0, 3);
-const [BEAT, STOPPED, LABEL_BYTES] = [0, 1, 2];
+const signals = new Int32Array(memory, 0, 4);
+const [BEAT, STOPPED, LABEL_BYTES, PLAN_BYTES] = [0, 1, 2, 3];
 
 function blockedFor() {
   let beat = Atomics.load(signals, BEAT);
@@ -34,19 +34,20 @@ function blockedFor() {
   return limitMs;
 }
 
-function readLabel() {
-  const shared = new Uint8Array(memory, 12, Atomics.load(signals, LABEL_BYTES));
+function read(start, signal) {
+  const shared = new Uint8Array(memory, start, Atomics.load(signals, signal));
   return new TextDecoder().decode(Uint8Array.from(shared));
 }
 
-async function tell(label, blockedMs) {
-  const note = { schemaVersion: 1, at: new Date().toISOString(), label, blockedMs };
+async function tell({ label, plan }, blockedMs) {
+  const note = { schemaVersion: 1, at: new Date().toISOString(), label, ...(plan && { plan }), blockedMs };
   await fs.promises.writeFile(temporaryFile, JSON.stringify(note) + "\\n");
   await fs.promises.rename(temporaryFile, noteFile);
 }
 
-function say(label, blockedMs) {
-  const who = label.replace(/\\p{Cc}/gu, "") || "something in prloom itself";
+function say({ label, plan }, blockedMs) {
+  const what = label.replace(/\\p{Cc}/gu, "") || "something in prloom itself";
+  const who = plan ? "plan " + plan + " (" + what + ")" : what;
   const time = blockedMs >= 1000 ? Math.round(blockedMs / 1000) + " s" : blockedMs + " ms";
   const line = "prloom: " + who + " blocked the dispatcher for " + time +
     "; ended it. The attempt is counted; run \`prloom start\` again.\\n";
@@ -57,8 +58,8 @@ const blockedMs = blockedFor();
 if (blockedMs !== undefined) {
   const end = () => process.kill(process.pid, "SIGKILL");
   setTimeout(end, 2000);
-  const label = readLabel();
-  const said = () => say(label, blockedMs);
-  tell(label, blockedMs).then(said, said).then(end, end);
+  const work = { plan: read(16, PLAN_BYTES), label: read(80, LABEL_BYTES) };
+  const said = () => say(work, blockedMs);
+  tell(work, blockedMs).then(said, said).then(end, end);
 }
 `;

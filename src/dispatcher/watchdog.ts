@@ -5,23 +5,28 @@ import * as z from "zod";
 import { PrloomError } from "../kernel/errors.ts";
 import { readTextIfExists } from "../kernel/files.ts";
 import { type WatchdogData, watchdogProgram } from "./watchdog-program.ts";
+import { type WatchedWork, type WorkEntry, watchWork } from "./watched-work.ts";
 
 const DEFAULT_LIMIT_MS = 30_000;
 const LIMIT_VARIABLE = "PRLOOM_WATCHDOG_MS";
 const LONGEST_LABEL_BYTES = 200;
+const LONGEST_PLAN_BYTES = 64;
 
 const noteSchema = z.object({
   schemaVersion: z.literal(1),
   at: z.string(),
   label: z.string(),
+  plan: z.string().exactOptional(),
   blockedMs: z.number(),
 });
 
-/** What the watchdog left behind: which call blocked the dispatcher, and when it was ended. */
+/** What the watchdog left behind: what blocked the dispatcher, and when it was ended. */
 export interface WatchdogNote {
   readonly at: string;
-  /** Empty: no call of user code was under way. */
+  /** Empty: nothing that has a name was under way. */
   readonly label: string;
+  /** The plan that it was done for. */
+  readonly plan?: string;
   readonly blockedMs: number;
 }
 
@@ -36,16 +41,7 @@ export interface WatchdogOptions {
   readonly onFailure?: (error: unknown) => void;
 }
 
-/** What `entering` gives and `left` takes. */
-export type WatchdogEntry = { readonly label: string };
-
-export interface Watchdog {
-  /** A call of user code begins; if the loop blocks, the newest one that has not ended is named. */
-  entering(label: string): WatchdogEntry;
-  /** That call is over. Calls overlap, so they end in any order. */
-  left(entry: WatchdogEntry): void;
-  stop(): void;
-}
+export type Watchdog = WatchedWork;
 
 /**
  * Watches from a thread of its own whether the event loop still turns, and ends the process with SIGKILL when it has not
@@ -55,8 +51,8 @@ export interface Watchdog {
 export function startWatchdog(options: WatchdogOptions): Watchdog {
   const limitMs = limitOf(options);
   const shared = sharedMemory();
-  const labels = trackLabels(shared);
-  if (limitMs === 0) return { ...labels, stop: () => undefined };
+  const work = watchWork((entry) => writeEntry(shared, entry));
+  if (limitMs === 0) return work;
   const stepMs = Math.max(1, Math.min(1000, Math.floor(limitMs / 10)));
   const beat = setInterval(() => Atomics.add(shared.signals, BEAT, 1), stepMs).unref();
   const data: WatchdogData = {
@@ -78,8 +74,9 @@ export function startWatchdog(options: WatchdogOptions): Watchdog {
     clearInterval(beat);
     Atomics.store(shared.signals, STOPPED, 1);
     Atomics.notify(shared.signals, STOPPED);
+    work.stop();
   };
-  return { ...labels, stop };
+  return { ...work, stop };
 }
 
 function limitOf({ limitMs = DEFAULT_LIMIT_MS, environment = process.env }: WatchdogOptions): number {
@@ -94,40 +91,33 @@ function limitOf({ limitMs = DEFAULT_LIMIT_MS, environment = process.env }: Watc
 const BEAT = 0;
 const STOPPED = 1;
 const LABEL_BYTES = 2;
-const SIGNALS_BYTES = 3 * Int32Array.BYTES_PER_ELEMENT;
+const PLAN_BYTES = 3;
+const SIGNALS = 4;
+const SIGNALS_BYTES = SIGNALS * Int32Array.BYTES_PER_ELEMENT;
 
 interface SharedMemory {
   readonly memory: SharedArrayBuffer;
   readonly signals: Int32Array<SharedArrayBuffer>;
   readonly label: Uint8Array<SharedArrayBuffer>;
+  readonly plan: Uint8Array<SharedArrayBuffer>;
 }
 
 function sharedMemory(): SharedMemory {
-  const memory = new SharedArrayBuffer(SIGNALS_BYTES + LONGEST_LABEL_BYTES);
-  return { memory, signals: new Int32Array(memory, 0, 3), label: new Uint8Array(memory, SIGNALS_BYTES) };
+  const memory = new SharedArrayBuffer(SIGNALS_BYTES + LONGEST_PLAN_BYTES + LONGEST_LABEL_BYTES);
+  return {
+    memory,
+    signals: new Int32Array(memory, 0, SIGNALS),
+    plan: new Uint8Array(memory, SIGNALS_BYTES, LONGEST_PLAN_BYTES),
+    label: new Uint8Array(memory, SIGNALS_BYTES + LONGEST_PLAN_BYTES),
+  };
 }
 
-/** Keeps the newest open label where the thread can read it while our loop is blocked. */
-function trackLabels({ signals, label }: SharedMemory): Pick<Watchdog, "entering" | "left"> {
-  const open = new Set<WatchdogEntry>();
-  const encoder = new TextEncoder();
-  let shown: WatchdogEntry | undefined;
-  const show = (entry: WatchdogEntry | undefined): void => {
-    shown = entry;
-    Atomics.store(signals, LABEL_BYTES, entry ? encoder.encodeInto(entry.label, label).written : 0);
-  };
-  return {
-    entering(text) {
-      const entry = { label: text };
-      open.add(entry);
-      show(entry);
-      return entry;
-    },
-    left(entry) {
-      open.delete(entry);
-      if (entry === shown) show([...open].at(-1));
-    },
-  };
+const encoder = new TextEncoder();
+
+/** Keeps what is under way where the thread can read it while our loop is blocked. */
+function writeEntry({ signals, label, plan }: SharedMemory, entry: WorkEntry | undefined): void {
+  Atomics.store(signals, LABEL_BYTES, entry ? encoder.encodeInto(entry.label, label).written : 0);
+  Atomics.store(signals, PLAN_BYTES, entry?.plan === undefined ? 0 : encoder.encodeInto(entry.plan, plan).written);
 }
 
 /** What a watchdog wrote before it ended the dispatcher, if it did; one that cannot be read tells nothing. */
@@ -135,11 +125,17 @@ export function readNote(noteFile: string): WatchdogNote | undefined {
   const text = readTextIfExists(noteFile);
   if (text === undefined) return undefined;
   try {
-    const { at, label, blockedMs } = noteSchema.parse(JSON.parse(text));
-    return { at, label, blockedMs };
+    const { at, label, plan, blockedMs } = noteSchema.parse(JSON.parse(text));
+    return { at, label, ...(plan === undefined ? {} : { plan }), blockedMs };
   } catch {
     return undefined;
   }
+}
+
+/** What blocked the dispatcher, for people. */
+export function blockerOf({ label, plan }: Pick<WatchdogNote, "label" | "plan">): string {
+  if (plan === undefined) return label || "something";
+  return label === "" ? `plan ${plan}` : `plan ${plan} (${label})`;
 }
 
 /** Removes the note, once it was told. */

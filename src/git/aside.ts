@@ -1,5 +1,6 @@
 import { stagedTree } from "./commit.ts";
 import { foldAgentCommits, headState, settleHead } from "./head.ts";
+import { exactly } from "./prepared.ts";
 import { repairGitFile } from "./repair.ts";
 import { contentsOf, insistently, savePartial } from "./reset.ts";
 import { removeRules } from "./rules.ts";
@@ -40,7 +41,7 @@ export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile:
   const isChanged = await savePartial(worktree, { baseSha: tree, patchFile, leaveOut });
   if (!isChanged) return false;
   await clearHidingFlags(worktree);
-  const spared = [LOCAL, ...leaveOut].flatMap((path) => ["-e", `/${path}`]);
+  const spared = [LOCAL, ...leaveOut].flatMap((path) => ["-e", exactly(path)]);
   const { files } = await contentsOf(worktree, tree);
   // `checkout-index` goes by the attributes on disk, and those may be the ones that are to be taken back.
   await removeRules(worktree, files);
@@ -50,6 +51,13 @@ export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile:
     await gitIn(worktree, ["clean", "--quiet", "-ffd", ...spared]);
   });
   return true;
+}
+
+/** The files in which two trees differ. */
+export async function changedNames(worktree: Worktree, from: string, to: string): Promise<string[]> {
+  if (from === to) return [];
+  const { stdout } = await gitIn(worktree, ["diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to]);
+  return stdout.split("\0").filter((name) => name !== "");
 }
 
 /** Commits that are about to leave the branch stay findable, whoever made them. */

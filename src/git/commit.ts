@@ -16,6 +16,23 @@ function cutAtWord(text: string): string {
   return `${characters.slice(0, space > SUBJECT_LENGTH / 2 ? space : SUBJECT_LENGTH - 1).join("")}…`;
 }
 
+/** Any trailer of ours, as git recognises one; what follows it indented belongs to it. */
+const OUR_TRAILER = /^\s*prloom-[a-z0-9-]*\s*:/i;
+
+/** Trailers say what prloom did: nobody else gets to write one, be it in a TODO, in a title or from a hook. */
+function withoutTrailers(lines: readonly string[], ours = OUR_TRAILER): string[] {
+  let isDropping = false;
+  return lines.filter((line) => {
+    isDropping = ours.test(line) || (isDropping && /^\s+\S/.test(line));
+    return !isDropping;
+  });
+}
+
+/** A message that is used again, without the trailer that it may have got elsewhere. */
+export function withoutTrailer(message: string, key: string): string {
+  return withoutTrailers(message.split("\n"), new RegExp(`^\\s*${key}\\s*:`, "i")).join("\n");
+}
+
 /** A commit message out of any text: one subject line of at most 72 characters, the rest as its body. */
 export function commitMessage(text: string, fallback: string): string {
   const lines = text
@@ -27,22 +44,19 @@ export function commitMessage(text: string, fallback: string): string {
   if (start < 0) return fallback;
   const first = (lines[start] ?? "").replace(/\s+/g, " ").trim();
   const subject = cutAtWord(first);
-  const rest = lines
-    .slice(start + 1)
+  // The first line is a title to git, whatever it looks like; in the body it would not be.
+  const whole = subject === first ? [] : withoutTrailers([first]);
+  const rest = withoutTrailers(lines.slice(start + 1))
     .join("\n")
     .replace(/^\n+|\n+$/g, "");
-  const body = [...(subject === first ? [] : [first]), ...(rest === "" ? [] : [rest])];
+  const body = [...whole, ...(rest === "" ? [] : [rest])];
   return [subject, ...body].join("\n\n");
 }
 
-/** A message that the user's hooks have seen, as they left it; only what would pass for a step of ours is taken out. */
+/** A message that the user's hooks have seen, as they left it; only what would pass for a word of ours is taken out. */
 function hookedMessage(text: string, fallback: string): string {
-  const isOurs = new RegExp(`^\\s*${STEP_TRAILER}\\s*:`, "i");
   const lines = text.replace(/\r\n?/g, "\n").replace(INVISIBLE, "").split("\n");
-  const kept = lines
-    .filter((line) => !isOurs.test(line))
-    .join("\n")
-    .trim();
+  const kept = withoutTrailers(lines).join("\n").trim();
   return kept === "" ? fallback : kept;
 }
 
@@ -107,18 +121,19 @@ export async function commitStep(worktree: Worktree, step: StepCommit): Promise<
 }
 
 /**
- * The commit of a TODO between `baseSha` and HEAD, whatever the attempt. An agent can write such a trailer too: ask only
- * after its own commits were folded.
+ * The commit of a TODO between `baseSha` and the branch's tip, whatever the attempt. Anybody can write such a trailer, so it must
+ * be the commit that we make: on `baseSha`, with the tree that was verified.
  */
 export async function findStepCommit(
   worktree: Worktree,
-  step: StepName & { readonly baseSha: string },
+  step: StepName & { readonly baseSha: string; readonly branch: string; readonly tree?: string | undefined },
 ): Promise<string | undefined> {
-  const format = `--format=%H%n%(trailers:key=${STEP_TRAILER},valueonly,separator=%x2C)`;
-  const log = await gitIn(worktree, ["log", "-z", format, `${step.baseSha}..HEAD`]);
+  const format = `--format=%H%n%P%n%T%n%(trailers:key=${STEP_TRAILER},valueonly,separator=%x2C)`;
+  const log = await gitIn(worktree, ["log", "-z", format, `${step.baseSha}..refs/heads/${step.branch}`]);
   for (const entry of log.stdout.split("\0")) {
-    const [sha, trailer] = entry.split("\n");
-    if (trailer?.startsWith(`${step.uid}/${step.todoId}/`)) return sha;
+    const [sha, parents, tree, trailer] = entry.split("\n");
+    const isOurs = parents === step.baseSha && (step.tree === undefined || tree === step.tree);
+    if (isOurs && trailer?.startsWith(`${step.uid}/${step.todoId}/`)) return sha;
   }
   return undefined;
 }

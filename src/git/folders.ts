@@ -1,8 +1,8 @@
-import { chmodSync, lstatSync, type Stats } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
+import { lstatSync, type Stats } from "node:fs";
 import { errnoOf } from "../kernel/errors.ts";
 import { isMissing } from "../kernel/files.ts";
-import { removeTree } from "./tree.ts";
+import { removeFrom } from "../kernel/held-removal.ts";
+import { takingTurns } from "../kernel/turns.ts";
 import type { Worktree } from "./worktrees.ts";
 
 /** A path below a worktree as the system takes it; names are latin1 here, so byte for byte. */
@@ -14,7 +14,7 @@ export function bytesOf(worktree: Worktree, path: string): Buffer {
  * Folders in which these paths lie, the top ("") first, as far as they really are folders: what a link leads to belongs to
  * somebody else.
  */
-export function realFolders(worktree: Worktree, paths: Iterable<string>): string[] {
+export async function realFolders(worktree: Worktree, paths: Iterable<string>): Promise<string[]> {
   const known = new Map<string, boolean>([["", true]]);
   const isReal = (folder: string): boolean => {
     const before = known.get(folder);
@@ -24,7 +24,11 @@ export function realFolders(worktree: Worktree, paths: Iterable<string>): string
     known.set(folder, real);
     return real;
   };
-  for (const path of paths) isReal(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+  const takeTurns = takingTurns();
+  for (const path of paths) {
+    await takeTurns();
+    isReal(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+  }
   return [...known].filter(([, real]) => real).map(([folder]) => folder);
 }
 
@@ -38,9 +42,9 @@ function statOf(path: Buffer): Stats | undefined {
 }
 
 /** What lies in a folder of the tree under a name, without following links. */
-export function entryAt(worktree: Worktree, folder: string, name: string): { path: Buffer; kind: EntryKind } {
-  const path = bytesOf(worktree, folder === "" ? name : `${folder}/${name}`);
-  return { path, kind: kindAt(path) };
+export function entryAt(worktree: Worktree, folder: string, name: string): { path: string; kind: EntryKind } {
+  const path = folder === "" ? name : `${folder}/${name}`;
+  return { path, kind: kindAt(bytesOf(worktree, path)) };
 }
 
 /** What lies at a path, without following a link there; what no path reaches is absent. */
@@ -55,46 +59,7 @@ export function kindAt(path: Buffer): EntryKind {
 /** `special`: a pipe, a socket or a device. Git cannot store it, and reading it may wait for ever. */
 export type EntryKind = "absent" | "file" | "folder" | "link" | "special";
 
-/** Removes what lies at a path, and makes the folder around it writable when it was made read-only. */
-export async function removeEntry(path: Buffer): Promise<void> {
-  const options = { recursive: true, force: true, maxRetries: 3 };
-  try {
-    await rm(path, options);
-  } catch (error) {
-    const code = errnoOf(error) ?? "";
-    if (code === "ENAMETOOLONG") return removeTree(path.toString());
-    if (!["EACCES", "EPERM", "ENOTEMPTY"].includes(code)) throw error;
-    chmodSync(path.subarray(0, path.lastIndexOf("/")), 0o755);
-    await openFolders(path);
-    await rm(path, options);
-  }
-}
-
-async function openFolders(path: Buffer): Promise<void> {
-  if (kindAt(path) !== "folder") return;
-  chmodSync(path, 0o700);
-  await eachEntry(path, async (entry, isDirectory) => {
-    if (isDirectory) await openFolders(entry);
-  });
-}
-
-/** Calls for each entry of a folder; one that cannot be read, for its rights or its long path, has none. */
-export async function eachEntry(
-  folder: Buffer,
-  act: (path: Buffer, isDirectory: boolean, name: string) => Promise<void>,
-): Promise<void> {
-  for (const entry of await entriesOf(folder)) {
-    const path = Buffer.concat([folder, Buffer.from("/"), entry.name]);
-    await act(path, entry.isDirectory(), entry.name.toString("latin1"));
-  }
-}
-
-async function entriesOf(folder: Buffer) {
-  try {
-    return await readdir(folder, { withFileTypes: true, encoding: "buffer" });
-  } catch (error) {
-    const code = errnoOf(error);
-    if (isMissing(error) || code === "EACCES" || code === "ENAMETOOLONG") return [];
-    throw error;
-  }
+/** Removes what lies at a path of the tree (latin1, as git's output has it), read-only folders included; follows no link. */
+export function removeEntry(worktree: Worktree, path: string): void {
+  removeFrom(worktree.path, Buffer.from(path, "latin1"));
 }

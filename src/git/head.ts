@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { existsNoFollow, listDir, readTextNoFollow, writeFileAtomic } from "../kernel/files.ts";
+import { removeTree } from "../kernel/remove-tree.ts";
 import { readTip } from "./refs.ts";
 import { repairWorktree } from "./repair.ts";
 import { dissolveRepositories } from "./stage.ts";
-import { removeTree } from "./tree.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
 /** Files of a git folder that mean "in the middle of something". */
@@ -84,7 +84,7 @@ export async function headState(worktree: Worktree, base: StepBase): Promise<"at
   const contains = await gitIn(worktree, ["merge-base", "--is-ancestor", base.baseSha, head], { allowExit: [1] });
   if (contains.code === 0) return "ahead";
   // Nobody stages such a tree, but a person is sent to look at it.
-  await dissolveRepositories(worktree);
+  await dissolveRepositories(worktree, base.baseSha);
   return "diverged";
 }
 

@@ -1,5 +1,6 @@
 import { gitAt, type Repository, STEP_TRAILER } from "./repository.ts";
-import { splitNul } from "./run.ts";
+import { type GitOptions, type GitResult, splitNul } from "./run.ts";
+import { hasRepositoryParts, inWords, type RepositoryShape, repositoryShapes } from "./shape.ts";
 
 export interface FileStat {
   readonly path: string;
@@ -58,4 +59,16 @@ export async function commitsBetween(repo: Repository, base: string, head: strin
     const [sha = "", subject = "", trailer = ""] = entry.split("\n");
     return { sha, subject, ...(trailer === "" ? {} : { trailer }) };
   });
+}
+
+type Ask = (args: readonly string[], options: GitOptions) => Promise<GitResult>;
+
+/** The folders that are repositories in the commit `head` and were none in `base`: two branches may have half of one each. */
+export async function repositoriesMade(ask: Ask, base: string, head: string): Promise<RepositoryShape[]> {
+  const list = async (...args: string[]) => splitNul((await ask([...args, "-z"], { encoding: "latin1" })).stdout);
+  const names = (commit: string) => list("ls-tree", "-r", "--name-only", "--full-tree", commit);
+  const compare = ["diff-tree", "-r", "--name-only", "--no-renames", "--diff-filter=d", "--ignore-submodules=none"];
+  const changed = await list(...compare, base, head);
+  if (!hasRepositoryParts(changed)) return [];
+  return repositoryShapes({ before: await names(base), after: await names(head), changed }).map(inWords);
 }

@@ -1,4 +1,4 @@
-import { commitMessage } from "./commit.ts";
+import { commitMessage, withoutTrailer } from "./commit.ts";
 import { gitAt, isAncestor, type Repository, STEP_TRAILER } from "./repository.ts";
 import { splitNul } from "./run.ts";
 
@@ -12,6 +12,12 @@ export interface MergeRequest {
   readonly identity: Readonly<Record<string, string>>;
   /** Default: merge. */
   readonly method?: MergeMethod;
+  /** Of an earlier attempt. */
+  readonly made?: MadeMerge | undefined;
+  /** Keeps what is about to be merged; base moves afterwards. */
+  readonly keep?: (made: MadeMerge) => void;
+  /** Whether folders of base may become repositories by it. */
+  readonly allowRepositories?: boolean;
 }
 
 interface Tips {
@@ -25,14 +31,29 @@ type WrittenMerge = { readonly kind: "commit"; readonly sha: string } | Conflict
 /** On the commit that brought a branch to base without being a descendant of it: the branch's tip. */
 const MERGE_TRAILER = "Prloom-Merge";
 
-/** Whether `base` has everything of the commit `tip`: as an ancestor, or because we squashed or rebased it onto there. */
-export async function hasMerged(repo: Repository, tip: string, base: string): Promise<boolean> {
+/** A merge that we made, as whoever ordered it keeps it: what its commits say could be anybody's words. */
+export interface MadeMerge {
+  /** The tip of the branch that was merged. */
+  readonly tip: string;
+  /** The commit that brought it to base. */
+  readonly sha: string;
+}
+
+/** Whether the commit `base` has everything of `tip`: as an ancestor, by a merge of ours, or because it brings nothing new. */
+export async function hasMerged(repo: Repository, tip: string, base: string, made?: MadeMerge): Promise<boolean> {
   if (await isAncestor(repo, tip, base)) return true;
-  const format = `--format=%(trailers:key=${MERGE_TRAILER},valueonly,separator=%x2C)`;
-  const grep = ["--fixed-strings", `--grep=${MERGE_TRAILER}: ${tip}`];
-  const log = await gitAt(repo, ["log", "-z", ...grep, format, `${tip}..${base}`, "--"]);
-  // Words of the same form elsewhere in a message are no trailer.
-  return splitNul(log.stdout).some((trailers) => trailers.split(",").includes(tip));
+  if (made?.tip === tip && (await isAncestor(repo, made.sha, base))) return true;
+  return isContained(repo, tip, base);
+}
+
+/** Whether the changes of `tip` are in `base`, however a person brought them there. A branch that changes nothing is not. */
+async function isContained(repo: Repository, tip: string, base: string): Promise<boolean> {
+  const merged = await mergedTree(repo, base, tip);
+  if (merged.kind === "conflict") return false;
+  const tree = (await gitAt(repo, ["rev-parse", "--verify", `${base}^{tree}`])).stdout.trim();
+  if (merged.tree !== tree) return false;
+  const compare = ["diff", "--quiet", "--no-ext-diff", "--ignore-submodules=none", `${base}...${tip}`, "--"];
+  return (await gitAt(repo, compare, { allowExit: [1] })).code === 1;
 }
 
 function withTrailer(message: string, tip: string): string {
@@ -141,7 +162,8 @@ async function replay(repo: Repository, request: MergeRequest, { old, tip }: Tip
     // The last one bears the trailer, whatever is left of it.
     if (merged.tree === tree && !isLast && !(await wasEmpty(repo, commit))) continue;
     tree = merged.tree;
-    const words = commit.message.trim() === "" ? `Merge ${request.branch}` : commit.message;
+    const said = withoutTrailer(commit.message, MERGE_TRAILER);
+    const words = said.trim() === "" ? `Merge ${request.branch}` : said;
     const message = isLast ? withTrailer(words, tip) : words;
     onto = await writeCommit(repo, { tree, parents: [onto], message, env: { ...request.identity, ...commit.env } });
   }

@@ -4,6 +4,7 @@ import { crashPoint } from "../kernel/crash-point.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { readTextIfExists } from "../kernel/files.ts";
 import { unfinishedOperation } from "./head.ts";
+import { repositoriesMade } from "./history.ts";
 import { hasMerged, type MergeRequest, writeMerge } from "./merge-commit.ts";
 import { branchTip, gitAt, type Repository } from "./repository.ts";
 import { git, requireGitVersion } from "./run.ts";
@@ -15,6 +16,8 @@ export type MergeOutcome =
   | { readonly kind: "merged"; readonly sha: string }
   | { readonly kind: "already" }
   | { readonly kind: "conflict"; readonly files: string[] }
+  /** Together with what base has, the branch's files would make a folder a repository. */
+  | { readonly kind: "repository"; readonly files: string[] }
   | InTheWay;
 
 /** A base branch that moves under us is read again this often. */
@@ -31,9 +34,12 @@ async function requireTip(repo: Repository, branch: string): Promise<string> {
 }
 
 /** Whether everything on `branch` is in `base`, by whatever method. Of a branch that is gone nobody can tell: false. */
-export async function isMergedInto(repo: Repository, branch: string, base: string): Promise<boolean> {
+export async function isMergedInto(
+  repo: Repository,
+  { branch, base, made }: Pick<MergeRequest, "branch" | "base" | "made">,
+): Promise<boolean> {
   const [tip, baseTip] = await Promise.all([branchTip(repo, branch), branchTip(repo, base)]);
-  return tip !== undefined && baseTip !== undefined && (await hasMerged(repo, tip, baseTip));
+  return tip !== undefined && baseTip !== undefined && (await hasMerged(repo, tip, baseTip, made));
 }
 
 type Checkout = { readonly path: string; readonly gitDir: string };
@@ -108,18 +114,23 @@ async function advance(
 /**
  * Brings a branch into base: with a merge commit, as one commit (squash), or commit by commit (rebase). It is made in the
  * object store alone; a checkout of base is then fast-forwarded, and one with changes in the way is left untouched. Safe
- * to repeat after a crash at any point: what came by squash or rebase is known by its trailer.
+ * to repeat after a crash at any point: what came by squash or rebase is known by what was kept before.
  */
 export async function mergeIntoBase(repo: Repository, request: MergeRequest): Promise<MergeOutcome> {
   await requireGitVersion(2, 38);
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const old = await requireTip(repo, request.base);
     const tip = await requireTip(repo, request.branch);
-    if (await hasMerged(repo, tip, old)) return { kind: "already" };
+    if (await hasMerged(repo, tip, old, request.made)) return { kind: "already" };
     const checkout = await checkoutOf(repo, request.base);
     if (checkout !== undefined && "kind" in checkout) return checkout;
     const made = await writeMerge(repo, request, { old, tip });
     if (made.kind === "conflict") return made;
+    const shapes = request.allowRepositories
+      ? []
+      : await repositoriesMade((args, options) => gitAt(repo, args, options), old, made.sha);
+    if (shapes.length > 0) return { kind: "repository", files: shapes.flatMap(({ entries }) => entries) };
+    request.keep?.({ tip, sha: made.sha });
     crashPoint("merge:written");
     const outcome = await advance(repo, request, { old, sha: made.sha, checkout });
     if (outcome === "done") return { kind: "merged", sha: made.sha };

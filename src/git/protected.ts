@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import { listDir } from "../kernel/files.ts";
+import { onAnyDisk } from "./shape.ts";
 import type { Worktree } from "./worktrees.ts";
 
 /** Our own top-level folder. */
@@ -38,7 +39,7 @@ export function isProtected(path: string): boolean {
 
 /** Names that are git's own on some disk; git itself refuses to store them, and with them everything that is beside. */
 export function isGitsOwn(path: string): boolean {
-  return /(^|[/\\])(\.git|git~1)[. ]*([/\\:]|$)/i.test(path);
+  return /(^|[/\\])(\.git|git~1)[. ]*([/\\:]|$)/.test(onAnyDisk(path));
 }
 
 /** A path of ours as git's output has it: byte for byte, without dots. */

@@ -1,5 +1,6 @@
 import { PrloomError } from "../kernel/errors.ts";
 import { settleHead, unfinishedOperation } from "./head.ts";
+import { repositoriesMade } from "./history.ts";
 import { splitNul } from "./run.ts";
 import { clearHidingFlags } from "./stage.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
@@ -15,7 +16,9 @@ export interface RebaseRequest {
 export type RebaseOutcome =
   | { readonly kind: "rebased"; readonly sha: string }
   | { readonly kind: "nothing" }
-  | { readonly kind: "conflict"; readonly files: string[] };
+  | { readonly kind: "conflict"; readonly files: string[] }
+  /** Together with what base has, the branch's files would make a folder a repository. */
+  | { readonly kind: "repository"; readonly files: string[] };
 
 const REBASE_CONFIG = ["rebase.updateRefs=false", "rebase.autoSquash=false", "rebase.rebaseMerges=false"].flatMap(
   (setting) => ["-c", setting],
@@ -46,7 +49,14 @@ export async function rebaseOnto(worktree: Worktree, request: RebaseRequest): Pr
     env: { ...identity, GIT_EDITOR: "true", GIT_SEQUENCE_EDITOR: "true" },
     allowExit: [1],
   });
-  if (rebased.code === 0) return { kind: "rebased", sha: await read(`refs/heads/${branch}`) };
+  if (rebased.code === 0) {
+    const sha = await read(`refs/heads/${branch}`);
+    const shapes = await repositoriesMade((args, options) => gitIn(worktree, args, options), onto, sha);
+    if (shapes.length === 0) return { kind: "rebased", sha };
+    await gitIn(worktree, ["update-ref", "-m", "prloom: put back", `refs/heads/${branch}`, before, sha]);
+    await backToBranch();
+    return { kind: "repository", files: shapes.flatMap(({ entries }) => entries) };
+  }
   if (unfinishedOperation(worktree.gitDir) === undefined) {
     // It did not even start: the tree is not clean, and a reset would throw away whatever is there.
     throw new PrloomError(

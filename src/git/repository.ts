@@ -1,9 +1,10 @@
 import { appendFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { messageOf, PrloomError } from "../kernel/errors.ts";
+import { PrloomError } from "../kernel/errors.ts";
 import { ensureDir, readTextIfExists } from "../kernel/files.ts";
+import { refuseAmongFiles } from "./place.ts";
 import { readHeadBranch, readTip } from "./refs.ts";
-import { type GitOptions, type GitResult, git } from "./run.ts";
+import { GitFailure, type GitOptions, type GitResult, git } from "./run.ts";
 
 export interface Repository {
   /** Top of the main working tree; of a bare repository the repository itself. */
@@ -36,21 +37,11 @@ export async function openRepository(cwd: string): Promise<Repository> {
   // The common case in one question; it has no answer in a bare repository or inside of `.git`.
   const whole = await git([...query, "--show-toplevel"], { cwd, allowExit: [128] });
   const [ownDir, sharedDir, top] = whole.code === 0 ? whole.stdout.trimEnd().split("\n") : [];
-  if (ownDir && top && ownDir === sharedDir)
-    return { root: realpathSync(top), commonDir: realpathSync(ownDir), bare: false };
-  let answer: GitResult;
-  try {
-    answer = await git(query, { cwd });
-  } catch (error) {
-    if (!/not a git repository/i.test(messageOf(error))) throw error;
-    throw new PrloomError(
-      "not-a-repository",
-      `${cwd} is not in a git repository.`,
-      "Go to your project, or make it one: run `git init`.",
-      error,
-    );
+  if (ownDir && top && ownDir === sharedDir) {
+    const found = { root: realpathSync(top), commonDir: realpathSync(ownDir), bare: false };
+    return refuseAmongFiles(found, [found.root]);
   }
-  const [gitDir = "", commonDir = ""] = answer.stdout
+  const [gitDir = "", commonDir = ""] = (await askAnyRepository(query, cwd))
     .trimEnd()
     .split("\n")
     .map((path) => realpathSync(path));
@@ -61,7 +52,26 @@ export async function openRepository(cwd: string): Promise<Repository> {
     allowExit: [1],
   });
   const bare = bareSetting.stdout.trim() === "true";
-  return { root: bare ? commonDir : await mainTop(cwd, gitDir, commonDir), commonDir, bare };
+  const found = { root: bare ? commonDir : await mainTop(cwd, gitDir, commonDir), commonDir, bare };
+  return refuseAmongFiles(found, [found.root, ...(top ? [realpathSync(top)] : [])]);
+}
+
+/** Also of a repository that is known by its shape alone, as a bare one is: the caller looks where it lies. */
+async function askAnyRepository(query: readonly string[], cwd: string): Promise<string> {
+  try {
+    return (await git(query, { cwd })).stdout;
+  } catch (error) {
+    if (!(error instanceof GitFailure)) throw error;
+    if (error.kind === "bare-repository")
+      return (await git(["-c", "safe.bareRepository=all", ...query], { cwd })).stdout;
+    if (error.kind !== "not-a-repository") throw error;
+    throw new PrloomError(
+      "not-a-repository",
+      `${cwd} is not in a git repository.`,
+      "Go to your project, or make it one: run `git init`.",
+      error,
+    );
+  }
 }
 
 /** Refuses a repository that has nothing to branch from. */

@@ -2,9 +2,11 @@ import { copyFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { existsNoFollow, writeFileAtomic } from "../kernel/files.ts";
+import { passesByItself } from "../kernel/used-up.ts";
 import { realFolders } from "./folders.ts";
 import { settleHead } from "./head.ts";
 import { mendSubmodules, removeLinksAbove, removeStrayRepositories } from "./nested.ts";
+import { exactly } from "./prepared.ts";
 import { removeRules, unhindered } from "./rules.ts";
 import { splitNul } from "./run.ts";
 import { clearHidingFlags, stageInto } from "./stage.ts";
@@ -30,7 +32,7 @@ export async function savePartial(worktree: Worktree, partial: Partial): Promise
   try {
     return await writePatch(worktree, partial, false);
   } catch (error) {
-    if (error instanceof PrloomError && error.code === "disk-full") throw error;
+    if (passesByItself(error)) throw error;
     return saveRaw(worktree, partial, messageOf(error));
   }
 }
@@ -40,7 +42,7 @@ async function saveRaw(worktree: Worktree, partial: Partial, why: string): Promi
   try {
     return await writePatch(worktree, partial, true);
   } catch (error) {
-    if (error instanceof PrloomError && error.code === "disk-full") throw error;
+    if (passesByItself(error)) throw error;
     const words = [
       `What was changed could not be kept as a patch: ${why}`,
       `Its bytes could not either: ${messageOf(error)}`,
@@ -94,10 +96,15 @@ export async function contentsOf(worktree: Worktree, tree: string): Promise<Cont
 }
 
 /**
- * Puts branch, index and tree back to `baseSha`. Untracked files go, nested repositories too; ignored files and
- * `prloom/.local` stay. Links are removed, never followed.
+ * Puts branch, index and tree back to `baseSha`. Untracked files go, nested repositories too; ignored files,
+ * `prloom/.local` and what is `spared` stay. Links are removed, never followed.
  */
-export async function resetTo(worktree: Worktree, baseSha: string, branch: string): Promise<void> {
+export async function resetTo(
+  worktree: Worktree,
+  baseSha: string,
+  branch: string,
+  spared: readonly string[] = [],
+): Promise<void> {
   await settleHead(worktree, { branch, baseSha });
   await gitIn(worktree, ["update-ref", "--no-deref", "-m", "prloom: reset", `refs/heads/${branch}`, baseSha]);
   await clearHidingFlags(worktree);
@@ -108,10 +115,10 @@ export async function resetTo(worktree: Worktree, baseSha: string, branch: strin
     // Before the tree is touched: what the agent committed with force, `prloom/.local` too, is then merely untracked.
     await gitIn(worktree, ["read-tree", "--reset", baseSha]);
     await gitIn(worktree, ["reset", "--quiet", "--hard", baseSha]);
-    await gitIn(worktree, ["clean", "--quiet", "-ffd", "-e", `/${LOCAL}`]);
+    await gitIn(worktree, ["clean", "--quiet", "-ffd", ...[LOCAL, ...spared].flatMap((path) => ["-e", exactly(path)])]);
   };
   await insistently(worktree, restore);
-  await removeStrayRepositories(worktree, realFolders(worktree, files));
+  await removeStrayRepositories(worktree, await realFolders(worktree, files));
   await mendSubmodules(worktree, gitlinks);
 }
 

@@ -1,5 +1,7 @@
-import { messageOf } from "../kernel/errors.ts";
-import { eachEntry, entryAt, kindAt, realFolders, removeEntry } from "./folders.ts";
+import { walkBelow } from "../kernel/held-removal.ts";
+import { takingTurns } from "../kernel/turns.ts";
+import { entryAt, realFolders, removeEntry } from "./folders.ts";
+import { GitFailure } from "./run.ts";
 import type { Worktree } from "./worktrees.ts";
 
 /** Files that git itself reads in the folders that it goes through. */
@@ -7,10 +9,12 @@ const RULES = [".gitattributes", ".gitignore"];
 
 /** Removes pipes, sockets and devices that stand where git reads its rules: it would wait for somebody to write. */
 export async function removeUnreadableRules(worktree: Worktree, folders: readonly string[]): Promise<void> {
+  const takeTurns = takingTurns();
   for (const folder of folders) {
+    await takeTurns();
     for (const name of RULES) {
       const { path, kind } = entryAt(worktree, folder, name);
-      if (kind === "special") await removeEntry(path);
+      if (kind === "special") removeEntry(worktree, path);
     }
   }
 }
@@ -20,11 +24,13 @@ export async function removeUnreadableRules(worktree: Worktree, folders: readonl
  * of attributes git goes by the index, and so by what is about to be checked out.
  */
 export async function removeRules(worktree: Worktree, files: readonly string[]): Promise<void> {
-  const folders = realFolders(worktree, files);
+  const folders = await realFolders(worktree, files);
   await removeUnreadableRules(worktree, folders);
+  const takeTurns = takingTurns();
   for (const folder of folders) {
+    await takeTurns();
     const { path, kind } = entryAt(worktree, folder, ".gitattributes");
-    if (kind !== "absent") await removeEntry(path);
+    if (kind !== "absent") removeEntry(worktree, path);
   }
 }
 
@@ -36,19 +42,15 @@ export async function unhindered<T>(worktree: Worktree, act: () => Promise<T>): 
   try {
     return await act();
   } catch (error) {
-    if (!/no answer within/.test(messageOf(error))) throw error;
-    if ((await sweep(Buffer.from(worktree.path))) === 0) throw error;
+    if (!(error instanceof GitFailure) || error.kind !== "timeout") throw error;
+    if ((await sweep(worktree)) === 0) throw error;
     return act();
   }
 }
 
-async function sweep(folder: Buffer): Promise<number> {
-  let removed = 0;
-  await eachEntry(folder, async (path, isDirectory, name) => {
-    if (isDirectory && name !== ".git") removed += await sweep(path);
-    if (isDirectory || !RULES.includes(name) || kindAt(path) !== "special") return;
-    await removeEntry(path);
-    removed += 1;
+function sweep(worktree: Worktree): Promise<number> {
+  return walkBelow(worktree.path, "", (name, kind) => {
+    if (kind === "special" && RULES.includes(name)) return "remove";
+    return name === ".git" ? "leave" : "enter";
   });
-  return removed;
 }

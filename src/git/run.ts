@@ -1,8 +1,9 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { errnoOf, PrloomError } from "../kernel/errors.ts";
+import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
 import { diskFull } from "../kernel/files.ts";
+import { usedUpError, usedUpWords } from "../kernel/used-up.ts";
 import { gitProgram, passedVariables } from "./surroundings.ts";
 
 export interface GitOptions {
@@ -62,6 +63,8 @@ const SAFE_CONFIG = [
   "diff.submodule=short",
   "status.submoduleSummary=false",
   "advice.addEmbeddedRepo=false",
+  // A folder is no repository because files in it look like one: somebody may have committed them.
+  "safe.bareRepository=explicit",
 ].flatMap((setting) => ["-c", setting]);
 
 function environment(options: GitOptions): Record<string, string> {
@@ -85,13 +88,42 @@ function commandLine(args: readonly string[]): string {
 /** In the words of git and of the C library; `LC_ALL=C` keeps them English. */
 const NO_SPACE = /No space left on device|Out of diskspace|Disk quota exceeded/;
 
-function failure(args: readonly string[], what: string, options: GitOptions): PrloomError {
-  if (NO_SPACE.test(what)) return diskFull(`running \`${commandLine(args)}\``, what);
-  return new PrloomError(
-    "git-failed",
-    `\`${commandLine(args)}\` failed: ${what}`,
-    `Look at the repository with \`git -C ${options.workTree ?? options.cwd ?? "."} status\`, then try again.`,
-  );
+/** What a failure means to code. `other`: only people can tell. */
+type FailureKind = "timeout" | "not-a-repository" | "bare-repository" | "other";
+
+const SAID: readonly (readonly [words: RegExp, kind: FailureKind])[] = [
+  [/^fatal: not a git repository/m, "not-a-repository"],
+  [/^fatal: cannot use bare repository/m, "bare-repository"],
+];
+
+/** A git that failed: the kind is for code, its words are for people. */
+export class GitFailure extends PrloomError {
+  readonly kind: FailureKind;
+  /** What git printed. */
+  readonly words: string;
+
+  constructor(kind: FailureKind, words: string, told: { readonly message: string; readonly hint: string }) {
+    super("git-failed", told.message, told.hint);
+    this.kind = kind;
+    this.words = words;
+  }
+}
+
+function failure(
+  args: readonly string[],
+  what: string,
+  options: GitOptions,
+  kind = SAID.find(([words]) => words.test(what))?.[1] ?? "other",
+): PrloomError {
+  const doing = `running \`${commandLine(args)}\``;
+  if (NO_SPACE.test(what)) return diskFull(doing, what);
+  const isUsedUp = usedUpWords(what, doing);
+  if (isUsedUp !== undefined) return isUsedUp;
+  const where = options.workTree ?? options.cwd ?? ".";
+  return new GitFailure(kind, what, {
+    message: `\`${commandLine(args)}\` failed: ${what}`,
+    hint: `Look at the repository with \`git -C ${where} status\`, then try again.`,
+  });
 }
 
 const notInstalled = () =>
@@ -101,8 +133,10 @@ const notInstalled = () =>
     "Install git, then run `prloom doctor`.",
   );
 
-function startFailure(error: Error, args: readonly string[], options: GitOptions): PrloomError {
-  if (errnoOf(error) !== "ENOENT") return failure(args, error.message, options);
+function startFailure(error: unknown, args: readonly string[], options: GitOptions): PrloomError {
+  const known = usedUpError(error, `running \`${commandLine(args)}\``);
+  if (known instanceof PrloomError) return known;
+  if (errnoOf(error) !== "ENOENT") return failure(args, messageOf(error), options);
   // Node reports a missing program and a missing working directory with the same errno.
   if (options.cwd !== undefined && !existsSync(options.cwd)) {
     return failure(args, `the folder ${options.cwd} does not exist`, { cwd: "." });
@@ -139,20 +173,35 @@ function collect(pipe: Readable, most: number, onTooMuch: () => void): () => Buf
   return () => Buffer.concat(chunks);
 }
 
+/** Its own process group: Ctrl-C in the terminal must not cut a commit in half, and a timeout must reach filters. */
+function spawnGit(program: string, args: readonly string[], options: GitOptions): ChildProcessWithoutNullStreams {
+  try {
+    return spawn(program, [...SAFE_CONFIG, ...args], {
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      env: environment(options),
+      detached: true,
+      stdio: "pipe",
+    });
+  } catch (error) {
+    throw startFailure(error, args, options);
+  }
+}
+
 /** Runs git without a shell, without hooks, prompts or the caller's own variables, and within limits. */
 export function git(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
   const { encoding = "utf8", timeoutMs = DEFAULT_TIMEOUT_MS, maxOutput = MOST_OUTPUT } = options;
   const program = gitProgram();
   if (program === undefined) return Promise.reject(notInstalled());
   return new Promise((resolve, reject) => {
-    // Its own process group: Ctrl-C in the terminal must not cut a commit in half, and a timeout must reach filters.
-    const child = spawn(program, [...SAFE_CONFIG, ...args], {
-      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-      env: environment(options),
-      detached: true,
-      stdio: "pipe",
-    });
     let ended: PrloomError | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const child = spawnGit(program, args, options);
+    child.on("error", (error) => {
+      clearTimeout(timer);
+      reject(startFailure(error, args, options));
+    });
+    // Without any files left there are no pipes either; the error comes in a moment.
+    if (child.stdout === undefined) return;
     const end = (why: PrloomError): void => {
       ended ??= why;
       killGroup(child.pid);
@@ -161,19 +210,17 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
       child.stderr.destroy();
     };
     const late = `no answer within ${timeoutMs / 1000} s`;
-    const timer = setTimeout(() => end(failure(args, late, options)), timeoutMs);
+    timer = setTimeout(() => end(failure(args, late, options, "timeout")), timeoutMs);
     const stdout = collect(child.stdout, maxOutput, () => end(tooLarge(args, maxOutput)));
     const stderr = collect(child.stderr, MOST_WORDS, () => undefined);
-    child.on("error", (error) => {
-      clearTimeout(timer);
-      reject(startFailure(error, args, options));
-    });
     child.on("close", (code, signal) => {
       clearTimeout(timer);
       if (ended !== undefined) return reject(ended);
       try {
         const words = stderr().toString("utf8");
-        const allowed = code === 0 || (code !== null && options.allowExit?.includes(code));
+        // With nothing left to work with it ends as if something were wrong with the repository.
+        const isAnswer = code !== null && options.allowExit?.includes(code) && usedUpWords(words, "") === undefined;
+        const allowed = code === 0 || isAnswer;
         if (allowed && code !== null) resolve({ stdout: stdout().toString(encoding), stderr: words, code });
         else reject(failure(args, words.trim() || `exit ${code ?? signal}`, options));
       } catch (error) {

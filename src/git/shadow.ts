@@ -12,8 +12,8 @@ import {
 import { copyFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { existsNoFollow, isMissing, listDir, readTextIfExists } from "../kernel/files.ts";
+import { removeTree } from "../kernel/remove-tree.ts";
 import { type GitSetting, personalSettings, publicSettings, QUIET_SETTINGS, renderSettings } from "./shadow-config.ts";
-import { removeTree } from "./tree.ts";
 import type { Worktree } from "./worktrees.ts";
 
 /** Where the real objects are seen by whoever has the shadow in the place of the repository; below the shadow. */

@@ -1,11 +1,21 @@
 import { join, posix } from "node:path";
+import { removeTree } from "../kernel/remove-tree.ts";
+import { takingTurns } from "../kernel/turns.ts";
 import { bytesOf, kindAt, realFolders } from "./folders.ts";
-import { isRepositoryInstead, mendSubmodules, removeRepositories, removeStrayRepositories } from "./nested.ts";
+import {
+  dissolveShapes,
+  type FoundShapes,
+  findShapes,
+  isRepositoryInstead,
+  mendSubmodules,
+  removeRepositories,
+  removeStrayRepositories,
+} from "./nested.ts";
 import { inBytes, isGitsOwn, isProtected, isWithin, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected.ts";
 import { removeUnreadableRules, unhindered } from "./rules.ts";
 import { type GitOptions, splitNul } from "./run.ts";
+import { inWords, type RepositoryShape } from "./shape.ts";
 import { stageRaw } from "./stage-raw.ts";
-import { removeTree } from "./tree.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
 /**
@@ -50,6 +60,8 @@ export interface StageTarget {
 export interface Staged {
   /** Folders in which the agent had made repositories; they are ordinary folders now. */
   readonly nested: string[];
+  /** Files of git's own that would have made repositories of folders; they are out of the index and of the tree. */
+  readonly refused: RepositoryShape[];
   /** Something in `prloom/` or among the settings of agent programs differs from what the index started from. */
   readonly protectedChanged: boolean;
 }
@@ -90,7 +102,9 @@ async function listChanges(worktree: Worktree, options: GitOptions): Promise<Lis
   }
   const result: Listing = { gone: [], changed: [], nested: [], gitlinks: [...gitlinks], folders: [] };
   const fields = splitNul(diff.stdout);
+  const takeTurns = takingTurns();
   for (let index = 0; index + 1 < fields.length; index += 2) {
+    await takeTurns();
     const path = fields[index + 1] ?? "";
     const isGone = fields[index] === "D" || !isStorable(worktree, path);
     if (isGone) result.gone.push(path);
@@ -101,34 +115,55 @@ async function listChanges(worktree: Worktree, options: GitOptions): Promise<Lis
     if (path.endsWith("/")) result.nested.push(path.slice(0, -1));
     else result.changed.push(path);
   }
-  result.folders.push(...realFolders(worktree, [...tracked, ...others]));
+  result.folders.push(...(await realFolders(worktree, [...tracked, ...others])));
   return result;
 }
 
 /** Removing a repository may show others that lay behind it; more often than this nothing new can come. */
 const PASSES = 3;
 
-/** The changes of a tree in which no repository is left but the submodules that the index has. */
-async function treeChanges(
-  worktree: Worktree,
-  options: GitOptions,
-): Promise<{ changes: TreeChanges; nested: string[] }> {
+interface Cleared {
+  readonly changes: TreeChanges;
+  readonly nested: string[];
+  readonly refused: RepositoryShape[];
+}
+
+/** The changes of a tree in which no repository is left but those of the commit `from`, submodules and others. */
+async function treeChanges(worktree: Worktree, from: string, options: GitOptions): Promise<Cleared> {
   const nested = new Set<string>();
+  const refused: RepositoryShape[] = [];
   for (let pass = 1; ; pass += 1) {
-    const listing = await listChanges(worktree, options);
+    const { listing, shapes } = await listWithShapes(worktree, from, options);
     const strays = await removeStrayRepositories(worktree, listing.folders);
     for (const folder of listing.nested) await removeRepositories(worktree, folder);
     const mended = await mendSubmodules(worktree, listing.gitlinks);
+    await dissolveShapes(worktree, from, shapes.all);
+    refused.push(...shapes.committed);
     for (const folder of [...strays, ...listing.nested]) nested.add(folder);
-    const isSettled = listing.nested.length === 0 && !mended;
-    if (isSettled || pass === PASSES) return { changes: listing, nested: [...nested] };
+    for (const { folder } of shapes.all) if (!refused.some((one) => one.folder === folder)) nested.add(folder);
+    const isSettled = listing.nested.length === 0 && !mended && shapes.all.length === 0;
+    if (isSettled || pass === PASSES) return { changes: listing, nested: [...nested], refused };
   }
 }
 
-/** Makes ordinary folders of the repositories that an agent made in a tree that will not be staged. */
-export async function dissolveRepositories(worktree: Worktree): Promise<void> {
-  await removeUnreadableRules(worktree, realFolders(worktree, await clearHidingFlags(worktree)));
-  await treeChanges(worktree, { encoding: "latin1" });
+async function listWithShapes(
+  worktree: Worktree,
+  from: string,
+  options: GitOptions,
+): Promise<{ listing: Listing; shapes: FoundShapes }> {
+  const listing = await listChanges(worktree, options);
+  const shapes = await findShapes(worktree, from, listing);
+  if (shapes.all.length === 0) return { listing, shapes };
+  // A file that was only touched is listed as well; nobody is to be blamed for that.
+  await gitIn(worktree, ["update-index", "-q", "--refresh"], { ...options, allowExit: [1] });
+  const exact = await listChanges(worktree, options);
+  return { listing: exact, shapes: await findShapes(worktree, from, exact) };
+}
+
+/** Makes ordinary folders of the repositories that an agent made, on top of a commit, in a tree that will not be staged. */
+export async function dissolveRepositories(worktree: Worktree, from: string): Promise<void> {
+  await removeUnreadableRules(worktree, await realFolders(worktree, await clearHidingFlags(worktree)));
+  await treeChanges(worktree, from, { encoding: "latin1" });
 }
 
 /**
@@ -145,10 +180,10 @@ async function stageNow(worktree: Worktree, target: StageTarget): Promise<Staged
   const env = { GIT_INDEX_FILE: target.indexFile };
   const options = { env, encoding: "latin1", ...(timeoutMs === undefined ? {} : { timeoutMs }) } as const;
   const before = await clearHidingFlags(worktree, target.indexFile);
-  await removeUnreadableRules(worktree, realFolders(worktree, before));
+  await removeUnreadableRules(worktree, await realFolders(worktree, before));
   await gitIn(worktree, ["read-tree", "--reset", target.from], options);
-  const { changes, nested } = await treeChanges(worktree, options);
-  const leaveOut = target.leaveOut.map(inBytes);
+  const { changes, nested, refused } = await treeChanges(worktree, target.from, options);
+  const leaveOut = [...target.leaveOut.map(inBytes), ...refused.flatMap(({ entries }) => entries)];
   const isKept = (path: string) =>
     !isGitsOwn(path) && !leaveOut.some((out) => isWithin(path, out)) && !(target.leaveProtected && isProtected(path));
   const update = async (flags: string[], paths: string[]) => {
@@ -163,6 +198,7 @@ async function stageNow(worktree: Worktree, target: StageTarget): Promise<Staged
   const isForeign = (path: string) => isProtected(path) && !spared.some((one) => isWithin(path, one));
   return {
     nested: nested.map((path) => Buffer.from(path, "latin1").toString("utf8")),
+    refused: refused.map(inWords),
     protectedChanged: [...changes.gone, ...changes.changed, ...nested].some(isForeign),
   };
 }

@@ -1,11 +1,11 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { messageOf, PrloomError } from "../kernel/errors.ts";
+import { PrloomError } from "../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../kernel/files.ts";
+import { removeTree } from "../kernel/remove-tree.ts";
 import { type RefusedDrivers, refusedDrivers, refusedFilter } from "./drivers.ts";
 import { branchTip, gitAt, isAncestor, type Repository } from "./repository.ts";
-import { type GitOptions, type GitResult, git, splitNul } from "./run.ts";
-import { removeTree } from "./tree.ts";
+import { GitFailure, type GitOptions, type GitResult, git, splitNul } from "./run.ts";
 
 /** A plan's working tree, and git's own folder for it, which is not in the agent's tree. */
 export interface Worktree {
@@ -49,7 +49,7 @@ export async function gitIn(worktree: Worktree, args: readonly string[], options
 /** Tells of a filter that was kept from running instead of the failure that this made. */
 async function withoutDrivers(refused: RefusedDrivers, running: Promise<GitResult>): Promise<GitResult> {
   const result = await running.catch((error: unknown) => {
-    throw refusedFilter(messageOf(error), refused) ?? error;
+    throw (error instanceof GitFailure ? refusedFilter(error.words, refused) : undefined) ?? error;
   });
   const problem = result.code === 0 ? undefined : refusedFilter(result.stderr, refused);
   if (problem !== undefined) throw problem;
@@ -142,9 +142,13 @@ async function removeNow(repo: Repository, path: string): Promise<void> {
   const where = canonical(path);
   const holdsRepository = [repo.root, repo.commonDir].some((kept) => `${kept}${sep}`.startsWith(`${where}${sep}`));
   if (holdsRepository) throw new Error(`refusing to remove ${where}: the repository itself is there`);
-  await removeTree(where);
-  const { claimed, halfMade } = adminDirsOf(repo, where);
-  for (const dir of [...claimed, ...halfMade]) await removeTree(dir);
+  try {
+    await removeTree(where);
+  } finally {
+    // Also when the folder stays: git would go on counting it, and refuse to add others beside one that is half made.
+    const { claimed, halfMade } = adminDirsOf(repo, where);
+    for (const dir of [...claimed, ...halfMade]) await removeTree(dir);
+  }
 }
 
 export interface WorktreeRequest {

@@ -1,3 +1,5 @@
+import type { Marks } from "../bus/marks.ts";
+import { handlerName, parseHandler } from "../bus/names.ts";
 import type { Action, Settlement } from "../bus/types.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import type { CallTools } from "./context.ts";
@@ -7,12 +9,13 @@ import type { JsonValue } from "./event-types.ts";
 import type { HookPoint } from "./hook-types.ts";
 import type { HookHost, HookScope } from "./host.ts";
 import type { LoadedPlugin } from "./load.ts";
-import { type CallMemory, createMemory, orderMarks } from "./memory.ts";
+import { type CallMemory, createMemory } from "./memory.ts";
 import { CallLife } from "./misuse.ts";
 import { describeThrown, sentence } from "./thrown.ts";
+import type { Turn } from "./turns.ts";
 
-/** A hook that meets another's changes each time it runs must not run for ever. */
-const MAX_RERUNS = 100;
+/** A hook whose text is changed each time it runs must not run for ever. */
+const MAX_STALE = 100;
 
 /** What a hook decided about a record. */
 export interface Verdict {
@@ -43,7 +46,7 @@ export interface HookCall {
   /** `retry`: put off, and a dead letter at last. `fail`: the record's round is over for this hook. */
   readonly onThrow: "retry" | "fail";
   /** Marks for the settlement. */
-  marks?(verdict: Verdict | "threw"): Record<string, unknown>;
+  marks?(verdict: Verdict | "threw"): Marks;
   /** True: somebody else said what becomes of the record, and the call settles nothing. */
   isGivenUp?(): boolean;
   /** Whether the settlement is on the disk when the call returns. */
@@ -60,34 +63,55 @@ export type CallOutcome =
   | { readonly kind: "stopped" };
 
 /** The name under which a plugin's hook settles records. */
-export function handlerName(point: HookPoint, plugin: string): string {
-  return `${point}:${plugin}`;
+export function hookHandler(point: HookPoint, plugin: string): string {
+  return handlerName({ kind: "hook", point, plugin });
+}
+
+/** The plugin whose hook of this point settles under a name; undefined when it is another handler's. */
+export function pluginOf(handler: string, point: HookPoint): string | undefined {
+  const parsed = parseHandler(handler);
+  return parsed?.kind === "hook" && parsed.point === point ? parsed.plugin : undefined;
 }
 
 /** Calls one hook with one record: attempt, call, settlement. Everything that the hook did is in that one line. */
 export async function callHook(host: HookHost, scope: HookScope, call: HookCall): Promise<CallOutcome> {
   if (host.stopSignal.aborted) return { kind: "stopped" };
-  const handler = handlerName(call.point, call.plugin.name);
+  const handler = hookHandler(call.point, call.plugin.name);
   const { allowed, attempts } = scope.bus.attempt(call.record, handler);
   if (!allowed) return notAllowed(host, scope, call);
   crashPoint("hook:attempted");
-  const calling = { call, handler, attempts };
-  for (let run = 1; run <= MAX_RERUNS; run += 1) {
-    let work: Work;
-    try {
-      work = await runOnce(host, scope, calling);
-    } catch (error) {
-      return call.isGivenUp?.() ? { kind: "stopped" } : threw(host, scope, { ...calling, error });
+  const { turns } = host.stores;
+  let turn: Turn | undefined;
+  try {
+    for (let stale = 0; stale < (call.maxStale ?? MAX_STALE); ) {
+      const calling = { call, handler, attempts, turn };
+      let work: Work;
+      try {
+        work = await runOnce(host, scope, calling);
+      } catch (error) {
+        return call.isGivenUp?.() ? { kind: "stopped" } : threw(host, scope, { ...calling, error });
+      }
+      if (isLost(host, { ...calling, ...work })) {
+        if (turn) turn.holdAll();
+        else turn = await turns.take(call.plugin.name, work.memory.touched());
+      }
+      if (call.isGivenUp?.()) return { kind: "stopped" };
+      // Who waited for the turn may find that nothing was changed after all.
+      const committed = commit(host, scope, { ...calling, ...work, turn });
+      if (committed) return committed;
+      if (work.run.isStale?.()) stale += 1;
     }
-    if (call.isGivenUp?.()) return { kind: "stopped" };
-    const committed = commit(host, scope, { ...calling, ...work });
-    if (committed) return committed;
-    if (work.run.isStale?.() && run >= (call.maxStale ?? MAX_RERUNS)) break;
+    const error = new Error("what it worked on was changed by others each time it ran");
+    return threw(host, scope, { call, handler, attempts, turn, error });
+  } finally {
+    turn?.end();
   }
-  return threw(host, scope, {
-    ...calling,
-    error: new Error("what it worked on was changed by others each time it ran"),
-  });
+}
+
+/** Whether others changed what a run worked on, or one with the turn is about to. */
+function isLost(host: HookHost, { call, memory, turn }: Calling & Work): boolean {
+  if (memory.conflicts()) return true;
+  return turn === undefined && host.stores.turns.blocks(call.plugin.name, memory.written());
 }
 
 interface Calling {
@@ -95,6 +119,8 @@ interface Calling {
   readonly handler: string;
   /** Which attempt it is. */
   readonly attempts: number;
+  /** It lost before, and is sure to win. */
+  readonly turn: Turn | undefined;
 }
 
 /** What one run came to, not yet settled. */
@@ -118,12 +144,23 @@ async function runOnce(host: HookHost, scope: HookScope, { call, handler }: Call
   const token = host.entering(handler);
   try {
     const returned = run.invoke();
-    const verdict = run.judge(isThenable(returned) ? await deadline.wait(returned) : returned);
-    return { run, verdict, actions, memory };
+    const value = isThenable(returned) ? await deadline.wait(returned) : returned;
+    return { run, verdict: judged(run, value), actions, memory };
   } finally {
     host.left(token);
     life.end();
     deadline.end();
+  }
+}
+
+/** What a hook returned is wrong. It is retried like a throw, and told as what it is. */
+class WrongReturn extends Error {}
+
+function judged(run: HookRun, value: unknown): Verdict {
+  try {
+    return run.judge(value);
+  } catch (error) {
+    throw new WrongReturn("", { cause: error });
   }
 }
 
@@ -134,7 +171,7 @@ async function runOnce(host: HookHost, scope: HookScope, { call, handler }: Call
 function commit(host: HookHost, scope: HookScope, work: Calling & Work): CallOutcome | undefined {
   const { call, handler, verdict, memory, run } = work;
   crashPoint("hook:called");
-  if (memory.conflicts() || run.isStale?.()) return undefined;
+  if (isLost(host, work) || run.isStale?.()) return undefined;
   const { state, order } = memory.commit();
   const isFinal = verdict.outcome !== "deferred";
   const settlement = {
@@ -143,7 +180,7 @@ function commit(host: HookHost, scope: HookScope, work: Calling & Work): CallOut
     ...verdict,
     ...(isFinal && work.actions.length > 0 ? { actions: [...work.actions] } : {}),
     ...(isFinal && state ? { state } : {}),
-    marks: { ...call.marks?.(verdict), ...(isFinal ? orderMarks(order) : {}) },
+    marks: { ...call.marks?.(verdict), ...(isFinal && order ? { stateSeq: order } : {}) },
   } as Settlement;
   if (isFinal && order && scope.planId !== undefined) {
     host.stores.markPending(scope.planId);
@@ -165,6 +202,7 @@ function threw(host: HookHost, scope: HookScope, thrown: Calling & { error: unkn
   const { call, handler, attempts, error } = thrown;
   const { record, sync } = call;
   const reason = describeThrown(error);
+  const what = error instanceof WrongReturn ? "returned what it must not" : "threw";
   // A call that the end of the dispatcher broke off is nobody's fault and no attempt.
   if (host.stopSignal.aborted) {
     if (call.onThrow === "retry") {
@@ -177,13 +215,13 @@ function threw(host: HookHost, scope: HookScope, thrown: Calling & { error: unkn
   const marks = call.marks?.("threw") ?? {};
   if (call.onThrow === "fail") {
     scope.bus.settle({ record, handler, outcome: "handled", result: { threw: reason }, marks }, { sync });
-    tell(host, scope, { level: "warn", text: `${handler} threw: ${reason}` });
+    tell(host, scope, { level: "warn", text: `${handler} ${what}: ${reason}` });
     return { kind: "failed", reason };
   }
   const settled = scope.bus.settle({ record, handler, outcome: "threw", reason, marks }, { sync });
   const when = settled === "dead" ? "" : nextCall(host, scope, { record, handler });
   const count = `attempt ${attempts} of ${scope.bus.limits().maxAttempts}`;
-  tell(host, scope, { level: "warn", text: `${handler} threw on ${record} (${count}${when}): ${reason}` });
+  tell(host, scope, { level: "warn", text: `${handler} ${what} on ${record} (${count}${when}): ${reason}` });
   if (settled === "dead") return dead(host, scope, { call, handler, reason });
   return { kind: "waiting", until: waitUntil(host, scope, { record, handler }) };
 }
@@ -195,7 +233,7 @@ function nextCall(host: HookHost, scope: HookScope, on: { record: string; handle
 
 /** Settled, dead, or dead by now: it was called too often and never came back. */
 function notAllowed(host: HookHost, scope: HookScope, call: HookCall): CallOutcome {
-  const handler = handlerName(call.point, call.plugin.name);
+  const handler = hookHandler(call.point, call.plugin.name);
   if (scope.bus.handlerStatus(call.record, handler) !== "dead")
     return { kind: "settled", verdict: { outcome: "passed" } };
   const letter = scope.bus.deadLetters().find((one) => one.record === call.record && one.handler === handler);

@@ -1,16 +1,6 @@
-import type { ReplyAddress } from "../bus/types.ts";
-import type { PlanSource, PlanStatus } from "../plan/record.ts";
-import type { PlanSummary } from "../plan/summary.ts";
-import type {
-  JsonValue,
-  MergeMethod,
-  NewAction,
-  Notification,
-  PlanLocation,
-  PluginEvent,
-  ReviewSubmission,
-  UpsertPayload,
-} from "./event-types.ts";
+import type { MergeMethod, Notification, ReplyAddress, ReviewSubmission } from "../bus/message-types.ts";
+import type { PlanSource, PlanStatus, PlanSummary } from "../plan/plan-types.ts";
+import type { JsonValue, NewAction, PlanLocation, PluginEvent, UpsertPayload } from "./event-types.ts";
 
 /** Lines for the log of the dispatcher, marked with the name of the plugin or bridge. */
 export interface PluginLog {
@@ -32,12 +22,26 @@ export interface PlanQuery {
   readonly location?: PlanLocation;
 }
 
+/**
+ * The `AbortSignal` of the types that a project has, those of Node or of browsers; where it has neither, as much of it as
+ * a hook needs.
+ */
+export type CallSignal = typeof globalThis extends { AbortSignal: { prototype: infer Signal } }
+  ? Signal
+  : {
+      readonly aborted: boolean;
+      readonly reason: unknown;
+      throwIfAborted(): void;
+      addEventListener(type: "abort", listener: () => void, options?: { once?: boolean }): void;
+      removeEventListener(type: "abort", listener: () => void): void;
+    };
+
 /** In every context. */
 export interface BaseContext {
   /** Top of the main working tree. */
   readonly repoRoot: string;
   /** Aborted when the call takes too long or is over, or when the dispatcher stops. */
-  readonly signal: AbortSignal;
+  readonly signal: CallSignal;
   readonly log: PluginLog;
 }
 

@@ -1,4 +1,5 @@
 import type { BusEvent } from "../bus/types.ts";
+import { checkAgentOptions } from "./agent-options.ts";
 import type {
   ActivateContext,
   AgentOptions,
@@ -124,8 +125,9 @@ function planMembers(tools: CallTools, planId: string) {
           "It takes a text: runAgent(prompt, {stage, model, files, timeoutMs}).",
         );
       }
+      const checked = checkAgentOptions(options);
       // An agent has its own limits; the hook's time is for what the hook does itself.
-      return deadline.exempt(() => host.runAgent(planId, prompt, { ...options, signal: deadline.signal }));
+      return deadline.exempt(() => host.runAgent(planId, prompt, { ...checked, signal: deadline.signal }));
     },
   };
 }

@@ -1,5 +1,5 @@
 import { actionId } from "../bus/settlement.ts";
-import { type Action, actionSchema, type BusEvent, type Scope } from "../bus/types.ts";
+import { type Action, actionSchema, type BusEvent, ownActionIdSchema, type Scope } from "../bus/types.ts";
 import type { Emitters } from "./context-types.ts";
 import { copyJson } from "./json-value.ts";
 import { type CallLife, misuse } from "./misuse.ts";
@@ -24,7 +24,7 @@ export interface EmitterOptions {
 }
 
 const MAX_ACTIONS = 1000;
-const FIELDS: readonly string[] = ["target", "payload", "relatedEventId", "type"];
+const FIELDS: readonly string[] = ["id", "target", "payload", "relatedEventId", "type"];
 const EXAMPLE = 'It takes {target: {target: "github-pr", token: "…"}, payload: {type: "comment", message: "…"}}.';
 
 /** The emitters of one call, and the actions that it emitted so far. */
@@ -36,8 +36,9 @@ export function createEmitters(options: EmitterOptions): { readonly emitters: Em
       throw misuse(`${member}: one call may emit ${MAX_ACTIONS} actions.`, "Emit fewer, or over several events.");
     }
     const id = actionId({ ...options, recordId: options.record, ordinal: actions.length });
-    actions.push(makeAction(options, member, { id, given }));
-    return id;
+    const action = makeAction(options, member, { id, given });
+    actions.push(action);
+    return action.id;
   };
   const emitters: Emitters = {
     emitAction: (action) => emit("emitAction", action),
@@ -66,8 +67,12 @@ function makeAction(options: EmitterOptions, member: string, { id, given }: { id
     throw misuse(`${member}: target is missing.`, "Not every event has a replyTo: pass the address that you mean.");
   }
   const { target, payload, type = "respond" } = action;
+  const own = ownActionIdSchema.optional().safeParse(action.id);
+  if (!own.success) {
+    throw misuse(`${member}: id: ${own.error.issues[0]?.message}.`, "Leave it out, and prloom gives the action one.");
+  }
   const about = causeOf(options, member, action.relatedEventId);
-  const result = actionSchema.safeParse({ id, type, target, payload, ...about });
+  const result = actionSchema.safeParse({ id: own.data ?? id, type, target, payload, ...about });
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw misuse(`${member}: ${issue?.path.join(".") || "the action"}: ${issue?.message}.`, EXAMPLE);

@@ -1,7 +1,8 @@
-import type { BusEvent, Payload, ReplyAddress } from "../bus/types.ts";
-import type { PlanSource, PlanStatus } from "../plan/record.ts";
+import type { BusEvent, Payload, RawUpsertPayload, ReplyAddress } from "../bus/message-types.ts";
+import type { PlanSource, PlanStatus } from "../plan/plan-types.ts";
 
 export type { JsonValue } from "../bus/json.ts";
+export type { MergeMethod, Notification, ReviewSubmission } from "../bus/message-types.ts";
 
 /** Who wrote what an event tells. `write` and above may merge, close and make plans. */
 export interface EventAuthor {
@@ -73,7 +74,9 @@ interface DottedEvent extends EventBase {
 export type PluginEvent = KnownEvent | DottedEvent;
 
 /** The outside identity of a plan, complete: an upsert without it is refused. */
-export type UpsertPayload = Extract<Payload, { type: "upsert_plan" }> & { readonly source: PlanSource };
+export interface UpsertPayload extends Omit<RawUpsertPayload, "source"> {
+  readonly source: PlanSource;
+}
 
 /** What can be asked of the outside; `payload.type` tells the compiler which fields there are. */
 export type ActionPayload = Exclude<Payload, { type: "upsert_plan" }> | UpsertPayload;
@@ -87,14 +90,12 @@ export interface PluginAction {
   readonly relatedEventId?: string;
 }
 
-/** An action as plugins and bridges ask for one; prloom gives it its id. */
+/** An action as plugins and bridges ask for one. */
 export interface NewAction {
+  readonly type?: "respond";
+  /** Its dedupe key: the same id again is the same action. Left out: prloom gives it one. */
+  readonly id?: string;
   readonly target: ReplyAddress;
   readonly payload: ActionPayload;
   readonly relatedEventId?: string;
 }
-
-/** B59. */
-export type ReviewSubmission = Extract<Payload, { type: "review" }>["review"];
-export type MergeMethod = Extract<Payload, { type: "merge" }>["method"];
-export type Notification = Omit<Extract<Payload, { type: "notification" }>, "type">;

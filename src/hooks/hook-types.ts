@@ -1,5 +1,5 @@
-import type { ReplyAddress } from "../bus/types.ts";
-import type { PlanSummary } from "../plan/summary.ts";
+import type { ReplyAddress } from "../bus/message-types.ts";
+import type { PlanSummary } from "../plan/plan-types.ts";
 import type {
   ActivateContext,
   EventContext,
@@ -31,7 +31,7 @@ export interface GlobalHooks {
   onGlobalEvent?(event: PluginEvent, ctx: GlobalEventContext): Awaitable<void>;
   /** Returning an address sends the action there instead. */
   // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return is typed void
-  beforeRoute?(action: PluginAction, ctx: RouteContext): Awaitable<void | undefined | { target: ReplyAddress }>;
+  beforeRoute?(action: PluginAction, ctx: RouteContext): Awaitable<void | undefined | null | { target: ReplyAddress }>;
   beforeUpsert?(payload: UpsertPayload, ctx: UpsertContext): Awaitable<UpsertVerdict>;
   afterActivate?(plan: PlanSummary & { readonly worktree: string }, ctx: ActivateContext): Awaitable<void>;
 }

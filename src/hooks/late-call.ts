@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { Bus } from "../bus/bus.ts";
+import type { Marks } from "../bus/marks.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import type { CallOutcome } from "./call.ts";
 import type { HookHost, HookScope } from "./host.ts";
@@ -9,21 +10,18 @@ import type { Line } from "./under-way.ts";
 /** After the deadline of a call its own settlement is there; whoever looks later than that finds it. */
 const AFTER_DEADLINE_MS = 1000;
 
-/** Reasons of deferrals that are true only as long as the process lives in which a call is under way. */
-export const STILL_AT_WORK = "still at work";
-export const BUSY_WITH_ANOTHER = "is busy with another event";
-
 /** "Now" for a deferral: one whose time has come before it is written would be one without a time. */
 export const SOON_MS = 50;
 
 /** Makes due what waits for a call of a process that is gone. To be called before this process makes any call itself. */
 export function hurryInterrupted(bus: Bus, now: number): void {
-  for (const { record, handler, about, reason, until } of bus.deferredList(Number.MAX_SAFE_INTEGER)) {
-    if (about !== "event" || until <= now || (reason !== STILL_AT_WORK && reason !== BUSY_WITH_ANOTHER)) continue;
+  for (const { record, handler, about, kind, until } of bus.deferredList(Number.MAX_SAFE_INTEGER)) {
+    // A wait without a kind was asked for, or follows a throw: the end of a process does not end it.
+    if (about !== "event" || until <= now || kind === undefined) continue;
     const again = { outcome: "deferred", reason: "its call was cut off", until: now + SOON_MS } as const;
     bus.settle({ record, handler, ...again, marks: { about } }, { sync: false });
     // The deferral took the count back, and the call may be what ended the process.
-    if (reason === STILL_AT_WORK) bus.attempt(record, handler);
+    if (kind === "at-work") bus.attempt(record, handler);
   }
 }
 
@@ -42,7 +40,7 @@ export interface LateCall {
   readonly lateness: Lateness;
   readonly line: Line;
   /** Marks for the deferral that lets the others go on. */
-  readonly marks: Record<string, unknown>;
+  readonly marks: Marks;
   onLate?(): void;
 }
 
@@ -72,7 +70,9 @@ export function putOff(
   { record, handler, marks }: Pick<LateCall, "record" | "handler" | "marks">,
 ): void {
   const until = host.clock.now() + host.timeoutMs() + AFTER_DEADLINE_MS;
-  bus.settle({ record, handler, outcome: "deferred", reason: STILL_AT_WORK, until, marks }, { sync: false });
+  const reason = "still at work";
+  const why: Marks = { ...marks, wait: "at-work" };
+  bus.settle({ record, handler, outcome: "deferred", reason, until, marks: why }, { sync: false });
   crashPoint("hook:put-off");
   // The deferral took the count back, and a call that ends the process has to be counted.
   bus.attempt(record, handler);
@@ -111,7 +111,9 @@ function hurry(host: HookHost, { bus }: HookScope, { handler, line }: LateCall):
     const until = host.clock.now() + SOON_MS;
     const wait = bus.waitOf(record, handler);
     if (!wait || wait.until <= until) continue;
-    bus.settle({ record, handler, outcome: "deferred", reason: wait.reason, until }, { sync: false });
+    const { reason, kind } = wait;
+    const marks = kind === undefined ? {} : { marks: { wait: kind } };
+    bus.settle({ record, handler, outcome: "deferred", reason, until, ...marks }, { sync: false });
     crashPoint("hook:hurried");
   }
 }

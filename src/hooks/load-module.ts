@@ -3,6 +3,7 @@ import { registerHooks } from "node:module";
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { problemOf } from "./module-problem.ts";
+import { loadPinned, resolvePinned } from "./pinned-modules.ts";
 
 export interface ModuleName {
   /** Top of the main working tree. */
@@ -36,10 +37,11 @@ function registerOnce(): void {
       if (specifier === AUTHORS_ENTRY) return { url: ownEntry.href, shortCircuit: true };
       const found = specifier.startsWith(FROM_ROOT)
         ? resolveFromRoot(specifier, context, nextResolve)
-        : nextResolve(specifier, context);
+        : resolvePinned(specifier, context, nextResolve);
       if (found.url.startsWith("file:")) lastFile = found.url;
       return found;
     },
+    load: loadPinned,
   });
 }
 

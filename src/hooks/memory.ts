@@ -1,9 +1,10 @@
+import { storeName } from "../bus/names.ts";
 import type { Settlement } from "../bus/types.ts";
 import type { PluginMemory } from "./context-types.ts";
 import type { JsonValue } from "./event-types.ts";
 import { copyJson } from "./json-value.ts";
 import { type CallLife, misuse } from "./misuse.ts";
-import { ORDER_MARK, type StateStore, type StateStores } from "./plugin-state.ts";
+import type { StateStore, StateStores } from "./plugin-state.ts";
 import { bytesOf, type StorePatch } from "./state-store.ts";
 
 const MAX_KEY = 200;
@@ -22,14 +23,17 @@ export interface CallMemory {
   readonly memory: PluginMemory;
   /** Another call changed what this one read or writes: it must run again. */
   conflicts(): boolean;
+  /** The keys that it writes, and those that it read or writes, of both stores. */
+  written(): string[];
+  touched(): string[];
   /** What the settlement says of it. */
   commit(): { readonly state?: NonNullable<Settlement["state"]>; readonly order?: Record<string, number> };
 }
 
 /** Makes the memory of one call: reads see the values of its beginning and its own writes. */
 export function createMemory({ stores, plugin, planId, life }: MemoryOptions): CallMemory {
-  const global = new Draft(stores.open({ kind: "global", plugin }));
-  const own = planId === undefined ? global : new Draft(stores.open({ kind: "plan", planId, plugin }));
+  const global = new Draft(stores.open({ kind: "global", plugin }), "");
+  const own = planId === undefined ? global : new Draft(stores.open({ kind: "plan", planId, plugin }), planId);
   const get = (member: string, draft: Draft, key: string): JsonValue | undefined => {
     life.require(member);
     return draft.get(checkKey(member, key));
@@ -46,19 +50,17 @@ export function createMemory({ stores, plugin, planId, life }: MemoryOptions): C
       setGlobalState: (key, value) => set("setGlobalState", global, [key, value]),
     },
     conflicts: () => own.conflicts() || global.conflicts(),
+    written: () => [own, global].flatMap((draft) => draft.written),
+    touched: () => [own, global].flatMap((draft) => [...draft.written, ...draft.read]),
     commit() {
       const mine = own === global ? undefined : own.patch();
       const shared = global.patch();
       if (!mine && !shared) return {};
-      const state = { ...(mine && { [`plan:${plugin}`]: mine }), ...(shared && { [`global:${plugin}`]: shared }) };
-      return { state, ...(shared && { order: { [`global:${plugin}`]: global.nextSeq } }) };
+      const [ownName, globalName] = [storeName({ kind: "plan", plugin }), storeName({ kind: "global", plugin })];
+      const state = { ...(mine && { [ownName]: mine }), ...(shared && { [globalName]: shared }) };
+      return { state, ...(shared && { order: { [globalName]: global.nextSeq } }) };
     },
   };
-}
-
-/** The marks that a settlement with these changes of state needs. */
-export function orderMarks(order: Record<string, number> | undefined): Record<string, unknown> {
-  return order ? { [ORDER_MARK]: order } : {};
 }
 
 function checkKey(member: string, key: unknown): string {
@@ -80,9 +82,13 @@ class Draft {
   /** Bytes that the writes add. */
   #more = 0;
   #readTooNew = false;
+  readonly #reads = new Set<string>();
+  /** Whose store it is, in the names of keys. */
+  readonly #owner: string;
 
-  constructor(store: StateStore) {
+  constructor(store: StateStore, owner: string) {
     this.#store = store;
+    this.#owner = owner;
     this.#begin = store.seq;
   }
 
@@ -90,7 +96,16 @@ class Draft {
     return this.#store.seq + 1;
   }
 
+  get written(): string[] {
+    return [...this.#writes.keys()].map((key) => JSON.stringify([this.#owner, key]));
+  }
+
+  get read(): string[] {
+    return [...this.#reads].map((key) => JSON.stringify([this.#owner, key]));
+  }
+
   get(key: string): JsonValue | undefined {
+    this.#reads.add(key);
     const write = this.#writes.get(key);
     // What the hook is given does not fit what it read before; it runs again with values that fit.
     if (!write && this.#store.versionOf(key) > this.#begin) this.#readTooNew = true;

@@ -1,17 +1,10 @@
+import type { Marks } from "../bus/marks.ts";
 import type { BusEvent } from "../bus/types.ts";
-import { type CallOutcome, callHook, handlerName, isThenable, type Verdict } from "./call.ts";
+import { type CallOutcome, callHook, hookHandler, isThenable, type Verdict } from "./call.ts";
 import { type CallTools, eventContext, globalEventContext, pluginEvent } from "./context.ts";
 import type { EventMarks } from "./context-types.ts";
 import type { HookHost, HookScope } from "./host.ts";
-import {
-  BUSY_WITH_ANOTHER,
-  inOwnTurn,
-  isOverWithin,
-  type Lateness,
-  leaveBehind,
-  putOff,
-  SOON_MS,
-} from "./late-call.ts";
+import { inOwnTurn, isOverWithin, type Lateness, leaveBehind, putOff, SOON_MS } from "./late-call.ts";
 import type { LoadedPlugin } from "./load.ts";
 import { misuse } from "./misuse.ts";
 import { CALLS_UNDER_WAY, type CallsUnderWay } from "./under-way.ts";
@@ -54,7 +47,7 @@ export async function offerEvent(host: HookHost, scope: HookScope, options: Offe
   const { event } = options;
   const point = scope.planId === undefined ? "onGlobalEvent" : "onEvent";
   const plugins = options.plugins.filter(({ hooks }) => hooks[point] !== undefined);
-  const handlerOf = (plugin: LoadedPlugin): string => handlerName(point, plugin.name);
+  const handlerOf = (plugin: LoadedPlugin): string => hookHandler(point, plugin.name);
   const handled = new Set<LoadedPlugin>();
   const note = (): void => {
     const results = bus.results(event.id);
@@ -92,7 +85,7 @@ function isHandled(result: unknown): boolean {
   return typeof result === "object" && result !== null && "handled" in result && result.handled === true;
 }
 
-function marksOf(verdict: Verdict | "threw", ending: boolean, waiting: boolean): Record<string, unknown> {
+function marksOf(verdict: Verdict | "threw", ending: boolean, waiting: boolean): Marks {
   if (!ending) return {};
   const isFinal = verdict !== "threw" && verdict.outcome !== "deferred";
   return { moveCursor: true, ...(isFinal && !waiting ? { closed: true } : {}) };
@@ -102,7 +95,7 @@ interface Offer {
   readonly plugin: LoadedPlugin;
   readonly handler: string;
   readonly options: OfferOptions;
-  marks(verdict: Verdict | "threw"): Record<string, unknown>;
+  marks(verdict: Verdict | "threw"): Marks;
 }
 
 /** The record waits for a plugin, whose call is under way or comes later. */
@@ -118,11 +111,12 @@ async function offerTo(host: HookHost, scope: HookScope, offer: Offer): Promise<
   const marks = offer.marks("threw");
   if (turn === "itself") putOff(host, scope, { record, handler, marks });
   else if (turn !== "now") {
-    const reason = BUSY_WITH_ANOTHER;
+    const reason = "is busy with another event";
+    const why: Marks = { ...marks, wait: "in-line" };
     const next = turn === "behind" ? line.first(isWaiting) : undefined;
     const until = next === undefined ? undefined : scope.bus.waitOf(next, handler)?.until;
     const when = until === undefined ? {} : { until: Math.max(until, host.clock.now() + SOON_MS) };
-    scope.bus.settle({ record, handler, outcome: "deferred", reason, ...when, marks }, { sync: false });
+    scope.bus.settle({ record, handler, outcome: "deferred", reason, ...when, marks: why }, { sync: false });
   }
   if (turn !== "now") return LEFT;
   const lateness: Lateness = { isLate: false, isGivenUp: false };

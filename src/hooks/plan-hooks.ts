@@ -1,8 +1,9 @@
 import type { Bus } from "../bus/bus.ts";
+import { DISPATCHER } from "../bus/names.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { sha256 } from "../kernel/ids.ts";
 import type { PlanSummary } from "../plan/summary.ts";
-import { type CallOutcome, callHook, type HookCall, type HookRun, handlerName, type Verdict } from "./call.ts";
+import { type CallOutcome, callHook, type HookCall, type HookRun, hookHandler, type Verdict } from "./call.ts";
 import { activateContext, type CallTools, startupContext, textContext } from "./context.ts";
 import type { TextHookPoint } from "./context-types.ts";
 import type { HookHost, HookScope } from "./host.ts";
@@ -37,7 +38,7 @@ export type RoundOutcome =
 export async function runTextHooks(host: HookHost, scope: HookScope, options: TextHookOptions): Promise<RoundOutcome> {
   const { point, record } = options;
   for (const plugin of options.plugins.filter(({ hooks }) => hooks[point] !== undefined)) {
-    const handler = handlerName(point, plugin.name);
+    const handler = hookHandler(point, plugin.name);
     const result = scope.bus.results(record).get(handler);
     if (scope.bus.handlerStatus(record, handler) === "settled") {
       const threw = thrownIn(result);
@@ -126,7 +127,7 @@ function checkText(point: TextHookPoint, returned: unknown): string | undefined 
 
 /** Nobody will ask for the answers of this round again. */
 export function closeRecord(bus: Bus, record: string): void {
-  bus.settle({ record, handler: "dispatcher", outcome: "passed", marks: { closed: true, about: "event" } });
+  bus.settle({ record, handler: DISPATCHER, outcome: "passed", marks: { closed: true, about: "event" } });
 }
 
 export interface StartupOptions {
@@ -167,7 +168,7 @@ interface Round extends StartupOptions {
 async function runRound(host: HookHost, scope: HookScope, round: Round): Promise<RoundOutcome> {
   const { point, record } = round;
   for (const plugin of round.plugins.filter(({ hooks }) => hooks[point] !== undefined)) {
-    const handler = handlerName(point, plugin.name);
+    const handler = hookHandler(point, plugin.name);
     const settled = scope.bus.handlerStatus(record, handler) === "settled";
     const threw = settled ? thrownIn(scope.bus.results(record).get(handler)) : undefined;
     if (threw !== undefined) return { kind: "failed", plugin: plugin.name, reason: threw };

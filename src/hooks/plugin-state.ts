@@ -1,11 +1,13 @@
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { parseStore } from "../bus/names.ts";
 import type { Cursor } from "../bus/ports.ts";
-import type { Scope, Settlement } from "../bus/types.ts";
+import type { Scope, WrittenSettlement } from "../bus/types.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { ensureDir, listDir } from "../kernel/files.ts";
 import type { JsonValue } from "./event-types.ts";
 import { type StateProblem, StateStore } from "./state-store.ts";
+import { Turns } from "./turns.ts";
 
 export type { StateProblem, StateStore } from "./state-store.ts";
 
@@ -27,11 +29,12 @@ export interface StoresOptions {
  * come before the snapshot of a bus is saved: what the snapshot covers is never told again.
  */
 export interface StateStores {
+  readonly turns: Turns;
   /** A copy of all values. */
   read(ref: StateRef): Record<string, JsonValue>;
   open(ref: StateRef): StateStore;
   /** Takes over what a settlement changed; telling it again changes nothing. For `BusOptions.onWon`. */
-  apply(scope: Scope, settlement: Settlement, cursor: Cursor): void;
+  apply(scope: Scope, settlement: WrittenSettlement, cursor: Cursor): void;
   /** To be called before a plan's bus gets a settlement that changes global values. */
   markPending(planId: string): void;
   /**
@@ -39,14 +42,15 @@ export interface StateStores {
    * The next flush after it takes them off the list.
    */
   pendingPlans(): string[];
-  /** Writes what changed. Without `sync` it is safe from kill -9 only, until the next flush with it. */
-  flush(options?: { sync?: boolean }): void;
+  /**
+   * Writes what changed. Without `sync` it is safe from kill -9 only, until the next flush with it. Throws for what is of all
+   * plans, or of `planId`; what of another plan cannot be written is that plan's trouble, and stays to be written.
+   */
+  flush(options?: { sync?: boolean; planId?: string }): void;
   /** Forgets the values of a plan that nobody works on; they are read again when they are asked for. */
   release(planId: string): void;
 }
 
-/** The mark of a settlement that orders the changes of global values, which several buses make. */
-export const ORDER_MARK = "stateSeq";
 const GLOBAL_BUS = "*";
 
 /** Opens the memory; files are read when their values are first asked for. */
@@ -57,9 +61,7 @@ export function openStores(options: StoresOptions): StateStores {
   const pending = new Set(listDir(pendingDir));
   /** Marked, and the settlement has not come back through `apply` yet; of those before us, the bus is not open yet. */
   const awaited = new Set(pending);
-  const dirty = new Set<StateStore>();
-  /** Written, and a power loss may take it back. */
-  const unsynced = new Set<StateStore>();
+  const changes: Changes = { dirty: new Set(), unsynced: new Set(), owners: new WeakMap() };
 
   const open = (ref: StateRef): StateStore => {
     const key = JSON.stringify([ref.kind, ref.kind === "global" ? null : (ref.planId ?? null), nameIn(ref)]);
@@ -71,16 +73,18 @@ export function openStores(options: StoresOptions): StateStores {
   };
 
   return {
+    turns: new Turns(),
     read: (ref) => structuredClone(open(ref).entries()),
     open,
     apply(scope, settlement, cursor) {
-      const order = settlement.marks?.[ORDER_MARK];
+      const order = new Map(Object.entries(settlement.marks.stateSeq ?? {}));
       for (const [name, patch] of Object.entries(settlement.state ?? {})) {
         const ref = refOf(name, scope);
         if (!ref) continue;
         const store = open(ref);
-        store.apply({ patch, bus: scope.plan ?? GLOBAL_BUS, cursor, seq: numberIn(order, name) });
-        if (store.dirty) dirty.add(store);
+        store.apply({ patch, bus: scope.plan ?? GLOBAL_BUS, cursor, seq: order.get(name) });
+        if (ref.kind !== "global" && ref.planId !== undefined) changes.owners.set(store, ref.planId);
+        if (store.dirty) changes.dirty.add(store);
         if (ref.kind === "global" && scope.plan !== undefined) awaited.delete(scope.plan);
       }
     },
@@ -97,19 +101,9 @@ export function openStores(options: StoresOptions): StateStores {
       for (const planId of plans) awaited.delete(planId);
       return plans;
     },
-    flush({ sync = true } = {}) {
-      for (const store of dirty) {
-        store.write(sync);
-        dirty.delete(store);
-        if (store.unsynced) unsynced.add(store);
-        crashPoint("state:file-written");
-      }
+    flush({ sync = true, planId } = {}) {
+      writeStores(changes, { sync, planId });
       if (!sync) return;
-      for (const store of unsynced) {
-        store.sync();
-        unsynced.delete(store);
-        crashPoint("state:file-synced");
-      }
       for (const planId of pending) {
         if (awaited.has(planId)) continue;
         rmSync(join(pendingDir, planId), { force: true });
@@ -124,21 +118,55 @@ export function openStores(options: StoresOptions): StateStores {
   };
 }
 
+interface Changes {
+  readonly dirty: Set<StateStore>;
+  /** Written, and a power loss may take it back. */
+  readonly unsynced: Set<StateStore>;
+  /** The plan that values are of; those of all plans have no owner. */
+  readonly owners: WeakMap<StateStore, string>;
+}
+
+function writeStores(
+  { dirty, unsynced, owners }: Changes,
+  { sync, planId }: { sync: boolean; planId: string | undefined },
+): void {
+  const failures: unknown[] = [];
+  const attempt = (store: StateStore, act: () => void): void => {
+    try {
+      act();
+    } catch (error) {
+      const whose = owners.get(store);
+      if (whose === undefined || whose === planId) failures.push(error);
+    }
+  };
+  for (const store of dirty) {
+    attempt(store, () => {
+      store.write(sync);
+      dirty.delete(store);
+      if (store.unsynced) unsynced.add(store);
+      crashPoint("state:file-written");
+    });
+  }
+  for (const store of sync ? unsynced : []) {
+    attempt(store, () => {
+      store.sync();
+      unsynced.delete(store);
+      crashPoint("state:file-synced");
+    });
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
 function nameIn(ref: StateRef): string {
   return ref.kind === "bridge" ? ref.name : ref.plugin;
 }
 
-/** Which store `plan:<plugin>`, `global:<plugin>` or `bridge:<name>` is, said on the bus of this scope. */
+/** Which store a name means that was said on the bus of this scope. */
 function refOf(name: string, { plan }: Scope): StateRef | undefined {
-  const [, kind, owner] = /^(plan|global|bridge):(.+)$/.exec(name) ?? [];
+  const owner = parseStore(name);
   if (owner === undefined) return undefined;
-  if (kind === "global") return { kind, plugin: owner };
-  if (kind === "bridge") return { kind, name: owner, ...(plan === undefined ? {} : { planId: plan }) };
-  return plan === undefined ? undefined : { kind: "plan", planId: plan, plugin: owner };
-}
-
-function numberIn(order: unknown, name: string): number | undefined {
-  if (typeof order !== "object" || order === null || !Object.hasOwn(order, name)) return undefined;
-  const number = (order as Record<string, unknown>)[name];
-  return typeof number === "number" && Number.isSafeInteger(number) && number > 0 ? number : undefined;
+  if (owner.kind === "bridge") return { ...owner, ...(plan === undefined ? {} : { planId: plan }) };
+  const { kind, plugin } = owner;
+  if (kind === "global") return { kind, plugin };
+  return plan === undefined ? undefined : { kind, planId: plan, plugin };
 }

@@ -1,5 +1,5 @@
 import { type Action, payloadSchema, type ReplyAddress, replyAddressSchema } from "../bus/types.ts";
-import { callHook, type HookCall, handlerName, type Verdict, waitUntil } from "./call.ts";
+import { callHook, type HookCall, hookHandler, type Verdict, waitUntil } from "./call.ts";
 import { routeContext, upsertContext } from "./context.ts";
 import type { Author } from "./emitters.ts";
 import type { JsonValue, PluginAction, UpsertPayload } from "./event-types.ts";
@@ -82,13 +82,18 @@ function pluginAction({ id, type, target, payload, relatedEventId }: Action): Pl
 }
 
 function redirectIn(returned: unknown): ReplyAddress | undefined {
-  if (returned === undefined) return undefined;
+  if (returned === undefined || returned === null) return undefined;
   const address = replyAddressSchema.safeParse(membersOf(returned).target);
   if (address.success) return address.data;
   throw misuse(
-    "beforeRoute returned something that is no address.",
+    `beforeRoute returned ${nameOf(returned)}, which is no address.`,
     'Return nothing, or {target: {target: "local", token: "…"}} to send the action there instead.',
   );
+}
+
+function nameOf(returned: unknown): string {
+  if (typeof returned === "string") return `the string ${JSON.stringify(returned.slice(0, 80))}`;
+  return Array.isArray(returned) ? "a list" : `a value of type ${typeof returned}`;
 }
 
 export interface UpsertOptions {
@@ -168,7 +173,7 @@ async function ask(
   scope: HookScope,
   call: HookCall,
 ): Promise<{ result: JsonValue | undefined } | Undecided> {
-  const on = { record: call.record, handler: handlerName(call.point, call.plugin.name) };
+  const on = { record: call.record, handler: hookHandler(call.point, call.plugin.name) };
   const status = scope.bus.handlerStatus(on.record, on.handler);
   if (status === "settled") return { result: scope.bus.results(on.record).get(on.handler) };
   if (status === "waiting") return { kind: "waiting", until: waitUntil(host, scope, on) };

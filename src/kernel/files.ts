@@ -1,25 +1,21 @@
 import {
   closeSync,
-  constants,
-  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmdirSync,
   rmSync,
-  symlinkSync,
-  unlinkSync,
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { threadId } from "node:worker_threads";
 import { errnoOf, PrloomError } from "./errors.ts";
-import { MOST_AT_ONCE, removeAside, removeSome, sweepRemoved } from "./remove-aside.ts";
+import { ensureLinkIn, readInside, remakeFolder } from "./held-files.ts";
+import { sweepRemoved } from "./remove-aside.ts";
 
 let temporary = 0;
 
@@ -117,68 +113,28 @@ export function existsNoFollow(path: string): boolean {
 
 /** Makes `path` a link to `target`; leaves it alone when it already is. What lies there instead is removed. */
 export function ensureLink(path: string, target: string): void {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat?.isSymbolicLink() && readlinkSync(path) === target) return;
-  if (stat) rmSync(path, { recursive: true, force: true });
-  symlinkSync(target, path);
+  ensureLinkIn(dirname(path), basename(path), target);
 }
-
-const NO_FOLLOW = constants.O_NOFOLLOW;
 
 /**
  * Reads `<root>/<relative>` without following a link at any component below root: what an agent left in its folder is
  * data, and a link there would make us read somebody else's file. Undefined when absent, a link, not a file, or larger
- * than `maxBytes`: half a file would say what nobody wrote.
+ * than `maxBytes`.
  */
 export function readTextNoFollow(root: string, relative: string, maxBytes = 4 * 1024 * 1024): string | undefined {
-  const parts = relative.split(sep);
-  if (parts.includes("..")) return undefined;
-  let path = root;
-  for (const part of parts.slice(0, -1)) {
-    path = join(path, part);
-    if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
-  }
-  const fd = openNoFollow(join(path, parts.at(-1) ?? ""));
-  if (fd === undefined) return undefined;
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile() || stat.size > maxBytes) return undefined;
-    return readFileSync(fd, "utf8");
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function openNoFollow(path: string): number | undefined {
-  // Opening a device or a pipe may do something or wait for somebody, so look first.
-  if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
-  try {
-    return openSync(path, constants.O_RDONLY | NO_FOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (isMissing(error) || errnoOf(error) === "ELOOP") return undefined;
-    throw error;
-  }
+  if (relative.split(sep).includes("..")) return undefined;
+  return readInside(root, relative, maxBytes)?.toString("utf8");
 }
 
 /**
  * Removes `<root>/<relative>` and makes it anew as an empty real directory. Components that an agent replaced by links
- * or files are removed, never followed. Of a folder with very much in it the rest goes beside `root`, out of the way, and is removed
- * while everything else goes on.
+ * or files are removed, never followed. What was in it goes beside `root`, out of the way, and is removed while everything
+ * else goes on.
  */
 export function remakeDirNoFollow(root: string, relative: string): string {
-  const parts = relative.split(sep);
-  let path = root;
-  for (const part of parts.slice(0, -1)) {
-    path = join(path, part);
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (stat && !stat.isDirectory()) unlinkSync(path);
-    if (!stat?.isDirectory()) mkdirSync(path);
-  }
-  path = join(path, parts.at(-1) ?? "");
   sweepRemoved(dirname(root));
-  if (!removeSome(path, { left: MOST_AT_ONCE })) removeAside(path, dirname(root));
-  mkdirSync(path);
-  return path;
+  remakeFolder(root, relative);
+  return join(root, relative);
 }
 
 /** Removes a directory if it is there and empty; says whether it is gone. */

@@ -124,19 +124,23 @@ export function processesWithVariable(entry: string): ProcessInfo[] {
 export interface RunSearch {
   /** Neither found nor searched below: the one that asks. Its own pid is always left out. */
   readonly except?: readonly number[];
+  /** The first process of the run's pid namespace: all that is in there descends from it, whatever it did to itself. */
+  readonly init?: ProcessIdentity | undefined;
 }
 
 /**
- * What belongs to a run: processes that carry its id, that are in one of its groups, or that descend from such a
+ * What belongs to a run: processes that carry its id, that are in one of its groups, its init, or that descend from such a
  * process. Processes that cannot be looked at are left out.
  */
 export function processesOfRun(runId: string, groups: readonly number[], search: RunSearch = {}): ProcessInfo[] {
   const left = new Set([process.pid, ...(search.except ?? [])]);
   const table = processTable().filter((candidate) => !left.has(candidate.pid));
   const entry = `PRLOOM_RUN_ID=${runId}`;
+  const init = search.init && isAlive(search.init) ? search.init.pid : undefined;
   const found = new Map<number, ProcessInfo>();
   for (const candidate of table) {
-    if (groups.includes(candidate.group) || carries(candidate.pid, entry)) found.set(candidate.pid, candidate);
+    const { pid, group } = candidate;
+    if (pid === init || groups.includes(group) || carries(pid, entry)) found.set(pid, candidate);
   }
   return [...found.values(), ...descendants(table, found)];
 }
@@ -155,6 +159,13 @@ function descendants(table: readonly ProcessInfo[], roots: ReadonlyMap<number, P
     }
   }
   return below;
+}
+
+/** A living process and all that descends from it; nothing when it is gone, which costs no look at the others. */
+export function processesUnder(root: ProcessIdentity): number[] {
+  if (!isAlive(root)) return [];
+  const found = new Map([[root.pid, { ...root, parent: 0, group: 0 }]]);
+  return [root.pid, ...descendants(processTable(), found).map(({ pid }) => pid)];
 }
 
 /** Living direct children of a process. */
@@ -188,21 +199,33 @@ export interface EndOptions {
   readonly signalFirst?: readonly number[];
   /** Groups to kill as a whole: one call that no fork can outrun. Asked before each pass; must be ours at that moment. */
   readonly groups?: () => readonly number[];
+  /** Ended like the others, but no part of the number that is told. */
+  readonly uncounted?: readonly number[];
   /** How long killing may take before we say that it cannot be done (a process in the kernel's hands, or not ours). */
   readonly giveUpMs?: number;
 }
 
+/** Those that still live. */
+function living(identities: readonly ProcessIdentity[]): number[] {
+  if (hasProc) return identities.filter(isAlive).map(({ pid }) => pid);
+  const starts = new Map(processTable().map(({ pid, startTicks }) => [pid, startTicks]));
+  return identities.filter(({ pid, startTicks }) => starts.get(pid) === startTicks).map(({ pid }) => pid);
+}
+
 /**
- * Ends what `find` returns, and what it returns then, until it returns nothing: TERM, after the grace KILL. Resolves
- * with the number of processes seen when all are gone; rejects, naming them, when some cannot be ended.
+ * Ends what `find` returns, and what it returns then, until it returns nothing and all that it ever returned is gone: TERM,
+ * after the grace KILL. Resolves with the number of processes seen; rejects, naming them, when some cannot be ended.
  */
 export async function endProcesses(find: () => readonly number[], options: EndOptions): Promise<number> {
-  const seen = new Set<number>();
+  // Kept by identity: one that is dying has lost its environment, and is not found any more, while it still lives.
+  const seen = new Map<number, ProcessIdentity | undefined>();
   const look = (): number[] => {
-    const pids = find().filter((pid) => pid > 1 && pid !== process.pid);
-    for (const pid of pids) seen.add(pid);
-    return pids;
+    const found = find().filter((pid) => pid > 1 && pid !== process.pid);
+    for (const pid of found) seen.set(pid, identityOf(pid));
+    const known = [...seen.values()].filter((who) => who !== undefined);
+    return [...new Set([...found, ...living(known)])];
   };
+  const uncounted = new Set(options.uncounted ?? []);
   if (look().length > 0 && options.graceMs > 0) await askToEnd(look, options);
   const giveUp = performance.now() + (options.giveUpMs ?? 30_000);
   let empty = 0;
@@ -210,7 +233,7 @@ export async function endProcesses(find: () => readonly number[], options: EndOp
     const pids = look();
     // One look can miss a process that forks and exits while the table is being read; the groups cannot be missed.
     empty = pids.length === 0 ? empty + 1 : 0;
-    if (empty === 2) return seen.size;
+    if (empty === 2) return [...seen.keys()].filter((pid) => !uncounted.has(pid)).length;
     if (performance.now() > giveUp) throw new Error(`These processes could not be ended: ${pids.join(", ")}.`);
     // Stopped first, so that a program that forks faster than we kill stands still while we go through the list.
     for (const pid of pids) signalProcess(pid, "SIGSTOP");
@@ -220,8 +243,19 @@ export async function endProcesses(find: () => readonly number[], options: EndOp
   }
 }
 
-/** Ends everything of a run, as `processesOfRun` finds it. The groups must be the run's when it is called. */
-export async function endRun(run: { id: string; groups: readonly number[] }, options: EndOptions): Promise<number> {
+export interface RunProcesses {
+  readonly id: string;
+  /** Must be the run's when it is called. */
+  readonly groups: readonly number[];
+  /**
+   * With it the end is certain: the kernel kills all that is in a pid namespace with its init, and lets the init end only
+   * after the last of them.
+   */
+  readonly init?: ProcessIdentity | undefined;
+}
+
+/** Ends everything of a run, as `processesOfRun` finds it. */
+export async function endRun(run: RunProcesses, options: EndOptions): Promise<number> {
   const leaders = new Map(run.groups.map((group) => [group, identityOf(group)?.startTicks]));
   // A pid is given away again only when its group is empty: a leader that was not there before is a stranger.
   const groups = (): number[] =>
@@ -229,7 +263,8 @@ export async function endRun(run: { id: string; groups: readonly number[] }, opt
       const leader = identityOf(group);
       return leader === undefined || leader.startTicks === leaders.get(group);
     });
-  return await endProcesses(() => processesOfRun(run.id, groups()).map(({ pid }) => pid), { ...options, groups });
+  const find = (): number[] => processesOfRun(run.id, groups(), { init: run.init }).map(({ pid }) => pid);
+  return await endProcesses(find, { ...options, groups });
 }
 
 async function askToEnd(look: () => number[], options: EndOptions): Promise<void> {

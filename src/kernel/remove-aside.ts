@@ -1,70 +1,40 @@
-import { spawn } from "node:child_process";
-import {
-  chmodSync,
-  lstatSync,
-  mkdtempSync,
-  opendirSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  unlinkSync,
-} from "node:fs";
-import { join } from "node:path";
+import { mkdtempSync, readdirSync, readlinkSync, renameSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { errnoOf } from "./errors.ts";
-
-/** Files that are removed while everybody waits; more than so many take longer than anything may stand still. */
-export const MOST_AT_ONCE = 2000;
+import { removeTree } from "./remove-tree.ts";
 
 /** What folders are called that are out of the way and being removed. */
 const REMOVED = ".prloom-removed-";
 
 /**
- * Removes what lies at a path, read-only folders included (module caches make them), as long as `budget` lasts; says whether
- * it is gone. Links are removed, not followed. What no path reaches stays.
+ * Takes what lies at a path out of the way at once, into `beside`, and removes it there while everything else goes on: what is in
+ * it, and so how long that takes, was an agent's choice. On another disk, or where `beside` is not ours, it stays next to
+ * where it was.
  */
-export function removeSome(path: string, budget: { left: number }): boolean {
+export function removeAside(path: string | Buffer, beside: string): void {
   try {
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (stat === undefined) return true;
-    budget.left -= 1;
-    if (budget.left < 0) return false;
-    if (!stat.isDirectory()) unlinkSync(path);
-    else return removeFolder(path, budget);
-    return true;
+    moveAside(path, beside);
   } catch (error) {
-    if (["ENAMETOOLONG", "ENOTEMPTY", "EACCES", "EPERM"].includes(errnoOf(error) ?? "")) return false;
-    throw error;
+    const code = errnoOf(error) ?? "";
+    if (code === "ENOENT") return;
+    const around = folderOf(path);
+    if (!["EXDEV", "EACCES", "EROFS"].includes(code) || beside === around) throw error;
+    moveAside(path, around);
   }
 }
 
-function removeFolder(path: string, budget: { left: number }): boolean {
-  chmodSync(path, 0o700);
-  const folder = opendirSync(path, { encoding: "latin1" });
-  try {
-    for (let entry = folder.readSync(); entry; entry = folder.readSync()) {
-      const name = Buffer.from(entry.name, "latin1");
-      // A name that is no text cannot be part of a path here; `rm` knows how.
-      if (!name.equals(Buffer.from(name.toString("utf8")))) return false;
-      if (!removeSome(join(path, name.toString("utf8")), budget)) return false;
-    }
-  } finally {
-    folder.closeSync();
-  }
-  rmdirSync(path);
-  return true;
+/** Of a path in a folder that is held open, where that is: the removal goes on when it is held no more. */
+function folderOf(path: string | Buffer): string {
+  const around = dirname(path.toString());
+  return /^\/proc\/self\/fd\/\d+$/.test(around) ? readlinkSync(around) : around;
 }
 
-/** Moves what lies at a path out of the way, into `beside` on the same disk, and removes it there in the background. */
-export function removeAside(path: string, beside: string): void {
+function moveAside(path: string | Buffer, beside: string): void {
+  const aside = mkdtempSync(join(beside, REMOVED));
   try {
-    const aside = mkdtempSync(join(beside, REMOVED));
     renameSync(path, join(aside, "removed"));
+  } finally {
     removeInBackground(aside);
-  } catch (error) {
-    if (!["EXDEV", "EACCES", "EROFS"].includes(errnoOf(error) ?? "")) throw error;
-    // Another disk, or a folder that is not ours: then everybody waits.
-    rmSync(path, { recursive: true, force: true });
   }
 }
 
@@ -77,10 +47,7 @@ export function sweepRemoved(beside: string): void {
   for (const name of readdirSync(beside)) if (name.startsWith(REMOVED)) removeInBackground(join(beside, name));
 }
 
-/** By a program of its own: it goes down folder by folder, so no path is too long for it, and nobody waits for it. */
+/** What cannot be removed stays until the next process tries; it is in nobody's way. */
 function removeInBackground(path: string): void {
-  const child = spawn("rm", ["-rf", "--", path], { cwd: "/", stdio: "ignore", detached: true });
-  // Then it stays until the next start; it is in nobody's way.
-  child.on("error", () => undefined);
-  child.unref();
+  removeTree(path).catch(() => undefined);
 }

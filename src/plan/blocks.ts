@@ -1,68 +1,11 @@
-import type { Nodes, RootContent } from "mdast";
-import { fromMarkdown } from "mdast-util-from-markdown";
+import type { Block } from "./block.ts";
+import { scanBlocks } from "./scan.ts";
 
-/** The blocks of a text. Offsets of the nodes count from `shift`, because the parser drops a byte order mark. */
-export interface Blocks {
-  readonly nodes: readonly RootContent[];
-  readonly shift: number;
-}
+export type { Block } from "./block.ts";
 
-/**
- * Only blocks matter to us, and emphasis is quadratic in the parser: 80 KB of `*a_ ` took 41 s. An agent could stop the
- * daemon with that.
- */
-const BLOCKS_ONLY = {
-  disable: {
-    null: [
-      "attention",
-      "autolink",
-      "characterEscape",
-      "characterReference",
-      "codeText",
-      "hardBreakEscape",
-      "htmlText",
-      "labelEnd",
-      "labelStartImage",
-      "labelStartLink",
-    ],
-  },
-};
-
-/** Containers deeper than this cost time that grows with lines times depth; nobody nests a plan so deep. */
-const DEEP = /^((?:[ \t>]|(?:[-*+]|\d{1,9}[.)])(?=[ \t])){48})((?:[ \t>]|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))+)/gm;
-
-/** Parses the block structure of Markdown; linear in the text, whatever the text is. */
-export function blocksOf(text: string): Blocks {
-  const shift = text.startsWith("\uFEFF") ? 1 : 0;
-  const shallow = text
-    .slice(shift)
-    .replace(DEEP, (_, kept: string, deeper: string) => kept + "x".repeat(deeper.length));
-  return { nodes: fromMarkdown(shallow, { extensions: [BLOCKS_ONLY] }).children, shift };
-}
-
-export function startOf(node: Nodes, blocks: Blocks): number {
-  return (node.position?.start.offset ?? 0) + blocks.shift;
-}
-
-export function endOf(node: Nodes, blocks: Blocks): number {
-  return (node.position?.end.offset ?? 0) + blocks.shift;
-}
-
-const INLINE_MARKUP = /[`*_[\]<>&\\!]/;
-const LONGEST_INLINE = 1000;
-
-/** What a reader sees of one line of inline Markdown: links and code reduced to their text. */
-export function plainText(source: string): string {
-  const line = source.replace(/\s+/g, " ").trim();
-  if (line.length > LONGEST_INLINE || !INLINE_MARKUP.test(line)) return line;
-  const seen: string[] = [];
-  collectText(fromMarkdown(`# ${line}`), seen);
-  return seen.join("").trim();
-}
-
-function collectText(node: Nodes, into: string[]): void {
-  if (node.type === "text" || node.type === "inlineCode") into.push(node.value);
-  else if ("children" in node) for (const child of node.children) collectText(child, into);
+/** The blocks of a text; a byte order mark is none of them. */
+export function blocksOf(text: string): readonly Block[] {
+  return scanBlocks(text, text.startsWith("\uFEFF") ? 1 : 0);
 }
 
 /** Offset of the line break at or after `from`, or the text's length. */

@@ -1,8 +1,10 @@
+import { sizeProblem } from "./caps.ts";
 import { appendEncoded, LOG_HEADINGS, type LogHeading, sectionBody } from "./edit.ts";
 import { escaped, quoted } from "./inert.ts";
 import { findSection, headingKey, type PlanDoc, parsePlan, type Todo } from "./markdown.ts";
 import { describeChange } from "./proposal.ts";
 import { reasonInLines, reasonInText, withoutTrailingComments } from "./todo.ts";
+import { visibleText } from "./visible.ts";
 
 /** Lines that a run added at the end of one of the logs. */
 export interface Appended {
@@ -16,6 +18,8 @@ export interface Claims {
   /** Why it is blocked, if the run said so. */
   readonly reason?: string;
   readonly appended: readonly Appended[];
+  /** Why nothing that the run wrote into its copy counts. */
+  readonly unread?: string;
   /** Everything else that changed, told and shown; it is recorded, not applied. */
   readonly proposal?: string;
 }
@@ -39,7 +43,7 @@ interface Edit {
   readonly text: string;
 }
 
-/** A copy that grew by more than this is not read: parsing it would hold up everybody else. */
+/** A copy that grew by more than this is not read. */
 const MOST_GROWTH = 128 * 1024;
 const MOST_APPENDED_BYTES = 64 * 1024;
 const LONGEST_REASON = 2000;
@@ -48,11 +52,13 @@ const LONGEST_REASON = 2000;
 export function readClaims({ given, left, todoId }: CopyOfPlan): Claims {
   if (left === undefined) return { tick: "none", appended: [], proposal: "The run deleted its copy of the plan." };
   if (left.length > given.length + MOST_GROWTH) {
-    const proposal = `The run's copy of the plan grew to ${left.length} characters; it was not read.`;
-    return { tick: "none", appended: [], proposal };
+    return notRead(`The run's copy of the plan grew to ${left.length} characters; it was not read.`);
   }
   const before = sideOf(given);
   const after = sideOf(left);
+  if (after.doc.tooLarge !== undefined && before.doc.tooLarge === undefined) {
+    return notRead(`The run's copy of the plan was not read. ${after.doc.tooLarge}`);
+  }
   const todo = before.doc.todos.find(({ id }) => id === todoId);
   const found = todo && findAgain(before.doc, after.doc, todo);
   const tick = todo && found ? readTick({ before, after, todo, found }) : { tick: "none" as const, edits: [] };
@@ -69,6 +75,10 @@ export function readClaims({ given, left, todoId }: CopyOfPlan): Claims {
   };
 }
 
+function notRead(why: string): Claims {
+  return { tick: "none", appended: [], unread: why, proposal: why };
+}
+
 /**
  * Adds the claimed log lines to the plan's text, which may have changed since. They cannot become sections or TODOs, and
  * what already stands at a log's end is not added again, so a repeated step changes nothing.
@@ -77,10 +87,19 @@ export function applyClaims(text: string, claims: Pick<Claims, "appended">): str
   let result = text;
   for (const { heading, lines } of claims.appended) {
     const body = (sectionBody(result, heading) ?? "").replace(/\r\n?/g, "\n");
-    const there = [escaped, quoted].some((encode) => endsWithLines(body, encode(lines)));
-    if (!there) result = appendEncoded(result, heading, lines, [escaped, quoted]);
+    const said = hasRoom(result, lines) ? lines : [FULL];
+    const there = [escaped, quoted].some((encode) => endsWithLines(body, encode(said)));
+    if (!there) result = appendEncoded(result, heading, said, [escaped, quoted]);
   }
   return result;
+}
+
+/** Work must not fail because the logs of a long plan are full: the run's copy, which has the words, is kept with the run. */
+const FULL = "(The plan is as long as a plan may be. What later runs add to its logs is kept with the runs only.)";
+const SPARE = "\n".repeat(500);
+
+function hasRoom(text: string, lines: readonly string[]): boolean {
+  return sizeProblem(`${text}${SPARE}${quoted(lines).join("\n")}`) === undefined;
 }
 
 function endsWithLines(body: string, lines: readonly string[]): boolean {
@@ -88,9 +107,9 @@ function endsWithLines(body: string, lines: readonly string[]): boolean {
   return end !== "" && `\n${body}`.endsWith(`\n${end}`);
 }
 
-/** Line breaks and the byte order mark are the editor's, not the agent's word. */
+/** Line breaks and the byte order mark are the editor's, not the agent's word; nothing of it drives a terminal. */
 function sideOf(source: string): Side {
-  const text = source.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
+  const text = visibleText(source.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n"));
   return { text, doc: parsePlan(text) };
 }
 
@@ -222,7 +241,7 @@ function capped(appended: readonly Appended[]): Appended[] {
           bytes
             .subarray(0, fits)
             .toString("utf8")
-            .replace(/\uFFFD+$/, ""),
+            .replace(/\uFFFD{1,3}$/, ""),
         );
       room = fits === bytes.length ? room - fits : 0;
       cut += bytes.length - fits;

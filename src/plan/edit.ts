@@ -1,5 +1,5 @@
 import { PrloomError } from "../kernel/errors.ts";
-import { beforeIndent, blocksOf, linesOf, nextLine, startOf } from "./blocks.ts";
+import { beforeIndent, blocksOf, linesOf, nextLine } from "./blocks.ts";
 import {
   asTheyAre,
   commentName,
@@ -21,14 +21,15 @@ import {
   type Section,
   type Todo,
 } from "./markdown.ts";
+import { askedIn, askedKey, type Origin, provenanceLine } from "./provenance.ts";
 import { contentColumn, MARKS, type TodoState } from "./todo.ts";
+import { visibleText } from "./visible.ts";
 
 /** A TODO that somebody's words asked for. */
 export interface NewTodo {
   readonly text: string;
   readonly context?: string;
-  readonly eventId: string;
-  readonly author: string;
+  readonly from: readonly Origin[];
 }
 
 /** The sections that agents may append to. */
@@ -42,30 +43,36 @@ export function setTodoState(text: string, todoId: string, state: TodoState): st
   return text.slice(0, todo.markerOffset) + MARKS[state] + text.slice(todo.markerOffset + 1);
 }
 
+/** The text with every ticked TODO open again, but for those of `done`. */
+export function reopenDone(text: string, done: ReadonlySet<string>): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { id, state, markerOffset } of parsePlan(text).todos) {
+    if (state !== "done" || done.has(id)) continue;
+    pieces.push(text.slice(from, markerOffset), MARKS.open);
+    from = markerOffset + 1;
+  }
+  return pieces.join("") + text.slice(from);
+}
+
 /** Adds TODOs at the end of the last TODO section, each with where it came from; one that is there already is not added. */
 export function appendTodos(text: string, todos: readonly NewTodo[]): string {
-  const before = parsePlan(text);
-  const present = withoutLogs(text, before);
-  const fresh = new Map<string, NewTodo>();
-  for (const todo of todos) {
-    const line = todoLine(todo);
-    const key = line.slice(0, line.lastIndexOf(" by "));
-    if (!present.includes(`] ${key} by `) && !fresh.has(key)) fresh.set(key, todo);
-  }
-  if (fresh.size === 0) return text;
+  const before = requireReadable(text);
+  const fresh = notThereYet(withoutLogs(text, before), todos);
+  if (fresh.length === 0) return text;
   const section = before.sections.findLast(({ heading }) => isTodoHeading(heading));
   const bullets = bulletsAfter(text, before, section);
-  const wanted = [...fresh.values()].map(todoLine);
-  const count = before.todos.length + fresh.size;
+  const wanted = fresh.map(todoLine);
+  const count = before.todos.length + fresh.length;
   for (const encode of [asTheyAre, quoted]) {
-    const lines = [...fresh.values()].flatMap((todo, at) => itemLines(todo, bullets.bullet(at), encode));
+    const lines = fresh.flatMap((todo, at) => itemLines(todo, bullets.bullet(at), encode));
     for (const [rank, place] of placesFor(text, section).entries()) {
       const head = section ? [] : ["## TODO", ""];
       // Before other content the list needs an end, or what follows would become part of its last item.
       const tail = rank === 0 ? [] : ["", "<!-- end of the TODOs -->"];
       const gaps = { before: section === undefined || !bullets.continues, after: true };
       const result = insertLines(text, place, [...head, ...lines, ...tail], gaps);
-      const after = parsePlan(result);
+      const after = requireReadable(result);
       const open = new Set(after.todos.flatMap((todo) => (todo.state === "open" ? [todo.text] : [])));
       const added = after.todos.length === count && wanted.every((line) => open.has(line));
       if (added && keepsTodos(before, after) && sameStructure(before, after, "TODO")) return result;
@@ -74,9 +81,15 @@ export function appendTodos(text: string, todos: readonly NewTodo[]): string {
   throw unfit("TODOs cannot be added to this plan");
 }
 
-/** True when a TODO of the plan says that it came from that event. What agents wrote into the logs does not count. */
-export function hasProvenance(text: string, eventId: string): boolean {
-  return withoutLogs(text, parsePlan(text)).includes(`<!-- from ${commentName(eventId)} by `);
+/** Once per event and words: a repetition after a kill adds nothing. What agents wrote into the logs does not count. */
+function notThereYet(text: string, todos: readonly NewTodo[]): NewTodo[] {
+  const asked = askedIn(text);
+  return todos.filter((todo) => {
+    const keys = todo.from.map(({ eventId }) => askedKey(todoLine(todo), eventId));
+    if (keys.some((key) => asked.has(key))) return false;
+    for (const key of keys) asked.add(key);
+    return true;
+  });
 }
 
 /** Adds lines at the end of a section, which is made when there is none; no line can become a section or a TODO. */
@@ -91,9 +104,9 @@ export function appendEncoded(
   lines: readonly string[],
   encodings: readonly Encoding[],
 ): string {
-  const whole = lines.flatMap(linesOf);
+  const whole = lines.flatMap(linesOf).map(visibleText);
   if (whole.every((line) => line.trim() === "")) return text;
-  const before = parsePlan(text);
+  const before = requireReadable(text);
   const section = findSection(before, heading);
   const empty = section === undefined || contentEnd(text, section) === section.bodyStart;
   for (const place of placesFor(text, section)) {
@@ -104,7 +117,7 @@ export function appendEncoded(
         before: empty || written[0]?.startsWith(">") === true,
         after: true,
       });
-      if (sameStructure(before, parsePlan(result), heading)) return result;
+      if (sameStructure(before, requireReadable(result), heading)) return result;
     }
   }
   throw unfit(`Nothing can be added to "## ${heading}" of this plan`);
@@ -112,8 +125,8 @@ export function appendEncoded(
 
 /** The text with `## Title` at its start, unless it has a title. */
 export function ensureTitle(text: string, title: string): string {
-  const line = title.replace(/\s+/g, " ").trim();
-  const before = parsePlan(text);
+  const line = visibleText(title.replace(/\s+/g, " ").trim());
+  const before = requireReadable(text);
   if (before.title !== undefined || line === "") return text;
   const start = text.startsWith("\uFEFF") ? 1 : 0;
   for (const written of [line, `\\${line}`]) {
@@ -126,7 +139,7 @@ export function ensureTitle(text: string, title: string): string {
 
 /** Adds indented lines below a TODO, once per marker. */
 export function addTodoContext(text: string, todoId: string, lines: readonly string[], marker: string): string {
-  const before = parsePlan(text);
+  const before = requireReadable(text);
   const todo = todoById(before, todoId);
   const comment = `<!-- ${commentName(marker)} -->`;
   if (text.slice(todo.start, todo.end).includes(comment)) return text;
@@ -136,7 +149,7 @@ export function addTodoContext(text: string, todoId: string, lines: readonly str
   for (const encode of [asTheyAre, quoted]) {
     const written = [...encode(safe), comment].map((line) => (line === "" ? "" : indent + line));
     const result = insertLines(text, at, written, { before: todo.context !== "", after: false });
-    const after = parsePlan(result);
+    const after = requireReadable(result);
     const same = after.todos.length === before.todos.length && keepsTodos(before, after, todoId);
     if (same && sameStructure(before, after, "TODO")) return result;
   }
@@ -172,6 +185,14 @@ function keepsTodos(before: PlanDoc, after: PlanDoc, grown?: string): boolean {
   });
 }
 
+/** What the text says, unless it is larger than a plan may be. */
+export function requireReadable(text: string): PlanDoc {
+  const doc = parsePlan(text);
+  if (doc.tooLarge === undefined) return doc;
+  const hint = "Shorten it with `prloom edit <plan>`, or split it into several plans.";
+  throw new PrloomError("plan-invalid", doc.tooLarge, hint);
+}
+
 function unfit(what: string): PrloomError {
   return new PrloomError(
     "plan-invalid",
@@ -195,25 +216,25 @@ function withoutLogs(text: string, doc: PlanDoc): string {
 /** Where lines may go, the best place first. The later ones help when something at the end is never closed. */
 function placesFor(text: string, section: Section | undefined): number[] {
   if (section) return [contentEnd(text, section), section.bodyStart];
-  const blocks = blocksOf(text);
-  const last = blocks.nodes.at(-1);
-  return [text.length, last ? beforeIndent(text, startOf(last, blocks)) : blocks.shift, blocks.shift];
+  const start = text.startsWith("\uFEFF") ? 1 : 0;
+  const last = blocksOf(text).at(-1);
+  return [text.length, last ? beforeIndent(text, last.start) : start, start];
 }
 
 const LEADING_MARKER = /^(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xXbB]\](?:\s+|$))?|\[[ xXbB]\](?:\s+|$))/;
 
 function todoLine(todo: NewTodo): string {
-  let words = withoutComments(todo.text.replace(/\s+/g, " ").trim());
+  let words = withoutComments(visibleText(todo.text).replace(/\s+/g, " ").trim());
   while (LEADING_MARKER.test(words)) words = words.replace(LEADING_MARKER, "");
-  const from = `<!-- from ${commentName(todo.eventId)} by ${commentName(todo.author)} -->`;
-  return `${words || "(no text was given)"} ${from}`;
+  return words || "(no text was given)";
 }
 
 function itemLines(todo: NewTodo, bullet: string, encode: Encoding): string[] {
   const indent = " ".repeat(bullet.length + 1);
   const context = contextLines([(todo.context ?? "").replace(/^\s*[\r\n]/, "").trimEnd()]);
   const written = context.every((line) => line === "") ? [] : encode(context);
-  return [`${bullet} [ ] ${todoLine(todo)}`, ...written.map((line) => (line === "" ? "" : indent + line))];
+  const below = [...todo.from.map(provenanceLine), ...written];
+  return [`${bullet} [ ] ${todoLine(todo)}`, ...below.map((line) => (line === "" ? "" : indent + line))];
 }
 
 /** Bullets like the section's last TODO has; `continues` when they go on right below it. */

@@ -1,7 +1,7 @@
-import type { Nodes } from "mdast";
-import { type Blocks, blocksOf, linesOf, newlineOf, nextLine, startOf } from "./blocks.ts";
+import { type Block, blocksOf, linesOf, newlineOf, nextLine } from "./blocks.ts";
 import { headingKey, isTodoHeading, type PlanDoc, type Section } from "./markdown.ts";
 import { isSetting, taskItemOf } from "./todo.ts";
+import { visibleText } from "./visible.ts";
 
 /** Ways to write the same lines, the most readable first; a caller takes the first that leaves the plan's structure alone. */
 export type Encoding = (lines: readonly string[]) => string[];
@@ -14,11 +14,10 @@ export const quoted: Encoding = (lines) => lines.map((line) => (line.trim() === 
 /** Headings and task markers get a backslash; text that leaves something open (a code fence, a comment) is quoted. */
 export const escaped: Encoding = (lines) => {
   const text = lines.join("\n");
-  const blocks = blocksOf(text);
   const marks: number[] = [];
-  for (const node of blocks.nodes) {
-    if (node.type === "heading" && node.depth <= 2) marks.push(headingMark(text, startOf(node, blocks), node.position));
-    collectTasks(node, { text, blocks, marks });
+  for (const block of blocksOf(text)) {
+    if (block.type === "heading" && (block.depth ?? 1) <= 2) marks.push(headingMark(text, block));
+    collectTasks(block, text, marks);
   }
   const pieces: string[] = [];
   let from = 0;
@@ -32,25 +31,22 @@ export const escaped: Encoding = (lines) => {
 };
 
 /** Where the backslash goes: before the `#`, or before the underline of the other kind of heading. */
-function headingMark(text: string, start: number, position: Nodes["position"]): number {
-  const lines = (position?.end.line ?? 1) - (position?.start.line ?? 1);
+function headingMark(text: string, { start, line: first, endLine }: Block): number {
   let at = start;
-  for (let line = 0; line < lines; line += 1) at = nextLine(text, at);
+  for (let line = first; line < endLine; line += 1) at = nextLine(text, at);
   while (text[at] === " " || text[at] === "\t") at += 1;
   return at;
 }
 
-function collectTasks(node: Nodes, found: { text: string; blocks: Blocks; marks: number[] }): void {
-  if (node.type === "listItem") {
-    const task = taskItemOf(node, found.text, found.blocks);
-    if (task) found.marks.push(task.markerOffset - 1);
-  }
-  if ("children" in node) for (const child of node.children) collectTasks(child, found);
+function collectTasks(block: Block, text: string, marks: number[]): void {
+  const task = block.type === "listItem" ? taskItemOf(block, text) : undefined;
+  if (task) marks.push(task.markerOffset - 1);
+  for (const child of block.children) collectTasks(child, text, marks);
 }
 
 function leavesOpen(lines: readonly string[]): boolean {
-  const last = blocksOf(`${lines.join("\n")}\n\n# end`).nodes.at(-1);
-  return last?.type !== "heading" || last.position?.start.line !== lines.length + 2;
+  const last = blocksOf(`${lines.join("\n")}\n\n# end`).at(-1);
+  return last?.type !== "heading" || last.line !== lines.length + 2;
 }
 
 /**
@@ -60,7 +56,7 @@ function leavesOpen(lines: readonly string[]): boolean {
 export function contextLines(lines: readonly string[]): string[] {
   return lines
     .flatMap(linesOf)
-    .map((line) => withoutComments(line).trimEnd())
+    .map((line) => withoutComments(visibleText(line)).trimEnd())
     .map((line) => (/^\s*(?:=+|-+)$/.test(line) ? line.replace(/[=-]/, "\\$&") : line))
     .map((line) => (isSetting(line) ? line.replace(":", "\\:") : line));
 }
@@ -85,14 +81,38 @@ export interface Gaps {
 /** Puts whole lines at `at`, which is the start of a line or the end of the text; nothing else changes. */
 export function insertLines(text: string, at: number, lines: readonly string[], gaps: Gaps): string {
   const newline = newlineOf(text);
-  const before = text.slice(0, at);
   const rest = text.slice(at);
-  const above = linesOf(before.replace(/^\uFEFF/, ""));
-  const open = above.at(-1) !== "";
-  const lastLine = open ? above.at(-1) : above.at(-2);
-  const glue = (open ? newline : "") + (gaps.before && lastLine?.trim() ? newline : "");
-  const gap = gaps.after && rest !== "" && !/^[ \t]*(?:[\r\n]|$)/.test(rest) ? newline : "";
-  return before + glue + lines.map((line) => line + newline).join("") + gap + rest;
+  const gap = gaps.after && rest !== "" && !startsBlank(rest) ? newline : "";
+  return text.slice(0, at) + glueAt(text, at, gaps) + lines.map((line) => line + newline).join("") + gap + rest;
+}
+
+/** True when the text has nothing in its first line. */
+export function startsBlank(text: string): boolean {
+  return /^[ \t]*(?:[\r\n]|$)/.test(text);
+}
+
+/** The line breaks that whole lines need before them at `at`: to end an open line, and for a blank one. */
+export function glueAt(text: string, at: number, gaps: Gaps): string {
+  const newline = newlineOf(text);
+  const first = text.startsWith("\uFEFF") ? 1 : 0;
+  const last = lineStart(text, at, first);
+  const isOpen = last < at;
+  const above = isOpen
+    ? text.slice(last, at)
+    : text.slice(lineStart(text, beforeBreak(text, last, first), first), last);
+  return (isOpen ? newline : "") + (gaps.before && above.trim() !== "" ? newline : "");
+}
+
+function lineStart(text: string, at: number, first: number): number {
+  let start = at;
+  while (start > first && text[start - 1] !== "\n" && text[start - 1] !== "\r") start -= 1;
+  return Math.max(start, Math.min(first, at));
+}
+
+/** Offset of the line break that ends right before `at`. */
+function beforeBreak(text: string, at: number, first: number): number {
+  const isPair = text[at - 1] === "\n" && text[at - 2] === "\r";
+  return Math.max(at - (isPair ? 2 : 1), first);
 }
 
 /** After the last line of a section that is not blank. */

@@ -1,5 +1,6 @@
-import type { Heading, List, RootContent } from "mdast";
-import { type Blocks, beforeIndent, blocksOf, endOf, lineEnd, nextLine, plainText, startOf } from "./blocks.ts";
+import { type Block, beforeIndent, blocksOf, lineEnd, nextLine } from "./blocks.ts";
+import { sizeProblem, todosProblem } from "./caps.ts";
+import { plainText } from "./plain-text.ts";
 import { type TaskItem, type Todo, taskItemOf, todoHash } from "./todo.ts";
 
 export { type NextTodo, nextTodo } from "./next-todo.ts";
@@ -16,31 +17,62 @@ export interface Section {
 /** What a plan's text says. */
 export interface PlanDoc {
   readonly title?: string;
+  /** Where the title is written: a line of `## Title`, or the words of the first h1. */
+  readonly titleAt?: { readonly start: number; readonly end: number };
   readonly sections: readonly Section[];
   readonly todos: readonly Todo[];
   readonly dependsOn: readonly string[];
   /** Sentences for people about what was not understood; never fatal. */
   readonly problems: readonly string[];
+  /** Why nobody should work on this text: it is larger than a plan may be. Without TODOs when it was not read at all. */
+  readonly tooLarge?: string;
 }
 
 interface SectionNodes extends Section {
-  readonly nodes: readonly RootContent[];
+  readonly nodes: readonly Block[];
 }
 
 const MOST_PROBLEMS = 20;
 
-/** Reads a plan; never throws, whatever the text is. */
+/**
+ * Texts that were read a moment ago: one step looks at the same one several times. Counted in characters, and small: what
+ * lies in files is remembered where the files are read.
+ */
+const RECENT_CHARACTERS = 2_000_000;
+const recent = new Map<string, PlanDoc>();
+let recentCharacters = 0;
+
+/** Reads a plan, once per text; never throws, whatever the text is. */
 export function parsePlan(text: string): PlanDoc {
+  const known = recent.get(text);
+  if (known) return known;
+  const doc = readPlan(text);
+  recent.set(text, doc);
+  recentCharacters += text.length;
+  for (const oldest of recent.keys()) {
+    if (recentCharacters <= RECENT_CHARACTERS) break;
+    recent.delete(oldest);
+    recentCharacters -= oldest.length;
+  }
+  return doc;
+}
+
+function readPlan(text: string): PlanDoc {
+  const size = sizeProblem(text);
+  if (size && !size.isReadable)
+    return { sections: [], todos: [], dependsOn: [], problems: [size.why], tooLarge: size.why };
   const blocks = blocksOf(text);
   const { sections, h1 } = sectionsOf(text, blocks);
-  const { todos, problems } = todosOf(text, blocks, sections);
-  const title = titleIn(text, blocks, sections) ?? h1;
+  const { todos, problems } = todosOf(text, sections);
+  const title = titleIn(text, sections) ?? h1;
+  const tooLarge = size?.why ?? todosProblem(todos.length);
   return {
-    ...(title === undefined ? {} : { title }),
+    ...(title && { title: title.text, titleAt: { start: title.start, end: title.end } }),
+    ...(tooLarge !== undefined && { tooLarge }),
     sections: sections.map(({ heading, start, bodyStart, end }) => ({ heading, start, bodyStart, end })),
     todos,
-    dependsOn: dependsOnIn(text, blocks, sections),
-    problems: shortened([...problems, ...homelessTasks(text, blocks, sections)]),
+    dependsOn: dependsOnIn(text, sections),
+    problems: shortened([...(tooLarge ? [tooLarge] : []), ...problems, ...homelessTasks(text, blocks, sections)]),
   };
 }
 
@@ -68,23 +100,33 @@ export function titleOf(text: string, id: string): string {
 export function progressOf(doc: PlanDoc): { total: number; completed: number } {
   return { total: doc.todos.length, completed: doc.todos.filter((todo) => todo.state === "done").length };
 }
-function sectionsOf(text: string, blocks: Blocks): { sections: SectionNodes[]; h1: string | undefined } {
-  const open: (Omit<SectionNodes, "end"> & { nodes: RootContent[] })[] = [];
+
+interface Title {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+function sectionsOf(text: string, blocks: readonly Block[]): { sections: SectionNodes[]; h1: Title | undefined } {
+  const open: (Omit<SectionNodes, "end"> & { nodes: Block[] })[] = [];
   const ends: number[] = [];
-  let h1: string | undefined;
+  let h1: Title | undefined;
   let inside = false;
-  for (const node of blocks.nodes) {
-    if (node.type !== "heading" || node.depth > 2) {
+  for (const node of blocks) {
+    if (node.type !== "heading" || (node.depth ?? 1) > 2) {
       if (inside) open.at(-1)?.nodes.push(node);
       continue;
     }
-    const start = beforeIndent(text, startOf(node, blocks));
+    const start = beforeIndent(text, node.start);
     if (inside) ends.push(start);
     inside = node.depth === 2;
-    const source = headingSource(node, text, blocks);
-    if (node.depth === 1) h1 ??= source.replace(/\s+/g, " ").trim() || undefined;
-    else {
-      const bodyStart = nextLine(text, endOf(node, blocks));
+    const words = node.words ?? node;
+    const source = text.slice(words.start, words.end);
+    if (node.depth === 1) {
+      const line = source.replace(/\s+/g, " ").trim();
+      if (line !== "") h1 ??= { text: line, start: words.start, end: words.end };
+    } else {
+      const bodyStart = nextLine(text, node.end);
       open.push({ heading: plainText(source), start, bodyStart, nodes: [] });
     }
   }
@@ -92,39 +134,30 @@ function sectionsOf(text: string, blocks: Blocks): { sections: SectionNodes[]; h
   return { sections, h1 };
 }
 
-function headingSource(node: Heading, text: string, blocks: Blocks): string {
-  const first = node.children[0];
-  const last = node.children.at(-1);
-  return first && last ? text.slice(startOf(first, blocks), endOf(last, blocks)) : "";
-}
-
 /** The first line of `## Title`'s body as written; a backslash that only protects its first character is dropped. */
-function titleIn(text: string, blocks: Blocks, sections: readonly SectionNodes[]): string | undefined {
+function titleIn(text: string, sections: readonly SectionNodes[]): Title | undefined {
   for (const section of sections) {
     if (headingKey(section.heading) !== "title") continue;
     const first = section.nodes.find((node) => node.type !== "html");
     if (!first) continue;
-    const start = startOf(first, blocks);
-    const line = text.slice(start, lineEnd(text, start)).trim();
-    if (line !== "") return line.replace(/^\\(?=[!-/:-@[-`{-~])/, "");
+    const end = lineEnd(text, first.start);
+    const line = text.slice(first.start, end).trim();
+    if (line !== "") return { text: line.replace(/^\\(?=[!-/:-@[-`{-~])/, ""), start: first.start, end };
   }
   return undefined;
 }
 
-function todosOf(text: string, blocks: Blocks, sections: readonly SectionNodes[]) {
+function todosOf(text: string, sections: readonly SectionNodes[]) {
   const todos: Todo[] = [];
   const problems: string[] = [];
   const equals = new Map<string, number>();
   for (const section of sections) {
     if (!isTodoHeading(section.heading)) continue;
     for (const item of section.nodes.filter(isList).flatMap((list) => list.children)) {
-      const task = taskItemOf(item, text, blocks);
+      const task = taskItemOf(item, text);
       if (!task) {
-        const start = startOf(item, blocks);
-        const line = shortLine(text.slice(start, lineEnd(text, start)));
-        problems.push(
-          `Line ${item.position?.start.line}: "${line}" is in the TODO section but is no TODO; write "- [ ] …".`,
-        );
+        const line = shortLine(text.slice(item.start, lineEnd(text, item.start)));
+        problems.push(`Line ${item.line}: "${line}" is in the TODO section but is no TODO; write "- [ ] …".`);
         continue;
       }
       const hash = todoHash(task.text);
@@ -143,15 +176,14 @@ function numbered({ problems: _, ...task }: TaskItem, id: string, index: number)
   return { id, index, ...task };
 }
 
-function dependsOnIn(text: string, blocks: Blocks, sections: readonly SectionNodes[]): string[] {
+function dependsOnIn(text: string, sections: readonly SectionNodes[]): string[] {
   const names = new Set<string>();
   for (const section of sections) {
     if (headingKey(section.heading) !== "depends on") continue;
     for (const item of section.nodes.filter(isList).flatMap((list) => list.children)) {
       const first = item.children[0];
       if (first?.type !== "paragraph") continue;
-      const start = startOf(first, blocks);
-      const line = text.slice(start, Math.min(lineEnd(text, start), endOf(first, blocks)));
+      const line = text.slice(first.start, lineEnd(text, first.start));
       const name = plainText(line.replace(/^\[[ xXbB]\]\s+/, ""));
       if (name !== "") names.add(name);
     }
@@ -160,17 +192,17 @@ function dependsOnIn(text: string, blocks: Blocks, sections: readonly SectionNod
 }
 
 /** Checkboxes in a plan that has no TODO section: a likely mistake, so it is told. */
-function homelessTasks(text: string, blocks: Blocks, sections: readonly SectionNodes[]): string[] {
+function homelessTasks(text: string, blocks: readonly Block[], sections: readonly SectionNodes[]): string[] {
   if (sections.some((section) => isTodoHeading(section.heading))) return [];
-  const items = blocks.nodes.filter(isList).flatMap((list) => list.children);
-  const count = items.filter((item) => taskItemOf(item, text, blocks) !== undefined).length;
+  const items = blocks.filter(isList).flatMap((list) => list.children);
+  const count = items.filter((item) => taskItemOf(item, text) !== undefined).length;
   if (count === 0) return [];
   return [
     `There is no "## TODO" section, so ${count} checkbox ${count === 1 ? "item is" : "items are"} not read as TODOs.`,
   ];
 }
 
-function isList(node: RootContent): node is List {
+function isList(node: Block): boolean {
   return node.type === "list";
 }
 

@@ -1,12 +1,12 @@
 import { PrloomError } from "../kernel/errors.ts";
 import { linesOf } from "./blocks.ts";
-import { LOG_HEADINGS } from "./edit.ts";
-import { headingKey, isTodoHeading, parsePlan, type Section } from "./markdown.ts";
+import { LOG_HEADINGS, requireReadable } from "./edit.ts";
+import { headingKey, isTodoHeading, type Section } from "./markdown.ts";
 import { applyEdits, carryOver, type Edit, type Side } from "./merge-todos.ts";
 
-/** Reads a text as one side of a merge. */
+/** Reads a text as one side of a merge; throws `plan-invalid` when it is larger than a plan may be. */
 export function sideOf(text: string): Side {
-  return { text, doc: parsePlan(text) };
+  return { text, doc: requireReadable(text) };
 }
 
 /** A section, or what stands outside of all sections: before the first one, and below a top heading. */

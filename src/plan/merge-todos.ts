@@ -1,6 +1,7 @@
-import { beforeIndent, dedentLine, indentOf, lineEnd, linesOf, nextLine } from "./blocks.ts";
-import { type Gaps, insertLines } from "./inert.ts";
+import { beforeIndent, dedentLine, indentOf, lineEnd, linesOf, newlineOf, nextLine } from "./blocks.ts";
+import { type Gaps, glueAt, startsBlank } from "./inert.ts";
 import type { PlanDoc, Todo } from "./markdown.ts";
+import { hasProvenance, provenanceLines } from "./provenance.ts";
 import { contentColumn, MARKS, type TodoState } from "./todo.ts";
 
 /** One change of a text: `text` in the place of what was there, or whole `lines` put in at `at`. */
@@ -38,7 +39,7 @@ export function carryOver(current: Side, incoming: Side, base?: Side): CarriedOv
   const kept = current.doc.todos.filter(
     (todo) =>
       !theirs.has(todo.id) &&
-      (todo.state === "done" || hasProvenance(todo.text) || (before !== undefined && !before.has(todo.id))),
+      (todo.state === "done" || hasProvenance(todo) || (before !== undefined && !before.has(todo.id))),
   );
   const dropped = before ? droppedByUs({ ours, theirs, before }) : new Set<Todo>();
   const edits: Edit[] = [];
@@ -99,7 +100,9 @@ interface OneTodo {
 
 function mergeTodo({ current, incoming, todo, old, was }: OneTodo): { edits: Edit[]; expected: ExpectedTodo } {
   const state = old ? mergedState(todo, old, was) : todo.state;
-  const text = old && hasProvenance(old.text) ? old.text : todo.text;
+  // Earlier versions wrote where a TODO came from at the end of its line.
+  const text = old && hasProvenance({ text: old.text, context: "" }) ? old.text : todo.text;
+  const origins = old && !hasProvenance(todo) ? provenanceLines(old) : [];
   const from = todo.markerOffset;
   if (old && was && was.context === todo.context && old.context !== todo.context) {
     const [first = "", ...rest] = todoSource(current.text, old, incoming.text[todo.start]);
@@ -107,15 +110,23 @@ function mergeTodo({ current, incoming, todo, old, was }: OneTodo): { edits: Edi
     const edit = { at: beforeIndent(incoming.text, todo.start), to: todo.end, text: lines.join("\n") };
     return { edits: [edit], expected: { text: old.text, state, context: old.context } };
   }
-  const said = old ? commentBlocks(old.context).filter(({ marker }) => !todo.context.includes(marker)) : [];
+  const known = new Set(todo.context.match(/<!-- \S+ -->/g));
+  const said = old ? commentBlocks(old.context).filter(({ marker }) => !known.has(marker)) : [];
   const edits: Edit[] = [];
   if (state !== todo.state) edits.push({ at: from, to: from + 1, text: MARKS[state] });
   if (text !== todo.text) {
     const end = Math.min(lineEnd(incoming.text, from), todo.end);
     edits.push({ at: from + 2, to: end, text: ` ${text}` });
   }
+  if (origins.length > 0) {
+    const indent = " ".repeat(contentColumn(incoming.text, from - 1));
+    // Not right below the item's line: what follows it there may belong to the item only as long as nothing comes between.
+    const at = nextLine(incoming.text, todo.end);
+    const lines = origins.map((line) => indent + line);
+    edits.push({ at, to: at, lines, gaps: { before: false, after: false } });
+  }
   if (said.length > 0) edits.push(contextEdit(incoming.text, todo, said));
-  const context = [todo.context, ...said.map(({ lines }) => lines.join("\n"))].join("\n");
+  const context = [todo.context, ...origins, ...said.map(({ lines }) => lines.join("\n"))].join("\n");
   return { edits, expected: { text, state, context } };
 }
 
@@ -138,17 +149,23 @@ export function todoSource(text: string, todo: Todo, neighbour: string | undefin
 /** All changes at once. What is put in at the same place keeps the order of the list. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   const backwards = [...edits.entries()].sort(([i, a], [j, b]) => b.at - a.at || j - i);
-  let result = text;
+  // From the end, piece by piece: putting the text together anew for each would cost edits times length.
+  const pieces: string[] = [];
+  let from = text.length;
   for (const [, edit] of backwards) {
-    if ("lines" in edit) result = insertLines(result, edit.at, edit.lines, edit.gaps);
-    else result = result.slice(0, edit.at) + edit.text + result.slice(edit.to);
+    pieces.push(text.slice(edit.to, from));
+    pieces.push("lines" in edit ? inserted(text, edit, pieces) : edit.text);
+    from = edit.at;
   }
-  return result;
+  pieces.push(text.slice(0, from));
+  return pieces.reverse().join("");
 }
 
-/** Triage says where a TODO came from; only such a one may be absent outside. */
-function hasProvenance(text: string): boolean {
-  return /<!-- from \S+ by \S+ -->\s*$/.test(text);
+function inserted(text: string, edit: Extract<Edit, { lines: unknown }>, behind: readonly string[]): string {
+  const newline = newlineOf(text);
+  const next = behind.findLast((piece) => /[^ \t]/.test(piece));
+  const gap = edit.gaps.after && next !== undefined && !startsBlank(next) ? newline : "";
+  return glueAt(text, edit.at, edit.gaps) + edit.lines.map((line) => line + newline).join("") + gap;
 }
 
 interface CommentBlock {

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { blocksOf, endOf, lineEnd, linesOf, newlineOf, nextLine, startOf } from "./blocks.ts";
+import { blocksOf, linesOf, newlineOf, nextLine } from "./blocks.ts";
 import { contentEnd, insertLines } from "./inert.ts";
-import { findSection, headingKey, type PlanDoc, parsePlan, type Section } from "./markdown.ts";
+import { headingKey, type PlanDoc, parsePlan, type Section } from "./markdown.ts";
 import { hasTodoSection, isLog, isTodo, sideOf, sourceOf, unmergeable, withOurSections } from "./merge-sections.ts";
 import { applyEdits, carryOver, type Edit, type ExpectedTodo, type Side, todoSource } from "./merge-todos.ts";
+import { visibleText } from "./visible.ts";
 
 /** Ways to write the same result; the first one that reads back as it was meant is taken. */
 interface Way {
@@ -57,21 +58,17 @@ function mergeThree(current: string, incoming: string, before: string): string {
   return result;
 }
 
-/** The text with another title: `## Title` is reworded, or made when the text has no title at all. */
+/** The text with another title, where the one that it has is written: in `## Title`, or as its first top heading. */
 export function retitled(text: string, title: string): string {
-  const line = title.replace(/\s+/g, " ").trim();
+  const line = visibleText(title.replace(/\s+/g, " ").trim());
   const before = parsePlan(text);
-  const section = findSection(before, "Title");
-  if (line === "" || before.title === line || before.title === undefined || !section) return text;
-  for (let at = section.bodyStart; at < section.end; at = nextLine(text, at)) {
-    const written = text.slice(at, lineEnd(text, at));
-    if (written.trim().replace(/^\\/, "") !== before.title) continue;
-    for (const wanted of [line, `\\${line}`]) {
-      const result = text.slice(0, at) + wanted + text.slice(at + written.length);
-      const after = parsePlan(result);
-      const isSame = after.sections.length === before.sections.length && after.todos.length === before.todos.length;
-      if (after.title === line && isSame) return result;
-    }
+  const at = before.titleAt;
+  if (line === "" || before.title === line || !at) return text;
+  for (const wanted of [line, `\\${line}`]) {
+    const result = text.slice(0, at.start) + wanted + text.slice(at.end);
+    const after = parsePlan(result);
+    const isSame = after.sections.length === before.sections.length && after.todos.length === before.todos.length;
+    if (after.title === line && isSame) return result;
   }
   return text;
 }
@@ -116,12 +113,12 @@ function mergeBy(merge: Merge, way: Way): string {
     else appended.push(source);
     if (counterpart && !isReplaced) edits.push({ at: counterpart.start, to: counterpart.end, text: "" });
   }
-  let text = applyEdits(incoming.text, edits);
-  for (const source of appended) {
-    text = withEnd(text);
-    text = insertLines(text, text.length, linesOf(source), { before: true, after: false });
-  }
-  return text;
+  const text = applyEdits(incoming.text, edits);
+  if (appended.length === 0) return text;
+  // Sections are closed where the next one begins, so only the text before the first of them may need an end.
+  const lines = appended.flatMap((source, at) => (at === 0 ? linesOf(source) : ["", ...linesOf(source)]));
+  const closed = withEnd(text);
+  return insertLines(closed, closed.length, lines, { before: true, after: false });
 }
 
 interface Staying {
@@ -170,9 +167,8 @@ function replaceSection(side: Side, section: Section, source: string): Edit {
 
 /** The text, with what it left open (a code fence, a comment) closed, so that a heading below it is one. */
 function withEnd(text: string): string {
-  const blocks = blocksOf(text);
-  const last = blocks.nodes.at(-1);
-  const source = last ? text.slice(startOf(last, blocks), endOf(last, blocks)) : "";
+  const last = blocksOf(text).at(-1);
+  const source = last ? text.slice(last.start, last.end) : "";
   const fence = /^(?:`{3,}|~{3,})/.exec(source)?.[0];
   for (const end of [undefined, fence, "-->", "</pre>"]) {
     const lines = end === undefined ? [] : [end];
@@ -184,9 +180,8 @@ function withEnd(text: string): string {
 
 function isClosed(text: string): boolean {
   const probe = `${text}\n\n# end`;
-  const blocks = blocksOf(probe);
-  const last = blocks.nodes.at(-1);
-  return last?.type === "heading" && startOf(last, blocks) === probe.length - "# end".length;
+  const last = blocksOf(probe).at(-1);
+  return last?.type === "heading" && last.start === probe.length - "# end".length;
 }
 
 /** Whether the result reads back as the merge of the two: TODOs, sections and logs. */

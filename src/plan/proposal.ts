@@ -41,7 +41,8 @@ function todoChanges(before: PlanDoc, after: PlanDoc): string[] {
     return old && old.state !== todo.state ? [`${name(todo)}: ${old.state} → ${todo.state}.`] : [];
   });
   const inPlace = before.todos.length === after.todos.length;
-  const reworded = inPlace ? gone.filter((old) => fresh.some(({ index }) => index === old.index)) : [];
+  const places = new Set(fresh.map(({ index }) => index));
+  const reworded = inPlace ? gone.filter(({ index }) => places.has(index)) : [];
   const positions = new Set(reworded.map(({ index }) => index));
   const sentences = [
     ...changed,

@@ -1,10 +1,12 @@
 import * as z from "zod";
+import type { PlanSource } from "./plan-types.ts";
+
+export type { Blocked, ChangeRequest, PlanSource, PlanStatus } from "./plan-types.ts";
 
 /** The stored statuses; `triaging` is derived from pending events and shown, never stored. */
 export const STORED_STATUSES = ["draft", "queued", "active", "review", "done"] as const;
 export const PLAN_STATUSES = ["draft", "queued", "active", "triaging", "review", "done"] as const;
 export type StoredStatus = (typeof STORED_STATUSES)[number];
-export type PlanStatus = (typeof PLAN_STATUSES)[number];
 
 /** The identity of a plan in the outside system that it came from; unique over all plans. */
 export const planSourceSchema = z.strictObject({
@@ -12,7 +14,6 @@ export const planSourceSchema = z.strictObject({
   kind: z.string().min(1).max(200),
   id: z.string().min(1).max(1000),
 });
-export type PlanSource = z.infer<typeof planSourceSchema>;
 
 export function sourceKey(source: PlanSource): string {
   return JSON.stringify([source.system, source.kind, source.id]);
@@ -44,6 +45,8 @@ const currentSchema = z.strictObject({
   tree: z.string().optional(),
   /** What the last attempt lacked; goes into the next prompt. */
   missing: z.string().optional(),
+  /** What the reviewer asked for, quoted, when it was the last to send it back; then nothing else is missing. */
+  findings: z.string().optional(),
   /** Plugins have seen this run's result in afterTodo; what they changed is verified without asking them again. */
   seen: z.literal(true).optional(),
   /** How often the reviewer sent it back, and whether it has accepted the tree that is to be committed. */
@@ -58,7 +61,7 @@ const sideRunSchema = z.strictObject({
   run: z.int().min(1),
   attempt: z.int().min(1),
   baseSha: z.string(),
-  /** Triage: the events it was given. */
+  /** Triage and designer: the events it was given. */
   events: z.array(z.string()).optional(),
   missing: z.string().optional(),
 });
@@ -81,14 +84,36 @@ const spentSchema = z.strictObject({
 });
 export type Spent = z.infer<typeof spentSchema>;
 
+/** A round of calls of plugins, by the name of its own. */
+const hookSchema = z.strictObject({
+  point: z.string(),
+  id: z.string(),
+  todo: z.string().optional(),
+  /** Place of that TODO in the plan, from 0: a plugin may reword it. */
+  index: z.int().min(0).optional(),
+  /** Plugins that are through, from an earlier round that another one ended. */
+  done: z.array(z.string()).optional(),
+});
+
 const blockedSchema = z.strictObject({
   reason: z.string(),
   at: z.string(),
   hint: z.string().optional(),
-  /** `inbox`: what is wrong lies in the inbox and is cleared when it is mended there. */
-  cause: z.enum(["inbox", "person", "step"]).optional(),
+  /**
+   * `inbox`: what is wrong lies in the inbox and is cleared when it is mended there. `recovery`: what an interrupted run left
+   * could not be dealt with; each start tries again.
+   */
+  cause: z.enum(["inbox", "person", "step", "recovery"]).optional(),
 });
-export type Blocked = z.infer<typeof blockedSchema>;
+
+const ignoredSchema = z.strictObject({
+  id: z.string(),
+  author: z.string(),
+  at: z.string(),
+  kind: z.enum(["stranger", "reader", "self"]),
+  reason: z.string(),
+});
+export type IgnoredComment = z.infer<typeof ignoredSchema>;
 
 const changeRequestSchema = z.strictObject({
   forge: z.string(),
@@ -97,14 +122,16 @@ const changeRequestSchema = z.strictObject({
   ready: z.boolean(),
   url: z.string().optional(),
 });
-export type ChangeRequest = z.infer<typeof changeRequestSchema>;
 
-/** 2 has what agents spent, their conversations and reviews; a record of 1 is one of 2 that has none of it. */
-export const RECORD_SCHEMA_VERSION = 2;
+/**
+ * 2 has what agents spent, their conversations and reviews; 3 has `designed`, `prepared` and `ignored`. An older record is one of 3 that has none
+ * of it: whether an open plan was designed is read from its TODOs once, by `isDesignDue`.
+ */
+export const RECORD_SCHEMA_VERSION = 3;
 
 /** What is true about a plan. The dispatcher alone writes it. */
 export const planRecordSchema = z.strictObject({
-  schemaVersion: z.literal([1, RECORD_SCHEMA_VERSION]),
+  schemaVersion: z.literal([1, 2, RECORD_SCHEMA_VERSION]),
   uid: z.string(),
   id: z.string(),
   status: z.enum(STORED_STATUSES),
@@ -120,22 +147,16 @@ export const planRecordSchema = z.strictObject({
   /** Name of its folder under `.git/worktrees`, which git may choose otherwise than the path. */
   worktreeName: z.string().optional(),
   worktreeReady: z.boolean(),
+  /** Files that `initCommands` and `afterActivate` left in the worktree; they count like `copyFiles`. */
+  prepared: z.array(z.string()).optional(),
   /** Its files are still in the inbox: true until activation has deleted them, as its last act. */
   inInbox: z.boolean(),
+  /** What the plan itself asks for has become TODOs: it came with some, or the designer made them. */
+  designed: z.literal(true).optional(),
   current: currentSchema.optional(),
   side: sideRunSchema.optional(),
-  /** Plugins are to be called before anything else happens to the plan. `id` names this round of calls. */
-  hook: z
-    .strictObject({
-      point: z.string(),
-      id: z.string(),
-      todo: z.string().optional(),
-      /** Place of that TODO in the plan, from 0: a plugin may reword it. */
-      index: z.int().min(0).optional(),
-      /** Plugins that are through, from an earlier round that another one ended. */
-      done: z.array(z.string()).optional(),
-    })
-    .optional(),
+  /** Plugins are to be called before anything else happens to the plan; `next` is what waited when its worktree vanished. */
+  hook: hookSchema.extend({ next: hookSchema.optional() }).optional(),
   /** Number of the newest run. */
   runs: z.int().min(0),
   sessions: z.partialRecord(z.enum(RECORD_STAGES), sessionSchema).optional(),
@@ -150,6 +171,10 @@ export const planRecordSchema = z.strictObject({
   /** The reviewer has looked at the whole branch at this commit (`review: end`), and how often it asked for more. */
   reviewedEnd: z.strictObject({ head: z.string(), rounds: z.int().min(0) }).optional(),
   changeRequest: changeRequestSchema.optional(),
+  /** What was said to it by authors who have no say: how often, and the newest, newest first. */
+  ignored: z.strictObject({ count: z.int().min(0), newest: z.array(ignoredSchema) }).optional(),
+  /** The newest merge of ours: the commit `sha`, whether base has it yet or not, brings the branch as it was at `tip`. */
+  merge: z.strictObject({ tip: z.string(), sha: z.string() }).optional(),
   outcome: z.enum(["merged", "closed"]).optional(),
   deleted: z.strictObject({ at: z.string(), reason: z.enum(["deleted", "file_removed", "cleaned"]) }).optional(),
   /**

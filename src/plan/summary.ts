@@ -1,32 +1,16 @@
-import type { Blocked, ChangeRequest, PlanRecord, PlanSource, PlanStatus } from "./record.ts";
+import { isoTime } from "../kernel/clock.ts";
+import type { Phase, PlanStatus, PlanSummary } from "./plan-types.ts";
+import type { PlanRecord } from "./record.ts";
 
-export type Phase = "investigating" | "planning" | "planning_complete" | "implementing";
-
-/** A plan in a list: what the CLI, the dashboard and plugins are shown. */
-export interface PlanSummary {
-  readonly planId: string;
-  readonly title: string;
-  readonly status: PlanStatus;
-  readonly hidden: boolean;
-  readonly location: "inbox" | "worktree";
-  readonly source?: PlanSource;
-  readonly progress: { readonly total: number; readonly completed: number };
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly blocked?: Blocked;
-  readonly paused: boolean;
-  readonly branch?: string;
-  readonly changeRequest?: ChangeRequest;
-  readonly phase?: Phase;
-  /** What the plan waits for, as a sentence. */
-  readonly waiting?: string;
-}
+export type { Phase, PlanSummary } from "./plan-types.ts";
 
 /** What a list shows of a plan's text. */
 export interface TextFacts {
   readonly title: string;
   readonly total: number;
   readonly completed: number;
+  /** When the text was last written, ms since the epoch. */
+  readonly writtenAt: number;
 }
 
 /** What the record and the text do not tell. */
@@ -50,7 +34,7 @@ export function summarise(record: PlanRecord, facts: TextFacts | undefined, extr
     ...(record.source && { source: record.source }),
     progress: { total: facts?.total ?? 0, completed: facts?.completed ?? 0 },
     createdAt: record.createdAt,
-    updatedAt: record.updatedAt,
+    updatedAt: facts ? laterOf(record.updatedAt, facts.writtenAt) : record.updatedAt,
     ...(record.blocked && { blocked: record.blocked }),
     paused: record.paused,
     ...(record.branch !== undefined && { branch: record.branch }),
@@ -60,8 +44,18 @@ export function summarise(record: PlanRecord, facts: TextFacts | undefined, extr
   };
 }
 
+/** A plan has changed when its text has, whoever wrote it. */
+function laterOf(updatedAt: string, writtenAt: number): string {
+  return writtenAt > Date.parse(updatedAt) ? isoTime(writtenAt) : updatedAt;
+}
+
 function statusOf(record: PlanRecord, triaging: boolean): PlanStatus {
-  return triaging && (record.status === "active" || record.status === "review") ? "triaging" : record.status;
+  return triaging && readsComments(record) ? "triaging" : record.status;
+}
+
+/** What is said to a plan before its design goes to the designer, and only then to triage. */
+export function readsComments({ status, designed }: PlanRecord): boolean {
+  return status === "review" || (status === "active" && designed === true);
 }
 
 function phaseOf(record: PlanRecord, facts: TextFacts | undefined): Phase | undefined {

@@ -1,6 +1,5 @@
-import type { ListItem } from "mdast";
 import { shortHash } from "../kernel/ids.ts";
-import { type Blocks, dedentLine, endOf, indentOf, lineEnd, linesOf, startOf } from "./blocks.ts";
+import { type Block, dedentLine, indentOf, lineEnd, linesOf } from "./blocks.ts";
 
 export type TodoState = "open" | "done" | "blocked";
 
@@ -47,22 +46,22 @@ const STATES: Readonly<Record<string, TodoState>> = {
 export const MARKS: Readonly<Record<TodoState, string>> = { open: " ", done: "x", blocked: "b" };
 
 /** The task item that a list item is, or undefined when its first paragraph has no marker. */
-export function taskItemOf(item: ListItem, text: string, blocks: Blocks): TaskItem | undefined {
+export function taskItemOf(item: Block, text: string): TaskItem | undefined {
   const first = item.children[0];
   if (first?.type !== "paragraph") return undefined;
-  const at = startOf(first, blocks);
+  const at = first.start;
   MARKER.lastIndex = at;
   const mark = MARKER.exec(text)?.[1];
   if (mark === undefined) return undefined;
-  const end = endOf(item, blocks);
+  const { start, end } = item;
   const firstEnd = Math.min(lineEnd(text, at), end);
-  const { settings, problems } = settingsOf(item, text, blocks);
+  const { settings, problems } = settingsOf(item, text);
   return {
     state: STATES[mark] ?? "open",
     text: text.slice(at + 3, firstEnd).trim(),
     context: contextOf(text.slice(firstEnd, end), contentColumn(text, at)),
     markerOffset: at + 1,
-    start: startOf(item, blocks),
+    start,
     end,
     settings,
     problems,
@@ -90,10 +89,11 @@ function contextOf(source: string, column: number): string {
 }
 
 /** One setting per line: of the item's own paragraphs, or of the items of a list right below it; never of code. */
-function settingsOf(item: ListItem, text: string, blocks: Blocks): { settings: TodoSettings; problems: string[] } {
+function settingsOf(item: Block, text: string): { settings: TodoSettings; problems: string[] } {
   const lines: string[] = [];
-  const take = (node: ListItem["children"][number]) =>
-    lines.push(...linesOf(text.slice(startOf(node, blocks), endOf(node, blocks))));
+  const take = ({ start, end }: Block): void => {
+    for (const line of linesOf(text.slice(start, end))) lines.push(line);
+  };
   for (const child of item.children) {
     if (child.type === "paragraph") take(child);
     if (child.type !== "list") continue;
@@ -105,6 +105,8 @@ function settingsOf(item: ListItem, text: string, blocks: Blocks): { settings: T
   return readSettings(lines);
 }
 
+/** A longer one is cut: what is wrong with it is told word by word. */
+const LONGEST_SETTING = 2000;
 const SETTING = /^[ \t]*(after|expects|tools|paths|by)[ \t]*:(.*)$/i;
 
 /** True for a line that would be read as a setting. */
@@ -127,7 +129,8 @@ function readSettings(lines: readonly string[]): { settings: TodoSettings; probl
   return { settings, problems };
 }
 
-function readSetting(key: string, value: string): TodoSettings | string {
+function readSetting(key: string, written: string): TodoSettings | string {
+  const value = written.slice(0, LONGEST_SETTING);
   const words = value.split(/[\s,]+/).filter((word) => word !== "");
   switch (key) {
     case "after":

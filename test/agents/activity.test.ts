@@ -163,6 +163,13 @@ test("without a dispatcher a run that has no exit was interrupted, and is neithe
   assert.equal(judgeActivity(evidenceOf({}, { dispatcher: false }), NOW).state, "working", "it lives all the same");
 });
 
+test("without a dispatcher a run that has ended and was not judged was interrupted, and nobody checks it", () => {
+  const { state, evidence } = judgeActivity(evidenceOf({ exit: exit() }, { dispatcher: false }), NOW);
+  assert.deepEqual([state, /interrupted before .* checked; `prloom start` goes on$/.test(evidence)], ["none", true]);
+  const judged = judgeActivity(evidenceOf({ exit: exit({ code: 1 }), accepted: false }, { dispatcher: false }), NOW);
+  assert.equal(judged.state, "crashed", "what was judged stays judged");
+});
+
 test("a short limit of silence makes runs silent sooner", () => {
   const judged = judgeActivity(evidenceOf(silentFor(1), { silenceMs: 100_000 }), NOW);
   assert.equal(judged.state, "silent");

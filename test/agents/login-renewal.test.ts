@@ -152,3 +152,9 @@ test("the file is written as it was", () => {
   const renewed = geminiProgram.renewedLogin?.(pretty, JSON.stringify({ ...GEMINI, access_token: NEW }));
   assert.equal(renewed, pretty.replace(OLD, NEW));
 });
+
+test("a login that is nested deeper than a stack reaches renews nothing, and breaks nothing", () => {
+  const deep = `${"[".repeat(60_000)}${"]".repeat(60_000)}`;
+  const after = JSON.stringify(CLAUDE).replace(JSON.stringify(OLD), deep);
+  assert.equal(renew(claudeProgram, CLAUDE, after), undefined);
+});

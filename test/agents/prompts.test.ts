@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -86,13 +86,9 @@ test("a plan cannot close the marks it is quoted between", () => {
 });
 
 test("a repository's own prompt wins; an empty one is an error; a stage without one says so", () => {
-  assert.equal(loadPrompt("worker", join(dir, "none")), loadPrompt("worker", undefined));
-  mkdirSync(join(dir, "prompts"));
-  writeFileSync(join(dir, "prompts", "worker.md"), "Just do {{todo}}");
-  assert.equal(loadPrompt("worker", join(dir, "prompts")), "Just do {{todo}}");
-  writeFileSync(join(dir, "prompts", "designer.md"), " \n");
-  assert.throws(() => loadPrompt("designer", join(dir, "prompts")), { code: "config-invalid" });
-  assert.throws(() => loadPrompt("coach" as never, join(dir, "prompts")), { code: "config-missing" });
+  assert.equal(loadPrompt("worker", "Just do {{todo}}"), "Just do {{todo}}");
+  assert.throws(() => loadPrompt("designer", " \n"), { code: "config-invalid" });
+  assert.throws(() => loadPrompt("coach" as never, undefined), { code: "config-missing" });
 });
 
 test("what people sent reaches the agent, whoever wrote the prompt", () => {

@@ -110,7 +110,7 @@ test("whatever a reviewer writes, it becomes exactly one open TODO and waives no
       fc.pre(parsed.ok);
       const review = parsed.result;
       const text = `Address the review: ${headline(review)}`;
-      const todo = { text, context: quoteFindings(review), eventId: "review/3", author: "reviewer" };
+      const todo = { text, context: quoteFindings(review), from: [{ eventId: "review/3", author: "reviewer" }] };
       const after = parsePlan(appendTodos(plan, [todo]));
       assert.equal(after.todos.length, 2);
       assert.deepEqual(after.todos[0]?.state, "done");

@@ -3,20 +3,23 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { parseTriageResult } from "../../src/agents/triage-result.ts";
 
-function parse(value: unknown) {
-  return parseTriageResult(JSON.stringify(value));
+function parse(value: unknown, given = ["e-1"]) {
+  return parseTriageResult(JSON.stringify(value), given);
 }
 
 test("a whole result, and one with what may be left out", () => {
   const whole = {
     reply_markdown: "Yes.",
-    todos: [{ text: "Do it", context: "there" }, { text: "And this" }],
+    todos: [
+      { text: "Do it", context: "there", events: ["e-2", "e-1"] },
+      { text: "And this", events: ["e-1"] },
+    ],
     rebase_requested: true,
   };
-  assert.deepEqual(parse(whole), { ok: true, result: whole });
+  assert.deepEqual(parse(whole, ["e-1", "e-2"]), { ok: true, result: whole });
   const least = { reply_markdown: "", todos: [], rebase_requested: false };
   assert.deepEqual(parse({ reply_markdown: "" }), { ok: true, result: least });
-  assert.deepEqual(parseTriageResult('\uFEFF{"reply_markdown":"","more":1}'), { ok: true, result: least });
+  assert.deepEqual(parseTriageResult('\uFEFF{"reply_markdown":"","more":1}', []), { ok: true, result: least });
 });
 
 test("what is wrong is named", () => {
@@ -38,10 +41,28 @@ test("what is wrong is named", () => {
     assert(!parsed.ok, JSON.stringify(value).slice(0, 80));
     assert.match(parsed.problem, problem);
   }
-  assert.match((parseTriageResult("I think") as { problem: string }).problem, /not JSON/);
+  assert.match((parseTriageResult("I think", []) as { problem: string }).problem, /not JSON/);
+});
+
+test("each TODO names the events that ask for it, and only those that there are", () => {
+  const one = { reply_markdown: "", todos: [{ text: "x" }] };
+  const parsed = parse(one);
+  assert(parsed.ok);
+  assert.deepEqual(parsed.result.todos, [{ text: "x", events: ["e-1"] }]);
+  const cases: [events: unknown, problem: RegExp][] = [
+    [undefined, /todos\.0\.events: must name the events that ask for it/],
+    [[], /todos\.0\.events: must name the events that ask for it/],
+    [["e-1", "e-3"], /todos\.0\.events: none of the events has the id "e-3"/],
+    ["e-1", /todos\.0\.events/],
+  ];
+  for (const [events, problem] of cases) {
+    const refused = parse({ reply_markdown: "", todos: [{ text: "x", events }] }, ["e-1", "e-2"]);
+    assert(!refused.ok, String(events));
+    assert.match(refused.problem, problem);
+  }
 });
 
 test("no text and no JSON makes it throw", () => {
-  fc.assert(fc.property(fc.string(), (text) => typeof parseTriageResult(text).ok === "boolean"));
+  fc.assert(fc.property(fc.string(), (text) => typeof parseTriageResult(text, ["e-1"]).ok === "boolean"));
   fc.assert(fc.property(fc.jsonValue(), (value) => typeof parse(value).ok === "boolean"));
 });

@@ -10,6 +10,8 @@ const POINTS = [
   "poll:returned",
   "poll:events-appended",
   "poll:settled",
+  "poll:revived-appended",
+  "poll:revived-settled",
   "deliver:routed",
   "deliver:sending",
   "deliver:returned",
@@ -44,7 +46,9 @@ describe("a kill between any two effects of a poll and its deliveries", () => {
           assert.deepEqual(outside.toSorted(), expected.toSorted());
           const plain = outside.filter((line) => line.startsWith("desk"));
           assert.deepEqual(plain, ["desk plain-1", "desk plain-2", "desk plain-3"], "in order for an address");
-          assert.deepEqual(ids(dir, "events"), ["e1", "e2", "e3"]);
+          const expectedEvents = ["bad-1", "bad-2", "bad-3", "e1", "e2", "e3"];
+          assert.deepEqual(ids(dir, "events").toSorted(), expectedEvents, "what was refused came in when it was right");
+          assert.deepEqual(new Set(ids(dir, "dead")).size, 3);
           const actions = ids(dir, "actions");
           assert.equal(actions.length, 9);
           assert.equal(new Set(actions).size, 9);

@@ -39,11 +39,12 @@ const tracker = loadedBridge(
         relatedEventId: event.id,
       });
       return {
-        events: [event],
+        events: [event, { ...event, id: `bad-${n}`, severity: "loud" as "info" }],
         state: n,
         actions: [ask(`plain-${n}`, "a"), ask(`moved-${n}`, "b"), ask(`no-${n}`, "a")],
       };
     },
+    repair: (_ctx, item) => ({ ...(item as object), severity: "info" }),
   },
   { name: "tracker" },
 );
@@ -72,6 +73,7 @@ await bench.deliver([desk("desk"), desk("attic")], { route });
 for (let n = 0; n < 8; n += 1) {
   const { failed } = await pollBridge(bench.host, { bus: bench.bus, planId: "login" }, tracker);
   if (failed !== undefined) throw new Error(failed);
+  if (n === 4) for (const { record } of bench.bus.deadLetters()) bench.bus.revive(record);
   await bench.later(5000);
 }
 bench.outbox?.stop();

@@ -185,7 +185,7 @@ describe("routing", () => {
       await bench.deliver([loaded], careful);
       bench.outbox?.stop();
       // A plugin that was put before it in the config gives up.
-      const marks = { about: "action", dead: true };
+      const marks = { about: "action", dead: true } as const;
       bench.bus.settle({ record: "a1", handler: "beforeRoute:first", outcome: "threw", reason: "no", marks });
       await bench.deliver([loaded], { route: async () => ({ kind: "dead", by: "first", reason: "no" }) });
       assert.equal(bench.bus.deferredSummary().count, 0);

@@ -105,7 +105,7 @@ describe("a poll", () => {
       ]);
       assert.match(outcome.refused[4] ?? "", /^events\[5\]: it must be an object; it is "text"$/);
       assert.match(outcome.refused[7] ?? "", /^actions\[1\]: payload is/);
-      assert.match(outcome.refused[8] ?? "", /there is no field id; there is no field author/);
+      assert.match(outcome.refused[8] ?? "", /there is no field author/);
       assert.equal(onBus(bench), "good:tracker,fine:tracker");
       assert.match(
         bench.reports.join("\n"),

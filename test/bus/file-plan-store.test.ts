@@ -78,7 +78,7 @@ it("does not list a record that it cannot use, tells why, and leaves the file al
       torn: good.slice(0, 50),
       empty: "",
       foreign: '{"schemaVersion":1}',
-      newer: good.replace('"schemaVersion": 1', '"schemaVersion": 3'),
+      newer: good.replace('"schemaVersion": 1', '"schemaVersion": 99'),
       copied: good,
       "copied-with-id": good.replace("plan-a", "copied-with-id"),
     };

@@ -101,7 +101,7 @@ function play(dir: string, moves: readonly Move[]): Disk {
       for (let n = 0; n < one.attempts; n += 1) if (!bus.attempt(record, handler).allowed) break;
       const actions = Array.from({ length: one.actions }, (_, n) => action(`${record}-${handler}-${n}`));
       const result = one.result ? { by: handler } : undefined;
-      const marks = { ...one.marks, about: "event" };
+      const marks = { ...one.marks, about: "event" } as const;
       const settlement: Settlement = { record, handler, outcome, actions, marks, ...(result ? { result } : {}) };
       const settled = bus.settle(settlement, { sync });
       if (settled === "settled") loose.set(`${record} ${handler}`, { result, actions: actions.map(({ id }) => id) });

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { type CrashPoint, crashPoints } from "./crash-points.ts";
 import { type Flow, openFlow } from "./flow.ts";
 import { isFlowPoint } from "./flow-points.ts";
-import { IS_FULL } from "./scenarios.ts";
+import { IS_FULL } from "./scenario.ts";
 
 const seed = Number(process.env.PRLOOM_CHAOS_SEED ?? randomInt(1_000_000));
 

@@ -109,7 +109,10 @@ function threadProblems(facts: PlanFacts, plan: ExpectedPlan): string[] {
   const sayable = new Set(plan.said.map((said) => said.body));
   const lost = plan.said.filter((said) => said.confirmed && !bodies.includes(said.body)).map((said) => said.body);
   const replies = facts.logs.thread.filter(isReply).map((record) => String((record.data as { body: unknown }).body));
-  const answered = replies.flatMap((reply) => [...reply.matchAll(/<re (.*)>/g)].map((match) => match[1] ?? ""));
+  // Triage answers what it was given, and so does the dispatcher for what went into the design.
+  const answered = replies.flatMap((reply) =>
+    [...reply.matchAll(/<re (.*)>|^> (.+)$/gm)].map((match) => match[1] ?? match[2] ?? ""),
+  );
   const events = facts.logs.events
     .filter(({ data }) => isForTriage((data as { body: string }).body))
     .map((record) => record.id ?? "");

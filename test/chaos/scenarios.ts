@@ -2,44 +2,15 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { existsSync, mkdirSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { probeSandbox } from "../../src/agents/sandbox/probe.ts";
 import { addOutside } from "../testing/outside.ts";
 import { finished, type Project } from "../testing/project.ts";
 import type { CrashPoint } from "./crash-points.ts";
 import { FLOW_POINTS } from "./flow-points.ts";
-import type { Expected, ExpectedPlan } from "./invariants.ts";
+import type { ExpectedPlan } from "./invariants.ts";
 import { outsideProblems } from "./outside-invariants.ts";
-import { addReviewer, addReviewStage, addSlowPlugin } from "./plugin-scenarios.ts";
-
-/** The full suite kills twice at each point; once keeps the ordinary one short. */
-export const IS_FULL = Number(process.env.PRLOOM_CHAOS_KILLS ?? 0) >= 50;
-
-/** Makes two plans, lets the named point kill whoever passes it, and goes on until all is done again. */
-export type Scenario = (project: Project, point: CrashPoint) => Promise<Expected>;
-
-function plan(project: Project, id: string, todos: readonly string[]): ExpectedPlan {
-  project.plan(id, todos);
-  return { id, todos: todos.length > 0 ? todos : ["designed one", "designed two"], said: [] };
-}
-
-function twoPlans(project: Project): ExpectedPlan[] {
-  return [plan(project, "first", ["make one"]), plan(project, "second", ["make one"])];
-}
-
-async function finish(project: Project): Promise<void> {
-  const result = await project.work();
-  assert.equal(result.code, 0, `the start after the kill failed: ${result.stderr}${result.stdout}`);
-}
-
-/** Killed at the first passage, in the full suite also at the second if there still is one, then left alone. */
-async function crash(project: Project, point: CrashPoint): Promise<void> {
-  const first = await project.work({ [point.variable]: point.name });
-  assert.equal(first.signal, "SIGKILL", `${point.name} was not passed: ${first.stderr}${first.stdout}`);
-  if (IS_FULL) {
-    const second = await project.work({ [point.variable]: `${point.name}:2` });
-    assert.ok(second.signal === "SIGKILL" || second.code === 0, `${second.stderr}${second.stdout}`);
-  }
-  await finish(project);
-}
+import { addReviewer, addReviewStage, addSlowPlugin, revived } from "./plugin-scenarios.ts";
+import { crash, finish, plan, type Scenario, twoPlans } from "./scenario.ts";
 
 const work: Scenario = async (project, point) => {
   const plans = twoPlans(project);
@@ -47,10 +18,27 @@ const work: Scenario = async (project, point) => {
   return { plans };
 };
 
-const design: Scenario = async (project, point) => {
-  const plans = [plan(project, "first", []), plan(project, "second", [])];
-  await crash(project, point);
+/** Runs that have homes of their own; where there is no sandbox there are none. */
+const sandboxed: Scenario = async (project, point) => {
+  const { agents } = project.config() as { agents: { chaos: object } };
+  project.config({ agents: { chaos: { ...agents.chaos, sandbox: "auto" } } });
+  const plans = twoPlans(project);
+  if ((await probeSandbox()).works) await crash(project, point);
+  else await finish(project);
   return { plans };
+};
+
+/** Comments that are there before the design: one plan's reach the designer, and the other has none. */
+const designWithWords: Scenario = async (project, point) => {
+  const [first, second] = [plan(project, "first", []), plan(project, "second", [])];
+  const said = [await comment(project, "first", "please make two"), await comment(project, "first", "thanks for all")];
+  await crash(project, point);
+  const stages = Array.from({ length: project.record("first").runs }, (_, run) => {
+    const { stage } = JSON.parse(project.runFile("first", run + 1, "run.json")) as { stage: string };
+    return stage;
+  });
+  assert.ok(!stages.includes("triage"), `what was said before the design was triaged: ${stages.join(", ")}`);
+  return { plans: [{ ...first, said }, second] };
 };
 
 async function comment(project: Project, id: string, body: string): Promise<{ body: string; confirmed: true }> {
@@ -244,14 +232,30 @@ const slowPlugin: Scenario = async (project, point) => {
   return talk(project, point);
 };
 
+/** The dispatcher before was ended by its watchdog, while it was at the first plan. */
+const noted: Scenario = async (project, point) => {
+  const plans = twoPlans(project);
+  const note = { schemaVersion: 1, at: new Date().toISOString(), label: "verify", plan: "first", blockedMs: 30_000 };
+  mkdirSync(project.authority, { recursive: true });
+  writeFileSync(join(project.authority, "watchdog.json"), JSON.stringify(note));
+  await crash(project, point);
+  return { plans };
+};
+
 /** Points that ordinary work on two plans does not pass, and what does. A new one that is not here must be passed by it. */
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  "poll:revived-appended": revived,
+  "poll:revived-settled": revived,
   "bus.rolled": longThread,
   "clean:removed": clean,
   "delete:inbox": removeQueued,
   "delete:marked": remove,
-  "design:written": design,
+  "design:given": designWithWords,
+  "design:settled": designWithWords,
+  "design:written": designWithWords,
   "events:taken": talk,
+  "home:kept": sandboxed,
+  "home:old": sandboxed,
   "hook-agent:kept": review,
   "hook-agent:restored": review,
   "hook:hurried": slowPlugin,
@@ -261,6 +265,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "merge:written": mergeByComment,
   "recover:ended": recovery,
   "recover:reset": recovery,
+  "recover:survivors-ended": recovery,
   "review:posted": reviewAtEnd,
   "review:todos": reviewAtEnd,
   "shim-exit": shim,
@@ -269,6 +274,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "triage:settled": talk,
   "triage:todos": talk,
   "verify:todo-blocked": agentSaysBlocked,
+  "watchdog:counted": noted,
 };
 
 export function scenarioFor(point: CrashPoint): Scenario {

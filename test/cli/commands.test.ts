@@ -204,6 +204,19 @@ describe("doctor", () => {
     }
   });
 
+  it("advises a git that takes no files for a repository, where nobody else can say otherwise", async (t) => {
+    const there = testRepository({});
+    t.after(() => there.close());
+    git(there.root, "config", "safe.bareRepository", "explicit");
+    const { code, stdout } = await there.run(["doctor"]);
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /! git settings: .*\n {2}hint: .*`git config --global safe\.bareRepository explicit`/);
+    const global = join(there.root, "..", "gitconfig");
+    writeFileSync(global, "[safe]\n\tbareRepository = explicit\n");
+    const safe = await there.run(["doctor"], { env: { GIT_CONFIG_GLOBAL: global } });
+    assert.match(safe.stdout, /✓ git settings: /);
+  });
+
   it("says what is missing and what to do about it", async (t) => {
     const bare = testRepository({ commits: false, config: false });
     t.after(() => bare.close());

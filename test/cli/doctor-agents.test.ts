@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { sandboxGaps } from "../../src/cli/doctor/agent-checks.ts";
 import { testRepository } from "./fixture.ts";
 
 const repository = testRepository();
@@ -32,6 +33,13 @@ before(() => {
 after(() => repository.close());
 
 describe("doctor and agent programs", () => {
+  it("tells what the sandbox cannot do on this machine", () => {
+    const told = (filters: boolean, counts: boolean) => sandboxGaps({ filters, counts }).map(({ name }) => name);
+    assert.deepEqual(told(true, true), []);
+    assert.deepEqual(told(false, true), ["system calls"]);
+    assert.deepEqual(told(false, false), ["system calls", "processes"]);
+  });
+
   it("says what to type when the only agent is not logged in, and ends with 1", async () => {
     config({ agents: { codex: { adapter: "codex" } }, stages: { default: "codex" } });
     const { code, stdout } = await doctor();

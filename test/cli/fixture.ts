@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** Done as soon as the process is there, before the program in it has begun. */
+  began?(child: ChildProcess): void;
   /** Done once, as soon as the program has printed the words. */
   readonly when?: { readonly says: string; act(child: ChildProcess): void };
 }
@@ -48,6 +50,7 @@ function listen(child: ChildProcess, when: NonNullable<RunOptions["when"]>): voi
 export function prloom(args: readonly string[], options: RunOptions): Promise<Ran> {
   const env = { ...cleanEnvironment(options.cwd), ...options.env };
   const child = spawn(process.execPath, [MAIN, ...args], { cwd: options.cwd, env });
+  options.began?.(child);
   if (options.when) listen(child, options.when);
   let stdout = "";
   let stderr = "";

@@ -82,7 +82,8 @@ describe("lines for people", () => {
       { bridge: "chat", planId: "p", since: at(-5), error: "no" },
     ];
     const deferred = { count: 70, oldestMs: 9000, records };
-    busState(output, { bridges: { failing }, deferred, dead: { count: 0, letters: [] } }, NOW);
+    const ignored = { count: 0, comments: [] };
+    busState(output, { bridges: { failing }, deferred, ignored, dead: { count: 0, letters: [] } }, NOW);
     assert.deepEqual(output.lines, [
       "bridge tracker: failing for 3m: GET /issues: 503",
       "bridge chat for p: failing for 5s: no",

@@ -148,6 +148,7 @@ describe("logs", () => {
     const config = JSON.parse(readFileSync(configFile, "utf8"));
     config.agents.test.adapter = "claude";
     writeFileSync(configFile, JSON.stringify(config));
+    assert.equal((await run(["reload", "--yes"])).code, 0);
     const log = openRunLog(dir);
     for (const event of STORY) log.add(event, NOW);
     log.close();
@@ -198,6 +199,7 @@ describe("logs", () => {
     writeFileSync(stateFile, JSON.stringify(state));
     const config = JSON.parse(readFileSync(configFile, "utf8"));
     writeFileSync(configFile, JSON.stringify({ ...config, limits: { budget: { usd: 5, minutes: 60 } } }));
+    assert.equal((await run(["reload"])).code, 0);
     const { stdout } = await run(["show", "told"]);
     assert.match(stdout, /^ {2}spent: 1\.2M tokens, \$1\.20 of \$5, 2 min of 60 min in 1 run\(s\)$/m);
   });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { ChildProcess } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
@@ -104,6 +105,31 @@ describe("start", { concurrency: 2 }, () => {
       ["1 text working on gated", "1 done", "2 run", "2 text working on two", "2 done"],
     );
     assert.match(followed.stdout, /^working on gated\n--- run 2 \(worker, .*\) ---\nworking on two\n$/);
+  });
+
+  it("is followed from the first run on, however late the follower gets to look", async (t) => {
+    const { root, run } = repository(t);
+    writeFileSync(join(root, "go"), "");
+    await run(["new", "Two steps", "--id", "steps", "--todo", "gated", "--todo", "two"]);
+    await run(["start", "--detach"]);
+    // Held before it has read a single file, as on a machine that has no time for it.
+    let held: ChildProcess | undefined;
+    const followed = run(["logs", "steps", "--follow", "--json"], {
+      began: (child) => {
+        held = child;
+        child.kill("SIGSTOP");
+      },
+    });
+    await run(["queue", "steps"]);
+    await run(["logs", "steps", "--follow"]);
+    assert.match((await run(["show", "steps"])).stdout, /review/);
+    held?.kill("SIGCONT");
+    const { stdout } = await followed;
+    const events = stdout.trimEnd().split("\n");
+    assert.deepEqual(
+      events.map((line) => JSON.parse(line)).map(({ run: number, type }) => `${number} ${type}`),
+      ["1 text", "1 done", "2 run", "2 text", "2 done"],
+    );
   });
 
   it("runs in the background until it is stopped, once per repository", async (t) => {

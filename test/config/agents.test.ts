@@ -30,6 +30,10 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
     ['agents.echo.adapter: must be "command" or "opencode" or "claude" or "codex" or "acp", did you mean claude?'],
   ],
   [agent({ readable: "~/x" }), ["agents.echo.readable: must be a list of texts"]],
+  ...["/x", "~/x", "a/../b", "."].map((path): [Record<string, unknown>, string[]] => [
+    agent({ keeps: [path] }),
+    ["agents.echo.keeps.0: must be a path below the home in the sandbox, like .local/share/my-agent"],
+  ]),
   [agent({ projectSettings: "no" }), ["agents.echo.projectSettings: must be true or false"]],
   [agent({ session: "day" }), ['agents.echo.session: must be "todo" or "plan"']],
   [agent({ maxRunning: 0 }), ["agents.echo.maxRunning: must be a whole number of 1 or more"]],

@@ -45,7 +45,15 @@ test("what a stage's agent is, with the plan's own model", () => {
   const outcome = configForPlan(config, { model: "small" });
   assert.ok(outcome.ok);
   const { worker, triage } = outcome.config.stages;
-  const defaults = { env: {}, passEnv: [], sandbox: "auto", readable: [], projectSettings: false, session: "todo" };
+  const defaults = {
+    env: {},
+    passEnv: [],
+    sandbox: "auto",
+    readable: [],
+    keeps: [],
+    projectSettings: false,
+    session: "todo",
+  };
   const shared = { adapter: "command", ...defaults, model: "small" };
   assert.deepEqual(worker, { name: "main", command: "main", ...shared });
   assert.deepEqual(triage, { name: "side", command: "side", args: ["-q"], ...shared });

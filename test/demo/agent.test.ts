@@ -116,14 +116,21 @@ test("triage turns wishes into TODOs and answers the rest", (context) => {
     ["please rebase", [], true],
     ["What is this?", [], false],
   ] as const) {
-    writeFileSync(events, JSON.stringify([{ id: "1", body }]));
+    writeFileSync(
+      events,
+      JSON.stringify([
+        { id: "1", body },
+        { id: "2", body: "Nice." },
+      ]),
+    );
     at.run(env);
-    const parsed = parseTriageResult(readFileSync(result, "utf8"));
+    const parsed = parseTriageResult(readFileSync(result, "utf8"), ["1", "2"]);
     assert.ok(parsed.ok);
     assert.deepEqual(
       parsed.result.todos.map(({ text }) => text),
       todos,
     );
+    assert.ok(parsed.result.todos.every((todo) => todo.events.join() === "1"));
     assert.equal(parsed.result.rebase_requested, rebase);
     assert.notEqual(parsed.result.reply_markdown, "");
   }

@@ -22,13 +22,14 @@ const agent = (name: string, maxRunning?: number): StageAgent => ({
   passEnv: [],
   sandbox: "auto",
   readable: [],
+  keeps: [],
   projectSettings: false,
   session: "todo",
   ...(maxRunning === undefined ? {} : { maxRunning }),
 });
 const away = (until: number, reason = "429"): AgentState => ({
   running: 0,
-  refusal: { kind: "rate-limit", reason, until, count: 1, since: 0 },
+  refusal: { kind: "rate-limit", reason, until, count: 1, since: 0, plans: [], othersUntil: until },
 });
 
 const CHOICES: [name: string, agents: StageAgent[], states: Record<string, AgentState>, expected: string][] = [
@@ -47,7 +48,7 @@ const CHOICES: [name: string, agents: StageAgent[], states: Record<string, Agent
 ];
 for (const [name, agents, states, expected] of CHOICES) {
   test(`the agent of a stage: ${name}`, () => {
-    const choice = chooseAgent(agents, new Map(Object.entries(states)), 10);
+    const choice = chooseAgent(agents, new Map(Object.entries(states)), { now: 10 });
     const told =
       choice.kind === "free"
         ? `free ${choice.agent.name}`
@@ -63,7 +64,7 @@ test("why none can be started names all of them", () => {
     ["a", away(30, "no room")],
     ["b", away(20, "not logged in")],
   ]);
-  const choice = chooseAgent([agent("a"), agent("b")], states, 10);
+  const choice = chooseAgent([agent("a"), agent("b")], states, { now: 10 });
   assert.ok(choice.kind === "away");
   assert.equal(choice.why, "a: no room; b: not logged in");
 });
@@ -85,6 +86,26 @@ test("each refusal in a row doubles the wait, of whatever kind, and a provider t
   assert.equal(refuse(first, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 0)?.until, 86_400_000);
 });
 
+test("a plan that says again and again that it was refused waits itself, and holds up nobody", () => {
+  let refusal: Refusal | undefined;
+  let now = 0;
+  for (let round = 0; round < 10; round += 1) {
+    refusal = refuse(refusal, { kind: "quota", message: "x", retryAfterMs: 1e12, planId: "evil" }, now);
+    assert.ok((refusal?.othersUntil ?? 0) - now <= 15_000);
+    assert.ok((refusal?.until ?? 0) - now >= 900_000);
+    now = refusal?.until ?? 0;
+  }
+  const states = new Map<string, AgentState>([["a", { running: 0, ...(refusal && { refusal }) }]]);
+  const at = (refusal?.othersUntil ?? 0) + 1;
+  now = refuse(refusal, { kind: "auth", message: "401", planId: "evil" }, at)?.othersUntil ?? 0;
+  assert.ok(now - at <= 15_000);
+  assert.equal(chooseAgent([agent("a")], states, { now: at, planId: "good" }).kind, "free");
+  const both = refuse(refusal, { kind: "quota", message: "x", planId: "good" }, at);
+  assert.equal(both?.othersUntil, both?.until, "two plans are believed");
+  const seen = refuse(undefined, { kind: "auth", message: "it could not be started" }, 0);
+  assert.equal(seen?.othersUntil, seen?.until, "and so is what prloom saw itself");
+});
+
 test("time does not mend a login, nor what is refused for more than a day", () => {
   const day = 86_400_000;
   assert.equal(needsPerson(undefined, 0), false);
@@ -99,7 +120,7 @@ test("who waits for room is told when another agent may be tried", () => {
     ["a", { running: 1 }],
     ["b", away(20)],
   ]);
-  assert.deepEqual(chooseAgent([agent("a", 1), agent("b")], states, 10), {
+  assert.deepEqual(chooseAgent([agent("a", 1), agent("b")], states, { now: 10 }), {
     kind: "busy",
     why: "waits for a (agents.a.maxRunning)",
     until: 20,

@@ -31,6 +31,7 @@ const OPEN = "## TODO\n\n- [x] one\n- [ ] two\n";
 const DONE = "## TODO\n\n- [x] one\n";
 const STUCK = "## TODO\n\n- [b] one\n  no idea\n";
 const BARE = "# Only words\n";
+const ASKED = "## TODO\n\n- [ ] one\n  <!-- from e-1 by ann -->\n";
 
 type Change = Partial<Omit<PlanView, "record" | "doc" | "bus">> & {
   record?: Partial<PlanRecord>;
@@ -141,8 +142,52 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
   ["a half made worktree is made again", { record: { worktreeReady: false } }, "restore-worktree"],
   ["a vanished worktree blocks", { worktree: "missing" }, "block", /missing/],
   ["a broken worktree blocks", { worktree: "broken" }, "block", /broken/],
+  [
+    "a text with too many TODOs blocks",
+    { text: `## TODO\n${"- [ ] a\n".repeat(1001)}` },
+    "block",
+    /1001 TODOs; a plan may have 1000/,
+  ],
+  ["a text with too many lines blocks", { text: "a\n".repeat(30_001) }, "block", /30001 lines/],
+  [
+    "a queued one is not activated",
+    { record: { status: "queued", worktreeReady: false }, text: "a\n".repeat(30_001) },
+    "block",
+    /30001 lines/,
+  ],
   ["a vanished text blocks", { text: null }, "block", /plan\.md/],
-  ["no TODOs: the designer", { text: BARE }, "begin-side"],
+  ["no TODOs: the designer", { text: BARE }, "begin-side", /designer/],
+  ["no TODOs and words: the designer hears them", { text: BARE, bus: { pending: ["e"] } }, "begin-side", /designer/],
+  ["no TODOs and words that plugins look at", { text: BARE, bus: { fresh: 1 } }, "wait", /plugins/],
+  ["no TODOs and paused", { text: BARE, bus: { pending: ["e"] }, record: { paused: true } }, "wait", /paused/],
+  [
+    "a design under way ends before anything else is said to the plan",
+    { text: BARE, bus: { pending: ["e"] }, record: { side: { ...side, stage: "designer" } }, run: "ended" },
+    "settle-side",
+  ],
+  ["TODOs of words alone are no design", { text: ASKED }, "begin-side", /designer/],
+  ["nor are they when all of them are done", { text: ASKED.replace("[ ]", "[x]") }, "begin-side", /designer/],
+  ["TODOs that came before the designer ran need none", { bus: { pending: ["e"] } }, "begin-side", /triage/],
+  ["designed: what words ask for is done", { text: ASKED, record: { designed: true } }, "begin-todo"],
+  [
+    "designed: new words are triaged",
+    { text: ASKED, record: { designed: true }, bus: { pending: ["e"] } },
+    "begin-side",
+    /triage/,
+  ],
+  [
+    "designed, and all TODOs were taken out: designed anew, with the words",
+    { text: BARE, record: { designed: true }, bus: { pending: ["e"] } },
+    "begin-side",
+    /designer/,
+  ],
+  ["in review nothing is designed", { text: BARE, record: { status: "review" } }, "wait", /in review/],
+  [
+    "in review words are triaged, whatever is known of the design",
+    { text: ASKED.replace("[ ]", "[x]"), record: { status: "review" }, bus: { pending: ["e"] } },
+    "begin-side",
+    /triage/,
+  ],
   ["a TODO is begun", {}, "begin-todo"],
   ["comments before the next TODO", { bus: { pending: ["e"] } }, "begin-side"],
   ["hidden starts nothing new", { record: { hidden: true } }, "wait", /hidden/],

@@ -25,22 +25,34 @@ const claude = { name: "claude", maxRunning: 1 } as never;
 test("an agent that runs as often as it may is waited for, until one has ended", () => {
   const desk = openDesk(paths, clock, false);
   const over = desk.started("claude");
-  assert.equal(desk.choose([claude]).kind, "busy");
+  assert.equal(desk.choose([claude], "one").kind, "busy");
   over();
   over();
-  assert.equal(desk.choose([claude]).kind, "free");
+  assert.equal(desk.choose([claude], "one").kind, "free");
 });
 
 test("a refusal survives a restart, and ends with an answer or with a person's word", () => {
   openDesk(paths, clock, false).refused("claude", { kind: "rate-limit", message: "slow down" });
   const desk = openDesk(paths, clock, false);
-  assert.equal(desk.choose([claude]).kind, "away");
+  assert.equal(desk.choose([claude], "one").kind, "away");
   assert.equal(readDesk(paths)?.agents.claude?.reason, "slow down");
   desk.answered("claude");
-  assert.equal(desk.choose([claude]).kind, "free");
+  assert.equal(desk.choose([claude], "one").kind, "free");
   desk.refused("claude", { kind: "auth", message: "401" });
   desk.forgive();
-  assert.equal(openDesk(paths, clock, false).choose([claude]).kind, "free");
+  assert.equal(openDesk(paths, clock, false).choose([claude], "one").kind, "free");
+});
+
+test("one plan's word stops the others for moments only, also over a restart, and two plans' word stops all", () => {
+  const desk = openDesk(paths, clock, false);
+  const kind = (plan: string) => openDesk(paths, clock, false).choose([claude], plan).kind;
+  desk.refused("claude", { kind: "quota", message: "usage limit", planId: "evil" });
+  assert.deepEqual([kind("evil"), kind("good")], ["away", "away"]);
+  now += 15_000;
+  assert.deepEqual([kind("evil"), kind("good")], ["away", "free"]);
+  openDesk(paths, clock, false).refused("claude", { kind: "quota", message: "usage limit", planId: "good" });
+  now += 15_000;
+  assert.deepEqual(["evil", "good", "third"].map(kind), ["away", "away", "away"]);
 });
 
 test("a run counts once, also over a restart; a torn line counts nothing", () => {
@@ -95,5 +107,5 @@ test("a desk that cannot be written stops nobody", () => {
   const desk = openDesk(paths, clock, false);
   desk.enclosed("none", "why");
   desk.refused("claude", { kind: "network", message: "gone" });
-  assert.equal(desk.choose([claude]).kind, "away");
+  assert.equal(desk.choose([claude], "one").kind, "away");
 });

@@ -12,7 +12,15 @@ const exit = {
   truncated: false,
   leftBehind: 0,
 };
-const changes = { kind: "staged" as const, files: ["a"], deleted: 0, trackedBefore: 10, onlyProtected: false };
+const changes = {
+  kind: "staged" as const,
+  files: ["a"],
+  deleted: 0,
+  trackedBefore: 10,
+  onlyProtected: false,
+  refused: [],
+};
+const refused = [{ folder: "lib", entries: ["lib/HEAD"] }];
 const good: RunEvidence = {
   exit,
   outputTail: "",
@@ -33,6 +41,8 @@ const TABLE: [name: string, change: Partial<RunEvidence>, expected: Verdict["kin
   ["too long", { claims: none, exit: { ...exit, reason: "deadline" } }, "again", /runTimeout/],
   ["too silent", { claims: none, exit: { ...exit, reason: "silence" } }, "again", /silenceTimeout/],
   ["ticked, nothing changed", { changes: { ...changes, files: [] } }, "again", /no file changed/],
+  ["files make a repository", { changes: { ...changes, refused } }, "again", /`lib\/HEAD` git would .* repository/],
+  ["files make a repository, not ticked", { changes: { ...changes, refused }, claims: none }, "again", /not ticked/],
   ["only prloom/ changed", { changes: { ...changes, files: [], onlyProtected: true } }, "again", /under prloom/],
   ["nothing expected", { changes: { ...changes, files: [] }, expects: "none" }, "accept"],
   ["the expected file", { expects: "files src/*.ts", changes: { ...changes, files: ["src/a.ts"] } }, "accept"],

@@ -18,7 +18,7 @@ import { assertChains, eventsOf, project, recordOf, TEXT, take, told } from "./t
 function activate(loom: Loom, id: string): void {
   loom.texts.write(homeOf(loom.paths, id).plan, readFileSync(inboxOf(loom.paths, id).text, "utf8"));
   const worktree = join(loom.paths.worktrees, id);
-  updateRecord(loom, id, () => ({ status: "active", branch: "b", worktree, worktreeReady: true }));
+  updateRecord(loom, id, () => ({ status: "active", branch: "b", worktree, worktreeReady: true, designed: true }));
   rmSync(inboxOf(loom.paths, id).text);
   rmSync(inboxOf(loom.paths, id).meta, { force: true });
   updateRecord(loom, id, () => ({ inInbox: false }));

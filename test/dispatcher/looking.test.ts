@@ -1,15 +1,20 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { countCalls } from "../../bench/harness/counts.ts";
 import { sampleEvent } from "../../bench/harness/journal.ts";
 import { inFolder, makeProject, planId } from "../../bench/harness/project.ts";
+import { cleanPlans } from "../../src/dispatcher/commands/finish.ts";
 import { handleGlobalEvents } from "../../src/dispatcher/event-lane.ts";
 import { planOfFile } from "../../src/dispatcher/inbox.ts";
+import { takeWholeInbox } from "../../src/dispatcher/intake.ts";
 import { lookAtPlans } from "../../src/dispatcher/looking.ts";
-import { inboxOf } from "../../src/dispatcher/paths.ts";
+import { updateRecord } from "../../src/dispatcher/loom.ts";
+import { homeOf, inboxOf } from "../../src/dispatcher/paths.ts";
 import { Scheduler } from "../../src/dispatcher/scheduler.ts";
+import { watchDirs } from "../../src/dispatcher/watching.ts";
+import { appears } from "../testing/agent-scripts.ts";
 import { withLoom } from "./owned-loom.ts";
 
 const QUIET = { onLook: () => true, onStep: () => undefined, onQuiet: () => undefined, stillOwner: () => true };
@@ -46,26 +51,57 @@ test("a file in the inbox says whose it is, if it is a plan's", () => {
   for (const name of ["Not an id.md", "add-login.txt", "inbox", ".md"]) assert.equal(planOfFile(name), undefined);
 });
 
-test("after a thousand settlements the global bus leaves a snapshot, and not after each", () =>
+test("soon after something was settled the global bus leaves a snapshot, one for many settlements", () =>
   inFolder(async (dir) => {
     const { root, paths } = makeProject(dir);
     const snapshot = join(paths.bus, "state", "dispatcher.json");
     await withLoom(root, async (loom) => {
-      const settle = async (from: number, count: number): Promise<void> => {
-        const bus = loom.globalBus();
-        bus.appendEvents(Array.from({ length: count }, (_, at) => sampleEvent(from + at)));
-        for (const { event } of bus.newEvents(count)) {
-          const marks = { moveCursor: true };
-          bus.settle({ record: event.id, handler: "test", outcome: "handled", marks }, { sync: false });
-        }
-        await handleGlobalEvents(loom);
-        loom.rest();
-      };
-      await settle(0, 999);
-      assert.equal(existsSync(snapshot), false);
-      await settle(999, 1);
-      const saved = readFileSync(snapshot, "utf8");
-      await settle(1000, 1);
-      assert.equal(readFileSync(snapshot, "utf8"), saved);
+      const bus = loom.globalBus();
+      bus.appendEvents(Array.from({ length: 100 }, (_, at) => sampleEvent(at)));
+      for (const { event } of bus.newEvents(100)) {
+        const marks = { moveCursor: true };
+        bus.settle({ record: event.id, handler: "test", outcome: "handled", marks }, { sync: false });
+      }
+      await handleGlobalEvents(loom);
+      assert.equal(existsSync(snapshot), false, "not after each");
+      mkdirSync(dirname(snapshot), { recursive: true });
+      await appears(snapshot);
+      const { processedEventIds } = JSON.parse(readFileSync(snapshot, "utf8"));
+      assert.equal(processedEventIds.length, 100);
+    });
+  }));
+
+test("the text of a plan that has just left the inbox is watched from the first look on", () =>
+  inFolder(async (dir) => {
+    const { root } = makeProject(dir);
+    await withLoom(root, async (loom) => {
+      const changed = Promise.withResolvers<string>();
+      const hooks = { changed: () => undefined, treeChanged: () => undefined, planChanged: changed.resolve };
+      const watching = watchDirs(loom, hooks);
+      try {
+        writeFileSync(join(loom.paths.inbox, "a.md"), "## TODO\n\n- [ ] one\n");
+        takeWholeInbox(loom, loom.inbox.scan());
+        const record = updateRecord(loom, "a", () => ({ status: "active", worktreeReady: true, inInbox: false }));
+        watching.follow(record);
+        loom.texts.write(homeOf(loom.paths, "a").plan, "## TODO\n\n- [ ] two\n");
+        assert.equal(await changed.promise, "a");
+      } finally {
+        watching.close();
+      }
+    });
+  }));
+
+test("a plan whose worktree `clean` removed is looked at, and told of, at once, named or not", () =>
+  inFolder(async (dir) => {
+    const { root } = makeProject(dir);
+    await withLoom(root, async (loom) => {
+      for (const id of ["a", "b"]) writeFileSync(join(loom.paths.inbox, `${id}.md`), "## TODO\n\n- [x] one\n");
+      takeWholeInbox(loom, loom.inbox.scan());
+      updateRecord(loom, "a", () => ({ status: "done", worktreeReady: true, inInbox: false }));
+      const woken: (string | undefined)[] = [];
+      const wake = (id?: string): void => void woken.push(id);
+      loom.listen({ wake, wakeBus: () => undefined, runEnded: () => undefined, settled: async () => undefined });
+      assert.deepEqual(await cleanPlans(loom, undefined), { removed: ["a"], left: {} });
+      assert.deepEqual(woken, ["a"]);
     });
   }));

@@ -3,9 +3,9 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { homeOf, inboxOf } from "../../src/dispatcher/paths.ts";
-import { upsertPlan } from "../../src/dispatcher/upsert.ts";
+import { keepProposal, upsertPlan } from "../../src/dispatcher/upsert.ts";
 import { killedAt, withLoom } from "./owned-loom.ts";
-import { activate, BODY, idOf, project, upsert } from "./upsert-fixture.ts";
+import { activate, BODY, idOf, project, SOURCE, upsert } from "./upsert-fixture.ts";
 
 const ours = (path: string): void => {
   const text = readFileSync(path, "utf8");
@@ -80,5 +80,42 @@ test("a plan from before, of which nobody knows what its source said, is merged 
     ours(plan);
     upsertPlan(loom, upsert({ planMarkdown: FROM_CARD.replace("one", "1") }));
     assert.equal(readFileSync(plan, "utf8"), MERGED.replace("one", "1"));
+  });
+});
+
+test("a new title reaches a text whose title is its first heading", async () => {
+  const { root } = project();
+  await withLoom(root, (loom) => {
+    const body = "# Add login\n\nWords.\n\n## TODO\n\n- [ ] one\n";
+    const id = idOf(upsertPlan(loom, upsert({ planMarkdown: body, title: "Add login" })));
+    const files = inboxOf(loom.paths, id);
+    const renamed = { type: "upsert_plan" as const, source: SOURCE, title: "Log in" };
+    assert.equal(upsertPlan(loom, renamed).kind, "changed");
+    assert.equal(readFileSync(files.text, "utf8"), body.replace("Add login", "Log in"));
+    assert.equal(upsertPlan(loom, renamed).kind, "unchanged");
+    activate(loom, id);
+    assert.equal(upsertPlan(loom, { ...renamed, title: "Sign in" }).kind, "changed");
+    assert.match(readFileSync(homeOf(loom.paths, id).plan, "utf8"), /^# Sign in\n/);
+  });
+});
+
+test("control characters of an upsert or a proposal are stored written out", async () => {
+  const { root } = project();
+  await withLoom(root, (loom) => {
+    const hostile = "\u001b[2Jgone\u009b1m\u202e";
+    const id = idOf(upsertPlan(loom, upsert({ title: `T ${hostile}`, planMarkdown: `${hostile}\n\n${BODY}` })));
+    const shown = "\\u{1b}[2Jgone\\u{9b}1m\\u{202e}";
+    const text = (): string => readFileSync(inboxOf(loom.paths, id).text, "utf8");
+    assert.equal(text(), `## Title\n\nT ${shown}\n\n${shown}\n\n${BODY}`);
+    const again = upsert({ title: `T ${hostile}`, planMarkdown: `${hostile}\n\n${BODY}` });
+    assert.equal(upsertPlan(loom, again).kind, "unchanged");
+    assert.equal(
+      upsertPlan(loom, { ...again, planMarkdown: `${hostile}!\n\n${BODY}`, base: again.planMarkdown }).kind,
+      "changed",
+    );
+    assert.match(text(), /\\u\{202e\}!\n/);
+    keepProposal(loom, loom.store.byId(id) ?? assert.fail(), { by: hostile, text: hostile, at: "now" });
+    assert.match(readFileSync(homeOf(loom.paths, id).proposal, "utf8"), /\n\n\\u\{1b\}\[2Jgone/);
+    assert.doesNotMatch(readFileSync(homeOf(loom.paths, id).proposal, "utf8"), /\p{Cc}(?<!\n)|\u202e/u);
   });
 });

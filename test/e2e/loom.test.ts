@@ -25,7 +25,7 @@ test("a plan becomes a branch in review with one commit per TODO, is answered, a
   assert.equal(early.code, 1);
   assert.match(early.stderr, /comment that nobody has answered yet/);
   assert.equal((await project.work()).code, 0);
-  assert.match(project.planText("first"), /- \[x\] make three <!-- from local-\w+ by .* -->/);
+  assert.match(project.planText("first"), /^- \[x\] make three\n {2}<!-- from local-\w+ by .* -->$/m);
   const shown = JSON.parse((await project.cli(["show", "first", "--json"])).stdout);
   assert.deepEqual(
     shown.thread.map((entry: { body: string }) => entry.body.split("\n")[0]),

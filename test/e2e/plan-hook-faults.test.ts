@@ -59,6 +59,26 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.equal(project.git("show", "prloom/one:work.txt"), "first\n");
   });
 
+  test("what a worker of a plugin leaves uncommitted is told, with names", async () => {
+    const hook = `async beforeFinish(_, ctx) { await ctx.runAgent("Tidy up.", { stage: "worker" }); }`;
+    const project = extended(
+      { config: { plugins: { tidy: { module: "./plugins/tidy.ts" } }, bus: PATIENT } },
+      { "tidy.ts": `export default () => ({ ${hook} });` },
+    );
+    const { agents, stages } = project.config() as {
+      agents: Record<string, { command: string; args?: string[] }>;
+      stages: { default: string };
+    };
+    const { command, args = [], ...rest } = agents[stages.default] ?? assert.fail();
+    const script = `case "$PRLOOM_RUN_ID" in */hooks/*) cat > /dev/null; echo x > left.txt ;; *) exec "$@" ;; esac`;
+    const worker = { ...rest, command: "sh", args: ["-c", script, "sh", command, ...args] };
+    project.config({ agents: { ...agents, worker }, stages: { ...stages, worker: "worker" } });
+    project.commit();
+    project.plan("one", ["first"]);
+    const { stdout } = await project.work();
+    assert.match(stdout, /a plugin's agent left changes uncommitted: left\.txt; the plan's next commit takes them/);
+  });
+
   test("a kill in the middle of a reviewer leaves nothing of it in the commit", async () => {
     const plugins = { rev: { module: "./plugins/rev.ts" } };
     const text = `import { existsSync } from "node:fs";

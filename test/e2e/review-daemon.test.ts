@@ -217,7 +217,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2,
     assert.equal(project.git("show", "main:work.txt"), "one\n");
   });
 
-  test("a mended config counts at once: unblock is enough, no restart", async () => {
+  test("a mended config is taken over by reload: then unblock is enough, no restart", async () => {
     const { project } = make();
     const { agents } = project.config();
     project.config({ agents: { test: { command: join(project.home, "no-such-agent") } } });
@@ -225,6 +225,10 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2,
     const daemon = await startDaemon(project);
     await daemon.said("mended", /^blocked: The agent could not be started.*no-such-agent/);
     project.config({ agents });
+    const early = await project.cli(["unblock", "mended"]);
+    assert.match(early.stderr, /^note: what is checked out differs .* `prloom reload` takes it over$/m);
+    await daemon.said("mended", /^blocked: The agent could not be started.*no-such-agent/, 2);
+    await succeeds(project, "reload", "--yes");
     await succeeds(project, "unblock", "mended");
     await daemon.said("mended", /in review/);
     assert.equal((await daemon.end()).code, 0);

@@ -249,7 +249,10 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     assert.equal(project.record("p").status, "review");
     assert.deepEqual(stages(project, "p"), ["worker", "worker", "reviewer", "worker", "reviewer"]);
     const text = project.planText("p");
-    assert.match(text, /- \[x\] Address the review: The greeting is missing\. <!-- from review\/3 by reviewer -->\n/);
+    assert.match(
+      text,
+      /- \[x\] Address the review: The greeting is missing\.\n {2}<!-- from review\/3 by reviewer -->\n/,
+    );
     assert.match(text, /^ {2}> - work\.txt:1: Say hello first\.$/m);
     assert.doesNotMatch(text, /^\s*expects: none$/m);
     assert.match(project.runFile("p", 3, "agent/prompt.txt"), /All of the plan below[\s\S]*^\+one\n\+two$/m);

@@ -130,15 +130,22 @@ test("who works cannot prepare the home of who reviews", async () => {
       '  echo "[$(cat "$HOME/.bashrc" 2>&1)]" > "$PRLOOM_RUN_DIR/seen.txt"',
       '  echo \'{"verdict":"approve","summary":"","comments":[]}\' > "$PRLOOM_RESULT_FILE"; exit',
       "fi",
-      'cp "$HOME/.bashrc" again.txt; echo planted > "$HOME/.bashrc"; echo work >> work.txt',
+      'cat "$HOME/.bashrc" "$HOME/.mine/conversation" > again.txt 2>&1; mkdir -p "$HOME/.mine"',
+      'for file in .bashrc .mine/conversation; do echo planted > "$HOME/$file"; done; echo work >> work.txt',
       DONE,
     ],
     { review: "todo" },
   );
+  const { agents } = p.config() as { agents: { test: object } };
+  p.config({ agents: { test: { ...agents.test, keeps: [".mine"] } } });
   p.plan("one", ["Do it", "Do more"]);
   await p.work();
   assert.equal(p.record("one").status, "review");
-  assert.equal(seen(p, "again.txt"), "planted\n", "the worker's own home is kept");
+  assert.match(
+    seen(p, "again.txt"),
+    /^cat: .*\.bashrc: No such file.*\nplanted\n$/,
+    "of its own home, what is named is kept",
+  );
   assert.match(p.runFile("one", 2, "agent/seen.txt"), /^\[cat: .*No such file/);
 });
 

@@ -104,7 +104,7 @@ test("a git folder that is elsewhere, and worktrees beside the repository", asyn
 });
 
 test("what a program keeps in its home is there in the next run of the plan, and in no other plan's", async () => {
-  const p = project(folder(), {}, { limits: { stopGrace: "200ms" } });
+  const p = project(folder(), { keeps: [".memory"] }, { limits: { stopGrace: "200ms" } });
   p.plan("one", ["First", "Second"]);
   await p.work();
   p.plan("two", ["First"]);

@@ -124,6 +124,7 @@ test("an agent that tries to get out reaches nothing", { timeout: 120_000 }, asy
       join(home, "plan.md"),
       join(home, "runs/1/exit.json"),
       join(home, "runs/1/process.json"),
+      join(home, "runs/1/init.json"),
       join(home, "runs/2/exit.json"),
       join(p.root, ".git/hooks/post-checkout"),
       join(p.root, ".git/config"),

@@ -83,6 +83,8 @@ describe("with a dispatcher", () => {
     assert.equal(types.find((event: { id: string }) => event.id === eventId).type, "agent_message");
     const merged = await project.cli(["merge", "p"]);
     assert.equal(merged.code, 0, merged.stderr);
+    assert.match(merged.stdout, /^never delivered: .+ sent its agent: one more thing\n/m);
+    assert.doesNotMatch(merged.stdout, /the blue one/);
     assert.equal(project.record("p").runs, runs);
     const late = await project.cli(["send", "p", "too late"]);
     assert.equal(late.code, 1);

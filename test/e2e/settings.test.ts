@@ -153,7 +153,19 @@ describe("what a repository and a plan can set", { concurrency: 2, timeout: 180_
       Object.keys(report)
         .filter((key) => key !== "sandboxWhy")
         .sort(),
-      ["agents", "bridges", "daemon", "dailyBudget", "dead", "deferred", "plans", "problems", "sandbox", "today"],
+      [
+        "agents",
+        "bridges",
+        "daemon",
+        "dailyBudget",
+        "dead",
+        "deferred",
+        "pinned",
+        "plans",
+        "problems",
+        "sandbox",
+        "today",
+      ],
     );
     assert.deepEqual(
       [report.deferred, report.dead, report.daemon],

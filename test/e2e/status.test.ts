@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { openForReading } from "../../src/dispatcher/open.ts";
 import { readStatus } from "../../src/dispatcher/read.ts";
 import { appears } from "../testing/agent-scripts.ts";
-import { finished } from "../testing/project.ts";
+import { startDaemon } from "../testing/daemon.ts";
+import { finished, makeProject } from "../testing/project.ts";
 import { makeExtended } from "./fixtures/extended.ts";
 
 const HOUR_MS = 3_600_000;
@@ -13,7 +15,10 @@ const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const feeds = (name: string) => ({ module: "./plugins/feed.ts", config: { name } });
 const project = makeExtended({
   config: {
-    plugins: { alpha: { module: "./plugins/actor.ts", config: { name: "alpha", only: ["onEvent"] } } },
+    plugins: {
+      alpha: { module: "./plugins/actor.ts", config: { name: "alpha", only: ["onEvent"] } },
+      beta: { module: "./plugins/actor.ts", config: { name: "beta", only: ["onEvent"] } },
+    },
     globalPlugins: {
       gamma: { module: "./plugins/actor.ts", config: { name: "gamma", only: ["onGlobalEvent"] } },
       bad: { module: "./plugins/bad.mjs" },
@@ -78,6 +83,24 @@ test("status tells what waits, what was given up and which bridges fail", async 
   assert.match(shown, /^dead: 2 .*prloom retry --drop <id>/m);
 });
 
+test("a plan that nobody has seen yet has its file's own times, and one whose text was written since has that time", async () => {
+  const own = makeProject();
+  after(() => own.remove());
+  own.plan("p", ["one"], {});
+  const text = join(own.inbox, "p.md");
+  const old = new Date("2026-01-02T03:04:05.000Z");
+  for (const file of [text, join(own.inbox, "p.json")]) utimesSync(file, old, old);
+  const [unseen] = (await own.status()).plans;
+  assert.equal(unseen?.createdAt, old.toISOString());
+  assert.equal(unseen?.updatedAt, old.toISOString());
+  await own.cli(["hide", "p"]);
+  const later = new Date(Date.now() + HOUR_MS);
+  utimesSync(text, later, later);
+  const [seen] = (await own.status()).plans;
+  assert.equal(seen?.updatedAt, later.toISOString());
+  assert.ok(Date.parse(seen?.createdAt ?? "") < later.getTime());
+});
+
 test("a plan at rest is shown without opening its bus", async () => {
   project.plan("quiet", ["only"]);
   project.feed("feed", "quiet", letter("sad"));
@@ -113,6 +136,15 @@ test("retry --drop gives letters up for good: one, an unknown one, all", async (
   await project.work();
   assert.deepEqual(await letters(), []);
   assert.equal(project.journal({ who: "alpha", event: "gone" }).length, calls, "nobody is called with it again");
+});
+
+test("a record that two plugins gave up counts once", async () => {
+  project.feed("feed", "one", { id: "both", body: "alpha: throw-times 99\nbeta: throw-times 99" });
+  await project.work();
+  const { dead } = await project.status();
+  assert.deepEqual(dead.letters.map(({ handler }) => handler).sort(), ["onEvent:alpha", "onEvent:beta"]);
+  assert.equal(dead.count, 1);
+  await project.type("retry", "--drop", "both");
 });
 
 test("start lists the mistakes of a config that it does not use, one per line", async () => {
@@ -161,4 +193,20 @@ test("doctor and start print hints of several lines as lines", async () => {
     assert.match(stdout + stderr, /^ {2}hint: It must be a function.*:\n {4,}\S.*\n/m);
     assert.doesNotMatch(stdout + stderr, /\\n/);
   }
+});
+
+test("a plan that waits for a place among the agents says so", async () => {
+  const gate = mkdtempSync(join(tmpdir(), "prloom-gate-"));
+  const crowded = makeProject({ env: { GATE: gate }, config: { limits: { maxRunningAgents: 1 } } });
+  after(() => crowded.remove());
+  crowded.plan("first", ["[waits] one"]);
+  const daemon = await startDaemon(crowded);
+  await daemon.said("first", /worker started/);
+  crowded.plan("second", ["one"]);
+  await daemon.said("second", /TODO 1/);
+  const waits = async () => (await crowded.status()).plans.find(({ planId }) => planId === "second")?.waiting;
+  assert.match((await waits()) ?? "", /waits for an agent \(limits\.maxRunningAgents\)/);
+  writeFileSync(join(gate, "first"), "");
+  await daemon.said("second", /in review/);
+  assert.equal((await daemon.end()).code, 0);
 });

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { addForum, install } from "./installed.ts";
 
@@ -60,4 +62,23 @@ test("the same words from there by somebody who may write merge", async () => {
   forum.say("third", { id: "post-2", login: "grace", permission: "write", body: "/merge merge" });
   await project.untilIdle();
   assert.equal(project.record("third").outcome, "merged");
+});
+
+test("a /merge that is refused is answered in the thread, with what to type", async () => {
+  project.plan("refused", ["Write what is in the way"]);
+  await project.untilIdle();
+  const before = tip();
+  const file = join(project.root, "work.txt");
+  const text = readFileSync(file, "utf8");
+  writeFileSync(file, "mine\n");
+  await project.type("comment", "refused", "/merge");
+  await project.untilIdle();
+  assert.equal(tip(), before);
+  assert.equal(project.record("refused").status, "review");
+  const answer = (await project.thread("refused")).at(-1)?.body ?? "";
+  assert.match(answer, /^Not merged: main is checked out .*work\.txt.*`git -C \S+ stash -u`.*`prloom merge refused`/s);
+  writeFileSync(file, text);
+  await project.type("comment", "refused", "/merge");
+  await project.untilIdle();
+  assert.equal(project.record("refused").outcome, "merged");
 });

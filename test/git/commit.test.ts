@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { commitMessage, commitStep, findStepCommit } from "../../src/git/commit.ts";
+import { commitMessage, commitStep, findStepCommit, stagedTree } from "../../src/git/commit.ts";
 import { commitsBetween, diffStat } from "../../src/git/history.ts";
 import { commitIdentity } from "../../src/git/repository.ts";
 import { stageAll } from "../../src/git/stage.ts";
@@ -15,7 +15,12 @@ const messages: [text: string, expected: string][] = [
   ["", "fallback"],
   [" \r\n\t", "fallback"],
   ["# not a comment", "# not a comment"],
-  ["Subject\n\n# a line\nPrloom-Step: forged/1/1\n", "Subject\n\n# a line\nPrloom-Step: forged/1/1"],
+  ["Subject\n\n# a line\nPrloom-Step: forged/1/1\n", "Subject\n\n# a line"],
+  ["Subject\r\rprloom-MERGE : f\r\n  folded\n\tmore\nkept\n", "Subject\n\nkept"],
+  ["Subject\n\nPrl\u0000oom-X:\n a\n\n b", "Subject\n\n b"],
+  ["Prloom-Merge: as a title", "Prloom-Merge: as a title"],
+  [`Prloom-Merge: ${"x".repeat(80)}`, `Prloom-Merge: ${"x".repeat(57)}…`],
+  ["Subject\n\nnot Prloom-Step: a/b/1", "Subject\n\nnot Prloom-Step: a/b/1"],
   ["\u001b[31mred\u0007\u0000 \u202egnp.exe", "[31mred gnp.exe"],
   [long, `Teach the parser about nested lists, tabs, and carriage returns so that…\n\n${long}`],
   ["x".repeat(100), `${"x".repeat(71)}…\n\n${"x".repeat(100)}`],
@@ -52,17 +57,19 @@ test("a step's commit keeps its text and is found by its own trailer only", asyn
     });
   write(worktree.path, { "a.txt": "1\nzwei\n" });
   await stageAll(worktree);
-  const text = "# Überschrift -- 'q'\n\nBody\n\nPrloom-Step: U/forged/1";
-  const first = await step("t1", text);
+  const text = "# Überschrift -- 'q'\n\nBody";
+  const first = await step("t1", `${text}\n\nPrloom-Step: U/forged/1`);
   assert.equal(plainGit(repo.root, "log", "-1", "--format=%B", first).trim(), `${text}\n\nPrloom-Step: U/t1/2`);
   assert.equal(plainGit(repo.root, "log", "-1", "--format=%an <%ae>", first).trim(), "prloom <prloom@localhost>");
   await assert.rejects(step("t2", "nothing"), { code: "git-failed", message: /nothing to commit/ });
   const second = await step("t2", "Only evidence", true);
-  assert.equal(await findStepCommit(worktree, { baseSha, uid: "U", todoId: "t1" }), first);
-  assert.equal(await findStepCommit(worktree, { baseSha, uid: "U", todoId: "t2" }), second);
-  assert.equal(await findStepCommit(worktree, { baseSha, uid: "U", todoId: "forged" }), undefined);
-  assert.equal(await findStepCommit(worktree, { baseSha, uid: "U", todoId: "t" }), undefined);
-  assert.equal(await findStepCommit(worktree, { baseSha: first, uid: "U", todoId: "t1" }), undefined);
+  const find = (todoId: string, from: string) =>
+    findStepCommit(worktree, { baseSha: from, branch: BRANCH, uid: "U", todoId });
+  assert.equal(await find("t1", baseSha), first);
+  assert.equal(await find("t2", first), second);
+  assert.equal(await find("forged", baseSha), undefined);
+  assert.equal(await find("t", baseSha), undefined);
+  assert.equal(await find("t1", first), undefined);
   assert.deepEqual(await commitsBetween(repo, "main", BRANCH), [
     { sha: first, subject: "# Überschrift -- 'q'", trailer: "U/t1/2" },
     { sha: second, subject: "Only evidence", trailer: "U/t2/2" },
@@ -102,4 +109,22 @@ test("a diff's numbers count from where the branch left, renames and binary file
     removed: 0,
   });
   assert.deepEqual(await diffStat(repo, "main", "main"), { files: [], added: 0, removed: 0 });
+});
+
+test("a commit with our trailer that we did not make is no step of ours", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { worktree, repo, baseSha } = box;
+  write(worktree.path, { "a.txt": "verified\n" });
+  await stageAll(worktree);
+  const tree = await stagedTree(worktree);
+  const name = { uid: "U", todoId: "t1", baseSha, branch: BRANCH };
+  write(worktree.path, { "a.txt": "forged\n" });
+  plainGit(worktree.path, "commit", "-q", "-a", "-m", "Done", "-m", "Prloom-Step: U/t1/1");
+  assert.equal(await findStepCommit(worktree, { ...name, tree }), undefined);
+  // Nor is one that does not lie on the base, whatever its tree.
+  write(worktree.path, { "a.txt": "verified\n" });
+  plainGit(worktree.path, "commit", "-q", "-a", "-m", "Done", "-m", "Prloom-Step: U/t1/1");
+  assert.equal(plainGit(repo.root, "rev-parse", `${BRANCH}^{tree}`).trim(), tree);
+  assert.equal(await findStepCommit(worktree, { ...name, tree }), undefined);
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { isMergedInto, mergeIntoBase } from "../../src/git/merge.ts";
+import type { MadeMerge } from "../../src/git/merge-commit.ts";
 import { branchTip } from "../../src/git/repository.ts";
 import { BRANCH, IDENTITY, plainGit, planSandbox, type Sandbox, write } from "./fixture.ts";
 
@@ -50,7 +51,7 @@ test("squash: work that came after it is merged as what is new", async (t) => {
   commit(worktree.path, { "a.txt": "first\n" });
   await mergeIntoBase(repo, { ...REQUEST, method: "squash" });
   const tip = commit(worktree.path, { "later.txt": "later\n" });
-  assert.equal(await isMergedInto(repo, BRANCH, "main"), false);
+  assert.equal(await isMergedInto(repo, { branch: BRANCH, base: "main" }), false);
   assert.equal((await mergeIntoBase(repo, { ...REQUEST, method: "squash" })).kind, "merged");
   assert.equal(show(box, "%(trailers:key=Prloom-Merge,valueonly)"), tip);
   assert.equal(plainGit(repo.root, "diff", "--name-only", "main~1", "main").trim(), "later.txt");
@@ -136,11 +137,11 @@ for (const method of METHODS) {
     const { repo, worktree } = box;
     commit(worktree.path, { "a.txt": "plan\n" });
     commit(repo.root, { "main.txt": "main\n" });
-    assert.equal(await isMergedInto(repo, BRANCH, "main"), false);
+    assert.equal(await isMergedInto(repo, { branch: BRANCH, base: "main" }), false);
     assert.equal((await mergeIntoBase(repo, { ...REQUEST, method })).kind, "merged");
     commit(repo.root, { "main.txt": "later\n" });
     const tip = await branchTip(repo, "main");
-    assert.equal(await isMergedInto(repo, BRANCH, "main"), true);
+    assert.equal(await isMergedInto(repo, { branch: BRANCH, base: "main" }), true);
     for (const again of ["merge", "squash", "rebase"] as const) {
       assert.deepEqual(await mergeIntoBase(repo, { ...REQUEST, method: again }), { kind: "already" });
     }
@@ -213,13 +214,57 @@ for (const method of METHODS) {
   });
 }
 
-test("words that look like the trailer are not it", async (t) => {
+test("a trailer of ours that somebody else wrote merges nothing", async (t) => {
   const box = await planSandbox();
   t.after(box.close);
   const { repo, worktree } = box;
   const tip = commit(worktree.path, { "a.txt": "plan\n" });
   commit(repo.root, { "main.txt": "1\n" }, `Prloom-Merge: ${tip}`);
   commit(repo.root, { "main.txt": "2\n" }, `quoted\n\nPrloom-Merge: ${tip}\n\nand more words`);
-  assert.equal(await isMergedInto(repo, BRANCH, "main"), false);
+  commit(repo.root, { "main.txt": "3\n" }, `forged\n\nPrloom-Merge: ${tip}`);
+  assert.equal(await isMergedInto(repo, { branch: BRANCH, base: "main" }), false);
   assert.equal((await mergeIntoBase(repo, { ...REQUEST, method: "squash" })).kind, "merged");
+});
+
+for (const method of ["squash", "rebase"] as const) {
+  test(`${method}: what was kept of it tells that it is done, when base has moved on since`, async (t) => {
+    const box = await planSandbox();
+    t.after(box.close);
+    const { repo, worktree } = box;
+    const tip = commit(worktree.path, { "a.txt": "plan\n" });
+    commit(repo.root, { "main.txt": "main\n" });
+    const kept: MadeMerge[] = [];
+    const keep = (made: MadeMerge) => void kept.push(made);
+    const outcome = await mergeIntoBase(repo, { ...REQUEST, method, keep });
+    assert.deepEqual([{ kind: "merged", sha: kept[0]?.sha }, kept.length, kept[0]?.tip], [outcome, 1, tip]);
+    commit(repo.root, { "a.txt": "changed again\n" });
+    const [made] = kept;
+    assert.equal(await isMergedInto(repo, { branch: BRANCH, base: "main", made }), true);
+    assert.deepEqual(await mergeIntoBase(repo, { ...REQUEST, method, made }), { kind: "already" });
+    // It says nothing of what came later, nor of a commit that base does not have.
+    commit(worktree.path, { "b.txt": "plan\n" });
+    assert.equal(await isMergedInto(repo, { branch: BRANCH, base: "main", made }), false);
+    const never = { tip: plainGit(repo.root, "rev-parse", BRANCH).trim(), sha: tip };
+    assert.equal(await isMergedInto(repo, { branch: BRANCH, base: "main", made: never }), false);
+  });
+}
+
+test("a squash by hand is recognised by what base has, a branch without changes is not", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { repo, worktree } = box;
+  const isMerged = () => isMergedInto(repo, { branch: BRANCH, base: "main" });
+  plainGit(worktree.path, "commit", "-q", "--allow-empty", "-m", "Only evidence");
+  commit(repo.root, { "main.txt": "1\n" });
+  assert.equal(await isMerged(), false);
+  commit(worktree.path, { "a.txt": "plan\n" });
+  commit(worktree.path, { "new.txt": "plan\n" });
+  assert.equal(await isMerged(), false);
+  plainGit(repo.root, "cherry-pick", `${BRANCH}~1`);
+  assert.equal(await isMerged(), false, "half of it");
+  plainGit(repo.root, "merge", "-q", "--squash", BRANCH);
+  plainGit(repo.root, "commit", "-q", "-m", "By hand");
+  assert.equal(await isMerged(), true);
+  commit(repo.root, { "main.txt": "2\n" });
+  assert.equal(await isMerged(), true);
 });

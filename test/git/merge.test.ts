@@ -28,7 +28,7 @@ test("a checkout of base moves with it, local changes elsewhere stay, and a seco
   const old = commit(repo.root, { "main.txt": "main\n" });
   write(repo.root, { "b.txt": "not committed\n", "staged.txt": "staged\n", "untracked.txt": "u\n" });
   plainGit(repo.root, "add", "staged.txt");
-  assert.equal(await isMergedInto(repo, BRANCH, "main"), false);
+  assert.equal(await isMergedInto(repo, { branch: BRANCH, base: "main" }), false);
   const outcome = await mergeIntoBase(repo, REQUEST);
   assert.equal(outcome.kind, "merged");
   const sha = outcome.kind === "merged" ? outcome.sha : "";
@@ -40,7 +40,7 @@ test("a checkout of base moves with it, local changes elsewhere stay, and a seco
     " M b.txt\nA  staged.txt\n",
   );
   assert.equal(plainGit(repo.root, "log", "-1", "--format=%B").trim(), "Merge the plan\n\nBody");
-  assert.equal(await isMergedInto(repo, BRANCH, "main"), true);
+  assert.equal(await isMergedInto(repo, { branch: BRANCH, base: "main" }), true);
   assert.deepEqual(await mergeIntoBase(repo, REQUEST), { kind: "already" });
 });
 
@@ -116,7 +116,7 @@ test("a branch that is not there is named", async (t) => {
     code: "git-failed",
     message: /gone/,
   });
-  assert.equal(await isMergedInto(box.repo, "gone", "main"), false);
+  assert.equal(await isMergedInto(box.repo, { branch: "gone", base: "main" }), false);
 });
 
 test("a merge interrupted after the files were written, before the branch moved, is completed", async (t) => {

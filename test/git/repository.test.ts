@@ -125,6 +125,8 @@ test("a failure carries git's own words, and a missing folder is not taken for a
     code: "git-failed",
     message: /gone does not exist/,
   });
+  // Words that others choose are no kind: a branch may be called like anything.
+  await assert.rejects(git(["checkout", "no answer within 1 s"], { cwd: box.repo.root }), { kind: "other" });
   const allowed = await git(["config", "no.such"], { cwd: box.repo.root, allowExit: [1] });
   assert.equal(allowed.code, 1);
   await requireGitVersion(2, 38);
@@ -136,7 +138,10 @@ test("a git that hangs is ended with everything it started", { timeout: 60_000 }
   t.after(box.close);
   mkdirSync(join(box.dir, "pid"));
   plainGit(box.repo.root, "config", "alias.hang", `!echo $$ > ${box.dir}/pid/shell; sleep 1000 & wait`);
-  await assert.rejects(git(["hang"], { cwd: box.repo.root, timeoutMs: 1000 }), { message: /no answer within 1 s/ });
+  await assert.rejects(git(["hang"], { cwd: box.repo.root, timeoutMs: 1000 }), {
+    kind: "timeout",
+    message: /no answer within 1 s/,
+  });
   const pid = Number(readFileSync(join(box.dir, "pid/shell"), "utf8"));
   // Gone, or dead and waiting for an init that does not collect; a killed process takes a moment to get there.
   const isAlive = () => /^[^XZ]/.test(readTextIfExists(`/proc/${pid}/stat`)?.replace(/^.*\) /s, "") ?? "X");

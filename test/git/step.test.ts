@@ -32,7 +32,7 @@ test("deletions are counted, renames are not deletions, protected changes alone 
   const { worktree, baseSha } = box;
   ensureIgnored(box.repo);
   write(worktree.path, { "prloom/.local/plan.md": "x" });
-  assert.deepEqual(await stageAll(worktree), { nested: [], protectedChanged: false });
+  assert.deepEqual(await stageAll(worktree), { nested: [], refused: [], protectedChanged: false });
   const none = await stagedChanges(worktree, baseSha);
   assert.deepEqual(none, { files: [], deleted: 0, trackedBefore: 0 });
   write(worktree.path, { "prloom/config.json": "changed", "prloom/more/new.json": "{}" });

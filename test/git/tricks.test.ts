@@ -47,7 +47,7 @@ for (const [name, { play, also = [] }] of Object.entries(tricks)) {
     assert.equal(await branchTip(repo, BRANCH), sha);
     assert.equal(await branchTip(repo, "main"), baseSha);
     assert.equal(plainGit(repo.root, "symbolic-ref", "HEAD").trim(), "refs/heads/main");
-    assert.equal(await findStepCommit(worktree, { ...NAME, baseSha }), sha);
+    assert.equal(await findStepCommit(worktree, { ...NAME, baseSha, branch: BRANCH }), sha);
     assert.equal(existsSync(join(worktree.gitDir, "evil")), false);
     const committed = plainGit(repo.root, "ls-tree", "-r", "-z", "--name-only", sha).split("\0").filter(Boolean).sort();
     assert.deepEqual(committed, [...Object.keys(BASE_FILES), ...also].sort());

@@ -67,6 +67,28 @@ it("emits all kinds of actions, with the event and its author, and ids that a se
     }
   }));
 
+it("takes an id of the plugin's own, under which an action is done once", () =>
+  inTemporary(async (dir) => {
+    const world = openWorld(dir);
+    const given: string[] = [];
+    const plugin = planPlugin("p", {
+      onEvent(_event, ctx) {
+        const payload = { type: "close_pr" } as const;
+        given.push(ctx.emitAction({ type: "respond", id: "close-7", target: HERE, payload }));
+        given.push(ctx.emitAction({ type: "respond", target: HERE, payload }));
+      },
+    });
+    for (const id of ["e1", "e2"]) {
+      world.bus("p1").appendEvents([event(id)]);
+      await offerEvent(world.host, world.scope("p1"), { plugins: [plugin], event: event(id), moveCursor: true });
+    }
+    assert.deepEqual([given[0], given[2]], ["close-7", "close-7"]);
+    assert.deepEqual(
+      world.actions("p1").map(({ id }) => id),
+      ["close-7", given[1], given[3]],
+    );
+  }));
+
 it("emits from onGlobalEvent too (S0-57)", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
@@ -108,8 +130,8 @@ it("refuses what is no action by an error that names the field", () =>
       ],
       [
         "id",
-        (ctx) => ctx.emitAction({ id: "x", target: HERE, payload: { type: "close_pr" } } as never),
-        /no field "id"/,
+        (ctx) => ctx.emitAction({ id: "act-x", target: HERE, payload: { type: "close_pr" } }),
+        /id: must not begin with act-/,
       ],
       [
         "function",
@@ -189,6 +211,38 @@ it("reads plans and events, with options that are checked (S0-58 to S0-60, S1-15
     assert.match(reason(world, "e4"), /types/);
     await inHook(world, (ctx) => ctx.runAgent(""), "e5");
     assert.match(reason(world, "e5"), /prompt/);
+  }));
+
+it("checks the options of runAgent by an error that names the one that is wrong", () =>
+  inTemporary(async (dir) => {
+    const world = openWorld(dir);
+    const wrong: [options: unknown, pattern: RegExp][] = [
+      [{ stge: "worker" }, /there is no option "stge"/],
+      [{ __proto__: null, constructor: 1 }, /there is no option "constructor"/],
+      [{ stage: "tester" }, /stage must be one of designer, worker, triage, reviewer; it is "tester"/],
+      [{ stage: "constructor" }, /stage must be one of/],
+      [{ model: 5 }, /model must be a string/],
+      [{ files: "README.md" }, /files must be a list of file names; it is "README\.md"/],
+      [{ files: [1] }, /files must be a list/],
+      [{ timeoutMs: "60s" }, /timeoutMs must be a number of milliseconds/],
+      [{ timeoutMs: Number.NaN }, /timeoutMs must be/],
+      [{ timeoutMs: 0 }, /timeoutMs must be/],
+      ["reviewer", /the options must be an object; they are "reviewer"/],
+      [null, /the options must be an object; they are null/],
+    ];
+    for (const [index, [options, pattern]] of wrong.entries()) {
+      await inHook(world, (ctx) => ctx.runAgent("x", options as never), `o${index}`);
+      assert.match(reason(world, `o${index}`), pattern);
+    }
+    assert.equal(world.agentCalls.length, 0);
+    const right = { stage: "worker", model: "m", files: ["a.ts"], timeoutMs: 5 } as const;
+    for (const options of [right, { stage: undefined }, undefined]) {
+      await inHook(world, (ctx) => ctx.runAgent("x", options as never), `r${world.agentCalls.length}`);
+    }
+    assert.deepEqual(
+      world.agentCalls.map(({ options }) => ({ ...options, signal: undefined })),
+      [right, {}, {}].map((options) => ({ ...options, signal: undefined })),
+    );
   }));
 
 it("asks for the id of a plan in a global hook by an error that names the parameter (S0-59, S0-68)", () =>

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Bus, openBus } from "../../src/bus/bus.ts";
 import { createFileLog } from "../../src/bus/file/log.ts";
-import type { Action, BusEvent, Settlement } from "../../src/bus/types.ts";
+import type { Action, BusEvent, WrittenSettlement } from "../../src/bus/types.ts";
 import type { EventContext, GlobalEventContext } from "../../src/hooks/context-types.ts";
 import type { Hooks } from "../../src/hooks/hook-types.ts";
 import type { HookHost, HookReport, HookScope } from "../../src/hooks/host.ts";
@@ -56,7 +56,7 @@ export interface World {
   bus(planId?: string): Bus;
   scope(planId?: string): HookScope;
   fileOf(ref: StateRef): string;
-  settlements(planId?: string): Settlement[];
+  settlements(planId?: string): WrittenSettlement[];
   actions(planId?: string): Action[];
 }
 
@@ -87,7 +87,7 @@ export function openWorld(dir: string, options: WorldOptions = {}): World {
     if (known) return known;
     const scope = planId === undefined ? {} : { plan: planId };
     const stateFile = join(busDir(planId), "state", "dispatcher.json");
-    const onWon = (settlement: Settlement, cursor: string): void => stores.apply(scope, settlement, cursor);
+    const onWon = (settlement: WrittenSettlement, cursor: string): void => stores.apply(scope, settlement, cursor);
     const opened = openBus({ log, scope, stateFile, clock, limits: LIMITS, onWon });
     buses.set(planId, opened);
     return opened;
@@ -137,7 +137,7 @@ export function openWorld(dir: string, options: WorldOptions = {}): World {
       bus: bus(planId),
       ...(planId === undefined ? {} : { planId, plan: { worktree: `/w/${planId}`, changeRequestRef: "#7" } }),
     }),
-    settlements: (planId) => lines(planId, "settled") as Settlement[],
+    settlements: (planId) => lines(planId, "settled") as WrittenSettlement[],
     actions: (planId) => lines(planId, "actions") as Action[],
   };
 }

@@ -168,6 +168,36 @@ it("is called again soon after a kill, counts the call that hung, and gives up a
     await Promise.all(ends);
   }));
 
+it("keeps what a plugin put off over restarts, whatever words it used (B27)", () =>
+  inTemporary(async (dir) => {
+    const words = ["still at work", "is busy with another event", "its call was cut off", "the dispatcher was stopped"];
+    const calls: string[] = [];
+    const patient = planPlugin("patient", {
+      onEvent(given, ctx) {
+        calls.push(given.id);
+        ctx.markEventDeferred(given.id, given.title, 3_600_000);
+      },
+    });
+    const until = openWorld(dir).clock.time + 3_600_000;
+    for (let life = 0; life <= 2 * LIMITS.maxAttempts; life += 1) {
+      const world = openWorld(dir);
+      world.clock.time += life * 1000;
+      const { bus, pass } = lane(world, { plugins: [patient] });
+      if (life === 0) bus.appendEvents(words.map((title, index) => ({ ...event(`e${index}`), title })));
+      hurryInterrupted(bus, world.clock.now());
+      world.clock.time += SOON_MS;
+      await pass();
+      assert.equal(calls.length, words.length, "nobody is called before the hour is over");
+      for (const [index, reason] of words.entries()) {
+        const wait = bus.waitOf(`e${index}`, "onEvent:patient");
+        assert.deepEqual([wait?.reason, wait?.attempts], [reason, 0]);
+        assert.ok(Math.abs((wait?.until ?? 0) - until) < 1000);
+      }
+      assert.deepEqual(bus.deadLetters(), []);
+      bus.save();
+    }
+  }));
+
 it("counts a late throw once, and a late deferral not at all", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);

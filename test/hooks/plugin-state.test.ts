@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from "node:path";
 import { it } from "node:test";
 import { countCalls } from "../../bench/harness/counts.ts";
-import type { Settlement } from "../../src/bus/types.ts";
+import type { Settlement, WrittenSettlement } from "../../src/bus/types.ts";
 import type { EventContext } from "../../src/hooks/context-types.ts";
 import type { JsonValue } from "../../src/hooks/event-types.ts";
 import { inGlobalHook, inHook, inTemporary, openWorld } from "./fixture.ts";
@@ -124,11 +124,12 @@ it("writes a file only when something changed", () =>
 it("does not take a settlement a second time, also when something newer came since", () =>
   inTemporary((dir) => {
     const world = openWorld(dir);
-    const settlement = (value: number): Settlement => ({
+    const settlement = (value: number): WrittenSettlement => ({
       record: "r",
       handler: "onEvent:one",
       outcome: "handled",
       state: { "plan:one": { a: { value } }, "global:one": { a: { value } } },
+      marks: {},
     });
     world.stores.apply({ plan: "p1" }, settlement(1), "1:10");
     world.stores.apply({ plan: "p1" }, settlement(2), "1:20");

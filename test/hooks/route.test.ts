@@ -91,11 +91,19 @@ it("redirects, and shows the next plugin where the action goes now (S0-45)", () 
     assert.equal(action.target.target, "github-pr");
   }));
 
+it("takes null, and a promise of it, for nothing", () =>
+  inTemporary(async (dir) => {
+    const world = openWorld(dir);
+    const action = put(world, comment("c1"));
+    const plugins = [router("one", () => null), router("two", async () => null)];
+    assert.deepEqual(await route(world, plugins, action), { kind: "deliver", target: action.target });
+  }));
+
 it("fails closed: a throw and nonsense deliver nothing, are tried again, and end as a dead letter (S0-78)", () =>
   inTemporary(async (dir) => {
     const nonsense: [name: string, hook: (...args: never[]) => unknown, pattern: RegExp][] = [
       ["throws", () => assert.fail("broken"), /broken/],
-      ["null", () => null, /no address/],
+      ["text", () => "local", /^beforeRoute returned the string "local", which is no address\.$/],
       ["true", () => true, /no address/],
       ["target", () => ({ target: "local" }), /no address/],
       ["extra", () => ({ target: { target: "local", now: 1 } }), /no address/],
@@ -130,6 +138,12 @@ it("fails closed: a throw and nonsense deliver nothing, are tried again, and end
         1,
       );
     }
+    const told = (name: string): string => world.reports.find(({ text }) => text.includes(` on ${name} (`))?.text ?? "";
+    assert.match(
+      told("text"),
+      /^beforeRoute:bad returned what it must not on text \(attempt 1 of 3, next in 1 s\): before/,
+    );
+    assert.match(told("throws"), /^beforeRoute:bad threw on throws/);
     world.bus().revive("throws");
     const decision = await route(world, [router("bad", () => undefined)], comment("throws"));
     assert.equal(decision.kind, "deliver");

@@ -99,18 +99,98 @@ it("lets calls that write other keys go on side by side, and gives a call values
     assert.deepEqual(world.stores.read(ofAll), { a: 2, b: 2, other: 1, mine: 1 });
   }));
 
-it("gives up on a hook that is disturbed 100 times", () =>
+/** Lets calls that were begun, and need nothing more, come to their end. */
+async function rounds(count = 20): Promise<void> {
+  for (let index = 0; index < count; index += 1) await new Promise(setImmediate);
+}
+
+const addTo = (ctx: EventContext, key: string): void =>
+  ctx.setGlobalState(key, Number(ctx.getGlobalState(key) ?? 0) + 1);
+
+it("lets a hook that met another's change win the next time, however many come in between", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     let runs = 0;
+    const others: Promise<string>[] = [];
     const reason = await inHook(world, "p1", async (ctx) => {
       runs += 1;
       const before = Number(ctx.getGlobalState("n") ?? 0);
-      await inHook(world, "p2", (other) => other.setGlobalState("n", runs));
+      for (let index = 0; index < 5; index += 1) {
+        others.push(inHook(world, `p${others.length + 2}`, (other) => addTo(other, "n")));
+      }
+      await rounds();
       ctx.setGlobalState("n", before + 1);
     });
-    assert.match(reason, /changed by others/);
-    assert.equal(runs, 100);
+    assert.equal(reason, "");
+    assert.equal(runs, 2);
+    assert.deepEqual(
+      await Promise.all(others),
+      others.map(() => ""),
+    );
+    assert.deepEqual(world.stores.read(ofAll), { n: 11 }, "nobody's change is lost");
+  }));
+
+it("wins with the third run at the latest when it touches other keys each time", () =>
+  inTemporary(async (dir) => {
+    const world = openWorld(dir);
+    let runs = 0;
+    const others: Promise<string>[] = [];
+    await inHook(world, "p1", async (ctx) => {
+      runs += 1;
+      const key = `k${runs}`;
+      ctx.getGlobalState(key);
+      others.push(inHook(world, `p${runs + 1}`, (other) => addTo(other, key)));
+      await rounds();
+      addTo(ctx, key);
+    });
+    assert.equal(runs, 3);
+    assert.deepEqual(await Promise.all(others), ["", "", ""]);
+    assert.deepEqual(world.stores.read(ofAll), { k1: 1, k2: 1, k3: 2 });
+  }));
+
+it("does not hold up calls that work on other keys, nor wait for itself when two run again", () =>
+  inTemporary(async (dir) => {
+    const world = openWorld(dir);
+    const waits = gate();
+    const runs = { a: 0, b: 0 };
+    const swap = (name: "a" | "b", keys: readonly [string, string]) => async (ctx: EventContext) => {
+      runs[name] += 1;
+      addTo(ctx, keys[0]);
+      await rounds();
+      if (runs[name] === 2 && name === "a") await waits.promise;
+      addTo(ctx, keys[1]);
+    };
+    const both = [inHook(world, "p1", swap("a", ["x", "y"])), inHook(world, "p2", swap("b", ["y", "x"]))];
+    await inHook(world, "p3", (ctx) => {
+      addTo(ctx, "x");
+      addTo(ctx, "y");
+    });
+    await rounds(60);
+    assert.equal(await inHook(world, "p4", (ctx) => addTo(ctx, "z")), "", "it has nothing to do with them");
+    assert.deepEqual(world.stores.read(ofAll), { x: 1, y: 1, z: 1 });
+    waits.open();
+    await Promise.all(both);
+    await rounds();
+    assert.deepEqual(world.stores.read(ofAll), { x: 3, y: 3, z: 1 });
+    assert.deepEqual(runs, { a: 2, b: 2 });
+  }));
+
+it("gives the turn on when a hook with it throws, or its time is over", () =>
+  inTemporary(async (dir) => {
+    const world = openWorld(dir, { timeoutMs: 300 });
+    for (const [index, end] of ["throws", "hangs"].entries()) {
+      let runs = 0;
+      const reason = inHook(world, `p${10 * index + 1}`, async (ctx) => {
+        runs += 1;
+        addTo(ctx, "n");
+        if (runs === 1) await inHook(world, `p${10 * index + 2}`, (other) => addTo(other, "n"));
+        else if (end === "throws") throw new Error("no");
+        else await new Promise(() => undefined);
+      });
+      assert.match(await reason, end === "throws" ? /^no$/ : /longer than|took|within/);
+      assert.equal(await inHook(world, `p${10 * index + 3}`, (ctx) => addTo(ctx, "n")), "");
+    }
+    assert.deepEqual(world.stores.read(ofAll), { n: 4 });
   }));
 
 it("takes JSON only, by an error that names the key, and copies it", () =>

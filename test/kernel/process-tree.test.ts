@@ -37,6 +37,17 @@ function runEnvironment(runId: string): NodeJS.ProcessEnv {
   return { ...process.env, PRLOOM_RUN_ID: runId };
 }
 
+test("a process that was found once is ended, even if it cannot be found again", async () => {
+  const { child } = await shell("echo ready; exec sleep 600");
+  const who = identityOf(child.pid!);
+  assert(who);
+  // One that is dying has no environment any more, so a search by that finds nothing, and the process is still there.
+  let looks = 0;
+  const once = (): number[] => (looks++ === 0 ? [who.pid] : []);
+  assert.equal(await endProcesses(once, { graceMs: 10 }), 1);
+  assert.equal(isAlive(who), false);
+});
+
 test("an identity holds for one process only", async () => {
   const { child } = await shell("echo ready; exec sleep 600");
   const identity = identityOf(child.pid!);

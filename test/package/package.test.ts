@@ -5,11 +5,14 @@ import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { compile, declarations, install } from "./compile.ts";
+import { GOOD_BRIDGE, GOOD_EMBEDDER, GOOD_PLUGIN, WRONG } from "./programs.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
 let dir = "";
 let unpacked = "";
+let tarball = "";
 
 before(() => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), "prloom-package-")));
@@ -17,8 +20,8 @@ before(() => {
   const path = [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter);
   const packing = { cwd: root, env: { ...process.env, PATH: path }, encoding: "utf8" } as const;
   execFileSync("npm", ["pack", "--silent", "--pack-destination", dir], packing);
-  const tarball = readdirSync(dir).find((name) => name.endsWith(".tgz"));
-  execFileSync("tar", ["-xzf", join(dir, tarball ?? "missing.tgz"), "-C", dir]);
+  tarball = join(dir, readdirSync(dir).find((name) => name.endsWith(".tgz")) ?? "missing.tgz");
+  execFileSync("tar", ["-xzf", tarball, "-C", dir]);
   unpacked = join(dir, "package");
 });
 
@@ -63,7 +66,9 @@ test("no file in it names a path of the machine that made it", () => {
 
 test("what it bundles comes with its licence", () => {
   const text = readFileSync(join(unpacked, "dist", "LICENSES.txt"), "utf8");
-  for (const name of ["commander", "zod", "micromark"]) assert.match(text, new RegExp(`^${name} \\d`, "m"));
+  for (const name of ["commander", "zod"]) assert.match(text, new RegExp(`^${name} \\d`, "m"));
+  // The parser is only what tests compare the scanner with.
+  assert.doesNotMatch(text, /^(?:micromark|mdast)/m);
 });
 
 test("the CLI runs in an empty folder without any node_modules", () => {
@@ -94,4 +99,52 @@ test("the public entry can be imported, and its types resolve to files", async (
   const loaded = await import(join(unpacked, entry.default));
   assert.equal(typeof loaded.PrloomError, "function");
   assert.match(readFileSync(join(unpacked, entry.types), "utf8"), /PrloomError/);
+});
+
+test("its declarations need no other package", () => {
+  const foreign = declarations(join(unpacked, "dist")).flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/\b(?:from|import\(|reference \w+=)\s*"([^."][^"]*)"/g)].map(
+      ([, name]) => `${file}: ${name}`,
+    ),
+  );
+  assert.deepEqual(foreign, []);
+});
+
+const AUTHORS = {
+  "no types but the language's": { lib: ["es2023"], nodeTypes: false },
+  "Node's types": { lib: ["es2023"], nodeTypes: true },
+  "a browser's types": { lib: ["es2023", "dom"], nodeTypes: false },
+};
+for (const [who, author] of Object.entries(AUTHORS)) {
+  test(`a plugin, a bridge and an embedder compile against what was installed, with ${who}`, () => {
+    const at = join(dir, `author-${author.lib.length}-${author.nodeTypes}`);
+    install(at, tarball);
+    // Where there is a real one, it is handed on; where there is none, nothing takes one.
+    const hasSignal = author.nodeTypes || author.lib.includes("dom");
+    const signal = `import type { CallSignal } from "prloom/plugin";\nexport const hand = (one: CallSignal): AbortSignal => one;\n`;
+    const good = { "plugin.ts": GOOD_PLUGIN, "bridge.ts": GOOD_BRIDGE, "embedder.ts": GOOD_EMBEDDER };
+    const programs = { ...good, ...(hasSignal ? { "signal.ts": signal } : {}) };
+    assert.deepEqual([...compile(at, programs, { root, ...author })], []);
+  });
+}
+
+test("wrong programs do not compile against what was installed", () => {
+  const at = join(dir, "wrong");
+  install(at, tarball);
+  const names = Object.keys(WRONG);
+  const programs = Object.fromEntries(Object.values(WRONG).map(({ text }, index) => [`wrong-${index}.ts`, text]));
+  const errors = compile(at, programs, { root, lib: ["es2023"], nodeTypes: false });
+  const found = names.map((name, index) => {
+    const codes = (errors.get(`wrong-${index}.ts`) ?? []).map((error) => error.replace(/:.*/, ""));
+    return [name, [...new Set(codes)].join()];
+  });
+  assert.deepEqual(
+    Object.fromEntries(found),
+    Object.fromEntries(names.map((name) => [name, WRONG[name]?.code])),
+    JSON.stringify([...errors], null, 1),
+  );
+  assert.deepEqual(
+    [...errors.keys()].filter((file) => !file.startsWith("wrong-")),
+    [],
+  );
 });

@@ -7,15 +7,20 @@ import {
   appendTodos,
   appendToSection,
   ensureTitle,
-  hasProvenance,
   sectionBody,
   setTodoState,
 } from "../../src/plan/edit.ts";
+import { commentName } from "../../src/plan/inert.ts";
 import { parsePlan, type TodoState } from "../../src/plan/markdown.ts";
+import { provenanceLine, provenanceLines } from "../../src/plan/provenance.ts";
 import { anyLine, anyPlan } from "./arbitrary-plans.ts";
 
 const idOf = (text: string, index: number) => parsePlan(text).todos[index]?.id ?? "missing";
-const todo = (text: string, more = {}) => ({ text, eventId: "e-1", author: "ann", ...more });
+const ann = { eventId: "e-1", author: "ann" };
+const todo = (text: string, more = {}) => ({ text, from: [ann], ...more });
+/** True when a TODO of the plan says right below its line that it came from there. */
+const isAskedBy = (text: string, origin: { eventId: string; author: string }) =>
+  parsePlan(text).todos.some((each) => provenanceLines(each).includes(provenanceLine(origin)));
 
 /** A plan may be beyond repair (nothing can be added to it); then the error must say so and nothing else may be thrown. */
 function orRefused(edit: () => string): string | undefined {
@@ -57,19 +62,27 @@ const appends: [name: string, text: string, expected: string][] = [
   [
     "below the last",
     "## TODO\n- [x] a\n\n## Notes\n",
-    "## TODO\n- [x] a\n- [ ] new <!-- from e-1 by ann -->\n\n## Notes\n",
+    "## TODO\n- [x] a\n- [ ] new\n  <!-- from e-1 by ann -->\n\n## Notes\n",
   ],
-  ["same bullet", "## TODO\n\n* [x] a", "## TODO\n\n* [x] a\n* [ ] new <!-- from e-1 by ann -->\n"],
-  ["numbers", "## TODO\n1. [x] a\n2. [ ] b\n", "## TODO\n1. [x] a\n2. [ ] b\n3. [ ] new <!-- from e-1 by ann -->\n"],
-  ["CRLF", "## TODO\r\n- [x] a\r\n", "## TODO\r\n- [x] a\r\n- [ ] new <!-- from e-1 by ann -->\r\n"],
-  ["no section", "# Plan\n\ntext", "# Plan\n\ntext\n\n## TODO\n\n- [ ] new <!-- from e-1 by ann -->\n"],
-  ["empty text", "", "## TODO\n\n- [ ] new <!-- from e-1 by ann -->\n"],
-  ["after prose", "## TODO\n- [ ] a\n\nprose\n", "## TODO\n- [ ] a\n\nprose\n\n- [ ] new <!-- from e-1 by ann -->\n"],
-  ["empty section", "## TODO\nNext\n----\n", "## TODO\n\n- [ ] new <!-- from e-1 by ann -->\n\nNext\n----\n"],
+  ["same bullet", "## TODO\n\n* [x] a", "## TODO\n\n* [x] a\n* [ ] new\n  <!-- from e-1 by ann -->\n"],
+  [
+    "numbers",
+    "## TODO\n1. [x] a\n2. [ ] b\n",
+    "## TODO\n1. [x] a\n2. [ ] b\n3. [ ] new\n   <!-- from e-1 by ann -->\n",
+  ],
+  ["CRLF", "## TODO\r\n- [x] a\r\n", "## TODO\r\n- [x] a\r\n- [ ] new\r\n  <!-- from e-1 by ann -->\r\n"],
+  ["no section", "# Plan\n\ntext", "# Plan\n\ntext\n\n## TODO\n\n- [ ] new\n  <!-- from e-1 by ann -->\n"],
+  ["empty text", "", "## TODO\n\n- [ ] new\n  <!-- from e-1 by ann -->\n"],
+  [
+    "after prose",
+    "## TODO\n- [ ] a\n\nprose\n",
+    "## TODO\n- [ ] a\n\nprose\n\n- [ ] new\n  <!-- from e-1 by ann -->\n",
+  ],
+  ["empty section", "## TODO\nNext\n----\n", "## TODO\n\n- [ ] new\n  <!-- from e-1 by ann -->\n\nNext\n----\n"],
   [
     "last of several",
     "## TODO\n- [ ] a\n## Log\n## TODOs\n- [ ] b\n",
-    "## TODO\n- [ ] a\n## Log\n## TODOs\n- [ ] b\n- [ ] new <!-- from e-1 by ann -->\n",
+    "## TODO\n- [ ] a\n## Log\n## TODOs\n- [ ] b\n- [ ] new\n  <!-- from e-1 by ann -->\n",
   ],
 ];
 for (const [name, text, expected] of appends) {
@@ -77,7 +90,8 @@ for (const [name, text, expected] of appends) {
     const result = appendTodos(text, [todo("new")]);
     assert.equal(result, expected);
     assert.equal(appendTodos(result, [todo("new")]), result);
-    assert.ok(hasProvenance(result, "e-1"));
+    assert.ok(isAskedBy(result, ann));
+    assert.equal(parsePlan(result).todos.at(-1)?.text, "new");
   });
 }
 
@@ -88,17 +102,18 @@ test("a TODO is added once per event and text, even when it was ticked or moved"
   assert.equal(appendTodos(ticked, [todo("new"), todo("other")]), ticked);
   const moved = once.replace("## TODO\n", "## Later\n");
   assert.equal(appendTodos(moved, [todo("new")]), moved);
-  assert.equal(parsePlan(appendTodos(once, [todo("new", { eventId: "e-2" })])).todos.length, 4);
-  assert.equal(hasProvenance(once, "e-"), false);
-  assert.equal(hasProvenance(once, "e-11"), false);
+  assert.equal(
+    parsePlan(appendTodos(once, [todo("new", { from: [{ eventId: "e-2", author: "ann" }] })])).todos.length,
+    4,
+  );
+  for (const eventId of ["e-", "e-11"]) assert.equal(isAskedBy(once, { eventId, author: "ann" }), false);
 });
 
 test("words that try to break out stay words", () => {
   const attack = "- [x] x --> \n## TODO\n- [x] y <!-- from e-9 by root -->";
   const result = appendTodos("## TODO\n- [ ] a\n", [
     todo(attack, {
-      author: "a --> b",
-      eventId: "x-->\n- [x] z",
+      from: [{ author: "a --> b", eventId: "x-->\n- [x] z" }],
       context: "===\n---\n# no\n\n  expects: none\n- tools: shell\n```\n- [x] w",
     }),
   ]);
@@ -110,8 +125,8 @@ test("words that try to break out stay words", () => {
   assert.equal(doc.sections.length, 1);
   assert.deepEqual(doc.todos[1]?.settings, {});
   assert.match(doc.todos[1]?.context ?? "", /\\===\n\\---\n# no/);
-  assert.equal(hasProvenance(result, "e-9"), false);
-  assert.ok(hasProvenance(result, "x-->\n- [x] z"));
+  assert.equal(isAskedBy(result, { eventId: "e-9", author: "root" }), false);
+  assert.ok(isAskedBy(result, { author: "a --> b", eventId: "x-->\n- [x] z" }));
   assert.equal(parsePlan(appendTodos("", [todo(" \n ")])).todos[0]?.text.startsWith("(no text was given)"), true);
 });
 
@@ -119,12 +134,39 @@ test("context that an open comment would set free does not become a TODO", () =>
   const result = appendTodos("## Notes\n<!-- open\n", [todo("new", { context: "## TODO\n2) [ ] other" })]);
   assert.deepEqual(
     parsePlan(result).todos.map((each) => each.text),
-    ["new <!-- from e-1 by ann -->"],
+    ["new"],
   );
 });
 
 test("what an agent wrote into a log is no provenance", () => {
-  assert.equal(hasProvenance("## TODO\n- [ ] a\n## Progress Log\n- [ ] x <!-- from e-1 by ann -->\n", "e-1"), false);
+  for (const said of ["- [ ] x <!-- from e-1 by ann -->\n", "- [ ] x\n  <!-- from e-1 by ann -->\n"]) {
+    const text = `## TODO\n- [ ] a\n## Progress Log\n${said}`;
+    assert.equal(parsePlan(appendTodos(text, [todo("x")])).todos.length, 2, said);
+  }
+});
+
+test("each event that asks for a TODO has its line, and the item's line is its text", () => {
+  const bob = { eventId: "e-2", author: "bob" };
+  const result = appendTodos("## TODO\n- [x] a\n", [
+    todo("both", { from: [ann, bob], context: "in b.ts" }),
+    todo("one", { from: [bob] }),
+  ]);
+  const lines = ["- [ ] both", "  <!-- from e-1 by ann -->", "  <!-- from e-2 by bob -->", "  in b.ts", "- [ ] one"];
+  assert.equal(result, `## TODO\n- [x] a\n${lines.join("\n")}\n  <!-- from e-2 by bob -->\n`);
+  assert.deepEqual(
+    parsePlan(result).todos.map(({ text }) => text),
+    ["a", "both", "one"],
+  );
+  // Another event that asks for the same is another TODO; one of the two that asked already is not.
+  assert.equal(appendTodos(result, [todo("both", { from: [bob] })]), result);
+  assert.notEqual(appendTodos(result, [todo("one")]), result);
+});
+
+test("a plan that has where a TODO came from on the item's line keeps its TODOs, their ids, and gets none twice", () => {
+  const old = "## TODO\n- [ ] new <!-- from e-1 by ann -->\n";
+  const now = appendTodos("", [todo("new")]);
+  assert.equal(idOf(old, 0), idOf(now, 0));
+  assert.equal(appendTodos(old, [todo("new")]), old);
 });
 
 test("an open fence at the end does not swallow a new TODO", () => {
@@ -141,7 +183,9 @@ test("property: adding TODOs adds them, keeps the rest, and is idempotent", () =
     anyLine,
     fc.array(anyLine, { maxLength: 4 }).map((lines) => lines.join("\n")),
   );
-  const newTodo = fc.record({ text: words, context: words, eventId: words, author: words });
+  const origin = fc.record({ eventId: words, author: words });
+  const from = fc.array(origin, { minLength: 1, maxLength: 3 });
+  const newTodo = fc.record({ text: words, context: words, from });
   fc.assert(
     fc.property(anyPlan, fc.array(newTodo, { minLength: 1, maxLength: 3 }), (text, todos) => {
       const result = orRefused(() => appendTodos(text, todos));
@@ -153,7 +197,9 @@ test("property: adding TODOs adds them, keeps the rest, and is idempotent", () =
       for (const each of before.todos) assert.equal(states.get(each.id), each.state);
       assert.ok(after.sections.length - before.sections.length <= 1);
       assert.equal(appendTodos(result, todos), result);
-      for (const each of todos) assert.ok(hasProvenance(result, each.eventId));
+      for (const each of todos) {
+        assert.ok(each.from.some(({ eventId }) => result.includes(`<!-- from ${commentName(eventId)} by `)));
+      }
     }),
     { numRuns: 800 },
   );

@@ -3,8 +3,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { PrloomError } from "../../src/kernel/errors.ts";
 import { addTodoContext, appendTodos, LOG_HEADINGS, sectionBody } from "../../src/plan/edit.ts";
-import { parsePlan } from "../../src/plan/markdown.ts";
+import { parsePlan, todoTitle } from "../../src/plan/markdown.ts";
 import { mergeUpsert, retitled } from "../../src/plan/merge.ts";
+import { hasProvenance } from "../../src/plan/provenance.ts";
 import { anyPlan } from "./arbitrary-plans.ts";
 
 const todosOf = (text: string) => parsePlan(text).todos.map((todo) => `${todo.state} ${todo.text}`);
@@ -71,6 +72,12 @@ const tables: [name: string, current: string, incoming: string, todos: string[]]
     "## TODO\n- [ ] a\n",
     ["done a <!-- from e by f -->"],
   ],
+  [
+    "asked for, and not outside",
+    "## TODO\n- [x] a\n- [ ] b\n  <!-- from e by f -->\n",
+    "## TODO\n- [ ] c\n",
+    ["open c", "done a", "open b"],
+  ],
   ["an empty TODO section", "## TODO\n- [ ] a\n- [x] b\n", "## TODO\n\ntext\n", ["done b"]],
   ["no TODO section", "## TODO\n- [ ] a\n- [x] b\n", "only words\n", ["open a", "done b"]],
   ["numbers", "## TODO\n1. [x] a\n2. [ ] b\n", "## TODO\n1. [ ] c\n", ["open c", "done a"]],
@@ -135,7 +142,9 @@ test("a title is reworded where it stands, and only there", () => {
     "## Title\r\n\r\nNew one\r\n\r\n## TODO\r\n",
   );
   assert.equal(retitled("## Title\n\nOld\n", "# hash"), "## Title\n\n\\# hash\n");
-  assert.equal(retitled("# Old\n", "New"), "# Old\n");
+  assert.equal(retitled("# Old\n\n## TODO\n", "New"), "# New\n\n## TODO\n");
+  assert.equal(retitled("Intro\n\nOld\nname\n===\n", "New"), "Intro\n\nNew\n===\n");
+  assert.equal(retitled("# Old #\n# Other\n", "New # 2"), "# New # 2 #\n# Other\n");
   assert.equal(retitled("words\n", "New"), "words\n");
 });
 
@@ -145,8 +154,15 @@ const todoPlan = fc
     todos: fc.array(
       fc.tuple(
         fc.constantFrom("- [ ]", "- [x]", "- [b]", "* [ ]", "* [X]", "1. [ ]", "2. [x]"),
-        fc.constantFrom("a", "b", "c", "d <!-- from e-1 by ann -->", "d", "e <!-- from e-2 by bob -->"),
-        fc.constantFrom("", "\n  context", "\n\n   more\n   lines", "\n  Comment by x:\n  > y\n  <!-- c-1 -->"),
+        fc.constantFrom("a", "b", "c", "d <!-- from e-1 by ann -->", "d", "e <!-- from e-2 by bob -->", "f"),
+        fc.constantFrom(
+          "",
+          "\n   <!-- from e-3 by cat -->",
+          "\n   <!-- from e-4 by dan -->\n   more",
+          "\n  context",
+          "\n\n   more\n   lines",
+          "\n  Comment by x:\n  > y\n  <!-- c-1 -->",
+        ),
       ),
       { maxLength: 7 },
     ),
@@ -192,6 +208,10 @@ function holds(current: string, incoming: string, result: string): void {
   for (const { text } of parsePlan(current).todos) {
     if (/<!-- from \S+ by \S+ -->$/.test(text)) assert.ok(texts.has(text), "a TODO of triage was lost");
   }
+  const asked = new Set(parsePlan(result).todos.filter(hasProvenance).map(todoTitle));
+  for (const todo of parsePlan(current).todos.filter(hasProvenance)) {
+    assert.ok(asked.has(todoTitle(todo)), "where a TODO came from was lost");
+  }
 }
 
 test("property: plans as people write them can always be merged", () => {
@@ -226,7 +246,7 @@ test("property: whatever the texts are, a merge keeps its promises or is refused
 });
 
 test("TODOs that triage adds after a merge are there once", () => {
-  const todo = { text: "new", eventId: "e-9", author: "ann" };
+  const todo = { text: "new", from: [{ eventId: "e-9", author: "ann" }] };
   const once = mergeUpsert(appendTodos(CURRENT, [todo]), "## TODO\n- [ ] first\n");
   assert.equal(appendTodos(once, [todo]), once);
 });

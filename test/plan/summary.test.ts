@@ -22,7 +22,12 @@ const record = (more: Partial<PlanRecord> = {}): PlanRecord =>
     metadata: {},
     ...more,
   });
-const facts = (text: string) => ({ title: titleOf(text, "add-login"), ...progressOf(parsePlan(text)) });
+const written = (at: string) => ({ writtenAt: Date.parse(at) });
+const facts = (text: string) => ({
+  title: titleOf(text, "add-login"),
+  ...progressOf(parsePlan(text)),
+  ...written("2026-01-01T12:00:00Z"),
+});
 const doc = facts("# Add login\n\n## TODO\n- [x] a\n- [ ] b\n");
 
 test("a draft in the inbox has just what is known", () => {
@@ -37,6 +42,13 @@ test("a draft in the inbox has just what is known", () => {
     updatedAt: "2026-01-02T00:00:00.000Z",
     paused: false,
   });
+});
+
+test("a plan has changed when its record or its text has", () => {
+  assert.equal(summarise(record(), doc).updatedAt, "2026-01-02T00:00:00.000Z");
+  const later = { ...doc, ...written("2026-01-03T00:00:00Z") };
+  assert.equal(summarise(record(), later).updatedAt, "2026-01-03T00:00:00.000Z");
+  assert.equal(summarise(record(), undefined).updatedAt, "2026-01-02T00:00:00.000Z");
 });
 
 test("an active plan shows progress, phase, block and branch", () => {
@@ -54,6 +66,8 @@ test("an active plan shows progress, phase, block and branch", () => {
 test("triaging is shown only where it can be, and a known phase wins", () => {
   assert.equal(summarise(record({ status: "review" }), doc, { triaging: true }).status, "triaging");
   assert.equal(summarise(record({ status: "queued" }), doc, { triaging: true }).status, "queued");
+  assert.equal(summarise(record({ status: "active", designed: true }), doc, { triaging: true }).status, "triaging");
+  assert.equal(summarise(record({ status: "active" }), doc, { triaging: true }).status, "active", "not designed yet");
   assert.equal(summarise(record({ status: "active" }), facts("")).phase, "investigating");
   const side = { stage: "designer" as const, run: 1, attempt: 1, baseSha: "0" };
   assert.equal(summarise(record({ status: "active", side }), facts("")).phase, "planning");

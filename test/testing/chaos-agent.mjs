@@ -77,7 +77,7 @@ async function triage() {
   const events = JSON.parse(readFileSync(process.env.PRLOOM_EVENTS_FILE, "utf8"));
   const todos = events
     .filter((event) => event.body.startsWith("please "))
-    .map((event) => ({ text: event.body.replace(/^please /, "") }));
+    .map((event) => ({ text: event.body.replace(/^please /, ""), events: [event.id] }));
   const reply = events.map((event) => `<re ${event.body}>`).join("\n");
   const result = { reply_markdown: reply, todos, rebase_requested: false };
   writeFileSync(process.env.PRLOOM_RESULT_FILE, JSON.stringify(result));
@@ -93,7 +93,10 @@ async function review() {
 async function design() {
   await inSteps("design");
   const text = readFileSync(PRLOOM_PLAN_FILE, "utf8").trimEnd();
-  writeFileSync(PRLOOM_PLAN_FILE, `${text}\n\n## TODO\n\n- [ ] designed one\n- [ ] designed two\n`);
+  const events = JSON.parse(readFileSync(process.env.PRLOOM_EVENTS_FILE, "utf8"));
+  const wishes = events.flatMap(({ body }) => (body.startsWith("please ") ? [`- [ ] ${body.slice(7)}\n`] : []));
+  const todos = `- [ ] designed one\n- [ ] designed two\n${wishes.join("")}`;
+  writeFileSync(PRLOOM_PLAN_FILE, `${text}\n\n## TODO\n\n${todos}`);
 }
 
 readFileSync(0);

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { StatusReport } from "../../src/dispatcher/read.ts";
 import type { PlanRecord } from "../../src/plan/record.ts";
 
-const CLI = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+export const CLI = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 export const TEST_AGENT = fileURLToPath(new URL("./test-agent.mjs", import.meta.url));
 
 export interface CliResult {
@@ -25,7 +25,7 @@ export interface Project {
   /** Runs the CLI to its end. */
   cli(args: readonly string[], env?: Record<string, string>): Promise<CliResult>;
   /** Starts the CLI and leaves it running. */
-  spawnCli(args: readonly string[], env?: Record<string, string>): ChildProcess;
+  spawnCli(args: readonly string[], env?: Record<string, string>, cli?: string): ChildProcess;
   /** `prloom start --until-idle`. */
   work(env?: Record<string, string>): Promise<CliResult>;
   status(): Promise<StatusReport>;
@@ -73,8 +73,8 @@ export function makeProject(options: ProjectOptions = {}): Project {
   git("add", "-A");
   git("-c", "user.name=Person", "-c", "user.email=person@localhost", "commit", "-qm", "Begin");
   const authority = join(root, ".git", "prloom");
-  const spawnCli = (args: readonly string[], extra: Record<string, string> = {}): ChildProcess =>
-    spawn(process.execPath, [CLI, ...args], {
+  const spawnCli = (args: readonly string[], extra: Record<string, string> = {}, program = CLI): ChildProcess =>
+    spawn(process.execPath, [program, ...args], {
       cwd: root,
       env: { ...env, ...extra },
       stdio: ["ignore", "pipe", "pipe"],

@@ -184,7 +184,8 @@ async function isWorked(project: Bench["project"], id: string): Promise<void> {
   assert.deepEqual(project.processes(), []);
 }
 
-const RESTLESS: Script = [{ steps: [{ shell: "tail -f /dev/null & echo and on" }] }];
+/** Never the same command twice: programs that look for loops would end the run before its deadline. */
+const RESTLESS: Script = [{ steps: [({ answers }) => ({ shell: `tail -f /dev/null & echo and on ${answers}` })] }];
 const SILENT: Script = [{ steps: [{ shell: "tail -f /dev/null & echo begun" }, { hang: 3_600_000 }] }];
 
 /** Ended by prloom with everything it had started, and the reason is on the plan. */

@@ -17,8 +17,8 @@ import { dirname, join } from "node:path";
 import { until } from "./agent-waits.mjs";
 import { review } from "./review-agent.mjs";
 
-const { PRLOOM_STAGE, PRLOOM_PLAN_FILE, PRLOOM_WORKTREE, PRLOOM_TODO = "", PRLOOM_TODO_INDEX = "0" } = process.env;
-const index = Number(PRLOOM_TODO_INDEX);
+const { PRLOOM_STAGE, PRLOOM_PLAN_FILE, PRLOOM_WORKTREE, PRLOOM_TODO = "", PRLOOM_TODO_INDEX } = process.env;
+const index = Number(PRLOOM_TODO_INDEX ?? 0);
 const word = /^\[(\w[\w-]*)\]/.exec(PRLOOM_TODO)?.[1];
 const behaviour = word ?? process.env.BEHAVIOUR ?? "work";
 const planText = () => readFileSync(PRLOOM_PLAN_FILE, "utf8");
@@ -271,20 +271,21 @@ async function triage() {
       .map((line) => ({
         text: line.replace(/^please /i, ""),
         context: `asked by ${event.context?.author?.login ?? event.source}`,
+        events: [event.id],
       })),
   );
   const reply = todos.length > 0 ? `Will do ${todos.length}.` : "Thank you, nothing to do.";
   const rebase = events.some((event) => /rebase/i.test(event.body));
-  writeFileSync(
-    process.env.PRLOOM_RESULT_FILE,
-    JSON.stringify({ reply_markdown: reply, todos, rebase_requested: rebase }),
-  );
+  const result = { reply_markdown: reply, todos, rebase_requested: rebase };
+  writeFileSync(process.env.PRLOOM_RESULT_FILE, JSON.stringify(result));
 }
 
-function design() {
+async function design() {
+  if (process.env.DESIGN === "waits") await until(process.env.GATE, () => existsSync(join(process.env.GATE, "design")));
   if (process.env.DESIGN === "nothing") return console.log("no idea");
   if (process.env.DESIGN === "source") writeFileSync(join(PRLOOM_WORKTREE, "sneaked-in.txt"), "mine\n");
-  writeFileSync(PRLOOM_PLAN_FILE, `${planText().trimEnd()}\n\n## TODO\n\n- [ ] designed one\n- [ ] designed two\n`);
+  const heading = /^## TODO$/m.test(planText()) ? "" : "\n## TODO\n\n";
+  appendFileSync(PRLOOM_PLAN_FILE, `${heading}- [ ] designed one\n- [ ] designed two\n`);
 }
 
 const prompt = readFileSync(0, "utf8");
@@ -292,7 +293,7 @@ writeFileSync(join(process.env.PRLOOM_RUN_DIR, "prompt.txt"), prompt);
 writeFileSync(join(process.env.PRLOOM_RUN_DIR, "environment.json"), JSON.stringify(process.env));
 if (process.env.ORDER) appendFileSync(process.env.ORDER, `${process.env.PRLOOM_PLAN_ID} ${index}\n`);
 if (PRLOOM_STAGE === "triage") await triage();
-else if (PRLOOM_STAGE === "designer") design();
+else if (PRLOOM_STAGE === "designer") await design();
 else if (PRLOOM_STAGE === "reviewer") await review(prompt);
 else if (!behaviours[behaviour]) throw new Error(`no behaviour ${behaviour}`);
 else await behaviours[behaviour]();

@@ -57,6 +57,13 @@ export const geminiProgram: AgentProgram = {
     "GOOGLE_VERTEX_BASE_URL",
     "GEMINI_MODEL",
   ],
+  // With the notes of which folder is whose.
+  keeps: [
+    ".gemini/projects.json",
+    ".gemini/tmp/*/.project_root",
+    ".gemini/history/*/.project_root",
+    ".gemini/tmp/*/chats",
+  ],
   homeItems: geminiItems,
   loginOf: geminiLogin,
   renewedLogin: (before, after) => renewedTokens(before, after, GEMINI_TOKENS),

@@ -95,6 +95,8 @@ export const claudeProgram: AgentProgram = {
     "ANTHROPIC_FOUNDRY_RESOURCE",
     "ANTHROPIC_FOUNDRY_API_KEY",
   ],
+  // Not `memory` beside them, which it takes for instructions.
+  keeps: [".claude/projects/*/*.jsonl"],
   homeItems,
   loginOf,
   renewedLogin: (before, after) => renewedTokens(before, after, TOKENS),

@@ -32,6 +32,7 @@ export const codexProgram: AgentProgram = {
   // Codex itself takes no other key from the environment; a provider in its config.toml usually names the second.
   placeVariables: ["CODEX_HOME"],
   variables: ["CODEX_API_KEY", "OPENAI_API_KEY"],
+  keeps: [".codex/sessions"],
   homeItems: (where) => {
     const folder = codexHome(where);
     return [

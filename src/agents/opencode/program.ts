@@ -85,6 +85,9 @@ export const openCodeProgram: AgentProgram = {
     "AZURE_RESOURCE_NAME",
     "AWS_REGION",
   ],
+  keeps: ["storage", "opencode.db", "opencode.db-wal", "opencode.db-shm"].map(
+    (name) => `.local/share/opencode/${name}`,
+  ),
   homeItems,
   loginOf,
   renewedLogin: (before, after) => renewedTokens(before, after, TOKENS),

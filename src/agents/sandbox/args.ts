@@ -1,4 +1,5 @@
 import { dirname, sep } from "node:path";
+import { FILTER_FD } from "./seccomp.ts";
 
 /** One thing that is laid over the read-only view of the machine. Paths are absolute, without links. */
 export type Mount =
@@ -11,8 +12,8 @@ export type Mount =
 
 /**
  * Without capabilities a root agent cannot unmount what is laid over other things (without this it did). Environment is not
- * cleared here: the shim gives bwrap exactly the agent's. No --new-session, since runs have no terminal; see
- * terminal.ts for when one has. The network is shared, and with it abstract sockets and what listens on loopback.
+ * cleared here: the shim gives bwrap exactly the agent's. Whether it gets a session of its own, the shim and terminal.ts
+ * say. The network is shared, and with it abstract sockets and what listens on loopback.
  */
 const NAMESPACES = [
   ["--cap-drop", "ALL"],
@@ -33,11 +34,15 @@ const KERNEL_FILES = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"
   `/proc/${name}`,
 ]);
 
-/** The machine as it is, to be read only, with devices and processes of its own. */
+/**
+ * The machine as it is, to be read only, with devices and processes of its own. The namespace's init is not one of them:
+ * it has the agent's user, and through `/proc/1/mem` an agent could have it do whatever it likes.
+ */
 export const BASE_ARGS: readonly string[] = [
   ...NAMESPACES,
   ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
   ...KERNEL_FILES,
+  ...["--tmpfs", "/proc/1", "--remount-ro", "/proc/1"],
 ];
 
 /** What this machine's bwrap can do beyond the rest; older ones and those that are setuid cannot. */
@@ -46,15 +51,21 @@ export interface BwrapFeatures {
   readonly seals: boolean;
   /** Folders in memory have a size that they cannot exceed. */
   readonly sizes: boolean;
+  /** System calls can be filtered: the kernel can, and the table knows this machine. */
+  readonly filters: boolean;
 }
 
 /** Arguments that go before all others. */
-export function sealArgs({ seals }: BwrapFeatures): readonly string[] {
-  return seals ? ["--unshare-user", "--disable-userns"] : [];
+export function sealArgs({ seals, filters }: BwrapFeatures): readonly string[] {
+  return [
+    ...(seals ? ["--unshare-user", "--disable-userns"] : []),
+    ...(filters ? ["--seccomp", String(FILTER_FD)] : []),
+  ];
 }
 
 /** Where programs put large files; all other folders in memory are only there to hide something. */
-const ROOMY = ["/tmp", "/var/tmp"];
+const SHARED_MEMORY = "/dev/shm";
+const ROOMY = ["/tmp", "/var/tmp", SHARED_MEMORY];
 const SMALL_BYTES = 64 * 1024 * 1024;
 
 /** How large a folder in memory may grow; the kernel's own limit, for each half of all memory, is more than there is. */
@@ -128,5 +139,8 @@ export function sandboxArgs(mounts: readonly Mount[], features: BwrapFeatures, m
     mount.kind === "empty" && mount.sealed === true ? ["--remount-ro", mount.path] : [],
   );
   const size = features.sizes ? memoryBytes : undefined;
-  return [...sealArgs(features), ...BASE_ARGS, ...mounts.flatMap((mount) => argsOf(mount, size)), ...seals];
+  // bwrap makes /dev without a limit: what is to be written there gets a folder that has one.
+  const laid: Mount[] = [{ kind: "empty", path: SHARED_MEMORY }, ...mounts];
+  const args = laid.flatMap((mount) => argsOf(mount, size));
+  return [...sealArgs(features), ...BASE_ARGS, ...args, ...seals, "--remount-ro", "/dev"];
 }

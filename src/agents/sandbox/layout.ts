@@ -26,7 +26,8 @@ export interface SandboxPlan {
     /** Repositories of the worktree's submodules, where it has some. */
     readonly modules?: string;
   };
-  readonly worktree: string;
+  /** Where the worktree is seen, what lies there, and the file that is its `.git`. */
+  readonly worktree: { readonly path: string; readonly from: string; readonly gitFile: string };
   /** The run's own folder. */
   readonly agentDir: string;
   /** Folders and files of the worktree that are seen as empty ones. */
@@ -61,8 +62,8 @@ export function layoutSandbox(plan: SandboxPlan): Mount[] {
     // Its own alternates are in the shadow already; relative ones would be looked for in the wrong place.
     ...(repository.hasAlternates ? [read(join(objectsAt, "info", "alternates"), emptyFile)] : []),
     ...(repository.modules === undefined ? [] : [read(repository.modules)]),
-    write(worktree),
-    read(join(worktree, ".git")),
+    write(worktree.path, worktree.from),
+    read(join(worktree.path, ".git"), worktree.gitFile),
     ...plan.masked.map(
       ({ path, isFolder }): Mount => (isFolder ? { kind: "empty", path, sealed: true } : read(path, emptyFile)),
     ),

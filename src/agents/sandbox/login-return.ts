@@ -3,9 +3,9 @@ import { join } from "node:path";
 import * as z from "zod";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeFileAtomic, writeRunFile } from "../../kernel/files.ts";
+import { readInside } from "../../kernel/held-files.ts";
 import { MOST_LOGIN_BYTES } from "../login-renewal.ts";
-import { besideOf, readInside } from "./held-folder.ts";
-import { type CopiedLogin, hashOf } from "./private-home.ts";
+import { besideOf, type CopiedLogin, hashOf } from "./private-home.ts";
 
 /** What a program's own rule makes of a login before and after a run. */
 export type Renewal = (before: string, after: string) => string | undefined;
@@ -67,7 +67,7 @@ function returnLogin(home: string, login: CopiedLogin, renewal: Renewal): Copied
     const before = readFileSync(login.from, "utf8");
     // A new file would be ours; somebody else's login must stay theirs.
     if (hashOf(before) !== login.hash || stat.uid !== process.getuid?.()) return login;
-    const after = readInside(home, login.to, MOST_LOGIN_BYTES);
+    const after = readInside(home, login.to, MOST_LOGIN_BYTES)?.toString("utf8");
     const renewed = after === undefined ? undefined : renewal(before, after);
     if (renewed === undefined || renewed === before) return login;
     writeFileAtomic(login.from, renewed, stat.mode & 0o777);

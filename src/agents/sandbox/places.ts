@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { errnoOf } from "../../kernel/errors.ts";
-import { existsNoFollow } from "../../kernel/files.ts";
+import { existsNoFollow, listDir, readTextIfExists } from "../../kernel/files.ts";
 import { findProgram } from "../find-program.ts";
 import { isWithin, type Mount } from "./args.ts";
 import { TOOLCHAINS } from "./toolchains.ts";
@@ -88,14 +88,68 @@ export function programPlaces(started: StartedProgram, options: PlaceOptions): M
   return [...read, ...files.flatMap(linkOf)];
 }
 
+/** Versions of one tool that are looked at; each costs mounts. */
+const MOST_VERSIONS = 64;
+
+/** The paths that a pattern of `TOOLCHAINS` stands for. */
+function expand(folder: string, pattern: string): string[] {
+  const parts = pattern.split("/");
+  const star = parts.indexOf("*");
+  if (star < 0) return [join(folder, pattern)].filter(existsNoFollow);
+  const above = join(folder, ...parts.slice(0, star));
+  const rest = parts.slice(star + 1).join("/");
+  return namesIn(above).flatMap((name) => expand(join(above, name), rest));
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return listDir(folder).slice(-MOST_VERSIONS);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return [];
+  }
+}
+
+/** A folder of PATH, and what its programs find beside it; never more of an installation, which may hold logins. */
+function besidePrograms(folder: string, homes: readonly string[]): string[] {
+  const around = dirname(folder);
+  const isInstallation = basename(folder) === "bin" && homes.some((home) => around !== home && isWithin(around, home));
+  return isInstallation ? [folder, join(around, "lib"), join(around, "libexec")] : [folder];
+}
+
 /** Folders of PATH and toolchains below the home: what a build calls by name. */
 export function toolPlaces(options: PlaceOptions): Mount[] {
+  const { homes } = options;
   const inPath = options.path.split(delimiter).filter((folder) => isAbsolute(folder));
-  const tools = options.homes.flatMap((home) => TOOLCHAINS.map((folder) => join(home, folder))).filter(existsNoFollow);
-  const folders = [...inPath.map((folder) => resolve(folder)), ...tools].flatMap(both);
-  return folders
+  const programs = inPath.flatMap((folder) => besidePrograms(resolve(folder), homes));
+  const tools = homes.flatMap((home) => TOOLCHAINS.flatMap((pattern) => expand(home, pattern)));
+  const folders = new Set([...programs, ...tools].flatMap(both));
+  return [...folders]
     .filter((folder) => !isOwn(folder, options) && !options.never.some((one) => isWithin(one, folder)))
     .map((path) => ({ kind: "read", path }));
+}
+
+/** Settings of npm with a login in them, among what is shown and around the programs of PATH. Without one, builds need them. */
+export function toolSecrets(places: readonly Mount[], path: string): string[] {
+  const shown = places.filter((place) => place.kind === "read" && basename(place.path) === "lib");
+  const prefixes = path.split(delimiter).filter((folder) => isAbsolute(folder) && basename(folder) === "bin");
+  const files = [
+    ...shown.map((place) => join(place.path, "node_modules/npm/npmrc")),
+    ...prefixes.flatMap((folder) => [
+      join(dirname(folder), "etc/npmrc"),
+      join(dirname(folder), "lib/node_modules/npm/npmrc"),
+    ]),
+  ];
+  return [...new Set(files.flatMap((file) => realOf(file) ?? []))].filter(holdsLogin);
+}
+
+function holdsLogin(file: string): boolean {
+  try {
+    return /_auth|_password/i.test(readTextIfExists(file) ?? "");
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return isFile(file);
+  }
 }
 
 /** Where names are looked up, when the file for that lies in a folder that is hidden: without it there is no network. */

@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, renameSync, statSync } from "node:fs";
 import { cp } from "node:fs/promises";
-import { join, relative } from "node:path";
-import { ensureDir, isMissing } from "../../kernel/files.ts";
+import { dirname, join, relative } from "node:path";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { ensureDir, existsNoFollow, isMissing } from "../../kernel/files.ts";
+import { ensureFile, ensureFolder, ensureLinkIn, listInside, moveBetween, placeFile } from "../../kernel/held-files.ts";
+import { removeFrom } from "../../kernel/held-removal.ts";
+import { sweepRemoved } from "../../kernel/remove-aside.ts";
 import type { HomeItem } from "../program.ts";
 import { type Mount, mountAround } from "./args.ts";
-import { ensureFile, ensureFolder, ensureLink, placeFile, removeFrom } from "./held-folder.ts";
 import { realOf } from "./places.ts";
 
 /**
@@ -21,7 +24,7 @@ export function prepareMountPoints(mounts: readonly Mount[]): Mount[] {
     const root = around.from ?? around.path;
     const below = relative(around.path, mount.path);
     if (mount.kind === "link") {
-      ensureLink(root, below, mount.to);
+      ensureLinkIn(root, below, mount.to);
       return false;
     }
     const isFolder = mount.kind === "empty" || statSync(mount.from ?? mount.path).isDirectory();
@@ -39,6 +42,49 @@ export interface CopiedLogin {
   readonly to: string;
   /** Of what was copied. */
   readonly hash: string;
+}
+
+/** Of one pattern; more are no conversations. */
+const MOST_KEPT = 1000;
+
+/** The places in a folder that agents write to for which a pattern stands; they need not exist. */
+function placesIn(root: string, pattern: string): Buffer[] {
+  let places = [Buffer.from("")];
+  for (const part of pattern.split("/")) {
+    const [before = "", after] = part.split("*");
+    const fits = (name: string) => name.startsWith(before) && name.endsWith(after ?? "");
+    const namesAt = (place: Buffer) =>
+      after === undefined
+        ? [Buffer.from(part)]
+        : listInside(root, place, MOST_KEPT).filter((name) => fits(name.toString("latin1")));
+    places = places.flatMap((place) => namesAt(place).map((name) => Buffer.concat([place, Buffer.from("/"), name])));
+  }
+  return places.slice(0, MOST_KEPT);
+}
+
+/**
+ * Makes a private home anew but for what is named: whatever else a run leaves there (settings, hooks, start files of shells,
+ * programs) would have a say in the next one. After a kill the next call goes on: nothing runs in the new home as long as
+ * the old one is there.
+ */
+export function renewHome(home: string, keeps: readonly string[]): void {
+  const old = join(besideOf(home), "old");
+  ensureDir(besideOf(home));
+  sweepRemoved(dirname(home));
+  if (!existsNoFollow(old)) {
+    ensureDir(home);
+    renameSync(home, old);
+  }
+  crashPoint("home:old");
+  ensureDir(home);
+  for (const pattern of keeps) for (const place of placesIn(old, pattern)) moveBetween(old, home, place);
+  crashPoint("home:kept");
+  removeFrom(besideOf(home), "old");
+}
+
+/** Beside a folder that agents write to: for what is ours about it. */
+export function besideOf(home: string): string {
+  return `${home}.beside`;
 }
 
 export interface Furnishing {

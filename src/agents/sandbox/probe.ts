@@ -1,6 +1,10 @@
-import { spawn } from "node:child_process";
+import { type StdioOptions, spawn } from "node:child_process";
+import type { Writable } from "node:stream";
+import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
+import { usedUpError, usedUpWords } from "../../kernel/used-up.ts";
 import { BASE_ARGS, type BwrapFeatures, sealArgs } from "./args.ts";
+import { FILTER_FD, filterFor } from "./seccomp.ts";
 
 export type SandboxProbe =
   | { readonly works: true; readonly features: BwrapFeatures }
@@ -63,22 +67,31 @@ let asked: Promise<SandboxProbe> | undefined;
 
 /** Whether runs can have a sandbox on this machine, and if not, why. Asked once for each process. */
 export function probeSandbox(): Promise<SandboxProbe> {
-  asked ??= tryAll().then((tried) => judgeProbe({ platform: process.platform, ...tried, settings: readSettings() }));
+  asked ??= askMachine().catch((error: unknown) => {
+    // A machine that has nothing left at the moment has not answered.
+    asked = undefined;
+    throw error;
+  });
   return asked;
 }
 
+function askMachine(): Promise<SandboxProbe> {
+  return tryAll().then((tried) => judgeProbe({ platform: process.platform, ...tried, settings: readSettings() }));
+}
+
 /** From the strongest on; the last is what there must be. */
-const TRIED: readonly BwrapFeatures[] = [
-  { seals: true, sizes: true },
-  { seals: false, sizes: true },
-  { seals: false, sizes: false },
-];
+const TRIED: readonly BwrapFeatures[] = [true, false].flatMap((filters) => [
+  { seals: true, sizes: true, filters },
+  { seals: false, sizes: true, filters },
+  { seals: false, sizes: false, filters },
+]);
 
 type Tried = Pick<ProbeFacts, "outcome" | "stderr" | "features">;
 
 async function tryAll(): Promise<Tried> {
-  let tried: Tried = { outcome: "missing", stderr: "", features: { seals: false, sizes: false } };
+  let tried: Tried = { outcome: "missing", stderr: "", features: TRIED.at(-1)! };
   for (const features of TRIED) {
+    if (features.filters && !filterFor(process.arch)) continue;
     tried = { ...(await tryBwrap(features)), features };
     if (tried.outcome !== "failed") break;
   }
@@ -91,24 +104,28 @@ function readSettings(): ProbeFacts["settings"] {
 }
 
 const DEADLINE_MS = 5000;
+const LOOKING = "looking what sandbox there is";
 
 function tryBwrap(features: BwrapFeatures): Promise<Pick<ProbeFacts, "outcome" | "stderr">> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const size = features.sizes ? ["--size", "1048576"] : [];
     const args = [...sealArgs(features), ...BASE_ARGS, ...size, "--tmpfs", "/tmp", "--", "true"];
-    const probe = spawn("bwrap", args, {
-      stdio: ["ignore", "ignore", "pipe"],
-      cwd: "/",
-    });
+    const files: StdioOptions = ["ignore", "ignore", "pipe", "ignore", "ignore", features.filters ? "pipe" : "ignore"];
+    const probe = spawn("bwrap", args, { stdio: files, cwd: "/" });
+    const filter = probe.stdio.at(FILTER_FD) as Writable | null;
+    filter?.on("error", () => filter.destroy());
+    filter?.end(filterFor(process.arch));
     let stderr = "";
-    probe.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
+    probe.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
     // Not spawn's own timeout: where the program is missing, its timer keeps the process alive to the end.
     const timer = setTimeout(() => probe.kill("SIGKILL"), DEADLINE_MS);
-    const answer = (outcome: ProbeFacts["outcome"]): void => {
+    const answer = (outcome: ProbeFacts["outcome"], error?: unknown): void => {
       clearTimeout(timer);
-      resolve({ outcome, stderr });
+      const known = usedUpWords(stderr.trimEnd(), LOOKING) ?? usedUpError(error, LOOKING);
+      if (known instanceof PrloomError) reject(known);
+      else resolve({ outcome, stderr });
     };
-    probe.once("error", () => answer("missing"));
+    probe.once("error", (error) => answer("missing", error));
     probe.once("close", (code) => answer(code === 0 ? "ok" : "failed"));
   });
 }

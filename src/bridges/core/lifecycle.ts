@@ -1,6 +1,7 @@
 import type { BusEvent } from "../../bus/types.ts";
 import type { EventContexts, PlanLocation } from "../../hooks/event-types.ts";
 import { type Observed, PLAN_STATUSES, type PlanRecord, type PlanStatus } from "../../plan/record.ts";
+import { readsComments } from "../../plan/summary.ts";
 
 /** What is seen of a plan, beside its record. */
 export interface LifecycleFacts {
@@ -159,7 +160,7 @@ function locationOf(record: PlanRecord): PlanLocation {
 /** Nobody triages for a plan that is deleted; it is told as it was. */
 function statusOf(record: PlanRecord, observed: Observed | undefined, facts: LifecycleFacts): PlanStatus {
   const triaging = record.deleted ? observed?.status === "triaging" : facts.triaging;
-  return triaging && (record.status === "active" || record.status === "review") ? "triaging" : record.status;
+  return triaging && readsComments(record) ? "triaging" : record.status;
 }
 
 function named(record: PlanRecord, facts: LifecycleFacts): string {

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Payload } from "../../bus/types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
+import { MOST_TEXT_BYTES } from "../../plan/caps.ts";
 import { ensureTitle } from "../../plan/edit.ts";
 import { parsePlan } from "../../plan/markdown.ts";
 import { mergeUpsert, retitled } from "../../plan/merge.ts";
 import { type InboxMeta, type PlanRecord, type PlanSource, planSourceSchema } from "../../plan/record.ts";
+import { visibleText } from "../../plan/visible.ts";
 
 /** An upsert as it lies on the bus: nobody has checked its source yet. */
 export type RawUpsert = Extract<Payload, { type: "upsert_plan" }>;
@@ -41,8 +43,6 @@ export type UpsertChange =
   | { readonly kind: "unchanged" | "busy"; readonly planId: string }
   | { readonly kind: "refused"; readonly reason: string };
 
-/** What the inbox takes; more is no plan. */
-const MOST_TEXT_BYTES = 512 * 1024;
 const MOST_META_BYTES = 64 * 1024;
 
 /** Section "Upsert" of the design as a table: what an upsert does to the plan in the state it is in. */
@@ -84,7 +84,9 @@ function problemIn(payload: RawUpsert): string | undefined {
   }
   if (Buffer.byteLength(payload.base ?? "") > MOST_TEXT_BYTES)
     return `base is larger than ${MOST_TEXT_BYTES / 1024} KB`;
-  return undefined;
+  const [text, base] = [payload.planMarkdown, payload.base].map((part) => parsePlan(part ?? "").tooLarge);
+  if (text !== undefined) return `planMarkdown cannot be a plan. ${text}`;
+  return base === undefined ? undefined : `base cannot be a plan. ${base}`;
 }
 
 /** A run reads the text at its start and reports against it at its end; in between the text stays. */
@@ -97,7 +99,7 @@ export function isBusy({ current, side, blocked, paused, hidden }: PlanRecord, r
 }
 
 function create(source: PlanSource, payload: RawUpsert): UpsertChange {
-  const text = withTitle(payload.planMarkdown ?? "", payload.title);
+  const text = textFor(undefined, payload) ?? "";
   const meta: InboxMeta = {
     status: payload.status ?? "draft",
     hidden: payload.hidden ?? false,
@@ -129,7 +131,8 @@ function changedText(record: PlanRecord, view: UpsertView, payload: RawUpsert): 
   const wanted = textFor(current, payload);
   if (current === undefined || wanted === undefined) return wanted;
   // A title alone is put into the text that is there: nothing is absent from it.
-  const base = payload.planMarkdown === undefined ? undefined : (payload.base ?? upserted);
+  const given = payload.base === undefined ? upserted : visibleText(payload.base);
+  const base = payload.planMarkdown === undefined ? undefined : given;
   if (isInInbox(record) && (base === undefined || base === current)) return wanted;
   return mergeUpsert(current, wanted, base);
 }
@@ -154,7 +157,7 @@ export function saidBy(view: Omit<UpsertView, "running">, payload: RawUpsert): s
 function textFor(current: string | undefined, payload: RawUpsert): string | undefined {
   const { planMarkdown, title } = payload;
   const known = current === undefined ? undefined : parsePlan(current).title;
-  if (planMarkdown !== undefined) return withTitle(planMarkdown, title ?? known);
+  if (planMarkdown !== undefined) return withTitle(visibleText(planMarkdown), title ?? known);
   if (title === undefined) return undefined;
   return known === undefined ? withTitle(current ?? "", title) : retitled(current ?? "", title);
 }

@@ -1,7 +1,7 @@
 import { type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Clock } from "../../kernel/clock.ts";
-import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import { errnoOf, messageOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, listDir, readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
 import { type PlanRecord, planRecordSchema, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
 import { createPlanIndex, deepFreeze, type PlanIndex } from "../plan-index.ts";
@@ -114,6 +114,12 @@ function look(homes: Homes, id: string, cached: ReadonlyMap<string, CachedPlan>)
   const path = statePath(homes.plansDir, id);
   const known = homes.entries.get(id) ?? homes.problems.get(id)?.mark;
   const stat = statIfThere(path);
+  if (stat instanceof Error) {
+    if (known === NO_MARK) return "same";
+    forget(homes, id);
+    homes.problems.set(id, { mark: NO_MARK, problem: unreadable(id, path, messageOf(stat)) });
+    return "opened";
+  }
   if (!stat) {
     if (known) forget(homes, id);
     return known ? "gone" : "same";
@@ -136,9 +142,18 @@ function look(homes: Homes, id: string, cached: ReadonlyMap<string, CachedPlan>)
 }
 
 /** Anything in the place of a record counts, so that what is no file is reported and not overlooked. */
-function statIfThere(path: string): Stats | undefined {
-  return statSync(path, { throwIfNoEntry: false });
+function statIfThere(path: string): Stats | Error | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    // A home that may not be entered, a link to itself: one plan's, and no reason to know nothing of the others.
+    if (error instanceof Error && errnoOf(error) !== undefined) return error;
+    throw error;
+  }
 }
+
+/** Of a file that cannot even be looked at; it is looked at again each time. */
+const NO_MARK: FileMark = { mtimeMs: -1, size: -1, ino: -1 };
 
 function forget(homes: Homes, id: string): void {
   const entry = homes.entries.get(id);

@@ -4,7 +4,7 @@ import type { NewOptions } from "../new.ts";
 import type { StartOptions } from "../start.ts";
 import { collect, declare, type JsonOption, perform } from "./declare.ts";
 
-/** Commands that bring something into being: init, new, start, stop, doctor, demo. */
+/** Commands that bring something into being: init, new, start, stop, reload, doctor, demo. */
 export function declareSetup(program: Command): void {
   declareInit(program);
   declareNew(program);
@@ -13,6 +13,14 @@ export function declareSetup(program: Command): void {
     about: "end the running dispatcher; agents are ended, and the next start goes on where they were",
     examples: ["stop", "stop --json"],
   }).action((options: JsonOption) => perform(options, async (call) => (await import("../stop.ts")).stop(call)));
+  declare(program, "reload", {
+    about: "let the dispatcher work with the config, prompts and programs that are checked out now; shows what changes",
+    examples: ["reload", "reload --yes", "reload --json"],
+  })
+    .option("-y, --yes", "do not ask, also where it permits more or checks less")
+    .action((options: { yes?: boolean } & JsonOption) =>
+      perform(options, async (call) => (await import("../reload.ts")).reload(call, options)),
+    );
   declare(program, "doctor", {
     about: "check everything that prloom needs, agents and their logins too, and say what to do about what is missing",
     examples: ["doctor", "doctor --json"],

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ProgramFacts } from "../../agents/inspect-program.ts";
+import { processLimitHere } from "../../agents/process-limit.ts";
 import type { Config } from "../../config/config.ts";
 import { type AgentCheck, checkAgent } from "../agent-program.ts";
 import { agentFileOf, type Installed, installedPrograms, remedyOf, troubleOf } from "../choose-agent.ts";
@@ -147,5 +148,20 @@ export async function checkSandbox(config: Config | undefined): Promise<Finding[
     const { text, remedy, refused } = enclosure;
     return { name: `sandbox of ${name}`, state: refused ? "bad" : "warn", text, hint: remedy };
   });
-  return [general, ...(await Promise.all(findings))];
+  const gaps =
+    machine.level === "none" ? [] : sandboxGaps({ filters: machine.filters, counts: processLimitHere() !== undefined });
+  return [general, ...gaps, ...(await Promise.all(findings))];
+}
+
+/** Pure: what the sandbox cannot do on this machine. */
+export function sandboxGaps({ filters, counts }: { readonly filters: boolean; readonly counts: boolean }): Finding[] {
+  const more = "docs/sandbox.md tells what that means.";
+  return [
+    ...(filters
+      ? []
+      : [{ name: "system calls", state: "warn" as const, text: "not filtered in the sandbox here", hint: more }]),
+    ...(counts
+      ? []
+      : [{ name: "processes", state: "warn" as const, text: "limits.maxProcesses has no effect here", hint: more }]),
+  ];
 }

@@ -3,9 +3,12 @@ import type { ProgramFacts } from "../../agents/inspect-program.ts";
 import { secretVariables } from "../../bridges/notify/settings.ts";
 import type { Config } from "../../config/config.ts";
 import { loadConfig } from "../../config/load.ts";
+import { readPin } from "../../config/pin.ts";
 import { allPlanModules } from "../../config/presets.ts";
 import { loadExtensions } from "../../dispatcher/extensions.ts";
-import { openRepository, type Repository, requireCommits } from "../../git/repository.ts";
+import { pathsOf } from "../../dispatcher/paths.ts";
+import { offerOf } from "../../dispatcher/pinning.ts";
+import { currentBranch, openRepository, type Repository, requireCommits } from "../../git/repository.ts";
 import { git, requireGitVersion } from "../../git/run.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import type { Call } from "../output.ts";
@@ -35,9 +38,11 @@ export async function checkEverything(call: Call): Promise<Finding[]> {
   const config = await attempt("config", findings, () => loadConfig(repo.root));
   if (config) {
     findings.push({ name: "config", state: "ok", text: "prloom/config.json is valid" });
-    findings.push(...(await checkAgents(call, config, repo.root)), ...checkBudgets(config));
-    findings.push(...checkReadable(config, call.env.HOME ?? homedir()));
-    await attempt("plugins and bridges", findings, () => modules(repo, config, findings));
+    if (await attempt("pinned", findings, () => mayRun(repo, findings))) {
+      findings.push(...(await checkAgents(call, config, repo.root)));
+      await attempt("plugins and bridges", findings, () => modules(repo, config, findings));
+    }
+    findings.push(...checkBudgets(config), ...checkReadable(config, call.env.HOME ?? homedir()));
     findings.push(...notify(call, config));
   }
   findings.push(...(await checkOtherPrograms(call, config)), ...(await checkSandbox(config)));
@@ -75,6 +80,17 @@ async function gitVersion(): Promise<Finding> {
   } catch (error) {
     return findingOf("git", error);
   }
+}
+
+/** To look at somebody's branch must not run what it names: programs are asked for their versions, and modules are loaded. */
+async function mayRun(repo: Repository, findings: Finding[]): Promise<boolean> {
+  const pin = readPin(pathsOf(repo).pinFile);
+  if (!pin || pin.branch === (await currentBranch(repo))) return true;
+  if (offerOf(pin, { root: repo.root, path: process.env.PATH }).changes.length === 0) return true;
+  const text =
+    "another branch than at the last start is checked out, and differs: agents, plugins and bridges were not tried";
+  findings.push({ name: "pinned", state: "warn", text, hint: "`prloom start` takes over what is checked out." });
+  return false;
 }
 
 /** Loads them as a start does, and calls none. */

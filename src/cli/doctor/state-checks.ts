@@ -7,6 +7,7 @@ import { liveDaemon } from "../../dispatcher/owner.ts";
 import { type Paths, pathsOf } from "../../dispatcher/paths.ts";
 import { readStatus } from "../../dispatcher/read.ts";
 import type { Repository } from "../../git/repository.ts";
+import { readSettings, settingOf } from "../../git/shadow-config.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { listDir } from "../../kernel/files.ts";
 import type { Call } from "../output.ts";
@@ -24,6 +25,7 @@ export async function checkRepositoryState(
   const findings: Finding[] = [];
   await attempt("dispatcher", findings, async () => void findings.push(await dispatcher(paths)));
   findings.push(writable(paths));
+  await attempt("git settings", findings, async () => void findings.push(await bareRepositories(paths)));
   await attempt("disk", findings, () => void findings.push(disk(paths)));
   if (!config) return findings;
   await attempt("plans", findings, async () => {
@@ -40,6 +42,19 @@ export async function checkRepositoryState(
 async function dispatcher(paths: Paths): Promise<Finding> {
   const daemon = await liveDaemon(paths);
   return { name: "dispatcher", state: "ok", text: daemon ? `running (pid ${daemon.pid})` : "not running" };
+}
+
+/** Counts only where a repository cannot say otherwise. */
+async function bareRepositories({ commonDir }: Paths): Promise<Finding> {
+  const yours = (await readSettings(commonDir)).filter(({ scope }) => scope === "global" || scope === "system");
+  if (settingOf(yours, "safe.barerepository") === "explicit")
+    return { name: "git settings", state: "ok", text: "safe.bareRepository is explicit" };
+  return {
+    name: "git settings",
+    state: "warn",
+    text: "your git takes a folder for a repository when files in it look like one, and runs what its config says; files of a branch can",
+    hint: "Run `git config --global safe.bareRepository explicit`. Bare repositories of yours are then used with `git --git-dir <folder>`.",
+  };
 }
 
 function writable(paths: Paths): Finding {

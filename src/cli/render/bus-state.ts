@@ -5,10 +5,10 @@ import { ageOf, shortDuration, timeUntil } from "./time.ts";
 
 const SHOWN = 5;
 
-type BusReport = Pick<StatusReport, "bridges" | "deferred" | "dead">;
+type BusReport = Pick<StatusReport, "bridges" | "deferred" | "dead" | "ignored">;
 
 /** Bridges that bring nothing, what waits to be tried again, and what was given up with the id that `prloom retry` takes. */
-export function busState(output: Output, { bridges, deferred, dead }: BusReport, now: number): void {
+export function busState(output: Output, { bridges, deferred, dead, ignored }: BusReport, now: number): void {
   for (const { bridge, planId, since, error } of bridges.failing) {
     const name = planId === undefined ? visible(bridge) : `${visible(bridge)} for ${visible(planId)}`;
     output.line(output.paint("red", `bridge ${name}: failing for ${ageOf(since, now)}: ${firstLine(error)}`));
@@ -21,11 +21,23 @@ export function busState(output: Output, { bridges, deferred, dead }: BusReport,
     }
     tellMore(output, Math.max(deferred.count, deferred.records.length));
   }
+  ignoredLines(output, ignored.comments, now);
   if (dead.count === 0) return;
   const how = "`prloom retry <id>` tries again, `prloom retry --drop <id>` forgets";
   output.line(output.paint("red", `dead: ${dead.count} record(s) were given up (${how})`));
   for (const letter of dead.letters.slice(0, SHOWN)) output.line(whoseLine(letter));
   tellMore(output, dead.letters.length);
+}
+
+/** Other people's only: prloom's own words come back from every place that it writes to. */
+function ignoredLines(output: Output, comments: StatusReport["ignored"]["comments"], now: number): void {
+  const others = comments.filter(({ kind }) => kind !== "self");
+  if (others.length === 0) return;
+  output.line(`ignored: ${others.length} comment(s) by authors who have no say (\`prloom show <plan>\` lists them)`);
+  for (const { planId, reason, at } of others.slice(0, SHOWN)) {
+    output.line(`  ${visible(planId)}  ${firstLine(reason)}, ${ageOf(at, now)} ago`);
+  }
+  tellMore(output, others.length);
 }
 
 function whoseLine(one: { record: string; planId?: string; handler: string; reason: string }): string {

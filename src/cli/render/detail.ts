@@ -35,12 +35,23 @@ export function showDetail(output: Output, detail: PlanDetail, options: DetailOp
   runs(output, detail, options.now);
   commits(output, detail);
   thread(output, detail, options);
+  ignored(output, detail, options);
   section(output, "FILES");
   output.line(`  plan      ${visible(detail.planFile)}`);
   if (detail.record.worktreeReady) output.line(`  worktree  ${visible(detail.record.worktree ?? "")}`);
   output.line(`  records   ${visible(options.home)}`);
   if (detail.proposal !== undefined)
     output.line(`  proposed  ${visible(detail.proposal)} (\`prloom edit <plan> --file\` takes it over)`);
+}
+
+/** What was said and had no effect, newest first, and why. */
+function ignored(output: Output, { record }: PlanDetail, { now }: DetailOptions): void {
+  if (!record.ignored) return;
+  const { count, newest } = record.ignored;
+  section(output, `IGNORED (${count})`);
+  for (const { id, reason, at } of newest) {
+    output.line(`  ${visible(id)}  ${firstLine(reason)}, ${ageOf(at, now)} ago`);
+  }
 }
 
 function section(output: Output, name: string): void {

@@ -1,13 +1,21 @@
 import { stripVTControlCharacters } from "node:util";
 
 /** Characters that steer a terminal or reverse the reading order: a title must not be able to forge what is shown. */
-const STEERING = /[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/gu;
+const STEERING = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
 function escaped(char: string): string {
   if (char === "\n") return "\\n";
   if (char === "\r") return "\\r";
   if (char === "\t") return " ";
   return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+/** A value as JSON that may be shown on a terminal as it is: what would steer one is escaped, which JSON reads as the same. */
+export function jsonText(value: unknown, indent?: number): string {
+  const steering = (char: string): string =>
+    char === "\n" ? char : `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
+  // The only control characters that JSON has of its own are the newlines between its lines.
+  return JSON.stringify(value, null, indent).replace(STEERING, steering);
 }
 
 /** One line out of any text: what would steer the terminal is written out instead. */

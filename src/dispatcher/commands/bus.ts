@@ -1,10 +1,12 @@
 import type { BridgeScope } from "../../bridges/host.ts";
 import { pollBridge } from "../../bridges/poll.ts";
 import type { Bus } from "../../bus/bus.ts";
+import { parseHandler } from "../../bus/names.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { loadExtensions } from "../extensions.ts";
 import type { Loom } from "../loom.ts";
 import { hasBus } from "../paths.ts";
+import { requireModulesPinned } from "../pinning.ts";
 import type { PollReport } from "../polling.ts";
 import { type FoundLetter, foundLetter } from "../read-bus.ts";
 
@@ -22,7 +24,17 @@ interface WantedLetters {
 
 /** Lets dead letters be tried again: those of one record, or all. */
 export function retryDead(loom: Loom, wanted: WantedLetters): { retried: FoundLetter[] } {
-  return { retried: takeLetters(loom, wanted, (bus, record) => bus.revive(record)) };
+  const retried = takeLetters(loom, wanted, (bus, record) => bus.revive(record));
+  const bridges = retried.flatMap(({ handler }) => {
+    const parsed = parseHandler(handler);
+    return parsed?.kind === "poll" ? [parsed.bridge] : [];
+  });
+  // What a poll brought is judged again by the next one; without a dispatcher that is the first of the next start.
+  for (const bridge of new Set(bridges)) {
+    // One that is no longer configured is not asked, and its letters stay.
+    loom.poll?.(bridge).catch(() => undefined);
+  }
+  return { retried };
 }
 
 /** Gives dead letters up for good: nobody is called with them again, and no list has them. */
@@ -54,6 +66,7 @@ function takeLetters(loom: Loom, { id, all }: WantedLetters, act: (bus: Bus, rec
 /** Polls the bridges now. Without a dispatcher what they bring is kept, and hooks see it at the next start. */
 export async function pollNow(loom: Loom, bridge: string | undefined): Promise<{ polls: PollReport[] }> {
   if (loom.poll) return { polls: await loom.poll(bridge) };
+  requireModulesPinned(loom.pinned.pin, loom.paths.root);
   loom.extensions = await loadExtensions(loom.repo.root, loom.config, []);
   const { globalBridges } = loom.extensions;
   const open = loom.store.list({ status: ["active", "review"] }, { limit: Number.MAX_SAFE_INTEGER }).records;

@@ -1,29 +1,39 @@
-import { existsSync, rmSync } from "node:fs";
-import { mergeIntoBase } from "../../git/merge.ts";
+import { rmSync } from "node:fs";
+import { type MergeOutcome, mergeIntoBase } from "../../git/merge.ts";
 import { gitAt } from "../../git/repository.ts";
 import { removeWorktree } from "../../git/worktrees.ts";
 import type { MergeMethod } from "../../hooks/event-types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { PrloomError } from "../../kernel/errors.ts";
+import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import { existsNoFollow } from "../../kernel/files.ts";
 import { isAlive } from "../../kernel/process-tree.ts";
 import { titleOf } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { isInboxRecord } from "../intake.ts";
 import { type Loom, requireRecord, updateRecord } from "../loom.ts";
+import { undeliveredMessages } from "../messages.ts";
 import { deferredComments, planText, unansweredComments } from "../observe.ts";
 import { inboxOf } from "../paths.ts";
 import { removePrivateHomes } from "../perform/enclose.ts";
 import { cleanWorktree, endPlan } from "../perform/end.ts";
 import { keepLeft } from "../perform/keep-left.ts";
+import { endPlanSurvivors } from "../survivors.ts";
 import { allowed } from "./state.ts";
+
+export interface MergeResult {
+  readonly sha?: string;
+  readonly base: string;
+  /** Messages to its agent that it never got. */
+  readonly undelivered: readonly { readonly author: string; readonly text: string }[];
+}
 
 /** Merges the branch into its base and finishes the plan. Repeating it after a kill finds what is done. */
 export async function mergePlan(
   loom: Loom,
   id: string,
   { force, method = "merge" }: { force: boolean; method?: MergeMethod },
-): Promise<{ sha?: string; base: string }> {
+): Promise<MergeResult> {
   const record = requireRecord(loom, id);
   const { branch = "", baseBranch = "" } = record;
   refuseUnlessReviewed(loom, record);
@@ -36,28 +46,44 @@ export async function mergePlan(
     message,
     method,
     identity: loom.identity,
+    made: record.merge,
+    keep: (merge) => updateRecord(loom, id, () => ({ merge })),
+    allowRepositories: force,
   });
-  if (outcome.kind === "conflict") {
-    throw new PrloomError(
-      "merge-conflict",
-      `${branch} conflicts with ${baseBranch} in: ${outcome.files.join(", ")}`,
-      `Ask for a rebase (\`prloom comment ${id} "please rebase"\`), or merge by hand; prloom notices.`,
-    );
-  }
-  if (outcome.kind === "checkout-in-the-way") {
-    throw new PrloomError(
-      "checkout-in-the-way",
-      `${baseBranch} is checked out in ${outcome.path}, and the merge would touch it: ${outcome.reason}`,
-      `Commit or stash there (\`git -C ${outcome.path} stash -u\`), then run \`prloom merge ${id}\` again.`,
-    );
-  }
+  if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
   crashPoint("merge:merged");
   await loom.forge.close(id, "merged");
   updateRecord(loom, id, (now) =>
     now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "merged" } } : {},
   );
+  const undelivered = undeliveredMessages(loom, id);
   endPlan(loom, requireRecord(loom, id), "merged");
-  return { ...(outcome.kind === "merged" ? { sha: outcome.sha } : {}), base: baseBranch };
+  return { ...(outcome.kind === "merged" ? { sha: outcome.sha } : {}), base: baseBranch, undelivered };
+}
+
+type RefusedMerge = Exclude<MergeOutcome, { kind: "merged" | "already" }>;
+
+function refusedMerge({ id, branch, baseBranch }: PlanRecord, outcome: RefusedMerge): PrloomError {
+  switch (outcome.kind) {
+    case "conflict":
+      return new PrloomError(
+        "merge-conflict",
+        `${branch} conflicts with ${baseBranch} in: ${outcome.files.join(", ")}`,
+        `Ask for a rebase (\`prloom comment ${id} "please rebase"\`), or merge by hand; prloom notices.`,
+      );
+    case "checkout-in-the-way":
+      return new PrloomError(
+        "checkout-in-the-way",
+        `${baseBranch} is checked out in ${outcome.path}, and the merge would touch it: ${outcome.reason}`,
+        `Commit or stash there (\`git -C ${outcome.path} stash -u\`), then run \`prloom merge ${id}\` again.`,
+      );
+    case "repository":
+      return new PrloomError(
+        "nested-repository",
+        `With ${branch}, git would take a folder of ${baseBranch} for a repository and run what its settings say: ${outcome.files.join(", ")}`,
+        `Rename them on the branch; if they are meant (data of a test), run \`prloom merge ${id} --force\`.`,
+      );
+  }
 }
 
 function refuseUnlessReviewed(loom: Loom, record: PlanRecord): void {
@@ -115,8 +141,11 @@ function refuseOpened({ id, opened }: PlanRecord): void {
   throw new PrloomError("plan-state", `Somebody has ${id} open (\`prloom open\`).`, hint);
 }
 
-/** Takes a plan away: its run is ended, its worktree removed. The branch stays unless asked for, the home always does. */
-export async function deletePlan(loom: Loom, id: string, options: { branch: boolean }): Promise<void> {
+/**
+ * Takes a plan away: its run is ended, its worktree removed. The branch stays unless asked for, the home always does. Tells what
+ * could not be removed: the plan is gone all the same.
+ */
+export async function deletePlan(loom: Loom, id: string, options: { branch: boolean }): Promise<{ left: string[] }> {
   const record = allowed(loom, id, "delete");
   const at = isoTime(loom.clock.now());
   // The text goes before the mark: a plan that is marked while its file is still there would be found and made again.
@@ -130,10 +159,11 @@ export async function deletePlan(loom: Loom, id: string, options: { branch: bool
   updateRecord(loom, id, () => ({ deleted: { at, reason: "deleted" }, inInbox: false }));
   crashPoint("delete:marked");
   await loom.quiesce(id);
-  await removeRest(loom, requireDeleted(loom, record));
+  const left = await removeRest(loom, requireDeleted(loom, record));
   if (options.branch && record.branch)
     await gitAt(loom.repo, ["branch", "-D", "--", record.branch], { allowExit: [1] });
   loom.report({ planId: id, level: "info", text: "deleted" });
+  return { left };
 }
 
 /** The record as the last step of the plan left it: it may have got its worktree only a moment ago. */
@@ -141,14 +171,31 @@ function requireDeleted(loom: Loom, record: PlanRecord): PlanRecord {
   return loom.store.get(record.uid) ?? record;
 }
 
-async function removeRest(loom: Loom, record: PlanRecord): Promise<void> {
+/** Whatever of it fails, the rest is done; returns what could not be, and why. */
+async function removeRest(loom: Loom, record: PlanRecord): Promise<string[]> {
+  const { id, worktree } = record;
+  const left: string[] = [];
+  const attempt = async (what: string, act: () => Promise<void>): Promise<void> => {
+    try {
+      await act();
+    } catch (error) {
+      const text = `${what}: ${messageOf(error)}`;
+      left.push(text);
+      loom.report({ planId: id, level: "warn", text: `could not be removed: ${text}` });
+    }
+  };
+  await attempt("processes of its last run", () => endPlanSurvivors(loom, id));
   await keepLeft(loom, record);
-  if (record.worktree) await removeWorktree(loom.repo, record.worktree);
-  await removePrivateHomes(loom, record);
+  if (worktree) await attempt(`its worktree ${worktree}`, () => removeWorktree(loom.repo, worktree));
+  await attempt("the homes of its agents", () => removePrivateHomes(loom, record));
+  return left;
 }
 
 /** Removes the worktrees of plans that are done, or of one plan that is. */
-export async function cleanPlans(loom: Loom, id: string | undefined): Promise<{ removed: string[] }> {
+export async function cleanPlans(
+  loom: Loom,
+  id: string | undefined,
+): Promise<{ removed: string[]; left: Record<string, string[]> }> {
   if (id !== undefined) {
     const record = requireRecord(loom, id);
     if (record.status !== "done")
@@ -159,15 +206,26 @@ export async function cleanPlans(loom: Loom, id: string | undefined): Promise<{ 
       );
   }
   const removed: string[] = [];
+  const left: Record<string, string[]> = {};
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
     if (id !== undefined && record.id !== id) continue;
-    if (record.deleted && record.worktree && existsSync(record.worktree)) {
-      await removeRest(loom, record);
-      removed.push(record.id);
-    } else if (!record.deleted && record.status === "done" && record.worktreeReady) {
-      await cleanWorktree(loom, record);
-      removed.push(record.id);
-    }
+    const isDone = !record.deleted && record.status === "done" && record.worktreeReady;
+    if (!isDone && !(record.deleted && record.worktree && existsNoFollow(record.worktree))) continue;
+    const failed = isDone ? await cleanDone(loom, record) : await removeRest(loom, record);
+    if (failed.length > 0) left[record.id] = failed;
+    else removed.push(record.id);
   }
-  return { removed };
+  // Each is told of at once, named or not.
+  for (const planId of removed) loom.wake(planId);
+  return { removed, left };
+}
+
+/** One that cannot be cleaned keeps no other from it. */
+async function cleanDone(loom: Loom, record: PlanRecord): Promise<string[]> {
+  try {
+    await cleanWorktree(loom, record);
+    return [];
+  } catch (error) {
+    return [messageOf(error)];
+  }
 }

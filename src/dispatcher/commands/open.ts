@@ -5,19 +5,20 @@ import { readSummary } from "../../agents/run-log.ts";
 import { didYouMean, nearest } from "../../config/nearest.ts";
 import type { PlanConfig, PlanStage, StageAgent } from "../../config/presets.ts";
 import { repairGitFile } from "../../git/repair.ts";
-import { removeTree } from "../../git/tree.ts";
 import { worktreeHealth } from "../../git/worktrees.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 import { isAlive, type ProcessIdentity, processesWithVariable } from "../../kernel/process-tree.ts";
+import { removeTree } from "../../kernel/remove-tree.ts";
 import { nextTodo, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { type Loom, requireRecord, updateRecord } from "../loom.ts";
+import { type Loom, refuseUnrecovered, requireRecord, updateRecord } from "../loom.ts";
 import { observe, planConfig, planText, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { endOpened, isUnderWay, leaveOpened, openRunDir, openRunId } from "../perform/close-opened.ts";
 import { clearEnclosure, enclose } from "../perform/enclose.ts";
+import { requireAgentPinned } from "../perform/require-pinned.ts";
 import { perform } from "../perform.ts";
 import { readRuns } from "../read-runs.ts";
 
@@ -35,6 +36,8 @@ export interface OpenedPlan {
   readonly agent: string;
   readonly worktree: string;
   readonly runId: string;
+  /** Where it is enclosed; nothing in there can write it. */
+  readonly runDir: string;
   /** Arguments of bwrap; empty: bare. */
   readonly wrapper: readonly string[];
   readonly level: "sandbox" | "none";
@@ -50,6 +53,7 @@ export interface OpenedPlan {
 export async function openPlan(loom: Loom, id: string, request: OpenRequest): Promise<OpenedPlan> {
   const record = requireRecord(loom, id);
   refuseWithoutWorktree(loom, record);
+  refuseUnrecovered(loom, id);
   const config = planConfig(loom, record);
   if (!config.ok)
     throw new PrloomError("config-invalid", config.reason, "Mend prloom/config.json; `prloom doctor` checks it.");
@@ -216,13 +220,15 @@ async function describe(
   ensureDir(join(runDir, "agent"));
   const worktree = worktreeOf(loom, record);
   await repairGitFile(worktree);
-  const { wrapper, level, env } = await enclose(loom, record, { agent, runDir, stage });
+  requireAgentPinned(loom, agent);
+  const { wrapper, level, env } = await enclose(loom, record, { agent, runDir, use: stage });
   const laid = Object.entries(env).map(([name, value]) => [name, value ?? null]);
   return {
     ...more,
     agent: agent.name,
     worktree: worktree.path,
     runId: openRunId(record),
+    runDir,
     wrapper,
     level,
     env: Object.fromEntries(laid),

@@ -3,11 +3,12 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { setTodoState } from "../../plan/edit.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { type PlanEvent, transition } from "../../plan/transition.ts";
-import { isInboxRecord } from "../intake.ts";
+import { isInboxRecord, takePlan } from "../intake.ts";
 import { blockPlan, type Loom, requireRecord, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
 import { discardWork } from "../perform/begin.ts";
 import { hookAgain } from "../perform/hook-due.ts";
+import { recoverAgain } from "../survivors.ts";
 import { changeInboxMeta } from "./inbox-meta.ts";
 import { recoverInterrupted, stopAtWork } from "./open.ts";
 
@@ -45,11 +46,17 @@ export function blockByPerson(loom: Loom, id: string, reason: string): void {
 
 /** Clears the reason and lets what it stopped be tried again; `reset` drops what the unfinished TODO left behind. */
 export async function unblockPlan(loom: Loom, id: string, reset: boolean): Promise<{ wasBlocked: boolean }> {
+  // A draft that blocked the dispatcher before it became a plan has no record to clear anything in.
+  if (loom.stalls.forgive(id) && !loom.store.byId(id)) {
+    takePlan(loom, loom.inbox.look(id), id);
+    return { wasBlocked: true };
+  }
   const record = allowed(loom, id, "unblock");
   // Also for one that only waits: whoever types it wants its agents to be tried now.
   loom.desk.forgive();
   // Nothing to clear; and its agent may be at work, whose tree must not be touched.
   if (!record.blocked) return { wasBlocked: false };
+  await recoverAgain(loom, record);
   const vanished = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) !== "ok";
   if (reset && !vanished) await resetPlan(loom, id);
   reopenBlockedTodo(loom, record);

@@ -5,6 +5,7 @@ import type { Loom } from "../loom.ts";
 import { dropDead, pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan, mergePlan } from "./finish.ts";
 import { closePlan, openPlan, refuseWhileOpen } from "./open.ts";
+import { reloadPinned } from "./reload.ts";
 import { blockByPerson, queuePlan, setHidden, setPaused, unblockPlan } from "./state.ts";
 import { commentOn, editPlan, sendTo } from "./talk.ts";
 
@@ -41,6 +42,7 @@ export const OWNER_COMMANDS = {
   }),
   clean: command(z.object({ plan: z.string().optional() }), (loom, args) => cleanPlans(loom, args.plan)),
   merge: command(plan.extend({ force: z.boolean().default(false) }), (loom, args) => mergePlan(loom, args.plan, args)),
+  reload: command(z.object({ digest: z.string().optional() }), (loom, args) => reloadPinned(loom, args.digest)),
   poll: command(z.object({ bridge: z.string().optional() }), (loom, args) => pollNow(loom, args.bridge)),
   retry: command(letters, (loom, args) => retryDead(loom, args)),
   drop: command(letters, (loom, args) => dropDead(loom, args)),
@@ -70,12 +72,32 @@ export const OWNER_COMMANDS = {
 
 export type OwnerCommandName = keyof typeof OWNER_COMMANDS;
 
+/** Commands that only write down what a person wants: a config that is broken or missing does not keep them from it. */
+const WITHOUT_CONFIG: readonly OwnerCommandName[] = [
+  "queue",
+  "hide",
+  "unhide",
+  "pause",
+  "resume",
+  "block",
+  "comment",
+  "send",
+  "edit",
+  "close",
+  "retry",
+  "drop",
+];
+
+export function worksWithout(name: OwnerCommandName): boolean {
+  return WITHOUT_CONFIG.includes(name);
+}
+
 /** Runs one command as the owner of the repository and wakes the plan that it concerns. */
 export async function runOwnerCommand(loom: Loom, name: string, args: Record<string, unknown>): Promise<unknown> {
   if (!Object.hasOwn(OWNER_COMMANDS, name)) {
     throw new PrloomError("usage", `There is no command "${name}".`, "`prloom --help` lists them.");
   }
-  loom.reloadConfig();
+  loom.lookAtTree();
   // A dispatcher watches the inbox; whoever works alone sees it for the first time.
   if (!loom.poll) takeWholeInbox(loom, loom.inbox.scan());
   // What keeps this very plan from being taken concerns whoever asks for it.

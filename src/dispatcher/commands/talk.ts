@@ -1,5 +1,6 @@
 import { LOCAL_TARGET, localComment } from "../../bridges/local/thread.ts";
 import type { BusEvent } from "../../bus/types.ts";
+import { pluginOf } from "../../hooks/call.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import { parsePlan } from "../../plan/markdown.ts";
@@ -119,7 +120,7 @@ function waitsFor(loom: Loom, id: string, eventId: string): { why: string; hint?
   const plugins = loom
     .bus(id)
     .waitingHandlers(eventId)
-    .flatMap((handler) => (handler.startsWith("onEvent:") ? [handler.replace("onEvent:", "")] : []));
+    .flatMap((handler) => pluginOf(handler, "onEvent") ?? []);
   if (plugins.length > 0) return { why: `${plugins.join(", ")} put it off` };
   return whyItWaits(viewOf(loom, requireRecord(loom, id)));
 }
@@ -146,6 +147,9 @@ export function editPlan(
       "The new text is empty.",
       `Nothing was changed. \`prloom delete ${id}\` removes a plan.`,
     );
+  const { tooLarge, problems } = parsePlan(edit.text);
+  if (tooLarge !== undefined)
+    throw new PrloomError("plan-invalid", tooLarge, "Nothing was changed. Shorten it, or split it into several plans.");
   if (edit.text !== now) loom.texts.write(textPath(loom, record), edit.text);
-  return { problems: parsePlan(edit.text).problems };
+  return { problems };
 }

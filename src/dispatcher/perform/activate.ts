@@ -6,10 +6,11 @@ import {
   branchTip,
   currentBranch,
   defaultBaseBranch,
+  gitAt,
   isBranchName,
   requireCommits,
 } from "../../git/repository.ts";
-import { addWorktree, type Worktree } from "../../git/worktrees.ts";
+import { addWorktree } from "../../git/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
@@ -20,6 +21,7 @@ import { homeOf, inboxOf } from "../paths.ts";
 import { runCommand } from "./command-run.ts";
 import { copyFiles } from "./copy-files.ts";
 import { hookDue } from "./hook-due.ts";
+import { takePrepared } from "./prepared.ts";
 import { makeRunCopy } from "./run-copy.ts";
 
 /**
@@ -31,7 +33,7 @@ export async function activate(loom: Loom, planned: PlanRecord, config: PlanConf
   loom.report({ planId: id, level: "info", text: "activating" });
   const record = await chooseBranch(loom, planned);
   crashPoint("activate:named");
-  const { name: worktreeName } = await makeWorktree(loom, record, config);
+  const made = await makeWorktree(loom, record, config);
   crashPoint("activate:worktree");
   const text = planText(loom, record);
   if (!text)
@@ -40,18 +42,32 @@ export async function activate(loom: Loom, planned: PlanRecord, config: PlanConf
       `The text of ${id} vanished while it was activated.`,
       `Put it back as prloom/.local/inbox/${id}.md.`,
     );
+  await refuseTracked(loom, id);
   loom.texts.write(homeOf(loom.paths, id).plan, text.text);
   crashPoint("activate:text");
   const active = changeStatus(loom, id, "activate", {
     worktreeReady: true,
-    worktreeName,
+    ...made,
     inInbox: true,
+    ...(text.doc.todos.length > 0 ? { designed: true } : {}),
     ...hookDue(loom, record, "afterActivate"),
   });
   makeRunCopy(loom, active, text.text);
   crashPoint("activate:ready");
   clearInbox(loom, id);
   loom.report({ planId: id, level: "info", text: `active on branch ${record.branch}` });
+}
+
+/** A plan is put into the inbox by somebody here. One that git tracks came with a checkout: from whoever wrote that branch. */
+async function refuseTracked(loom: Loom, id: string): Promise<void> {
+  const files = Object.values(inboxOf(loom.paths, id));
+  const tracked = await gitAt(loom.repo, ["ls-files", "--", ...files], { workTree: loom.repo.root });
+  if (tracked.stdout === "") return;
+  throw new PrloomError(
+    "plan-invalid",
+    `${id} was not put into the inbox by anybody here: it is part of the branch that is checked out.`,
+    `If you want it, read it first, then make it yours: \`prloom new --file prloom/.local/inbox/${id}.md\`.`,
+  );
 }
 
 /** The last act of activation. */
@@ -66,10 +82,11 @@ export function clearInbox(loom: Loom, id: string): void {
 /** Makes the worktree of an open plan again, from its branch. */
 export async function restoreWorktree(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
   loom.report({ planId: record.id, level: "warn", text: "making its worktree again" });
-  const { name: worktreeName } = await makeWorktree(loom, record, config);
+  const made = await makeWorktree(loom, record, config);
   updateRecord(loom, record.id, (now) => ({
     worktreeReady: true,
-    worktreeName,
+    ...made,
+    ...hookBefore(now, hookDue(loom, now, "afterActivate")),
     // What was in the old tree is gone, so a TODO under way starts anew, as the same attempt.
     ...(now.current && now.current.stage !== "committed" && now.current.stage !== "ticked"
       ? { current: { ...now.current, stage: "running", run: now.runs + 1 }, runs: now.runs + 1, side: undefined }
@@ -77,9 +94,21 @@ export async function restoreWorktree(loom: Loom, record: PlanRecord, config: Pl
   }));
 }
 
+/**
+ * A new worktree is prepared by plugins before anything else. What waited for plugins waits on, except for those that were
+ * to look at work which is gone.
+ */
+function hookBefore({ hook }: PlanRecord, first: Pick<PlanRecord, "hook">): Pick<PlanRecord, "hook"> {
+  const waited = hook?.point === "afterActivate" ? hook.next : hook;
+  const next = waited?.point === "afterTodo" ? undefined : waited;
+  return { hook: first.hook ? { ...first.hook, next } : next };
+}
+
 async function chooseBranch(loom: Loom, record: PlanRecord): Promise<PlanRecord> {
   if (record.branch && record.baseSha && record.baseBranch) return record;
-  const baseBranch = loom.config.baseBranch ?? (await currentBranch(loom.repo)) ?? (await defaultBaseBranch(loom.repo));
+  // Not what happens to be checked out by now.
+  const started = loom.pinned.pin ? loom.pinned.pin.branch : await currentBranch(loom.repo);
+  const baseBranch = loom.config.baseBranch ?? started ?? (await defaultBaseBranch(loom.repo));
   const wanted = record.metadata.branch;
   const branch = typeof wanted === "string" && wanted !== "" ? wanted : `prloom/${record.id}`;
   const [baseSha, isName, isTaken] = await Promise.all([
@@ -114,7 +143,10 @@ async function chooseBranch(loom: Loom, record: PlanRecord): Promise<PlanRecord>
   return updateRecord(loom, record.id, () => ({ branch, baseBranch, baseSha, worktree }));
 }
 
-async function makeWorktree(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<Worktree> {
+type Made = Pick<PlanRecord, "worktreeName" | "prepared" | "kept">;
+
+/** What the record is to say about the new worktree. */
+async function makeWorktree(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<Made> {
   const { branch = "", baseSha = "", worktree: path = "" } = record;
   ensureDir(dirname(path));
   const { trustedFilters } = loom.config;
@@ -129,9 +161,9 @@ async function makeWorktree(loom: Loom, record: PlanRecord, config: PlanConfig):
   const { worktree } = added;
   await copyFiles(loom, path, true);
   const runs = join(homeOf(loom.paths, record.id).runs, "init");
+  const fresh = { ...record, worktree: path, worktreeName: worktree.name };
   for (const [index, command] of loom.config.initCommands.entries()) {
     const env = config.stages.worker.env;
-    const fresh = { ...record, worktree: path, worktreeName: worktree.name };
     const outcome = await runCommand(loom, fresh, { command, runDir: join(runs, String(index)), env });
     if (outcome.ok) continue;
     throw new PrloomError(
@@ -140,5 +172,7 @@ async function makeWorktree(loom: Loom, record: PlanRecord, config: PlanConfig):
       `Mend it, then run \`prloom unblock ${record.id}\`.`,
     );
   }
-  return worktree;
+  const { initCommands } = loom.config;
+  const left = initCommands.length === 0 ? { prepared: undefined, kept: undefined } : await takePrepared(loom, fresh);
+  return { worktreeName: worktree.name, ...left };
 }

@@ -1,6 +1,6 @@
-import { rmSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { endSurvivors, readExit } from "../../agents/runner.ts";
+import { basename, dirname, join } from "node:path";
+import { endSurvivors, readExit, readUnstarted } from "../../agents/runner.ts";
+
 import { restoreTree } from "../../git/aside.ts";
 import { headState } from "../../git/head.ts";
 import { repairGitFile } from "../../git/repair.ts";
@@ -9,6 +9,9 @@ import { resetTo, savePartial } from "../../git/reset.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
+
+import { removeFrom } from "../../kernel/held-removal.ts";
+
 import { type Todo, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { NOTHING_SPENT, overBudget } from "../availability.ts";
@@ -17,6 +20,8 @@ import { awaitedRun, planConfig, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { canGoOn, countRun, withoutSessions } from "./count-run.ts";
 import { hookDue } from "./hook-due.ts";
+import { leftOut } from "./prepared.ts";
+import { removeView } from "./run-view.ts";
 
 /** Records which TODO comes next and from which commit, before anything of it happens. */
 export async function beginTodo(loom: Loom, record: PlanRecord, todo: Todo): Promise<void> {
@@ -24,6 +29,7 @@ export async function beginTodo(loom: Loom, record: PlanRecord, todo: Todo): Pro
   updateRecord(loom, record.id, (now) => ({
     current: { todoId: todo.id, attempt: 1, baseSha, stage: "running", run: now.runs + 1 },
     runs: now.runs + 1,
+    designed: true,
     // The branch is about to move: what the reviewer said of it no longer holds.
     ...(now.reviewedEnd ? { reviewedEnd: { ...now.reviewedEnd, head: "" } } : {}),
     ...(now.kept && now.kept.baseSha !== baseSha ? { kept: undefined } : {}),
@@ -47,6 +53,8 @@ export async function beginSide(loom: Loom, record: PlanRecord, stage: "designer
   updateRecord(loom, record.id, (now) => ({
     side: { stage, run: now.runs + 1, attempt: 1, baseSha, ...events },
     runs: now.runs + 1,
+    // Triage comes after the design only, so what is there now is the plan's own.
+    ...(stage === "triage" ? { designed: true as const } : {}),
   }));
 }
 
@@ -74,9 +82,15 @@ export async function recoverRun(loom: Loom, record: PlanRecord): Promise<void> 
   if (readExit(runDir)) return;
   countRun(loom, record.id, number);
   crashPoint("recover:ended");
+  await removeView(runDir);
   await takeBackInterrupted(loom, record, join(runDir, "partial.patch"));
   crashPoint("recover:reset");
   updateRecord(loom, record.id, (now) => nextRun(now, {}));
+  const unstarted = readUnstarted(runDir);
+  if (unstarted !== undefined) {
+    loom.stranded.delete(record.id);
+    throw unstarted;
+  }
   giveUpOnStranded(loom, record, runDir);
   const config = planConfig(loom, record);
   const spent =
@@ -119,7 +133,7 @@ export async function takeBackRun(loom: Loom, record: PlanRecord, patch: string)
   const tree = (side && current?.tree) ?? (left?.baseSha === baseSha ? left.tree : undefined);
   if (tree === undefined) return takeBack(loom, record, { baseSha, patch });
   ensureDir(dirname(patch));
-  const kept = { tree, branch, head: baseSha, leaveOut: loom.config.copyFiles };
+  const kept = { tree, branch, head: baseSha, leaveOut: leftOut(loom, record) };
   await restoreTree(worktreeOf(loom, record), kept, patch);
 }
 
@@ -130,8 +144,8 @@ export async function takeBack(loom: Loom, record: PlanRecord, to: { baseSha: st
   await repairGitFile(worktree);
   await headState(worktree, { branch, baseSha: to.baseSha });
   ensureDir(dirname(to.patch));
-  await savePartial(worktree, { baseSha: to.baseSha, patchFile: to.patch, leaveOut: loom.config.copyFiles });
-  await resetTo(worktree, to.baseSha, branch);
+  await savePartial(worktree, { baseSha: to.baseSha, patchFile: to.patch, leaveOut: leftOut(loom, record) });
+  await resetTo(worktree, to.baseSha, branch, record.prepared);
 }
 
 /** The record with a new run number for the same work; `changes` go to the current TODO or the side run. */
@@ -139,9 +153,9 @@ export function nextRun(record: PlanRecord, changes: { attempt?: number; missing
   const run = record.runs + 1;
   // First: the reviewer runs while the TODO that it looks at waits for its commit.
   if (record.side) return { runs: run, side: { ...record.side, ...changes, run } };
-  if (record.current)
-    return { runs: run, current: { ...record.current, ...changes, seen: undefined, stage: "running", run } };
-  return {};
+  if (!record.current) return {};
+  const { findings } = changes.missing === undefined ? record.current : {};
+  return { runs: run, current: { ...record.current, ...changes, findings, seen: undefined, stage: "running", run } };
 }
 
 /** Drops what an unfinished TODO left and begins it anew at the next look (`prloom unblock --reset`). */
@@ -156,12 +170,13 @@ export async function discardWork(loom: Loom, record: PlanRecord): Promise<void>
     ...withoutSessions(now, ["worker", "reviewer", ...(now.side ? [now.side.stage] : [])]),
     current: undefined,
     side: undefined,
-    hook: undefined,
+    // A worktree that its plugins have still to prepare is not ready for another beginning.
+    hook: now.hook?.point === "afterActivate" ? { ...now.hook, next: undefined } : undefined,
     kept: undefined,
   }));
 }
 
 /** Run folders are never reused; a folder without a request is left from a kill before the start. */
 export function clearUnstarted(runDir: string): void {
-  rmSync(runDir, { recursive: true, force: true });
+  removeFrom(dirname(runDir), basename(runDir));
 }

@@ -5,12 +5,14 @@ import { closeRecord, runActivateHooks, runTextHooks } from "../../hooks/plan-ho
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { nextTodo } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { blockPlan, hookScope, type Loom, requireRecord, updateRecord } from "../loom.ts";
+import { hookScope } from "../hook-scope.ts";
+import { blockPlan, type Loom, requireRecord, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
 import { summaryFor } from "../plan-reading.ts";
 import { pluginsFor } from "./hook-due.ts";
 import { StepInterrupted } from "./interrupted.ts";
 import { finishPlan } from "./land.ts";
+import { takePrepared } from "./prepared.ts";
 import { restage } from "./verify.ts";
 
 /** Calls the plugins that the record waits for, then does what comes after this hook. */
@@ -90,6 +92,13 @@ async function goOn(loom: Loom, record: PlanRecord, hook: Hook): Promise<void> {
       return followTodo(loom, record, hook);
     case "afterTodo":
       return takeChanges(loom, record);
+    case "afterActivate": {
+      const left = await takePrepared(loom, record);
+      updateRecord(loom, record.id, () => ({ ...left, hook: hook.next }));
+      return;
+    }
+    case "afterDesign":
+      return keepDesign(loom, record);
     case "beforeFinish": {
       const doc = planText(loom, record)?.doc;
       // A plugin may have added a TODO: then the plan is not finished after all.
@@ -97,6 +106,17 @@ async function goOn(loom: Loom, record: PlanRecord, hook: Hook): Promise<void> {
     }
   }
   updateRecord(loom, record.id, () => ({ hook: undefined }));
+}
+
+/** A plan without TODOs would be designed again, for the same plugin to take them out again. */
+function keepDesign(loom: Loom, record: PlanRecord): void {
+  const hasTodos = (planText(loom, record)?.doc.todos.length ?? 0) > 0;
+  if (hasTodos) updateRecord(loom, record.id, () => ({ hook: undefined }));
+  else {
+    const reason = "After afterDesign the plan has no TODOs.";
+    const hint = `Add some with \`prloom edit ${record.id}\`, or fix its plugins; then run \`prloom unblock ${record.id}\`.`;
+    blockPlan(loom, record.id, { reason, hint, cause: "step" }, () => ({ hook: undefined }));
+  }
 }
 
 /** A plugin may reword the TODO that is about to begin: it is then the one at the same place. */

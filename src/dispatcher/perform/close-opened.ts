@@ -1,16 +1,18 @@
 import { join } from "node:path";
+import { endInhabitants } from "../../agents/survivors.ts";
 import { keepTree } from "../../git/aside.ts";
 import { headState, unfinishedOperation } from "../../git/head.ts";
-import { removeTree } from "../../git/tree.ts";
 import { worktreeHealth } from "../../git/worktrees.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import { endRun, isAlive } from "../../kernel/process-tree.ts";
+import { isAlive } from "../../kernel/process-tree.ts";
+import { removeTree } from "../../kernel/remove-tree.ts";
 import type { CurrentTodo, PlanRecord } from "../../plan/record.ts";
 import { type Loom, updateRecord } from "../loom.ts";
 import { worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { branchHead } from "./begin.ts";
 import { clearEnclosure } from "./enclose.ts";
+import { leftOut } from "./prepared.ts";
 
 /** What everything carries that a person starts through `prloom open`. */
 export function openRunId(record: PlanRecord): string {
@@ -24,8 +26,8 @@ export function openRunDir(loom: Loom, record: PlanRecord): string {
 
 /** Ends what the interface left running, and removes what it was enclosed with. */
 export async function endOpened(loom: Loom, record: PlanRecord): Promise<void> {
-  await endRun({ id: openRunId(record), groups: [] }, { graceMs: loom.config.limits.stopGraceMs });
   const runDir = openRunDir(loom, record);
+  await endInhabitants({ runDir, runId: openRunId(record) }, { graceMs: loom.config.limits.stopGraceMs });
   await clearEnclosure(runDir);
   await removeTree(runDir);
 }
@@ -57,7 +59,7 @@ async function keepWhatWasLeft(loom: Loom, record: PlanRecord): Promise<Kept | u
     if (base !== undefined) await headState(worktree, { branch, baseSha: base });
     else if (unfinishedOperation(worktree.gitDir) !== undefined) return undefined;
     const baseSha = base ?? (await branchHead(loom, record));
-    const { tree } = await keepTree(worktree, { branch, head: baseSha, leaveOut: loom.config.copyFiles });
+    const { tree } = await keepTree(worktree, { branch, head: baseSha, leaveOut: leftOut(loom, record) });
     return { tree, baseSha };
   } catch (error) {
     const text = `what was left in ${worktree.path} could not be kept in case that a run is cut off: ${messageOf(error)}`;

@@ -1,16 +1,17 @@
 import { existsSync } from "node:fs";
 import { agentEnvironment } from "../../agents/environment.ts";
 import type { Invocation, RunExit } from "../../agents/port.ts";
-import { endSurvivors, outputTail, startRun } from "../../agents/runner.ts";
+import { endSurvivors, outputTail, readUnstarted, startRun } from "../../agents/runner.ts";
 import type { StageAgent } from "../../config/presets.ts";
 import { repairGitFile } from "../../git/repair.ts";
-import { removeTree } from "../../git/tree.ts";
 import { PrloomError } from "../../kernel/errors.ts";
+import { removeTree } from "../../kernel/remove-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { planConfig, worktreeOf } from "../observe.ts";
 import { clearEnclosure, type Enclosure, enclose } from "./enclose.ts";
 import { refuseStart, StepInterrupted } from "./interrupted.ts";
+import { requireLinePinned } from "./require-pinned.ts";
 
 export interface CommandOutcome {
   readonly ok: boolean;
@@ -22,7 +23,7 @@ const TAIL_BYTES = 8 * 1024;
 
 /**
  * Runs one of the user's commands (a check, an initCommand) in the worktree, in the agent's sandbox and environment: what an
- * agent wrote there must never run with more than the agent has.
+ * agent wrote there must never run with more than the agent has. But in a home of its own, which no agent prepared.
  */
 export async function runCommand(
   loom: Loom,
@@ -30,8 +31,9 @@ export async function runCommand(
   options: { command: string; runDir: string; env: Readonly<Record<string, string>> },
 ): Promise<CommandOutcome> {
   const { command, runDir, env } = options;
+  requireLinePinned(loom, command);
   const ended = await runEnclosed(loom, record, { invocation: { shell: command }, runDir, env: () => env });
-  if (ended === "interrupted") throw new StepInterrupted(`${command} was interrupted`);
+  if (ended === "interrupted") throw readUnstarted(runDir) ?? new StepInterrupted(`${command} was interrupted`);
   if (ended.reason === "exited" && ended.code === 0) return { ok: true, summary: "" };
   return { ok: false, summary: `\`${command}\` ${howItEnded(ended)}.${endOfOutput(runDir)}` };
 }
@@ -62,7 +64,7 @@ export async function runEnclosed(
   command: EnclosedCommand,
 ): Promise<RunExit | "interrupted"> {
   const { runDir } = command;
-  const { stopGraceMs: graceMs, checkTimeoutMs, maxOutputBytes } = loom.config.limits;
+  const { stopGraceMs: graceMs, checkTimeoutMs, maxOutputBytes, maxProcesses } = loom.config.limits;
   if (existsSync(runDir)) {
     await endSurvivors(runDir, { graceMs });
     await removeTree(runDir);
@@ -70,7 +72,7 @@ export async function runEnclosed(
   const worktree = worktreeOf(loom, record);
   const runId = `${record.uid}/${runDir.split("/runs/").at(-1)}/${loom.ids.random(4)}`;
   await repairGitFile(worktree);
-  const enclosure = await enclose(loom, record, { agent: workerOf(loom, record), runDir });
+  const enclosure = await enclose(loom, record, { agent: workerOf(loom, record), runDir, use: "checks" });
   try {
     const own = agentEnvironment(loom.environment, { vars: {}, extra: await command.env(enclosure) });
     refuseStart(loom, record);
@@ -82,7 +84,7 @@ export async function runEnclosed(
       invocation: command.invocation,
       stdin: "",
       env: { ...overlaid(own, enclosure.env), PRLOOM_RUN_ID: runId },
-      limits: { deadlineMs: checkTimeoutMs, silenceMs: checkTimeoutMs, maxOutputBytes, graceMs },
+      limits: { deadlineMs: checkTimeoutMs, silenceMs: checkTimeoutMs, maxOutputBytes, maxProcesses, graceMs },
     });
     loom.commandRuns.set(run, record.id);
     return await run.ended.finally(() => loom.commandRuns.delete(run));

@@ -1,10 +1,11 @@
-import { accessSync, constants, rmSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, rmSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { RUN_FILES } from "../../agents/run-files.ts";
 import { makeShadow, PERSONAL_CONFIG } from "../../git/shadow.ts";
 import { readSettings, settingOf } from "../../git/shadow-config.ts";
 import { errnoOf } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, readTextNoFollow, writeFileAtomic } from "../../kernel/files.ts";
+import { placeFile } from "../../kernel/held-files.ts";
 import { type Todo, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
@@ -84,8 +85,8 @@ interface Trial {
 
 async function prepareTrial(loom: Loom, record: PlanRecord, trial: Trial): Promise<Record<string, string>> {
   const agentDir = join(trial.runDir, RUN_FILES.agentDir);
-  ensureDir(agentDir);
-  writeFileSync(join(agentDir, "message"), `${trial.message}\n`);
+  ensureDir(trial.runDir);
+  placeFile(trial.runDir, join(RUN_FILES.agentDir, "message"), `${trial.message}\n`);
   // Git itself tells which hook it asked and what that answered.
   const trace = { GIT_TRACE2_EVENT: join(agentDir, "trace") };
   return trial.enclosure.sandboxed ? trace : { ...trace, ...(await shadowVariables(loom, record, trial.runDir)) };

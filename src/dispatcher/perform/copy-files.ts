@@ -1,8 +1,9 @@
-import { existsSync, lstatSync } from "node:fs";
-import { cp } from "node:fs/promises";
+import { existsSync, lstatSync, readlinkSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { PrloomError } from "../../kernel/errors.ts";
-import { ensureDir, existsNoFollow } from "../../kernel/files.ts";
+import { errnoOf, PrloomError } from "../../kernel/errors.ts";
+import { existsNoFollow } from "../../kernel/files.ts";
+import { ensureFolder, ensureLinkIn, placeCopy } from "../../kernel/held-files.ts";
 import type { Loom } from "../loom.ts";
 
 /**
@@ -13,14 +14,31 @@ export async function copyFiles(loom: Loom, worktree: string, fresh: boolean): P
   for (const file of loom.config.copyFiles) {
     const inside = insideRepository(loom, file);
     const from = join(loom.paths.root, inside);
-    const to = join(worktree, inside);
     if (!existsSync(from)) loom.report({ level: "warn", text: `copyFiles: ${file} does not exist` });
-    else if (leadsThroughLink(worktree, inside))
-      loom.report({ level: "warn", text: `copyFiles: ${file} leads through a link` });
-    else if (fresh || !existsNoFollow(to)) {
-      ensureDir(dirname(to));
-      await cp(from, to, { recursive: true });
+    else if (leadsThroughLink(worktree, inside) || leadsThroughLink(loom.paths.root, dirname(inside)))
+      warnOfLink(loom, file);
+    else if (fresh || !existsNoFollow(join(worktree, inside))) {
+      await copyInto(worktree, inside, from).catch((error: unknown) => {
+        // Put there while we copied.
+        if (!["ELOOP", "ENOTDIR"].includes(errnoOf(error) ?? "")) throw error;
+        warnOfLink(loom, file);
+      });
     }
+  }
+}
+
+function warnOfLink(loom: Loom, file: string): void {
+  loom.report({ level: "warn", text: `copyFiles: ${file} leads through a link` });
+}
+
+/** A link stays one, and leads where the user's leads. */
+async function copyInto(worktree: string, inside: string, from: string): Promise<void> {
+  const stat = lstatSync(from);
+  if (stat.isSymbolicLink()) ensureLinkIn(worktree, inside, resolve(dirname(from), readlinkSync(from)));
+  else if (stat.isFile()) await placeCopy(worktree, inside, from);
+  else if (stat.isDirectory()) {
+    ensureFolder(worktree, inside);
+    for (const name of await readdir(from)) await copyInto(worktree, join(inside, name), join(from, name));
   }
 }
 
@@ -35,7 +53,10 @@ function insideRepository(loom: Loom, file: string): string {
   );
 }
 
-/** An agent may have put a link where a folder was: copying through it would write elsewhere. */
+/**
+ * An agent may have put a link where a folder of its worktree was: copying through it would write elsewhere. So may a
+ * branch that is checked out, and what the link leads to is not the repository's.
+ */
 function leadsThroughLink(worktree: string, inside: string): boolean {
   const parts = inside.split(sep);
   return parts.some((_part, index) => {

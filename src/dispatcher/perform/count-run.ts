@@ -113,7 +113,7 @@ export function sessionFor(
 /** Whether the conversation of an interrupted run can go on, so that its tree must stay as it is. */
 export function canGoOn(loom: Loom, record: PlanRecord, config: PlanConfig): boolean {
   const stage = stageOf(record);
-  const choice = loom.desk.choose(config.agents[stage]);
+  const choice = loom.desk.choose(config.agents[stage], record.id);
   const agent = choice.kind === "free" ? choice.agent : config.stages[stage];
   return adapterOf(agent).resumes && sessionFor(record, stage, agent) !== undefined;
 }

@@ -1,6 +1,6 @@
 import { chmodSync, statSync } from "node:fs";
 import { homedir, tmpdir, totalmem, userInfo } from "node:os";
-import { isAbsolute, join, resolve, sep } from "node:path";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { programOf } from "../../agents/adapters.ts";
 import { RUN_FILES } from "../../agents/run-files.ts";
 import { namespaceWrapper } from "../../agents/runner.ts";
@@ -14,22 +14,27 @@ import {
   programPlaces,
   realOf,
   toolPlaces,
+  toolSecrets,
 } from "../../agents/sandbox/places.ts";
 import { prepareMountPoints } from "../../agents/sandbox/private-home.ts";
 import { probeSandbox } from "../../agents/sandbox/probe.ts";
-import type { PlanStage, StageAgent } from "../../config/presets.ts";
+import type { StageAgent } from "../../config/presets.ts";
 import { EMPTY_FILE, makeShadow, PERSONAL_CONFIG, REAL_OBJECTS, removeShadow } from "../../git/shadow.ts";
 import { type GitSetting, readSettings, settingOf } from "../../git/shadow-config.ts";
 import type { Worktree } from "../../git/worktrees.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { diskError, ensureDir, existsNoFollow } from "../../kernel/files.ts";
+import { diskError, ensureDir, existsNoFollow, writeRunFile } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { worktreeOf } from "../observe.ts";
 import type { Paths } from "../paths.ts";
-import { cacheFolder, enterHome, leaveHome, privateHome, stateFolder } from "./private-homes.ts";
+import { cacheFolder, enterHome, type HomeUse, leaveHome, privateHome, stateFolder } from "./private-homes.ts";
+import { makeView } from "./run-view.ts";
 
 export { removePrivateHomes } from "./private-homes.ts";
+
+/** In a run's folder: the file that is `.git` in its worktree. */
+const GIT_FILE = "git-file";
 
 /** How a run is kept from everything that is not its own. */
 export interface Enclosure {
@@ -38,6 +43,8 @@ export interface Enclosure {
   readonly level: "sandbox" | "none";
   /** Laid over the agent's environment; undefined removes. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What the run sees in the place of the worktree, when that is something else. */
+  readonly view?: string;
 }
 
 /** In a run's folder: the repository as the run sees it. */
@@ -46,8 +53,10 @@ export const SHADOW = "shadow";
 export interface EncloseOptions {
   readonly agent: StageAgent;
   readonly runDir: string;
-  /** Each has a home of its own: who works must not prepare the program of who reviews. */
-  readonly stage?: PlanStage;
+  /** Whose home and cache it has. */
+  readonly use: HomeUse;
+  /** A commit or tree that the run is to see, in a folder of its own: nothing that others left in the worktree is there. */
+  readonly tree?: string;
 }
 
 /**
@@ -61,9 +70,11 @@ export async function enclose(loom: Loom, record: PlanRecord, options: EncloseOp
   const worktree = realWorktree(worktreeOf(loom, record));
   try {
     const settings = await readSettings(loom.paths.commonDir, loom.environment);
-    const mounts = await mountsFor(loom, { ...options, record, where, worktree, settings });
+    const view =
+      options.tree === undefined ? {} : { view: await makeView(loom, worktree, { ...options, tree: options.tree }) };
+    const mounts = await mountsFor(loom, { ...options, ...view, record, where, worktree, settings });
     const wrapper = sandboxArgs(prepareMountPoints(mounts), features, totalmem());
-    return { wrapper, sandboxed: true, level: "sandbox", env: environmentInside(where, loom.paths) };
+    return { wrapper, sandboxed: true, level: "sandbox", env: environmentInside(where, loom.paths), ...view };
   } catch (error) {
     throw diskError(error, options.runDir);
   }
@@ -114,22 +125,28 @@ interface Wanted extends EncloseOptions {
   readonly where: Surrounding;
   readonly worktree: Worktree;
   readonly settings: readonly GitSetting[];
+  readonly view?: string;
 }
 
 async function mountsFor(loom: Loom, wanted: Wanted): Promise<Mount[]> {
-  const { agent, runDir, record, where, worktree, settings } = wanted;
+  const { agent, use, runDir, record, where, worktree, settings } = wanted;
   const { root, commonDir, local, worktrees } = loom.paths;
   const shadow = join(runDir, SHADOW);
   const objectsAt = join(commonDir, REAL_OBJECTS);
   const identity = identitySettings(loom);
   const { alternates } = await makeShadow({ worktree, dir: shadow, objectsAt, settings, extra: identity });
-  const homeFrom = privateHome(loom, record, { agent: agent.name, stage: wanted.stage ?? "worker" });
-  const cache = cacheFolder(loom);
+  const homeFrom = privateHome(loom, record, { agent: agent.name, use });
+  const cache = cacheFolder(loom, use);
   const agentDir = join(runDir, RUN_FILES.agentDir);
-  for (const dir of [homeFrom, cache, agentDir]) ensureDir(dir);
+  for (const dir of [cache, agentDir]) ensureDir(dir);
+  const folders = await enterHome({ agent, use, runDir, home: homeFrom, user: where });
   for (const dir of [homeFrom, cache]) chmodSync(dir, 0o700);
-  const folders = await enterHome({ agent, runDir, home: homeFrom, user: where });
   const moved = movedCredentials(where.env, agent.passEnv);
+  const places = placesFor(loom, wanted);
+  const { view = worktree.path } = wanted;
+  const gitFile = join(runDir, GIT_FILE);
+  // Not the worktree's own: bwrap would follow a link that is put there.
+  writeRunFile(gitFile, `gitdir: ${worktree.gitDir}\n`);
   const objects = join(commonDir, "objects");
   const modules = join(worktree.gitDir, "modules");
   return layoutSandbox({
@@ -137,7 +154,13 @@ async function mountsFor(loom: Loom, wanted: Wanted): Promise<Mount[]> {
     cache,
     hidden: hiddenFolders(loom, where, moved.folders),
     sealed: foldersOf([local, worktrees]),
-    secret: [...machineSecrets(), ...moved.files.filter((file) => !isWithin(file, where.home))],
+    secret: [
+      ...machineSecrets(),
+      ...toolSecrets(places, pathOf(wanted)).filter(
+        (file) => places.some(({ path }) => isWithin(file, path)) || !isWithin(file, where.home),
+      ),
+      ...moved.files.filter((file) => !isWithin(file, where.home)),
+    ],
     repository: {
       root,
       commonDir,
@@ -149,10 +172,10 @@ async function mountsFor(loom: Loom, wanted: Wanted): Promise<Mount[]> {
       emptyFile: join(shadow, EMPTY_FILE),
       ...(existsNoFollow(modules) ? { modules } : {}),
     },
-    worktree: worktree.path,
-    masked: projectCode(agent, worktree.path),
+    worktree: { path: worktree.path, from: view, gitFile },
+    masked: projectCode(agent, view).map((code) => ({ ...code, path: join(worktree.path, relative(view, code.path)) })),
     agentDir,
-    places: placesFor(loom, wanted),
+    places,
     configuration: folders.map(({ from, to }) => ({ from, path: join(where.homeAt, to) })),
   });
 }
@@ -189,11 +212,15 @@ function foldersOf(paths: readonly (string | undefined)[]): string[] {
   return [...new Set(found)].filter((path) => !["/usr", "/etc"].some((needed) => isWithin(needed, path)));
 }
 
+function pathOf({ agent, where }: Pick<Wanted, "agent" | "where">): string {
+  return agent.env.PATH ?? where.env.PATH ?? "";
+}
+
 function placesFor(loom: Loom, { agent, where, worktree, settings }: Wanted): Mount[] {
   const { root, commonDir, worktrees, local } = loom.paths;
   const options: PlaceOptions = {
     homes: [where.home, userInfo().homedir],
-    path: agent.env.PATH ?? where.env.PATH ?? "",
+    path: pathOf({ agent, where }),
     cwd: worktree.path,
     never: [where.home, root, commonDir, worktrees, stateFolder(loom)],
     own: [root, commonDir, worktrees, local, worktree.path],

@@ -1,4 +1,5 @@
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
+import { DISPATCHER } from "../../bus/names.ts";
 import { actionId } from "../../bus/settlement.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -9,7 +10,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { AGENT_MESSAGE, keepMessage, messageNotKept, messageSettled } from "../messages.ts";
 import { planText, textPath } from "../observe.ts";
-import { mayWrite } from "../rights.ts";
+import { listIgnored, type Refusal, whyIgnored } from "./ignored.ts";
 
 export interface OfferedEvent {
   readonly event: BusEvent;
@@ -26,13 +27,15 @@ export function takeEvent(loom: Loom, record: PlanRecord, { event, by }: Offered
     putOff(loom, record, event, settled.error);
     return;
   }
+  // Not where words that cannot be taken go to triage: these must not get there, whatever fails.
+  if (settled.kind === "ignored") listIgnored(loom, record.id, event, settled.refusal);
   crashPoint("events:taken");
   const reason =
-    settled.kind === "plugin" ? `handled by ${by}` : settled.kind === "ignored" ? settled.reason : undefined;
+    settled.kind === "plugin" ? `handled by ${by}` : settled.kind === "ignored" ? settled.refusal.reason : undefined;
   bus.settle(
     {
       record: event.id,
-      handler: "dispatcher",
+      handler: DISPATCHER,
       outcome: settled.kind === "pending" ? "passed" : "handled",
       ...(reason === undefined ? {} : { reason }),
       ...(settled.kind === "context" && event.replyTo ? { actions: [contextReply(record, event, settled.todo)] } : {}),
@@ -62,8 +65,8 @@ const PUT_OFF_MS = 30_000;
 function putOff(loom: Loom, record: PlanRecord, event: BusEvent, error: unknown): void {
   const reason = messageOf(error);
   const until = loom.clock.now() + PUT_OFF_MS;
-  const marks = { moveCursor: true, about: "event" };
-  loom.bus(record.id).settle({ record: event.id, handler: "dispatcher", outcome: "deferred", reason, until, marks });
+  const marks = { moveCursor: true, about: "event" } as const;
+  loom.bus(record.id).settle({ record: event.id, handler: DISPATCHER, outcome: "deferred", reason, until, marks });
   messageNotKept(loom, record, { id: event.id, error });
 }
 
@@ -71,15 +74,13 @@ type Taken =
   | { kind: "pending" }
   | { kind: "later"; error: unknown }
   | { kind: "message" }
-  | { kind: "ignored"; reason: string }
+  | { kind: "ignored"; refusal: Refusal }
   | { kind: "context"; todo: string };
 
 function judgeEvent(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
   const author = event.context?.author;
-  if (author?.self) return { kind: "ignored", reason: "our own" };
-  if (author && !mayWrite(author)) {
-    return { kind: "ignored", reason: `${author.login} may not write to the repository` };
-  }
+  const refusal = whyIgnored(event);
+  if (refusal) return { kind: "ignored", refusal };
   if (author && event.type === AGENT_MESSAGE) {
     keepMessage(loom, record.id, event, author.login);
     return { kind: "message" };
@@ -101,7 +102,7 @@ function judgeEvent(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
 
 function contextReply(record: PlanRecord, event: BusEvent, todo: string) {
   return {
-    id: actionId({ scope: { plan: record.id }, recordId: event.id, handler: "dispatcher", ordinal: 0 }),
+    id: actionId({ scope: { plan: record.id }, recordId: event.id, handler: DISPATCHER, ordinal: 0 }),
     type: "respond" as const,
     target: event.replyTo ?? { target: LOCAL_TARGET, token: record.id },
     payload: { type: "comment" as const, message: `Added to the context of "${todo}".` },

@@ -1,7 +1,8 @@
-import { copyFileSync, existsSync, lstatSync, mkdirSync, opendirSync, readdirSync } from "node:fs";
-import { join, sep } from "node:path";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { errnoOf } from "../../kernel/errors.ts";
-import { diskError } from "../../kernel/files.ts";
+import { diskError, ensureDir } from "../../kernel/files.ts";
+import { listInside, readInside } from "../../kernel/held-files.ts";
 import { EVIDENCE } from "../paths.ts";
 
 /** Most that is kept of one run's evidence. */
@@ -15,37 +16,18 @@ const MAX_NAMES = 10_000;
  * copied is left: it says nothing about the work.
  */
 export function keepEvidence(worktree: string, runDir: string): void {
-  let path = worktree;
-  for (const part of EVIDENCE.split(sep)) {
-    path = join(path, part);
-    if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  }
-  for (const name of namesIn(path).sort(Buffer.compare).slice(0, MAX_FILES)) {
-    const from = Buffer.concat([Buffer.from(`${path}/`), name]);
-    const stat = lstatSync(from, { throwIfNoEntry: false });
-    if (!stat?.isFile() || stat.size === 0 || stat.size > MAX_BYTES) continue;
-    copyOne(from, join(runDir, "evidence"), name.toString("utf8"));
+  const names = listInside(worktree, EVIDENCE, MAX_NAMES).sort(Buffer.compare).slice(0, MAX_FILES);
+  for (const name of names) {
+    // As bytes: an agent can give a name that is no text.
+    const data = readInside(worktree, Buffer.concat([Buffer.from(`${EVIDENCE}/`), name]), MAX_BYTES);
+    if (data && data.length > 0) keepOne(join(runDir, "evidence"), name.toString("utf8"), data);
   }
 }
 
-/** As bytes: an agent can give a name that is no text. */
-function namesIn(path: string): Buffer[] {
-  const names: Buffer[] = [];
-  const folder = opendirSync(path, { encoding: "buffer" as BufferEncoding });
+function keepOne(folder: string, name: string, data: Buffer): void {
   try {
-    for (let entry = folder.readSync(); entry && names.length < MAX_NAMES; entry = folder.readSync()) {
-      names.push(Buffer.from(entry.name));
-    }
-  } finally {
-    folder.closeSync();
-  }
-  return names;
-}
-
-function copyOne(from: Buffer, folder: string, name: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-    copyFileSync(from, join(folder, name));
+    ensureDir(folder);
+    writeFileSync(join(folder, name), data);
   } catch (error) {
     const told = diskError(error, join(folder, name));
     if (told !== error || errnoOf(error) === undefined) throw told;

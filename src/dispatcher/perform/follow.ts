@@ -75,6 +75,7 @@ export function runLimits(loom: Loom, planId: string, limits: PlanConfig["limits
     silenceMs: limits.silenceTimeoutMs,
     maxOutputBytes: limits.maxOutputBytes,
     graceMs: limits.stopGraceMs,
+    maxProcesses: limits.maxProcesses,
   };
 }
 

@@ -1,9 +1,10 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { programOf } from "../../agents/adapters.ts";
 import type { Instructions } from "../../agents/port.ts";
+import { RUN_FILES } from "../../agents/run-files.ts";
 import type { StageAgent } from "../../config/presets.ts";
 import { fileAt } from "../../git/file-at.ts";
+import { placeFile } from "../../kernel/held-files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 
@@ -23,7 +24,7 @@ export async function instructionsFor(
   if (names.length === 0 || record.baseSha === undefined) return undefined;
   const found = await fileAt(loom.repo, { commit: record.baseSha, names, mostBytes: MOST_BYTES });
   if (!found) return undefined;
-  const file = join(runDir, "agent", "instructions.md");
-  writeFileSync(file, found.text);
-  return { ...found, file };
+  const file = join(RUN_FILES.agentDir, "instructions.md");
+  placeFile(runDir, file, found.text);
+  return { ...found, file: join(runDir, file) };
 }

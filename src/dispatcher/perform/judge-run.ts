@@ -1,5 +1,6 @@
 import { matchesGlob } from "node:path";
 import type { RunExit } from "../../agents/port.ts";
+import type { RepositoryShape } from "../../git/shape.ts";
 import type { Claims } from "../../plan/claims.ts";
 
 export type Changes =
@@ -10,6 +11,8 @@ export type Changes =
       readonly deleted: number;
       readonly trackedBefore: number;
       readonly onlyProtected: boolean;
+      /** What was taken out because it would have made repositories of folders. */
+      readonly refused: readonly RepositoryShape[];
     };
 
 /** What became of one attempt at a TODO. */
@@ -55,8 +58,18 @@ export function judgeRun(run: RunEvidence): Verdict {
   const tooMany = tooManyDeletions(run.changes, run.maxDeletions);
   if (tooMany !== undefined) return tooMany;
   if (run.claims.tick !== "done") return { kind: "again", missing: notTicked(run) };
+  if (run.changes.refused.length > 0) return { kind: "again", missing: madeRepositories(run.changes.refused) };
   const missing = unmetExpectation(run, run.changes);
   return missing === undefined ? { kind: "accept" } : { kind: "again", missing };
+}
+
+const MOST_NAMED = 20;
+
+function madeRepositories(refused: readonly RepositoryShape[]): string {
+  const entries = refused.flatMap((shape) => shape.entries);
+  const names = entries.slice(0, MOST_NAMED).map((entry) => `\`${entry}\``);
+  const more = entries.length > names.length ? ` and ${entries.length - names.length} more` : "";
+  return `With ${names.join(", ")}${more} git would take a folder for a repository (HEAD beside objects and refs, or beside commondir) and run what its settings say, so this was taken out of the tree. Use other names, pack it into an archive, or let a test make the repository (\`git init\`) in a temporary folder.`;
 }
 
 /** B61: by default a TODO is expected to change something; its context may ask for less, or for certain files. */
@@ -99,7 +112,8 @@ function tooManyDeletions(
 function notTicked(run: RunEvidence): string {
   const tail = run.outputTail.trim();
   const output = tail === "" ? "It printed nothing." : `The end of its output:\n${tail}`;
-  return `The TODO is not ticked in the plan copy (${howItEnded(run.exit)}).\n${output}`;
+  const why = run.claims.unread ?? "The TODO is not ticked in the plan copy";
+  return `${why.replace(/\.$/, "")} (${howItEnded(run.exit)}).\n${output}`;
 }
 
 function howItEnded(exit: RunExit | undefined): string {

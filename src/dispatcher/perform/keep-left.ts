@@ -6,6 +6,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
+import { leftOut } from "./prepared.ts";
 
 /** What lies in a worktree that is about to be removed, and is in no commit, is kept as a patch in the plan's home. */
 export async function keepLeft(loom: Loom, record: PlanRecord): Promise<void> {
@@ -15,7 +16,7 @@ export async function keepLeft(loom: Loom, record: PlanRecord): Promise<void> {
     const isAny = await savePartial(worktreeOf(loom, record), {
       baseSha: "HEAD",
       patchFile,
-      leaveOut: loom.config.copyFiles,
+      leaveOut: leftOut(loom, record),
     });
     if (isAny) {
       const text = `its worktree held changes that are in no commit; kept in ${patchFile}`;

@@ -27,7 +27,9 @@ export async function commitTodo(loom: Loom, record: PlanRecord): Promise<void> 
   await clearLeftovers(worktree, record.branch ?? "");
   // Nothing was committed since the TODO began, or the trailer tells whether it was this.
   const atBase = readTip(worktree.commonDir, record.branch ?? "") === current.baseSha;
-  const done = atBase ? undefined : await findStepCommit(worktree, { baseSha: current.baseSha, ...trailer });
+  const { baseSha, tree } = current;
+  const step = { ...trailer, baseSha, tree, branch: record.branch ?? "" };
+  const done = atBase ? undefined : await findStepCommit(worktree, step);
   if (!done) {
     const hooked = hookedMessage(loom, record);
     const sha = await commitStep(worktree, {
@@ -37,8 +39,8 @@ export async function commitTodo(loom: Loom, record: PlanRecord): Promise<void> 
       branch: record.branch ?? "",
       identity: loom.identity,
       allowEmpty: true,
-      tree: current.tree,
-      parent: current.baseSha,
+      tree,
+      parent: baseSha,
     });
     loom.report({ planId: record.id, level: "info", text: `committed ${sha.slice(0, 8)}` });
   }

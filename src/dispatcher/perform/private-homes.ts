@@ -3,11 +3,12 @@ import { isAbsolute, join } from "node:path";
 import { programOf } from "../../agents/adapters.ts";
 import type { Surroundings } from "../../agents/program.ts";
 import { keepLogins, type ProgramSpec, type Renewal, returnLogins } from "../../agents/sandbox/login-return.ts";
-import { type Furnished, furnishHome } from "../../agents/sandbox/private-home.ts";
+import { type Furnished, furnishHome, renewHome } from "../../agents/sandbox/private-home.ts";
+import { PACKAGES } from "../../agents/sandbox/toolchains.ts";
 import type { PlanStage, StageAgent } from "../../config/presets.ts";
-import { removeTree } from "../../git/tree.ts";
 import { listDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
+import { removeTree } from "../../kernel/remove-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 
@@ -15,25 +16,35 @@ import type { Loom } from "../loom.ts";
 const OVERLAYS = "overlays";
 const HOME_FILE = "private-home";
 
-/** The home that the runs of an agent in one stage of a plan have: who works must not prepare the program of who reviews. */
-export function privateHome(loom: Loom, { uid }: PlanRecord, who: { agent: string; stage: PlanStage }): string {
-  return join(stateFolder(loom), "homes", uid, folderName(who.agent), who.stage);
+/**
+ * Who a home and a cache are for. Each has its own: who works must not prepare the program of who reviews, nor the ground on which
+ * commands of the user (checks, initCommands, git hooks) judge its work.
+ */
+export type HomeUse = PlanStage | "checks";
+
+/** The home that the runs of an agent in one stage of a plan have. */
+export function privateHome(loom: Loom, { uid }: PlanRecord, who: { agent: string; use: HomeUse }): string {
+  return join(stateFolder(loom), "homes", uid, folderName(who.agent), who.use);
 }
 
 interface Entering {
   readonly agent: StageAgent;
+  readonly use: HomeUse;
   readonly runDir: string;
   readonly home: string;
   readonly user: Surroundings;
 }
 
-/** Gives a private home what its program needs of the user; returns what is to be laid over it. */
-export async function enterHome({ agent, runDir, home, user }: Entering): Promise<Furnished["folders"]> {
+/** Makes a private home anew, with what its program needs of the user; returns what is to be laid over it. */
+export async function enterHome({ agent, use, runDir, home, user }: Entering): Promise<Furnished["folders"]> {
   // Renewed in a run that nobody saw the end of: the copy is made anew now.
   returnLogins(home, renewalOf);
+  // Commands of the user need no login of an agent.
+  const program = use === "checks" ? undefined : programOf(agent);
+  renewHome(home, [...PACKAGES, ...(use === "checks" ? [] : agent.keeps), ...(program?.keeps ?? [])]);
   const overlays = join(runDir, OVERLAYS);
   await removeTree(overlays);
-  const items = programOf(agent)?.homeItems({ home: user.home, env: user.env }) ?? [];
+  const items = program?.homeItems({ home: user.home, env: user.env }) ?? [];
   const { folders, logins } = await furnishHome({ home, overlays, items });
   keepLogins(home, agent, logins);
   writeRunFile(join(runDir, HOME_FILE), home, 0o600);
@@ -66,9 +77,9 @@ export function stateFolder(loom: Loom): string {
   return join(state, "prloom", shortHash(loom.paths.commonDir, 16));
 }
 
-/** Seen at `.cache` of the private homes; kept for the repository. */
-export function cacheFolder(loom: Loom): string {
-  return join(xdgFolder(loom, "XDG_CACHE_HOME", ".cache"), "prloom", shortHash(loom.paths.commonDir, 16));
+/** Seen at `.cache` of the private homes; kept for all plans of the repository. */
+export function cacheFolder(loom: Loom, use: HomeUse): string {
+  return join(xdgFolder(loom, "XDG_CACHE_HOME", ".cache"), "prloom", shortHash(loom.paths.commonDir, 16), use);
 }
 
 function xdgFolder({ environment }: Loom, variable: string, below: string): string {

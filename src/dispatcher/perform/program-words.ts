@@ -7,6 +7,7 @@ import type { Loom } from "../loom.ts";
 import { awaitedRun, planConfig } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { readRunRecord, stageOf } from "../run-record.ts";
+import { mayAsk } from "./require-pinned.ts";
 
 /** What people must know about the program of an agent that came to nothing. */
 export interface ProgramWords {
@@ -23,6 +24,8 @@ const VERSION_MS = 10_000;
 export async function wordsAbout(loom: Loom, agent: StageAgent): Promise<ProgramWords | undefined> {
   const program = programOf(agent);
   if (!program) return undefined;
+  // It is asked with our rights: never what another branch put in its place, nor what lies in the plan's worktree.
+  if (!mayAsk(loom, agent)) return { name: program.title, advice: "" };
   const file = findProgram(agent.command, agent.env.PATH ?? loom.environment.PATH, loom.repo.root);
   if (!file) return { name: program.title, advice: `Install it: \`${program.install}\`. ` };
   const facts = await inspectProgram({ env: loom.environment }, program, { file, answerMs: VERSION_MS });

@@ -1,12 +1,14 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Stage } from "../../agents/port.ts";
 import { loadPrompt, renderPrompt } from "../../agents/prompts.ts";
+import type { BusEvent } from "../../bus/types.ts";
+import { placeFile } from "../../kernel/held-files.ts";
 import { type PlanDoc, type Todo, titleOf, todoTitle } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { worktreeOf } from "../observe.ts";
 import { RUN_COPY, TRIAGE_RESULT } from "../paths.ts";
+import { missingIn } from "./review.ts";
 
 export interface PromptParts {
   readonly stage: Stage;
@@ -15,7 +17,7 @@ export interface PromptParts {
   readonly todo: Todo | undefined;
   /** The events that triage is given, as JSON. */
   readonly events: string;
-  /** What people sent to the agent meanwhile, ready to be read. */
+  /** What people said to the agent, ready to be read: messages, and to the designer also comments. */
   readonly messages: string;
   /** The conversation goes on where it stopped: the rules are known. */
   readonly goesOn: boolean;
@@ -26,7 +28,7 @@ export interface PromptParts {
 /** The prompt of a run. */
 export function promptFor(loom: Loom, record: PlanRecord, parts: PromptParts): string {
   const { stage, todo } = parts;
-  const missing = record.side ? record.side.missing : record.current?.missing;
+  const missing = missingIn(record);
   const worktree = worktreeOf(loom, record).path;
   const common = {
     planId: record.id,
@@ -39,7 +41,7 @@ export function promptFor(loom: Loom, record: PlanRecord, parts: PromptParts): s
     const about = todo ? `Your TODO is still number ${todo.index + 1} of the plan.` : "The plan is still this one.";
     const words = todo ? todoTitle(todo) : titleOf(parts.text, record.id);
     const values = { ...common, stage, about, todo: words, missing: missing ? notAccepted(missing) : INTERRUPTED };
-    return renderPrompt({ stage: "resume", template: loadPrompt("resume", loom.paths.prompts), values });
+    return renderPrompt({ stage: "resume", template: loadPrompt("resume", loom.pinned.prompt("resume")), values });
   }
   const values: Record<string, string> = {
     ...common,
@@ -51,7 +53,7 @@ export function promptFor(loom: Loom, record: PlanRecord, parts: PromptParts): s
     resultFile: parts.more.resultFile ?? join(worktree, TRIAGE_RESULT),
     missing: missing ? notAccepted(missing) : "",
   };
-  return renderPrompt({ stage, template: loadPrompt(stage, loom.paths.prompts), values });
+  return renderPrompt({ stage, template: loadPrompt(stage, loom.pinned.prompt(stage)), values });
 }
 
 const INTERRUPTED = "Your last run was interrupted from outside. That is nobody's fault; go on where you were.";
@@ -60,18 +62,15 @@ function notAccepted(missing: string): string {
   return `The last attempt was not accepted. What was missing:\n\n${missing}\n`;
 }
 
-/** The events that triage is given, also as a file of the run. */
-export function writeEvents(loom: Loom, record: PlanRecord, runDir: string): string {
-  if (record.side?.stage !== "triage") return "[]";
-  const wanted = new Set(record.side.events);
-  const events = loom
-    .bus(record.id)
-    .pendingTriage()
-    .filter((event) => wanted.has(event.id));
+/** The events that triage or the designer is given, also as a file of the run. */
+export function writeEvents(events: readonly BusEvent[], runDir: string): string {
   const json = JSON.stringify(events, null, 2);
-  writeFileSync(join(runDir, "agent", "events.json"), json);
+  placeFile(runDir, join("agent", "events.json"), json);
   return json;
 }
+
+/** Stages that are given what was said. */
+const HEARING: ReadonlySet<Stage> = new Set(["triage", "designer"]);
 
 export interface RunOf {
   readonly stage: Stage;
@@ -91,7 +90,7 @@ export function variables(loom: Loom, record: PlanRecord, run: RunOf): Record<st
     PRLOOM_WORKTREE: worktree,
     PRLOOM_RUN_DIR: join(run.runDir, "agent"),
     ...(run.todo ? { PRLOOM_TODO: todoTitle(run.todo), PRLOOM_TODO_INDEX: String(run.todo.index) } : {}),
-    ...(run.stage === "triage" ? { PRLOOM_EVENTS_FILE: join(run.runDir, "agent", "events.json") } : {}),
+    ...(HEARING.has(run.stage) ? { PRLOOM_EVENTS_FILE: join(run.runDir, "agent", "events.json") } : {}),
     ...(resultFile === undefined ? {} : { PRLOOM_RESULT_FILE: resultFile }),
   };
 }

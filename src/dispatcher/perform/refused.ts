@@ -70,8 +70,8 @@ function inOneLine(message: string): string {
 }
 
 async function waitOrBlock(loom: Loom, record: PlanRecord, { trouble, agent, agents }: Refused): Promise<void> {
-  const refusal = loom.desk.refused(agent.name, trouble);
-  const next = loom.desk.choose(agents);
+  const refusal = loom.desk.refused(agent.name, { ...trouble, planId: record.id });
+  const next = loom.desk.choose(agents, record.id);
   if (loom.desk.needsPerson(agents)) {
     const program = programOf(agent);
     const title = (await wordsAbout(loom, agent))?.name ?? agent.command;

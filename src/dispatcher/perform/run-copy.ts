@@ -1,6 +1,6 @@
-import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ensureDir, ensureLink, remakeDirNoFollow } from "../../kernel/files.ts";
+import { ensureDir, remakeDirNoFollow } from "../../kernel/files.ts";
+import { ensureFolder, ensureLinkIn, placeFile } from "../../kernel/held-files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { worktreeOf } from "../observe.ts";
@@ -13,15 +13,18 @@ export const LEFT = "left.md";
  * The agent's own copy of the plan, made anew before each run: what an earlier run left there, links included, is gone.
  * Only the difference that this run leaves behind is read afterwards, as claims.
  */
-export function makeRunCopy(loom: Loom, record: PlanRecord, text: string): void {
-  const worktree = worktreeOf(loom, record).path;
+export function makeRunCopy(
+  loom: Loom,
+  record: PlanRecord,
+  text: string,
+  worktree = worktreeOf(loom, record).path,
+): void {
   const home = homeOf(loom.paths, record.id);
-  const local = remakeDirNoFollow(worktree, RUN_COPY.dir);
-  writeFileSync(join(worktree, RUN_COPY.plan), text);
-  mkdirSync(join(worktree, EVIDENCE));
+  remakeDirNoFollow(worktree, RUN_COPY.dir);
+  placeFile(worktree, RUN_COPY.plan, text, 0o644);
+  ensureFolder(worktree, EVIDENCE);
   ensureDir(home.bus);
   ensureDir(home.pluginState);
-  ensureLink(join(local, "bus"), home.bus);
-  ensureLink(join(local, "state.json"), home.record);
-  ensureLink(join(local, "plugin-state"), home.pluginState);
+  const links = { bus: home.bus, "state.json": home.record, "plugin-state": home.pluginState };
+  for (const [name, to] of Object.entries(links)) ensureLinkIn(worktree, join(RUN_COPY.dir, name), to);
 }

@@ -3,19 +3,23 @@ import { join } from "node:path";
 import { lastWords } from "../../agents/run-log.ts";
 import { readExit } from "../../agents/runner.ts";
 import { parseTriageResult, type TriageResult } from "../../agents/triage-result.ts";
-import { actionId } from "../../bus/settlement.ts";
-import type { BusEvent, ReplyAddress } from "../../bus/types.ts";
+import type { BusEvent } from "../../bus/types.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { rebaseOnto } from "../../git/rebase.ts";
 import { resolveCommit } from "../../git/repository.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { readTextNoFollow } from "../../kernel/files.ts";
-import { appendTodos, setTodoState } from "../../plan/edit.ts";
-import { parsePlan } from "../../plan/markdown.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
+import { appendTodos, reopenDone } from "../../plan/edit.ts";
+import { parsePlan, type Todo, todoTitle } from "../../plan/markdown.ts";
+import { mergeUpsert } from "../../plan/merge.ts";
 import type { PlanRecord, SideRun } from "../../plan/record.ts";
+import { visibleText } from "../../plan/visible.ts";
+import { isDesignDue } from "../decide.ts";
 import { blockPlan, type Loom, updateRecord } from "../loom.ts";
 import { planText, textPath, worktreeOf } from "../observe.ts";
 import { homeOf, REVIEW_RESULT, RUN_COPY, TRIAGE_RESULT } from "../paths.ts";
+import { answerEvents, authorOf, givenEvents } from "./answer.ts";
 import { nextRun, takeBack, takeBackRun } from "./begin.ts";
 import { countRun, withoutSessions } from "./count-run.ts";
 import { hookDue } from "./hook-due.ts";
@@ -23,6 +27,8 @@ import { asidePatch } from "./land.ts";
 import { wordsAboutRun } from "./program-words.ts";
 import { settleMissing, settleRefusal } from "./refused.ts";
 import { dropReview, type LeftReview, takeReview } from "./review.ts";
+import { removeView, seenBy } from "./run-view.ts";
+import { GIVEN } from "./start-run.ts";
 
 /** A run of the designer, triage or the reviewer has ended: takes its result, and nothing else that it did to the tree. */
 export async function settleSide(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
@@ -43,7 +49,7 @@ export async function settleSide(loom: Loom, record: PlanRecord, config: PlanCon
     blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) => nextRun(now, {}));
     return;
   }
-  const left = readTextNoFollow(worktreeOf(loom, record).path, RESULTS[side.stage]);
+  const left = readTextNoFollow(seenBy(runDir, worktreeOf(loom, record).path), RESULTS[side.stage]);
   await putAside(loom, record);
   const problem = await takeResult(loom, record, { left, config });
   if (problem === undefined) return;
@@ -72,6 +78,7 @@ function takeResult(
 async function putAside(loom: Loom, record: PlanRecord): Promise<void> {
   const { side } = record;
   if (!side) return;
+  await removeView(homeOf(loom.paths, record.id).run(side.run));
   const patch = asidePatch(loom, record, side.run);
   await takeBackRun(loom, record, patch);
   if (existsSync(patch))
@@ -103,37 +110,72 @@ function otherWay(stage: SideRun["stage"]): string {
   return stage === "reviewer" ? ' (with `"review": "off"` in prloom/config.json: without a review)' : "";
 }
 
-/** Parsing more would hold up everybody else. */
+/** A design is written to be read by agents, whole, in every prompt. */
 const MOST_DESIGN = 256 * 1024;
 
 function takeDesign(loom: Loom, record: PlanRecord, left: string | undefined): string | undefined {
   if (left === undefined) return "The designer left no plan copy.";
   if (left.length > MOST_DESIGN) return `The designer's plan is longer than ${MOST_DESIGN / 1024} KB.`;
-  const { todos } = parsePlan(left);
+  const design = visibleText(left);
+  const { todos, tooLarge } = parsePlan(design);
+  if (tooLarge !== undefined) return `The designer's plan cannot be used. ${tooLarge}`;
   if (todos.length === 0) return "The designer's plan has no `- [ ]` items under `## TODO`.";
-  // Nothing is done yet, whatever the designer ticked.
-  const done = todos.filter((todo) => todo.state === "done");
-  const text = done.reduce((draft, todo) => setTodoState(draft, todo.id, "open"), left);
-  loom.texts.write(textPath(loom, record), text);
+  const before = planText(loom, record);
+  // Nothing more is done than was before, whatever the designer ticked.
+  const wasDone = new Set(before?.doc.todos.flatMap(({ id, state }) => (state === "done" ? [id] : [])));
+  const whole = withEdits(loom, record, before?.text, reopenDone(design, wasDone));
+  if (whole === undefined)
+    return "The plan was changed meanwhile, in a way that cannot be put together with the design.";
+  loom.texts.write(textPath(loom, record), whole);
   crashPoint("design:written");
+  const events = givenEvents(loom, record);
+  answerEvents(loom, record, events, designAnswer(events, todos));
+  crashPoint("design:settled");
   updateRecord(loom, record.id, (now) => ({
     ...withoutSessions(now, ["designer"]),
     side: undefined,
+    designed: true,
     ...hookDue(loom, now, "afterDesign"),
   }));
-  loom.report({ planId: record.id, level: "good", text: `designed: ${todos.length} TODOs` });
+  const heard = events.length === 0 ? "" : `, with ${events.length} ${events.length === 1 ? "comment" : "comments"}`;
+  loom.report({ planId: record.id, level: "good", text: `designed: ${todos.length} TODOs${heard}` });
   return undefined;
+}
+
+/** What a person or the plan's source changed while the designer was at work stays. */
+function withEdits(loom: Loom, record: PlanRecord, now: string | undefined, design: string): string | undefined {
+  const given = readTextIfExists(join(homeOf(loom.paths, record.id).run(record.side?.run ?? 0), GIVEN));
+  if (now === undefined || given === undefined || now === given) return design;
+  try {
+    return mergeUpsert(now, design, given);
+  } catch (error) {
+    if (error instanceof PrloomError && error.code === "plan-invalid") return undefined;
+    throw error;
+  }
+}
+
+/** Names what was heard: who wrote it sees that it was not passed over. */
+function designAnswer(events: readonly BusEvent[], todos: readonly Pick<Todo, "text">[]): string {
+  const heard = events.map(({ body, title }) => `> ${(body.trim() || title).split(/\r?\n/, 1)[0]?.slice(0, 200)}`);
+  const items = todos.map((todo) => `- ${todoTitle(todo)}`);
+  return `This went into the design of the plan:\n\n${heard.join("\n>\n")}\n\nIts TODOs:\n${items.join("\n")}`;
 }
 
 async function takeTriage(loom: Loom, record: PlanRecord, left: string | undefined): Promise<string | undefined> {
   if (left === undefined) return "Triage wrote no result to PRLOOM_RESULT_FILE.";
-  const parsed = parseTriageResult(left);
+  const doc = planText(loom, record)?.doc;
+  if (doc && isDesignDue(record, doc)) {
+    updateRecord(loom, record.id, (now) => ({ ...withoutSessions(now, ["triage"]), side: undefined }));
+    loom.report({
+      planId: record.id,
+      level: "info",
+      text: "it has no TODOs of its own: the comments go to the designer",
+    });
+    return undefined;
+  }
+  const parsed = parseTriageResult(left, record.side?.events ?? []);
   if (!parsed.ok) return `Triage's result cannot be used: ${parsed.problem}`;
-  const wanted = new Set(record.side?.events);
-  const events = loom
-    .bus(record.id)
-    .pendingTriage()
-    .filter((event) => wanted.has(event.id));
+  const events = givenEvents(loom, record);
   addTodos(loom, record, parsed.result, events);
   crashPoint("triage:todos");
   const conflict = parsed.result.rebase_requested ? await rebase(loom, record) : undefined;
@@ -158,10 +200,12 @@ async function takeTriage(loom: Loom, record: PlanRecord, left: string | undefin
 /** TODOs and their provenance are one write; an event that is already there adds nothing. */
 function addTodos(loom: Loom, record: PlanRecord, result: TriageResult, events: readonly BusEvent[]): void {
   const text = planText(loom, record)?.text;
-  const [first] = events;
-  if (text === undefined || !first || result.todos.length === 0) return;
-  const author = first.context?.author?.login ?? first.source;
-  const todos = result.todos.map((todo) => ({ ...todo, eventId: first.id, author }));
+  if (text === undefined) return;
+  const origins = new Map(events.map((event) => [event.id, { eventId: event.id, author: authorOf(event) }]));
+  const todos = result.todos
+    .map((todo) => ({ ...todo, from: todo.events.flatMap((id) => origins.get(id) ?? []) }))
+    // Nobody waits for what was answered already, or dropped by a person.
+    .filter(({ from }) => from.length > 0);
   const next = appendTodos(text, todos);
   if (next !== text) loom.texts.write(textPath(loom, record), next);
 }
@@ -186,6 +230,7 @@ async function rebase(loom: Loom, record: PlanRecord): Promise<string | undefine
   const outcome = await rebaseOnto(worktreeOf(loom, record), { branch, base: baseBranch, identity: loom.identity });
   updateRecord(loom, record.id, () => ({ kept: undefined }));
   if (outcome.kind === "conflict") return outcome.files.join(", ");
+  if (outcome.kind === "repository") return `${outcome.files.join(", ")} (would make a folder a git repository)`;
   const baseSha = await resolveCommit(loom.repo, `refs/heads/${baseBranch}`);
   const head = await resolveCommit(loom.repo, `refs/heads/${branch}`);
   updateRecord(loom, record.id, (now) => ({
@@ -201,35 +246,11 @@ function settleEvents(
   triage: { result: TriageResult; events: readonly BusEvent[]; conflict: string | undefined },
 ): void {
   const { result, events, conflict } = triage;
-  const [first, ...others] = events;
-  if (!first) return;
   const added = result.todos.map((todo) => `- ${todo.text}`).join("\n");
   const parts = [
     result.reply_markdown.trim(),
     added && `Added to the plan:\n${added}`,
     conflict && `The rebase conflicts in: ${conflict}`,
   ];
-  const message = parts.filter((part) => part).join("\n\n") || "Read; nothing to do.";
-  const actions = addressesOf(events).map((target, index) => ({
-    id: actionId({ scope: { plan: record.id }, recordId: first.id, handler: "triage", ordinal: index }),
-    type: "respond" as const,
-    target,
-    payload: { type: "comment" as const, message },
-    relatedEventId: first.id,
-  }));
-  loom.bus(record.id).settle({
-    record: first.id,
-    handler: "triage",
-    outcome: "handled",
-    ...(others.length > 0 ? { also: others.map((event) => event.id) } : {}),
-    actions,
-    marks: { triaged: true },
-  });
-}
-
-function addressesOf(events: readonly BusEvent[]): ReplyAddress[] {
-  const byKey = new Map(
-    events.flatMap((event) => (event.replyTo ? [[JSON.stringify(event.replyTo), event.replyTo]] : [])),
-  );
-  return [...byKey.values()];
+  answerEvents(loom, record, events, parts.filter((part) => part).join("\n\n") || "Read; nothing to do.");
 }

@@ -17,6 +17,7 @@ import { awaitedRun, planText, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { stageOf, writeRunRecord } from "../run-record.ts";
 import type { PlanText } from "../texts.ts";
+import { givenEvents, giveWords, renderWords } from "./answer.ts";
 import { clearUnstarted } from "./begin.ts";
 import { copyFiles } from "./copy-files.ts";
 import { conversationOf, countRun, sessionFor } from "./count-run.ts";
@@ -24,7 +25,9 @@ import { clearEnclosure, type Enclosure, enclose } from "./enclose.ts";
 import { follow, runLimits } from "./follow.ts";
 import { instructionsFor } from "./instructions.ts";
 import { refuseStart } from "./interrupted.ts";
+import { leftOut } from "./prepared.ts";
 import { promptFor, variables, writeEvents } from "./prompt.ts";
+import { requireAgentPinned } from "./require-pinned.ts";
 import { reviewPromptValues } from "./review.ts";
 import { makeRunCopy } from "./run-copy.ts";
 
@@ -43,24 +46,27 @@ interface Coming {
 }
 
 /** Starts the agent that the record waits for; returns as soon as it runs. */
-export async function startAgentRun(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
-  const number = awaitedRun(record);
-  const text = planText(loom, record);
+export async function startAgentRun(loom: Loom, planned: PlanRecord, config: PlanConfig): Promise<void> {
+  const number = awaitedRun(planned);
+  const text = planText(loom, planned);
   if (number === undefined || !text) return;
-  const stage = stageOf(record);
-  const choice = loom.desk.choose(config.agents[stage]);
+  const stage = stageOf(planned);
+  const choice = loom.desk.choose(config.agents[stage], planned.id);
   // It was free when the step was decided; then the next look waits.
   if (choice.kind !== "free") return;
+  const record = giveWords(loom, planned);
   const runDir = homeOf(loom.paths, record.id).run(number);
   // Counted before anything is awaited: the next plan that asks finds the place taken.
   const over = loom.desk.started(choice.agent.name);
   const coming: Coming = { number, runDir, stage, agent: choice.agent, config, over };
   try {
     await prepareWorktree(loom, record, coming, text);
-    const enclosure = await enclose(loom, record, { agent: choice.agent, runDir, stage });
+    const enclosure = await enclose(loom, record, { agent: choice.agent, runDir, use: stage, ...treeFor(record) });
+    makeRunCopy(loom, record, text.text, enclosure.view);
     const prepared = await prepare(loom, record, coming, { text, enclosure });
     crashPoint("run:prepared");
     refuseStart(loom, record);
+    requireAgentPinned(loom, choice.agent);
     launch(loom, record, coming, prepared);
     crashPoint("run:started");
     const how = prepared.sessionId === undefined ? "" : ", going on with its conversation";
@@ -73,14 +79,18 @@ export async function startAgentRun(loom: Loom, record: PlanRecord, config: Plan
 }
 
 async function prepareWorktree(loom: Loom, record: PlanRecord, coming: Coming, text: PlanText): Promise<void> {
-  clearUnstarted(coming.runDir);
+  await clearUnstarted(coming.runDir);
   ensureDir(join(coming.runDir, "agent"));
   await repairGitFile(worktreeOf(loom, record));
   // Ignored files among them may be an earlier run's, and would speak to this one's program.
-  await clearHostSettings(worktreeOf(loom, record), loom.config.copyFiles);
+  await clearHostSettings(worktreeOf(loom, record), leftOut(loom, record));
   await copyFiles(loom, worktreeOf(loom, record).path, false);
-  makeRunCopy(loom, record, text.text);
   writeFileSync(join(coming.runDir, GIVEN), text.text);
+}
+
+/** A reviewer sees what is to be committed, and nothing that the worker prepared beside it (ignored files, build output). */
+function treeFor({ side, current }: PlanRecord): { tree?: string } {
+  return side?.stage === "reviewer" ? { tree: current?.tree ?? side.baseSha } : {};
 }
 
 interface Prepared {
@@ -104,9 +114,13 @@ async function prepare(
   const todo = text.doc.todos.find((candidate) => candidate.id === record.current?.todoId);
   const more: Record<string, string> = stage === "reviewer" ? await reviewPromptValues(loom, record) : {};
   const messages = takeMessages(loom, record, number, session?.id);
-  const events = writeEvents(loom, record, runDir);
+  const given = givenEvents(loom, record);
+  const events = writeEvents(given, runDir);
+  const words = [stage === "designer" ? renderWords(given) : "", messages.text]
+    .filter((part) => part !== "")
+    .join("\n");
   const goesOn = session !== undefined && session.todoId === about;
-  const prompt = promptFor(loom, record, { stage, ...text, todo, events, messages: messages.text, goesOn, more });
+  const prompt = promptFor(loom, record, { stage, ...text, todo, events, messages: words, goesOn, more });
   const runId = `${record.uid}/${number}`;
   const vars = variables(loom, record, { stage, todo, runDir, resultFile: more.resultFile });
   writeRunRecord(runDir, {

@@ -25,6 +25,7 @@ import { countRun } from "./count-run.ts";
 import { hasEvidence, keepEvidence } from "./evidence.ts";
 import { hookDue } from "./hook-due.ts";
 import { type Changes, judgeRun, type Verdict } from "./judge-run.ts";
+import { leftOut } from "./prepared.ts";
 import { wordsAboutRun } from "./program-words.ts";
 import { settleMissing, settleRefusal } from "./refused.ts";
 import { LEFT } from "./run-copy.ts";
@@ -73,7 +74,8 @@ export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig)
   const checked = failed ?? (config.checks.length === 0 ? first : judge(await changesOf(loom, record)));
   const verdict = checked.kind === "accept" ? await judgeCommit(loom, record, { todo, checked, judge }) : checked;
   // A check or a hook ran what the agent wrote, and nothing of it is staged: what it left must not wait for a person's git.
-  if (first.kind === "accept" && verdict.kind !== "accept") await dissolveRepositories(worktreeOf(loom, record));
+  if (first.kind === "accept" && verdict.kind !== "accept")
+    await dissolveRepositories(worktreeOf(loom, record), current.baseSha);
   const tree = verdict.kind === "accept" ? await stagedTree(worktreeOf(loom, record)) : undefined;
   await settleVerdict(loom, record, { verdict, todo, claims, config, tree, summary });
 }
@@ -118,15 +120,20 @@ async function changesOf(loom: Loom, record: PlanRecord): Promise<Changes> {
   const head = await headState(worktree, { branch: record.branch ?? "", baseSha });
   if (head === "diverged") return { kind: "diverged" };
   if (head === "ahead") await foldAgentCommits(worktree, baseSha);
-  const { protectedChanged, nested } = await stageAll(worktree, loom.config.copyFiles);
+  const { protectedChanged, nested, refused } = await stageAll(worktree, leftOut(loom, record));
   if (nested.length > 0) {
     const text = `repositories that it made are ordinary folders now: ${nested.slice(0, 5).join(", ")}`;
     loom.report({ planId: record.id, level: "warn", text });
   }
+  if (refused.length > 0) {
+    const entries = refused.flatMap((shape) => shape.entries).slice(0, 5);
+    const text = `taken out, since git would take a folder for a repository: ${entries.join(", ")}`;
+    loom.report({ planId: record.id, level: "warn", text });
+  }
   const staged = await stagedChanges(worktree, baseSha);
   // It is not in the commit, and it must not stay for the next TODO either.
-  if (protectedChanged) await restoreProtected(worktree, loom.config.copyFiles);
-  return { kind: "staged", ...staged, onlyProtected: protectedChanged && staged.files.length === 0 };
+  if (protectedChanged) await restoreProtected(worktree, leftOut(loom, record));
+  return { kind: "staged", ...staged, onlyProtected: protectedChanged && staged.files.length === 0, refused };
 }
 
 /** The tree as plugins left it, for the commit; what agents may not touch stays out as ever. */

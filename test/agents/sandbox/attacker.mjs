@@ -8,6 +8,7 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -94,6 +95,24 @@ attempt("the file behind stdin", () => {
   return statSync(path).nlink > 0 && "it has a name";
 });
 attempt("the program that encloses", () => writeFileSync("/proc/1/exe", "x", { flag: "r+" }) ?? "written");
+for (const file of ["mem", "task/1/mem", "environ"]) {
+  attempt(`/proc/1/${file} of it`, () => openSync(`/proc/1/${file}`, "r+") && "open");
+}
+if (process.arch === "x64") {
+  attempt("trace it", () => run("perl", "-e", "exit(syscall(101, 16, 1, 0, 0) == 0 ? 0 : 1)"));
+}
+attempt("a setuid file", () => {
+  const file = join(worktree, "setuid");
+  writeFileSync(file, "#!/bin/sh\nid\n", { mode: 0o755 });
+  chmodSync(file, 0o4755);
+  return statSync(file).mode & 0o4000;
+});
+attempt("a new setuid file", () => {
+  const file = join(worktree, "new-setuid");
+  writeFileSync(file, "#!/bin/sh\nid\n", { mode: 0o4755 });
+  return statSync(file).mode & 0o4000;
+});
+attempt("a file among the devices", () => writeFileSync("/dev/attacked", "x") ?? "written");
 
 const mounts = {
   "unmount the mask": `umount -l '${targets.local}' && ls '${targets.local}'`,

@@ -55,13 +55,17 @@ const PLAN: SandboxPlan = {
     shadow: "/home/me/code/.git/prloom/plans/p/runs/1/shadow",
     emptyFile: "/home/me/code/.git/prloom/plans/p/runs/1/shadow/empty",
   },
-  worktree: "/home/me/code/prloom/.local/worktrees/p",
+  worktree: {
+    path: "/home/me/code/prloom/.local/worktrees/p",
+    from: "/home/me/code/.git/prloom/plans/p/runs/1/view",
+    gitFile: "/home/me/code/.git/prloom/plans/p/runs/1/git-file",
+  },
   masked: [],
   agentDir: "/home/me/code/.git/prloom/plans/p/runs/1/agent",
   places: [read("/home/me/.nvm"), read("/usr/bin")],
   configuration: [{ from: "/home/me/code/.git/prloom/plans/p/runs/1/overlays/0", path: "/home/me/.claude/agents" }],
 };
-const PLAIN: BwrapFeatures = { seals: false, sizes: false };
+const PLAIN: BwrapFeatures = { seals: false, sizes: false, filters: false };
 const GIGABYTES = 1024 ** 3;
 
 test("a repository below the home: everything is laid over in an order that shows just what it should", () => {
@@ -69,6 +73,7 @@ test("a repository below the home: everything is laid over in an order that show
   const args = sandboxArgs(layoutSandbox(PLAN), PLAIN, 0);
   assert.deepEqual(args.slice(0, BASE_ARGS.length), [...BASE_ARGS]);
   assert.deepEqual(args.slice(BASE_ARGS.length), [
+    ...["--tmpfs", "/dev/shm"],
     ...["--tmpfs", "/run"],
     ...["--tmpfs", "/tmp"],
     ...["--ro-bind", emptyFile, "/etc/shadow"],
@@ -83,34 +88,37 @@ test("a repository below the home: everything is laid over in an order that show
     ...["--ro-bind", objects, "/home/me/code/.git/real-objects"],
     ...["--tmpfs", "/home/me/code/prloom/.local"],
     ...["--ro-bind", emptyFile, "/home/me/code/.git/real-objects/info/alternates"],
-    ...["--bind", PLAN.worktree, PLAN.worktree],
-    ...["--ro-bind", `${PLAN.worktree}/.git`, `${PLAN.worktree}/.git`],
+    ...["--bind", PLAN.worktree.from, PLAN.worktree.path],
+    ...["--ro-bind", PLAN.worktree.gitFile, `${PLAN.worktree.path}/.git`],
     ...["--bind", PLAN.agentDir, PLAN.agentDir],
     ...["--remount-ro", "/home/me/code/prloom/.local"],
+    ...["--remount-ro", "/dev"],
   ]);
 });
 
 test("what a program would run of the repository's whatever it is told is seen as empty", () => {
-  const folder = `${PLAN.worktree}/.opencode`;
-  const file = `${PLAN.worktree}/opencode.json`;
+  const folder = `${PLAN.worktree.path}/.opencode`;
+  const file = `${PLAN.worktree.path}/opencode.json`;
   const masked = [
     { path: folder, isFolder: true },
     { path: file, isFolder: false },
   ];
   const args = sandboxArgs(layoutSandbox({ ...PLAN, masked }), PLAIN, 0).join(" ");
-  assert.match(args, new RegExp(`--bind ${PLAN.worktree} .*--tmpfs ${folder} .*--remount-ro ${folder}`));
+  assert.match(args, new RegExp(`--bind ${PLAN.worktree.from} .*--tmpfs ${folder} .*--remount-ro ${folder}`));
   assert.match(args, new RegExp(`--ro-bind ${PLAN.repository.emptyFile} ${file}`));
 });
 
 test("where bwrap can, no namespaces are made inside, and folders in memory have a size", () => {
   const mounts = [empty("/run"), empty("/tmp")];
-  const strong = sandboxArgs(mounts, { seals: true, sizes: true }, 8 * GIGABYTES);
-  assert.deepEqual(strong.slice(0, 2), ["--unshare-user", "--disable-userns"]);
-  assert.deepEqual(strong.slice(2 + BASE_ARGS.length), [
+  const strong = sandboxArgs(mounts, { seals: true, sizes: true, filters: true }, 8 * GIGABYTES);
+  assert.deepEqual(strong.slice(0, 4), ["--unshare-user", "--disable-userns", "--seccomp", "5"]);
+  assert.deepEqual(strong.slice(4 + BASE_ARGS.length), [
+    ...["--size", String(2 * GIGABYTES), "--tmpfs", "/dev/shm"],
     ...["--size", String(GIGABYTES / 16), "--tmpfs", "/run"],
     ...["--size", String(2 * GIGABYTES), "--tmpfs", "/tmp"],
+    ...["--remount-ro", "/dev"],
   ]);
-  assert.doesNotMatch(sandboxArgs(mounts, PLAIN, GIGABYTES).join(" "), /--size|userns/);
+  assert.doesNotMatch(sandboxArgs(mounts, PLAIN, GIGABYTES).join(" "), /--size|userns|seccomp/);
 });
 
 test("a repository that is the home itself is not seen, but its worktree and its shadow are", () => {
@@ -119,7 +127,7 @@ test("a repository that is the home itself is not seen, but its worktree and its
   const at = (path: string) => mounts.find((mount) => mount.path === path);
   assert.deepEqual(at("/home/me"), { kind: "write", path: "/home/me", from: PLAN.home.from });
   assert.equal(at("/home/me/.git")?.kind, "write");
-  assert.equal(at(PLAN.worktree)?.kind, "write");
+  assert.equal(at(PLAN.worktree.path)?.kind, "write");
 });
 
 test("nothing is taken from the agent's capabilities that it could use to undo the rest", () => {

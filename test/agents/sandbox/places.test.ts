@@ -5,7 +5,13 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { isPassedOn } from "../../../src/agents/inherited.ts";
 import type { Mount } from "../../../src/agents/sandbox/args.ts";
-import { movedCredentials, packageAround, programPlaces, toolPlaces } from "../../../src/agents/sandbox/places.ts";
+import {
+  movedCredentials,
+  packageAround,
+  programPlaces,
+  toolPlaces,
+  toolSecrets,
+} from "../../../src/agents/sandbox/places.ts";
 
 let base = "";
 beforeEach(() => {
@@ -61,11 +67,32 @@ test("scripts among the arguments and in a command line are seen; what lies in t
   assert.deepEqual(pathsOf(programPlaces({ command: `sh "${script}" --fast` }, options())), ["home/agents/run.mjs"]);
 });
 
-test("folders of PATH and toolchains are shown, but not the home or the repository", () => {
-  for (const path of ["home/bin/x", "home/.nvm/x", "home/.cargo/bin/x", "home/.cargo/credentials.toml", "repo/bin/x"])
-    put(path);
-  const path = [at("home/bin"), at("home"), base, at("repo/bin"), "relative", at("missing")].join(":");
-  assert.deepEqual(pathsOf(toolPlaces(options(path))), ["home/bin", "home/.nvm", "home/.cargo/bin"]);
+test("folders of PATH and toolchains are shown as far as programs need them, but not the home or the repository", () => {
+  for (const path of ["bin/x", ".nvm/.npmrc", ".nvm/versions/node/v1/lib/x", ".nvm/versions/node/v1/etc/npmrc"])
+    put(`home/${path}`);
+  for (const path of [
+    ".cargo/bin/x",
+    ".cargo/credentials.toml",
+    "prefix/bin/x",
+    "prefix/lib/x",
+    "prefix/etc/npmrc",
+    "lib/x",
+  ])
+    put(`home/${path}`);
+  put("repo/bin/x");
+  const folders = [at("home/bin"), at("home"), base, at("repo/bin"), "relative", at("missing"), at("home/prefix/bin")];
+  assert.deepEqual(pathsOf(toolPlaces(options(folders.join(":")))), [
+    ...["home/bin", "home/prefix/bin", "home/prefix/lib"],
+    ...["home/.nvm/versions/node/v1/lib", "home/.cargo/bin"],
+  ]);
+});
+
+test("settings of npm are hidden where they hold a login", () => {
+  const login = put("opt/etc/npmrc", "//registry.example/:_authToken=x\n");
+  const own = put("home/prefix/lib/node_modules/npm/npmrc", "//registry.example/:_password=x\n");
+  put("usr/etc/npmrc", "registry=http://registry.example/\n");
+  const path = [at("opt/bin"), at("usr/bin"), at("home/prefix/bin")].join(":");
+  assert.deepEqual(toolSecrets(toolPlaces(options(path)), path).sort(), [own, login].sort());
 });
 
 test("credentials that were moved elsewhere are found by what says so, unless the agent is to have them", () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -19,8 +20,8 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import type { HomeItem } from "../../../src/agents/program.ts";
 import type { Mount } from "../../../src/agents/sandbox/args.ts";
-import { readInside } from "../../../src/agents/sandbox/held-folder.ts";
-import { furnishHome, prepareMountPoints } from "../../../src/agents/sandbox/private-home.ts";
+import { besideOf, furnishHome, prepareMountPoints, renewHome } from "../../../src/agents/sandbox/private-home.ts";
+import { readInside } from "../../../src/kernel/held-files.ts";
 
 let base = "";
 let home = "";
@@ -186,6 +187,50 @@ test("of a home only real files in real folders are read, and small ones", () =>
     ["a", undefined],
     ["a/missing", undefined],
   ];
-  for (const [path, text] of table) assert.equal(readInside(home, path, 4), text, path);
+  for (const [path, text] of table) assert.equal(readInside(home, path, 4)?.toString(), text, path);
   assert.equal(readInside(home, "a/file", 3), undefined);
+});
+
+test("of a home only what is named is there for the next run, and no link of an agent leads out of it", () => {
+  const keeps = [".mine/sessions", ".mine/logs/*/*.jsonl", "missing", ".linked/file"];
+  for (const file of [".mine/sessions/a/b", ".mine/logs/x/1.jsonl", ".mine/logs/x/memory.md", ".bashrc", "bin/git"])
+    put(`private/${file}`, file);
+  symlinkSync(at("trap"), join(home, ".mine/logs/link"));
+  symlinkSync(at("trap"), join(home, ".linked"));
+  symlinkSync(at("trap/kept"), join(home, ".mine/logs/x/2.jsonl"));
+  const filesIn = () =>
+    execFileSync("find", [".", "!", "-type", "d"], { cwd: home, encoding: "utf8" }).split("\n").sort();
+  for (const time of ["first", "second"]) {
+    renewHome(home, keeps);
+    assert.deepEqual(filesIn(), ["", "./.mine/logs/x/1.jsonl", "./.mine/sessions/a/b"], time);
+    assert.deepEqual(readdirSync(besideOf(home)), []);
+    put("private/.profile", "planted");
+  }
+  isUntouched();
+});
+
+test("a home that was being made anew when we were killed loses nothing that is kept", () => {
+  put("private.beside/old/.mine/sessions/late", "late");
+  put("private.beside/old/.bashrc", "planted");
+  put("private/.mine/sessions-of-another/early", "early");
+  renewHome(home, [".mine/sessions", ".mine/sessions-of-another"]);
+  assert.equal(read(join(home, ".mine/sessions/late")), "late");
+  assert.equal(read(join(home, ".mine/sessions-of-another/early")), "early");
+  assert.equal(existsSync(join(home, ".bashrc")), false);
+  assert.deepEqual(readdirSync(besideOf(home)), []);
+});
+
+test("a home full of folders, deep or wide or closed, is out of the way at once", () => {
+  const script =
+    "for c in 1 2 3; do mkdir c$c; cd c$c; for d in $(seq 900); do mkdir a && cd a || exit; done; cd $OLDPWD; cd " +
+    home +
+    "; done";
+  execFileSync("bash", ["-c", script], { cwd: home });
+  for (let index = 0; index < 3000; index += 1) mkdirSync(join(home, `wide/${index}`), { recursive: true });
+  put("private/.mine/sessions/one", "kept");
+  chmodSync(join(home, ".mine"), 0o000);
+  chmodSync(join(home, "wide"), 0o000);
+  renewHome(home, [".mine/sessions"]);
+  assert.deepEqual(readdirSync(home), [".mine"]);
+  assert.equal(read(join(home, ".mine/sessions/one")), "kept");
 });

@@ -6,8 +6,10 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { findProgram } from "../../../src/agents/find-program.ts";
 import { judgeProbe, type ProbeFacts, probeSandbox } from "../../../src/agents/sandbox/probe.ts";
+import { filterFor } from "../../../src/agents/sandbox/seccomp.ts";
 
-const NONE = { seals: false, sizes: false };
+const NONE = { seals: false, sizes: false, filters: false };
+const filters = filterFor(process.arch) !== undefined;
 const FACTS: ProbeFacts = { platform: "linux", outcome: "failed", stderr: "", settings: {}, features: NONE };
 
 const TABLE: readonly [what: string, facts: Partial<ProbeFacts>, why: RegExp, remedy: RegExp][] = [
@@ -86,9 +88,10 @@ function limitedBwrap(refused: string): string {
 }
 
 const LIMITED: readonly [string, object][] = [
-  ["--no-such", { seals: true, sizes: true }],
-  ["--disable-userns", { seals: false, sizes: true }],
-  ["--size", NONE],
+  ["--no-such", { seals: true, sizes: true, filters }],
+  ["--disable-userns", { seals: false, sizes: true, filters }],
+  ["--size", { ...NONE, filters }],
+  ["--seccomp", { seals: true, sizes: true, filters: false }],
 ];
 for (const [refused, features] of LIMITED) {
   test(`a bwrap that refuses ${refused} is used for what it can do`, () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Answer, Conversation } from "./conversation.ts";
 import type { Answering, ToolUse, Usage } from "./script.ts";
 import { mapTool } from "./tools.ts";
@@ -5,7 +6,6 @@ import { mapTool } from "./tools.ts";
 /** More would make programs replace the conversation by a summary of it, which only a script that says so shall do. */
 const MOST_INPUT = 20_000;
 const PIECE = 40;
-const FLOOD_PIECE = "The same again and again, all the way down the page.\n";
 
 /** A step of a script as an answer to one conversation. */
 export function answerTo(step: Answering, conversation: Conversation, id: string): Answer {
@@ -29,6 +29,11 @@ function inPieces(text: string): string[] {
   return text.match(new RegExp(`[\\s\\S]{1,${PIECE}}`, "gu")) ?? [];
 }
 
+/** No line twice: programs that look for loops would end a model that repeats itself. */
 function* flood(bytes: number): Iterable<string> {
-  for (let sent = 0; sent < bytes; sent += FLOOD_PIECE.length) yield FLOOD_PIECE;
+  for (let sent = 0, line = 0; sent < bytes; line += 1) {
+    const piece = `${createHash("sha256").update(String(line)).digest("base64")}\n`;
+    sent += piece.length;
+    yield piece;
+  }
 }

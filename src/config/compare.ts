@@ -1,0 +1,162 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Config, overlayLimits } from "./config.ts";
+import type { BridgeEntry } from "./modules.ts";
+import { formatDuration, formatSize } from "./units.ts";
+
+/** One thing that another config would change, in words. */
+export interface ConfigChange {
+  readonly key: string;
+  readonly from: string;
+  readonly to: string;
+  /** It permits something that was not permitted, or takes a check away; what cannot be judged counts as that. */
+  readonly loosens: boolean;
+}
+
+/** Whether going from one value to another loosens. */
+type Judge = (from: unknown, to: unknown) => boolean;
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const amount = (value: unknown): number => (typeof value === "number" ? value : Number.POSITIVE_INFINITY);
+const more: Judge = (from, to) => amount(to) > amount(from);
+const added: Judge = (from, to) => list(to).some((one) => !list(from).includes(one));
+const dropped: Judge = (from, to) => list(from).some((one) => !list(to).includes(one));
+const turnedOn: Judge = (_from, to) => to !== false;
+const never: Judge = () => false;
+const SANDBOXES: readonly unknown[] = ["none", "auto", "bwrap"];
+const weaker: Judge = (from, to) => SANDBOXES.indexOf(to) < SANDBOXES.indexOf(from);
+const wasOn: Judge = (from) => from !== "off";
+
+/** Every key that can change without loosening; any other change loosens. */
+const JUDGES: readonly (readonly [RegExp, Judge])[] = [
+  [/^checks$/, dropped],
+  [/^(copyFiles|trustedFilters)$/, added],
+  [/^review$/, wasOn],
+  [/^limits\./, more],
+  // How patient the bus is; it permits nothing.
+  [/^bus\./, never],
+  [/^agents\.[^.]+\.sandbox$/, weaker],
+  [/^agents\.[^.]+\.(readable|passEnv|keeps)$/, added],
+  [/^agents\.[^.]+\.projectSettings$/, turnedOn],
+  [/^agents\.[^.]+\.maxRunning$/, more],
+  [/^agents\.[^.]+\.session$/, never],
+  // Gone as a whole: what asks for it is blocked.
+  [/^(agents|presets)\.[^.]+$/, (_from, to) => to !== undefined],
+];
+
+/** What one config would change in another, key by key as people write them. */
+export function compareConfigs(from: Config, to: Config): ConfigChange[] {
+  const whole = changesBetween(viewOf(from), viewOf(to));
+  const said = new Set(whole.map(sameElsewhere));
+  const names = new Set([...Object.keys(from.presets), ...Object.keys(to.presets)]);
+  const inPresets = [...names].flatMap((name): ConfigChange[] => {
+    const [before, after] = [presetView(from, name), presetView(to, name)];
+    if (!before || !after) return [changeOf(`presets.${name}`, before && "a preset", after && "a preset")];
+    return changesBetween(before, after)
+      .filter((change) => !said.has(sameElsewhere(change)))
+      .map((change) => ({ ...change, key: `presets.${name}.${change.key}` }));
+  });
+  return [...whole, ...inPresets];
+}
+
+/** Whether a dispatcher that runs with one config cannot take the other over: these are read once, at its start. */
+export function needsStart(from: Config, to: Config): boolean {
+  return !isDeepStrictEqual(readAtStart(from), readAtStart(to));
+}
+
+function readAtStart({ worktreesDir, notify, globalPlugins, globalBridges, plugins, bridges, presets }: Config) {
+  // A preset that adds nothing to the file's modules is as good as none.
+  const own = Object.entries(presets)
+    .map(([name, preset]) => [name, preset.plugins, preset.bridges])
+    .filter(([, ...modules]) => !isDeepStrictEqual(modules, [plugins, bridges]));
+  return { worktreesDir, notify, globalPlugins, globalBridges, plugins, bridges, own };
+}
+
+type View = Readonly<Record<string, unknown>>;
+
+function viewOf({ presets: _elsewhere, ...config }: Config): View {
+  return config;
+}
+
+/** A preset as it is for its plans: what it leaves open is the file's. */
+function presetView(config: Config, name: string): View | undefined {
+  const preset = Object.hasOwn(config.presets, name) ? config.presets[name] : undefined;
+  if (!preset) return undefined;
+  const { checks = config.checks, review = config.review } = preset;
+  return { ...preset, checks, review, limits: overlayLimits(config.limits, preset.limits) };
+}
+
+const sameElsewhere = ({ key, from, to }: ConfigChange): string => JSON.stringify([key, from, to]);
+
+function changesBetween(from: View, to: View): ConfigChange[] {
+  const [before, after] = [leavesOf(from), leavesOf(to)];
+  const keys = new Set([...before.keys(), ...after.keys()]);
+  return [...keys].flatMap((key) => {
+    const [one, other] = [before.get(key), after.get(key)];
+    if (isDeepStrictEqual(one, other) || isToldElsewhere(key, before, after)) return [];
+    return [changeOf(key, one, other)];
+  });
+}
+
+/** An agent that only one of them has is told as a whole, one that both have setting by setting; likewise modules and their order. */
+function isToldElsewhere(key: string, before: Leaves, after: Leaves): boolean {
+  const [, agent, setting] = /^(agents\.[^.]+)(\..*)?$/.exec(key) ?? [];
+  if (agent !== undefined)
+    return before.has(agent) === after.has(agent) ? setting === undefined : setting !== undefined;
+  const [one, other] = [before.get(key), after.get(key)];
+  return key.endsWith(ORDER) && (added(one, other) || dropped(one, other));
+}
+
+type Leaves = ReadonlyMap<string, unknown>;
+const ORDER = " (order)";
+const MODULES = ["plugins", "globalPlugins", "bridges", "globalBridges"];
+
+/** All settings by their keys. Modules go by their names, and their order is a setting of its own. */
+function leavesOf(view: View): Leaves {
+  const leaves = new Map<string, unknown>();
+  const put = (key: string, value: unknown): void => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      leaves.set(key, value);
+      return;
+    }
+    for (const [name, inner] of Object.entries(value)) put(`${key}.${name}`, inner);
+  };
+  for (const [key, value] of Object.entries(view)) {
+    if (!MODULES.includes(key)) {
+      put(key, value);
+      continue;
+    }
+    const entries = value as readonly BridgeEntry[];
+    for (const entry of entries) leaves.set(`${key}.${entry.name}`, entry);
+    leaves.set(
+      `${key}${ORDER}`,
+      entries.map(({ name }) => name),
+    );
+  }
+  for (const [name, agent] of Object.entries((view.agents ?? {}) as Record<string, { command: string }>))
+    leaves.set(`agents.${name}`, `an agent (${agent.command})`);
+  return leaves;
+}
+
+function changeOf(key: string, from: unknown, to: unknown): ConfigChange {
+  const judge = JUDGES.find(([pattern]) => pattern.test(key))?.[1];
+  const [before, after] = [shown(key, from), shown(key, to)];
+  return {
+    key: key.replace(/(Ms|Bytes)$/, ""),
+    from: before,
+    // Settings of a module may be secrets, and so may variables: that they changed is all that is told.
+    to: before === after ? "other settings" : after,
+    loosens: judge ? judge(from, to) : true,
+  };
+}
+
+const MOST_SHOWN = 100;
+
+function shown(key: string, value: unknown): string {
+  if (value === undefined) return "absent";
+  if (/(^|\.)env\./.test(key)) return "a value";
+  if (typeof value === "number" && key.endsWith("Ms")) return formatDuration(value);
+  if (typeof value === "number" && key.endsWith("Bytes")) return formatSize(value);
+  if (typeof value === "object" && value !== null && "module" in value) return String(value.module);
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}…`;
+}

@@ -1,0 +1,51 @@
+import type { ConfigChange } from "../../config/compare.ts";
+import { pinOf, writePin } from "../../config/pin.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import type { Loom } from "../loom.ts";
+import { offerOf } from "../pinning.ts";
+
+export interface ReloadAnswer {
+  /** Of what is on the disk; whoever agrees to it says it again. */
+  readonly digest: string;
+  readonly changes: readonly ConfigChange[];
+  readonly needsStart: boolean;
+  readonly taken: boolean;
+}
+
+/** Says what the working tree would change, or with the digest of that takes it over. Taken over wholly or not at all. */
+export function reloadPinned(loom: Loom, agreed: string | undefined): ReloadAnswer {
+  const { pin } = loom.pinned;
+  if (!pin) {
+    const hint = "`prloom start` takes what is checked out.";
+    throw new PrloomError("reload-refused", "No dispatcher was started here yet: there is nothing to reload.", hint);
+  }
+  const offer = offerOf(pin, { root: loom.paths.root, path: loom.environment.PATH });
+  const { digest, changes, needsStart, config, files } = offer;
+  const answer = { digest, changes, needsStart };
+  if (agreed === undefined || digest === pin.digest) return { ...answer, taken: false };
+  if (digest !== agreed) {
+    const hint = "Run `prloom reload` again to see what it is now.";
+    throw new PrloomError(
+      "reload-stale",
+      "What is checked out changed after it was shown; nothing was taken over.",
+      hint,
+    );
+  }
+  if (needsStart) throw onlyAtStart();
+  const next = pinOf(files, { ...pin, pinnedAt: isoTime(loom.clock.now()), by: "reload" });
+  writePin(loom.paths.pinFile, next);
+  loom.pinned.take(next, config);
+  loom.report({ level: "info", text: "what is checked out was taken over" });
+  loom.wake();
+  return { ...answer, taken: true };
+}
+
+/** Modules cannot be loaded a second time into one process, and the rest of these holds everything together. */
+export function onlyAtStart(): PrloomError {
+  return new PrloomError(
+    "reload-refused",
+    "Plugins, bridges, `notify` and `worktreesDir` are read when the dispatcher starts; nothing was taken over.",
+    "`prloom stop`, then `prloom start`, takes all of it over.",
+  );
+}

@@ -1,0 +1,37 @@
+import { keepTree } from "../../git/aside.ts";
+import { preparedIn } from "../../git/prepared.ts";
+import { branchTip } from "../../git/repository.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Loom } from "../loom.ts";
+import { worktreeOf } from "../observe.ts";
+
+/** Files of a worktree that are no work of an agent: they are in no commit and no patch, and outlast what is taken back. */
+export function leftOut(loom: Loom, record: Pick<PlanRecord, "prepared">): readonly string[] {
+  return [...loom.config.copyFiles, ...(record.prepared ?? [])];
+}
+
+/** More files are a folder that git should ignore; each of them would be named in every record and commit. */
+const MOST_FILES = 1000;
+
+/**
+ * What `initCommands` and `afterActivate` have put into a new worktree, in which no agent has been: their own files count
+ * like `copyFiles`. What they changed of the repository's files stays until the first TODO's commit takes it along.
+ */
+export async function takePrepared(loom: Loom, record: PlanRecord): Promise<Pick<PlanRecord, "prepared" | "kept">> {
+  const worktree = worktreeOf(loom, record);
+  const { files, changesTracked } = await preparedIn(worktree, loom.config.copyFiles);
+  if (files.length > MOST_FILES) {
+    throw new PrloomError(
+      "plan-state",
+      `initCommands or plugins left ${files.length} files in its worktree that git does not ignore, ${files[0]} for example; at most ${MOST_FILES} can be told from an agent's work.`,
+      `Name their folder in .gitignore, then run \`prloom unblock ${record.id}\`.`,
+    );
+  }
+  const prepared = files.length === 0 ? undefined : [...files];
+  if (!changesTracked) return { prepared, kept: undefined };
+  const { branch = "" } = record;
+  const baseSha = (await branchTip(loom.repo, branch)) ?? "";
+  const { tree } = await keepTree(worktree, { branch, head: baseSha, leaveOut: leftOut(loom, { prepared }) });
+  return { prepared, kept: { tree, baseSha } };
+}

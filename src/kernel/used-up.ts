@@ -1,0 +1,37 @@
+import { errnoOf, PrloomError } from "./errors.ts";
+
+/** What the system had none left of, by the errno of a call that failed for it. */
+const USED_UP: Readonly<Record<string, string>> = {
+  EAGAIN: "processes",
+  ENOMEM: "memory",
+  EMFILE: "open files",
+  ENFILE: "open files",
+};
+
+/** The same in the words of the C library, at the end of a line that a program printed; `LC_ALL=C` keeps them English. */
+const USED_UP_WORDS = /: (Resource temporarily unavailable|Cannot allocate memory|Too many open files)$/m;
+
+/** Turns "the system has none left" into an error that says so; passes everything else on. */
+export function usedUpError(error: unknown, doing: string): unknown {
+  const what = USED_UP[errnoOf(error) ?? ""];
+  return what === undefined || error instanceof PrloomError ? error : usedUp(what, doing, error);
+}
+
+/** The same by what a program said that failed; undefined when it failed for something else. */
+export function usedUpWords(words: string, doing: string): PrloomError | undefined {
+  return USED_UP_WORDS.test(words) ? usedUp("processes, memory or open files", doing, words) : undefined;
+}
+
+export function usedUp(what: string, doing: string, cause: unknown): PrloomError {
+  return new PrloomError(
+    "resources-used-up",
+    `This user has no ${what} left, so prloom waits with ${doing}.`,
+    "Nothing was lost, and prloom goes on by itself. `ps -u $USER` shows what runs, `ulimit -u` how much may.",
+    cause,
+  );
+}
+
+/** What goes away without anybody changing the plan: it waits, and nothing is counted against it. */
+export function passesByItself(error: unknown): boolean {
+  return error instanceof PrloomError && (error.code === "disk-full" || error.code === "resources-used-up");
+}

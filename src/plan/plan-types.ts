@@ -1,0 +1,52 @@
+/**
+ * What plugins and bridges are told of plans. Plain types, without the schemas: the declarations of the package are made
+ * of this file, and users have no zod. test/plan/types.ts holds them to the schemas.
+ */
+
+export type PlanStatus = "draft" | "queued" | "active" | "triaging" | "review" | "done";
+
+/** The identity of a plan in the outside system that it came from; unique over all plans. */
+export type PlanSource = {
+  readonly system: string;
+  readonly kind: string;
+  readonly id: string;
+};
+
+/** Why a plan is blocked, and what to do about it. */
+export interface Blocked {
+  readonly reason: string;
+  readonly at: string;
+  readonly hint?: string | undefined;
+  /** `inbox`: what is wrong lies in the inbox and is cleared when it is mended there. */
+  readonly cause?: "inbox" | "person" | "recovery" | "step" | undefined;
+}
+
+export interface ChangeRequest {
+  readonly forge: string;
+  readonly ref: string;
+  readonly state: "open" | "merged" | "closed";
+  readonly ready: boolean;
+  readonly url?: string | undefined;
+}
+
+export type Phase = "investigating" | "planning" | "planning_complete" | "implementing";
+
+/** A plan in a list: what the CLI, the dashboard and plugins are shown. */
+export interface PlanSummary {
+  readonly planId: string;
+  readonly title: string;
+  readonly status: PlanStatus;
+  readonly hidden: boolean;
+  readonly location: "inbox" | "worktree";
+  readonly source?: PlanSource;
+  readonly progress: { readonly total: number; readonly completed: number };
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly blocked?: Blocked;
+  readonly paused: boolean;
+  readonly branch?: string;
+  readonly changeRequest?: ChangeRequest;
+  readonly phase?: Phase;
+  /** What the plan waits for, as a sentence. */
+  readonly waiting?: string;
+}
