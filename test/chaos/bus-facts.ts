@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import * as z from "zod";
 import { createFileLog } from "../../src/bus/file/log.ts";
 import { type Envelope, LOG_NAMES, type LogName, START } from "../../src/bus/ports.ts";
 import {
@@ -8,7 +9,6 @@ import {
   type BusEvent,
   busEventSchema,
   type Scope,
-  type Settlement,
   settlementSchema,
 } from "../../src/bus/types.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
@@ -26,10 +26,13 @@ export interface BusFacts {
   readonly dead: readonly Envelope[];
 }
 
+/** As it was written: with marks of the bus's own, which are not looked at here. */
+const writtenSchema = settlementSchema.extend({ marks: z.unknown() });
+
 export interface Final {
   readonly record: string;
   readonly handler: string;
-  readonly settlement: Settlement;
+  readonly settlement: z.infer<typeof writtenSchema>;
 }
 
 export function readLogs(project: Project, scope: Scope): Record<LogName, Envelope[]> {
@@ -56,7 +59,7 @@ function busFacts(project: Project, planId: string | undefined): BusFacts {
   const logs = readLogs(project, planId === undefined ? {} : { plan: planId });
   const settlements = logs.settled
     .filter(({ kind }) => kind === "settlement")
-    .map(({ data }) => settlementSchema.parse(data))
+    .map(({ data }) => writtenSchema.parse(data))
     .filter(({ outcome }) => outcome === "handled" || outcome === "passed");
   return {
     ...(planId === undefined ? {} : { planId }),
