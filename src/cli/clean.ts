@@ -18,6 +18,7 @@ export async function clean(call: Call, plan: string | undefined): Promise<numbe
   }
   const isNothing = result.removed.length === 0 && Object.keys(result.left).length === 0;
   if (isNothing) output.line("There is nothing to clean.");
-  output.data(result);
-  return Object.keys(result.left).length === 0 ? 0 : 1;
+  const isAll = Object.keys(result.left).length === 0;
+  output.data(isAll ? { removed: result.removed } : result);
+  return isAll ? 0 : 1;
 }

@@ -36,8 +36,8 @@ describe("what agents may spend, and what happens when a provider says no", { co
   function starts(made: Project, planId: string, agent: string): { args: string[]; prompt: string }[] {
     const { uid } = made.record(planId);
     const places = [
-      join(made.home, ".codex"),
-      ...globSync(join(made.home, ".local/state/prloom/*/homes", uid, agent, "*/.codex")),
+      join(made.home, ".codex/sessions"),
+      ...globSync(join(made.home, ".local/state/prloom/*/homes", uid, agent, "*/.codex/sessions")),
     ];
     const file = places.map((place) => join(place, "starts.jsonl")).find((place) => existsSync(place));
     if (file === undefined) return [];

@@ -6,7 +6,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-const home = join(homedir(), ".codex");
+const home = join(homedir(), ".codex", "sessions");
 mkdirSync(home, { recursive: true });
 const args = process.argv.slice(2);
 const prompt = readFileSync(0, "utf8");

@@ -285,7 +285,7 @@ async function design() {
   if (process.env.DESIGN === "nothing") return console.log("no idea");
   if (process.env.DESIGN === "source") writeFileSync(join(PRLOOM_WORKTREE, "sneaked-in.txt"), "mine\n");
   const heading = /^## TODO$/m.test(planText()) ? "" : "\n## TODO\n\n";
-  appendFileSync(PRLOOM_PLAN_FILE, `${heading}- [ ] designed one\n- [ ] designed two\n`);
+  writeFileSync(PRLOOM_PLAN_FILE, `${planText().trimEnd()}\n${heading}- [ ] designed one\n- [ ] designed two\n`);
 }
 
 const prompt = readFileSync(0, "utf8");
