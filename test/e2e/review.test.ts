@@ -48,7 +48,7 @@ describe("what a review found, in files and in what agents leave", { concurrency
     project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "More");
   }
 
-  test("a comment to a TODO whose text has an open fence is triaged, and holds up nobody", async () => {
+  test("a comment to a TODO whose text has an open fence goes into its context, and holds up nobody", async () => {
     const project = make();
     project.planFile("fenced", "## Title\n\nFenced\n\n## TODO\n\n- [ ] one\n  ```\n  x\n- [ ] two\n");
     project.plan("beside", ["one"]);
@@ -58,7 +58,7 @@ describe("what a review found, in files and in what agents leave", { concurrency
     const { thread } = JSON.parse(await succeeds(project, "show", "fenced", "--json"));
     assert.deepEqual(
       thread.map((entry: { body: string }) => entry.body),
-      ["use tabs", "Thank you, nothing to do."],
+      ["use tabs", 'Added to the context of "one".'],
     );
     assert.equal(project.record("fenced").status, "review");
     assert.deepEqual(project.commits("fenced"), ["one", "two"]);
