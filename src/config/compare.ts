@@ -49,7 +49,8 @@ export function compareConfigs(from: Config, to: Config): ConfigChange[] {
   const names = new Set([...Object.keys(from.presets), ...Object.keys(to.presets)]);
   const inPresets = [...names].flatMap((name): ConfigChange[] => {
     const [before, after] = [presetView(from, name), presetView(to, name)];
-    if (!before || !after) return [changeOf(`presets.${name}`, { from: before && "a preset", to: after && "a preset" })];
+    if (!before || !after)
+      return [changeOf(`presets.${name}`, { from: before && "a preset", to: after && "a preset" })];
     return [...changesBetween(before, after)]
       .filter(([key, values]) => !isDeepStrictEqual(whole.get(key), values))
       .map(([key, values]) => {
