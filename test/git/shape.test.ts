@@ -247,3 +247,18 @@ test("whatever an agent made a repository in its worktree is not ours", async (t
     await assert.rejects(openRepository(join(worktree.path, folder)), { code: "nested-repository" }, folder);
   }
 });
+
+test("nor what it made in a worktree that lies elsewhere, as worktreesDir says", async (t) => {
+  const box = await sandbox();
+  t.after(box.close);
+  const { root, commonDir } = box.repo;
+  const [tree, own] = ["one", "own"].map((name) => join(box.dir, "trees", name)) as [string, string];
+  for (const path of [tree, own]) {
+    plainGit(root, "worktree", "add", "-q", "--detach", path);
+    plainGit(path, "clone", "-q", root, "ignored/clone");
+  }
+  mkdirSync(join(commonDir, "prloom/plans/one"), { recursive: true });
+  await assert.rejects(openRepository(join(tree, "ignored/clone")), { code: "nested-repository" });
+  // A person's own worktree is none of a plan.
+  assert.equal((await openRepository(join(own, "ignored/clone"))).root, join(own, "ignored/clone"));
+});
