@@ -155,6 +155,32 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     assert.equal(readFileSync(notes, "utf8"), before);
   });
 
+  test("doctor runs nothing of a stranger's: neither when no branch is checked out, nor by a path in the tree", async () => {
+    const project = fresh();
+    const marker = join(project.home, "owned");
+    const plugin = "prloom/plugins/pen.mjs";
+    write(project, plugin, "export default () => ({ async beforeTodo() {} });");
+    write(project, "claude", "#!/bin/sh\necho 9.9.9\n");
+    project.config({
+      agents: { ask: { adapter: "claude", command: "./claude" } },
+      stages: { default: "ask" },
+      plugins: { pen: { module: `./${plugin}` } },
+    });
+    commit(project, "A plugin");
+    branch(project, "module", () =>
+      write(project, plugin, `import { writeFileSync } from "node:fs"; writeFileSync("${marker}", "");`),
+    );
+    branch(project, "program", () => write(project, "claude", `#!/bin/sh\ntouch ${marker}\n`));
+    project.git("checkout", "-q", "--detach");
+    const first = await project.work();
+    assert.equal(first.code, 0, first.stderr);
+    for (const name of ["module", "program"]) {
+      project.git("checkout", "-q", "--detach", name);
+      await project.cli(["doctor"]);
+      assert(!existsSync(marker), name);
+    }
+  });
+
   test("a plan that comes with a branch is not worked on", async () => {
     const project = fresh();
     branch(project, "gift", () => {
