@@ -47,6 +47,12 @@ const NAMES: [name: string, before: string[], changed: string[], entries: string
     ["x/HE\u200cAD", "x/objects./a", "x/refs /b"].map(latin1),
     [[latin1("x/HE\u200cAD")]],
   ],
+  [
+    "in folders that are one where letters with accents have one form",
+    [],
+    ["e\u0301/HEAD", "\u00e9/objects/a", "\u00e9/refs/b"].map(latin1),
+    [[latin1("e\u0301/HEAD")]],
+  ],
   ["two of them", [], ["x/HEAD", "x/commondir", "y/z/HEAD", "y/z/commondir"], [["x/HEAD"], ["y/z/HEAD"]]],
   ["in the commit already", ["x/HEAD", "x/objects/a", "x/refs/b"], ["x/refs/b", "x/objects/c", "x/HEAD"], []],
   ["its settings", ["x/HEAD", "x/objects/a", "x/refs/b"], ["x/config", "x/hooks/a", "x/y"], [["x/config", "x/hooks"]]],
