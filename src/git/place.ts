@@ -22,7 +22,8 @@ export async function refuseAmongFiles<T extends Found>(found: T, places: readon
     for (const outer of treesAbove(place)) {
       const outerDir = await commonDirOf(outer);
       const isForeign = outerDir !== commonDir;
-      if (isForeign && (isPlanWorktree(outer, outerDir) || (await hasFilesOf(outer, place)))) throw refusal(place, outer);
+      if (isForeign && (isPlanWorktree(outer, outerDir) || (await hasFilesOf(outer, place))))
+        throw refusal(place, outer);
     }
   }
   return found;
