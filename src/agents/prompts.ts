@@ -15,7 +15,7 @@ export interface PromptParts {
 }
 
 /** Where the prompts lie that come with prloom. */
-export const PROMPTS = fileURLToPath(new URL("./prompts", import.meta.url));
+const PROMPTS = fileURLToPath(new URL("./prompts", import.meta.url));
 
 const NAME = /\{\{\s*([A-Za-z][\w.-]*)\s*\}\}/g;
 

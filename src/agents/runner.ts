@@ -23,6 +23,7 @@ import {
   type StoredRequest,
 } from "./run-files.ts";
 import { endSurvivors } from "./survivors.ts";
+import { tryBwrap } from "./try-bwrap.ts";
 
 export { endSurvivors };
 
@@ -200,18 +201,15 @@ export async function namespaceWrapper(): Promise<readonly string[]> {
 
 /** Whether bubblewrap can give runs a pid namespace on this machine. Asked once. */
 export function probePidNamespace(): Promise<boolean> {
-  namespaceWorks ??= new Promise((resolve) => {
-    const program = findProgram("bwrap", process.env.PATH, "/");
-    if (!program) return resolve(false);
-    const probe = spawn(program, [...NAMESPACE_ARGS, "true"], { stdio: "ignore", cwd: "/" });
-    // Not spawn's own timeout: where the program is missing, its timer keeps the process alive to the end.
-    const timer = setTimeout(() => probe.kill("SIGKILL"), 5000);
-    const answer = (works: boolean): void => {
-      clearTimeout(timer);
-      resolve(works);
-    };
-    probe.once("error", () => answer(false));
-    probe.once("exit", (code) => answer(code === 0));
+  namespaceWorks ??= askForNamespace().catch((error: unknown) => {
+    // A machine that has nothing left at the moment has not answered.
+    namespaceWorks = undefined;
+    throw error;
   });
   return namespaceWorks;
+}
+
+async function askForNamespace(): Promise<boolean> {
+  const program = findProgram("bwrap", process.env.PATH, "/");
+  return program !== undefined && (await tryBwrap(program, NAMESPACE_ARGS)).outcome === "ok";
 }

@@ -12,7 +12,7 @@ import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { writeRunFile } from "../kernel/files.ts";
 import { identityOf } from "../kernel/process-tree.ts";
-import { usedUpError } from "../kernel/used-up.ts";
+import { passesByItself, usedUpError } from "../kernel/used-up.ts";
 import { type Enclosed, release } from "./enclosed.ts";
 import { closeInherited } from "./inherited.ts";
 import type { RunExit } from "./port.ts";
@@ -116,9 +116,8 @@ async function start(shim: Shim, env: Readonly<Record<string, string>>): Promise
     program = await startProgram({ ...shim.request, env }, shim.runDir);
   } catch (error) {
     shim.error = messageOf(error);
-    const known = usedUpError(error, "the start of its program");
-    if (known === error) decide(shim, "spawn-failed");
-    else leaveUnstarted(shim, messageOf(error));
+    if (passesByItself(usedUpError(error, "the start of its program"))) leaveUnstarted(shim, shim.error);
+    else decide(shim, "spawn-failed");
     return;
   }
   crashPoint("shim-spawned");

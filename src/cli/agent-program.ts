@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { programOf } from "../agents/adapters.ts";
 import { invocationOf } from "../agents/command/adapter.ts";
 import { findProgram } from "../agents/find-program.ts";
@@ -58,7 +59,9 @@ export async function checkAgent(call: Pick<Call, "env">, agent: AgentConfig, ro
   const program = programOf(agent);
   const known = program === undefined ? {} : { program };
   if (found.kind === "missing") return { kind: "missing", command: found.program, ...known };
-  if (program === undefined) return found;
+  // A path like `./claude` is a file of the plan's worktree, where it runs enclosed: never with the rights of who asks here.
+  const isInWorktree = agent.command.includes("/") && !isAbsolute(agent.command);
+  if (program === undefined || isInWorktree) return found;
   const env = { ...call.env, ...agent.env };
   return { ...found, ...known, facts: await inspectProgram({ env }, program, { file: found.file }) };
 }

@@ -46,16 +46,19 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
 /** What one config would change in another, key by key as people write them. */
 export function compareConfigs(from: Config, to: Config): ConfigChange[] {
   const whole = changesBetween(viewOf(from), viewOf(to));
-  const said = new Set(whole.map(sameElsewhere));
   const names = new Set([...Object.keys(from.presets), ...Object.keys(to.presets)]);
   const inPresets = [...names].flatMap((name): ConfigChange[] => {
     const [before, after] = [presetView(from, name), presetView(to, name)];
-    if (!before || !after) return [changeOf(`presets.${name}`, before && "a preset", after && "a preset")];
-    return changesBetween(before, after)
-      .filter((change) => !said.has(sameElsewhere(change)))
-      .map((change) => ({ ...change, key: `presets.${name}.${change.key}` }));
+    if (!before || !after)
+      return [changeOf(`presets.${name}`, { from: before && "a preset", to: after && "a preset" })];
+    return [...changesBetween(before, after)]
+      .filter(([key, values]) => !isDeepStrictEqual(whole.get(key), values))
+      .map(([key, values]) => {
+        const change = changeOf(key, values);
+        return { ...change, key: `presets.${name}.${change.key}` };
+      });
   });
-  return [...whole, ...inPresets];
+  return [...[...whole].map(([key, values]) => changeOf(key, values)), ...inPresets];
 }
 
 /** Whether a dispatcher that runs with one config cannot take the other over: these are read once, at its start. */
@@ -85,16 +88,20 @@ function presetView(config: Config, name: string): View | undefined {
   return { ...preset, checks, review, limits: overlayLimits(config.limits, preset.limits) };
 }
 
-const sameElsewhere = ({ key, from, to }: ConfigChange): string => JSON.stringify([key, from, to]);
+/** Before and after; as values, since what people are shown is cut. */
+interface Values {
+  readonly from: unknown;
+  readonly to: unknown;
+}
 
-function changesBetween(from: View, to: View): ConfigChange[] {
+function changesBetween(from: View, to: View): Map<string, Values> {
   const [before, after] = [leavesOf(from), leavesOf(to)];
-  const keys = new Set([...before.keys(), ...after.keys()]);
-  return [...keys].flatMap((key) => {
-    const [one, other] = [before.get(key), after.get(key)];
-    if (isDeepStrictEqual(one, other) || isToldElsewhere(key, before, after)) return [];
-    return [changeOf(key, one, other)];
-  });
+  const changes = new Map<string, Values>();
+  for (const key of new Set([...before.keys(), ...after.keys()])) {
+    const values = { from: before.get(key), to: after.get(key) };
+    if (!isDeepStrictEqual(values.from, values.to) && !isToldElsewhere(key, before, after)) changes.set(key, values);
+  }
+  return changes;
 }
 
 /** An agent that only one of them has is told as a whole, one that both have setting by setting; likewise modules and their order. */
@@ -137,7 +144,7 @@ function leavesOf(view: View): Leaves {
   return leaves;
 }
 
-function changeOf(key: string, from: unknown, to: unknown): ConfigChange {
+function changeOf(key: string, { from, to }: Values): ConfigChange {
   const judge = JUDGES.find(([pattern]) => pattern.test(key))?.[1];
   const [before, after] = [shown(key, from), shown(key, to)];
   return {

@@ -1,7 +1,6 @@
-import { readFileSync, realpathSync, statSync } from "node:fs";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { findProgram } from "../agents/find-program.ts";
-import { PROMPTS } from "../agents/prompts.ts";
 import { shimPath } from "../agents/runner.ts";
 import { type ConfigChange, compareConfigs, needsStart } from "../config/compare.ts";
 import { type AgentConfig, type Config, resolveConfig } from "../config/config.ts";
@@ -65,10 +64,21 @@ function programsOf(config: Config, tree: Tree, known: Pin | undefined): PinnedF
   });
 }
 
-/** What prloom itself runs and reads for each run, where it is installed in the checkout: a branch can bring another. */
+/**
+ * What prloom itself runs and reads for each run, where it is installed in the checkout: a branch can bring another. The shim
+ * runs outside of every sandbox, and so does all that it imports.
+ */
 export function ownFiles({ root }: Tree): string[] {
-  const prompts = listDir(PROMPTS).map((name) => join(PROMPTS, name));
-  return inside(root, [process.execPath, shimPath, ...prompts]);
+  const own = isInside(root, OWN) || isInside(root, realpathSync(OWN)) ? filesBelow(OWN) : [];
+  return inside(root, [process.execPath, ...own]);
+}
+
+/** The folder that prloom's code and prompts lie in, as source and as bundle. */
+const OWN = shimPath.endsWith(".ts") ? dirname(dirname(shimPath)) : dirname(shimPath);
+
+function filesBelow(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
 /** Files of the checkout that an agent's start runs. A path like `./agent.sh` is none: it lies in the plan's own worktree. */
@@ -93,10 +103,15 @@ const LOCAL = join("prloom", ".local");
 function inside(root: string, words: readonly string[]): string[] {
   return words.filter(isAbsolute).flatMap((word) => {
     if (!statSync(word, { throwIfNoEntry: false })?.isFile()) return [];
-    const paths = [word, realpathSync(word)].map((path) => relative(root, path));
-    const found = paths.find((path) => !path.startsWith(`..${sep}`) && !isAbsolute(path));
-    return found === undefined || found.startsWith(`${LOCAL}${sep}`) ? [] : [found];
+    const found = [word, realpathSync(word)].find((path) => isInside(root, path));
+    const path = found && relative(root, found);
+    return path === undefined || path.startsWith(`${LOCAL}${sep}`) ? [] : [path];
   });
+}
+
+function isInside(root: string, path: string): boolean {
+  const below = relative(root, path);
+  return !below.startsWith(`..${sep}`) && !isAbsolute(below);
 }
 
 /** Refuses to run a file of the checkout that is no longer what was pinned. */

@@ -20,8 +20,10 @@ export async function refuseAmongFiles<T extends Found>(found: T, places: readon
   const isUsual = basename(commonDir) === ".git" && dirname(commonDir) === root;
   for (const place of new Set([...places, ...(isUsual ? [] : [commonDir])])) {
     for (const outer of treesAbove(place)) {
-      const isForeign = (await commonDirOf(outer)) !== commonDir;
-      if (isForeign && (isPlanWorktree(outer) || (await hasFilesOf(outer, place)))) throw refusal(place, outer);
+      const outerDir = await commonDirOf(outer);
+      const isForeign = outerDir !== commonDir;
+      if (isForeign && (isPlanWorktree(outer, outerDir) || (await hasFilesOf(outer, place))))
+        throw refusal(place, outer);
     }
   }
   return found;
@@ -41,9 +43,11 @@ async function commonDirOf(tree: string): Promise<string | undefined> {
   return asked.code === 0 ? realpathSync(asked.stdout.trimEnd()) : undefined;
 }
 
-/** An agent wrote all that is in there, whether git knows it or not. */
-function isPlanWorktree(tree: string): boolean {
-  return dirname(tree).endsWith("/prloom/.local/worktrees");
+/** An agent wrote all that is in there, whether git knows it or not. `worktreesDir` may be anywhere; the name is the plan's. */
+function isPlanWorktree(tree: string, commonDir: string | undefined): boolean {
+  if (dirname(tree).endsWith("/prloom/.local/worktrees")) return true;
+  const isLinked = commonDir !== undefined && commonDir !== join(tree, ".git");
+  return isLinked && existsNoFollow(join(commonDir, "prloom", "plans", basename(tree)));
 }
 
 async function hasFilesOf(outer: string, place: string): Promise<boolean> {

@@ -31,9 +31,9 @@ export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
 }
 
-/** Whether a path is in `prloom/` or among the settings of agent programs, in whatever case it is written. */
+/** Whether a path is in `prloom/` or among the settings of agent programs, on whatever disk it will lie; latin1, as git's output. */
 export function isProtected(path: string): boolean {
-  const folded = path.toLowerCase();
+  const folded = onAnyDisk(path);
   return PROTECTED.some((one) => isWithin(folded, one));
 }
 

@@ -20,8 +20,8 @@ const PASSED_OVER = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]|[. ]+(?=\/|
 export function onAnyDisk(path: string): string {
   if (!/[^ -~]|[. ](\/|$)/.test(path)) return path.toLowerCase();
   const text = Buffer.from(path, "latin1").toString("utf8");
-  // Both ways: some letters (the long s) have only one of the two.
-  return text.replace(PASSED_OVER, "").toUpperCase().toLowerCase();
+  // Both ways: some letters (the long s) have only one of the two. A Mac's disk takes both forms of an accent for one.
+  return text.replace(PASSED_OVER, "").toUpperCase().toLowerCase().normalize("NFD");
 }
 
 interface Folder {

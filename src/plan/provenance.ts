@@ -24,6 +24,12 @@ export function provenanceLines({ context }: Pick<Todo, "context">): string[] {
     .filter((line) => LINE.test(line));
 }
 
+/** What is written below the item beside where it came from: all of it that is about the work. */
+export function withoutProvenance({ context }: Pick<Todo, "context">): string {
+  const said = linesOf(context).filter((line) => !LINE.test(line.trim()));
+  return said.join("\n").trimEnd();
+}
+
 /** True for a TODO that somebody's words asked for; only such a one may be absent from what the plan's source says. */
 export function hasProvenance(todo: Pick<Todo, "text" | "context">): boolean {
   return AT_THE_END.test(todo.text) || provenanceLines(todo).length > 0;

@@ -174,6 +174,18 @@ test("what is told: keys as people write them, no secrets, an agent that is new 
   assert.deepEqual(told("checks", ["npm test"], []), ['checks: ["npm test"] → []']);
 });
 
+test("a change of a preset is told, though what people are shown of it is the same as elsewhere", () => {
+  const long = `npm run check -- ${"x".repeat(100)}`;
+  const config = (checks: readonly string[], ofPreset: readonly string[]) =>
+    parseConfig(JSON.stringify({ ...BASE, checks, presets: { p: { checks: ofPreset } } }), "config.json");
+  // The file's checks become more, the preset's fewer: cut after a hundred characters both read alike.
+  const changes = compareConfigs(config([long, "one"], [long, "one"]), config([long, "one", "two"], [long]));
+  assert.deepEqual(
+    changes.filter(({ loosens }) => loosens).map(({ key }) => key),
+    ["presets.p.checks"],
+  );
+});
+
 test("a start is needed for modules, notifications and the place of worktrees, and for nothing else", () => {
   const fixed =
     /^(plugins|bridges|globalPlugins|globalBridges|pluginOrder|globalPluginOrder|notify|worktreesDir|presets\.p\.(plugins|pluginOrder|bridges))\b/;

@@ -168,4 +168,7 @@ test("one triage of several comments: each TODO names its own, and its line is w
   const told = JSON.parse(project.runFile("p", 3, "agent/environment.json")).PRLOOM_TODO as string;
   const given = readFileSync(join(project.authority, "plans", "p", "runs", "3", "given.md"), "utf8");
   assert.ok(given.split("\n").includes(`- [ ] ${told}`), `${told}\n${given}`);
+  // Who asked for it is for people: a program that is told a TODO does all that it is told.
+  assert.match(project.runFile("p", 3, "prompt.md"), new RegExp(`<<<TODO \\S+\\s+${told}\\s+.*\\s+TODO \\S+>>>`));
+  assert.doesNotMatch(project.runFile("p", 3, "prompt.md").split("<<<TODO ")[1]?.split("TODO ")[0] ?? "", /<!-- from/);
 });

@@ -155,6 +155,32 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     assert.equal(readFileSync(notes, "utf8"), before);
   });
 
+  test("doctor runs nothing of a stranger's: neither when no branch is checked out, nor by a path in the tree", async () => {
+    const project = fresh();
+    const marker = join(project.home, "owned");
+    const plugin = "prloom/plugins/pen.mjs";
+    write(project, plugin, "export default () => ({ async beforeTodo() {} });");
+    write(project, "claude", "#!/bin/sh\necho 9.9.9\n");
+    project.config({
+      agents: { ask: { adapter: "claude", command: "./claude" } },
+      stages: { default: "ask" },
+      plugins: { pen: { module: `./${plugin}` } },
+    });
+    commit(project, "A plugin");
+    branch(project, "module", () =>
+      write(project, plugin, `import { writeFileSync } from "node:fs"; writeFileSync("${marker}", "");`),
+    );
+    branch(project, "program", () => write(project, "claude", `#!/bin/sh\ntouch ${marker}\n`));
+    project.git("checkout", "-q", "--detach");
+    const first = await project.work();
+    assert.equal(first.code, 0, first.stderr);
+    for (const name of ["module", "program"]) {
+      project.git("checkout", "-q", "--detach", name);
+      await project.cli(["doctor"]);
+      assert(!existsSync(marker), name);
+    }
+  });
+
   test("a plan that comes with a branch is not worked on", async () => {
     const project = fresh();
     branch(project, "gift", () => {
@@ -170,28 +196,32 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     await daemon.end();
   });
 
-  test("prloom itself, installed in the checkout, starts runs only with what it was", async () => {
+  for (const changed of ["agents/shim.ts", "kernel/clock.ts"])
+    test(`prloom itself, installed in the checkout, starts runs only with what it was (${changed})`, () =>
+      startsAsItWas(changed));
+
+  async function startsAsItWas(changed: string): Promise<void> {
     const project = fresh();
     const marker = join(project.home, "owned");
-    const shim = "vendor/prloom/src/agents/shim.ts";
+    const file = `vendor/prloom/src/${changed}`;
     cpSync(SOURCE, join(project.root, "vendor/prloom/src"), { recursive: true });
     cpSync(join(SOURCE, "../package.json"), join(project.root, "vendor/prloom/package.json"));
     symlinkSync(join(SOURCE, "../node_modules"), join(project.root, "vendor/prloom/node_modules"));
     commit(project, "Vendor");
     branch(project, "other", () =>
-      write(project, shim, `import "node:fs"; require("fs").writeFileSync("${marker}", "x");`),
+      write(project, file, `import "node:fs"; require("fs").writeFileSync("${marker}", "x");`),
     );
     const cli = join(project.root, "vendor/prloom/src/cli/main.ts");
     const daemon = await startDaemon({ ...project, spawnCli: (args, env) => project.spawnCli(args, env, cli) });
     project.git("checkout", "-q", "other");
-    await daemon.said(undefined, /vendor\/prloom\/src\/agents\/shim\.ts/);
+    await daemon.said(undefined, new RegExp(file));
     project.plan("good", ["one"]);
-    await daemon.said("good", /shim\.ts is not what it was when the dispatcher was started/);
+    await daemon.said("good", new RegExp(`${changed} is not what it was when the dispatcher was started`));
     project.git("checkout", "-q", "main");
     assert.match(await settled(daemon, "good"), /in review/);
     assert(!existsSync(marker));
     await daemon.end();
-  });
+  }
 
   test("a program of the checkout is run only as it was", async () => {
     const project = fresh();

@@ -54,6 +54,12 @@ const LOGINS = [
   ...["miniconda3/.condarc", "miniconda3/condarc", "miniconda3/condarc.d/x.yml", "miniconda3/etc/conda-login"],
   ...[".local/share/uv/tools/ruff/uv-receipt.toml", ".local/share/pipx/venvs/black/pipx_metadata.json"],
   ...PYTHON_PREFIXES.map((prefix) => `${prefix}/pip.conf`),
+  ...["miniconda3", "miniforge3/envs/work"].flatMap((prefix) => [
+    `${prefix}/conda-meta/state`,
+    `${prefix}/etc/conda/activate.d/env_vars.sh`,
+  ]),
+  // Addresses of private plugins
+  ...[".asdf", ".pyenv", ".rbenv", ".local/share/mise"].map((manager) => `${manager}/plugins/x/.git/config`),
   // Ruby
   ...[
     ".gem/credentials",

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { findProgram } from "../../src/agents/find-program.ts";
 import { appears } from "../testing/agent-scripts.ts";
 import { startDaemon } from "../testing/daemon.ts";
 import { CLI, makeProject, type Project } from "../testing/project.ts";
@@ -74,6 +75,30 @@ test("with all processes used up plans wait, say so, and lose no attempt", { tim
   await daemon.said("late", /in review/);
   assert.equal((await daemon.end()).code, 0);
   assert.deepEqual([project.record("working").runs, project.record("working").blocked], [1, undefined]);
+});
+
+test("commit hooks that nothing is left for are asked again, and the plan goes on", async (context) => {
+  const bus = { retryMin: "100ms", retryMax: "1s" };
+  const project = makeProject({ config: { bus, limits: { attemptsPerTodo: 1 } } });
+  context.after(() => project.remove());
+  const real = findProgram("bwrap", process.env.PATH, "/");
+  if (real === undefined) return context.skip("no bwrap");
+  const tries = join(project.home, "tries");
+  const lines = [
+    "#!/bin/sh",
+    `case "$*" in *"git commit"*) echo x >> ${tries}; test $(wc -l < ${tries}) -gt 2 ||`,
+    "  { echo 'bwrap: Creating new namespace failed: Resource temporarily unavailable' >&2; exit 1; } ;; esac",
+    `exec ${real} "$@"`,
+  ];
+  const bin = join(project.home, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "bwrap"), lines.join("\n"), { mode: 0o755 });
+  writeFileSync(join(project.root, ".git/hooks/pre-commit"), "#!/bin/sh\n", { mode: 0o755 });
+  project.plan("one", ["one"]);
+  const { stdout, stderr } = await project.work({ PATH: `${bin}:${process.env.PATH}` });
+  assert.equal(project.record("one").status, "review", stdout + stderr);
+  assert.match(stdout, /has no .* left, so prloom waits/);
+  assert.equal(readFileSync(tries, "utf8"), "x\n".repeat(3));
 });
 
 function endGroup({ pid }: ChildProcess): void {

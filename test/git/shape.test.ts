@@ -47,6 +47,12 @@ const NAMES: [name: string, before: string[], changed: string[], entries: string
     ["x/HE\u200cAD", "x/objects./a", "x/refs /b"].map(latin1),
     [[latin1("x/HE\u200cAD")]],
   ],
+  [
+    "in folders that are one where letters with accents have one form",
+    [],
+    ["e\u0301/HEAD", "\u00e9/objects/a", "\u00e9/refs/b"].map(latin1),
+    [[latin1("e\u0301/HEAD")]],
+  ],
   ["two of them", [], ["x/HEAD", "x/commondir", "y/z/HEAD", "y/z/commondir"], [["x/HEAD"], ["y/z/HEAD"]]],
   ["in the commit already", ["x/HEAD", "x/objects/a", "x/refs/b"], ["x/refs/b", "x/objects/c", "x/HEAD"], []],
   ["its settings", ["x/HEAD", "x/objects/a", "x/refs/b"], ["x/config", "x/hooks/a", "x/y"], [["x/config", "x/hooks"]]],
@@ -246,4 +252,19 @@ test("whatever an agent made a repository in its worktree is not ours", async (t
   for (const folder of ["ignored/one", "ignored/one/ignored/two/src", "ignored/bare.git"]) {
     await assert.rejects(openRepository(join(worktree.path, folder)), { code: "nested-repository" }, folder);
   }
+});
+
+test("nor what it made in a worktree that lies elsewhere, as worktreesDir says", async (t) => {
+  const box = await sandbox();
+  t.after(box.close);
+  const { root, commonDir } = box.repo;
+  const [tree, own] = ["one", "own"].map((name) => join(box.dir, "trees", name)) as [string, string];
+  for (const path of [tree, own]) {
+    plainGit(root, "worktree", "add", "-q", "--detach", path);
+    plainGit(path, "clone", "-q", root, "ignored/clone");
+  }
+  mkdirSync(join(commonDir, "prloom/plans/one"), { recursive: true });
+  await assert.rejects(openRepository(join(tree, "ignored/clone")), { code: "nested-repository" });
+  // A person's own worktree is none of a plan.
+  assert.equal((await openRepository(join(own, "ignored/clone"))).root, join(own, "ignored/clone"));
 });

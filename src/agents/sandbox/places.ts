@@ -129,7 +129,10 @@ export function toolPlaces(options: PlaceOptions): Mount[] {
     .map((path) => ({ kind: "read", path }));
 }
 
-/** Settings of npm with a login in them, among what is shown and around the programs of PATH. Without one, builds need them. */
+/**
+ * Files with a login among what is shown, and around the programs of PATH. Settings of npm are none as long as they have no
+ * login: builds need them.
+ */
 export function toolSecrets(places: readonly Mount[], path: string): string[] {
   const shown = places.filter((place) => place.kind === "read" && basename(place.path) === "lib");
   const prefixes = path.split(delimiter).filter((folder) => isAbsolute(folder) && basename(folder) === "bin");
@@ -140,7 +143,18 @@ export function toolSecrets(places: readonly Mount[], path: string): string[] {
       join(dirname(folder), "lib/node_modules/npm/npmrc"),
     ]),
   ];
-  return [...new Set(files.flatMap((file) => realOf(file) ?? []))].filter(holdsLogin);
+  const settings = files.flatMap((file) => realOf(file) ?? []).filter(holdsLogin);
+  return [...new Set([...settings, ...places.flatMap(secretsIn).flatMap((file) => realOf(file) ?? [])])];
+}
+
+/** What a person told a version manager to keep beside what it installed. */
+function secretsIn({ kind, path }: Mount): string[] {
+  if (kind !== "read") return [];
+  // Plugins are clones, and the address of one may have a token in it.
+  if (basename(path) === "plugins") return namesIn(path).map((name) => join(path, name, ".git/config"));
+  // Variables of an environment; conda's own documentation puts a key there.
+  if (path.endsWith("/etc/conda")) return [join(path, "activate.d/env_vars.sh")];
+  return basename(path) === "conda-meta" ? [join(path, "state")] : [];
 }
 
 function holdsLogin(file: string): boolean {

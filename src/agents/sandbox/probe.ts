@@ -1,20 +1,15 @@
-import { type StdioOptions, spawn } from "node:child_process";
-import type { Writable } from "node:stream";
-import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
-import { usedUpError, usedUpWords } from "../../kernel/used-up.ts";
+import { type TriedBwrap, tryBwrap } from "../try-bwrap.ts";
 import { BASE_ARGS, type BwrapFeatures, sealArgs } from "./args.ts";
-import { FILTER_FD, filterFor } from "./seccomp.ts";
+import { filterFor } from "./seccomp.ts";
 
 export type SandboxProbe =
   | { readonly works: true; readonly features: BwrapFeatures }
   | { readonly works: false; readonly why: string; readonly remedy: string };
 
 /** What a try gave, and what the machine says about itself. */
-export interface ProbeFacts {
+export interface ProbeFacts extends TriedBwrap {
   readonly platform: string;
-  readonly outcome: "ok" | "missing" | "failed";
-  readonly stderr: string;
   readonly features: BwrapFeatures;
   /** Values of kernel settings, by name; absent where the kernel has no such setting. */
   readonly settings: Readonly<Record<string, string | undefined>>;
@@ -86,13 +81,13 @@ const TRIED: readonly BwrapFeatures[] = [true, false].flatMap((filters) => [
   { seals: false, sizes: false, filters },
 ]);
 
-type Tried = Pick<ProbeFacts, "outcome" | "stderr" | "features">;
+type Tried = TriedBwrap & Pick<ProbeFacts, "features">;
 
 async function tryAll(): Promise<Tried> {
   let tried: Tried = { outcome: "missing", stderr: "", features: TRIED.at(-1)! };
   for (const features of TRIED) {
     if (features.filters && !filterFor(process.arch)) continue;
-    tried = { ...(await tryBwrap(features)), features };
+    tried = { ...(await tryFeatures(features)), features };
     if (tried.outcome !== "failed") break;
   }
   return tried;
@@ -103,29 +98,8 @@ function readSettings(): ProbeFacts["settings"] {
   return Object.fromEntries(FORBIDDING.map(({ setting }) => [setting, read(setting)]));
 }
 
-const DEADLINE_MS = 5000;
-const LOOKING = "looking what sandbox there is";
-
-function tryBwrap(features: BwrapFeatures): Promise<Pick<ProbeFacts, "outcome" | "stderr">> {
-  return new Promise((resolve, reject) => {
-    const size = features.sizes ? ["--size", "1048576"] : [];
-    const args = [...sealArgs(features), ...BASE_ARGS, ...size, "--tmpfs", "/tmp", "--", "true"];
-    const files: StdioOptions = ["ignore", "ignore", "pipe", "ignore", "ignore", features.filters ? "pipe" : "ignore"];
-    const probe = spawn("bwrap", args, { stdio: files, cwd: "/" });
-    const filter = probe.stdio.at(FILTER_FD) as Writable | null;
-    filter?.on("error", () => filter.destroy());
-    filter?.end(filterFor(process.arch));
-    let stderr = "";
-    probe.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
-    // Not spawn's own timeout: where the program is missing, its timer keeps the process alive to the end.
-    const timer = setTimeout(() => probe.kill("SIGKILL"), DEADLINE_MS);
-    const answer = (outcome: ProbeFacts["outcome"], error?: unknown): void => {
-      clearTimeout(timer);
-      const known = usedUpWords(stderr.trimEnd(), LOOKING) ?? usedUpError(error, LOOKING);
-      if (known instanceof PrloomError) reject(known);
-      else resolve({ outcome, stderr });
-    };
-    probe.once("error", (error) => answer("missing", error));
-    probe.once("close", (code) => answer(code === 0 ? "ok" : "failed"));
-  });
+function tryFeatures(features: BwrapFeatures): ReturnType<typeof tryBwrap> {
+  const size = features.sizes ? ["--size", "1048576"] : [];
+  const args = [...sealArgs(features), ...BASE_ARGS, ...size, "--tmpfs", "/tmp"];
+  return tryBwrap("bwrap", args, features.filters ? filterFor(process.arch) : undefined);
 }

@@ -85,7 +85,9 @@ async function gitVersion(): Promise<Finding> {
 /** To look at somebody's branch must not run what it names: programs are asked for their versions, and modules are loaded. */
 async function mayRun(repo: Repository, findings: Finding[]): Promise<boolean> {
   const pin = readPin(pathsOf(repo).pinFile);
-  if (!pin || pin.branch === (await currentBranch(repo))) return true;
+  if (!pin) return true;
+  // Without a branch nothing tells that it is still the person's.
+  if (pin.branch !== undefined && pin.branch === (await currentBranch(repo))) return true;
   if (offerOf(pin, { root: repo.root, path: process.env.PATH }).changes.length === 0) return true;
   const text =
     "another branch than at the last start is checked out, and differs: agents, plugins and bridges were not tried";

@@ -33,7 +33,7 @@ export async function runCommand(
   const { command, runDir, env } = options;
   requireLinePinned(loom, command);
   const ended = await runEnclosed(loom, record, { invocation: { shell: command }, runDir, env: () => env });
-  if (ended === "interrupted") throw readUnstarted(runDir) ?? new StepInterrupted(`${command} was interrupted`);
+  if (ended === "interrupted") throw new StepInterrupted(`${command} was interrupted`);
   if (ended.reason === "exited" && ended.code === 0) return { ok: true, summary: "" };
   return { ok: false, summary: `\`${command}\` ${howItEnded(ended)}.${endOfOutput(runDir)}` };
 }
@@ -57,7 +57,10 @@ export interface EnclosedCommand {
   env(enclosure: Enclosure): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
 }
 
-/** Runs a program in the worktree as the worker's agent would run it, and leaves its output in `runDir`. */
+/**
+ * Runs a program in the worktree as the worker's agent would run it, and leaves its output in `runDir`. Throws when the system
+ * had nothing left to start it with: then it waits.
+ */
 export async function runEnclosed(
   loom: Loom,
   record: PlanRecord,
@@ -87,7 +90,10 @@ export async function runEnclosed(
       limits: { deadlineMs: checkTimeoutMs, silenceMs: checkTimeoutMs, maxOutputBytes, maxProcesses, graceMs },
     });
     loom.commandRuns.set(run, record.id);
-    return await run.ended.finally(() => loom.commandRuns.delete(run));
+    const ended = await run.ended.finally(() => loom.commandRuns.delete(run));
+    const unstarted = ended === "interrupted" ? readUnstarted(runDir) : undefined;
+    if (unstarted) throw unstarted;
+    return ended;
   } finally {
     await clearEnclosure(runDir);
   }

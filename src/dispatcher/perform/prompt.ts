@@ -4,6 +4,7 @@ import { loadPrompt, renderPrompt } from "../../agents/prompts.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { placeFile } from "../../kernel/held-files.ts";
 import { type PlanDoc, type Todo, titleOf, todoTitle } from "../../plan/markdown.ts";
+import { withoutProvenance } from "../../plan/provenance.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { worktreeOf } from "../observe.ts";
@@ -48,7 +49,7 @@ export function promptFor(loom: Loom, record: PlanRecord, parts: PromptParts): s
     plan: parts.text,
     todo: todo ? todoTitle(todo) : "",
     todoNumber: todo ? String(todo.index + 1) : "",
-    context: todo?.context ?? "",
+    context: todo ? withoutProvenance(todo) : "",
     events: parts.events,
     resultFile: parts.more.resultFile ?? join(worktree, TRIAGE_RESULT),
     missing: missing ? notAccepted(missing) : "",

@@ -58,11 +58,13 @@ const folder = mkdtempSync(join(tmpdir(), "prloom-probe-"));
 after(() => rmSync(folder, { recursive: true }));
 const PROBE = new URL("../../../src/agents/sandbox/probe.ts", import.meta.url).href;
 
+const RUNNER = new URL("../../../src/agents/runner.ts", import.meta.url).href;
+
 /** In a process of its own: the answer is kept for as long as a process lives. */
 function probeWith(path: string): { works: boolean; why?: string; features?: object } {
   const code = `import { probeSandbox } from "${PROBE}"; console.log(JSON.stringify(await probeSandbox()));`;
   const args = ["--input-type=module", "-e", code];
-  return JSON.parse(execFileSync(process.execPath, args, { env: { PATH: path }, encoding: "utf8" }));
+  return JSON.parse(execFileSync(process.execPath, args, { env: { PATH: path }, encoding: "utf8", stdio: "pipe" }));
 }
 
 test("a machine without bwrap is told so", () => {
@@ -98,3 +100,31 @@ for (const [refused, features] of LIMITED) {
     assert.deepEqual(probeWith(limitedBwrap(refused)), { works: true, features });
   });
 }
+
+/** A bwrap that is killed, as for want of memory or time, when it is asked for something. */
+function killedBwrap(asked: string): string {
+  const dir = mkdtempSync(join(folder, "killed-"));
+  const lines = [
+    "#!/bin/sh",
+    `case " $* " in *" ${asked} "*) kill -9 $$ ;; esac`,
+    `exec ${findProgram("bwrap", process.env.PATH, "/")} "$@"`,
+  ];
+  writeFileSync(join(dir, "bwrap"), lines.join("\n"), { mode: 0o755 });
+  return `${dir}:/usr/bin:/bin`;
+}
+
+for (const asked of ["--unshare-pid", "--seccomp", "--disable-userns"]) {
+  test(`a bwrap that was killed has not answered, and nothing weaker is taken (${asked})`, { skip: !filters }, () => {
+    assert.throws(() => probeWith(killedBwrap(asked)), /resources-used-up/);
+  });
+}
+
+test("the same for the pid namespace of agents without a sandbox", () => {
+  const code = `import { probePidNamespace } from "${RUNNER}"; console.log(await probePidNamespace());`;
+  const args = ["--input-type=module", "-e", code];
+  const env = { PATH: killedBwrap("--unshare-pid") };
+  assert.throws(
+    () => execFileSync(process.execPath, args, { env, encoding: "utf8", stdio: "pipe" }),
+    /resources-used-up/,
+  );
+});
