@@ -232,7 +232,7 @@ const literal = (paths: readonly string[]) => paths.map((path) => `:(literal)${p
 
 /** Files that people keep to themselves (`settings.local.json`) are ignored by git, and programs read them all the same. */
 async function hasIgnoredSettings(worktree: Worktree, leaveOut: readonly string[]): Promise<boolean> {
-  const there = settingsIn(worktree);
+  const there = await settingsIn(worktree);
   if (there.length === 0) return false;
   const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--", ...literal(there)];
   const { stdout } = await gitIn(worktree, args);
@@ -289,7 +289,7 @@ export async function restoreProtected(worktree: Worktree, leaveOut: readonly st
 
 /** Removes settings of agent programs that are not from the base commit, ignored ones too. */
 export async function clearHostSettings(worktree: Worktree, leaveOut: readonly string[] = []): Promise<void> {
-  const there = settingsIn(worktree);
+  const there = await settingsIn(worktree);
   if (there.length === 0) return;
   await removeUnreadableRules(worktree, ["", ...there]);
   const spared = leaveOut.flatMap((path) => ["-e", `/${posix.join(path, ".")}`]);
