@@ -110,8 +110,13 @@ export function startOnWatch(loom: Loom): Watchdog {
   }
   for (const [planId, stall] of loom.stalls.held()) {
     const record = loom.store.byId(planId);
-    if (record && !record.deleted && !record.blocked)
+    if (!record || record.deleted || record.blocked) continue;
+    try {
       blockPlan(loom, planId, { ...stallWords(planId, stall), cause: "step" });
+    } catch (error) {
+      // It is left alone all the same, and the others have nothing to do with it.
+      loom.report({ planId, level: "bad", text: `could not be blocked: ${messageOf(error)}` });
+    }
   }
   // What an earlier dispatcher knew about its bridges is no longer true.
   rmSync(healthFile(loom.paths), { force: true });

@@ -2,7 +2,8 @@ import { lstatSync, type Stats } from "node:fs";
 import { errnoOf } from "../kernel/errors.ts";
 import { isMissing } from "../kernel/files.ts";
 import { removeFrom } from "../kernel/held-removal.ts";
-import { takingTurns } from "../kernel/turns.ts";
+import { takeTurns } from "../kernel/turns.ts";
+import { above } from "./paths-above.ts";
 import type { Worktree } from "./worktrees.ts";
 
 /** A path below a worktree as the system takes it; names are latin1 here, so byte for byte. */
@@ -16,18 +17,14 @@ export function bytesOf(worktree: Worktree, path: string): Buffer {
  */
 export async function realFolders(worktree: Worktree, paths: Iterable<string>): Promise<string[]> {
   const known = new Map<string, boolean>([["", true]]);
-  const isReal = (folder: string): boolean => {
-    const before = known.get(folder);
-    if (before !== undefined) return before;
-    const parent = folder.slice(0, Math.max(0, folder.lastIndexOf("/")));
-    const real = isReal(parent) && kindAt(bytesOf(worktree, folder)) === "folder";
-    known.set(folder, real);
-    return real;
-  };
-  const takeTurns = takingTurns();
   for (const path of paths) {
-    await takeTurns();
-    isReal(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+    const unknown: string[] = [];
+    for (let folder = above(path); !known.has(folder); folder = above(folder)) unknown.push(folder);
+    // From the top, and one at a time: one path may lie in two thousand folders, and each of them costs all those above it.
+    for (const folder of unknown.reverse()) {
+      await takeTurns();
+      known.set(folder, known.get(above(folder)) === true && kindAt(bytesOf(worktree, folder)) === "folder");
+    }
   }
   return [...known].filter(([, real]) => real).map(([folder]) => folder);
 }

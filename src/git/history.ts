@@ -69,6 +69,7 @@ export async function repositoriesMade(ask: Ask, base: string, head: string): Pr
   const names = (commit: string) => list("ls-tree", "-r", "--name-only", "--full-tree", commit);
   const compare = ["diff-tree", "-r", "--name-only", "--no-renames", "--diff-filter=d", "--ignore-submodules=none"];
   const changed = await list(...compare, base, head);
-  if (!hasRepositoryParts(changed)) return [];
-  return repositoryShapes({ before: await names(base), after: await names(head), changed }).map(inWords);
+  if (!(await hasRepositoryParts(changed))) return [];
+  const shapes = await repositoryShapes({ before: await names(base), after: await names(head), changed });
+  return shapes.map(inWords);
 }

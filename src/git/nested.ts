@@ -2,8 +2,9 @@ import { join, relative, resolve, sep } from "node:path";
 import { existsNoFollow } from "../kernel/files.ts";
 import { placeFile, readInside } from "../kernel/held-files.ts";
 import { walkBelow } from "../kernel/held-removal.ts";
-import { takingTurns } from "../kernel/turns.ts";
+import { takeTurns } from "../kernel/turns.ts";
 import { bytesOf, entryAt, kindAt, realFolders, removeEntry } from "./folders.ts";
+import { withFolders, within } from "./paths-above.ts";
 import { splitNul } from "./run.ts";
 import { hasRepositoryParts, type RepositoryShape, repositoryShapes, SHAPE_NAMES } from "./shape.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
@@ -23,7 +24,6 @@ export async function removeRepositories(worktree: Worktree, folder: string): Pr
 /** Removes `.git` in folders that have files of the tree: git looks past it, but somebody who goes there does not. */
 export async function removeStrayRepositories(worktree: Worktree, folders: readonly string[]): Promise<string[]> {
   const found: string[] = [];
-  const takeTurns = takingTurns();
   for (const folder of folders) {
     await takeTurns();
     if (folder === "") continue;
@@ -39,12 +39,15 @@ export async function removeStrayRepositories(worktree: Worktree, folders: reado
  * What git would find in folders that have files of the tree and a HEAD: not everything there is listed, since git ignores
  * some of it and knows no empty folders.
  */
-function shapesOnDisk(worktree: Worktree, folders: readonly string[]): string[] {
+async function shapesOnDisk(worktree: Worktree, folders: readonly string[]): Promise<string[]> {
   const isThere = (path: string) => kindAt(bytesOf(worktree, path)) !== "absent";
-  return folders.flatMap((folder) => {
+  const found: string[] = [];
+  for (const folder of folders) {
+    await takeTurns();
     const at = (name: string) => (folder === "" ? name : `${folder}/${name}`);
-    return isThere(at("HEAD")) ? SHAPE_NAMES.map(at).filter(isThere) : [];
-  });
+    if (isThere(at("HEAD"))) found.push(...SHAPE_NAMES.map(at).filter(isThere));
+  }
+  return found;
 }
 
 interface Listed {
@@ -61,21 +64,16 @@ export interface FoundShapes {
 
 /** The folders that are repositories, or would be on some disk, and were none in the commit `from`. */
 export async function findShapes(worktree: Worktree, from: string, listed: Listed): Promise<FoundShapes> {
-  const found = shapesOnDisk(worktree, listed.folders);
-  if (found.length === 0 && !hasRepositoryParts(listed.changed)) return { all: [], committed: [] };
+  const found = await shapesOnDisk(worktree, listed.folders);
+  if (found.length === 0 && !(await hasRepositoryParts(listed.changed))) return { all: [], committed: [] };
   const before = await filesOf(worktree, from);
   const [tracked, gone] = [new Set(before), new Set(listed.gone)];
   const changed = [...listed.changed, ...found.filter((entry) => !tracked.has(entry))];
   const after = [...before.filter((path) => !gone.has(path)), ...changed];
-  const all = repositoryShapes({ before, after, changed });
-  const inCommit = new Set(listed.changed.flatMap(upwards));
+  const all = await repositoryShapes({ before, after, changed });
+  if (all.length === 0) return { all, committed: [] };
+  const inCommit = new Set(withFolders(listed.changed));
   return { all, committed: all.filter(({ entries }) => entries.some((entry) => inCommit.has(entry))) };
-}
-
-/** A path and all the folders that it lies in. An agent may make as many of each as it likes, so none is compared with all. */
-function upwards(path: string): string[] {
-  const parts = path.split("/");
-  return parts.map((_, depth) => parts.slice(0, depth + 1).join("/"));
 }
 
 async function filesOf(worktree: Worktree, from: string): Promise<string[]> {
@@ -94,9 +92,11 @@ export async function dissolveShapes(
   const before = await filesOf(worktree, from);
   const stays = new Set(before);
   // A file that the commit has is overwritten: removed, it would be a deletion to whoever looks after a kill.
-  for (const entry of entries) if (!stays.has(entry)) removeEntry(worktree, entry);
-  const wanted = new Set(entries);
-  const again = before.filter((path) => upwards(path).some((folder) => wanted.has(folder)));
+  for (const entry of entries) {
+    await takeTurns();
+    if (!stays.has(entry)) removeEntry(worktree, entry);
+  }
+  const again = before.filter(within(entries));
   if (again.length === 0) return;
   const args = ["restore", `--source=${from}`, "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul"];
   const env = { GIT_LITERAL_PATHSPECS: "1" };

@@ -1,5 +1,5 @@
+import { opendir } from "node:fs/promises";
 import { posix } from "node:path";
-import { listDir } from "../kernel/files.ts";
 import { onAnyDisk } from "./shape.ts";
 import type { Worktree } from "./worktrees.ts";
 
@@ -48,6 +48,10 @@ export function inBytes(path: string): string {
 }
 
 /** Settings of agent programs at the top of a worktree, as they are written there; most repositories have none. */
-export function settingsIn(worktree: Worktree): string[] {
-  return listDir(worktree.path).filter((name) => HOST_SETTINGS.includes(name.toLowerCase()));
+export async function settingsIn(worktree: Worktree): Promise<string[]> {
+  const found: string[] = [];
+  // Piece by piece: an agent may have put a million files there.
+  for await (const { name } of await opendir(worktree.path, { bufferSize: 1000 }))
+    if (HOST_SETTINGS.includes(name.toLowerCase())) found.push(name);
+  return found.sort();
 }

@@ -1,5 +1,5 @@
 import { walkBelow } from "../kernel/held-removal.ts";
-import { takingTurns } from "../kernel/turns.ts";
+import { takeTurns } from "../kernel/turns.ts";
 import { entryAt, realFolders, removeEntry } from "./folders.ts";
 import { GitFailure } from "./run.ts";
 import type { Worktree } from "./worktrees.ts";
@@ -9,7 +9,6 @@ const RULES = [".gitattributes", ".gitignore"];
 
 /** Removes pipes, sockets and devices that stand where git reads its rules: it would wait for somebody to write. */
 export async function removeUnreadableRules(worktree: Worktree, folders: readonly string[]): Promise<void> {
-  const takeTurns = takingTurns();
   for (const folder of folders) {
     await takeTurns();
     for (const name of RULES) {
@@ -26,7 +25,6 @@ export async function removeUnreadableRules(worktree: Worktree, folders: readonl
 export async function removeRules(worktree: Worktree, files: readonly string[]): Promise<void> {
   const folders = await realFolders(worktree, files);
   await removeUnreadableRules(worktree, folders);
-  const takeTurns = takingTurns();
   for (const folder of folders) {
     await takeTurns();
     const { path, kind } = entryAt(worktree, folder, ".gitattributes");

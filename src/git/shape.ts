@@ -1,3 +1,6 @@
+import { takeTurns } from "../kernel/turns.ts";
+import { above, withFolders } from "./paths-above.ts";
+
 /*
  * A folder is a repository to git when it has a HEAD beside `objects` and `refs`, or beside `commondir`, which names a folder that
  * has those: no `.git` is needed, so ordinary files that are committed can be one. Git then runs what its settings say, for whoever
@@ -14,7 +17,8 @@ const PART = /(^|\/)(head|commondir|objects|refs|config|config\.worktree|hooks)(
 export const SHAPE_NAMES = ["HEAD", "commondir", "objects", "refs"] as const;
 
 /** Characters that a Mac's disk passes over, as git has them (`next_hfs_char`); other disks forget dots and spaces at the end. */
-const PASSED_OVER = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]|[. ]+(?=\/|$)/gu;
+// Only from the first of a run: begun anew at each dot, a name of dots takes time with the square of its length.
+const PASSED_OVER = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]|(?<![. ])[. ]+(?=\/|$)/gu;
 
 /** A path as the least particular disk takes it; paths of git's output are latin1 here, so byte for byte. */
 export function onAnyDisk(path: string): string {
@@ -32,20 +36,17 @@ interface Folder {
 }
 
 /** The folders that have parts of a repository, by the name that disks give them. */
-function foldersOf(paths: Iterable<string>): Map<string, Folder> {
+async function foldersOf(paths: Iterable<string>): Promise<Map<string, Folder>> {
   const folders = new Map<string, Folder>();
-  for (const path of paths) {
-    if (!PART.test(onAnyDisk(path))) continue;
-    const names = path.split("/");
-    for (const [depth, name] of names.entries()) {
-      const part = onAnyDisk(name);
-      if (!PARTS.has(part)) continue;
-      const above = names.slice(0, depth).join("/");
-      const folder = folders.get(onAnyDisk(above)) ?? { path: above, parts: new Map() };
-      const entries = folder.parts.get(part) ?? new Set();
-      folder.parts.set(part, entries.add(names.slice(0, depth + 1).join("/")));
-      folders.set(onAnyDisk(above), folder);
-    }
+  for (const entry of withFolders(paths)) {
+    await takeTurns();
+    const part = onAnyDisk(entry.slice(entry.lastIndexOf("/") + 1));
+    if (!PARTS.has(part)) continue;
+    const path = above(entry);
+    const name = onAnyDisk(path);
+    const folder = folders.get(name) ?? { path, parts: new Map() };
+    folder.parts.set(part, (folder.parts.get(part) ?? new Set()).add(entry));
+    folders.set(name, folder);
   }
   return folders;
 }
@@ -78,20 +79,24 @@ interface Names {
 }
 
 /** Whether any of these files could be a part of a repository: if not, there is nothing to compare. */
-export function hasRepositoryParts(changed: readonly string[]): boolean {
-  return changed.some((path) => PART.test(onAnyDisk(path)));
+export async function hasRepositoryParts(changed: readonly string[]): Promise<boolean> {
+  for (const path of changed) {
+    await takeTurns();
+    if (PART.test(onAnyDisk(path))) return true;
+  }
+  return false;
 }
 
 /**
- * Pure: the folders that became repositories, and those that were some already (a project's test data) and whose settings
+ * The folders that became repositories, and those that were some already (a project's test data) and whose settings
  * changed. Names alone decide, so that it holds on every disk.
  */
-export function repositoryShapes({ before, after, changed }: Names): RepositoryShape[] {
-  if (!hasRepositoryParts(changed)) return [];
-  const was = foldersOf(before);
-  const touched = foldersOf(changed);
+export async function repositoryShapes({ before, after, changed }: Names): Promise<RepositoryShape[]> {
+  if (!(await hasRepositoryParts(changed))) return [];
+  const was = await foldersOf(before);
+  const touched = await foldersOf(changed);
   const shapes: RepositoryShape[] = [];
-  for (const [name, folder] of foldersOf(after)) {
+  for (const [name, folder] of await foldersOf(after)) {
     if (!touched.has(name) || !isRepository(folder)) continue;
     const known = was.get(name);
     const entries = isRepository(known) ? changedSettings(touched.get(name)) : newParts(known, folder);

@@ -1,6 +1,6 @@
 import { join, posix } from "node:path";
 import { removeTree } from "../kernel/remove-tree.ts";
-import { takingTurns } from "../kernel/turns.ts";
+import { takeTurns } from "../kernel/turns.ts";
 import { bytesOf, kindAt, realFolders } from "./folders.ts";
 import {
   dissolveShapes,
@@ -11,6 +11,7 @@ import {
   removeRepositories,
   removeStrayRepositories,
 } from "./nested.ts";
+import { within } from "./paths-above.ts";
 import { inBytes, isGitsOwn, isProtected, isWithin, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected.ts";
 import { removeUnreadableRules, unhindered } from "./rules.ts";
 import { type GitOptions, splitNul } from "./run.ts";
@@ -102,7 +103,6 @@ async function listChanges(worktree: Worktree, options: GitOptions): Promise<Lis
   }
   const result: Listing = { gone: [], changed: [], nested: [], gitlinks: [...gitlinks], folders: [] };
   const fields = splitNul(diff.stdout);
-  const takeTurns = takingTurns();
   for (let index = 0; index + 1 < fields.length; index += 2) {
     await takeTurns();
     const path = fields[index + 1] ?? "";
@@ -140,7 +140,8 @@ async function treeChanges(worktree: Worktree, from: string, options: GitOptions
     await dissolveShapes(worktree, from, shapes.all);
     refused.push(...shapes.committed);
     for (const folder of [...strays, ...listing.nested]) nested.add(folder);
-    for (const { folder } of shapes.all) if (!refused.some((one) => one.folder === folder)) nested.add(folder);
+    const known = new Set(refused.map(({ folder }) => folder));
+    for (const { folder } of shapes.all) if (!known.has(folder)) nested.add(folder);
     const isSettled = listing.nested.length === 0 && !mended && shapes.all.length === 0;
     if (isSettled || pass === PASSES) return { changes: listing, nested: [...nested], refused };
   }
@@ -184,14 +185,15 @@ async function stageNow(worktree: Worktree, target: StageTarget): Promise<Staged
   await gitIn(worktree, ["read-tree", "--reset", target.from], options);
   const { changes, nested, refused } = await treeChanges(worktree, target.from, options);
   const leaveOut = [...target.leaveOut.map(inBytes), ...refused.flatMap(({ entries }) => entries)];
+  const isLeftOut = within(leaveOut);
   const isKept = (path: string) =>
-    !isGitsOwn(path) && !leaveOut.some((out) => isWithin(path, out)) && !(target.leaveProtected && isProtected(path));
+    !isGitsOwn(path) && !isLeftOut(path) && !(target.leaveProtected && isProtected(path));
   const update = async (flags: string[], paths: string[]) => {
     const input = paths.map((path) => `${path}\0`).join("");
     if (input !== "") await gitIn(worktree, ["update-index", ...flags, "-z", "--stdin"], { ...options, input });
   };
-  await update(["--force-remove"], changes.gone.filter(isKept));
-  const changed = changes.changed.filter(isKept);
+  await update(["--force-remove"], await filtered(changes.gone, isKept));
+  const changed = await filtered(changes.changed, isKept);
   if (target.raw) await stageRaw(worktree, changed, options);
   else await update(["--add", "--remove", "--replace"], changed);
   const spared = [`${OURS}/.local`, ...(target.copied ?? []).map(inBytes)];
@@ -201,6 +203,16 @@ async function stageNow(worktree: Worktree, target: StageTarget): Promise<Staged
     refused: refused.map(inWords),
     protectedChanged: [...changes.gone, ...changes.changed, ...nested].some(isForeign),
   };
+}
+
+/** As `filter`, while the others go on: an agent decides how many there are, and how long each is. */
+async function filtered(paths: readonly string[], isWanted: (path: string) => boolean): Promise<string[]> {
+  const wanted: string[] = [];
+  for (const path of paths) {
+    await takeTurns();
+    if (isWanted(path)) wanted.push(path);
+  }
+  return wanted;
 }
 
 /**
@@ -220,7 +232,7 @@ const literal = (paths: readonly string[]) => paths.map((path) => `:(literal)${p
 
 /** Files that people keep to themselves (`settings.local.json`) are ignored by git, and programs read them all the same. */
 async function hasIgnoredSettings(worktree: Worktree, leaveOut: readonly string[]): Promise<boolean> {
-  const there = settingsIn(worktree);
+  const there = await settingsIn(worktree);
   if (there.length === 0) return false;
   const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--", ...literal(there)];
   const { stdout } = await gitIn(worktree, args);
@@ -277,7 +289,7 @@ export async function restoreProtected(worktree: Worktree, leaveOut: readonly st
 
 /** Removes settings of agent programs that are not from the base commit, ignored ones too. */
 export async function clearHostSettings(worktree: Worktree, leaveOut: readonly string[] = []): Promise<void> {
-  const there = settingsIn(worktree);
+  const there = await settingsIn(worktree);
   if (there.length === 0) return;
   await removeUnreadableRules(worktree, ["", ...there]);
   const spared = leaveOut.flatMap((path) => ["-e", `/${posix.join(path, ".")}`]);

@@ -1,5 +1,6 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
+import { crashPoint } from "../kernel/crash-point.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../kernel/files.ts";
 import { removeTree } from "../kernel/remove-tree.ts";
@@ -134,21 +135,18 @@ function inTurn<T>(act: () => Promise<T>): Promise<T> {
  * Removes the folder and git's record of it, finished or half made, locked or not; links in it are not followed. Its
  * processes must be dead. `git worktree prune` is not used: it would also forget worktrees on a disk that is away.
  */
-export function removeWorktree(repo: Repository, path: string): Promise<void> {
-  return inTurn(() => removeNow(repo, path));
-}
-
-async function removeNow(repo: Repository, path: string): Promise<void> {
+export async function removeWorktree(repo: Repository, path: string): Promise<void> {
   const where = canonical(path);
   const holdsRepository = [repo.root, repo.commonDir].some((kept) => `${kept}${sep}`.startsWith(`${where}${sep}`));
   if (holdsRepository) throw new Error(`refusing to remove ${where}: the repository itself is there`);
-  try {
-    await removeTree(where);
-  } finally {
-    // Also when the folder stays: git would go on counting it, and refuse to add others beside one that is half made.
+  // The record first: git refuses to add others beside one that is half made. A folder that stays is found by its path.
+  await inTurn(async () => {
     const { claimed, halfMade } = adminDirsOf(repo, where);
     for (const dir of [...claimed, ...halfMade]) await removeTree(dir);
-  }
+  });
+  crashPoint("worktree:forgotten");
+  // Out of turn: how long it takes was an agent's choice, and nobody else waits for it.
+  await removeTree(where);
 }
 
 export interface WorktreeRequest {
@@ -175,8 +173,8 @@ export async function addWorktree(repo: Repository, request: WorktreeRequest): P
     tip === undefined
       ? ["--no-track", "-b", request.branch, request.path, request.baseSha]
       : [request.path, request.branch];
+  await removeWorktree(repo, request.path);
   await inTurn(async () => {
-    await removeNow(repo, request.path);
     // Left by a git that was killed while it made the branch.
     await removeTree(join(repo.commonDir, "refs", "heads", `${request.branch}.lock`));
     const refused = await refusedDrivers(repo.commonDir, request.trustedFilters);

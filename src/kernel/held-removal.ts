@@ -1,6 +1,5 @@
 import { closeSync, type Dirent, rmdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   attempt,
   type Below,
@@ -16,6 +15,7 @@ import {
   withinParent,
 } from "./held-folder.ts";
 import { removeAside } from "./remove-aside.ts";
+import { takeTurns } from "./turns.ts";
 
 /** Files that are removed while everybody waits; more than so many take longer than anything may stand still. */
 const MOST_AT_ONCE = 2000;
@@ -73,7 +73,7 @@ export type Judge = (name: string, kind: HeldKind) => Verdict;
 export async function walkBelow(root: string, below: Below, judge: Judge): Promise<number> {
   const folder = ifThere(() => hold(root, partsOf(below), stepToChange));
   if (folder === undefined) return 0;
-  const walk: Walk = { root, judge, seen: 0, removed: 0 };
+  const walk: Walk = { root, judge, removed: 0 };
   await walkFolder(walk, { folder, depth: 0, length: Buffer.byteLength(root) + below.length });
   return walk.removed;
 }
@@ -81,7 +81,6 @@ export async function walkBelow(root: string, below: Below, judge: Judge): Promi
 interface Walk {
   readonly root: string;
   readonly judge: Judge;
-  seen: number;
   removed: number;
 }
 
@@ -94,15 +93,12 @@ interface Place {
 
 /** The kernel takes no longer path; a name in it has up to 255 bytes. */
 const LONGEST_PATH = 4096 - 256;
-/** So many entries are looked at in one go. */
-const TURN = 500;
 
 async function walkFolder(walk: Walk, place: Place): Promise<void> {
   const listing = listingOf(place.folder);
   try {
     for (let entry = listing.readSync(); entry; entry = listing.readSync()) {
-      walk.seen += 1;
-      if (walk.seen % TURN === 0) await nextTurn();
+      await takeTurns();
       await walkEntry(walk, place, { name: Buffer.from(entry.name), kind: kindOf(entry) });
     }
   } finally {

@@ -11,7 +11,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { errnoOf } from "./errors.ts";
-import { takingTurns } from "./turns.ts";
+import { takeTurns } from "./turns.ts";
 
 /*
  * Removes what agents made, however deep, wide or locked it is, while everything else goes on. What lies deeper than a few folders is lifted to the top of the tree first, so no path is too long and
@@ -42,7 +42,6 @@ interface Removal {
   readonly lifted: string[];
   lifts: number;
   entries: number;
-  takeTurns(): Promise<void>;
   /** The first that could not be removed. */
   failure?: unknown;
 }
@@ -60,7 +59,7 @@ export async function removeTree(path: string | Buffer): Promise<void> {
     return;
   }
   const top = openFolder(path);
-  const removal: Removal = { top, lifted: [], lifts: 0, entries: 0, takeTurns: takingTurns() };
+  const removal: Removal = { top, lifted: [], lifts: 0, entries: 0 };
   try {
     await empty(removal, top, 1);
     for (let name = removal.lifted.pop(); name !== undefined; name = removal.lifted.pop()) {
@@ -116,7 +115,7 @@ async function removeIn(
 ): Promise<boolean> {
   removal.entries += 1;
   if (removal.entries > MOST_ENTRIES) throw new Error(`it holds more than ${MOST_ENTRIES} files`);
-  await removal.takeTurns();
+  await takeTurns();
   const path = pathIn(folder, entry.name);
   try {
     if (!entry.isDirectory()) unlinkSync(path);

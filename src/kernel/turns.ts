@@ -3,15 +3,22 @@ import { setImmediate } from "node:timers/promises";
 /** Longer than this nobody waits for his turn. */
 const SLICE_MS = 20;
 
+/** One slice for all loops of the process: a slice for each would be as many times as long as there are loops. */
+let sliceStartedAt = 0;
+let nextSlice: Promise<void> | undefined;
+
+async function startSlice(): Promise<void> {
+  await setImmediate();
+  sliceStartedAt = performance.now();
+  nextSlice = undefined;
+}
+
 /**
  * For loops over what agents made, as much as that may be. Awaited in each round it lets sockets, timers and the other plans have
  * their turn whenever a slice of time is over, and costs next to nothing before.
  */
-export function takingTurns(): () => Promise<void> {
-  let startedAt = performance.now();
-  return async () => {
-    if (performance.now() - startedAt < SLICE_MS) return;
-    await setImmediate();
-    startedAt = performance.now();
-  };
+export async function takeTurns(): Promise<void> {
+  if (performance.now() - sliceStartedAt < SLICE_MS) return;
+  nextSlice ??= startSlice();
+  await nextSlice;
 }

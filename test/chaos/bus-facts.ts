@@ -9,6 +9,7 @@ import {
   type BusEvent,
   busEventSchema,
   type Scope,
+  type Settlement,
   settlementSchema,
 } from "../../src/bus/types.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
@@ -26,14 +27,15 @@ export interface BusFacts {
   readonly dead: readonly Envelope[];
 }
 
-/** As it was written: with marks of the bus's own, which are not looked at here. */
-const writtenSchema = settlementSchema.extend({ marks: z.unknown() });
-
 export interface Final {
   readonly record: string;
   readonly handler: string;
-  readonly settlement: z.infer<typeof writtenSchema>;
+  readonly settlement: Told;
 }
+
+/** A settlement as the journal has it: its marks are what the bus made of those that it was given. */
+export const toldSchema = settlementSchema.extend({ marks: z.unknown() });
+type Told = Omit<Settlement, "marks">;
 
 export function readLogs(project: Project, scope: Scope): Record<LogName, Envelope[]> {
   const { authority } = project;
@@ -59,7 +61,7 @@ function busFacts(project: Project, planId: string | undefined): BusFacts {
   const logs = readLogs(project, planId === undefined ? {} : { plan: planId });
   const settlements = logs.settled
     .filter(({ kind }) => kind === "settlement")
-    .map(({ data }) => writtenSchema.parse(data))
+    .map(({ data }) => toldSchema.parse(data))
     .filter(({ outcome }) => outcome === "handled" || outcome === "passed");
   return {
     ...(planId === undefined ? {} : { planId }),

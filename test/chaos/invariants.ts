@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import type { Envelope } from "../../src/bus/ports.ts";
-import { busEventSchema, type Settlement, settlementSchema } from "../../src/bus/types.ts";
+import { busEventSchema } from "../../src/bus/types.ts";
 import { type PlanRecord, planRecordSchema } from "../../src/plan/record.ts";
 import type { Project } from "../testing/project.ts";
+import { toldSchema } from "./bus-facts.ts";
 import { differs, repeated } from "./differs.ts";
 import { type PlanFacts, planFacts, type RepositoryFacts, repositoryFacts } from "./facts.ts";
 import { lifecycleProblems } from "./lifecycle-invariants.ts";
@@ -144,10 +145,10 @@ function isForeign(entry: unknown): boolean {
 
 /** Ids of events in settlements of triage; those that did not win would be here too. */
 function triagedEvents(facts: PlanFacts): string[] {
-  const settlements = facts.logs.settled.flatMap((record): Settlement[] => {
-    const parsed = settlementSchema.safeParse(record.data);
-    return parsed.success && parsed.data.handler === "triage" ? [parsed.data] : [];
-  });
+  const settlements = facts.logs.settled
+    .filter(({ kind }) => kind === "settlement")
+    .map(({ data }) => toldSchema.parse(data))
+    .filter(({ handler }) => handler === "triage");
   return settlements.flatMap((settlement) => [settlement.record, ...(settlement.also ?? [])]);
 }
 

@@ -275,6 +275,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "triage:todos": talk,
   "verify:todo-blocked": agentSaysBlocked,
   "watchdog:counted": noted,
+  "worktree:forgotten": clean,
 };
 
 export function scenarioFor(point: CrashPoint): Scenario {

@@ -61,8 +61,8 @@ const NAMES: [name: string, before: string[], changed: string[], entries: string
 ];
 
 for (const [name, before, changed, entries] of NAMES) {
-  test(`git's own shape by names: ${name}`, () => {
-    const shapes = repositoryShapes({ before, after: [...before, ...changed], changed });
+  test(`git's own shape by names: ${name}`, async () => {
+    const shapes = await repositoryShapes({ before, after: [...before, ...changed], changed });
     assert.deepEqual(
       shapes.map((shape) => shape.entries),
       entries,
@@ -268,3 +268,28 @@ test("nor what it made in a worktree that lies elsewhere, as worktreesDir says",
   // A person's own worktree is none of a plan.
   assert.equal((await openRepository(join(own, "ignored/clone"))).root, join(own, "ignored/clone"));
 });
+
+/** As deep as a path may be, and a file on each level. */
+const chain = (top: string, name: string) =>
+  Array.from(
+    { length: Math.floor((4096 - 20) / (name.length + 1)) },
+    (_, depth) => `${top}/${`${name}/`.repeat(depth)}f`,
+  );
+
+// Each took minutes when all folders of a path were looked at again for every path in them.
+const HUGE: [name: string, changed: string[], shapes: number][] = [
+  ["folders called refs, one in another", ["a", "b", "c"].flatMap((top) => chain(top, "refs")), 0],
+  ["deep folders beside a repository", [...chain("a", "x"), "y/HEAD", "y/commondir"], 1],
+  [
+    "repositories one in another",
+    chain("a", "refs").flatMap((path) => [path.replace(/f$/, "HEAD"), path.replace(/f$/, "objects")]),
+    chain("a", "refs").length - 1,
+  ],
+  ["names of dots", Array.from({ length: 300 }, (_, at) => `${`${".".repeat(250)}x/`.repeat(15)}${at}/refs.`), 0],
+];
+
+for (const [name, changed, count] of HUGE) {
+  test(`git's own shape is found in time, whatever an agent makes: ${name}`, { timeout: 60_000 }, async () => {
+    assert.equal((await repositoryShapes({ before: [], after: changed, changed })).length, count);
+  });
+}

@@ -164,3 +164,19 @@ test("a rewritten admin folder cannot lead git to another repository", async (t)
   assert.equal(plainGit(worktree.path, "status", "--porcelain"), "");
   assert.deepEqual(findWorktree(box.repo, worktree.path), worktree);
 });
+
+test("nobody waits for the removal of another's worktree, however much lies in it", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { repo, worktree, baseSha } = box;
+  const folder = join(worktree.path, "many");
+  mkdirSync(folder);
+  for (let at = 0; at < 60_000; at += 1) writeFileSync(join(folder, String(at)), "");
+  const order: string[] = [];
+  const request = { path: join(box.dir, "other"), branch: "prloom/other", baseSha };
+  await Promise.all([
+    removeWorktree(repo, worktree.path).then(() => order.push("removed")),
+    addWorktree(repo, request).then(({ kind }) => order.push(kind)),
+  ]);
+  assert.deepEqual(order, ["added", "removed"]);
+});
