@@ -124,7 +124,10 @@ export function startRun(request: RunRequest): TalkingRun {
   let isStopped = false;
   const ended = new Promise<RunExit | "interrupted">((resolve) => {
     const over = (): void => resolve(exitOrInterrupted(request.runDir));
+    // Node can hang for ever when it gets no thread while it starts.
+    const stuck = setTimeout(() => !isRecorded(request.runDir) && child.kill("SIGKILL"), 2 * SHIM_PATIENCE_MS).unref();
     child.once("exit", () => {
+      clearTimeout(stuck);
       // It writes down who it is before anything else; one that could not is no run.
       if (!isStopped) noteUnrecorded(request.runDir);
       over();
@@ -169,8 +172,11 @@ function noteUnstarted(runDir: string, error: unknown): void {
 
 /** A shim that ends before it could write down who it is was killed by the system, or had no thread, memory or disk. */
 function noteUnrecorded(runDir: string): void {
-  const isRecorded = [RUN_FILES.process, RUN_FILES.exit].some((name) => existsSync(join(runDir, name)));
-  if (!isRecorded) noteUnstarted(runDir, usedUp("processes or memory", "the start of its run", "shim.log"));
+  if (!isRecorded(runDir)) noteUnstarted(runDir, usedUp("processes or memory", "the start of its run", "shim.log"));
+}
+
+function isRecorded(runDir: string): boolean {
+  return [RUN_FILES.process, RUN_FILES.exit].some((name) => existsSync(join(runDir, name)));
 }
 
 /** How long a shim that was told to stop may take beyond the grace, before we end it ourselves. */
