@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { callOwner } from "../dispatcher/owner.ts";
+import { counted } from "../kernel/words.ts";
 import type { Call } from "./output.ts";
 import { refuseInsideRun, tellWithoutDispatcher } from "./plans.ts";
 import { visible } from "./render/safe-text.ts";
@@ -26,7 +27,7 @@ export async function poll(call: Call, bridge: string | undefined): Promise<numb
   for (const one of result.polls) {
     const name = one.planId === undefined ? one.bridge : `${one.bridge} for ${one.planId}`;
     if (one.failed !== undefined) output.line(`${name}: ${output.paint("red", "failed:")} ${visible(one.failed)}`);
-    else output.line(`${name}: ${one.events} new event(s), ${one.actions} action(s)`);
+    else output.line(`${name}: ${counted(one.events, "new event")}, ${counted(one.actions, "action")}`);
     for (const reason of one.refused) output.line(`  ${output.paint("yellow", "refused:")} ${visible(reason)}`);
   }
   if (result.polls.length === 0)

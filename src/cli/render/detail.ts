@@ -1,5 +1,6 @@
 import type { MessageState } from "../../dispatcher/messages.ts";
 import type { PlanDetail } from "../../dispatcher/read.ts";
+import { counted } from "../../kernel/words.ts";
 import { type Todo, todoTitle } from "../../plan/markdown.ts";
 import type { Output } from "../output.ts";
 import { hintLines } from "./hint.ts";
@@ -131,7 +132,8 @@ function runs(output: Output, detail: PlanDetail, now: number): void {
     const most = [...tools].sort((a, b) => b[1] - a[1]);
     output.line(`  tools: ${most.map(([name, calls]) => `${visible(name)} ${calls}`).join(", ")}`);
   }
-  if (record.spent) output.line(`  spent: ${spendingInWords(record.spent, budget)} in ${record.spent.runs} run(s)`);
+  if (record.spent)
+    output.line(`  spent: ${spendingInWords(record.spent, budget)} in ${counted(record.spent.runs, "run")}`);
   for (const run of list) {
     const trouble = run.errors.at(-1);
     if (trouble) output.line(`  run ${run.run}: ${trouble.kind}: ${firstLine(trouble.message)}`);
@@ -147,7 +149,7 @@ function commits(output: Output, { commits: list, diff }: PlanDetail): void {
   for (const { path, added, removed } of diff.files) {
     output.line(`  ${output.paint("green", `+${added}`)} ${output.paint("red", `-${removed}`)} ${visible(path)}`);
   }
-  output.line(`  ${diff.files.length} file(s), +${diff.added} -${diff.removed}`);
+  output.line(`  ${counted(diff.files.length, "file")}, +${diff.added} -${diff.removed}`);
 }
 
 function thread(output: Output, { thread: entries }: PlanDetail, options: DetailOptions): void {

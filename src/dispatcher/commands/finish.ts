@@ -8,6 +8,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
 import { isAlive } from "../../kernel/process-tree.ts";
+import { counted } from "../../kernel/words.ts";
 import { titleOf } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { isInboxRecord } from "../intake.ts";
@@ -128,7 +129,7 @@ function refuseUnsettled(loom: Loom, record: PlanRecord): void {
   if (open > 0) {
     throw new PrloomError(
       "plan-state",
-      `${id} has ${open} open TODO(s).`,
+      `${id} has ${counted(open, "open TODO")}.`,
       `Let \`prloom start --until-idle\` do them, ${anyway}`,
     );
   }
