@@ -111,7 +111,7 @@ test("a start says what the last one did not permit, and where the branch differ
     /^warning: this start permits what the last one did not, or checks less: .*checks: \["true"\] → \[\]/m,
   );
   const differs =
-    /^warning: you are on other, .* not what main has: checks: \["true"\] → \[\]; prloom\/prompts\/worker\.md$/m;
+    /^warning: you are on other, .* not what main has: checks: \["true"\] → \[\]; prloom\/prompts\/worker\.md\. If you do not mean that: .*git checkout main/m;
   assert.match(stderr, differs);
   const detached = await project.cli(["start", "--detach"]);
   assert.match(detached.stderr, differs);

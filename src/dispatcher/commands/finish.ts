@@ -116,14 +116,14 @@ function refuseUnsettled(loom: Loom, record: PlanRecord): void {
       `Run \`prloom unblock ${id}\` first, ${anyway}`,
     );
   }
-  const unanswered = unansweredComments(loom, id) + deferredComments(loom, id);
-  if (unanswered > 0) {
-    const what = unanswered === 1 ? "a comment that nobody has" : `${unanswered} comments that nobody has`;
-    throw new PrloomError(
-      "plan-state",
-      `${id} has ${what} answered yet.`,
-      `Let \`prloom start --until-idle\` answer, ${anyway}`,
-    );
+  const [unread, putOff] = [unansweredComments(loom, id), deferredComments(loom, id)];
+  if (unread + putOff > 0) {
+    const wait =
+      unread > 0
+        ? "Let `prloom start --until-idle` answer,"
+        : "A plugin put it off: `prloom status` says which one, why and until when. Wait for it,";
+    const what = counted(unread + putOff, "unanswered comment");
+    throw new PrloomError("plan-state", `${id} has ${what}.`, `${wait} ${anyway}`);
   }
   const open = planText(loom, record)?.doc.todos.filter((todo) => todo.state !== "done").length ?? 0;
   if (open > 0) {
@@ -139,7 +139,7 @@ function refuseUnsettled(loom: Loom, record: PlanRecord): void {
 function refuseOpened({ id, opened }: PlanRecord): void {
   if (!opened || !isAlive(opened)) return;
   const hint = `Leave it there (process ${opened.pid}), then run \`prloom merge ${id}\` again.`;
-  throw new PrloomError("plan-state", `Somebody has ${id} open (\`prloom open\`).`, hint);
+  throw new PrloomError("plan-state", `${id} is open in another terminal (\`prloom open\`).`, hint);
 }
 
 /**
