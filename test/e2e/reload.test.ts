@@ -119,6 +119,14 @@ test("a start says what the last one did not permit, and where the branch differ
   assert.equal(JSON.parse(readFileSync(join(project.authority, "pinned.json"), "utf8")).branch, "other");
 });
 
+test("a poll tells of a bridge that is in the config and was not taken over yet", async () => {
+  const project = fresh();
+  await project.work();
+  project.config({ globalBridges: { hub: { module: "./prloom/hub.ts" } } });
+  const { stdout } = await project.cli(["poll"]);
+  assert.match(stdout, /There is no bridge to poll.*\nconfig: .*globalBridges\.hub.*`prloom start` takes it over/);
+});
+
 for (const [what, spoil] of [
   ["broken", (file: string) => writeFileSync(file, "{ nonsense")],
   ["missing", (file: string) => rmSync(file)],
