@@ -9,7 +9,9 @@ export interface RetryOptions {
   readonly drop?: boolean;
 }
 
-const lettersSchema = z.array(z.looseObject({ record: z.string(), handler: z.string(), planId: z.string().optional() }));
+const lettersSchema = z.array(
+  z.looseObject({ record: z.string(), handler: z.string(), planId: z.string().optional() }),
+);
 const resultSchema = z.object({ retried: lettersSchema.optional(), dropped: lettersSchema.optional() });
 
 /** Lets dead letters be tried again, or drops them: one record's, or all. */

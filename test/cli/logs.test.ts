@@ -203,6 +203,14 @@ describe("logs", () => {
     const { stdout } = await run(["show", "told"]);
     assert.match(stdout, /^ {2}spent: 1\.2M tokens, \$1\.20 of \$5, 2 min of 60 min in 1 run$/m);
   });
+
+  it("show promises no design of a plan in review whose TODOs were taken out", async () => {
+    const [stateFile, textFile] = [join(dir, "..", "..", "state.json"), join(dir, "..", "..", "plan.md")];
+    const state = JSON.parse(readFileSync(stateFile, "utf8"));
+    writeFileSync(stateFile, JSON.stringify({ ...state, status: "review" }));
+    writeFileSync(textFile, "# Told\n");
+    assert.match((await run(["show", "told"])).stdout, /^TODO\n {2}none$/m);
+  });
 });
 
 function jsonLines(text: string): Record<string, unknown>[] {

@@ -1,7 +1,7 @@
 import type { MessageState } from "../../dispatcher/messages.ts";
 import type { PlanDetail } from "../../dispatcher/read.ts";
 import { counted } from "../../kernel/words.ts";
-import { type Todo, todoTitle } from "../../plan/markdown.ts";
+import { todoTitle } from "../../plan/markdown.ts";
 import type { Output } from "../output.ts";
 import { hintLines } from "./hint.ts";
 import { ACTIVITY_WORDS, statusText, waitsFor } from "./plan-table.ts";
@@ -31,7 +31,7 @@ export interface Words {
 /** Prints one plan for people. */
 export function showDetail(output: Output, detail: PlanDetail, options: DetailOptions): void {
   head(output, detail, options);
-  todos(output, detail.todos);
+  todos(output, detail);
   for (const problem of detail.problems) output.line(`${output.paint("yellow", "note:")} ${visible(problem)}`);
   runs(output, detail, options.now);
   commits(output, detail);
@@ -106,9 +106,10 @@ function agentLine(output: Output, { activity, record }: PlanDetail): void {
 const MARK = { open: "[ ]", done: "[x]", blocked: "[b]" } as const;
 const MARK_STYLE = { open: "dim", done: "green", blocked: "red" } as const;
 
-function todos(output: Output, list: readonly Todo[]): void {
+function todos(output: Output, { todos: list, record: { status } }: PlanDetail): void {
   section(output, "TODO");
-  if (list.length === 0) output.line("  none yet; the designer agent makes them");
+  const isOver = status === "review" || status === "done";
+  if (list.length === 0) output.line(isOver ? "  none" : "  none yet; the designer agent makes them");
   const digits = String(list.length).length;
   for (const todo of list) {
     const { index, state } = todo;
