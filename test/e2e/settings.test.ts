@@ -160,6 +160,7 @@ describe("what a repository and a plan can set", { concurrency: 2, timeout: 180_
         "dailyBudget",
         "dead",
         "deferred",
+        "ignored",
         "pinned",
         "plans",
         "problems",
