@@ -107,7 +107,7 @@ export class DeliveryStage {
     if (!queue || (queue.state === "running" && queue.items.first === item)) return;
     const { bridge } = queue;
     const { openUntil } = this.#options.circuits.of(bridge);
-    this.#options.park(item, `waits until the way of bridge ${bridge} is free again`, openUntil);
+    this.#options.park(item, `waits until bridge ${bridge} is reachable again`, openUntil);
   }
 
   /** The queue that waits longest for a bridge. */

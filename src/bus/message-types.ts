@@ -107,6 +107,6 @@ export interface Action {
   readonly relatedEventId?: string | undefined;
   /** Who wrote the event that it answers: copied by prloom from the event, so the router can judge rights alone. */
   readonly author?: Author | undefined;
-  /** How many actions in a row called each other forth by beforeRoute; a loop ends here. */
+  /** How many actions in a row triggered each other in beforeRoute; a loop ends here. */
   readonly hops?: number | undefined;
 }

@@ -93,7 +93,7 @@ export const actionSchema = z.strictObject({
   relatedEventId: z.string().optional(),
   /** Who wrote the event that it answers: copied by prloom from the event, so the router can judge rights alone. */
   author: authorSchema.optional(),
-  /** How many actions in a row called each other forth by beforeRoute; a loop ends here. */
+  /** How many actions in a row triggered each other in beforeRoute; a loop ends here. */
   hops: z.int().min(0).optional(),
 });
 

@@ -36,7 +36,7 @@ export async function comment(
   const author = await authorName(call.cwd);
   const args = { plan, body, author, ...(options.todo === undefined ? {} : { todo: options.todo }) };
   const result = resultSchema.parse(await suggesting(call, plan, () => callOwner(call.cwd, "comment", args)));
-  call.output.line(`said to ${plan}. \`prloom show ${plan}\` has the conversation.`);
+  call.output.line(`Comment added to ${plan}. \`prloom show ${plan}\` has the conversation.`);
   await tellWithoutDispatcher(call);
   call.output.data({ plan, author, ...result });
   return 0;

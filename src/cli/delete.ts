@@ -3,6 +3,7 @@ import { callOwner } from "../dispatcher/owner.ts";
 import { type PlanDetail, readPlanDetail } from "../dispatcher/read.ts";
 import { branchExists, openRepository } from "../git/repository.ts";
 import { PrloomError } from "../kernel/errors.ts";
+import { counted } from "../kernel/words.ts";
 import type { Call } from "./output.ts";
 import { reading, refuseInsideRun, suggesting } from "./plans.ts";
 import { visible } from "./render/safe-text.ts";
@@ -50,10 +51,12 @@ export function consequences({ record, runs, commits }: PlanDetail, withBranch: 
   const going = [
     ...(runs.some((run) => run.state === "working") ? ["the agent that works on it is ended"] : []),
     ...(record.worktreeReady ? ["its worktree goes, with everything in it that is not committed"] : []),
-    ...(branch !== undefined && withBranch ? [`its branch ${branch} goes, with ${commits.length} commit(s)`] : []),
+    ...(branch !== undefined && withBranch
+      ? [`its branch ${branch} goes, with ${counted(commits.length, "commit")}`]
+      : []),
   ];
   const staying = [
-    ...(branch !== undefined && !withBranch ? [`its branch ${branch} with ${commits.length} commit(s)`] : []),
+    ...(branch !== undefined && !withBranch ? [`its branch ${branch} with ${counted(commits.length, "commit")}`] : []),
     "its records under .git/prloom",
   ];
   const gone = going.length === 0 ? "" : `${going.join("; ")}. `;
@@ -73,7 +76,7 @@ async function agreed(call: Call, detail: PlanDetail, withBranch: boolean): Prom
   if (inInbox) return true;
   throw new PrloomError(
     "usage",
-    `Work on ${id} has begun, and there is no terminal to ask whether it shall go.`,
+    `Work on ${id} has begun, and there is no terminal to ask whether to delete it.`,
     `${consequences(detail, withBranch)} If you mean it: prloom delete ${id} --yes${withBranch ? " --branch" : ""}`,
   );
 }

@@ -1,3 +1,4 @@
+import { counted } from "../kernel/words.ts";
 import { checkEverything, type Finding } from "./doctor/checks.ts";
 import type { Call } from "./output.ts";
 import { hintLines } from "./render/hint.ts";
@@ -21,7 +22,7 @@ export async function doctor(call: Call): Promise<number> {
   output.line();
   output.line(
     count("bad") > 0
-      ? `${count("bad")} thing(s) must be mended.`
+      ? `${counted(count("bad"), "problem")} to fix.`
       : count("warn") > 0
         ? "prloom can work; see the notes above."
         : "All is well.",

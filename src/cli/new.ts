@@ -64,15 +64,16 @@ export async function newPlan(call: Call, title: string, options: NewOptions): P
   for (const problem of doc.problems) output.line(`  ${output.paint("yellow", "note:")} ${visible(problem)}`);
   for (const warning of warnings) output.line(`  ${output.paint("yellow", "warning:")} ${visible(warning)}`);
   output.line();
-  output.line(`next: ${nextSteps(repo, id, options.queue === true).join("; ")}`);
+  output.line(`next: ${(await nextSteps(repo, id, options.queue === true)).join("; ")}`);
   return 0;
 }
 
-function nextSteps(repo: Repository, id: string, queued: boolean): string[] {
+async function nextSteps(repo: Repository, id: string, queued: boolean): Promise<string[]> {
+  const isRunning = (await liveDaemon(pathsOf(repo))) !== undefined;
   return [
     ...(existsSync(join(repo.root, CONFIG_FILE)) ? [] : ["`prloom init --yes` sets the repository up"]),
     ...(queued ? [] : [`\`prloom queue ${id}\` lets work start`]),
-    "`prloom start` works on what is queued",
+    ...(isRunning ? [] : ["`prloom start` works on what is queued"]),
     `\`prloom show ${id}\` tells how far it is`,
   ];
 }

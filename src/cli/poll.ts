@@ -1,7 +1,10 @@
 import * as z from "zod";
-import { callOwner } from "../dispatcher/owner.ts";
+import { callOwner, liveDaemon } from "../dispatcher/owner.ts";
+import { offerLine } from "../dispatcher/pinned.ts";
+import { readPinned } from "../dispatcher/read-pinned.ts";
+import { counted } from "../kernel/words.ts";
 import type { Call } from "./output.ts";
-import { refuseInsideRun, tellWithoutDispatcher } from "./plans.ts";
+import { reading, refuseInsideRun, tellWithoutDispatcher } from "./plans.ts";
 import { visible } from "./render/safe-text.ts";
 
 const resultSchema = z.object({
@@ -26,12 +29,23 @@ export async function poll(call: Call, bridge: string | undefined): Promise<numb
   for (const one of result.polls) {
     const name = one.planId === undefined ? one.bridge : `${one.bridge} for ${one.planId}`;
     if (one.failed !== undefined) output.line(`${name}: ${output.paint("red", "failed:")} ${visible(one.failed)}`);
-    else output.line(`${name}: ${one.events} new event(s), ${one.actions} action(s)`);
+    else output.line(`${name}: ${counted(one.events, "new event")}, ${counted(one.actions, "action")}`);
     for (const reason of one.refused) output.line(`  ${output.paint("yellow", "refused:")} ${visible(reason)}`);
   }
-  if (result.polls.length === 0)
-    output.line("There is no bridge to poll (`bridges` and `globalBridges` in the config).");
+  if (result.polls.length === 0) await tellWithoutBridges(call);
   else await tellWithoutDispatcher(call);
   output.data(result);
   return result.polls.some((one) => one.failed !== undefined) ? 1 : 0;
+}
+
+/** A bridge that was just written into the config is not in the one that counts. */
+function tellWithoutBridges(call: Call): Promise<void> {
+  const { output } = call;
+  return reading(call, async (loom) => {
+    output.line("There is no bridge to poll (`bridges` and `globalBridges` in the config).");
+    const { pinned } = readPinned(loom);
+    if (!pinned || pinned.changes.length === 0) return;
+    const running = (await liveDaemon(loom.paths)) !== undefined;
+    output.line(`config: ${visible(offerLine(pinned, running))}`);
+  });
 }

@@ -9,7 +9,9 @@ export interface RetryOptions {
   readonly drop?: boolean;
 }
 
-const lettersSchema = z.array(z.looseObject({ record: z.string(), handler: z.string() }));
+const lettersSchema = z.array(
+  z.looseObject({ record: z.string(), handler: z.string(), planId: z.string().optional() }),
+);
 const resultSchema = z.object({ retried: lettersSchema.optional(), dropped: lettersSchema.optional() });
 
 /** Lets dead letters be tried again, or drops them: one record's, or all. */
@@ -20,7 +22,10 @@ export async function retry(call: Call, id: string | undefined, options: RetryOp
   const result = resultSchema.parse(await callOwner(call.cwd, options.drop ? "drop" : "retry", args));
   const letters = result.dropped ?? result.retried ?? [];
   const done = options.drop ? "is dropped for" : "is tried again by";
-  for (const { record, handler } of letters) output.line(`${visible(record)} ${done} ${visible(handler)}`);
+  for (const { record, handler, planId } of letters) {
+    const where = planId === undefined ? "" : ` of ${visible(planId)}`;
+    output.line(`${visible(record)}${where} ${done} ${visible(handler)}`);
+  }
   if (letters.length === 0) output.line("There are no dead letters.");
   else if (!options.drop) await tellWithoutDispatcher(call);
   output.data(result);

@@ -74,6 +74,7 @@ async function dispatch(call: Call, view: LiveView, untilIdle: boolean): Promise
 
 function withReasons(plans: readonly PlanSummary[], reasons: ReadonlyMap<string, string>): PlanSummary[] {
   return plans.map((plan) => {
+    if (plan.status === "review") return plan;
     const { waiting: _stale, ...rest } = plan;
     const reason = reasons.get(plan.planId);
     return reason === undefined ? rest : { ...rest, waiting: reason };

@@ -50,7 +50,7 @@ export function compareConfigs(from: Config, to: Config): ConfigChange[] {
   const inPresets = [...names].flatMap((name): ConfigChange[] => {
     const [before, after] = [presetView(from, name), presetView(to, name)];
     if (!before || !after)
-      return [changeOf(`presets.${name}`, { from: before && "a preset", to: after && "a preset" })];
+      return [changeOf(keyOf("presets", name), { from: before && "a preset", to: after && "a preset" })];
     return [...changesBetween(before, after)]
       .filter(([key, values]) => !isDeepStrictEqual(whole.get(key), values))
       .map(([key, values]) => {
@@ -125,7 +125,7 @@ function leavesOf(view: View): Leaves {
       leaves.set(key, value);
       return;
     }
-    for (const [name, inner] of Object.entries(value)) put(`${key}.${name}`, inner);
+    for (const [name, inner] of Object.entries(value)) put(keyOf(key, name), inner);
   };
   for (const [key, value] of Object.entries(view)) {
     if (!MODULES.includes(key)) {
@@ -133,22 +133,29 @@ function leavesOf(view: View): Leaves {
       continue;
     }
     const entries = value as readonly BridgeEntry[];
-    for (const entry of entries) leaves.set(`${key}.${entry.name}`, entry);
+    for (const entry of entries) leaves.set(keyOf(key, entry.name), entry);
     leaves.set(
       `${key}${ORDER}`,
       entries.map(({ name }) => name),
     );
   }
   for (const [name, agent] of Object.entries((view.agents ?? {}) as Record<string, { command: string }>))
-    leaves.set(`agents.${name}`, `an agent (${agent.command})`);
+    leaves.set(keyOf("agents", name), `an agent (${agent.command})`);
   return leaves;
+}
+
+/** Stands for a dot in a name, as in `agent.sh`, so that no name reads like the setting of another one. */
+const DOT = "\0";
+
+function keyOf(key: string, name: string): string {
+  return `${key}.${name.replaceAll(".", DOT)}`;
 }
 
 function changeOf(key: string, { from, to }: Values): ConfigChange {
   const judge = JUDGES.find(([pattern]) => pattern.test(key))?.[1];
   const [before, after] = [shown(key, from), shown(key, to)];
   return {
-    key: key.replace(/(Ms|Bytes)$/, ""),
+    key: key.replace(/(Ms|Bytes)$/, "").replaceAll(DOT, "."),
     from: before,
     // Settings of a module may be secrets, and so may variables: that they changed is all that is told.
     to: before === after ? "other settings" : after,

@@ -18,7 +18,7 @@ interface DurationRule {
 export function duration({ example, description, zero = false, long = false, least = "0ms" }: DurationRule) {
   const inMs = (written: string) => parseDuration(written) ?? 0;
   return z
-    .string({ error: `must be a text with a unit, like "${example}"` })
+    .string({ error: `must be a string with a unit, like "${example}"` })
     .regex(DURATION_PATTERN, {
       error: `must be a number with a unit (ms, s, m, h, d), like "${example}"`,
       abort: true,
@@ -35,7 +35,7 @@ export function duration({ example, description, zero = false, long = false, lea
 /** A text like `16MB`. */
 export function size(example: string, description: string) {
   return z
-    .string({ error: `must be a text with a unit, like "${example}"` })
+    .string({ error: `must be a string with a unit, like "${example}"` })
     .regex(SIZE_PATTERN, { error: `must be a number with a unit (B, KB, MB, GB), like "${example}"` })
     .refine((written) => parseSize(written) !== 0, { error: `must be more than 0, like "${example}"` })
     .describe(description);
@@ -48,9 +48,9 @@ export function count(description: string) {
 }
 
 export const text = z
-  .string({ error: "must be a text" })
+  .string({ error: "must be a string" })
   .refine((value) => value.trim() !== "", { error: "must not be empty" });
-export const texts = z.array(text, { error: "must be a list of texts" });
+export const texts = z.array(text, { error: "must be a list of strings" });
 export const yesOrNo = z.boolean({ error: "must be true or false" });
 export const anObject = { error: "must be an object: { … }" };
 

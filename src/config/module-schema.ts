@@ -23,7 +23,7 @@ const bridge = z.strictObject(
 );
 
 const order = z
-  .array(z.string({ error: "must be a text" }), { error: "must be a list of names of plugins" })
+  .array(z.string({ error: "must be a string" }), { error: "must be a list of names of plugins" })
   .describe("Plugins that are called first, in this order; the others follow as they are declared.");
 
 export const planModuleKeys = {

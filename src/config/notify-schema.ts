@@ -21,7 +21,7 @@ const channel = z.discriminatedUnion(
   ],
   anObject,
 );
-const channels = z.array(z.string({ error: "must be a text" }), { error: "must be a list of names of channels" });
+const channels = z.array(z.string({ error: "must be a string" }), { error: "must be a list of names of channels" });
 
 /** Where notifications go. */
 export const notifySchema = z.strictObject(

@@ -17,7 +17,7 @@ const agent = z
       .optional()
       .describe("The program. With `command` it gets the prompt on its standard input; the others know their own."),
     args: z
-      .array(z.string({ error: "must be a text" }), { error: "must be a list of texts" })
+      .array(z.string({ error: "must be a string" }), { error: "must be a list of strings" })
       .optional()
       .describe("Arguments; for `opencode`, `claude` and `codex` in addition to prloom's own."),
     env: z.record(variableName, z.string()).optional().describe("Added to the agent's environment."),
@@ -34,7 +34,7 @@ const agent = z
       .optional()
       .describe("Folders and files below your home that this agent may read in the sandbox, such as its program."),
     keeps: z
-      .array(belowHome, { error: "must be a list of texts" })
+      .array(belowHome, { error: "must be a list of strings" })
       .optional()
       .describe("Paths below its home in the sandbox that stay from one run to the next, such as its conversations."),
     projectSettings: z
@@ -57,7 +57,7 @@ const agent = z
   .describe("A coding agent.");
 
 const agentNames = z
-  .union([text, z.array(text, { error: "must be a list of texts" }).min(1, { error: "must name an agent" })], {
+  .union([text, z.array(text, { error: "must be a list of strings" }).min(1, { error: "must name an agent" })], {
     error: "must be the name of an agent, or a list of names in the order in which they are tried",
   })
   .describe("An agent; of several the first that is available.");
@@ -149,7 +149,7 @@ export const configFileSchema = z.strictObject({
   baseBranch: text.optional().describe("The branch that plans start from and are merged into."),
   worktreesDir: text.optional().describe("Where worktrees are made. prloom/.local/worktrees"),
   copyFiles: z
-    .array(insideRepository, { error: "must be a list of texts" })
+    .array(insideRepository, { error: "must be a list of strings" })
     .optional()
     .describe("Files that are copied into each new worktree, such as .env."),
   trustedFilters: texts

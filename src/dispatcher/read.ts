@@ -14,7 +14,7 @@ import type { FailingBridge } from "./health.ts";
 import type { InboxEntry, InboxProblem } from "./inbox.ts";
 import { hasVanished, idInUse, ownsInboxFile } from "./intake.ts";
 import { type Loom, requireRecord } from "./loom.ts";
-import { observe, planConfig, planText, textPath, unansweredComments } from "./observe.ts";
+import { deferredComments, observe, planConfig, planText, textPath, unansweredComments } from "./observe.ts";
 import { type LiveDaemon, liveDaemon } from "./owner.ts";
 import { homeOf, inboxOf } from "./paths.ts";
 import { type PlanActivity, readActivity } from "./read-activity.ts";
@@ -196,7 +196,9 @@ function summaryOf(loom: Loom, record: PlanRecord, known: Known): PlanSummary {
 /** The same decision that the dispatcher makes, asked only for its reason. */
 function waitingFor(loom: Loom, record: PlanRecord, known: Known & { readonly triaging: boolean }): string | undefined {
   const { daemon, triaging, isAtRest } = known;
+  const putOff = record.status === "review" && !isAtRest && !triaging && deferredComments(loom, record.id) > 0;
   const isOpen = record.status === "queued" || record.status === "active" || (record.status === "review" && triaging);
+  if (putOff && !record.blocked) return "an unanswered comment that a plugin put off";
   if (!isOpen) return undefined;
   if (record.blocked) return undefined;
   if (record.hidden) return "hidden";

@@ -9,7 +9,7 @@ export function mayWrite(author: Author): boolean {
 
 /** These change what is worked on or what is merged, so a stranger's words must not cause them (B57). */
 const PRIVILEGED: ReadonlySet<string> = new Set(["merge", "close_pr", "upsert_plan"]);
-/** Actions that beforeRoute called forth for one another; more is a loop. */
+/** Actions that triggered one another in beforeRoute; more is a loop. */
 const MOST_HOPS = 5;
 
 /** Why an action must not go out, whatever plugins say; undefined when nothing speaks against it. */

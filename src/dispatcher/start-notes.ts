@@ -60,7 +60,7 @@ async function otherThanBase(
   }
   if (differing.length === 0) return undefined;
   const where = branch === undefined ? "no branch is checked out" : `you are on ${branch}`;
-  return `${where}, and prloom works with what is there, which is not what ${base.name} has: ${differing.join("; ")}`;
+  return `${where}, and prloom works with what is there, which is not what ${base.name} has: ${differing.join("; ")}. If you do not mean that: \`prloom stop\`, \`git checkout ${base.name}\`, \`prloom start\``;
 }
 
 const MOST_BYTES = 16 * 1024 ** 2;

@@ -165,7 +165,7 @@ function eventReader({ scope, life }: CallTools): EventReader {
 
 function checkTypes(types: unknown): readonly string[] {
   if (Array.isArray(types) && types.every((type) => typeof type === "string")) return types;
-  throw misuse("readEvents: types is no list of texts.", 'Write types: ["comment"].');
+  throw misuse("readEvents: types must be a list of strings.", 'Write types: ["comment"].');
 }
 
 function checkLimit(limit: unknown): number {

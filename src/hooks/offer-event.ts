@@ -190,7 +190,7 @@ function eventMarks({ host, life }: CallTools, id: string): { marks: EventMarks;
 function checkDelay(retryMs: unknown): number {
   if (typeof retryMs === "number" && Number.isFinite(retryMs) && retryMs >= 0) return retryMs;
   throw misuse(
-    "markEventDeferred: retryMs is no number of milliseconds.",
+    "markEventDeferred: retryMs must be a number of milliseconds.",
     "Write 60_000 for a minute, or leave it out.",
   );
 }

@@ -39,8 +39,8 @@ describe("commands without a dispatcher", () => {
   });
 
   it("filters by status and age", async () => {
-    assert.match((await run(["status", "--status", "review"])).stdout, /^No plan is like that/);
-    assert.match((await run(["status", "--stale", "1d"])).stdout, /^No plan is like that/);
+    assert.match((await run(["status", "--status", "review"])).stdout, /^No plans match/);
+    assert.match((await run(["status", "--stale", "1d"])).stdout, /^No plans match/);
   });
 
   it("changes several plans; one that is wrong does not keep the others from it", async () => {

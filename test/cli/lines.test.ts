@@ -87,7 +87,7 @@ describe("lines for people", () => {
     assert.deepEqual(output.lines, [
       "bridge tracker: failing for 3m: GET /issues: 503",
       "bridge chat for p: failing for 5s: no",
-      "deferred: 70 record(s) wait to be tried again, the oldest for 9s",
+      "deferred: 70 records to be tried again, the oldest waiting for 9s",
       ...[4, 5, 6, 7, 8].map((n) => `  e${n} of p  onEvent:x: later; next try in ${n} s`),
       "  … and 65 more: `prloom status --json`",
     ]);

@@ -49,12 +49,12 @@ const TOLD = [
   "    three",
   "    four",
   "    five",
-  "    … 2 line(s) more",
+  "    … 2 more lines",
   "→ Edit src/a.ts",
   "! rate-limit: Too many requests (it tries again)",
   "? May I?",
   "← your message was received",
-  "--- 2 turn(s), 2 tool call(s), 1 failed, 12.3k tokens, $0.13 (big-1) ---",
+  "--- 2 turns, 2 tool calls, 1 failed, 12.3k tokens, $0.13 (big-1) ---",
 ];
 
 describe("events as lines", () => {
@@ -188,7 +188,7 @@ describe("logs", () => {
     assert.match(stdout, /^RUN +STAGE +AGENT +ATTEMPT +LEVEL +TURNS +TOOLS +TOKENS +COST +STARTED +TOOK +ENDED$/m);
     assert.match(stdout, /^ +1 +worker +test +1 +none +2 +2 +12\.3k +\$0\.13 .* exit 0$/m);
     assert.match(stdout, /^ {2}tools: Bash 1, Edit 1$/m);
-    assert.match(stdout, /^ {2}spent: <1 min in 1 run\(s\)$/m);
+    assert.match(stdout, /^ {2}spent: <1 min in 1 run$/m);
     assert.match(stdout, /^ {2}run 1: rate-limit: Too many requests$/m);
   });
 
@@ -201,7 +201,15 @@ describe("logs", () => {
     writeFileSync(configFile, JSON.stringify({ ...config, limits: { budget: { usd: 5, minutes: 60 } } }));
     assert.equal((await run(["reload"])).code, 0);
     const { stdout } = await run(["show", "told"]);
-    assert.match(stdout, /^ {2}spent: 1\.2M tokens, \$1\.20 of \$5, 2 min of 60 min in 1 run\(s\)$/m);
+    assert.match(stdout, /^ {2}spent: 1\.2M tokens, \$1\.20 of \$5, 2 min of 60 min in 1 run$/m);
+  });
+
+  it("show promises no design of a plan in review whose TODOs were taken out", async () => {
+    const [stateFile, textFile] = [join(dir, "..", "..", "state.json"), join(dir, "..", "..", "plan.md")];
+    const state = JSON.parse(readFileSync(stateFile, "utf8"));
+    writeFileSync(stateFile, JSON.stringify({ ...state, status: "review" }));
+    writeFileSync(textFile, "# Told\n");
+    assert.match((await run(["show", "told"])).stdout, /^TODO\n {2}none$/m);
   });
 });
 

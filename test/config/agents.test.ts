@@ -29,7 +29,7 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
     agent({ adapter: "claud" }),
     ['agents.echo.adapter: must be "command" or "opencode" or "claude" or "codex" or "acp", did you mean claude?'],
   ],
-  [agent({ readable: "~/x" }), ["agents.echo.readable: must be a list of texts"]],
+  [agent({ readable: "~/x" }), ["agents.echo.readable: must be a list of strings"]],
   ...["/x", "~/x", "a/../b", "."].map((path): [Record<string, unknown>, string[]] => [
     agent({ keeps: [path] }),
     ["agents.echo.keeps.0: must be a path below the home in the sandbox, like .local/share/my-agent"],

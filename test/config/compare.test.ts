@@ -192,3 +192,28 @@ test("a start is needed for modules, notifications and the place of worktrees, a
   for (const [key, from, to] of ROWS)
     assert.equal(needsStart(configWith(key, from), configWith(key, to)), fixed.test(key), key);
 });
+
+test("a dot in a name is no step to a setting", () => {
+  const named = (agents: Json, stage: string) =>
+    parseConfig(JSON.stringify({ agents, stages: { default: stage } }), "config.json");
+  const before = named({ a: { command: "a" }, "agent.sh": { command: "b", sandbox: "auto" } }, "a");
+  const tighter = named({ a: { command: "a" }, "agent.sh": { command: "b", sandbox: "bwrap" } }, "a");
+  assert.deepEqual(compareConfigs(before, tighter), [
+    { key: "agents.agent.sh.sandbox", from: "auto", to: "bwrap", loosens: false },
+  ]);
+  assert.deepEqual(compareConfigs(before, named({ a: { command: "a" } }, "a")), [
+    { key: "agents.agent.sh", from: "an agent (b)", to: "absent", loosens: false },
+  ]);
+});
+
+test("an agent whose name ends like a setting does not hide that setting", () => {
+  const named = (value: string) => ({
+    agents: { a: { command: "a", env: { command: value } }, "a.env": { command: "b" } },
+    stages: { default: "a" },
+  });
+  const [before, after] = [named("x"), named("y")].map((file) => parseConfig(JSON.stringify(file), "config.json"));
+  assert(before && after);
+  assert.deepEqual(compareConfigs(before, after), [
+    { key: "agents.a.env.command", from: "a value", to: "other settings", loosens: true },
+  ]);
+});

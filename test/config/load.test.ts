@@ -140,7 +140,7 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
   [{ limits: { maxRuningAgents: 3 } }, ["limits.maxRuningAgents: unknown key, did you mean maxRunningAgents?"]],
   [{ Limits: {} }, ["Limits: unknown key, did you mean limits?"]],
   [{ zzz: 1 }, ["zzz: unknown key"]],
-  [{ limits: { runTimeout: 7200 } }, ['limits.runTimeout: must be a text with a unit, like "2h"']],
+  [{ limits: { runTimeout: 7200 } }, ['limits.runTimeout: must be a string with a unit, like "2h"']],
   [
     { limits: { runTimeout: "2 hours" } },
     ['limits.runTimeout: must be a number with a unit (ms, s, m, h, d), like "2h"'],
@@ -183,7 +183,7 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
   [{ presets: { p: { zzz: 1 } } }, ["presets.p.zzz: unknown key"]],
   [{ presets: { p: { gates: {} } } }, ["presets.p.gates: not available in this version"]],
   [{ copyFiles: ["../secret"] }, ["copyFiles.0: must be a path below the repository, without .."]],
-  [{ checks: "npm test" }, ["checks: must be a list of texts"]],
+  [{ checks: "npm test" }, ["checks: must be a list of strings"]],
 ];
 
 for (const [over, expected] of mistakes) {

@@ -118,7 +118,7 @@ test("all modules of the file and its presets, each once", () => {
 const NOT_GLOBAL = "presets cannot change this: it is for the whole repository";
 const NAMES = "names begin with a letter and have letters, digits, _ and - only, 64 at most";
 const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
-  [{ plugins: { a: {} } }, ["plugins.a.module: is missing: must be a text"]],
+  [{ plugins: { a: {} } }, ["plugins.a.module: is missing: must be a string"]],
   [{ plugins: { a: "./a.ts" } }, ["plugins.a: must be an object: { … }"]],
   [{ plugins: [] }, ["plugins: must be an object: { … }"]],
   [{ plugins: { a: plugin("a", { enabled: "no" }) } }, ["plugins.a.enabled: must be true or false"]],

@@ -85,7 +85,7 @@ const refusals: [wishes: PlanWishes, reason: string][] = [
     { limits: { maxDeletions: { percent: 100 } } },
     "limits.maxDeletions.percent: 100 is more than the 20 that the config allows; a plan may only lower it",
   ],
-  [{ limits: { runTimeout: 5 } }, 'limits.runTimeout: must be a text with a unit, like "2h"'],
+  [{ limits: { runTimeout: 5 } }, 'limits.runTimeout: must be a string with a unit, like "2h"'],
   [{ limits: { runTimeot: "5m" } }, "limits.runTimeot: unknown key, did you mean runTimeout?"],
   [{ preset: "quik" }, 'there is no preset called "quik", did you mean quick?'],
   [{ preset: "constructor" }, 'there is no preset called "constructor"'],

@@ -175,7 +175,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     const made = project({ agents: { only: codex("no-tick work") }, stages: { default: "only" } });
     made.plan("one", ["do it"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
     await made.work();
-    assert.match(made.record("one").blocked?.reason ?? "", /not done in 1 attempts/);
+    assert.match(made.record("one").blocked?.reason ?? "", /failed after 1 attempt/);
     assert.equal((await made.cli(["unblock", "one", "--reset"])).code, 0);
     await made.work();
     const text = made.planText("one").replace("[x]", "[ ]");

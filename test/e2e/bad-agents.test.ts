@@ -46,7 +46,7 @@ const refused = (todo: string, blocked: RegExp, more: Partial<Case> = {}): Case 
 
 const CASES: Readonly<Record<string, Case>> = {
   missing: refused("one", /could not be started.*no-such-program/, { metadata: { agent: "missing" } }),
-  hangs: refused("[hangs] one", /not done in 1 attempts.*longer than limits\.runTimeout/, {
+  hangs: refused("[hangs] one", /failed after 1 attempt.*longer than limits\.runTimeout/, {
     metadata: { limits: { attemptsPerTodo: 1, runTimeout: "2s" } },
   }),
   silent: refused("[silent] one", /silent for limits\.silenceTimeout/, {
@@ -90,7 +90,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "changes-config": refused("[changes-config] one", /only files under prloom\/ changed/),
   "second-try": { ...done("[second-try] one", 2), metadata: { limits: { attemptsPerTodo: 2 } } },
   "calls-prloom": done("[calls-prloom] one"),
-  "designs-nothing": refused("", /designer gave no usable result in 1 attempts.*no idea/s, {
+  "designs-nothing": refused("", /designer gave no usable result in 1 attempt.*no idea/s, {
     todos: [],
     metadata: { ...once, agent: "undecided" },
     marks: "",

@@ -83,7 +83,7 @@ describe("programs that do not do what they should", { concurrency: 2 }, () => {
     const old = WRONG[0];
     assert(old);
     const { one } = await blockedBy(old.does, { version: "0.1.0", limits: { attemptsPerTodo: 3 } });
-    assert.match(one?.reason ?? "", /was not done in 1 attempts by Codex 0\.1\.0/);
+    assert.match(one?.reason ?? "", /failed after 1 attempt by Codex 0\.1\.0/);
   });
 
   test("one that is not there: how to install it", async () => {

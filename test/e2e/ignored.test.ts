@@ -57,7 +57,7 @@ test("B29: comments of a stranger, a reader and our own are listed with why, and
   );
   assert.match(shown, /^ {2}c-3 {2}prloom wrote it itself, /m);
   const printed = await project.type("status");
-  assert.match(printed, /^ignored: 3 comment\(s\) by authors who have no say/m);
+  assert.match(printed, /^ignored: 3 comments by authors who may not write to the repository/m);
   assert.match(printed, /^ {2}p {2}mallory has no rights in the repository, /m);
   assert.doesNotMatch(printed, /prloom wrote it itself/);
 });

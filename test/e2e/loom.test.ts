@@ -23,7 +23,7 @@ test("a plan becomes a branch in review with one commit per TODO, is answered, a
   assert.equal((await project.status()).plans[0]?.status, "triaging");
   const early = await project.cli(["merge", "first"]);
   assert.equal(early.code, 1);
-  assert.match(early.stderr, /comment that nobody has answered yet/);
+  assert.match(early.stderr, /unanswered comment\. .*\n.*Let `prloom start --until-idle` answer/);
   assert.equal((await project.work()).code, 0);
   assert.match(project.planText("first"), /^- \[x\] make three\n {2}<!-- from local-\w+ by .* -->$/m);
   const shown = JSON.parse((await project.cli(["show", "first", "--json"])).stdout);

@@ -122,7 +122,7 @@ test("what a person left survives runs that are killed; a reset stops what is at
   assert.equal(isAlive(shim), false, "nobody works on a tree that is reset");
   // From scratch the agent fails at once, and that blocks the plan.
   await daemon.said("p", /worker started/, 2);
-  await daemon.said("p", /was not done in 1 attempts/);
+  await daemon.said("p", /failed after 1 attempt/);
   assert.equal(existsSync(inTree(project, "by-hand.txt")), false);
   assert.equal(existsSync(inTree(project, "README.md")), true);
   assert.equal(project.record("p").kept, undefined);

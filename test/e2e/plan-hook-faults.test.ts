@@ -278,7 +278,8 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     await project.work();
     const merged = await project.cli(["merge", "one"]);
     assert.equal(merged.code, 1);
-    assert.match(merged.stderr, /comment that nobody has answered yet/);
+    assert.match(merged.stderr, /1 unanswered comment\. .*\n.*A plugin put it off: `prloom status` says which one/);
+    assert.match(await project.type("status"), /^one .* an unanswered comment that a plugin put off$/m);
   });
 
   test("an event does not wait for a plugin that was taken out of the config", async () => {

@@ -111,12 +111,20 @@ test("a start says what the last one did not permit, and where the branch differ
     /^warning: this start permits what the last one did not, or checks less: .*checks: \["true"\] → \[\]/m,
   );
   const differs =
-    /^warning: you are on other, .* not what main has: checks: \["true"\] → \[\]; prloom\/prompts\/worker\.md$/m;
+    /^warning: you are on other, .* not what main has: checks: \["true"\] → \[\]; prloom\/prompts\/worker\.md\. If you do not mean that: .*git checkout main/m;
   assert.match(stderr, differs);
   const detached = await project.cli(["start", "--detach"]);
   assert.match(detached.stderr, differs);
   assert.equal((await project.cli(["stop"])).code, 0);
   assert.equal(JSON.parse(readFileSync(join(project.authority, "pinned.json"), "utf8")).branch, "other");
+});
+
+test("a poll tells of a bridge that is in the config and was not taken over yet", async () => {
+  const project = fresh();
+  await project.work();
+  project.config({ globalBridges: { hub: { module: "./prloom/hub.ts" } } });
+  const { stdout } = await project.cli(["poll"]);
+  assert.match(stdout, /There is no bridge to poll.*\nconfig: .*globalBridges\.hub.*`prloom start` takes it over/);
 });
 
 for (const [what, spoil] of [

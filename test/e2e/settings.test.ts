@@ -38,8 +38,8 @@ describe("what a repository and a plan can set", { concurrency: 2, timeout: 180_
     assert.deepEqual(who("plain"), ["test", undefined]);
     assert.deepEqual(who("careful"), ["other", "small"]);
     assert.deepEqual(who("own"), ["other", "large"]);
-    assert.match(project.record("careful").blocked?.reason ?? "", /TODO 2 was not done in 1 attempts/);
-    assert.match(project.record("short").blocked?.reason ?? "", /TODO 1 was not done in 2 attempts/);
+    assert.match(project.record("careful").blocked?.reason ?? "", /TODO 2 failed after 1 attempt/);
+    assert.match(project.record("short").blocked?.reason ?? "", /TODO 1 failed after 2 attempts/);
     assert(existsSync(join(project.authority, "plans", "careful", "runs", "1", "checks", "0", "exit.json")));
     assert.equal(project.record("named").branch, "feature/named");
     assert.equal(project.git("log", "--format=%s", "main..feature/named"), "one\n");
@@ -56,7 +56,7 @@ describe("what a repository and a plan can set", { concurrency: 2, timeout: 180_
     assert.match(prompt, /not accepted.*A check failed\..*ended with 3\..*the check says no/s);
     assert.equal(project.git("show", "prloom/checked~1:ok.txt"), "ok\n");
     const { blocked } = project.record("stubborn");
-    assert.match(blocked?.reason ?? "", /not done in 2 attempts\. A check failed.*the check says no/s);
+    assert.match(blocked?.reason ?? "", /failed after 2 attempts\. A check failed.*the check says no/s);
     assert.deepEqual(project.commits("stubborn"), []);
     assert.match(project.planText("stubborn"), /- \[ \] one/);
   });

@@ -123,7 +123,7 @@ test("a plan at rest is shown without opening its bus", async () => {
 });
 
 test("retry --drop gives letters up for good: one, an unknown one, all", async () => {
-  assert.match(await project.type("retry", "--drop", "lost"), /^lost is dropped for onEvent:alpha\n$/);
+  assert.match(await project.type("retry", "--drop", "lost"), /^lost of one is dropped for onEvent:alpha\n$/);
   const letters = async () => (await project.status()).dead.letters.map(({ record }) => record).sort();
   assert.deepEqual(await letters(), ["gone", "sad"]);
   const again = await project.cli(["retry", "--drop", "lost"]);

@@ -155,13 +155,15 @@ export async function checkSandbox(config: Config | undefined): Promise<Finding[
 
 /** Pure: what the sandbox cannot do on this machine. */
 export function sandboxGaps({ filters, counts }: { readonly filters: boolean; readonly counts: boolean }): Finding[] {
-  const more = "docs/sandbox.md tells what that means.";
+  const calls = "The filter needs x86_64 or aarch64 and a kernel with seccomp. See prloom's docs/sandbox.md.";
+  const count =
+    "As an ordinary user it needs Linux 5.14 and `prlimit` (`apt install util-linux`), as root control groups that can be written. See prloom's docs/sandbox.md.";
   return [
     ...(filters
       ? []
-      : [{ name: "system calls", state: "warn" as const, text: "not filtered in the sandbox here", hint: more }]),
+      : [{ name: "system calls", state: "warn" as const, text: "not filtered in the sandbox here", hint: calls }]),
     ...(counts
       ? []
-      : [{ name: "processes", state: "warn" as const, text: "limits.maxProcesses has no effect here", hint: more }]),
+      : [{ name: "processes", state: "warn" as const, text: "limits.maxProcesses has no effect here", hint: count }]),
   ];
 }

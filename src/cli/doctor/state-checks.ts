@@ -10,6 +10,7 @@ import type { Repository } from "../../git/repository.ts";
 import { readSettings, settingOf } from "../../git/shadow-config.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { listDir } from "../../kernel/files.ts";
+import { counted } from "../../kernel/words.ts";
 import type { Call } from "../output.ts";
 import { attempt, type Finding } from "./checks.ts";
 
@@ -97,7 +98,7 @@ async function plans(loom: Loom): Promise<Finding[]> {
     findings.push({
       name: "plans",
       state: "warn",
-      text: `${dead.count} record(s) were given up`,
+      text: `${counted(dead.count, "record")} given up`,
       hint: "`prloom events <plan> --log dead` shows them.",
     });
   }

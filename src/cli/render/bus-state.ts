@@ -1,4 +1,5 @@
 import type { StatusReport } from "../../dispatcher/read.ts";
+import { counted } from "../../kernel/words.ts";
 import type { Output } from "../output.ts";
 import { firstLine, visible } from "./safe-text.ts";
 import { ageOf, shortDuration, timeUntil } from "./time.ts";
@@ -15,7 +16,7 @@ export function busState(output: Output, { bridges, deferred, dead, ignored }: B
   }
   if (deferred.count > 0) {
     const oldest = shortDuration(deferred.oldestMs);
-    output.line(`deferred: ${deferred.count} record(s) wait to be tried again, the oldest for ${oldest}`);
+    output.line(`deferred: ${counted(deferred.count, "record")} to be tried again, the oldest waiting for ${oldest}`);
     for (const wait of deferred.records.slice(0, SHOWN)) {
       output.line(`${whoseLine(wait)}; next try ${timeUntil(wait.until, now)}`);
     }
@@ -24,7 +25,7 @@ export function busState(output: Output, { bridges, deferred, dead, ignored }: B
   ignoredLines(output, ignored.comments, now);
   if (dead.count === 0) return;
   const how = "`prloom retry <id>` tries again, `prloom retry --drop <id>` forgets";
-  output.line(output.paint("red", `dead: ${dead.count} record(s) were given up (${how})`));
+  output.line(output.paint("red", `dead: ${counted(dead.count, "record")} given up (${how})`));
   for (const letter of dead.letters.slice(0, SHOWN)) output.line(whoseLine(letter));
   tellMore(output, dead.letters.length);
 }
@@ -33,7 +34,9 @@ export function busState(output: Output, { bridges, deferred, dead, ignored }: B
 function ignoredLines(output: Output, comments: StatusReport["ignored"]["comments"], now: number): void {
   const others = comments.filter(({ kind }) => kind !== "self");
   if (others.length === 0) return;
-  output.line(`ignored: ${others.length} comment(s) by authors who have no say (\`prloom show <plan>\` lists them)`);
+  output.line(
+    `ignored: ${counted(others.length, "comment")} by authors who may not write to the repository (\`prloom show <plan>\` lists them)`,
+  );
   for (const { planId, reason, at } of others.slice(0, SHOWN)) {
     output.line(`  ${visible(planId)}  ${firstLine(reason)}, ${ageOf(at, now)} ago`);
   }

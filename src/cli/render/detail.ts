@@ -1,6 +1,7 @@
 import type { MessageState } from "../../dispatcher/messages.ts";
 import type { PlanDetail } from "../../dispatcher/read.ts";
-import { type Todo, todoTitle } from "../../plan/markdown.ts";
+import { counted } from "../../kernel/words.ts";
+import { todoTitle } from "../../plan/markdown.ts";
 import type { Output } from "../output.ts";
 import { hintLines } from "./hint.ts";
 import { ACTIVITY_WORDS, statusText, waitsFor } from "./plan-table.ts";
@@ -30,7 +31,7 @@ export interface Words {
 /** Prints one plan for people. */
 export function showDetail(output: Output, detail: PlanDetail, options: DetailOptions): void {
   head(output, detail, options);
-  todos(output, detail.todos);
+  todos(output, detail);
   for (const problem of detail.problems) output.line(`${output.paint("yellow", "note:")} ${visible(problem)}`);
   runs(output, detail, options.now);
   commits(output, detail);
@@ -105,9 +106,10 @@ function agentLine(output: Output, { activity, record }: PlanDetail): void {
 const MARK = { open: "[ ]", done: "[x]", blocked: "[b]" } as const;
 const MARK_STYLE = { open: "dim", done: "green", blocked: "red" } as const;
 
-function todos(output: Output, list: readonly Todo[]): void {
+function todos(output: Output, { todos: list, record: { status } }: PlanDetail): void {
   section(output, "TODO");
-  if (list.length === 0) output.line("  none yet; the designer agent makes them");
+  const isOver = status === "review" || status === "done";
+  if (list.length === 0) output.line(isOver ? "  none" : "  none yet; the designer agent makes them");
   const digits = String(list.length).length;
   for (const todo of list) {
     const { index, state } = todo;
@@ -131,7 +133,8 @@ function runs(output: Output, detail: PlanDetail, now: number): void {
     const most = [...tools].sort((a, b) => b[1] - a[1]);
     output.line(`  tools: ${most.map(([name, calls]) => `${visible(name)} ${calls}`).join(", ")}`);
   }
-  if (record.spent) output.line(`  spent: ${spendingInWords(record.spent, budget)} in ${record.spent.runs} run(s)`);
+  if (record.spent)
+    output.line(`  spent: ${spendingInWords(record.spent, budget)} in ${counted(record.spent.runs, "run")}`);
   for (const run of list) {
     const trouble = run.errors.at(-1);
     if (trouble) output.line(`  run ${run.run}: ${trouble.kind}: ${firstLine(trouble.message)}`);
@@ -147,7 +150,7 @@ function commits(output: Output, { commits: list, diff }: PlanDetail): void {
   for (const { path, added, removed } of diff.files) {
     output.line(`  ${output.paint("green", `+${added}`)} ${output.paint("red", `-${removed}`)} ${visible(path)}`);
   }
-  output.line(`  ${diff.files.length} file(s), +${diff.added} -${diff.removed}`);
+  output.line(`  ${counted(diff.files.length, "file")}, +${diff.added} -${diff.removed}`);
 }
 
 function thread(output: Output, { thread: entries }: PlanDetail, options: DetailOptions): void {

@@ -1,6 +1,7 @@
 import { toolInWords } from "../../agents/activity.ts";
 import type { AgentEvent } from "../../agents/port.ts";
 import { addEvent, EMPTY_SUMMARY, type RunSummary, spendingOf } from "../../agents/run-summary.ts";
+import { counted } from "../../kernel/words.ts";
 import { type Paint, plain } from "./colour.ts";
 import { firstLine, visible } from "./safe-text.ts";
 import { dollars, tokensInWords } from "./spending.ts";
@@ -65,7 +66,7 @@ function failure(call: string, output: string, paint: Paint): string[] {
   const lines = textLines(output.trimEnd());
   const shown = lines.slice(0, FAILURE_LINES).map((line) => `    ${line}`);
   const more = lines.length - FAILURE_LINES;
-  if (more > 0) shown.push(`    … ${more} line(s) more`);
+  if (more > 0) shown.push(`    … ${counted(more, "more line")}`);
   return [paint("red", `✗ ${visible(call)}`), ...(output.trim() === "" ? [] : shown)];
 }
 
@@ -76,8 +77,8 @@ function sumLines(summary: RunSummary, paint: Paint): string[] {
   const { tokens, usd } = spendingOf(summary);
   if (turns === 0 && calls === 0 && tokens === 0) return [];
   const parts = [
-    `${turns} turn(s)`,
-    `${calls} tool call(s)${failedTools === 0 ? "" : `, ${failedTools} failed`}`,
+    counted(turns, "turn"),
+    `${counted(calls, "tool call")}${failedTools === 0 ? "" : `, ${failedTools} failed`}`,
     ...(tokens === 0 ? [] : [`${tokensInWords(tokens)} tokens`]),
     ...(usd === 0 ? [] : [dollars(usd)]),
   ];

@@ -79,7 +79,7 @@ export function waitsFor(plan: PlanSummary): string {
   if (plan.paused) return `\`prloom resume ${plan.planId}\``;
   if (plan.hidden && plan.status !== "done") return `\`prloom unhide ${plan.planId}\``;
   if (plan.status === "draft") return `\`prloom queue ${plan.planId}\``;
-  if (plan.status === "review") return `your review: \`prloom merge ${plan.planId}\``;
+  if (plan.status === "review" && plan.waiting === undefined) return `your review: \`prloom merge ${plan.planId}\``;
   return firstLine(plan.waiting ?? "");
 }
 

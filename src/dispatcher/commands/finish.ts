@@ -8,6 +8,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
 import { isAlive } from "../../kernel/process-tree.ts";
+import { counted } from "../../kernel/words.ts";
 import { titleOf } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { isInboxRecord } from "../intake.ts";
@@ -115,20 +116,20 @@ function refuseUnsettled(loom: Loom, record: PlanRecord): void {
       `Run \`prloom unblock ${id}\` first, ${anyway}`,
     );
   }
-  const unanswered = unansweredComments(loom, id) + deferredComments(loom, id);
-  if (unanswered > 0) {
-    const what = unanswered === 1 ? "a comment that nobody has" : `${unanswered} comments that nobody has`;
-    throw new PrloomError(
-      "plan-state",
-      `${id} has ${what} answered yet.`,
-      `Let \`prloom start --until-idle\` answer, ${anyway}`,
-    );
+  const [unread, putOff] = [unansweredComments(loom, id), deferredComments(loom, id)];
+  if (unread + putOff > 0) {
+    const wait =
+      unread > 0
+        ? "Let `prloom start --until-idle` answer,"
+        : "A plugin put it off: `prloom status` says which one, why and until when. Wait for it,";
+    const what = counted(unread + putOff, "unanswered comment");
+    throw new PrloomError("plan-state", `${id} has ${what}.`, `${wait} ${anyway}`);
   }
   const open = planText(loom, record)?.doc.todos.filter((todo) => todo.state !== "done").length ?? 0;
   if (open > 0) {
     throw new PrloomError(
       "plan-state",
-      `${id} has ${open} open TODO(s).`,
+      `${id} has ${counted(open, "open TODO")}.`,
       `Let \`prloom start --until-idle\` do them, ${anyway}`,
     );
   }
@@ -138,7 +139,7 @@ function refuseUnsettled(loom: Loom, record: PlanRecord): void {
 function refuseOpened({ id, opened }: PlanRecord): void {
   if (!opened || !isAlive(opened)) return;
   const hint = `Leave it there (process ${opened.pid}), then run \`prloom merge ${id}\` again.`;
-  throw new PrloomError("plan-state", `Somebody has ${id} open (\`prloom open\`).`, hint);
+  throw new PrloomError("plan-state", `${id} is open in another terminal (\`prloom open\`).`, hint);
 }
 
 /**

@@ -19,7 +19,7 @@ export function commentOn(
   if (record.status === "done") {
     throw new PrloomError(
       "plan-state",
-      `${id} is done; nobody would read the comment.`,
+      `${id} is done, so the comment would not be read.`,
       "`prloom new` makes a new plan.",
     );
   }
@@ -41,9 +41,13 @@ function todoAt(loom: Loom, id: string, number: number): string {
   const todo = todos[number - 1];
   if (todo?.state === "done") {
     const hint = `Say it to the whole plan: prloom comment ${id} "what you want to say"`;
-    throw new PrloomError("usage", `TODO ${number} of ${id} is done; nobody will work on it again.`, hint);
+    throw new PrloomError("usage", `TODO ${number} of ${id} is done and is not worked on again.`, hint);
   }
   if (todo) return todo.id;
+  if (todos.length === 0) {
+    const hint = `Say it to the whole plan, and the designer reads it: prloom comment ${id} "what you want to say"`;
+    throw new PrloomError("usage", `${id} has no TODOs yet.`, hint);
+  }
   throw new PrloomError(
     "usage",
     `${id} has no TODO ${number}; it has ${todos.length}.`,

@@ -10,6 +10,7 @@ import { resolveCommit } from "../../git/repository.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
+import { counted } from "../../kernel/words.ts";
 import { appendTodos, reopenDone } from "../../plan/edit.ts";
 import { parsePlan, type Todo, todoTitle } from "../../plan/markdown.ts";
 import { mergeUpsert } from "../../plan/merge.ts";
@@ -95,7 +96,7 @@ async function retrySide(
   if (side.attempt >= failure.config.limits.attemptsPerTodo) {
     const words = await wordsAboutRun(loom, record);
     const who = words === undefined ? side.stage : `${side.stage} (${words.name})`;
-    const reason = `The ${who} gave no usable result in ${side.attempt} attempts. ${failure.missing}`;
+    const reason = `The ${who} gave no usable result in ${counted(side.attempt, "attempt")}. ${failure.missing}`;
     const hint = `${words?.advice ?? ""}Look with \`prloom logs ${record.id}\`, then \`prloom unblock ${record.id}\` tries again${otherWay(side.stage)}.`;
     blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) =>
       nextRun(now, { attempt: 1, missing: failure.missing }),
@@ -137,8 +138,8 @@ function takeDesign(loom: Loom, record: PlanRecord, left: string | undefined): s
     designed: true,
     ...hookDue(loom, now, "afterDesign"),
   }));
-  const heard = events.length === 0 ? "" : `, with ${events.length} ${events.length === 1 ? "comment" : "comments"}`;
-  loom.report({ planId: record.id, level: "good", text: `designed: ${todos.length} TODOs${heard}` });
+  const heard = events.length === 0 ? "" : `, with ${counted(events.length, "comment")}`;
+  loom.report({ planId: record.id, level: "good", text: `designed: ${counted(todos.length, "TODO")}${heard}` });
   return undefined;
 }
 
@@ -185,7 +186,7 @@ async function takeTriage(loom: Loom, record: PlanRecord, left: string | undefin
   loom.report({
     planId: record.id,
     level: "good",
-    text: `triaged ${events.length} comment(s) into ${parsed.result.todos.length} TODO(s)`,
+    text: `triaged ${counted(events.length, "comment")} into ${counted(parsed.result.todos.length, "TODO")}`,
   });
   if (conflict !== undefined) {
     blockPlan(loom, record.id, {

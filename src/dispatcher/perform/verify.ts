@@ -10,6 +10,7 @@ import { repairGitFile } from "../../git/repair.ts";
 import { dissolveRepositories, restoreProtected, stageAll, stagedChanges } from "../../git/stage.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
+import { counted } from "../../kernel/words.ts";
 import { applyClaims, type Claims, readClaims } from "../../plan/claims.ts";
 import { setTodoState } from "../../plan/edit.ts";
 import type { Todo } from "../../plan/markdown.ts";
@@ -240,7 +241,7 @@ async function tryAgain(
     return;
   }
   const by = words === undefined ? "" : ` by ${words.name}`;
-  const reason = `TODO ${todo.index + 1} was not done in ${attempt} attempts${by}. ${missing}`;
+  const reason = `TODO ${todo.index + 1} failed after ${counted(attempt, "attempt")}${by}. ${missing}`;
   const hint = `${words?.advice ?? ""}Look with \`prloom logs ${record.id}\`, then \`prloom unblock ${record.id}\` tries again (\`--reset\` starts the TODO from scratch).`;
   // Unblocking it starts over with a full count of attempts, and with what was missing.
   blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) => nextRun(now, { attempt: 1, missing }));
