@@ -13,6 +13,7 @@ import { putBackInterrupted } from "./hook-agent.ts";
 import { blockPlan, type Loom, updateRecord } from "./loom.ts";
 import { homeOf, type Paths } from "./paths.ts";
 import { clearEnclosure } from "./perform/enclose.ts";
+import { removeView } from "./perform/run-view.ts";
 
 /**
  * Before anything else after a start: ends every process that an earlier dispatcher left alive, and clears up after it. Each
@@ -59,6 +60,8 @@ async function recoverRuns(loom: Loom, record: PlanRecord, worktree: string): Pr
   const home = homeOf(loom.paths, planId);
   const dirs = runDirs(loom, record);
   for (const dir of dirs) await orTell(loom, { planId }, () => clearEnclosure(dir));
+  // Not that of the newest run: its result may still be in there.
+  for (const dir of below(join(home.runs, "hooks"))) await orTell(loom, { planId }, () => removeView(dir));
   const folders = [home.home, home.bus, join(home.bus, "state"), join(home.bus, "blobs"), home.pluginState, ...dirs];
   for (const dir of folders) await orTell(loom, { planId }, () => removeTemporaryFiles(dir));
   return ended;

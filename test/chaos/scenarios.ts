@@ -271,6 +271,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "shim-exit": shim,
   "shim-recorded": shim,
   "shim-spawned": shim,
+  "side:left": reviewAtEnd,
   "triage:settled": talk,
   "triage:todos": talk,
   "verify:todo-blocked": agentSaysBlocked,

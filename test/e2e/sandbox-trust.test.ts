@@ -102,6 +102,27 @@ test("a reviewer sees what is to be committed, and nothing else that the worker 
     );
 });
 
+test("what a worker put where the reviewer writes is no review, after a kill either", { skip }, async () => {
+  const p = project(
+    [
+      'if [ "$PRLOOM_STAGE" = reviewer ]; then',
+      '  echo \'{"verdict":"request_changes","summary":"Not yet.","comments":[]}\' > "$PRLOOM_RESULT_FILE"; exit',
+      "fi",
+      `export PRLOOM_RESULT_FILE="$PRLOOM_WORKTREE/prloom/.local/review-result.json"; ${APPROVES}`,
+      "echo new >> src/new.txt",
+      DONE,
+    ],
+    { review: "todo", limits: { reviewRounds: 1 } },
+  );
+  p.plan("one", ["Do it"]);
+  const killed = await p.work({ PRLOOM_CRASH_AT: "side:left" });
+  assert.equal(killed.signal, "SIGKILL", killed.stdout + killed.stderr);
+  const { stdout } = await p.work();
+  assert.equal(p.record("one").status, "review", stdout);
+  assert.match(stdout, /the reviewer asks for changes \(round 1 of 1\): Not yet\./);
+  assert.doesNotMatch(stdout, /the reviewer approved/);
+});
+
 /** Places from which programs and shells take code, rules or settings. */
 const LOADED = [
   ...[

@@ -1,8 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import * as z from "zod";
 import { checkoutTree } from "../../git/checkout-tree.ts";
 import type { Worktree } from "../../git/worktrees.ts";
-import { existsNoFollow } from "../../kernel/files.ts";
+import { existsNoFollow, readTextIfExists, readTextNoFollow, writeFileAtomic } from "../../kernel/files.ts";
 import { removeTree } from "../../kernel/remove-tree.ts";
 import type { Loom } from "../loom.ts";
 import { copyFiles } from "./copy-files.ts";
@@ -23,10 +24,23 @@ export async function makeView(loom: Loom, worktree: Worktree, of: { runDir: str
   return view;
 }
 
-/** Where a run left its files: in its view, if it had one. */
-export function seenBy(runDir: string, worktree: string): string {
+/** In a run's folder: what it left in its view. */
+const LEFT_IN_VIEW = "left-in-view.json";
+const leftSchema = z.object({ text: z.string().optional() });
+
+/**
+ * The file that a run left, in its view if it had one; the view is removed. What was read is kept first: looked for again after a
+ * kill it would be taken from the worktree, where the worker may have put one.
+ */
+export async function takeLeft(runDir: string, worktree: string, file: string): Promise<string | undefined> {
+  const kept = join(runDir, LEFT_IN_VIEW);
   const view = join(runDir, VIEW);
-  return existsNoFollow(view) ? view : worktree;
+  if (!existsNoFollow(kept)) {
+    if (!existsNoFollow(view)) return readTextNoFollow(worktree, file);
+    writeFileAtomic(kept, JSON.stringify({ text: readTextNoFollow(view, file) }));
+  }
+  await removeView(runDir);
+  return leftSchema.parse(JSON.parse(readTextIfExists(kept) ?? "")).text;
 }
 
 /** Removes the view of a run when all that counts was read. */

@@ -9,7 +9,7 @@ import { rebaseOnto } from "../../git/rebase.ts";
 import { resolveCommit } from "../../git/repository.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
+import { readTextIfExists } from "../../kernel/files.ts";
 import { counted } from "../../kernel/words.ts";
 import { appendTodos, reopenDone } from "../../plan/edit.ts";
 import { parsePlan, type Todo, todoTitle } from "../../plan/markdown.ts";
@@ -28,7 +28,7 @@ import { asidePatch } from "./land.ts";
 import { wordsAboutRun } from "./program-words.ts";
 import { settleMissing, settleRefusal } from "./refused.ts";
 import { dropReview, type LeftReview, takeReview } from "./review.ts";
-import { removeView, seenBy } from "./run-view.ts";
+import { takeLeft } from "./run-view.ts";
 import { GIVEN } from "./start-run.ts";
 
 /** A run of the designer, triage or the reviewer has ended: takes its result, and nothing else that it did to the tree. */
@@ -38,6 +38,8 @@ export async function settleSide(loom: Loom, record: PlanRecord, config: PlanCon
   const runDir = homeOf(loom.paths, record.id).run(side.run);
   const exit = readExit(runDir);
   const summary = countRun(loom, record.id, side.run);
+  const left = await takeLeft(runDir, worktreeOf(loom, record).path, RESULTS[side.stage]);
+  crashPoint("side:left");
   if (side.stage === "reviewer" && config.review !== (record.current ? "todo" : "end")) {
     await putAside(loom, record);
     return dropReview(loom, record);
@@ -50,7 +52,6 @@ export async function settleSide(loom: Loom, record: PlanRecord, config: PlanCon
     blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) => nextRun(now, {}));
     return;
   }
-  const left = readTextNoFollow(seenBy(runDir, worktreeOf(loom, record).path), RESULTS[side.stage]);
   await putAside(loom, record);
   const problem = await takeResult(loom, record, { left, config });
   if (problem === undefined) return;
@@ -79,7 +80,6 @@ function takeResult(
 async function putAside(loom: Loom, record: PlanRecord): Promise<void> {
   const { side } = record;
   if (!side) return;
-  await removeView(homeOf(loom.paths, record.id).run(side.run));
   const patch = asidePatch(loom, record, side.run);
   await takeBackRun(loom, record, patch);
   if (existsSync(patch))
