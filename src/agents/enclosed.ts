@@ -46,22 +46,24 @@ export function spawnEnclosed({ gate, wrapper, ...start }: EnclosedStart): Enclo
   const more: StdioOptions = ["pipe", gate ?? "ignore", filter ? "pipe" : "ignore"];
   const { cwd, env, detached } = start;
   const child = spawn(start.bwrap, args, { cwd, env, detached, stdio: [...start.stdio, ...more] });
-  if (filter) feed(child.stdio.at(FILTER_FD) as Writable | null, filter);
+  // Without any files left it has no pipes; the error comes in a moment.
+  const pipe = (fd: number) => child.stdio?.at(fd);
+  if (filter) feed(pipe(FILTER_FD) as Writable | null | undefined, filter);
   const go = (): void => {
     if (gate === undefined) return;
     writeSync(gate, "g");
     closeSync(gate);
   };
-  return { child, init: initOf(child.stdio.at(INFO_FD) as Readable | null), go };
+  return { child, init: initOf(pipe(INFO_FD) as Readable | null | undefined), go };
 }
 
 /** bwrap reads it to its end; one that has failed before says why by itself. */
-function feed(to: Writable | null, bytes: Uint8Array): void {
+function feed(to: Writable | null | undefined, bytes: Uint8Array): void {
   to?.on("error", () => to.destroy());
   to?.end(bytes);
 }
 
-function initOf(info: Readable | null): Promise<ProcessIdentity | undefined> {
+function initOf(info: Readable | null | undefined): Promise<ProcessIdentity | undefined> {
   return new Promise((resolve) => {
     let told = "";
     if (!info) return resolve(undefined);

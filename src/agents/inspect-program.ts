@@ -91,13 +91,14 @@ function ask({ file, args, answerMs }: Question, env: Record<string, string>, cw
     const hear = (text: string): void => {
       if (said.length < MOST_BYTES) said += text;
     };
-    child.stdout.setEncoding("utf8").on("data", hear);
-    child.stderr.setEncoding("utf8").on("data", hear);
+    // Without any files left there are no pipes; the error comes in a moment.
+    child.stdout?.setEncoding("utf8").on("data", hear);
+    child.stderr?.setEncoding("utf8").on("data", hear);
     const end = (code: Answer["code"]): void => {
       clearTimeout(timer);
       killGroup(child.pid);
-      child.stdout.destroy();
-      child.stderr.destroy();
+      child.stdout?.destroy();
+      child.stderr?.destroy();
       resolve({ said, code });
     };
     const timer = setTimeout(() => end("late"), answerMs);

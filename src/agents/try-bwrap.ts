@@ -20,7 +20,8 @@ export function tryBwrap(program: string, args: readonly string[], filter?: Uint
   return new Promise((resolve, reject) => {
     const files: StdioOptions = ["ignore", "ignore", "pipe", "ignore", "ignore", filter ? "pipe" : "ignore"];
     const probe = spawn(program, [...args, "--", "true"], { stdio: files, cwd: "/" });
-    const to = probe.stdio.at(FILTER_FD) as Writable | null;
+    // Without any files left it has none of them; the error comes in a moment.
+    const to = probe.stdio?.at(FILTER_FD) as Writable | null | undefined;
     to?.on("error", () => to.destroy());
     to?.end(filter);
     let stderr = "";

@@ -128,3 +128,28 @@ test("the same for the pid namespace of agents without a sandbox", () => {
     /resources-used-up/,
   );
 });
+
+/** What asks a program something, and what that is told when no file can be opened any more: the error itself, never a second one that nobody waits for. */
+const ASKING: readonly [what: string, module: string, ask: string, told: string][] = [
+  ["the probe", "agents/sandbox/probe.ts", "probeSandbox()", "resources-used-up"],
+  ["the start of an agent", "agents/enclosed.ts", "start(module.spawnEnclosed)", "EMFILE"],
+];
+for (const [what, module, ask, told] of ASKING) {
+  test(`without any open files left, ${what} says so`, () => {
+    const code = `import { closeSync, openSync } from "node:fs"; import { once } from "node:events";
+      import * as module from "${new URL(`../../../src/${module}`, import.meta.url).href}";
+      const start = async (spawnEnclosed) => {
+        const wrapper = ["--seccomp", "5"];
+        const stdio = ["ignore", "ignore", "ignore"];
+        const { child } = spawnEnclosed({ bwrap: "/bin/true", wrapper, command: ["true"], stdio, cwd: "/", env: {}, detached: true });
+        throw (await once(child, "error"))[0];
+      };
+      const held = [];
+      try { for (;;) held.push(openSync("/dev/null")); } catch {}
+      const told = await module.${ask}.catch((error) => error.code);
+      for (const fd of held) closeSync(fd);
+      console.log(told);`.replace("module.start(", "start(");
+    const args = ["-c", 'ulimit -n 128; exec "$@"', "sh", process.execPath, "--input-type=module", "-e", code];
+    assert.equal(execFileSync("sh", args, { encoding: "utf8", stdio: "pipe" }).trim(), told);
+  });
+}
