@@ -63,7 +63,11 @@ async function dispatch(
 ): Promise<{ reasons: ReadonlyMap<string, string> }> {
   const stop = stopSignal(options.signal);
   const survivors = await recoverPlans(loom);
-  if (survivors > 0) loom.report({ level: "warn", text: `ended ${survivors} process(es) of an interrupted run` });
+  if (survivors > 0)
+    loom.report({
+      level: "warn",
+      text: `ended ${survivors} ${survivors === 1 ? "process" : "processes"} of an interrupted run`,
+    });
   restoreMemory(loom);
   const watchdog = startOnWatch(loom);
   let quiet = (): void => undefined;

@@ -99,8 +99,13 @@ function readIgnored(records: readonly PlanRecord[]): StatusReport["ignored"] {
 async function machineLevel(loom: Loom, running: boolean): Promise<Probe> {
   const known = running ? knownProbe(loom) : undefined;
   if (known) return known;
-  const probe = await probeSandbox();
-  return probe.works ? { sandbox: "sandbox" } : { sandbox: "none", sandboxWhy: probe.why };
+  try {
+    const probe = await probeSandbox();
+    return probe.works ? { sandbox: "sandbox" } : { sandbox: "none", sandboxWhy: probe.why };
+  } catch (error) {
+    // A machine with nothing left has not answered; the rest is shown all the same.
+    return { sandbox: "none", sandboxWhy: `not known: ${messageOf(error)}` };
+  }
 }
 
 function isAtWork({ state }: PlanActivity): boolean {

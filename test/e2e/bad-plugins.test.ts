@@ -38,7 +38,7 @@ test("a plugin that misbehaves in every way: each outcome is defined, others go 
     ["hangs", /300 ms|0\.3 s|longer/],
     ["floods", /one call may emit 1000 actions/],
     ["wrong-id", /markEventHandled: the event of this call is "\w+-wrong-id", not "another"/],
-    ["wrong-delay", /retryMs is no number/],
+    ["wrong-delay", /retryMs must be a number/],
     ["no-address", /target is missing/],
     ["no-payload", /payload/],
     ["no-json", /./],

@@ -95,7 +95,7 @@ test("S1-10, S0-25…27, S1-03…06: what is handled or deferred is kept from tr
   const status = await project.status();
   assert.equal(status.deferred.count, 1);
   assert(status.deferred.oldestMs > 0);
-  assert.match(await project.type("status"), /deferred: 1 record\(s\) wait to be tried again, the oldest for/);
+  assert.match(await project.type("status"), /deferred: 1 record to be tried again, the oldest waiting for/);
 
   await project.work();
   assert.equal(project.journal({ event: "for-long" }).length, 1, "a restart within the delay keeps to it");
