@@ -4,6 +4,7 @@
  */
 import { once } from "node:events";
 import { readFileSync, writeSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -193,6 +194,13 @@ async function finish(shim: Shim, ending: Ending): Promise<void> {
   }
   shim.log.close();
   if (ending !== "interrupted") await writeExit(shim, exitOf(shim, ending, leftBehind));
+  leave();
+}
+
+/** All is on disk by now. Node itself was seen to hang while it ended, and a run is over only when its shim is gone. */
+function leave(): void {
+  flushCompileCache();
+  process.once("exit", () => process.kill(process.pid, "SIGKILL"));
   process.exit(0);
 }
 
