@@ -21,7 +21,7 @@ export default definePlugin<Config>(({ lookFor = "bugs, missing tests and leftov
 
 function promptFor(plan: string, lookFor: string): string {
   return `All TODOs of the plan below are done, on the branch that is checked out here. Review its changes. Look for ${lookFor}.
-Change nothing. For each thing that must be mended before a person looks at it print one line that begins with "TODO: ".
+Change nothing. For each thing that must be fixed before a person looks at it print one line that begins with "TODO: ".
 If there is none, print OK.
 
 ${plan}`;

@@ -59,7 +59,7 @@ async function loadBridge(options: LoadBridgesOptions, entry: BridgeEntry): Prom
     const { repoRoot } = options;
     exported = await withinDeadline(() => importModule({ repoRoot, specifier: module }), timeoutMs);
   } catch (error) {
-    const hint = error instanceof PrloomError ? error.hint : `Mend ${module}, or correct ${key}.module.`;
+    const hint = error instanceof PrloomError ? error.hint : `Fix ${module}, or correct ${key}.module.`;
     throw invalid(`could not be loaded: ${describeThrown(error)}`, hint, error);
   }
   if (exported === undefined) throw invalid("has no default export", FORM);
@@ -70,7 +70,7 @@ async function loadBridge(options: LoadBridgesOptions, entry: BridgeEntry): Prom
     } catch (error) {
       throw invalid(
         `failed when it was made: ${describeThrown(error)}`,
-        `Mend ${module}, or correct ${key}.config.`,
+        `Fix ${module}, or correct ${key}.config.`,
         error,
       );
     }

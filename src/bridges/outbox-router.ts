@@ -76,7 +76,7 @@ export class OutboxRouter {
     const { id } = item.action;
     if (routed.kind === "handled") concludeAction(bus, id, { handler: DISPATCHER, reason: `blocked by ${routed.by}` });
     else if (routed.kind === "dead") releaseAction(bus, id);
-    // Not a dead letter: nothing that a person could mend would let it through. Whoever refused has told it.
+    // Not a dead letter: nothing that a person could fix would let it through. Whoever refused has told it.
     else if (routed.kind === "refused") concludeAction(bus, id, { handler: DISPATCHER, reason: routed.reason });
     else memory.bury(item, DISPATCHER, memory.noBridge(routed.target.target));
     memory.forget(item);

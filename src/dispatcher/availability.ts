@@ -112,10 +112,10 @@ export function refuse(before: Refusal | undefined, trouble: Trouble, now: numbe
   return { kind, reason, until, count, since: before?.since ?? now, plans, othersUntil };
 }
 
-/** After so long nobody believes any more that it will mend itself. */
+/** After so long nobody believes any more that it will fix itself. */
 const PATIENCE = 24 * 60 * MINUTE;
 
-/** Pure: whether only a person can help: time does not mend a login, nor what was refused for a day. */
+/** Pure: whether only a person can help: time does not fix a login, nor what was refused for a day. */
 export function needsPerson(refusal: Refusal | undefined, now: number): boolean {
   return refusal !== undefined && (refusal.kind === "auth" || now - refusal.since > PATIENCE);
 }

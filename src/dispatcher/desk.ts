@@ -30,7 +30,7 @@ export interface Desk {
   needsPerson(agents: readonly StageAgent[]): boolean;
   /** A run of it has come to its end without a refusal: earlier ones count no longer. */
   answered(name: string): void;
-  /** A person says that what was wrong is mended: everybody may be tried again. */
+  /** A person says that what was wrong is fixed: everybody may be tried again. */
   forgive(): void;
   /** What a run that goes on has spent so far; `spend` takes its place. */
   spending(key: string, spent: Spent): void;

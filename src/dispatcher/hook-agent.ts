@@ -24,7 +24,11 @@ export async function runHookAgent(loom: Loom, planId: string, call: AgentCall):
   refuseUnrecovered(loom, planId);
   const config = planConfig(loom, record);
   if (!config.ok)
-    throw new PrloomError("config-invalid", config.reason, "Mend prloom/config.json; `prloom doctor` checks it.");
+    throw new PrloomError(
+      "config-invalid",
+      config.reason,
+      "Fix prloom/config.json and run `prloom reload`; `prloom doctor` checks it.",
+    );
   await worktreeIsFree(loom, planId, call.signal);
   // From now on neither the plan's own agent nor another plugin's starts in this worktree.
   loom.hookAgents.set(planId, 0);

@@ -118,7 +118,7 @@ function takeEntry(loom: Loom, entry: InboxEntry, before: PlanRecord | undefined
 
 function inboxBlock(loom: Loom, reason: string | undefined, id: string): PlanRecord["blocked"] {
   if (reason === undefined) return undefined;
-  const hint = `Mend prloom/.local/inbox/${id}.json; prloom notices by itself.`;
+  const hint = `Fix prloom/.local/inbox/${id}.json; prloom notices by itself.`;
   return { reason, at: isoTime(loom.clock.now()), hint, cause: "inbox" };
 }
 

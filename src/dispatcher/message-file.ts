@@ -45,7 +45,7 @@ export function readMessageFile(paths: Paths, planId: string): KeptMessage[] {
     throw new PrloomError(
       "state-unreadable",
       `${file} cannot be read: it holds what people sent to the plan's agent.`,
-      `Mend it, or move it away and send again what matters (\`prloom events ${planId}\` has the words).`,
+      `Fix it, or move it away and send again what matters (\`prloom events ${planId}\` has the words).`,
       error,
     );
   }

@@ -84,7 +84,7 @@ export function createPoller(options: PollerOptions): Poller {
     return running;
   };
   if (loom.health.isBlocking(loaded.name)) {
-    const text = `${loaded.name} is not polled: it blocked the last dispatcher. Mend it, then \`prloom poll ${loaded.name}\``;
+    const text = `${loaded.name} is not polled: it blocked the last dispatcher. Fix it, then \`prloom poll ${loaded.name}\``;
     loom.report({ ...(planId === undefined ? {} : { planId }), level: "bad", text });
     tellHealth({ events: 0, actions: 0, refused: [], failed: text });
     news = false;

@@ -149,7 +149,7 @@ export function watchdogProblem(loom: Loom): InboxProblem[] {
     {
       file,
       reason: `the last dispatcher was ended by its watchdog (${note.at}): ${what} blocked it for ${seconds} s`,
-      hint: "Mend it: a plugin or bridge must not work for long without an await. `prloom start` goes on.",
+      hint: "Fix it: a plugin or bridge must not work for long without an await. `prloom start` goes on.",
     },
   ];
 }

@@ -65,7 +65,7 @@ export async function readStatus(loom: Loom): Promise<StatusReport> {
   const unreadable = loom.store.problems.map(({ path, message }) => ({
     file: path,
     reason: message,
-    hint: "Mend the file; prloom leaves it as it is.",
+    hint: "Fix the file; prloom leaves it as it is.",
   }));
   const { problems: ofConfig, ...pinned } = readPinned(loom);
   const working = plans.flatMap(({ activity }) => (activity && isAtWork(activity) ? [activity.agent] : []));
@@ -178,7 +178,7 @@ function unseenRecord(loom: Loom, entry: InboxEntry): PlanRecord {
           blocked: {
             reason: entry.problem,
             at,
-            hint: `Mend prloom/.local/inbox/${entry.id}.json.`,
+            hint: `Fix prloom/.local/inbox/${entry.id}.json.`,
             cause: "inbox" as const,
           },
         }),

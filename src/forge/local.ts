@@ -31,7 +31,7 @@ export function localForge(options: { fileOf: (planId: string) => string; clock:
     throw new PrloomError(
       "state-unreadable",
       `The change request of ${planId} cannot be read: ${path}`,
-      "Mend the file or move it away; prloom then opens the change request again from the branch.",
+      "Fix the file or move it away; prloom then opens the change request again from the branch.",
     );
   };
   const save = (planId: string, file: ChangeRequestFile): ChangeRequestState => {

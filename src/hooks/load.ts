@@ -59,7 +59,7 @@ async function loadPlugin(options: LoadOptions, entry: PluginEntry): Promise<Loa
     const message = `The plugin "${entry.name}" (${key}, module ${entry.module}) cannot be used: ${sentence(problem)}`;
     throw new PrloomError("plugin-invalid", message, hint, cause);
   };
-  const off = `Mend it, or set "enabled": false under ${CONFIG_KEYS[scope]}.${entry.name} in prloom/config.json.`;
+  const off = `Fix it, or set "enabled": false under ${CONFIG_KEYS[scope]}.${entry.name} in prloom/config.json.`;
   const step = async <T>(what: string, work: () => T | Promise<T>): Promise<T> => {
     try {
       return await withinDeadline(async () => work(), timeoutMs);

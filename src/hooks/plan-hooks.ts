@@ -145,7 +145,7 @@ export async function runStartupHooks(host: HookHost, scope: HookScope, options:
   throw new PrloomError(
     "plugin-failed",
     `onStartup of the plugin "${outcome.plugin}" failed: ${outcome.reason}`,
-    `Mend it, or set "enabled": false under globalPlugins.${outcome.plugin} in prloom/config.json.`,
+    `Fix it, or set "enabled": false under globalPlugins.${outcome.plugin} in prloom/config.json.`,
   );
 }
 

@@ -58,7 +58,7 @@ export function bytesOf(key: string, value: JsonValue): number {
 /**
  * The values of one plugin or bridge. Memory decides; the file is what settlements made of it, written from time to time.
  * One that cannot be read is kept aside and reported, and the values begin anew: what a bus settled before its snapshot
- * is told to nobody again, so a person who wants those values back mends the file that was kept.
+ * is told to nobody again, so a person who wants those values back fixes the file that was kept.
  */
 export class StateStore {
   readonly #path: string;

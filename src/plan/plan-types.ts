@@ -17,7 +17,7 @@ export interface Blocked {
   readonly reason: string;
   readonly at: string;
   readonly hint?: string | undefined;
-  /** `inbox`: what is wrong lies in the inbox and is cleared when it is mended there. */
+  /** `inbox`: what is wrong lies in the inbox and is cleared when it is fixed there. */
   readonly cause?: "inbox" | "person" | "recovery" | "step" | undefined;
 }
 

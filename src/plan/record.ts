@@ -100,7 +100,7 @@ const blockedSchema = z.strictObject({
   at: z.string(),
   hint: z.string().optional(),
   /**
-   * `inbox`: what is wrong lies in the inbox and is cleared when it is mended there. `recovery`: what an interrupted run left
+   * `inbox`: what is wrong lies in the inbox and is cleared when it is fixed there. `recovery`: what an interrupted run left
    * could not be dealt with; each start tries again.
    */
   cause: z.enum(["inbox", "person", "step", "recovery"]).optional(),

@@ -99,7 +99,7 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
     assert.match(blocked("wrong-agent"), /no agent called "tset".*did you mean test/);
     assert.match(blocked("greedy"), /limits\.attemptsPerTodo: 99 is more than the 3/);
     assert.match(blocked("broken-json"), /broken-json\.json cannot be read/);
-    assert.match(plans.get("broken-json")?.blocked?.hint ?? "", /Mend prloom\/\.local\/inbox\/broken-json\.json/);
+    assert.match(plans.get("broken-json")?.blocked?.hint ?? "", /Fix prloom\/\.local\/inbox\/broken-json\.json/);
     assert.match(blocked("folder"), /folder\.md is not a regular file/);
     assert.match(blocked("link"), /link\.md is not a regular file/);
     assert.equal(plans.get("no-text")?.status, "queued");

@@ -1,44 +1,13 @@
 import assert from "node:assert/strict";
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { after, describe, test } from "node:test";
+import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type Daemon, startDaemon } from "../testing/daemon.ts";
-import { makeProject, type Project, type ProjectOptions, TEST_AGENT } from "../testing/project.ts";
+import { startDaemon } from "../testing/daemon.ts";
+import { TEST_AGENT } from "../testing/project.ts";
+import { branch, commit, fresh, settled, write } from "./fixtures/checkouts.ts";
 
 const SOURCE = fileURLToPath(new URL("../../src", import.meta.url));
-const projects: Project[] = [];
-after(() => {
-  for (const project of projects) project.remove();
-});
-
-function fresh(options: ProjectOptions = {}): Project {
-  const project = makeProject({ ...options, config: { limits: { attemptsPerTodo: 1 }, ...options.config } });
-  projects.push(project);
-  return project;
-}
-
-function write(project: Project, path: string, text: string): void {
-  mkdirSync(dirname(join(project.root, path)), { recursive: true });
-  writeFileSync(join(project.root, path), text, { mode: 0o755 });
-}
-
-function commit(project: Project, message: string): void {
-  project.git("add", "-A");
-  project.git("-c", "user.name=Person", "-c", "user.email=person@localhost", "commit", "-qm", message);
-}
-
-/** A branch with something else on it; main is checked out again afterwards. */
-function branch(project: Project, name: string, change: () => void): void {
-  project.git("checkout", "-q", "-b", name);
-  change();
-  commit(project, name);
-  project.git("checkout", "-q", "main");
-}
-
-const settled = async (daemon: Daemon, plan: string): Promise<string> =>
-  (await daemon.said(plan, /in review|blocked:/)).text;
-
 /** What another branch does, and what must not come of it while a dispatcher runs. */
 describe("a checkout changes nothing for a dispatcher that runs", () => {
   test("one without checks: broken work is still refused, and the change is told", async () => {

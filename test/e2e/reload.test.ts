@@ -1,43 +1,11 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { after, describe, test } from "node:test";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
 import { callOwner } from "../../src/dispatcher/owner.ts";
 import { appears } from "../testing/agent-scripts.ts";
-import { type Daemon, startDaemon } from "../testing/daemon.ts";
-import { makeProject, type Project, type ProjectOptions } from "../testing/project.ts";
-
-const projects: Project[] = [];
-after(() => {
-  for (const project of projects) project.remove();
-});
-
-function fresh(options: ProjectOptions = {}): Project {
-  const project = makeProject({ ...options, config: { limits: { attemptsPerTodo: 1 }, ...options.config } });
-  projects.push(project);
-  return project;
-}
-
-function write(project: Project, path: string, text: string): void {
-  mkdirSync(dirname(join(project.root, path)), { recursive: true });
-  writeFileSync(join(project.root, path), text, { mode: 0o755 });
-}
-
-function commit(project: Project, message: string): void {
-  project.git("add", "-A");
-  project.git("-c", "user.name=Person", "-c", "user.email=person@localhost", "commit", "-qm", message);
-}
-
-/** A branch with something else on it; main is checked out again afterwards. */
-function branch(project: Project, name: string, change: () => void): void {
-  project.git("checkout", "-q", "-b", name);
-  change();
-  commit(project, name);
-  project.git("checkout", "-q", "main");
-}
-
-const settled = async (daemon: Daemon, plan: string): Promise<string> =>
-  (await daemon.said(plan, /in review|blocked:/)).text;
+import { startDaemon } from "../testing/daemon.ts";
+import { branch, fresh, settled, write } from "./fixtures/checkouts.ts";
 
 describe("prloom reload", () => {
   test("takes over what tightens without a question, and what loosens with --yes", async () => {

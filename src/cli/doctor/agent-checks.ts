@@ -82,7 +82,7 @@ export function checkReadable({ agents }: Config, home: string): Finding[] {
       }
       if (existsSync(place)) return [];
       const text = `agents.${name}.readable: there is no ${place}`;
-      return [{ name: `agent ${name}`, state: "warn", text, hint: "Mend the path in prloom/config.json." }];
+      return [{ name: `agent ${name}`, state: "warn", text, hint: "Fix the path in prloom/config.json." }];
     }),
   );
 }

@@ -12,7 +12,7 @@ export function changeInboxMeta(loom: Loom, id: string, change: Partial<InboxMet
     throw new PrloomError(
       "state-unreadable",
       entry.problem,
-      `Mend prloom/.local/inbox/${id}.json or delete it, then try again.`,
+      `Fix prloom/.local/inbox/${id}.json or delete it, then try again.`,
     );
   }
   const meta = { ...entry?.meta, ...change };

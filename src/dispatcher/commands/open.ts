@@ -56,7 +56,11 @@ export async function openPlan(loom: Loom, id: string, request: OpenRequest): Pr
   refuseUnrecovered(loom, id);
   const config = planConfig(loom, record);
   if (!config.ok)
-    throw new PrloomError("config-invalid", config.reason, "Mend prloom/config.json; `prloom doctor` checks it.");
+    throw new PrloomError(
+      "config-invalid",
+      config.reason,
+      "Fix prloom/config.json and run `prloom reload`; `prloom doctor` checks it.",
+    );
   const choice = { request, config: config.config };
   // Also when it is to be asked again: what cannot be opened must not stop an agent first.
   const planned = chooseInterface(loom, record, choice);

@@ -129,7 +129,7 @@ async function chooseBranch(loom: Loom, record: PlanRecord): Promise<PlanRecord>
     throw new PrloomError(
       "plan-invalid",
       `metadata.branch is not a name that git allows: ${branch}`,
-      `Mend it in prloom/.local/inbox/${record.id}.json, then run \`prloom unblock ${record.id}\`.`,
+      `Fix it in prloom/.local/inbox/${record.id}.json, then run \`prloom unblock ${record.id}\`.`,
     );
   }
   if (isTaken) {
@@ -169,7 +169,7 @@ async function makeWorktree(loom: Loom, record: PlanRecord, config: PlanConfig):
     throw new PrloomError(
       "plan-state",
       `An initCommand failed: ${outcome.summary}`,
-      `Mend it, then run \`prloom unblock ${record.id}\`.`,
+      `Fix it, then run \`prloom unblock ${record.id}\`.`,
     );
   }
   const { initCommands } = loom.config;

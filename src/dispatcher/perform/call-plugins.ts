@@ -79,7 +79,7 @@ function block(loom: Loom, { id, hook }: PlanRecord, { plugin, reason, names }: 
     id,
     {
       reason: `The plugin ${plugin} failed in ${hook.point}: ${reason}`,
-      hint: `Mend what it complains about, or the plugin, then run \`prloom unblock ${id}\`.`,
+      hint: `Fix what it complains about, or the plugin, then run \`prloom unblock ${id}\`.`,
       cause: "step",
     },
     (now) => (now.hook ? { hook: { ...now.hook, done } } : {}),

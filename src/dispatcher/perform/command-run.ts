@@ -111,5 +111,9 @@ export function overlaid(
 function workerOf(loom: Loom, record: PlanRecord): StageAgent {
   const config = planConfig(loom, record);
   if (config.ok) return config.config.stages.worker;
-  throw new PrloomError("config-invalid", config.reason, "Mend prloom/config.json; `prloom doctor` checks it.");
+  throw new PrloomError(
+    "config-invalid",
+    config.reason,
+    "Fix prloom/config.json and run `prloom reload`; `prloom doctor` checks it.",
+  );
 }

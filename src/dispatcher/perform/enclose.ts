@@ -98,7 +98,7 @@ async function sandboxFor(agent: StageAgent): Promise<BwrapFeatures | undefined>
   throw new PrloomError(
     "sandbox-unavailable",
     `The agent ${agent.name} is to run in a sandbox, and there is none: ${probe.why}.`,
-    `To mend it: ${probe.remedy}. \`prloom doctor\` checks it.`,
+    `To fix it: ${probe.remedy}. \`prloom doctor\` checks it.`,
   );
 }
 

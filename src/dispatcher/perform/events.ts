@@ -58,7 +58,7 @@ function takeOrTriage(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
   }
 }
 
-/** Often enough for whoever mends the file, and longer than `--until-idle` waits. */
+/** Often enough for whoever fixes the file, and longer than `--until-idle` waits. */
 const PUT_OFF_MS = 30_000;
 
 /** A message to the agent is no comment on the plan: as long as it cannot be kept it stays on the bus. */

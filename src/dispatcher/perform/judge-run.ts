@@ -40,7 +40,7 @@ export function judgeRun(run: RunEvidence): Verdict {
     return {
       kind: "block",
       reason: `The agent could not be started: ${run.exit.error ?? "unknown error"}`,
-      hint: "Install the program or mend `agents` in prloom/config.json (`prloom doctor` checks it), then run `prloom unblock <plan>`.",
+      hint: "Install the program or fix `agents` in prloom/config.json and run `prloom reload` (`prloom doctor` checks it), then run `prloom unblock <plan>`.",
       rerun: true,
     };
   }

@@ -48,7 +48,7 @@ export async function settleSide(loom: Loom, record: PlanRecord, config: PlanCon
     if (settleMissing(loom, record, config, exit.error ?? "unknown error")) return;
     const reason = `The agent could not be started: ${exit.error ?? "unknown error"}`;
     const words = await wordsAboutRun(loom, record);
-    const hint = `${words?.advice ?? ""}Install it or mend \`agents\` in prloom/config.json (\`prloom doctor\` checks it), then run \`prloom unblock ${record.id}\`.`;
+    const hint = `${words?.advice ?? ""}Install it or fix \`agents\` in prloom/config.json and run \`prloom reload\` (\`prloom doctor\` checks it), then run \`prloom unblock ${record.id}\`.`;
     blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) => nextRun(now, {}));
     return;
   }
