@@ -79,7 +79,7 @@ function openShim(runDir: string): Shim {
     runDir,
     request,
     record,
-    log: openOutputLog(join(runDir, RUN_FILES.output), request.limits.maxOutputBytes),
+    log: openOutputLog(join(runDir, RUN_FILES.output), { maxBytes: request.limits.maxOutputBytes, rpc: request.rpc }),
     startedAt: isoTime(Date.now()),
     timers: new Set(),
     early: [],
