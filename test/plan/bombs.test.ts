@@ -99,6 +99,18 @@ const ENTRIES: Readonly<Record<string, (text: string) => unknown>> = {
   parseReviewResult: (text) => parseReviewResult(JSON.stringify({ verdict: "approve", summary: text })),
 };
 
+test("a triage result costs what it is long, however many comments there are", () => {
+  const given = Array.from({ length: 2000 }, (_, at) => `github-comment-1234567890-${at}`);
+  const result = (size: number): string => {
+    const events = Array.from({ length: size / 32 }, () => given.at(-1));
+    return JSON.stringify({ reply_markdown: "", todos: [{ text: "x", events }] });
+  };
+  const large = result(4 * 1024 * 1024);
+  assert(cost(() => parseTriageResult(large, given)) < 1000);
+  const parsed = parseTriageResult(result(SMALL), given);
+  assert.deepEqual(parsed.ok && parsed.result.todos[0]?.events, [given.at(-1)]);
+});
+
 /** Time on the processor, in ms: the load of the machine is not the text's fault. */
 function cost(act: () => unknown): number {
   const before = process.cpuUsage();
