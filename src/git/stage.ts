@@ -101,7 +101,8 @@ async function listChanges(worktree: Worktree, options: GitOptions): Promise<Lis
     else if (/^\S+ 160000 /.test(entry)) gitlinks.add(path);
     else tracked.push(path);
   }
-  const result: Listing = { gone: [], changed: [], nested: [], gitlinks: [...gitlinks], folders: [] };
+  const folders = await realFolders(worktree, [...tracked, ...others]);
+  const result: Listing = { gone: [], changed: [], nested: [], gitlinks: [...gitlinks], folders };
   const fields = splitNul(diff.stdout);
   for (let index = 0; index + 1 < fields.length; index += 2) {
     await takeTurns();
@@ -115,7 +116,6 @@ async function listChanges(worktree: Worktree, options: GitOptions): Promise<Lis
     if (path.endsWith("/")) result.nested.push(path.slice(0, -1));
     else result.changed.push(path);
   }
-  result.folders.push(...(await realFolders(worktree, [...tracked, ...others])));
   return result;
 }
 
@@ -138,7 +138,8 @@ async function treeChanges(worktree: Worktree, from: string, options: GitOptions
     for (const folder of listing.nested) await removeRepositories(worktree, folder);
     const mended = await mendSubmodules(worktree, listing.gitlinks);
     await dissolveShapes(worktree, from, shapes.all);
-    refused.push(...shapes.committed);
+    // Not all in one call: an agent decides how many there are, and a call takes no more than some 100,000.
+    for (const shape of shapes.committed) refused.push(shape);
     for (const folder of [...strays, ...listing.nested]) nested.add(folder);
     const known = new Set(refused.map(({ folder }) => folder));
     for (const { folder } of shapes.all) if (!known.has(folder)) nested.add(folder);

@@ -2,8 +2,10 @@ import type { BridgeScope } from "../../bridges/host.ts";
 import { pollBridge } from "../../bridges/poll.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { parseHandler } from "../../bus/names.ts";
+import { currentBranch } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { loadExtensions } from "../extensions.ts";
+import { sealToPin } from "../keep-pin.ts";
 import type { Loom } from "../loom.ts";
 import { hasBus } from "../paths.ts";
 import { requireModulesPinned } from "../pinning.ts";
@@ -66,7 +68,7 @@ function takeLetters(loom: Loom, { id, all }: WantedLetters, act: (bus: Bus, rec
 /** Polls the bridges now. Without a dispatcher what they bring is kept, and hooks see it at the next start. */
 export async function pollNow(loom: Loom, bridge: string | undefined): Promise<{ polls: PollReport[] }> {
   if (loom.poll) return { polls: await loom.poll(bridge) };
-  requireModulesPinned(loom.pinned.pin, loom.paths.root);
+  await requireAsStarted(loom);
   loom.extensions = await loadExtensions(loom.repo.root, loom.config, []);
   const { globalBridges } = loom.extensions;
   const open = loom.store.list({ status: ["active", "review"] }, { limit: Number.MAX_SAFE_INTEGER }).records;
@@ -87,6 +89,13 @@ export async function pollNow(loom: Loom, bridge: string | undefined): Promise<{
     }),
   );
   return { polls };
+}
+
+/** To poll on somebody's branch must not run what that brings. */
+async function requireAsStarted({ pinned: { pin }, paths, repo }: Loom): Promise<void> {
+  requireModulesPinned(pin, paths.root);
+  // Without a branch nothing tells that it is still the person's.
+  if (pin && (pin.branch === undefined || pin.branch !== (await currentBranch(repo)))) sealToPin(paths, pin);
 }
 
 /** A name that is no bridge's is a mistake, whether or not a plan is open that it would be polled for. */

@@ -234,3 +234,20 @@ test("a home full of folders, deep or wide or closed, is out of the way at once"
   assert.deepEqual(readdirSync(home), [".mine"]);
   assert.equal(read(join(home, ".mine/sessions/one")), "kept");
 });
+
+test("a home that is closed itself is made anew, too", () => {
+  const owner = process.getuid?.() === 0 ? 65_534 : undefined;
+  put("private/.mine/sessions/one", "kept");
+  // Root may do anything, so the test would prove nothing.
+  if (owner !== undefined) execFileSync("chown", ["-R", String(owner), base]);
+  if (owner !== undefined) process.seteuid?.(owner);
+  try {
+    for (const mode of [0o000, 0o555]) {
+      chmodSync(home, mode);
+      renewHome(home, [".mine/sessions"]);
+      assert.equal(read(join(home, ".mine/sessions/one")), "kept");
+    }
+  } finally {
+    if (owner !== undefined) process.seteuid?.(0);
+  }
+});
