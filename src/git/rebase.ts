@@ -1,7 +1,7 @@
 import { PrloomError } from "../kernel/errors.ts";
 import { settleHead, unfinishedOperation } from "./head.ts";
 import { repositoriesMade } from "./history.ts";
-import { splitNul } from "./run.ts";
+import { splitNul } from "./output.ts";
 import { clearHidingFlags } from "./stage.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
