@@ -85,6 +85,8 @@ export async function callHook(host: HookHost, scope: HookScope, call: HookCall)
   try {
     for (let stale = 0; stale < (call.maxStale ?? MAX_STALE); ) {
       const calling = { call, handler, attempts, turn };
+      // Of many that wait for the turn each would have its time to end, one after the other.
+      if (host.stopSignal.aborted) return brokenOff(scope, calling);
       let work: Work;
       try {
         work = await runOnce(host, scope, calling);
@@ -198,20 +200,21 @@ export function waitUntil(host: HookHost, { bus }: HookScope, on: { record: stri
   return bus.waitOf(on.record, on.handler)?.until ?? host.clock.now();
 }
 
+/** A call that the end of the dispatcher broke off is nobody's fault and no attempt. */
+function brokenOff(scope: HookScope, { call, handler }: Calling): CallOutcome {
+  const { record, sync } = call;
+  if (call.onThrow === "retry")
+    scope.bus.settle({ record, handler, outcome: "deferred", reason: "the dispatcher was stopped" }, { sync });
+  else scope.bus.uncount(record, handler);
+  return { kind: "stopped" };
+}
+
 function threw(host: HookHost, scope: HookScope, thrown: Calling & { error: unknown }): CallOutcome {
   const { call, handler, attempts, error } = thrown;
   const { record, sync } = call;
   const reason = describeThrown(error);
   const what = error instanceof WrongReturn ? "returned what it must not" : "threw";
-  // A call that the end of the dispatcher broke off is nobody's fault and no attempt.
-  if (host.stopSignal.aborted) {
-    if (call.onThrow === "retry") {
-      scope.bus.settle({ record, handler, outcome: "deferred", reason: "the dispatcher was stopped" }, { sync });
-    } else {
-      scope.bus.uncount(record, handler);
-    }
-    return { kind: "stopped" };
-  }
+  if (host.stopSignal.aborted) return brokenOff(scope, thrown);
   const marks = call.marks?.("threw") ?? {};
   if (call.onThrow === "fail") {
     scope.bus.settle({ record, handler, outcome: "handled", result: { threw: reason }, marks }, { sync });
