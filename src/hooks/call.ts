@@ -2,6 +2,7 @@ import type { Marks } from "../bus/marks.ts";
 import { handlerName, parseHandler } from "../bus/names.ts";
 import type { Action, Settlement } from "../bus/types.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
+import { passesByItself } from "../kernel/used-up.ts";
 import type { CallTools } from "./context.ts";
 import { startDeadline } from "./deadline.ts";
 import { type Cause, createEmitters } from "./emitters.ts";
@@ -209,12 +210,22 @@ function brokenOff(scope: HookScope, { call, handler }: Calling): CallOutcome {
   return { kind: "stopped" };
 }
 
+/** An agent that nothing was left to start with, a full disk: that is no attempt of the hook, however often. */
+function putOff(host: HookHost, scope: HookScope, { call, handler, error }: Calling & { error: unknown }): CallOutcome {
+  const { record, sync } = call;
+  const reason = describeThrown(error);
+  scope.bus.settle({ record, handler, outcome: "deferred", reason }, { sync });
+  tell(host, scope, { level: "warn", text: `${handler} waits with ${record}: ${reason}` });
+  return { kind: "waiting", until: waitUntil(host, scope, { record, handler }) };
+}
+
 function threw(host: HookHost, scope: HookScope, thrown: Calling & { error: unknown }): CallOutcome {
   const { call, handler, attempts, error } = thrown;
   const { record, sync } = call;
   const reason = describeThrown(error);
   const what = error instanceof WrongReturn ? "returned what it must not" : "threw";
   if (host.stopSignal.aborted) return brokenOff(scope, thrown);
+  if (passesByItself(error) && call.onThrow === "retry") return putOff(host, scope, thrown);
   const marks = call.marks?.("threw") ?? {};
   if (call.onThrow === "fail") {
     scope.bus.settle({ record, handler, outcome: "handled", result: { threw: reason }, marks }, { sync });
