@@ -1,6 +1,6 @@
 import { commitMessage, withoutTrailer } from "./commit.ts";
+import { splitNul } from "./output.ts";
 import { gitAt, isAncestor, type Repository, STEP_TRAILER } from "./repository.ts";
-import { splitNul } from "./run.ts";
 
 type MergeMethod = "merge" | "squash" | "rebase";
 

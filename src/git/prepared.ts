@@ -1,5 +1,5 @@
+import { splitNul } from "./output.ts";
 import { isProtected, isWithin } from "./protected.ts";
-import { splitNul } from "./run.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
 export interface Prepared {

@@ -7,7 +7,8 @@ import { headState } from "../../src/git/head.ts";
 import { rebaseOnto } from "../../src/git/rebase.ts";
 import { resetTo, savePartial } from "../../src/git/reset.ts";
 import type { GitSetting } from "../../src/git/shadow-config.ts";
-import { stageAll, stagedChanges } from "../../src/git/stage.ts";
+import { stageAll } from "../../src/git/stage.ts";
+import { stagedChanges } from "../../src/git/staged-changes.ts";
 import { addWorktree, removeWorktree } from "../../src/git/worktrees.ts";
 import { BRANCH, IDENTITY, plainGit, planSandbox, type Sandbox, write } from "./fixture.ts";
 

@@ -18,7 +18,8 @@ import { headState } from "../../src/git/head.ts";
 import { rebaseOnto } from "../../src/git/rebase.ts";
 import { resetTo, savePartial } from "../../src/git/reset.ts";
 import { git } from "../../src/git/run.ts";
-import { restoreProtected, stageAll, stagedChanges, stageInto } from "../../src/git/stage.ts";
+import { restoreProtected, stageAll, stageInto } from "../../src/git/stage.ts";
+import { stagedChanges } from "../../src/git/staged-changes.ts";
 import { removeWorktree } from "../../src/git/worktrees.ts";
 import { BASE_FILES, BRANCH, IDENTITY, plainGit, planSandbox, type Sandbox, write } from "./fixture.ts";
 

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { repairGitFile } from "../../src/git/repair.ts";
 import { resetTo } from "../../src/git/reset.ts";
-import { stageAll, stagedChanges } from "../../src/git/stage.ts";
+import { stageAll } from "../../src/git/stage.ts";
+import { stagedChanges } from "../../src/git/staged-changes.ts";
 import { removeWorktree } from "../../src/git/worktrees.ts";
 import { BASE_FILES, BRANCH, planSandbox, write } from "./fixture.ts";
 

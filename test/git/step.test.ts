@@ -15,7 +15,8 @@ import { test } from "node:test";
 import { headState } from "../../src/git/head.ts";
 import { ensureIgnored } from "../../src/git/repository.ts";
 import { resetTo, savePartial } from "../../src/git/reset.ts";
-import { restoreProtected, stageAll, stagedChanges } from "../../src/git/stage.ts";
+import { restoreProtected, stageAll } from "../../src/git/stage.ts";
+import { stagedChanges } from "../../src/git/staged-changes.ts";
 import { BRANCH, plainGit, planSandbox, write } from "./fixture.ts";
 
 test("HEAD that does not descend from the base is diverged", async (t) => {

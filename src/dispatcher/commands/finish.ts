@@ -13,7 +13,7 @@ import { titleOf } from "../../plan/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { isInboxRecord } from "../intake.ts";
 import { type Loom, requireRecord, updateRecord } from "../loom.ts";
-import { undeliveredMessages } from "../messages.ts";
+import type { Undelivered } from "../messages.ts";
 import { deferredComments, planText, unansweredComments } from "../observe.ts";
 import { inboxOf } from "../paths.ts";
 import { removePrivateHomes } from "../perform/enclose.ts";
@@ -26,7 +26,7 @@ export interface MergeResult {
   readonly sha?: string;
   readonly base: string;
   /** Messages to its agent that it never got. */
-  readonly undelivered: readonly { readonly author: string; readonly text: string }[];
+  readonly undelivered: readonly Undelivered[];
 }
 
 /** Merges the branch into its base and finishes the plan. Repeating it after a kill finds what is done. */
@@ -57,8 +57,7 @@ export async function mergePlan(
   updateRecord(loom, id, (now) =>
     now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "merged" } } : {},
   );
-  const undelivered = undeliveredMessages(loom, id);
-  endPlan(loom, requireRecord(loom, id), "merged");
+  const undelivered = endPlan(loom, requireRecord(loom, id), "merged");
   return { ...(outcome.kind === "merged" ? { sha: outcome.sha } : {}), base: baseBranch, undelivered };
 }
 
