@@ -57,7 +57,7 @@ async function bundle(): Promise<Metafile[]> {
     chunkNames: "part-[hash]",
     banner: { js: REQUIRE },
   });
-  const shim = await build({ ...SHARED, entryPoints: { shim: "src/agents/shim.ts" } });
+  const shim = await build({ ...SHARED, entryPoints: { shim: "src/agents/runner/shim.ts" } });
   return [entries.metafile, shim.metafile].filter((metafile) => metafile !== undefined);
 }
 

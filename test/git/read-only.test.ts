@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { resetTo } from "../../src/git/reset.ts";
-import { removeWorktree } from "../../src/git/worktrees.ts";
+import { resetTo } from "../../src/git/worktree/reset.ts";
+import { removeWorktree } from "../../src/git/worktree/worktrees.ts";
 import { BASE_FILES, BRANCH, planSandbox, write } from "./fixture.ts";
 
 const NOBODY = 65_534;

@@ -1,14 +1,14 @@
 import type { BridgeScope } from "../../bridges/host.ts";
-import { pollBridge } from "../../bridges/poll.ts";
+import { pollBridge } from "../../bridges/polls/poll.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { parseHandler } from "../../bus/names.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { loadExtensions } from "../extensions.ts";
+import { loadExtensions } from "../buses/extensions.ts";
+import type { PollReport } from "../buses/polling.ts";
 import type { Loom } from "../loom.ts";
 import { hasBus } from "../paths.ts";
-import { requireModulesPinned } from "../pinning.ts";
-import type { PollReport } from "../polling.ts";
-import { type FoundLetter, foundLetter } from "../read-bus.ts";
+import { type FoundLetter, foundLetter } from "../report/read-bus.ts";
+import { requireModulesPinned } from "../settings/pinning.ts";
 
 /** The buses that may have dead letters, the repository's own first. Thousands that are at rest stay closed. */
 function busesWithLetters(loom: Loom): { planId?: string; bus: Bus }[] {

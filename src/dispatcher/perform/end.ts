@@ -1,10 +1,10 @@
-import { removeWorktree } from "../../git/worktrees.ts";
+import { removeWorktree } from "../../git/worktree/worktrees.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import { keepLeft } from "../acceptance/keep-left.ts";
+import { removePrivateHomes } from "../enclosure/enclose.ts";
 import { changeStatus, type Loom, updateRecord } from "../loom.ts";
-import { removePrivateHomes } from "./enclose.ts";
-import { keepLeft } from "./keep-left.ts";
 
 /** The forge says that the change request was merged or closed. */
 export function endPlan(loom: Loom, record: PlanRecord, outcome: "merged" | "closed"): void {

@@ -21,7 +21,7 @@ import { afterEach, beforeEach, test } from "node:test";
 import type { HomeItem } from "../../../src/agents/program.ts";
 import type { Mount } from "../../../src/agents/sandbox/args.ts";
 import { besideOf, furnishHome, prepareMountPoints, renewHome } from "../../../src/agents/sandbox/private-home.ts";
-import { readInside } from "../../../src/kernel/held-files.ts";
+import { readInside } from "../../../src/kernel/held/files.ts";
 
 let base = "";
 let home = "";

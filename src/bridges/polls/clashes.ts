@@ -1,0 +1,80 @@
+import type { AppendedEvents, Bus } from "../../bus/bus.ts";
+import type { Action, BusEvent } from "../../bus/types.ts";
+import { copyJson } from "../../hooks/state/json-value.ts";
+import { pollMemory, remember } from "./memory.ts";
+import type { RefusedItem } from "./refusals.ts";
+
+export interface AppendedPoll {
+  readonly bridge: string;
+  readonly appended: AppendedEvents;
+  readonly actions: readonly Action[];
+  readonly events: readonly BusEvent[];
+  readonly refused: readonly RefusedItem[];
+}
+
+/** How prloom signs its own events. */
+const OWN_SOURCE = "prloom";
+/** Searches of the journal for events that nothing answers; the next poll goes on with the others. */
+const MOST_SEARCHES = 50;
+
+/**
+ * An id that is taken already is another's event, or the same one again. Another's: it is refused, and so is what
+ * answers it. The same: who wrote it was said when it was first told, and that holds.
+ */
+export function withoutClashes(bus: Bus, poll: AppendedPoll): { actions: Action[]; refused: RefusedItem[] } {
+  const { bridge } = poll;
+  const known = duplicatesOf(bus, poll);
+  const refused = [...poll.refused];
+  for (const [id, { source }] of known) {
+    if (source === bridge) continue;
+    const item = poll.events.find((event) => event.id === id);
+    refused.push({ of: "events", reason: clash(id, source), item: item && copyJson(item, "event") });
+  }
+  const actions = poll.actions.flatMap((action) => {
+    const { id = "", source, event } = known.get(action.relatedEventId ?? "") ?? {};
+    if (source === undefined) return [action];
+    if (source !== bridge) {
+      const { author: _author, ...given } = action;
+      const reason = `its relatedEventId is another's: ${clash(id, source)}`;
+      refused.push({ of: "actions", reason, item: copyJson(given, "action") });
+      return [];
+    }
+    const { author: _author, ...rest } = action;
+    const author = event?.context?.author;
+    return [{ ...rest, ...(author ? { author } : {}) }];
+  });
+  return { actions, refused };
+}
+
+interface Duplicate {
+  readonly id: string;
+  readonly source: string;
+  /** Only where an action answers it. */
+  readonly event: BusEvent | undefined;
+}
+
+function duplicatesOf(bus: Bus, { bridge, appended, actions }: AppendedPoll): Map<string, Duplicate> {
+  const { sources } = pollMemory(bus, bridge);
+  for (const { id } of appended.appended) remember(sources, id, bridge);
+  const answered = new Set(actions.map(({ relatedEventId }) => relatedEventId));
+  const found = new Map<string, Duplicate>();
+  let searches = 0;
+  for (const id of new Set(appended.duplicates)) {
+    const before = answered.has(id) ? undefined : sources.get(id);
+    if (before === undefined && !answered.has(id)) {
+      if (searches >= MOST_SEARCHES) continue;
+      searches += 1;
+    }
+    const event = before === undefined ? bus.findEvent(id) : undefined;
+    const source = before ?? event?.source ?? bridge;
+    remember(sources, id, source);
+    // One that cannot be found any more is too old to be anybody's.
+    if (before !== undefined || event) found.set(id, { id, source, event });
+  }
+  return found;
+}
+
+function clash(id: string, source: string): string {
+  const whose = source === OWN_SOURCE ? "prloom itself" : `bridge ${source}`;
+  return `the id ${JSON.stringify(id.slice(0, 100))} was used by ${whose}; put the system's name into ids`;
+}
