@@ -12,12 +12,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
+import { CLI } from "../../testing/program.ts";
 import { isAlive, makeProject, type Project, TEST_AGENT } from "../../testing/project.ts";
-
-const CLI = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 
 /** What must have become of a plan whose agent misbehaves. */
 interface Case {

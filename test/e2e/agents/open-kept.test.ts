@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { appears, shimOf } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
+import { CLI } from "../../testing/program.ts";
 import { isAlive, makeProject, type Project } from "../../testing/project.ts";
 import { inTerminal, NO_TERMINAL } from "../../testing/terminal.ts";
 
-const CLI = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 const TICK = `sed -i '0,/\\[ \\]/s//[x]/' "$PRLOOM_PLAN_FILE"`;
 const projects: Project[] = [];
 after(() => {

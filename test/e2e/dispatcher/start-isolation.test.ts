@@ -4,7 +4,8 @@ import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
-import { CLI, makeProject, type Project } from "../../testing/project.ts";
+import { CLI } from "../../testing/program.ts";
+import { makeProject, type Project } from "../../testing/project.ts";
 import { BROKEN } from "../fixtures/broken-plans.ts";
 
 describe("what one plan left", { timeout: 600_000 }, () => {

@@ -7,7 +7,8 @@ import { test } from "node:test";
 import { findProgram } from "../../../src/agents/find-program.ts";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
-import { CLI, makeProject, type Project } from "../../testing/project.ts";
+import { CLI } from "../../testing/program.ts";
+import { makeProject, type Project } from "../../testing/project.ts";
 
 /** `games`, which has no processes of its own here: the limit counts all processes of a user. */
 const USER = 5;

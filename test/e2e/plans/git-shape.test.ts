@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
+import { CLI } from "../../testing/program.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
 
 const projects: Project[] = [];
@@ -104,10 +105,9 @@ test("prloom does not take a repository among the files of another one for its o
     "vendor/evil.mjs": PLUGIN,
   });
   const lib = join(p.root, "vendor/lib");
-  const cli = join(import.meta.dirname, "../../../src/cli/main.ts");
   for (const command of ["doctor", "status", "start --until-idle", "new Hello"]) {
     const env = { PATH: process.env.PATH ?? "", HOME: p.home, XDG_RUNTIME_DIR: p.home };
-    const args = ["-c", 'cd "$1"; shift; "$@" 2>&1; echo "code $?"', "sh", lib, process.execPath, cli];
+    const args = ["-c", 'cd "$1"; shift; "$@" 2>&1; echo "code $?"', "sh", lib, process.execPath, CLI];
     const printed = execFileSync("sh", [...args, ...command.split(" ")], { env, encoding: "utf8" });
     assert.match(printed, /vendor is a git repository among the files of another one[\s\S]*code 1\n$/, command);
     assert.match(printed, new RegExp(`cd ${p.root}\``), command);

@@ -3,12 +3,11 @@ import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { BusState } from "../../../src/bus/bus-state.ts";
+import { CLI } from "../../testing/program.ts";
 import { finished } from "../../testing/project.ts";
 import { type Extended, makeExtended, WRITER } from "../fixtures/extended.ts";
 
-const CLI = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 const projects: Extended[] = [];
 after(() => {
   for (const project of projects) project.remove();

@@ -14,14 +14,13 @@ import {
 import { tmpdir, totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { probeSandbox } from "../../../src/agents/sandbox/probe.ts";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
+import { CLI } from "../../testing/program.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
 import { inTerminal, NO_TERMINAL } from "../../testing/terminal.ts";
 
-const CLI = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 const DONE = "sed -i '0,/- \\[ \\]/s//- [x]/' \"$PRLOOM_PLAN_FILE\"";
 
 const cleanUp: (() => void)[] = [];
