@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { configForPlan } from "../src/config/presets.ts";
-import { takeInbox } from "../src/dispatcher/intake.ts";
+import { type OwnedLoom, openAsOwner } from "../src/dispatcher/commands/open-loom.ts";
+import { takeInbox } from "../src/dispatcher/intake/intake.ts";
 import { requireRecord } from "../src/dispatcher/loom.ts";
-import { type OwnedLoom, openAsOwner } from "../src/dispatcher/open.ts";
 import { activate as performActivate } from "../src/dispatcher/perform/activate.ts";
 import { countCalls } from "./harness/counts.ts";
 import { measurePairs, timed } from "./harness/measure.ts";

@@ -4,8 +4,8 @@ import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync }
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { RUN_FILES } from "../src/agents/run-files.ts";
-import { EVENTS_FILE } from "../src/agents/run-log.ts";
+import { EVENTS_FILE } from "../src/agents/run-log/run-log.ts";
+import { RUN_FILES } from "../src/agents/runner/run-files.ts";
 import { homeOf } from "../src/dispatcher/paths.ts";
 import { readTextIfExists } from "../src/kernel/files.ts";
 import type { PlanRecord } from "../src/plan/record.ts";

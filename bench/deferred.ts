@@ -1,7 +1,7 @@
 import type { DeliveryResult } from "../src/bridges/contract.ts";
-import { actionId } from "../src/bus/settlement.ts";
-import { handleGlobalEvents } from "../src/dispatcher/event-lane.ts";
-import { Lane } from "../src/dispatcher/lane.ts";
+import { actionId } from "../src/bus/ledger/settlement.ts";
+import { handleGlobalEvents } from "../src/dispatcher/buses/event-lane.ts";
+import { Lane } from "../src/dispatcher/buses/lane.ts";
 import type { Loom } from "../src/dispatcher/loom.ts";
 import { countCalls } from "./harness/counts.ts";
 import { BenchClock, openHooked } from "./harness/hooked.ts";

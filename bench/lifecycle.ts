@@ -1,5 +1,5 @@
 import { appendFileSync, lstatSync } from "node:fs";
-import { takeInbox } from "../src/dispatcher/intake.ts";
+import { takeInbox } from "../src/dispatcher/intake/intake.ts";
 import type { Loom } from "../src/dispatcher/loom.ts";
 import { homeOf, inboxOf } from "../src/dispatcher/paths.ts";
 import { systemClock } from "../src/kernel/clock.ts";

@@ -8,7 +8,7 @@ import { claudeInvocation } from "../src/agents/claude/invocation.ts";
 import { userLine } from "../src/agents/claude/messages.ts";
 import { codexInvocation } from "../src/agents/codex/invocation.ts";
 import type { Invocation } from "../src/agents/port.ts";
-import { RUN_FILES } from "../src/agents/run-files.ts";
+import { RUN_FILES } from "../src/agents/runner/run-files.ts";
 import { homeOf } from "../src/dispatcher/paths.ts";
 import { type Counts, startedCount } from "./harness/counts.ts";
 import { type Daemon, withDaemon } from "./harness/daemon.ts";

@@ -3,17 +3,17 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { spawnEnclosed } from "../src/agents/enclosed.ts";
-import { RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE, START } from "../src/agents/run-files.ts";
-import { startRun } from "../src/agents/runner.ts";
+import { spawnEnclosed } from "../src/agents/runner/enclosed.ts";
+import { RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE, START } from "../src/agents/runner/run-files.ts";
+import { startRun } from "../src/agents/runner/runner.ts";
 import { configForPlan, type StageAgent } from "../src/config/presets.ts";
-import { takeInbox } from "../src/dispatcher/intake.ts";
+import { clearEnclosure, type Enclosure, enclose, SHADOW } from "../src/dispatcher/enclosure/enclose.ts";
+import { takeInbox } from "../src/dispatcher/intake/intake.ts";
 import { ensureLayout } from "../src/dispatcher/layout.ts";
 import { type Loom, requireRecord } from "../src/dispatcher/loom.ts";
-import { worktreeOf } from "../src/dispatcher/observe.ts";
 import { homeOf } from "../src/dispatcher/paths.ts";
 import { activate } from "../src/dispatcher/perform/activate.ts";
-import { clearEnclosure, type Enclosure, enclose, SHADOW } from "../src/dispatcher/perform/enclose.ts";
+import { worktreeOf } from "../src/dispatcher/steps/observe.ts";
 import { systemClock } from "../src/kernel/clock.ts";
 import type { PlanRecord } from "../src/plan/record.ts";
 import type { ProcessCounts } from "./harness/count-process.ts";
@@ -25,7 +25,7 @@ import { addInboxPlans, inFolder, makeProject, type Project, type ProjectOptions
 import { type Bench, type Gate, type Result, result, type Sizes } from "./harness/result.ts";
 import { sandboxMissing } from "./harness/sandbox-missing.ts";
 
-const SHIM = fileURLToPath(new URL("../src/agents/shim.ts", import.meta.url));
+const SHIM = fileURLToPath(new URL("../src/agents/runner/shim.ts", import.meta.url));
 const COUNTING = fileURLToPath(new URL("./harness/count-process.ts", import.meta.url));
 
 interface Place {

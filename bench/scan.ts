@@ -1,9 +1,9 @@
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createFilePlanStore } from "../src/bus/file/plan-store.ts";
-import { type Inbox, openInbox } from "../src/dispatcher/inbox.ts";
-import { takeInbox } from "../src/dispatcher/intake.ts";
-import { openAsOwner } from "../src/dispatcher/open.ts";
+import { openAsOwner } from "../src/dispatcher/commands/open-loom.ts";
+import { type Inbox, openInbox } from "../src/dispatcher/intake/inbox.ts";
+import { takeInbox } from "../src/dispatcher/intake/intake.ts";
 import { systemClock } from "../src/kernel/clock.ts";
 import { countCalls } from "./harness/counts.ts";
 import { measurePairs, timedSync } from "./harness/measure.ts";

@@ -1,7 +1,7 @@
-import { takeInbox } from "../src/dispatcher/intake.ts";
+import { openAsOwner } from "../src/dispatcher/commands/open-loom.ts";
+import { takeInbox } from "../src/dispatcher/intake/intake.ts";
 import type { Loom } from "../src/dispatcher/loom.ts";
-import { openAsOwner } from "../src/dispatcher/open.ts";
-import { Scheduler } from "../src/dispatcher/scheduler.ts";
+import { Scheduler } from "../src/dispatcher/steps/scheduler.ts";
 import { countCalls, startedCount } from "./harness/counts.ts";
 import { measurePairs, timed } from "./harness/measure.ts";
 import { addInboxPlans, addRestingPlans, inFolder, makeProject, type Project, planId } from "./harness/project.ts";

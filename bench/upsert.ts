@@ -1,9 +1,9 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import type { BusEvent } from "../src/bus/types.ts";
-import { takeInbox } from "../src/dispatcher/intake.ts";
-import { upsertPlan } from "../src/dispatcher/upsert.ts";
-import type { NewAction } from "../src/hooks/event-types.ts";
+import { upsertPlan } from "../src/dispatcher/buses/upsert.ts";
+import { takeInbox } from "../src/dispatcher/intake/intake.ts";
+import type { NewAction } from "../src/hooks/contexts/event-types.ts";
 import { systemClock } from "../src/kernel/clock.ts";
 import { type Counts, countCalls } from "./harness/counts.ts";
 import { CHANNEL_MODULES, type Channel, type Running, withDispatcher } from "./harness/dispatcher.ts";

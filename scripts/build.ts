@@ -1,15 +1,18 @@
 /**
  * Makes `dist/`, which is what the package holds: the CLI and the public entry as bundles that need no node_modules, the
  * shim as a file of its own (every run waits for its start), the prompts, the types, and the licences of what is in it.
+ * `--programs <folder>` makes there what can be run alone, for the tests.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { type BuildOptions, build, type Metafile } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const dist = join(root, "dist");
+const { programs } = parseArgs({ options: { programs: { type: "string" } } }).values;
+const dist = resolve(root, programs ?? "dist");
 
 interface PackageJson {
   readonly name: string;
@@ -57,7 +60,7 @@ async function bundle(): Promise<Metafile[]> {
     chunkNames: "part-[hash]",
     banner: { js: REQUIRE },
   });
-  const shim = await build({ ...SHARED, entryPoints: { shim: "src/agents/shim.ts" } });
+  const shim = await build({ ...SHARED, entryPoints: { shim: "src/agents/runner/shim.ts" } });
   return [entries.metafile, shim.metafile].filter((metafile) => metafile !== undefined);
 }
 
@@ -88,14 +91,20 @@ function writeLicences(metafiles: readonly Metafile[]): void {
   writeFileSync(join(dist, "LICENSES.txt"), ["The bundles in this folder contain:\n", ...licences].join(rule));
 }
 
+function makeTypes(): void {
+  const compiler = join(root, "node_modules/.bin/tsc");
+  execFileSync(compiler, ["-p", join(root, "tsconfig.build.json")], { stdio: "inherit" });
+  for (const entry of ["index", "plugin"]) {
+    if (!existsSync(join(dist, `types/${entry}.d.ts`))) throw new Error(`No types were made for src/${entry}.ts.`);
+  }
+}
+
 rmSync(dist, { recursive: true, force: true });
-mkdirSync(dist);
+mkdirSync(dist, { recursive: true });
 const metafiles = await bundle();
 writeFileSync(join(dist, "cli.js"), CLI, { mode: 0o755 });
 cpSync(join(root, "src/agents/prompts"), join(dist, "prompts"), { recursive: true });
-writeLicences(metafiles);
-const compiler = join(root, "node_modules/.bin/tsc");
-execFileSync(compiler, ["-p", join(root, "tsconfig.build.json")], { stdio: "inherit" });
-for (const entry of ["index", "plugin"]) {
-  if (!existsSync(join(dist, `types/${entry}.d.ts`))) throw new Error(`No types were made for src/${entry}.ts.`);
+if (programs === undefined) {
+  writeLicences(metafiles);
+  makeTypes();
 }

@@ -1,7 +1,7 @@
 /** For authors of plugins and bridges: everything they need, and nothing of prloom's inside. */
 import type { Bridge } from "./bridges/contract.ts";
-import type { JsonValue } from "./hooks/event-types.ts";
-import type { PluginFactory } from "./hooks/hook-types.ts";
+import type { JsonValue } from "./hooks/contexts/event-types.ts";
+import type { PluginFactory } from "./hooks/contexts/hook-types.ts";
 
 export type {
   Bridge,
@@ -11,9 +11,9 @@ export type {
   PollResult,
 } from "./bridges/contract.ts";
 export type * from "./bus/message-types.ts";
-export type * from "./hooks/context-types.ts";
-export type * from "./hooks/event-types.ts";
-export type * from "./hooks/hook-types.ts";
+export type * from "./hooks/contexts/context-types.ts";
+export type * from "./hooks/contexts/event-types.ts";
+export type * from "./hooks/contexts/hook-types.ts";
 export type * from "./plan/plan-types.ts";
 
 /** Types a plugin: `export default definePlugin((config) => ({ onEvent(event, ctx) { … } }))`. */

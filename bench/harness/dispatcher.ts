@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PollResult } from "../../src/bridges/contract.ts";
 import type { BusEvent } from "../../src/bus/types.ts";
-import { callDaemon, readDaemonInfo } from "../../src/dispatcher/control.ts";
+import { callDaemon, readDaemonInfo } from "../../src/dispatcher/commands/control.ts";
 import { runDispatcher } from "../../src/dispatcher/daemon.ts";
 import type { Project, ProjectOptions } from "./project.ts";
 

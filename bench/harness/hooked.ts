@@ -1,6 +1,6 @@
 import type { Bridge } from "../../src/bridges/contract.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { loadExtensions } from "../../src/dispatcher/extensions.ts";
+import { loadExtensions } from "../../src/dispatcher/buses/extensions.ts";
 import { type Loom, openLoom } from "../../src/dispatcher/loom.ts";
 import { openRepository } from "../../src/git/repository.ts";
 import type { Clock } from "../../src/kernel/clock.ts";

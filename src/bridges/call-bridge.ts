@@ -1,5 +1,5 @@
-import { startDeadline } from "../hooks/deadline.ts";
-import { describeThrown } from "../hooks/thrown.ts";
+import { startDeadline } from "../hooks/calls/deadline.ts";
+import { describeThrown } from "../hooks/calls/thrown.ts";
 import type { BridgeContext } from "./contract.ts";
 import { type BridgeHost, bridgeContext } from "./host.ts";
 import type { LoadedBridge } from "./load.ts";

@@ -1,6 +1,6 @@
 import type { BusEvent } from "../bus/message-types.ts";
-import type { BaseContext, GlobalPlans } from "../hooks/context-types.ts";
-import type { JsonValue, NewAction, PluginAction } from "../hooks/event-types.ts";
+import type { BaseContext, GlobalPlans } from "../hooks/contexts/context-types.ts";
+import type { JsonValue, NewAction, PluginAction } from "../hooks/contexts/event-types.ts";
 
 type Awaitable<T> = T | Promise<T>;
 

@@ -1,8 +1,8 @@
 import type { Bus } from "../bus/bus.ts";
 import type { RetryLimits } from "../bus/bus-state.ts";
 import type { Scope } from "../bus/types.ts";
-import type { PlanContent, PlanQuery, PluginLog } from "../hooks/context-types.ts";
-import type { JsonValue } from "../hooks/event-types.ts";
+import type { PlanContent, PlanQuery, PluginLog } from "../hooks/contexts/context-types.ts";
+import type { JsonValue } from "../hooks/contexts/event-types.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import type { PlanSummary } from "../plan/summary.ts";

@@ -1,9 +1,9 @@
 import { distance } from "fastest-levenshtein";
-import { nearest } from "../config/nearest.ts";
-import { withinDeadline } from "../hooks/deadline.ts";
-import type { JsonValue } from "../hooks/event-types.ts";
-import { importModule } from "../hooks/load-module.ts";
-import { describeThrown } from "../hooks/thrown.ts";
+import { nearest } from "../config/problems/nearest.ts";
+import { withinDeadline } from "../hooks/calls/deadline.ts";
+import { describeThrown } from "../hooks/calls/thrown.ts";
+import type { JsonValue } from "../hooks/contexts/event-types.ts";
+import { importModule } from "../hooks/modules/load-module.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import type { Bridge } from "./contract.ts";
 

@@ -1,6 +1,6 @@
 import type { BusEvent } from "../bus/types.ts";
-import type { Trigger } from "../config/trigger-schema.ts";
-import type { NewAction, UpsertPayload } from "../hooks/event-types.ts";
+import type { Trigger } from "../config/schema/trigger-schema.ts";
+import type { NewAction, UpsertPayload } from "../hooks/contexts/event-types.ts";
 import { type PlanSource, planSourceSchema } from "../plan/record.ts";
 
 type Context = Readonly<Record<string, unknown>>;

@@ -1,15 +1,15 @@
 import type { Clock } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { type BusState, emptyBusState } from "./bus-state.ts";
-import type { BusLimits } from "./complete-settlement.ts";
 import { compareCursors } from "./cursor.ts";
-import { createLedger, type Ledger } from "./ledger.ts";
-import type { About } from "./ledger-entries.ts";
-import { createOffers, type Offers } from "./offers.ts";
+import type { BusLimits } from "./ledger/complete-settlement.ts";
+import type { About } from "./ledger/entries.ts";
+import { createLedger, type Ledger } from "./ledger/ledger.ts";
+import { createOffers, type Offers } from "./ledger/offers.ts";
 import type { Cursor, Envelope, Log, LogName } from "./ports.ts";
-import { createProjection, type Projection } from "./projection.ts";
-import { createRecentEvents, type RecentEvents } from "./recent-events.ts";
-import { createRecordFinder, parseAction, parseEvent, type RecordFinder } from "./record-finder.ts";
+import { createProjection, type Projection } from "./reading/projection.ts";
+import { createRecentEvents, type RecentEvents } from "./reading/recent-events.ts";
+import { createRecordFinder, parseAction, parseEvent, type RecordFinder } from "./reading/record-finder.ts";
 import { readStateFile } from "./state-file.ts";
 import type { Action, BusEvent, Scope, WrittenSettlement } from "./types.ts";
 

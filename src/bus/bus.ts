@@ -2,10 +2,10 @@ import * as z from "zod";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { type BusOptions, type Core, openCore } from "./bus-core.ts";
 import type { BusState, DeadLetter } from "./bus-state.ts";
-import type { BusLimits } from "./complete-settlement.ts";
-import { type DeferredWait, deferredList, deferredSummary } from "./deferred.ts";
 import type { JsonValue } from "./json.ts";
-import { type About, isKnownAction } from "./ledger-entries.ts";
+import type { BusLimits } from "./ledger/complete-settlement.ts";
+import { type DeferredWait, deferredList, deferredSummary } from "./ledger/deferred.ts";
+import { type About, isKnownAction } from "./ledger/entries.ts";
 import {
   createDeferredActions,
   type DeferredAction,
@@ -14,10 +14,7 @@ import {
   offered,
   pendingTriage,
   waitingHandlers,
-} from "./offering.ts";
-import type { Cursor } from "./ports.ts";
-import { createEventReader, type EventPage, type EventQuery, findEvent } from "./read-events.ts";
-import { parseAction } from "./record-finder.ts";
+} from "./ledger/offering.ts";
 import {
   type Attempted,
   attempt,
@@ -32,17 +29,20 @@ import {
   sync,
   uncount,
   waitOf,
-} from "./settling.ts";
+} from "./ledger/settling.ts";
+import type { Cursor } from "./ports.ts";
+import { createEventReader, type EventPage, type EventQuery, findEvent } from "./reading/read-events.ts";
+import { parseAction } from "./reading/record-finder.ts";
 import { writeStateFile } from "./state-file.ts";
 import { type Action, type BusEvent, busEventSchema, type Settlement } from "./types.ts";
 
 export type { BusOptions } from "./bus-core.ts";
-export type { BusLimits } from "./complete-settlement.ts";
-export type { DeferredWait } from "./deferred.ts";
 export type { JsonValue } from "./json.ts";
-export type { DeferredAction } from "./offering.ts";
-export type { EventPage, EventQuery } from "./read-events.ts";
-export type { Attempted, HandlerStatus, HandlerWait, Settled, SettleOptions } from "./settling.ts";
+export type { BusLimits } from "./ledger/complete-settlement.ts";
+export type { DeferredWait } from "./ledger/deferred.ts";
+export type { DeferredAction } from "./ledger/offering.ts";
+export type { Attempted, HandlerStatus, HandlerWait, Settled, SettleOptions } from "./ledger/settling.ts";
+export type { EventPage, EventQuery } from "./reading/read-events.ts";
 
 export interface AppendedEvents {
   readonly appended: BusEvent[];

@@ -1,7 +1,7 @@
-import { nearest } from "../config/nearest.ts";
+import { nearest } from "../config/problems/nearest.ts";
+import { openForReading } from "../dispatcher/commands/open-loom.ts";
+import { liveDaemon } from "../dispatcher/commands/owner.ts";
 import type { Loom } from "../dispatcher/loom.ts";
-import { openForReading } from "../dispatcher/open.ts";
-import { liveDaemon } from "../dispatcher/owner.ts";
 import { pathsOf } from "../dispatcher/paths.ts";
 import { openRepository } from "../git/repository.ts";
 import { PrloomError } from "../kernel/errors.ts";

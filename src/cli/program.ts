@@ -4,7 +4,7 @@ import { declareChanging } from "./declare/changing.ts";
 import { declareReading } from "./declare/reading.ts";
 import { declareSetup } from "./declare/setup.ts";
 import { declareTalking } from "./declare/talking.ts";
-import { version } from "./version.ts";
+import { version } from "./setup/version.ts";
 
 /** All commands with their options and help; what they do is loaded when one is called. */
 export function createProgram(): Command {

@@ -3,7 +3,7 @@ import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
 import { diskError } from "../kernel/files.ts";
 import { hintLines } from "./render/hint.ts";
 import { jsonText, visible } from "./render/safe-text.ts";
-import { version } from "./version.ts";
+import { version } from "./setup/version.ts";
 
 const CALLED_WRONGLY: readonly string[] = ["usage", "id-invalid"];
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Config, overlayLimits } from "./config.ts";
 import type { BridgeEntry } from "./modules.ts";
-import { formatDuration, formatSize } from "./units.ts";
+import { formatDuration, formatSize } from "./schema/units.ts";
 
 /** One thing that another config would change, in words. */
 export interface ConfigChange {

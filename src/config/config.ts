@@ -1,8 +1,8 @@
 import { type BridgeEntry, enabledModules, overlayModules, type PluginEntry } from "./modules.ts";
-import type { NotifyChannel, NotifyFile } from "./notify-schema.ts";
-import type { ADAPTERS, AgentFile, BusFile, ConfigFile, LimitsFile, PresetFile } from "./schema.ts";
-import type { Trigger } from "./trigger-schema.ts";
-import { parseDuration, parseSize } from "./units.ts";
+import type { NotifyChannel, NotifyFile } from "./schema/notify-schema.ts";
+import type { ADAPTERS, AgentFile, BusFile, ConfigFile, LimitsFile, PresetFile } from "./schema/schema.ts";
+import type { Trigger } from "./schema/trigger-schema.ts";
+import { parseDuration, parseSize } from "./schema/units.ts";
 
 export interface AgentConfig {
   readonly adapter: (typeof ADAPTERS)[number];

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { readCheckedOut } from "../kernel/files.ts";
 import { type Config, resolveConfig } from "./config.ts";
-import { type ConfigProblem, checkConfig } from "./problems.ts";
+import { type ConfigProblem, checkConfig } from "./problems/problems.ts";
 
 export const CONFIG_FILE = "prloom/config.json";
 

@@ -1,5 +1,5 @@
-import type { ModuleFile } from "./module-schema.ts";
-import { parseDuration } from "./units.ts";
+import type { ModuleFile } from "./schema/module-schema.ts";
+import { parseDuration } from "./schema/units.ts";
 
 /** What a module gets as its config. */
 export type ModuleConfig = NonNullable<ModuleFile["config"]>;

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { type AgentConfig, type Config, type Limits, overlayLimits, type Review } from "./config.ts";
 import type { BridgeEntry, PluginEntry } from "./modules.ts";
-import { didYouMean, nearest } from "./nearest.ts";
-import { limitsSchema } from "./schema.ts";
-import { formatDuration, formatSize } from "./units.ts";
+import { didYouMean, nearest } from "./problems/nearest.ts";
+import { limitsSchema } from "./schema/schema.ts";
+import { formatDuration, formatSize } from "./schema/units.ts";
 
 /** What a plan may say about how it is worked on. */
 export interface PlanWishes {

@@ -1,23 +1,23 @@
 import { rmSync } from "node:fs";
-import { sealModules } from "../hooks/pinned-modules.ts";
+import { sealModules } from "../hooks/modules/pinned-modules.ts";
 import { isoTime } from "../kernel/clock.ts";
 import { errnoOf, PrloomError } from "../kernel/errors.ts";
 import { writeFileAtomic } from "../kernel/files.ts";
 import { lockLost, type OwnerLock } from "../kernel/owner-lock.ts";
 import type { PlanRecord } from "../plan/record.ts";
+import { healthFile } from "./buses/health.ts";
+import { Scopes } from "./buses/scopes.ts";
+import { isBusy } from "./buses/upsert.ts";
+import { serveControl, socketPath } from "./commands/control.ts";
+import { daemonRunning, type OwnedLoom, openAsOwner } from "./commands/open-loom.ts";
 import { runOwnerCommand } from "./commands/table.ts";
-import { serveControl, socketPath } from "./control.ts";
-import { healthFile } from "./health.ts";
+import { createTicker, type Ticker, wakeAll } from "./intake/ticker.ts";
+import { type Watching, watchDirs } from "./intake/watching.ts";
 import type { Progress } from "./loom.ts";
-import { textPath } from "./observe.ts";
-import { daemonRunning, type OwnedLoom, openAsOwner } from "./open.ts";
-import { Scheduler, type SchedulerHooks } from "./scheduler.ts";
-import { Scopes } from "./scopes.ts";
+import { recoverPlans, removeDeleted } from "./runs/survivors.ts";
 import { outliveStrays, restoreMemory, startExtensions, startOnWatch, tellEnclosure } from "./starting.ts";
-import { recoverPlans, removeDeleted } from "./survivors.ts";
-import { createTicker, type Ticker, wakeAll } from "./ticker.ts";
-import { isBusy } from "./upsert.ts";
-import { type Watching, watchDirs } from "./watching.ts";
+import { textPath } from "./steps/observe.ts";
+import { Scheduler, type SchedulerHooks } from "./steps/scheduler.ts";
 
 const SAFETY_TICK_MS = 30_000;
 /** What is due later than this does not keep `--until-idle` waiting. */

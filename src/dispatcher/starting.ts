@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { probeSandbox } from "../agents/sandbox/probe.ts";
 import { localBridge } from "../bridges/local/bridge.ts";
 import { notifyBridge } from "../bridges/notify/bridge.ts";
+import { describeThrown } from "../hooks/calls/thrown.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
-import { describeThrown } from "../hooks/thrown.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf } from "../kernel/errors.ts";
-import { loadExtensions, withHook } from "./extensions.ts";
-import { closeForBridge, mergeForBridge } from "./forge-actions.ts";
-import { healthFile } from "./health.ts";
-import { hookScopeGlobal } from "./hook-scope.ts";
-import { keepPin } from "./keep-pin.ts";
+import { loadExtensions, withHook } from "./buses/extensions.ts";
+import { closeForBridge, mergeForBridge } from "./buses/forge-actions.ts";
+import { healthFile } from "./buses/health.ts";
+import { hookScopeGlobal } from "./buses/hook-scope.ts";
+import { coreBridge } from "./buses/routing.ts";
 import { blockPlan, type Loom } from "./loom.ts";
-import { coreBridge } from "./routing.ts";
-import { stallWords } from "./stalls.ts";
-import { blockerOf, clearNote, readNote, startWatchdog, type Watchdog } from "./watchdog.ts";
+import { keepPin } from "./settings/keep-pin.ts";
+import { stallWords } from "./watchdog/stalls.ts";
+import { blockerOf, clearNote, readNote, startWatchdog, type Watchdog } from "./watchdog/watchdog.ts";
 
 /** Writes down how agents are enclosed on this machine, for `prloom status`; nothing waits for that. */
 export async function tellEnclosure(loom: Loom): Promise<void> {

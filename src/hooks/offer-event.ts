@@ -1,13 +1,13 @@
 import type { Marks } from "../bus/marks.ts";
 import type { BusEvent } from "../bus/types.ts";
-import { type CallOutcome, callHook, hookHandler, isThenable, type Verdict } from "./call.ts";
-import { type CallTools, eventContext, globalEventContext, pluginEvent } from "./context.ts";
-import type { EventMarks } from "./context-types.ts";
+import { type CallOutcome, callHook, hookHandler, isThenable, type Verdict } from "./calls/call.ts";
+import { inOwnTurn, isOverWithin, type Lateness, leaveBehind, putOff, SOON_MS } from "./calls/late-call.ts";
+import { misuse } from "./calls/misuse.ts";
+import { CALLS_UNDER_WAY, type CallsUnderWay } from "./calls/under-way.ts";
+import { type CallTools, eventContext, globalEventContext, pluginEvent } from "./contexts/context.ts";
+import type { EventMarks } from "./contexts/context-types.ts";
 import type { HookHost, HookScope } from "./host.ts";
-import { inOwnTurn, isOverWithin, type Lateness, leaveBehind, putOff, SOON_MS } from "./late-call.ts";
-import type { LoadedPlugin } from "./load.ts";
-import { misuse } from "./misuse.ts";
-import { CALLS_UNDER_WAY, type CallsUnderWay } from "./under-way.ts";
+import type { LoadedPlugin } from "./modules/load.ts";
 
 /** How long the others wait for a plugin. */
 const PATIENCE_MS = 2000;

@@ -3,12 +3,12 @@ import { DISPATCHER } from "../bus/names.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { sha256 } from "../kernel/ids.ts";
 import type { PlanSummary } from "../plan/summary.ts";
-import { type CallOutcome, callHook, type HookCall, type HookRun, hookHandler, type Verdict } from "./call.ts";
-import { activateContext, type CallTools, startupContext, textContext } from "./context.ts";
-import type { TextHookPoint } from "./context-types.ts";
+import { type CallOutcome, callHook, type HookCall, type HookRun, hookHandler, type Verdict } from "./calls/call.ts";
+import { misuse } from "./calls/misuse.ts";
+import { activateContext, type CallTools, startupContext, textContext } from "./contexts/context.ts";
+import type { TextHookPoint } from "./contexts/context-types.ts";
 import type { HookHost, HookScope } from "./host.ts";
-import type { LoadedPlugin } from "./load.ts";
-import { misuse } from "./misuse.ts";
+import type { LoadedPlugin } from "./modules/load.ts";
 
 const MAX_TEXT_BYTES = 512 * 1024;
 const MAX_STALE = 10;

@@ -16,7 +16,7 @@ import {
 import { basename, dirname, join, sep } from "node:path";
 import { threadId } from "node:worker_threads";
 import { errnoOf, PrloomError } from "./errors.ts";
-import { ensureLinkIn, readInside, remakeFolder } from "./held-files.ts";
+import { ensureLinkIn, readInside, remakeFolder } from "./held/files.ts";
 import { sweepRemoved } from "./remove-aside.ts";
 
 let temporary = 0;

@@ -1,5 +1,5 @@
 import { sha256 } from "../kernel/ids.ts";
-import { findSection, parsePlan } from "./markdown.ts";
+import { findSection, parsePlan } from "./markdown/markdown.ts";
 
 /**
  * What an approval binds to: the plan without its Progress Log, without ticks, and without what an editor changes by

@@ -1,4 +1,4 @@
-import type { PlanDoc } from "./markdown.ts";
+import type { PlanDoc } from "./markdown/markdown.ts";
 import { planSourceSchema, sourceKey } from "./record.ts";
 
 /** What a plan may set for itself. Limits may only be lowered; who merges the config checks that. */

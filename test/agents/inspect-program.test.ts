@@ -19,9 +19,9 @@ import { claudeProgram } from "../../src/agents/claude/program.ts";
 import { codexProgram } from "../../src/agents/codex/program.ts";
 import { inspectProgram, isOlder, type ProgramFacts, versionIn } from "../../src/agents/inspect-program.ts";
 import { openCodeProgram } from "../../src/agents/opencode/program.ts";
-import { agentFileOf, byReadiness, remedyOf, troubleOf, whyFirst } from "../../src/cli/choose-agent.ts";
+import { agentFileOf, byReadiness, remedyOf, troubleOf, whyFirst } from "../../src/cli/setup/choose-agent.ts";
 import { identityOf } from "../../src/kernel/process-tree.ts";
-import { installProgram } from "../testing/programs.ts";
+import { installProgram } from "../testing/agents/programs.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "prloom-inspect-"));
 after(() => rmSync(dir, { recursive: true, force: true }));

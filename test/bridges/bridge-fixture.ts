@@ -5,13 +5,13 @@ import { type Circuits, createCircuits } from "../../src/bridges/circuit.ts";
 import type { Bridge } from "../../src/bridges/contract.ts";
 import type { BridgeHost } from "../../src/bridges/host.ts";
 import type { LoadedBridge } from "../../src/bridges/load.ts";
-import { createOutbox, type Outbox, type OutboxOptions } from "../../src/bridges/outbox.ts";
+import { createOutbox, type Outbox, type OutboxOptions } from "../../src/bridges/outbox/outbox.ts";
 import { buildRegistry } from "../../src/bridges/registry.ts";
 import { type Bus, openBus } from "../../src/bus/bus.ts";
 import { createFileLog } from "../../src/bus/file/log.ts";
 import type { Log } from "../../src/bus/ports.ts";
 import type { Action, Scope } from "../../src/bus/types.ts";
-import { openStores, type StateStores } from "../../src/hooks/plugin-state.ts";
+import { openStores, type StateStores } from "../../src/hooks/state/plugin-state.ts";
 
 export const HOUR = 3_600_000;
 

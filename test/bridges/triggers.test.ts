@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { triggered } from "../../src/bridges/triggers.ts";
 import { actionSchema, type BusEvent, busEventSchema } from "../../src/bus/types.ts";
-import type { Trigger } from "../../src/config/trigger-schema.ts";
-import type { ActionPayload } from "../../src/hooks/event-types.ts";
+import type { Trigger } from "../../src/config/schema/trigger-schema.ts";
+import type { ActionPayload } from "../../src/hooks/contexts/event-types.ts";
 
 const SOURCE = { system: "tracker", kind: "issue", id: "acme/shop#7" };
 

@@ -6,7 +6,7 @@ import { createFileLog } from "../../src/bus/file/log.ts";
 import { createMemoryLog } from "../../src/bus/memory/log.ts";
 import type { Log, LogAddress, LogName } from "../../src/bus/ports.ts";
 import type { Action, BusEvent, Scope } from "../../src/bus/types.ts";
-import { manualClock } from "../testing/bus-contract.ts";
+import { manualClock } from "../testing/contracts/bus-contract.ts";
 import { inTemporary } from "./temporary.ts";
 
 export const LIMITS = { maxAttempts: 3, retryMinMs: 1000, retryMaxMs: 300_000 };

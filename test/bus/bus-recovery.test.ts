@@ -20,7 +20,7 @@ import { createFileLog } from "../../src/bus/file/log.ts";
 import { createMemoryLog } from "../../src/bus/memory/log.ts";
 import type { Settlement } from "../../src/bus/types.ts";
 import { PrloomError } from "../../src/kernel/errors.ts";
-import { manualClock, readAll } from "../testing/bus-contract.ts";
+import { manualClock, readAll } from "../testing/contracts/bus-contract.ts";
 import { action, actionIds, done, event, eventIds, LIMITS } from "./bus-fixture.ts";
 import { inTemporary } from "./temporary.ts";
 

@@ -5,7 +5,7 @@ import type { BusOptions } from "../../src/bus/bus-core.ts";
 import { compareCursors } from "../../src/bus/cursor.ts";
 import { START } from "../../src/bus/ports.ts";
 import type { BusEvent, Settlement } from "../../src/bus/types.ts";
-import { readAll } from "../testing/bus-contract.ts";
+import { readAll } from "../testing/contracts/bus-contract.ts";
 import { action, actionIds, done, event, eventIds, onEveryBus } from "./bus-fixture.ts";
 
 onEveryBus("events and actions", (bench) => {

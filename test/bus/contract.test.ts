@@ -5,8 +5,8 @@ import { createFileLog } from "../../src/bus/file/log.ts";
 import { createFilePlanStore } from "../../src/bus/file/plan-store.ts";
 import { createMemoryLog } from "../../src/bus/memory/log.ts";
 import { createMemoryPlanStore } from "../../src/bus/memory/plan-store.ts";
-import { logContract, manualClock } from "../testing/bus-contract.ts";
-import { planStoreContract } from "../testing/plan-store-contract.ts";
+import { logContract, manualClock } from "../testing/contracts/bus-contract.ts";
+import { planStoreContract } from "../testing/contracts/plan-store-contract.ts";
 
 function temporary(): { dir: string; dispose(): void } {
   const dir = mkdtempSync(join(tmpdir(), "prloom-bus-"));

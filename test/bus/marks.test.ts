@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { emptyBusState } from "../../src/bus/bus-state.ts";
+import { foldSettlements } from "../../src/bus/ledger/settlement.ts";
 import { readMarks } from "../../src/bus/marks.ts";
-import { foldSettlements } from "../../src/bus/settlement.ts";
 import type { Settlement } from "../../src/bus/types.ts";
 import { event, onEveryBus } from "./bus-fixture.ts";
 

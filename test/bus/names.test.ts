@@ -9,7 +9,7 @@ import {
   type StoreOwner,
   storeName,
 } from "../../src/bus/names.ts";
-import { GLOBAL_HOOK_POINTS, PLAN_HOOK_POINTS } from "../../src/hooks/hook-types.ts";
+import { GLOBAL_HOOK_POINTS, PLAN_HOOK_POINTS } from "../../src/hooks/contexts/hook-types.ts";
 
 /** Names as people give them: with colons, spaces, and words that mean something elsewhere. */
 const name = fc.oneof(

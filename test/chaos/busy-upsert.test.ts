@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { planIdFor } from "../../src/plan/identity.ts";
-import { appears, until } from "../testing/agent-scripts.ts";
+import { appears, until } from "../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../testing/daemon.ts";
 import { makeChaosWorld } from "./chaos-project.ts";
-import { outsideProblems } from "./outside-invariants.ts";
+import { outsideProblems } from "./invariants/outside-invariants.ts";
 
 const MAIN = planIdFor({ title: "Main", source: { system: "outside", kind: "item", id: "main" }, fallback: "plan" });
 const CALM = { OUTSIDE_CALM: "1" };

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { addOutside, type Outside } from "../testing/outside.ts";
 import { makeProject, type Project } from "../testing/project.ts";
 
-const CHAOS_AGENT = fileURLToPath(new URL("../testing/chaos-agent.mjs", import.meta.url));
+const CHAOS_AGENT = fileURLToPath(new URL("../testing/agents/chaos-agent.mjs", import.meta.url));
 
 export interface ChaosProjectOptions {
   /** Pause between the steps of an agent's work. */

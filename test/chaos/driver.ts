@@ -6,11 +6,11 @@ import { listDir } from "../../src/kernel/files.ts";
 import { isAlive, type ProcessIdentity, signalProcess } from "../../src/kernel/process-tree.ts";
 import { type CliResult, finished, type Project } from "../testing/project.ts";
 import type { ChaosWorld } from "./chaos-project.ts";
-import { type CrashPoint, crashPoints } from "./crash-points.ts";
-import { processesOf } from "./facts.ts";
-import type { Expected, ExpectedPlan, Said } from "./invariants.ts";
-import { type OutsideEvents, outsideEvents } from "./outside-events.ts";
+import { processesOf } from "./invariants/facts.ts";
+import type { Expected, ExpectedPlan, Said } from "./invariants/invariants.ts";
 import { type Random, seededRandom } from "./random.ts";
+import { type CrashPoint, crashPoints } from "./scenarios/crash-points.ts";
+import { type OutsideEvents, outsideEvents } from "./scenarios/outside-events.ts";
 
 export interface ChaosOptions {
   readonly seed: number;

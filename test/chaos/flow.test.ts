@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { describe, it } from "node:test";
-import { type CrashPoint, crashPoints } from "./crash-points.ts";
 import { type Flow, openFlow } from "./flow.ts";
-import { isFlowPoint } from "./flow-points.ts";
-import { IS_FULL } from "./scenario.ts";
+import { type CrashPoint, crashPoints } from "./scenarios/crash-points.ts";
+import { isFlowPoint } from "./scenarios/flow-points.ts";
+import { IS_FULL } from "./scenarios/scenario.ts";
 
 const seed = Number(process.env.PRLOOM_CHAOS_SEED ?? randomInt(1_000_000));
 

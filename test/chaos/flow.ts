@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type ChaosWorld, makeChaosWorld } from "./chaos-project.ts";
-import type { CrashPoint } from "./crash-points.ts";
-import type { ExpectedPlan } from "./invariants.ts";
-import { brokenInvariants } from "./invariants.ts";
-import { outsideProblems } from "./outside-invariants.ts";
-import { plansOfSource } from "./source-invariants.ts";
+import type { ExpectedPlan } from "./invariants/invariants.ts";
+import { brokenInvariants } from "./invariants/invariants.ts";
+import { outsideProblems } from "./invariants/outside-invariants.ts";
+import { plansOfSource } from "./invariants/source-invariants.ts";
+import type { CrashPoint } from "./scenarios/crash-points.ts";
 
 /** A world in which everything on the way from an event to its delivery happens again and again. */
 export interface Flow extends ChaosWorld {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { findProgram } from "../../src/agents/find-program.ts";
 import type { Project } from "../testing/project.ts";
 import { makeChaosProject } from "./chaos-project.ts";
-import { brokenInvariants, type ExpectedPlan } from "./invariants.ts";
+import { brokenInvariants, type ExpectedPlan } from "./invariants/invariants.ts";
 
 const STAND_IN = fileURLToPath(new URL("../testing/chaos-git", import.meta.url));
 const MOST_STARTS = 100;

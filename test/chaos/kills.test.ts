@@ -3,8 +3,8 @@ import { randomInt } from "node:crypto";
 import { test } from "node:test";
 import { makeChaosWorld } from "./chaos-project.ts";
 import { runChaos } from "./driver.ts";
-import { brokenInvariants } from "./invariants.ts";
-import { outsideProblems } from "./outside-invariants.ts";
+import { brokenInvariants } from "./invariants/invariants.ts";
+import { outsideProblems } from "./invariants/outside-invariants.ts";
 
 const kills = Number(process.env.PRLOOM_CHAOS_KILLS ?? 6);
 const seed = Number(process.env.PRLOOM_CHAOS_SEED ?? randomInt(1_000_000));

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { makeChaosProject } from "./chaos-project.ts";
-import { crashPoints } from "./crash-points.ts";
-import { isFlowPoint } from "./flow-points.ts";
-import { brokenInvariants } from "./invariants.ts";
-import { scenarioFor, staleScenarios } from "./scenarios.ts";
+import { brokenInvariants } from "./invariants/invariants.ts";
+import { crashPoints } from "./scenarios/crash-points.ts";
+import { isFlowPoint } from "./scenarios/flow-points.ts";
+import { scenarioFor, staleScenarios } from "./scenarios/scenarios.ts";
 
 const points = crashPoints();
 

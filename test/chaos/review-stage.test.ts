@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { finished, type Project } from "../testing/project.ts";
 import { makeChaosProject } from "./chaos-project.ts";
-import { brokenInvariants } from "./invariants.ts";
-import { addReviewStage } from "./plugin-scenarios.ts";
+import { brokenInvariants } from "./invariants/invariants.ts";
+import { addReviewStage } from "./scenarios/plugin-scenarios.ts";
 
 /** Moments of the second run, the reviewer's, and of what follows it. */
 const POINTS = ["run:prepared:2", "run-started:2", "run:started:2", "commit:made"];

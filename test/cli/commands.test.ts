@@ -3,9 +3,9 @@ import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
 import { errorLines, exitCodeOf } from "../../src/cli/report-error.ts";
 import { sha256 } from "../../src/kernel/ids.ts";
+import { CLI } from "../testing/program.ts";
 import { git, prloom, testRepository } from "./fixture.ts";
 
 const repository = testRepository();
@@ -255,9 +255,8 @@ describe("errors and ends", () => {
   });
 
   it("does not mind when nobody reads to the end", async () => {
-    const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
     const { PRLOOM_RUN_ID: _run, ...env } = process.env;
-    const child = spawn(process.execPath, [main, "status", "--json"], {
+    const child = spawn(process.execPath, [CLI, "status", "--json"], {
       cwd: root,
       env,
       stdio: ["ignore", "pipe", "pipe"],

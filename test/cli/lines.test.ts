@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { plainLines } from "../../src/cli/live.ts";
 import type { Output } from "../../src/cli/output.ts";
 import { meantPlans } from "../../src/cli/plans.ts";
 import { busState } from "../../src/cli/render/bus-state.ts";
 import { paintFor } from "../../src/cli/render/colour.ts";
 import { timeUntil } from "../../src/cli/render/time.ts";
 import { errorLines } from "../../src/cli/report-error.ts";
+import { plainLines } from "../../src/cli/setup/live.ts";
 import { PrloomError } from "../../src/kernel/errors.ts";
 
 const NOW = Date.parse("2030-01-01T00:00:00.000Z");

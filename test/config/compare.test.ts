@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compareConfigs, needsStart } from "../../src/config/compare.ts";
-import { configJsonSchema } from "../../src/config/json-schema.ts";
 import { parseConfig } from "../../src/config/load.ts";
+import { configJsonSchema } from "../../src/config/schema/json-schema.ts";
 
 type Json = Record<string, unknown>;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { parseConfig } from "../../src/config/load.ts";
-import { configFileSchema, limitsSchema } from "../../src/config/schema.ts";
+import { configFileSchema, limitsSchema } from "../../src/config/schema/schema.ts";
 
 const docs = new URL("../../docs/", import.meta.url);
 const page = (name: string): string => readFileSync(new URL(name, docs), "utf8");

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { initialConfig } from "../../src/config/init.ts";
-import { configJsonSchema } from "../../src/config/json-schema.ts";
 import { parseConfig } from "../../src/config/load.ts";
+import { configJsonSchema } from "../../src/config/schema/json-schema.ts";
 
 test("what init writes is accepted", () => {
   const echo = { agentName: "echo", agent: { command: "echo", args: ["-n"] } };

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { defaultConfig } from "../../src/config/config.ts";
 import { loadConfig, parseConfig } from "../../src/config/load.ts";
-import { checkConfig } from "../../src/config/problems.ts";
+import { checkConfig } from "../../src/config/problems/problems.ts";
 import { PrloomError } from "../../src/kernel/errors.ts";
 
 const MINIMAL = { agents: { echo: { command: "echo" } }, stages: { default: "echo" } };

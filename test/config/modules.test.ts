@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { parseConfig } from "../../src/config/load.ts";
 import { allPlanModules, configForPlan } from "../../src/config/presets.ts";
-import { checkConfig } from "../../src/config/problems.ts";
+import { checkConfig } from "../../src/config/problems/problems.ts";
 
 const MINIMAL = { agents: { echo: { command: "echo" } }, stages: { default: "echo" } };
 const configOf = (over: Record<string, unknown>) => parseConfig(JSON.stringify({ ...MINIMAL, ...over }), "x");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseConfig } from "../../src/config/load.ts";
-import { checkConfig } from "../../src/config/problems.ts";
+import { checkConfig } from "../../src/config/problems/problems.ts";
 
 const MINIMAL = { agents: { echo: { command: "echo" } }, stages: { default: "echo" } };
 const configOf = (over: Record<string, unknown>) => parseConfig(JSON.stringify({ ...MINIMAL, ...over }), "x");

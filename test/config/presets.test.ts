@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { parseConfig } from "../../src/config/load.ts";
 import { configForPlan, type PlanWishes } from "../../src/config/presets.ts";
-import { formatDuration, formatSize, parseDuration, parseSize } from "../../src/config/units.ts";
+import { formatDuration, formatSize, parseDuration, parseSize } from "../../src/config/schema/units.ts";
 
 const config = parseConfig(
   JSON.stringify({

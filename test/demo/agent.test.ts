@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { parseTriageResult } from "../../src/agents/triage-result.ts";
-import { readClaims } from "../../src/plan/claims.ts";
-import { parsePlan } from "../../src/plan/markdown.ts";
+import { parseTriageResult } from "../../src/agents/results/triage-result.ts";
+import { parsePlan } from "../../src/plan/markdown/markdown.ts";
+import { readClaims } from "../../src/plan/todos/claims.ts";
 
 const demo = fileURLToPath(new URL("../../examples/demo", import.meta.url));
 const given = readFileSync(join(demo, "plan.md"), "utf8");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after } from "node:test";
 import type { BusEvent } from "../../src/bus/types.ts";
-import { takeWholeInbox } from "../../src/dispatcher/intake.ts";
+import { takeWholeInbox } from "../../src/dispatcher/intake/intake.ts";
 import type { Loom } from "../../src/dispatcher/loom.ts";
 import type { PlanRecord } from "../../src/plan/record.ts";
 import { makeProject, type Project } from "../testing/project.ts";

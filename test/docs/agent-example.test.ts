@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { parseTriageResult } from "../../src/agents/triage-result.ts";
+import { parseTriageResult } from "../../src/agents/results/triage-result.ts";
 import { busEventSchema } from "../../src/bus/types.ts";
 import { makeProject } from "../testing/project.ts";
 

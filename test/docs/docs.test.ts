@@ -5,7 +5,7 @@ import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { parseConfig } from "../../src/config/load.ts";
-import { parsePlan } from "../../src/plan/markdown.ts";
+import { parsePlan } from "../../src/plan/markdown/markdown.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const pages = [

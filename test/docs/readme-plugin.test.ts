@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { loadPlugins } from "../../src/hooks/load.ts";
+import { loadPlugins } from "../../src/hooks/modules/load.ts";
 import { offerEvent } from "../../src/hooks/offer-event.ts";
 import { event, inTemporary, openWorld } from "../hooks/fixture.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { until } from "../testing/agent-scripts.ts";
+import { until } from "../testing/agents/agent-scripts.ts";
 import { finished } from "../testing/project.ts";
 import { install } from "./installed.ts";
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { appears, until } from "../testing/agent-scripts.ts";
+import { appears, until } from "../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../testing/daemon.ts";
 import { install } from "./installed.ts";
 

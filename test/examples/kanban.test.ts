@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { until } from "../testing/agent-scripts.ts";
+import { until } from "../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../testing/daemon.ts";
 import { install, snippetOf } from "./installed.ts";
 

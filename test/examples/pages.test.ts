@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { renderMatrix } from "../../src/hooks/matrix.ts";
+import { renderMatrix } from "../../src/hooks/contexts/matrix.ts";
 import { makeProject } from "../testing/project.ts";
 import { withCommands } from "./installed.ts";
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { openRepository, type Repository } from "../../src/git/repository.ts";
-import { addWorktree, type Worktree } from "../../src/git/worktrees.ts";
+import { addWorktree, type Worktree } from "../../src/git/worktree/worktrees.ts";
 
 const empty = mkdtempSync(join(tmpdir(), "prloom-home-"));
 process.on("exit", () => rmSync(empty, { recursive: true, force: true }));

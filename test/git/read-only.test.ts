@@ -3,11 +3,11 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { repairGitFile } from "../../src/git/repair.ts";
-import { resetTo } from "../../src/git/reset.ts";
-import { stageAll } from "../../src/git/stage.ts";
-import { stagedChanges } from "../../src/git/staged-changes.ts";
-import { removeWorktree } from "../../src/git/worktrees.ts";
+import { stageAll } from "../../src/git/staging/stage.ts";
+import { stagedChanges } from "../../src/git/staging/staged-changes.ts";
+import { repairGitFile } from "../../src/git/worktree/repair.ts";
+import { resetTo } from "../../src/git/worktree/reset.ts";
+import { removeWorktree } from "../../src/git/worktree/worktrees.ts";
 import { BASE_FILES, BRANCH, planSandbox, write } from "./fixture.ts";
 
 const NOBODY = 65_534;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import type { EventContext } from "../../src/hooks/context-types.ts";
+import type { EventContext } from "../../src/hooks/contexts/context-types.ts";
 import { offerEvent } from "../../src/hooks/offer-event.ts";
 import { event, globalPlugin, inTemporary, openWorld, planPlugin, type World } from "./fixture.ts";
 

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { type Bus, openBus } from "../../src/bus/bus.ts";
 import { createFileLog } from "../../src/bus/file/log.ts";
 import type { Action, BusEvent, WrittenSettlement } from "../../src/bus/types.ts";
-import type { EventContext, GlobalEventContext } from "../../src/hooks/context-types.ts";
-import type { Hooks } from "../../src/hooks/hook-types.ts";
+import type { EventContext, GlobalEventContext } from "../../src/hooks/contexts/context-types.ts";
+import type { Hooks } from "../../src/hooks/contexts/hook-types.ts";
 import type { HookHost, HookReport, HookScope } from "../../src/hooks/host.ts";
-import type { LoadedPlugin } from "../../src/hooks/load.ts";
+import type { LoadedPlugin } from "../../src/hooks/modules/load.ts";
 import { offerEvent } from "../../src/hooks/offer-event.ts";
-import { openStores, type StateProblem, type StateRef, type StateStores } from "../../src/hooks/plugin-state.ts";
+import { openStores, type StateProblem, type StateRef, type StateStores } from "../../src/hooks/state/plugin-state.ts";
 
 export const LIMITS = { maxAttempts: 3, retryMinMs: 1000, retryMaxMs: 300_000 };
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { Action } from "../../src/bus/types.ts";
-import type { Hooks } from "../../src/hooks/hook-types.ts";
-import type { LoadedPlugin } from "../../src/hooks/load.ts";
+import type { Hooks } from "../../src/hooks/contexts/hook-types.ts";
+import type { LoadedPlugin } from "../../src/hooks/modules/load.ts";
 import { checkUpsert, routeAction } from "../../src/hooks/route.ts";
 import { comment, event, globalPlugin, inTemporary, openWorld, type World } from "./fixture.ts";
 

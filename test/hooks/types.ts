@@ -8,8 +8,8 @@ import type {
   StartupContext,
   TextContext,
   UpsertContext,
-} from "../../src/hooks/context-types.ts";
-import type { CONTEXT_MEMBERS } from "../../src/hooks/matrix.ts";
+} from "../../src/hooks/contexts/context-types.ts";
+import type { CONTEXT_MEMBERS } from "../../src/hooks/contexts/matrix.ts";
 
 declare module "prloom/plugin" {
   interface EventContexts {

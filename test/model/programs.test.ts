@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { installProgram, type ProgramName } from "../testing/agents/programs.ts";
+import { isolatedHome } from "../testing/agents/programs-home.ts";
 import { type Model, startModel } from "../testing/model/model.ts";
 import type { Script } from "../testing/model/script.ts";
-import { installProgram, type ProgramName } from "../testing/programs.ts";
-import { isolatedHome } from "../testing/programs-home.ts";
 import { finished } from "../testing/project.ts";
 import { thorough } from "../testing/thorough.ts";
 

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Progress } from "../../src/dispatcher/loom.ts";
-import { appears } from "./agent-scripts.ts";
+import { appears } from "./agents/agent-scripts.ts";
 import type { CliResult, Project } from "./project.ts";
 
 /** A dispatcher that runs beside the test. */

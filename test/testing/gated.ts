@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { appears } from "./agent-scripts.ts";
+import { appears } from "./agents/agent-scripts.ts";
 import type { Daemon } from "./daemon.ts";
 import { makeProject, type Project, type ProjectOptions } from "./project.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Dialogue } from "../../src/agents/dialogue.ts";
+import type { Dialogue } from "../../src/agents/dialogue/dialogue.ts";
 import type { AgentEvent } from "../../src/agents/port.ts";
 import { eventLine } from "./event-line.ts";
 

@@ -4,11 +4,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { StatusReport } from "../../src/dispatcher/read.ts";
+import type { StatusReport } from "../../src/dispatcher/report/read.ts";
 import type { PlanRecord } from "../../src/plan/record.ts";
+import { CLI } from "./program.ts";
 
-export const CLI = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-export const TEST_AGENT = fileURLToPath(new URL("./test-agent.mjs", import.meta.url));
+export const TEST_AGENT = fileURLToPath(new URL("./agents/test-agent.mjs", import.meta.url));
 
 export interface CliResult {
   readonly code: number | null;

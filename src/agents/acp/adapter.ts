@@ -1,8 +1,8 @@
 import type { AdapterSpec } from "../adapter-spec.ts";
-import { earlierUsage } from "../earlier-usage.ts";
+import { runAdapter } from "../dialogue/run-events.ts";
+import { asSessionId } from "../dialogue/session-id.ts";
 import type { AgentAdapter } from "../port.ts";
-import { runAdapter } from "../run-events.ts";
-import { asSessionId } from "../session-id.ts";
+import { earlierUsage } from "../run-log/earlier-usage.ts";
 import { acpDialogue } from "./dialogue.ts";
 import { acpEnvironment, acpInvocation, acpPrompt, acpSessionMeta } from "./known.ts";
 

@@ -1,5 +1,5 @@
-import { classifyError } from "../error-kind.ts";
-import { asJson, asNumber, asText } from "../json-value.ts";
+import { classifyError } from "../dialogue/error-kind.ts";
+import { asJson, asNumber, asText } from "../dialogue/json-value.ts";
 import type { AgentEvent } from "../port.ts";
 import { AUTH_REQUIRED } from "./protocol.ts";
 

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import type { AdapterSpec } from "../adapter-spec.ts";
+import { withInstructions } from "../dialogue/repository-instructions.ts";
 import { openCodeEnvironment } from "../opencode/invocation.ts";
 import type { Instructions, Invocation } from "../port.ts";
-import { withInstructions } from "../repository-instructions.ts";
 
 export interface AcpPlace {
   readonly cwd: string;

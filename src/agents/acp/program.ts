@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { claudeProgram } from "../claude/program.ts";
 import { codexProgram } from "../codex/program.ts";
-import { renewedTokens } from "../login-renewal.ts";
+import { sessionArgs } from "../dialogue/session-id.ts";
 import { openCodeProgram } from "../opencode/program.ts";
 import type { AgentProgram, HomeItem, Login, Surroundings } from "../program.ts";
-import { sessionArgs } from "../session-id.ts";
+import { renewedTokens } from "../sandbox/login-renewal.ts";
 
 const GEMINI_KEYS = ["GEMINI_API_KEY", "GOOGLE_API_KEY"] as const;
 const GEMINI_LOGIN = "oauth_creds.json";

@@ -1,4 +1,4 @@
-import { asJson, asList, asText, type Json } from "../json-value.ts";
+import { asJson, asList, asText, type Json } from "../dialogue/json-value.ts";
 
 /** The part of the Agent Client Protocol that prloom speaks: https://agentclientprotocol.com, version 1. */
 export const PROTOCOL_VERSION = 1;

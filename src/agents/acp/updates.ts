@@ -1,4 +1,4 @@
-import { asJson, asList, asNumber, asText, type Json } from "../json-value.ts";
+import { asJson, asList, asNumber, asText, type Json } from "../dialogue/json-value.ts";
 import type { AgentEvent } from "../port.ts";
 
 /** Known, and nothing that anybody waits for. */

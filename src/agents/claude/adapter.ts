@@ -1,7 +1,7 @@
 import type { AdapterSpec } from "../adapter-spec.ts";
+import { receivedIn } from "../dialogue/received.ts";
+import { runAdapter } from "../dialogue/run-events.ts";
 import type { AgentAdapter } from "../port.ts";
-import { receivedIn } from "../received.ts";
-import { runAdapter } from "../run-events.ts";
 import { claudeDialogue } from "./dialogue.ts";
 import { claudeEnvironment, claudeInvocation } from "./invocation.ts";
 

@@ -1,9 +1,9 @@
-import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue.ts";
-import { type FormatWatch, formatWatch } from "../format-watch.ts";
-import { jsonLines } from "../json-lines.ts";
-import { asJson, asList, asNumber, asText, type Json } from "../json-value.ts";
+import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue/dialogue.ts";
+import { type FormatWatch, formatWatch } from "../dialogue/format-watch.ts";
+import { jsonLines } from "../dialogue/json-lines.ts";
+import { asJson, asList, asNumber, asText, type Json } from "../dialogue/json-value.ts";
+import { asSessionId } from "../dialogue/session-id.ts";
 import type { AgentEvent, AgentMessage } from "../port.ts";
-import { asSessionId } from "../session-id.ts";
 import { type Failure, limitEnd, resultFailure, retryFailure } from "./failure.ts";
 import { answerLine, interruptLine, questionOf, userLine, uuidOf } from "./messages.ts";
 import { UsageCounter } from "./usage.ts";

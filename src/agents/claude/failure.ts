@@ -1,5 +1,5 @@
-import { classifyError, isLasting } from "../error-kind.ts";
-import { asJson, asNumber, asText, type Json } from "../json-value.ts";
+import { classifyError, isLasting } from "../dialogue/error-kind.ts";
+import { asJson, asNumber, asText, type Json } from "../dialogue/json-value.ts";
 import type { AgentEvent, ErrorKind } from "../port.ts";
 
 export type Failure = Extract<AgentEvent, { type: "error" }>;

@@ -1,6 +1,6 @@
 import type { AdapterSpec } from "../adapter-spec.ts";
+import { sessionArgs } from "../dialogue/session-id.ts";
 import type { Invocation } from "../port.ts";
-import { sessionArgs } from "../session-id.ts";
 
 export interface ClaudeStart {
   readonly model?: string | undefined;

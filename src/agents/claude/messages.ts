@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { asText, type Json } from "../json-value.ts";
+import { asText, type Json } from "../dialogue/json-value.ts";
 
 /** A line that says something to Claude Code as its user. */
 export function userLine(text: string, uuid?: string): string {

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readTextIfExists } from "../../kernel/files.ts";
-import { asJson, type Json } from "../json-value.ts";
-import { renewedTokens } from "../login-renewal.ts";
+import { asJson, type Json } from "../dialogue/json-value.ts";
+import { sessionArgs } from "../dialogue/session-id.ts";
 import type { AgentProgram, HomeItem, Login, Surroundings } from "../program.ts";
-import { sessionArgs } from "../session-id.ts";
+import { renewedTokens } from "../sandbox/login-renewal.ts";
 
 /** Claude Code's folder, and its file of settings and state, which lies beside it unless a variable has moved the folder. */
 function placesOf({ home, env }: Surroundings): { readonly folder: string; readonly state: string } {

@@ -1,4 +1,4 @@
-import { asCount, asJson, asNumber, type Json } from "../json-value.ts";
+import { asCount, asJson, asNumber, type Json } from "../dialogue/json-value.ts";
 import type { AgentEvent } from "../port.ts";
 
 type Usage = Extract<AgentEvent, { type: "usage" }>;

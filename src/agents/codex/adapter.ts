@@ -1,11 +1,11 @@
 import { realpathSync } from "node:fs";
 import { errnoOf } from "../../kernel/errors.ts";
 import type { AdapterSpec } from "../adapter-spec.ts";
-import { earlierUsage } from "../earlier-usage.ts";
+import { withInstructions } from "../dialogue/repository-instructions.ts";
+import { runAdapter } from "../dialogue/run-events.ts";
+import { asSessionId } from "../dialogue/session-id.ts";
 import type { AgentAdapter, AgentRequest } from "../port.ts";
-import { withInstructions } from "../repository-instructions.ts";
-import { runAdapter } from "../run-events.ts";
-import { asSessionId } from "../session-id.ts";
+import { earlierUsage } from "../run-log/earlier-usage.ts";
 import { codexDialogue } from "./dialogue.ts";
 import { codexInvocation } from "./invocation.ts";
 

@@ -1,10 +1,10 @@
-import type { Dialogue, Heard } from "../dialogue.ts";
-import { NOTHING_HEARD } from "../dialogue.ts";
-import { type FormatWatch, formatWatch } from "../format-watch.ts";
-import { jsonLines } from "../json-lines.ts";
-import { asCount, asJson, asText, type Json } from "../json-value.ts";
+import type { Dialogue, Heard } from "../dialogue/dialogue.ts";
+import { NOTHING_HEARD } from "../dialogue/dialogue.ts";
+import { type FormatWatch, formatWatch } from "../dialogue/format-watch.ts";
+import { jsonLines } from "../dialogue/json-lines.ts";
+import { asCount, asJson, asText, type Json } from "../dialogue/json-value.ts";
+import { asSessionId } from "../dialogue/session-id.ts";
 import type { AgentEvent } from "../port.ts";
-import { asSessionId } from "../session-id.ts";
 import { codexFailure, codexRefusal } from "./failure.ts";
 import { itemReader } from "./items.ts";
 

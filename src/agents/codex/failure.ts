@@ -1,4 +1,4 @@
-import { classifyError, type KnownError } from "../error-kind.ts";
+import { classifyError, type KnownError } from "../dialogue/error-kind.ts";
 import type { AgentEvent } from "../port.ts";
 
 type Failure = Extract<AgentEvent, { type: "error" }>;

@@ -1,6 +1,6 @@
 import type { AdapterSpec } from "../adapter-spec.ts";
+import { asSessionId } from "../dialogue/session-id.ts";
 import type { Invocation } from "../port.ts";
-import { asSessionId } from "../session-id.ts";
 
 export interface CodexStart {
   /** The working directory under every name that it has: as given, and with links resolved. */

@@ -1,4 +1,4 @@
-import type { Json } from "../json-value.ts";
+import type { Json } from "../dialogue/json-value.ts";
 import type { AgentEvent } from "../port.ts";
 
 interface ToolKind {

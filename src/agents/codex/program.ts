@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { renewedTokens } from "../login-renewal.ts";
+import { sessionArgs } from "../dialogue/session-id.ts";
 import type { AgentProgram, Login, Surroundings } from "../program.ts";
-import { sessionArgs } from "../session-id.ts";
+import { renewedTokens } from "../sandbox/login-renewal.ts";
 
 /** Codex keeps everything in one folder, which a variable may move. */
 function codexHome({ home, env }: Surroundings): string {

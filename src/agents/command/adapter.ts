@@ -1,5 +1,5 @@
+import { runAdapter } from "../dialogue/run-events.ts";
 import type { AgentAdapter, Invocation } from "../port.ts";
-import { runAdapter } from "../run-events.ts";
 
 /** `agents.<name>` of the config, as far as it says what to start. */
 export interface CommandSpec {

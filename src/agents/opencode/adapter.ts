@@ -1,6 +1,6 @@
 import type { AdapterSpec } from "../adapter-spec.ts";
+import { runAdapter } from "../dialogue/run-events.ts";
 import type { AgentAdapter } from "../port.ts";
-import { runAdapter } from "../run-events.ts";
 import { openCodeDialogue } from "./dialogue.ts";
 import { openCodeEnvironment, openCodeInvocation } from "./invocation.ts";
 

@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from "node:util";
-import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue.ts";
-import { type FormatWatch, formatWatch } from "../format-watch.ts";
-import { jsonLines } from "../json-lines.ts";
-import { asCount, asJson, asNumber, asText, type Json } from "../json-value.ts";
+import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue/dialogue.ts";
+import { type FormatWatch, formatWatch } from "../dialogue/format-watch.ts";
+import { jsonLines } from "../dialogue/json-lines.ts";
+import { asCount, asJson, asNumber, asText, type Json } from "../dialogue/json-value.ts";
+import { asSessionId } from "../dialogue/session-id.ts";
 import type { AgentEvent } from "../port.ts";
-import { asSessionId } from "../session-id.ts";
 import { type Failure, failureOf, saidFailure, withoutClass } from "./failure.ts";
 import { type LogLine, readLogLine } from "./log-line.ts";
 

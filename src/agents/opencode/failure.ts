@@ -1,5 +1,5 @@
-import { classifyError } from "../error-kind.ts";
-import { asJson, asNumber, asText, type Json } from "../json-value.ts";
+import { classifyError } from "../dialogue/error-kind.ts";
+import { asJson, asNumber, asText, type Json } from "../dialogue/json-value.ts";
 import type { AgentEvent } from "../port.ts";
 
 export type Failure = Extract<AgentEvent, { type: "error" }>;

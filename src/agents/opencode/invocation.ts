@@ -1,7 +1,7 @@
 import type { AdapterSpec } from "../adapter-spec.ts";
-import { asJson } from "../json-value.ts";
+import { asJson } from "../dialogue/json-value.ts";
+import { asSessionId } from "../dialogue/session-id.ts";
 import type { Invocation, Stage } from "../port.ts";
-import { asSessionId } from "../session-id.ts";
 
 export interface OpenCodeStart {
   readonly stage: Stage;

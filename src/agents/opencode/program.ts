@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { renewedTokens } from "../login-renewal.ts";
+import { sessionArgs } from "../dialogue/session-id.ts";
 import type { AgentProgram, HomeItem, Login, Surroundings } from "../program.ts";
-import { sessionArgs } from "../session-id.ts";
+import { renewedTokens } from "../sandbox/login-renewal.ts";
 
 /**
  * Where OpenCode looks for a repository's settings, relative to the worktree and to every folder above it up to the root

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import * as z from "zod";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeFileAtomic, writeRunFile } from "../../kernel/files.ts";
-import { readInside } from "../../kernel/held-files.ts";
-import { MOST_LOGIN_BYTES } from "../login-renewal.ts";
+import { readInside } from "../../kernel/held/files.ts";
+import { MOST_LOGIN_BYTES } from "./login-renewal.ts";
 import { besideOf, type CopiedLogin, hashOf } from "./private-home.ts";
 
 /** What a program's own rule makes of a login before and after a run. */

@@ -1,7 +1,7 @@
 import { readTextIfExists } from "../../kernel/files.ts";
-import { type TriedBwrap, tryBwrap } from "../try-bwrap.ts";
 import { BASE_ARGS, type BwrapFeatures, sealArgs } from "./args.ts";
 import { filterFor } from "./seccomp.ts";
+import { type TriedBwrap, tryBwrap } from "./try-bwrap.ts";
 
 export type SandboxProbe =
   | { readonly works: true; readonly features: BwrapFeatures }

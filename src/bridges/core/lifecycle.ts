@@ -1,5 +1,5 @@
 import type { BusEvent } from "../../bus/types.ts";
-import type { EventContexts, PlanLocation } from "../../hooks/event-types.ts";
+import type { EventContexts, PlanLocation } from "../../hooks/contexts/event-types.ts";
 import { type Observed, PLAN_STATUSES, type PlanRecord, type PlanStatus } from "../../plan/record.ts";
 import { readsComments } from "../../plan/summary.ts";
 

@@ -1,5 +1,5 @@
 import type { Log } from "../../bus/ports.ts";
-import type { MergeMethod, PluginAction } from "../../hooks/event-types.ts";
+import type { MergeMethod, PluginAction } from "../../hooks/contexts/event-types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { isValidPlanId } from "../../plan/identity.ts";
 import type { Bridge, DeliveryResult } from "../contract.ts";

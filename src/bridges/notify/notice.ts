@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import type { PluginAction } from "../../hooks/event-types.ts";
+import type { PluginAction } from "../../hooks/contexts/event-types.ts";
 import type { Priority } from "./settings.ts";
 
 /** What a person is told. */

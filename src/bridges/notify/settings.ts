@@ -1,4 +1,4 @@
-import type { Notification } from "../../hooks/event-types.ts";
+import type { Notification } from "../../hooks/contexts/event-types.ts";
 
 export type Priority = Notification["priority"];
 

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { parseDuration } from "../../config/units.ts";
+import { parseDuration } from "../../config/schema/units.ts";
 import { type Call, createCall } from "../output.ts";
 
 export interface JsonOption {

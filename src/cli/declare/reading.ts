@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
 import { LOG_NAMES } from "../../bus/ports.ts";
 import type { PlanStatus } from "../../plan/record.ts";
-import type { EventsOptions } from "../events.ts";
-import type { LogsOptions } from "../logs.ts";
-import type { StatusOptions } from "../status.ts";
+import type { EventsOptions } from "../reading/events.ts";
+import type { LogsOptions } from "../reading/logs.ts";
+import type { StatusOptions } from "../reading/status.ts";
 import { declare, duration, type JsonOption, perform, wholeNumber } from "./declare.ts";
 
 /** Written out again, because the record's own list comes with the whole schema library, and `--help` is to be quick. */
@@ -26,7 +26,7 @@ export function declareReading(program: Command): void {
     .addOption(new Option("--status <status>", "only plans with this status").choices(Object.keys(STATUSES)))
     .option("--stale <duration>", "only plans in which nothing happened for so long", duration)
     .action((options: StatusOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../status.ts")).status(call, options)),
+      perform(options, async (call) => (await import("../reading/status.ts")).status(call, options)),
     );
   declare(program, "show", {
     about: "everything about one plan: TODOs, runs and what they cost, commits, conversation, and why it is blocked",
@@ -34,7 +34,7 @@ export function declareReading(program: Command): void {
   })
     .argument("<plan>", "its id")
     .action((plan: string, options: JsonOption) =>
-      perform(options, async (call) => (await import("../show.ts")).show(call, plan)),
+      perform(options, async (call) => (await import("../reading/show.ts")).show(call, plan)),
     );
   declareLogs(program);
   declareEvents(program);
@@ -57,7 +57,7 @@ function declareLogs(program: Command): void {
     .option("--tail <lines>", "only the last lines", wholeNumber(0))
     .option("--raw", "what the program printed, byte for byte, instead of what it means")
     .action((plan: string, options: LogsOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../logs.ts")).logs(call, plan, options)),
+      perform(options, async (call) => (await import("../reading/logs.ts")).logs(call, plan, options)),
     );
 }
 
@@ -71,6 +71,6 @@ function declareEvents(program: Command): void {
     .option("--limit <number>", "only the newest ones", wholeNumber(1))
     .option("-f, --follow", "go on until interrupted; with --json one object per line")
     .action((plan: string | undefined, options: EventsOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../events.ts")).events(call, plan, options)),
+      perform(options, async (call) => (await import("../reading/events.ts")).events(call, plan, options)),
     );
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { PlanDetail } from "../../dispatcher/read.ts";
+import type { PlanDetail } from "../../dispatcher/report/read.ts";
 import type { Paint } from "../render/colour.ts";
 import { firstLine, visible } from "../render/safe-text.ts";
 

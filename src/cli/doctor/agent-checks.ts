@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ProgramFacts } from "../../agents/inspect-program.ts";
-import { processLimitHere } from "../../agents/process-limit.ts";
+import { processLimitHere } from "../../agents/runner/process-limit.ts";
 import type { Config } from "../../config/config.ts";
-import { type AgentCheck, checkAgent } from "../agent-program.ts";
-import { agentFileOf, type Installed, installedPrograms, remedyOf, troubleOf } from "../choose-agent.ts";
-import { enclosureOf } from "../enclosure.ts";
 import type { Call } from "../output.ts";
+import { type AgentCheck, checkAgent } from "../setup/agent-program.ts";
+import { agentFileOf, type Installed, installedPrograms, remedyOf, troubleOf } from "../setup/choose-agent.ts";
+import { enclosureOf } from "../setup/enclosure.ts";
 import type { Finding } from "./checks.ts";
 
 interface CheckedAgent {

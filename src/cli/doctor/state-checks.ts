@@ -1,13 +1,13 @@
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Config } from "../../config/config.ts";
+import { openForReading } from "../../dispatcher/commands/open-loom.ts";
+import { liveDaemon } from "../../dispatcher/commands/owner.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
-import { openForReading } from "../../dispatcher/open.ts";
-import { liveDaemon } from "../../dispatcher/owner.ts";
 import { type Paths, pathsOf } from "../../dispatcher/paths.ts";
-import { readStatus } from "../../dispatcher/read.ts";
+import { readStatus } from "../../dispatcher/report/read.ts";
 import type { Repository } from "../../git/repository.ts";
-import { readSettings, settingOf } from "../../git/shadow-config.ts";
+import { readSettings, settingOf } from "../../git/shadow/config.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { listDir } from "../../kernel/files.ts";
 import { counted } from "../../kernel/words.ts";

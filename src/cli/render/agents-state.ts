@@ -1,4 +1,4 @@
-import type { AgentReport, AgentsReport } from "../../dispatcher/read-agents.ts";
+import type { AgentReport, AgentsReport } from "../../dispatcher/report/read-agents.ts";
 import type { Output } from "../output.ts";
 import { firstLine, visible } from "./safe-text.ts";
 import { spendingInWords } from "./spending.ts";

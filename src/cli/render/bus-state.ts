@@ -1,4 +1,4 @@
-import type { StatusReport } from "../../dispatcher/read.ts";
+import type { StatusReport } from "../../dispatcher/report/read.ts";
 import { counted } from "../../kernel/words.ts";
 import type { Output } from "../output.ts";
 import { firstLine, visible } from "./safe-text.ts";

@@ -1,7 +1,7 @@
-import type { MessageState } from "../../dispatcher/messages.ts";
-import type { PlanDetail } from "../../dispatcher/read.ts";
+import type { MessageState } from "../../dispatcher/messages/messages.ts";
+import type { PlanDetail } from "../../dispatcher/report/read.ts";
 import { counted } from "../../kernel/words.ts";
-import { todoTitle } from "../../plan/markdown.ts";
+import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { Output } from "../output.ts";
 import { hintLines } from "./hint.ts";
 import { ACTIVITY_WORDS, statusText, waitsFor } from "./plan-table.ts";

@@ -1,6 +1,6 @@
 import { toolInWords } from "../../agents/activity.ts";
 import type { AgentEvent } from "../../agents/port.ts";
-import { addEvent, EMPTY_SUMMARY, type RunSummary, spendingOf } from "../../agents/run-summary.ts";
+import { addEvent, EMPTY_SUMMARY, type RunSummary, spendingOf } from "../../agents/run-log/run-summary.ts";
 import { counted } from "../../kernel/words.ts";
 import { type Paint, plain } from "./colour.ts";
 import { firstLine, visible } from "./safe-text.ts";

@@ -1,5 +1,5 @@
 import type { ActivityState } from "../../agents/activity.ts";
-import type { ListedPlan } from "../../dispatcher/read.ts";
+import type { ListedPlan } from "../../dispatcher/report/read.ts";
 import type { PlanSummary } from "../../plan/summary.ts";
 import type { Output } from "../output.ts";
 import type { Style } from "./colour.ts";

@@ -1,4 +1,4 @@
-import type { StatusReport } from "../../dispatcher/read.ts";
+import type { StatusReport } from "../../dispatcher/report/read.ts";
 import type { Output } from "../output.ts";
 import { hintLines } from "./hint.ts";
 import { firstLine, visible } from "./safe-text.ts";

@@ -1,4 +1,4 @@
-import type { PlanDetail } from "../../dispatcher/read.ts";
+import type { PlanDetail } from "../../dispatcher/report/read.ts";
 import type { Output } from "../output.ts";
 import type { Style } from "./colour.ts";
 import { firstLine, visible } from "./safe-text.ts";

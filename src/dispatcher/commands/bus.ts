@@ -1,16 +1,16 @@
 import type { BridgeScope } from "../../bridges/host.ts";
-import { pollBridge } from "../../bridges/poll.ts";
+import { pollBridge } from "../../bridges/polls/poll.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { parseHandler } from "../../bus/names.ts";
 import { currentBranch } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { loadExtensions } from "../extensions.ts";
-import { sealToPin } from "../keep-pin.ts";
+import { loadExtensions } from "../buses/extensions.ts";
+import { giveBackAbsent, type PollReport } from "../buses/polling.ts";
 import type { Loom } from "../loom.ts";
 import { hasBus } from "../paths.ts";
-import { requireModulesPinned } from "../pinning.ts";
-import { giveBackAbsent, type PollReport } from "../polling.ts";
-import { type FoundLetter, foundLetter } from "../read-bus.ts";
+import { type FoundLetter, foundLetter } from "../report/read-bus.ts";
+import { sealToPin } from "../settings/keep-pin.ts";
+import { requireModulesPinned } from "../settings/pinning.ts";
 
 interface LetterBus {
   readonly planId?: string;

@@ -1,25 +1,25 @@
 import { rmSync } from "node:fs";
-import { type MergeOutcome, mergeIntoBase } from "../../git/merge.ts";
+import { type MergeOutcome, mergeIntoBase } from "../../git/commits/merge.ts";
 import { gitAt } from "../../git/repository.ts";
-import { removeWorktree } from "../../git/worktrees.ts";
-import type { MergeMethod } from "../../hooks/event-types.ts";
+import { removeWorktree } from "../../git/worktree/worktrees.ts";
+import type { MergeMethod } from "../../hooks/contexts/event-types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
 import { isAlive } from "../../kernel/process-tree.ts";
 import { counted } from "../../kernel/words.ts";
-import { titleOf } from "../../plan/markdown.ts";
+import { titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { isInboxRecord } from "../intake.ts";
+import { keepLeft } from "../acceptance/keep-left.ts";
+import { removePrivateHomes } from "../enclosure/enclose.ts";
+import { isInboxRecord } from "../intake/intake.ts";
 import { type Loom, requireRecord, updateRecord } from "../loom.ts";
-import type { Undelivered } from "../messages.ts";
-import { deferredComments, planText, unansweredComments } from "../observe.ts";
+import type { Undelivered } from "../messages/messages.ts";
 import { inboxOf } from "../paths.ts";
-import { removePrivateHomes } from "../perform/enclose.ts";
 import { cleanWorktree, endPlan } from "../perform/end.ts";
-import { keepLeft } from "../perform/keep-left.ts";
-import { endPlanSurvivors } from "../survivors.ts";
+import { endPlanSurvivors } from "../runs/survivors.ts";
+import { deferredComments, planText, unansweredComments } from "../steps/observe.ts";
 import { allowed } from "./state.ts";
 
 export interface MergeResult {

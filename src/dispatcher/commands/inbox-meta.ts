@@ -1,7 +1,7 @@
 import { PrloomError } from "../../kernel/errors.ts";
 import { writeFileAtomic } from "../../kernel/files.ts";
 import type { InboxMeta } from "../../plan/record.ts";
-import { takePlan } from "../intake.ts";
+import { takePlan } from "../intake/intake.ts";
 import type { Loom } from "../loom.ts";
 import { inboxOf } from "../paths.ts";
 

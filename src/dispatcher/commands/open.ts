@@ -1,26 +1,26 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { programOf } from "../../agents/adapters.ts";
-import { readSummary } from "../../agents/run-log.ts";
-import { didYouMean, nearest } from "../../config/nearest.ts";
+import { readSummary } from "../../agents/run-log/run-log.ts";
 import type { PlanConfig, PlanStage, StageAgent } from "../../config/presets.ts";
-import { repairGitFile } from "../../git/repair.ts";
-import { worktreeHealth } from "../../git/worktrees.ts";
+import { didYouMean, nearest } from "../../config/problems/nearest.ts";
+import { repairGitFile } from "../../git/worktree/repair.ts";
+import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 import { isAlive, type ProcessIdentity, processesWithVariable } from "../../kernel/process-tree.ts";
 import { removeTree } from "../../kernel/remove-tree.ts";
-import { nextTodo, todoTitle } from "../../plan/markdown.ts";
+import { nextTodo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import { clearEnclosure, enclose } from "../enclosure/enclose.ts";
 import { type Loom, refuseUnrecovered, requireRecord, updateRecord } from "../loom.ts";
-import { observe, planConfig, planText, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
 import { endOpened, isUnderWay, leaveOpened, openRunDir, openRunId } from "../perform/close-opened.ts";
-import { clearEnclosure, enclose } from "../perform/enclose.ts";
-import { requireAgentPinned } from "../perform/require-pinned.ts";
-import { perform } from "../perform.ts";
-import { readRuns } from "../read-runs.ts";
+import { readRuns } from "../report/read-runs.ts";
+import { requireAgentPinned } from "../runs/require-pinned.ts";
+import { observe, planConfig, planText, worktreeOf } from "../steps/observe.ts";
+import { perform } from "../steps/perform.ts";
 
 export interface OpenRequest {
   /** The process that keeps the plan open as long as it lives; without one nothing is kept, only told. */

@@ -3,7 +3,7 @@ import { pinOf, writePin } from "../../config/pin.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Loom } from "../loom.ts";
-import { offerOf } from "../pinning.ts";
+import { offerOf } from "../settings/pinning.ts";
 
 export interface ReloadAnswer {
   /** Of what is on the disk; whoever agrees to it says it again. */

@@ -1,14 +1,14 @@
-import { worktreeHealth } from "../../git/worktrees.ts";
+import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { setTodoState } from "../../plan/edit.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import { setTodoState } from "../../plan/todos/edit.ts";
 import { type PlanEvent, transition } from "../../plan/transition.ts";
-import { isInboxRecord, takePlan } from "../intake.ts";
+import { isInboxRecord, takePlan } from "../intake/intake.ts";
 import { blockPlan, type Loom, requireRecord, updateRecord } from "../loom.ts";
-import { planText, textPath, worktreeOf } from "../observe.ts";
 import { discardWork } from "../perform/begin.ts";
 import { hookAgain } from "../perform/hook-due.ts";
-import { recoverAgain } from "../survivors.ts";
+import { recoverAgain } from "../runs/survivors.ts";
+import { planText, textPath, worktreeOf } from "../steps/observe.ts";
 import { changeInboxMeta } from "./inbox-meta.ts";
 import { recoverInterrupted, stopAtWork } from "./open.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { PrloomError } from "../../kernel/errors.ts";
-import { takePlan, takeWholeInbox } from "../intake.ts";
+import { takePlan, takeWholeInbox } from "../intake/intake.ts";
 import type { Loom } from "../loom.ts";
 import { dropDead, pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan, mergePlan } from "./finish.ts";

@@ -1,13 +1,13 @@
 import { LOCAL_TARGET, localComment } from "../../bridges/local/thread.ts";
 import type { BusEvent } from "../../bus/types.ts";
-import { pluginOf } from "../../hooks/call.ts";
+import { pluginOf } from "../../hooks/calls/call.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { sha256 } from "../../kernel/ids.ts";
-import { parsePlan } from "../../plan/markdown.ts";
-import { whyItWaits } from "../judge-message.ts";
+import { parsePlan } from "../../plan/markdown/markdown.ts";
 import { type Loom, requireRecord } from "../loom.ts";
-import { AGENT_MESSAGE, listenTo, type MessageFate, viewOf } from "../messages.ts";
-import { planText, textPath } from "../observe.ts";
+import { whyItWaits } from "../messages/judge-message.ts";
+import { AGENT_MESSAGE, listenTo, type MessageFate, viewOf } from "../messages/messages.ts";
+import { planText, textPath } from "../steps/observe.ts";
 
 /** A person's words, to the whole plan or to one TODO (counted from 1, as people do). */
 export function commentOn(

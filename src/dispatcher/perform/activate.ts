@@ -10,19 +10,19 @@ import {
   isBranchName,
   requireCommits,
 } from "../../git/repository.ts";
-import { addWorktree } from "../../git/worktrees.ts";
+import { addWorktree } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import { runCommand } from "../enclosure/command-run.ts";
+import { copyFiles } from "../enclosure/copy-files.ts";
+import { makeRunCopy } from "../enclosure/run-copy.ts";
 import { changeStatus, type Loom, updateRecord } from "../loom.ts";
-import { planText } from "../observe.ts";
 import { homeOf, inboxOf } from "../paths.ts";
-import { runCommand } from "./command-run.ts";
-import { copyFiles } from "./copy-files.ts";
+import { planText } from "../steps/observe.ts";
 import { hookDue } from "./hook-due.ts";
 import { takePrepared } from "./prepared.ts";
-import { makeRunCopy } from "./run-copy.ts";
 
 /**
  * Inbox to worktree. The order is what makes a kill harmless: names are recorded first, `worktreeReady` is written only

@@ -1,27 +1,26 @@
 import { basename, dirname, join } from "node:path";
-import { endSurvivors, readExit, readUnstarted } from "../../agents/runner.ts";
-
-import { restoreTree } from "../../git/aside.ts";
-import { headState } from "../../git/head.ts";
-import { repairGitFile } from "../../git/repair.ts";
+import { endSurvivors, readExit, readUnstarted } from "../../agents/runner/runner.ts";
 import { branchTip } from "../../git/repository.ts";
-import { resetTo, savePartial } from "../../git/reset.ts";
+import { headState } from "../../git/worktree/head.ts";
+import { restoreTree } from "../../git/worktree/kept-tree.ts";
+import { repairGitFile } from "../../git/worktree/repair.ts";
+import { resetTo, savePartial } from "../../git/worktree/reset.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 
-import { removeFrom } from "../../kernel/held-removal.ts";
+import { removeFrom } from "../../kernel/held/removal.ts";
 
-import { type Todo, todoTitle } from "../../plan/markdown.ts";
+import { type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { NOTHING_SPENT, overBudget } from "../availability.ts";
+import { removeView } from "../enclosure/run-view.ts";
 import { type Loom, requireRecord, updateRecord } from "../loom.ts";
-import { awaitedRun, planConfig, worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
-import { canGoOn, countRun, withoutSessions } from "./count-run.ts";
+import { NOTHING_SPENT, overBudget } from "../runs/availability.ts";
+import { canGoOn, countRun, withoutSessions } from "../runs/count-run.ts";
+import { awaitedRun, planConfig, worktreeOf } from "../steps/observe.ts";
 import { hookDue } from "./hook-due.ts";
 import { leftOut } from "./prepared.ts";
-import { removeView } from "./run-view.ts";
 
 /** Records which TODO comes next and from which commit, before anything of it happens. */
 export async function beginTodo(loom: Loom, record: PlanRecord, todo: Todo): Promise<void> {

@@ -1,19 +1,19 @@
-import type { TextHookPoint } from "../../hooks/context-types.ts";
-import type { HookPoint } from "../../hooks/hook-types.ts";
-import type { LoadedPlugin } from "../../hooks/load.ts";
+import type { TextHookPoint } from "../../hooks/contexts/context-types.ts";
+import type { HookPoint } from "../../hooks/contexts/hook-types.ts";
+import type { LoadedPlugin } from "../../hooks/modules/load.ts";
 import { closeRecord, runActivateHooks, runTextHooks } from "../../hooks/plan-hooks.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { nextTodo } from "../../plan/markdown.ts";
+import { nextTodo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { hookScope } from "../hook-scope.ts";
+import { finishPlan } from "../acceptance/commit-todo.ts";
+import { restage } from "../acceptance/verify.ts";
+import { hookScope } from "../buses/hook-scope.ts";
+import { summaryFor } from "../intake/plan-reading.ts";
 import { blockPlan, type Loom, requireRecord, updateRecord } from "../loom.ts";
-import { planText, textPath, worktreeOf } from "../observe.ts";
-import { summaryFor } from "../plan-reading.ts";
+import { StepInterrupted } from "../runs/interrupted.ts";
+import { planText, textPath, worktreeOf } from "../steps/observe.ts";
 import { pluginsFor } from "./hook-due.ts";
-import { StepInterrupted } from "./interrupted.ts";
-import { finishPlan } from "./land.ts";
 import { takePrepared } from "./prepared.ts";
-import { restage } from "./verify.ts";
 
 /** Calls the plugins that the record waits for, then does what comes after this hook. */
 export async function callPlugins(loom: Loom, record: PlanRecord): Promise<void> {

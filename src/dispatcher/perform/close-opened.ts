@@ -1,17 +1,17 @@
 import { join } from "node:path";
-import { endInhabitants } from "../../agents/survivors.ts";
-import { keepTree } from "../../git/aside.ts";
-import { headState, unfinishedOperation } from "../../git/head.ts";
-import { worktreeHealth } from "../../git/worktrees.ts";
+import { endInhabitants } from "../../agents/runner/survivors.ts";
+import { headState, unfinishedOperation } from "../../git/worktree/head.ts";
+import { keepTree } from "../../git/worktree/kept-tree.ts";
+import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { isAlive } from "../../kernel/process-tree.ts";
 import { removeTree } from "../../kernel/remove-tree.ts";
 import type { CurrentTodo, PlanRecord } from "../../plan/record.ts";
+import { clearEnclosure } from "../enclosure/enclose.ts";
 import { type Loom, updateRecord } from "../loom.ts";
-import { worktreeOf } from "../observe.ts";
 import { homeOf } from "../paths.ts";
+import { worktreeOf } from "../steps/observe.ts";
 import { branchHead } from "./begin.ts";
-import { clearEnclosure } from "./enclose.ts";
 import { leftOut } from "./prepared.ts";
 
 /** What everything carries that a person starts through `prloom open`. */

@@ -1,11 +1,11 @@
-import { removeWorktree } from "../../git/worktrees.ts";
+import { removeWorktree } from "../../git/worktree/worktrees.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import { keepLeft } from "../acceptance/keep-left.ts";
+import { removePrivateHomes } from "../enclosure/enclose.ts";
 import { changeStatus, type Loom, updateRecord } from "../loom.ts";
-import { type Undelivered, undeliveredMessages } from "../messages.ts";
-import { removePrivateHomes } from "./enclose.ts";
-import { keepLeft } from "./keep-left.ts";
+import { type Undelivered, undeliveredMessages } from "../messages/messages.ts";
 
 /** The forge says that the change request was merged or closed. Returns the messages that its agent never got. */
 export function endPlan(loom: Loom, record: PlanRecord, outcome: "merged" | "closed"): Undelivered[] {

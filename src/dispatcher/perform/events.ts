@@ -1,15 +1,15 @@
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
+import { actionId } from "../../bus/ledger/settlement.ts";
 import { DISPATCHER } from "../../bus/names.ts";
-import { actionId } from "../../bus/settlement.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import { addTodoContext } from "../../plan/edit.ts";
-import { todoTitle } from "../../plan/markdown.ts";
+import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import { addTodoContext } from "../../plan/todos/edit.ts";
 import type { Loom } from "../loom.ts";
-import { AGENT_MESSAGE, keepMessage, messageNotKept, messageSettled } from "../messages.ts";
-import { planText, textPath } from "../observe.ts";
+import { AGENT_MESSAGE, keepMessage, messageNotKept, messageSettled } from "../messages/messages.ts";
+import { planText, textPath } from "../steps/observe.ts";
 import { listIgnored, type Refusal, whyIgnored } from "./ignored.ts";
 
 export interface OfferedEvent {

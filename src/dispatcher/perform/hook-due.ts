@@ -1,7 +1,7 @@
-import type { HookPoint } from "../../hooks/hook-types.ts";
-import { type Todo, todoTitle } from "../../plan/markdown.ts";
+import type { HookPoint } from "../../hooks/contexts/hook-types.ts";
+import { type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { withHook } from "../extensions.ts";
+import { withHook } from "../buses/extensions.ts";
 import type { Loom } from "../loom.ts";
 
 /**

@@ -1,10 +1,10 @@
-import { keepTree } from "../../git/aside.ts";
-import { preparedIn } from "../../git/prepared.ts";
 import { branchTip } from "../../git/repository.ts";
+import { keepTree } from "../../git/worktree/kept-tree.ts";
+import { preparedIn } from "../../git/worktree/prepared.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
-import { worktreeOf } from "../observe.ts";
+import { worktreeOf } from "../steps/observe.ts";
 
 /** Files of a worktree that are no work of an agent: they are in no commit and no patch, and outlast what is taken back. */
 export function leftOut(loom: Loom, record: Pick<PlanRecord, "prepared">): readonly string[] {

@@ -7,26 +7,26 @@ import {
   type ReviewComment,
   type ReviewResult,
   renderFindings,
-} from "../../agents/review-result.ts";
-import { RUN_FILES } from "../../agents/run-files.ts";
+} from "../../agents/results/review-result.ts";
+import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
+import { actionId } from "../../bus/ledger/settlement.ts";
 import { REVIEW as REVIEW_HANDLER } from "../../bus/names.ts";
-import { actionId } from "../../bus/settlement.ts";
 import type { PlanConfig } from "../../config/presets.ts";
-import { keepTree } from "../../git/aside.ts";
-import { readBeginning, writeDiff } from "../../git/write-diff.ts";
+import { readBeginning, writeDiff } from "../../git/commits/write-diff.ts";
+import { keepTree } from "../../git/worktree/kept-tree.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextNoFollow, writeRunFile } from "../../kernel/files.ts";
-import { placeMoved } from "../../kernel/held-files.ts";
-import { appendTodos } from "../../plan/edit.ts";
-import { todoTitle } from "../../plan/markdown.ts";
+import { placeMoved } from "../../kernel/held/files.ts";
+import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import { appendTodos } from "../../plan/todos/edit.ts";
+import { LEFT } from "../enclosure/run-copy.ts";
 import { type Loom, updateRecord } from "../loom.ts";
-import { planText, textPath, worktreeOf } from "../observe.ts";
 import { homeOf, REVIEW_RESULT, RUN_COPY } from "../paths.ts";
+import { planText, textPath, worktreeOf } from "../steps/observe.ts";
 import { branchHead } from "./begin.ts";
 import { leftOut } from "./prepared.ts";
-import { LEFT } from "./run-copy.ts";
 
 /** What the reviewer said, as it was understood; beside the run's other files. */
 const REVIEW = "review.json";

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { isPassedOn } from "../../../src/agents/inherited.ts";
+import { isPassedOn } from "../../../src/agents/runner/inherited.ts";
 import type { Mount } from "../../../src/agents/sandbox/args.ts";
 import {
   movedCredentials,

@@ -21,7 +21,7 @@ import { afterEach, beforeEach, test } from "node:test";
 import type { HomeItem } from "../../../src/agents/program.ts";
 import type { Mount } from "../../../src/agents/sandbox/args.ts";
 import { besideOf, furnishHome, prepareMountPoints, renewHome } from "../../../src/agents/sandbox/private-home.ts";
-import { readInside } from "../../../src/kernel/held-files.ts";
+import { readInside } from "../../../src/kernel/held/files.ts";
 
 let base = "";
 let home = "";
@@ -221,11 +221,14 @@ test("a home that was being made anew when we were killed loses nothing that is 
 });
 
 test("a home full of folders, deep or wide or closed, is out of the way at once", () => {
-  const script =
-    "for c in 1 2 3; do mkdir c$c; cd c$c; for d in $(seq 900); do mkdir a && cd a || exit; done; cd $OLDPWD; cd " +
-    home +
-    "; done";
-  execFileSync("bash", ["-c", script], { cwd: home });
+  const script = `for (const name of ["c1", "c2", "c3"]) {
+    process.chdir(${JSON.stringify(home)});
+    for (const folder of [name, ...Array(900).fill("a")]) {
+      require("fs").mkdirSync(folder);
+      process.chdir(folder);
+    }
+  }`;
+  execFileSync(process.execPath, ["-e", script]);
   for (let index = 0; index < 3000; index += 1) mkdirSync(join(home, `wide/${index}`), { recursive: true });
   put("private/.mine/sessions/one", "kept");
   chmodSync(join(home, ".mine"), 0o000);

@@ -58,7 +58,7 @@ const folder = mkdtempSync(join(tmpdir(), "prloom-probe-"));
 after(() => rmSync(folder, { recursive: true }));
 const PROBE = new URL("../../../src/agents/sandbox/probe.ts", import.meta.url).href;
 
-const RUNNER = new URL("../../../src/agents/runner.ts", import.meta.url).href;
+const RUNNER = new URL("../../../src/agents/runner/runner.ts", import.meta.url).href;
 
 /** In a process of its own: the answer is kept for as long as a process lives. */
 function probeWith(path: string): { works: boolean; why?: string; features?: object } {
@@ -132,7 +132,7 @@ test("the same for the pid namespace of agents without a sandbox", () => {
 /** What asks a program something, and what that is told when no file can be opened any more: the error itself, never a second one that nobody waits for. */
 const ASKING: readonly [what: string, module: string, ask: string, told: string][] = [
   ["the probe", "agents/sandbox/probe.ts", "probeSandbox()", "resources-used-up"],
-  ["the start of an agent", "agents/enclosed.ts", "start(module.spawnEnclosed)", "EMFILE"],
+  ["the start of an agent", "agents/runner/enclosed.ts", "start(module.spawnEnclosed)", "EMFILE"],
 ];
 for (const [what, module, ask, told] of ASKING) {
   test(`without any open files left, ${what} says so`, () => {

@@ -7,7 +7,7 @@ import type { BridgeContext } from "../../../src/bridges/contract.ts";
 import { type DeedResult, localBridge } from "../../../src/bridges/local/bridge.ts";
 import { localComment, readThread } from "../../../src/bridges/local/thread.ts";
 import { createFileLog } from "../../../src/bus/file/log.ts";
-import type { ActionPayload, MergeMethod, PluginAction } from "../../../src/hooks/event-types.ts";
+import type { ActionPayload, MergeMethod, PluginAction } from "../../../src/hooks/contexts/event-types.ts";
 
 const ctx: BridgeContext = {
   repoRoot: "/nowhere",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resultOf } from "../../../src/bridges/notify/bridge.ts";
 import type { NotifySettings } from "../../../src/bridges/notify/settings.ts";
-import type { ActionPayload } from "../../../src/hooks/event-types.ts";
+import type { ActionPayload } from "../../../src/hooks/contexts/event-types.ts";
 import { human, notice, setUp, startServer } from "./fixture.ts";
 
 const webhook = (urlEnv: string) => ({ kind: "webhook", urlEnv }) as const;

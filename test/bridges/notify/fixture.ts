@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
 import type { BridgeContext, DeliveryResult } from "../../../src/bridges/contract.ts";
 import { type NotifyBridgeOptions, notifyBridge } from "../../../src/bridges/notify/bridge.ts";
-import type { ActionPayload, Notification, PluginAction } from "../../../src/hooks/event-types.ts";
+import type { ActionPayload, Notification, PluginAction } from "../../../src/hooks/contexts/event-types.ts";
 
 export const NOW = Date.parse("2026-03-01T12:00:00Z");
 

@@ -1,0 +1,132 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import { isoTime } from "../../kernel/clock.ts";
+import { readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+import { parseJson } from "../../kernel/json.ts";
+import { type AgentEvent, ERROR_KINDS } from "../port.ts";
+import { addEvent, EMPTY_SUMMARY, type RunSummary } from "./run-summary.ts";
+
+/** Beside a run's output: what it meant, one event a line, and the sum of it when the run has ended. */
+export const EVENTS_FILE = "events.jsonl";
+export const SUMMARY_FILE = "summary.json";
+
+/** Longer texts and inputs are cut: the whole is in the run's output. */
+const LONGEST = 16 * 1024;
+/** A program that floods us must not fill the disk a second time; its output is capped as well. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** One line of events.jsonl. */
+export type LoggedEvent = AgentEvent & { readonly at: string };
+
+export interface RunLog {
+  add(event: AgentEvent, now: number): void;
+  summary(): RunSummary;
+  /** Writes the summary; nothing can be added afterwards. */
+  close(): void;
+}
+
+/** Opens the log of a run that begins. What it has is made from the output, so it is not synced. */
+export function openRunLog(runDir: string): RunLog {
+  let summary = EMPTY_SUMMARY;
+  let bytes = 0;
+  const fd = openSync(join(runDir, EVENTS_FILE), "w", 0o600);
+  return {
+    add(event, now) {
+      summary = addEvent(summary, event);
+      const line = `${JSON.stringify({ at: isoTime(now), ...shortened(event) })}\n`;
+      if (bytes + line.length > MOST_BYTES) return;
+      bytes += line.length;
+      writeSync(fd, line);
+    },
+    summary: () => summary,
+    close() {
+      closeSync(fd);
+      writeRunFile(join(runDir, SUMMARY_FILE), `${JSON.stringify(summary)}\n`, 0o600);
+    },
+  };
+}
+
+function cut(text: string): string {
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}… (${text.length - LONGEST} characters more)`;
+}
+
+function shortened(event: AgentEvent): AgentEvent {
+  switch (event.type) {
+    case "text":
+      return { ...event, text: cut(event.text) };
+    case "tool_result":
+      return { ...event, output: cut(event.output) };
+    case "tool_call": {
+      const input = JSON.stringify(event.input) ?? "";
+      return input.length <= LONGEST ? event : { ...event, input: cut(input) };
+    }
+    case "error":
+      return { ...event, message: cut(event.message) };
+    default:
+      return event;
+  }
+}
+
+const usageSchema = z.object({
+  input: z.number(),
+  output: z.number(),
+  cached: z.number(),
+  costUsd: z.number().exactOptional(),
+});
+
+const errorSchema = z.object({
+  kind: z.enum(ERROR_KINDS),
+  message: z.string(),
+  retryAfterMs: z.number().exactOptional(),
+});
+
+const summarySchema = z.object({
+  turns: z.number(),
+  tools: z.record(z.string(), z.number()),
+  failedTools: z.number(),
+  models: z.record(z.string(), usageSchema),
+  sessionId: z.string().exactOptional(),
+  errors: z.array(errorSchema),
+  trouble: errorSchema.exactOptional(),
+});
+
+/** The sum of a run that has ended; of one that was cut off, the sum of the events that were written. */
+export function readSummary(runDir: string): RunSummary {
+  const text = readTextIfExists(join(runDir, SUMMARY_FILE));
+  const summary = text === undefined ? undefined : summarySchema.safeParse(parsed(text)).data;
+  return summary ?? readEvents(runDir).reduce(addEvent, EMPTY_SUMMARY);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The last words of a run: what it said, and what went wrong; from a whole line on. */
+export function lastWords(runDir: string, characters: number): string {
+  const lines: string[] = [];
+  let room = characters;
+  for (const event of readEvents(runDir).reverse()) {
+    const line = event.type === "text" ? event.text : event.type === "error" ? `(${event.kind}) ${event.message}` : "";
+    if (line === "" && event.type !== "text") continue;
+    if (line.length > room && lines.length > 0) break;
+    lines.push(line.slice(-room));
+    room -= line.length + 1;
+    if (room <= 0) break;
+  }
+  return lines.reverse().join("\n");
+}
+
+/** The events of a run as far as they were written; a torn last line is left out. */
+export function readEvents(runDir: string): LoggedEvent[] {
+  const text = readTextIfExists(join(runDir, EVENTS_FILE)) ?? "";
+  return text.split("\n").flatMap((line) => {
+    const event = line === "" ? undefined : (parsed(line) as LoggedEvent | undefined);
+    return event && typeof event.type === "string" ? [event] : [];
+  });
+}

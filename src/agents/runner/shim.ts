@@ -1,0 +1,291 @@
+/**
+ * The small program between the daemon and one agent: `node shim.ts <runDir>`. It outlives nobody: when its pipe to the
+ * daemon closes, it ends all that it started. Imports built-ins and kernel only, because every run waits for its start.
+ */
+import { once } from "node:events";
+import { readFileSync, writeSync } from "node:fs";
+import { flushCompileCache } from "node:module";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isoTime } from "../../kernel/clock.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import { writeRunFile } from "../../kernel/files.ts";
+import { identityOf } from "../../kernel/process-tree.ts";
+import { passesByItself, usedUpError } from "../../kernel/used-up.ts";
+import type { RunExit } from "../port.ts";
+import { type Enclosed, release } from "./enclosed.ts";
+import { closeInherited } from "./inherited.ts";
+import {
+  END_OF_INPUT,
+  INPUT,
+  type InitRecord,
+  type ProcessRecord,
+  RUN_FILES,
+  START,
+  STOP,
+  type StoredRequest,
+} from "./run-files.ts";
+import { drain, endAll, endOf, hasExited } from "./shim-end.ts";
+import { type OutputLog, openOutputLog } from "./shim-output.ts";
+import { noSandbox, type Program, startProgram } from "./shim-program.ts";
+
+/** Why the run ends. The first reason holds; "interrupted" leaves no exit.json. */
+type Ending = RunExit["reason"] | "interrupted";
+
+interface Shim {
+  readonly runDir: string;
+  readonly request: StoredRequest;
+  readonly record: ProcessRecord;
+  readonly log: OutputLog;
+  readonly startedAt: string;
+  readonly timers: Set<NodeJS.Timeout>;
+  program?: Program;
+  /** Of the pid namespace; absent: there is none, or it is not known yet and the agent has not begun. */
+  init?: InitRecord;
+  /** What was said to the program before it had started. */
+  readonly early: string[];
+  lastOutput: number;
+  ending?: Ending;
+  error?: string;
+}
+
+/** setTimeout fires at once for anything longer. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** For shim.log. The log may be on the very disk that is full, so a failure here must not become the next problem. */
+function note(problem: string): boolean {
+  try {
+    writeSync(2, `${isoTime(Date.now())} ${problem}\n`);
+    return true;
+  } catch (error) {
+    return error === undefined;
+  }
+}
+
+function writeProcessRecord(runDir: string, record: ProcessRecord): void {
+  writeRunFile(join(runDir, RUN_FILES.process), `${JSON.stringify(record)}\n`, 0o600);
+}
+
+function openShim(runDir: string): Shim {
+  const request = JSON.parse(readFileSync(join(runDir, RUN_FILES.request), "utf8")) as StoredRequest;
+  const self = identityOf(process.pid);
+  if (!self) throw new Error("The shim cannot read its own entry in the process table.");
+  const record = { ...self, pgid: process.pid, runId: request.runId };
+  writeProcessRecord(runDir, record);
+  crashPoint("shim-recorded");
+  return {
+    runDir,
+    request,
+    record,
+    log: openOutputLog(join(runDir, RUN_FILES.output), { maxBytes: request.limits.maxOutputBytes, rpc: request.rpc }),
+    startedAt: isoTime(Date.now()),
+    timers: new Set(),
+    early: [],
+    lastOutput: performance.now(),
+  };
+}
+
+function decide(shim: Shim, ending: Ending): void {
+  if (shim.ending !== undefined) return;
+  shim.ending = ending;
+  for (const timer of shim.timers) clearTimeout(timer);
+  finish(shim, ending).catch(fail);
+}
+
+function after(shim: Shim, ms: number, act: () => void): void {
+  const timer = setTimeout(
+    () => {
+      shim.timers.delete(timer);
+      act();
+    },
+    Math.min(ms, LONGEST_TIMER),
+  );
+  shim.timers.add(timer);
+}
+
+function watchSilence(shim: Shim): void {
+  const left = shim.lastOutput + shim.request.limits.silenceMs - performance.now();
+  if (left <= 0) decide(shim, "silence");
+  else after(shim, Math.ceil(left), () => watchSilence(shim));
+}
+
+async function start(shim: Shim, env: Readonly<Record<string, string>>): Promise<void> {
+  let program: Program;
+  try {
+    program = await startProgram({ ...shim.request, env }, shim.runDir);
+  } catch (error) {
+    shim.error = messageOf(error);
+    if (passesByItself(usedUpError(error, "the start of its program"))) leaveUnstarted(shim, shim.error);
+    else decide(shim, "spawn-failed");
+    return;
+  }
+  crashPoint("shim-spawned");
+  shim.program = program;
+  for (const line of shim.early.splice(0)) say(program, line);
+  program.child.once("exit", (code) => {
+    exited(shim, program, code).catch((error: unknown) => interrupt(shim, error));
+  });
+  relay(shim, program);
+  if (program.enclosed) await begin(shim, program.enclosed);
+  else recordAgent(shim, program.pid);
+  if (shim.ending !== undefined) return;
+  after(shim, shim.request.limits.deadlineMs, () => decide(shim, "deadline"));
+  watchSilence(shim);
+}
+
+async function begin(shim: Shim, enclosed: Enclosed): Promise<void> {
+  const init = await release(enclosed, {
+    maxProcesses: shim.request.limits.maxProcesses,
+    write: async (record) => {
+      shim.init = record;
+      await writeWithRoom(join(shim.runDir, RUN_FILES.init), record, () => shim.ending !== undefined);
+      crashPoint("shim-init-recorded");
+    },
+    mayBegin: () => shim.ending === undefined,
+  });
+  if (init) crashPoint("shim-begun");
+}
+
+async function exited(shim: Shim, program: Program, code: number | null): Promise<void> {
+  // A sandbox that has an init was made, and what was printed is the program's.
+  if (program.enclosed && !shim.init) {
+    await drain(program);
+    const why = noSandbox(code, shim.runDir);
+    if (why !== undefined) return leaveUnstarted(shim, why);
+  }
+  decide(shim, "exited");
+}
+
+/** The system had nothing left to start it with: no run, and nobody's attempt. */
+function leaveUnstarted(shim: Shim, why: string): void {
+  writeRunFile(join(shim.runDir, RUN_FILES.unstarted), why, 0o600);
+  decide(shim, "interrupted");
+}
+
+function recordAgent(shim: Shim, pid: number): void {
+  const agent = { agentPid: pid, agentPgid: pid, agentStartTicks: identityOf(pid)?.startTicks };
+  try {
+    writeProcessRecord(shim.runDir, { ...shim.record, ...agent });
+  } catch (error) {
+    // The run id still finds the agent; a full disk is no reason to end it.
+    note(`process.json: ${messageOf(error)}`);
+  }
+}
+
+function relay(shim: Shim, program: Program): void {
+  for (const output of program.outputs) {
+    output.on("error", (error) => note(`output: ${error.message}`));
+    output.on("data", (chunk: Buffer) => {
+      shim.lastOutput = performance.now();
+      shim.log.write(chunk);
+    });
+  }
+}
+
+async function finish(shim: Shim, ending: Ending): Promise<void> {
+  const { program } = shim;
+  let leftBehind = 0;
+  if (program) {
+    leftBehind = await endAll(program, shim.request, shim.init);
+    if (!hasExited(program)) await once(program.child, "exit");
+    await drain(program);
+  }
+  shim.log.close();
+  if (ending !== "interrupted") await writeExit(shim, exitOf(shim, ending, leftBehind));
+  leave();
+}
+
+/** All that there is to tell is on disk by now. Node itself was seen to hang while it ended, and a run is over only when its shim is gone. */
+function leave(): void {
+  flushCompileCache();
+  process.once("exit", () => process.kill(process.pid, "SIGKILL"));
+  process.exit(0);
+}
+
+function exitOf(shim: Shim, reason: RunExit["reason"], leftBehind: number): RunExit {
+  const { code, signal } = endOf(shim.program, shim.request);
+  const error = [shim.error, shim.log.problem()].filter((part) => part !== undefined).join("; ");
+  return {
+    reason,
+    code,
+    signal,
+    startedAt: shim.startedAt,
+    endedAt: isoTime(Date.now()),
+    outputBytes: shim.log.bytes(),
+    truncated: shim.log.truncated(),
+    leftBehind,
+    ...(error === "" ? {} : { error }),
+  };
+}
+
+/** On a full disk we wait for space: a run that is complete must not be repeated because it could not say so. */
+async function writeExit(shim: Shim, exit: RunExit): Promise<void> {
+  crashPoint("shim-exit");
+  await writeWithRoom(join(shim.runDir, RUN_FILES.exit), exit, () => process.stdin.readableEnded);
+}
+
+async function writeWithRoom(path: string, value: object, isInVain: () => boolean): Promise<void> {
+  for (;;) {
+    try {
+      writeRunFile(path, `${JSON.stringify(value)}\n`, 0o600);
+      return;
+    } catch (error) {
+      if (!(error instanceof PrloomError) || error.code !== "disk-full" || isInVain()) throw error;
+      await sleep(500);
+    }
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** A fault of ours: the agent must not go on unwatched, and the run does not count. */
+function interrupt(shim: Shim, error: unknown): void {
+  note(describe(error));
+  decide(shim, "interrupted");
+}
+
+/** Even ending failed: recovery will try again, and say what it cannot end. */
+function fail(error: unknown): void {
+  note(describe(error));
+  leave();
+}
+
+/** Hands on what the daemon says to the program; one that has closed its stdin hears nothing. */
+function say({ child }: Program, line: string): void {
+  if (!child.stdin?.writable) return;
+  if (line === END_OF_INPUT) child.stdin.end();
+  else for (const text of JSON.parse(line.slice(INPUT.length)) as string[]) child.stdin.write(`${text}\n`);
+}
+
+/**
+ * The daemon says "start <environment>" once, then perhaps what the program is to hear, and perhaps "stop"; a closed
+ * pipe means that it is dead: a stop too.
+ */
+function obeyDaemon(shim: Shim): void {
+  createInterface({ input: process.stdin }).on("line", (line) => {
+    if (line === STOP) decide(shim, "interrupted");
+    else if (line === END_OF_INPUT || line.startsWith(INPUT)) {
+      if (shim.program) say(shim.program, line);
+      else shim.early.push(line);
+    } else if (line.startsWith(START)) {
+      start(shim, JSON.parse(line.slice(START.length))).catch((error: unknown) => interrupt(shim, error));
+    }
+  });
+  for (const event of ["end", "error", "close"]) process.stdin.on(event, () => decide(shim, "interrupted"));
+}
+
+function main(runDir: string): void {
+  closeInherited();
+  process.on("SIGINT", () => note("SIGINT ignored: the daemon decides"));
+  process.on("SIGHUP", () => note("SIGHUP ignored: the daemon decides"));
+  const shim = openShim(runDir);
+  process.on("SIGTERM", () => decide(shim, "interrupted"));
+  process.on("uncaughtException", (error) => interrupt(shim, error));
+  obeyDaemon(shim);
+}
+
+main(process.argv[2] ?? "");

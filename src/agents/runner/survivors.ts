@@ -1,0 +1,112 @@
+import { join } from "node:path";
+import * as z from "zod";
+import { readTextIfExists } from "../../kernel/files.ts";
+import {
+  type EndOptions,
+  endProcesses,
+  endRun,
+  identityOf,
+  isAlive,
+  isOfThisBoot,
+  processesWithVariable,
+} from "../../kernel/process-tree.ts";
+import { removeGroup } from "./process-limit.ts";
+import { type InitRecord, type ProcessRecord, RUN_FILES, SHIM_VARIABLE } from "./run-files.ts";
+
+const processSchema = z.object({
+  runId: z.string(),
+  pid: z.int(),
+  pgid: z.int(),
+  startTicks: z.number(),
+  bootId: z.string(),
+  agentPid: z.int().optional(),
+  agentPgid: z.int().optional(),
+  agentStartTicks: z.number().optional(),
+});
+
+const initSchema = z.object({
+  pid: z.int(),
+  startTicks: z.number(),
+  bootId: z.string(),
+  group: z.string().exactOptional(),
+});
+
+const requestSchema = z.object({ runId: z.string().min(1) });
+
+/** The value in a run's file; undefined when it is absent, torn, or not what we wrote. */
+function readRunFile<T>(path: string, schema: z.ZodType<T>): T | undefined {
+  const text = readTextIfExists(path);
+  if (text === undefined) return undefined;
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The agent's group, if it is still the agent's. The kernel gives a pid away again only when no group has its number,
+ * so a group without its leader is the old one; a leader with another start is a stranger.
+ */
+function agentGroup(record: ProcessRecord): number[] {
+  const { agentPid, agentPgid, agentStartTicks } = record;
+  if (agentPid === undefined || agentPgid === undefined) return [];
+  const now = identityOf(agentPid);
+  return now === undefined || now.startTicks === agentStartTicks ? [agentPgid] : [];
+}
+
+function readInit(runDir: string): InitRecord | undefined {
+  return readRunFile(join(runDir, RUN_FILES.init), initSchema);
+}
+
+/** Whether a process of the run's pid namespace still lives; a run that has an exit and is inhabited was not ended. */
+export function isInhabited(runDir: string): boolean {
+  const init = readInit(runDir);
+  return init !== undefined && isAlive(init);
+}
+
+export interface EndedRun {
+  readonly runDir: string;
+  readonly runId: string;
+  readonly groups?: readonly number[];
+}
+
+/** Ends all processes of a run but its shim: what its init knows of, what carries its id, and its groups. */
+export async function endInhabitants({ runDir, runId, groups = [] }: EndedRun, options: EndOptions): Promise<number> {
+  const init = readInit(runDir);
+  const ended = await endRun({ id: runId, groups, init }, options);
+  await removeGroup(init?.group);
+  return ended;
+}
+
+/** The shim must go first: one that sees its agent die would write an exit for what we killed. */
+async function endShim(runId: string, record: ProcessRecord | undefined): Promise<number> {
+  const find = (): number[] => {
+    const carrying = processesWithVariable(`${SHIM_VARIABLE}=${runId}`).map((found) => found.pid);
+    const recorded = record && isAlive(record) ? [record.pid] : [];
+    return [...new Set([...carrying, ...recorded])];
+  };
+  return await endProcesses(find, { graceMs: 0 });
+}
+
+/**
+ * Ends what is left of a run whose daemon died, whether or not it has an exit, and resolves with the number of processes
+ * when all are gone; rejects, naming them, when some cannot be ended, and then nothing may touch their worktree. After it,
+ * `readExit` tells for good whether the run was complete. Touches nobody else: pids that were given away meanwhile,
+ * and everything after a restart of the machine, are left alone.
+ */
+export async function endSurvivors(runDir: string, options: { readonly graceMs: number }): Promise<number> {
+  const written = readRunFile(join(runDir, RUN_FILES.process), processSchema);
+  const runId = readRunFile(join(runDir, RUN_FILES.request), requestSchema)?.runId ?? written?.runId;
+  if (runId === undefined) return 0;
+  if (written && !isOfThisBoot(written)) return 0;
+  const shims = await endShim(runId, written);
+  // Read again: the shim may have recorded its agent while we were ending it.
+  const record = readRunFile(join(runDir, RUN_FILES.process), processSchema) ?? written;
+  const groups = record ? agentGroup(record) : [];
+  const leader = record?.agentPid;
+  const signalFirst = leader === undefined || groups.length === 0 ? [] : [leader];
+  const ended = await endInhabitants({ runDir, runId, groups }, { graceMs: options.graceMs, signalFirst });
+  return shims + ended;
+}

@@ -1,0 +1,93 @@
+import * as z from "zod";
+import { handlerName } from "../../bus/names.ts";
+import type { Action, ReplyAddress } from "../../bus/types.ts";
+import type { PluginAction } from "../../hooks/contexts/event-types.ts";
+import { callBridge } from "../call-bridge.ts";
+import type { BridgeContext, DeliveryResult } from "../contract.ts";
+import type { BridgeHost } from "../host.ts";
+import type { LoadedBridge } from "../load.ts";
+
+/** What a built-in bridge may say besides: not now, and nobody's fault. */
+export type InternalDelivery = DeliveryResult | { readonly later: { readonly reason: string; readonly until: number } };
+
+/** What became of the call for one action. */
+export type Delivery =
+  | { readonly kind: "delivered"; readonly foundAgain: boolean }
+  | { readonly kind: "later"; readonly reason: string; readonly until: number }
+  /** The way there is broken; what was sent may have arrived all the same. */
+  | { readonly kind: "transport"; readonly reason: string; readonly retryAfterMs: number | undefined }
+  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "threw"; readonly reason: string }
+  /** Nobody could tell whether an earlier call arrived, so it was not sent again. */
+  | { readonly kind: "unknown"; readonly reason: string }
+  | { readonly kind: "stopped"; readonly reason: string };
+
+export interface DeliverOptions {
+  readonly loaded: LoadedBridge;
+  readonly planId: string | undefined;
+  readonly action: Action;
+  /** After beforeRoute. */
+  readonly target: ReplyAddress;
+  /** An earlier call may have arrived. */
+  readonly uncertain: boolean;
+}
+
+/** The name of a bridge as a handler of actions. */
+export function deliveryHandler(bridge: string): string {
+  return handlerName({ kind: "deliver", bridge });
+}
+
+/** Delivers one action: looks for it first where an earlier call may have arrived. Never rejects. */
+export async function deliver(host: BridgeHost, options: DeliverOptions): Promise<Delivery> {
+  const { loaded, planId, uncertain } = options;
+  const { bridge } = loaded;
+  const call = (make: (ctx: BridgeContext) => unknown) =>
+    callBridge(host, { loaded, planId, label: deliveryHandler(loaded.name), call: make });
+  if (uncertain && bridge.delivered) {
+    const asked = await call((ctx) => bridge.delivered?.(ctx, forBridge(options)));
+    if (asked.kind !== "returned") {
+      return {
+        kind: asked.kind === "stopped" ? "stopped" : "unknown",
+        reason: `looking for it failed: ${asked.error}`,
+      };
+    }
+    if (asked.value === true) return { kind: "delivered", foundAgain: true };
+    if (asked.value !== false) return { kind: "unknown", reason: "`delivered` returned neither true nor false" };
+  }
+  const called = await call((ctx) => bridge.actions?.(ctx, forBridge(options)));
+  if (called.kind !== "returned") return { kind: called.kind, reason: called.error };
+  return judgeDelivery(called.value, loaded.scope === "builtin");
+}
+
+/** A copy for each call: what a bridge does to it has no effect. */
+function forBridge({ action, target, loaded }: DeliverOptions): PluginAction {
+  // prloom-core asks hooks, and they need to know on whose behalf.
+  if (loaded.scope === "builtin") return structuredClone({ ...action, target }) as PluginAction;
+  const { id, type, payload, relatedEventId } = action;
+  const copy = { id, type, target, payload, ...(relatedEventId === undefined ? {} : { relatedEventId }) };
+  return structuredClone(copy) as PluginAction;
+}
+
+const MAX_REASON = 2000;
+const successSchema = z.looseObject({ success: z.literal(true) });
+const failureSchema = z.looseObject({
+  success: z.literal(false),
+  error: z.string(),
+  retryable: z.boolean(),
+  retryAfterMs: z.number().min(0).optional(),
+});
+const laterSchema = z.strictObject({ later: z.strictObject({ reason: z.string(), until: z.number() }) });
+
+/** What a returned value says; anything that is no result counts as a throw. */
+export function judgeDelivery(value: unknown, isBuiltin: boolean): Delivery {
+  if (successSchema.safeParse(value).success) return { kind: "delivered", foundAgain: false };
+  const failure = failureSchema.safeParse(value);
+  if (failure.success) {
+    const reason = failure.data.error.slice(0, MAX_REASON) || "it gave no reason";
+    if (!failure.data.retryable) return { kind: "refused", reason };
+    return { kind: "transport", reason, retryAfterMs: failure.data.retryAfterMs };
+  }
+  const later = isBuiltin ? laterSchema.safeParse(value) : undefined;
+  if (later?.success) return { kind: "later", ...later.data.later };
+  return { kind: "threw", reason: "it returned neither { success: true } nor { success: false, error, retryable }" };
+}

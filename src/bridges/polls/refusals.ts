@@ -1,0 +1,149 @@
+import * as z from "zod";
+import type { Bus } from "../../bus/bus.ts";
+import type { Refusal } from "../../bus/types.ts";
+import type { JsonValue } from "../../hooks/contexts/event-types.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { shortHash } from "../../kernel/ids.ts";
+import { callBridge } from "../call-bridge.ts";
+import { type BridgeHost, type BridgeScope, busScope } from "../host.ts";
+import type { LoadedBridge } from "../load.ts";
+import { withoutClashes } from "./clashes.ts";
+import { judgePoll } from "./judge-poll.ts";
+
+/** An item of a poll that cannot be taken. */
+export interface RefusedItem {
+  readonly of: "events" | "actions";
+  /** Its place in the list, where that is known; another one at each poll. */
+  readonly index?: number;
+  readonly reason: string;
+  /** As the bridge gave it; undefined when it is no JSON. */
+  readonly item: JsonValue | undefined;
+}
+
+/** A bridge that is all wrong must not fill the list of dead letters: this many are kept of each, the rest is counted. */
+const MOST_LETTERS = 100;
+/** All of them are in memory and in the snapshot of the bus. */
+const MAX_ITEM_CHARACTERS = 16_000;
+
+const keptSchema = z.object({
+  of: z.enum(["events", "actions", "more"]),
+  item: z.json().optional(),
+  count: z.int().optional(),
+});
+type Kept = z.infer<typeof keptSchema>;
+
+/** The refusal as the log and `prloom poll` tell it. */
+export function refusalText({ of, index, reason }: RefusedItem): string {
+  return `${of}${index === undefined ? "" : `[${index}]`}: ${reason}`;
+}
+
+/** The dead letters that a poll makes: for what is not one already, as many as may be kept, and how many more there were. */
+export function newLetters(
+  bus: Bus,
+  loaded: { name: string; handler: string },
+  refused: readonly RefusedItem[],
+): Refusal[] {
+  if (refused.length === 0) return [];
+  const { name, handler } = loaded;
+  const fresh = new Map<string, Refusal>();
+  for (const one of refused) {
+    const letter = letterOf(name, one);
+    if (bus.handlerStatus(letter.id, handler) === "ready") fresh.set(letter.id, letter);
+  }
+  const room = Math.max(0, MOST_LETTERS - bus.deadLetters().filter((letter) => letter.handler === handler).length);
+  const kept = [...fresh.values()].slice(0, room);
+  const count = fresh.size - kept.length;
+  const id = `refused-${name}-more`;
+  const before = keptSchema.safeParse(bus.results(id).get(handler)).data?.count ?? 0;
+  if (count <= before) return kept;
+  const reason = `at least ${count} more items were not taken; of one bridge ${MOST_LETTERS} are kept`;
+  return [...kept, { id, reason, item: { of: "more", count } }];
+}
+
+/** The same item again is the same letter. */
+function letterOf(name: string, { of, reason, item }: RefusedItem): Refusal {
+  const text = item === undefined ? undefined : JSON.stringify(item);
+  const id = `refused-${name}-${shortHash(JSON.stringify([of, text ?? reason]), 16)}`;
+  if (text === undefined) return { id, reason: `${of}: ${reason} (not kept: it is no JSON)`, item: { of } };
+  if (text.length > MAX_ITEM_CHARACTERS) {
+    return { id, reason: `${of}: ${reason} (not kept: it has ${text.length} characters)`, item: { of } };
+  }
+  return { id, reason: `${of}: ${reason}`, item: { of, item: item as JsonValue } };
+}
+
+/** What became of items that a person wants tried again. */
+export interface TakenAgain {
+  readonly events: number;
+  readonly actions: number;
+  readonly refused: readonly string[];
+}
+
+interface Revived {
+  readonly id: string;
+  readonly reason: string;
+  readonly kept: Kept;
+}
+
+/** Judges revived items again, each as the bridge gave it, or as the bridge repairs it. Events first: actions answer them. */
+export async function takeRevived(
+  host: BridgeHost,
+  scope: BridgeScope,
+  on: { loaded: LoadedBridge; handler: string },
+): Promise<TakenAgain> {
+  const { bus } = scope;
+  const revived: Revived[] = bus
+    .deadLetters()
+    .filter((letter) => letter.revived && letter.handler === on.handler)
+    .map(({ record, reason }) => {
+      const kept = keptSchema.safeParse(bus.results(record).get(on.handler)).data ?? { of: "more" };
+      return { id: record, reason, kept };
+    });
+  let [events, actions] = [0, 0];
+  const refused: string[] = [];
+  for (const one of revived.sort((a, b) => Number(a.kept.of === "actions") - Number(b.kept.of === "actions"))) {
+    const taken = await takeOne(host, scope, { ...on, ...one });
+    events += taken.events;
+    actions += taken.actions;
+    if (taken.refused !== undefined) refused.push(taken.refused);
+  }
+  return { events, actions, refused };
+}
+
+interface OneTaken {
+  readonly events: number;
+  readonly actions: number;
+  readonly refused?: string;
+}
+
+async function takeOne(
+  host: BridgeHost,
+  scope: BridgeScope,
+  { loaded, handler, id, reason, kept }: Revived & { loaded: LoadedBridge; handler: string },
+): Promise<OneTaken> {
+  const { bus, planId } = scope;
+  const { bridge, name } = loaded;
+  const stay = (why: string): OneTaken => {
+    bus.settle({ record: id, handler, outcome: "threw", reason: why, marks: { about: "event", dead: true } });
+    return { events: 0, actions: 0, refused: why };
+  };
+  if (kept.of === "more" || kept.item === undefined) return stay(reason);
+  const { of, item } = kept;
+  const call = bridge.repair && ((ctx: Parameters<NonNullable<typeof bridge.repair>>[0]) => bridge.repair?.(ctx, item));
+  const called = call ? await callBridge(host, { loaded, planId, label: handler, call }) : undefined;
+  if (called?.kind === "stopped") return { events: 0, actions: 0 };
+  if (called?.kind === "threw") return stay(`${of}: repair() failed: ${called.error}`);
+  const again = (called?.kind === "returned" ? called.value : undefined) ?? item;
+  const result = of === "events" ? { events: [again] } : { events: [], actions: [again] };
+  const findEvent = (event: string) => bus.findEvent(event);
+  const judged = judgePoll({ result, bridge: name, scope: busScope(planId), record: id, handler, findEvent });
+  if (judged.kind === "failed") return stay(`${of}: ${judged.reason}`);
+  const appended = bus.appendEvents(judged.events);
+  crashPoint("poll:revived-appended");
+  const { actions, refused } = withoutClashes(bus, { ...judged, bridge: name, appended });
+  const [problem] = refused;
+  if (problem) return stay(`${of}: ${problem.reason}`);
+  const marks = { about: "event", closed: true } as const;
+  bus.settle({ record: id, handler, outcome: "handled", ...(actions.length > 0 ? { actions } : {}), marks });
+  crashPoint("poll:revived-settled");
+  return { events: appended.appended.length, actions: actions.length };
+}

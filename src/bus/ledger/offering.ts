@@ -1,0 +1,133 @@
+import type { Core, Kind } from "../bus-core.ts";
+import { TRIAGE } from "../names.ts";
+import { type Cursor, START } from "../ports.ts";
+import type { Action, BusEvent } from "../types.ts";
+import { type About, attemptsOf, earliestWait, REST } from "./entries.ts";
+import { settle } from "./settling.ts";
+
+type LedgerEntry = NonNullable<ReturnType<Core["ledger"]["entry"]>>;
+
+export interface Offered<T> {
+  readonly value: T;
+  readonly cursor: Cursor;
+  readonly attempts: number;
+}
+
+/** Records to call handlers with: first those whose wait is over, then those beyond the cursor. */
+export function offered<T>(core: Core, about: About, kind: Kind<T>, limit: number): Offered<T>[] {
+  if (!core.readOnly) core.projection.flush();
+  const result: Offered<T>[] = [];
+  const taken = new Set<string>();
+  const attempts = (id: string): number => attemptsOfRecord(core.ledger.entry(id));
+  for (const entry of core.ledger.waiting[about].look(core.clock.now(), limit)) {
+    const value = kind.finder.find(entry);
+    taken.add(entry.id);
+    if (value === undefined) bury(core, entry);
+    else {
+      const cursor = kind.offers.find(entry.id)?.cursor ?? entry.at ?? START;
+      result.push({ value, cursor, attempts: attempts(entry.id) });
+    }
+  }
+  const offers = kind.offers.take(limit - result.length, (offer) => !taken.has(offer.id));
+  for (const { id, value, cursor } of offers) result.push({ value, cursor, attempts: attempts(id) });
+  return result;
+}
+
+function attemptsOfRecord(entry: LedgerEntry | undefined): number {
+  if (!entry) return 0;
+  let most = 0;
+  for (const handlers of [entry.waits, entry.calls]) {
+    for (const handler of handlers.keys()) most = Math.max(most, attemptsOf(entry, handler));
+  }
+  return most;
+}
+
+/** A record that waits and is in no journal any more can never be tried: it is shown as a dead letter instead. */
+function bury(core: Core, entry: LedgerEntry): void {
+  if (core.readOnly) return;
+  const handlers = entry.pendingSince === undefined ? entry.waits.keys() : [...entry.waits.keys(), TRIAGE];
+  const marks = { dead: true, about: entry.about, moveCursor: true };
+  for (const handler of new Set(handlers)) {
+    settle(core, {
+      record: entry.id,
+      handler,
+      outcome: "threw",
+      reason: "its record is no longer in the journal",
+      marks,
+    });
+  }
+}
+
+/** Events that wait for the triage agent, oldest first. */
+export function pendingTriage(core: Core): BusEvent[] {
+  const events: BusEvent[] = [];
+  for (const entry of [...core.ledger.pending.items()]) {
+    const event = core.event.finder.find(entry);
+    if (event) events.push(event);
+    else bury(core, entry);
+  }
+  return events;
+}
+
+/** Up to `limit` actions beyond the cursor that nobody put off, in the order of the log. */
+export function freshActions(
+  core: Core,
+  limit: number,
+  isWanted: (id: string) => boolean,
+): { action: Action; cursor: Cursor }[] {
+  if (!core.readOnly) core.projection.flush();
+  const offers = core.action.offers.take(
+    limit,
+    ({ id }) => (core.ledger.entry(id)?.waits.size ?? 0) === 0 && isWanted(id),
+  );
+  return offers.map(({ value: action, cursor }) => ({ action, cursor }));
+}
+
+/** An action that waits. */
+export interface DeferredAction {
+  readonly action: Action;
+  readonly attempts: number;
+  /** In the past when it is due. */
+  readonly until: number;
+  /** When it was first put off. */
+  readonly since: number;
+}
+
+/** Lists the actions that wait, due or not, in the order of the log; anew only when something was settled since. */
+export function createDeferredActions(core: Core): () => DeferredAction[] {
+  let known: { readonly settled: Cursor; readonly actions: readonly DeferredAction[] } | undefined;
+  return () => {
+    if (known?.settled !== core.ledger.cursors.settled) {
+      const actions = deferredActions(core);
+      known = { settled: core.ledger.cursors.settled, actions };
+    }
+    return [...known.actions];
+  };
+}
+
+function deferredActions(core: Core): DeferredAction[] {
+  const found: DeferredAction[] = [];
+  for (const entry of [...core.ledger.waiting.action.all()]) {
+    const action = core.action.finder.find(entry);
+    const until = earliestWait(entry);
+    if (!action) bury(core, entry);
+    else if (until !== undefined) {
+      let since = Number.POSITIVE_INFINITY;
+      for (const wait of entry.waits.values()) since = Math.min(since, wait.since);
+      found.push({ action, attempts: attemptsOfRecord(entry), until, since });
+    }
+  }
+  return found;
+}
+
+/** Handlers that wait for a record, due or not. */
+export function waitingHandlers(core: Core, recordId: string): string[] {
+  return [...(core.ledger.entry(recordId)?.waits.keys() ?? [])].filter((handler) => handler !== REST);
+}
+
+/** When the next wait is over, a time in the past when one is over already; undefined when nothing waits. */
+export function nextRetryAt({ ledger }: Core, about?: About): number | undefined {
+  if (about) return ledger.waiting[about].next();
+  const times = [ledger.waiting.event.next(), ledger.waiting.action.next()].filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : Math.min(...times);
+}

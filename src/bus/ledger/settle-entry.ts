@@ -1,0 +1,123 @@
+import { type DeadLetter, retryDelay, type Wait } from "../bus-state.ts";
+import { parseHandler, TRIAGE } from "../names.ts";
+import type { Refusal, WrittenSettlement } from "../types.ts";
+import { type Entry, nextAttempts, REST } from "./entries.ts";
+
+export interface Settling {
+  readonly ts: number;
+  readonly died: DeadLetter[];
+}
+
+/** Applies a settlement to one of its records; tells whether it was the first final one of its handler. */
+export function settleEntry(entry: Entry, settlement: WrittenSettlement, { ts, died }: Settling): boolean {
+  const { handler, outcome } = settlement;
+  const { marks } = settlement;
+  if (marks.triaged === true) entry.pendingSince = undefined;
+  if (marks.closed === true) entry.results.clear();
+  if (marks.done === true) entry.waits.delete(REST);
+  if (entry.finals.has(handler)) return false;
+  const before = entry.waits.get(handler);
+  if (outcome === "handled" || outcome === "passed") {
+    settleFinally(entry, settlement, ts);
+    goOn(entry, settlement, { before, ts });
+    return true;
+  }
+  const wait = nextWait(entry, settlement, ts);
+  entry.calls.delete(handler);
+  if (outcome === "threw" && marks.dead === true) {
+    const { reason, attempts } = wait;
+    const uncertain = wait.uncertain ? { uncertain: true as const } : {};
+    const follows = marks.follows ? { follows: true as const } : {};
+    const about = { about: entry.about, ...uncertain, ...follows };
+    const letter: DeadLetter = { record: entry.id, handler, reason, attempts, since: ts, ...about };
+    entry.waits.delete(handler);
+    entry.dead.set(handler, letter);
+    if (handler === TRIAGE) entry.pendingSince = undefined;
+    goOn(entry, settlement, { before, ts });
+    died.push(letter);
+  } else {
+    entry.waits.set(handler, wait);
+  }
+  return false;
+}
+
+function settleFinally(entry: Entry, { handler, result, marks }: WrittenSettlement, ts: number): void {
+  const isForTriage = marks.pendingTriage === true && entry.about === "event";
+  if (isForTriage) entry.pendingSince ??= ts;
+  for (const map of [entry.waits, entry.calls, entry.dead]) map.delete(handler);
+  // Putting a record on the triage list is not the answer of triage.
+  if (isForTriage && handler === TRIAGE) return;
+  entry.finals.add(handler);
+  if (result !== undefined && marks.closed !== true) entry.results.set(handler, result);
+}
+
+/**
+ * The last one that waited is done: an event stays open until somebody says that the others were offered it. An action
+ * does not: whoever delivers it waits for it under a name of his own until it is delivered.
+ */
+function goOn(
+  entry: Entry,
+  { marks }: WrittenSettlement,
+  { before, ts }: { before: Wait | undefined; ts: number },
+): void {
+  if (entry.about !== "event" || before === undefined || entry.waits.size > 0) return;
+  if (marks.done === true || marks.triaged === true || marks.closed === true) return;
+  const reason = "not all that handle it were asked yet";
+  entry.waits.set(REST, { reason, deferredUntil: ts, attempts: 0, deferrals: 0, since: before.since });
+}
+
+function nextWait(entry: Entry, settlement: WrittenSettlement, ts: number): Wait {
+  const { handler, outcome, reason } = settlement;
+  const before = entry.waits.get(handler);
+  const call = entry.calls.get(handler);
+  const threw = outcome === "threw";
+  const counted = before?.attempts ?? 0;
+  const attempts = threw ? nextAttempts(entry, handler) : call === undefined ? counted : call - 1;
+  const deferrals = threw ? 0 : (before?.deferrals ?? 0) + 1;
+  const deferredUntil = settlement.until ?? ts + retryDelay(threw ? attempts : deferrals);
+  // Of several calls that were begun only the last one is settled here.
+  const isLost = before?.uncertain === true || (call ?? 0) > counted + 1;
+  const said = settlement.marks.uncertain;
+  const uncertain = said === true || (said !== false && isLost) ? { uncertain: true as const } : {};
+  const kind = settlement.marks.wait === undefined ? {} : { kind: settlement.marks.wait };
+  const since = before?.since ?? ts;
+  return { reason: reason ?? outcome, deferredUntil, attempts, deferrals, since, ...uncertain, ...kind };
+}
+
+/** Keeps what a poll brought and prloom could not take, unless it was taken or dropped since. */
+export function refuseEntry(
+  entry: Entry,
+  handler: string,
+  { refusal, ts, died }: Settling & { refusal: Refusal },
+): void {
+  if (entry.finals.has(handler)) return;
+  const since = entry.dead.get(handler)?.since ?? ts;
+  const letter: DeadLetter = {
+    record: entry.id,
+    handler,
+    reason: refusal.reason,
+    attempts: 0,
+    since,
+    about: entry.about,
+  };
+  entry.dead.set(handler, letter);
+  entry.results.set(handler, refusal.item);
+  died.push(letter);
+}
+
+/** Makes the handlers that gave a record up wait for it again, due at once; polls find what is revived for them. */
+export function reviveEntry(entry: Entry, ts: number): void {
+  for (const [handler, letter] of entry.dead) {
+    const { reason, uncertain } = letter;
+    if (parseHandler(handler)?.kind === "poll") {
+      entry.dead.set(handler, { ...letter, revived: true });
+      continue;
+    }
+    if (handler === TRIAGE && entry.about === "event") entry.pendingSince ??= ts;
+    else {
+      const wait = { reason, deferredUntil: ts, attempts: 0, deferrals: 0, since: ts };
+      entry.waits.set(handler, uncertain ? { ...wait, uncertain } : wait);
+    }
+    entry.dead.delete(handler);
+  }
+}

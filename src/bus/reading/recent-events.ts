@@ -1,0 +1,35 @@
+import type { BusEvent } from "../types.ts";
+
+/** Events that came in or were offered lately, so that looking one up needs no journal. */
+export interface RecentEvents {
+  get(id: string): BusEvent | undefined;
+  /** Remembers an event as the newest; it must be nobody's to change. */
+  put(event: BusEvent): void;
+}
+
+const MOST_EVENTS = 2000;
+/** Of all of them together, as JSON: many plans have a bus, and an event may be long. */
+const MOST_CHARACTERS = 1024 * 1024;
+
+/** Remembers the newest events, as many as fit. */
+export function createRecentEvents(): RecentEvents {
+  const known = new Map<string, { readonly event: BusEvent; readonly length: number }>();
+  let total = 0;
+  const forget = (id: string): void => {
+    total -= known.get(id)?.length ?? 0;
+    known.delete(id);
+  };
+  return {
+    get: (id) => known.get(id)?.event,
+    put: (event) => {
+      forget(event.id);
+      const { length } = JSON.stringify(event);
+      known.set(event.id, { event, length });
+      total += length;
+      for (const id of known.keys()) {
+        if (known.size <= MOST_EVENTS && total <= MOST_CHARACTERS) break;
+        forget(id);
+      }
+    },
+  };
+}

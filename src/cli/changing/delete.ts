@@ -1,0 +1,82 @@
+import * as z from "zod";
+import { callOwner } from "../../dispatcher/commands/owner.ts";
+import { type PlanDetail, readPlanDetail } from "../../dispatcher/report/read.ts";
+import { branchExists, openRepository } from "../../git/repository.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { counted } from "../../kernel/words.ts";
+import type { Call } from "../output.ts";
+import { reading, refuseInsideRun, suggesting } from "../plans.ts";
+import { visible } from "../render/safe-text.ts";
+
+const resultSchema = z.object({ left: z.array(z.string()) });
+
+export interface DeleteOptions {
+  readonly yes?: boolean;
+  readonly branch?: boolean;
+}
+
+/** Takes a plan away; asks first where somebody can answer. */
+export async function deletePlan(call: Call, plan: string, options: DeleteOptions): Promise<number> {
+  refuseInsideRun(call);
+  const { output } = call;
+  const withBranch = options.branch === true;
+  if (!options.yes && !(await agreed(call, await detailOf(call, plan), withBranch))) {
+    output.line("Nothing was deleted.");
+    return 0;
+  }
+  // The record alone: a plan goes whatever is wrong with its other files.
+  const branch = await reading(call, async (loom) => loom.store.byId(plan)?.branch);
+  const ask = () => callOwner(call.cwd, "delete", { plan, branch: withBranch });
+  const { left } = resultSchema.parse(await suggesting(call, plan, ask));
+  // Looked up and not assumed: git keeps a branch that is checked out somewhere.
+  const kept = branch !== undefined && (await branchExists(await openRepository(call.cwd), branch));
+  output.line(
+    `deleted ${plan}.${branch === undefined ? "" : ` Its branch ${branch} is ${kept ? "still there" : "gone, too"}.`}`,
+  );
+  if (kept && withBranch) output.line(`  hint: \`git branch -D ${branch}\` says why.`);
+  for (const problem of left) output.line(`  could not be removed: ${visible(problem)}`);
+  if (left.length > 0) output.line("  hint: look at it, then run `prloom clean`.");
+  output.data({ plan, left, ...(branch === undefined ? {} : { branch, branchDeleted: withBranch && !kept }) });
+  return 0;
+}
+
+function detailOf(call: Call, plan: string): Promise<PlanDetail> {
+  return suggesting(call, plan, () => reading(call, (loom) => readPlanDetail(loom, plan)));
+}
+
+/** What deleting takes away and what it leaves, for somebody who has to decide. */
+export function consequences({ record, runs, commits }: PlanDetail, withBranch: boolean): string {
+  if (record.inInbox) return "Its text goes; no work on it has begun.";
+  const { branch } = record;
+  const going = [
+    ...(runs.some((run) => run.state === "working") ? ["the agent that works on it is ended"] : []),
+    ...(record.worktreeReady ? ["its worktree goes, with everything in it that is not committed"] : []),
+    ...(branch !== undefined && withBranch
+      ? [`its branch ${branch} goes, with ${counted(commits.length, "commit")}`]
+      : []),
+  ];
+  const staying = [
+    ...(branch !== undefined && !withBranch ? [`its branch ${branch} with ${counted(commits.length, "commit")}`] : []),
+    "its records under .git/prloom",
+  ];
+  const gone = going.length === 0 ? "" : `${going.join("; ")}. `;
+  return `${gone}${staying.join(" and ")} stay.`.replace(/(^|\. )[a-z]/g, (start) => start.toUpperCase());
+}
+
+async function agreed(call: Call, detail: PlanDetail, withBranch: boolean): Promise<boolean> {
+  const { id, inInbox } = detail.record;
+  if (call.output.terminal && process.stdin.isTTY) {
+    const { confirm, isCancel } = await import("@clack/prompts");
+    const answer = await confirm({
+      message: `Delete ${id}? ${consequences(detail, withBranch)}`,
+      initialValue: false,
+    });
+    return !isCancel(answer) && answer;
+  }
+  if (inInbox) return true;
+  throw new PrloomError(
+    "usage",
+    `Work on ${id} has begun, and there is no terminal to ask whether to delete it.`,
+    `${consequences(detail, withBranch)} If you mean it: prloom delete ${id} --yes${withBranch ? " --branch" : ""}`,
+  );
+}

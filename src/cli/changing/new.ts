@@ -1,0 +1,169 @@
+import { existsSync, rmSync } from "node:fs";
+import { join, relative } from "node:path";
+import { CONFIG_FILE, loadConfig } from "../../config/load.ts";
+import { readPin } from "../../config/pin.ts";
+import { configForPlan } from "../../config/presets.ts";
+import { nearest } from "../../config/problems/nearest.ts";
+import { liveDaemon } from "../../dispatcher/commands/owner.ts";
+import { homeOf, inboxOf, type Paths, pathsOf } from "../../dispatcher/paths.ts";
+import { pinnedConfig } from "../../dispatcher/settings/pinning.ts";
+import { branchExists, ensureIgnored, openRepository, type Repository } from "../../git/repository.ts";
+import { git } from "../../git/run.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { ensureDir, existsNoFollow, listDir } from "../../kernel/files.ts";
+import { freeId, isValidPlanId, planIdFor } from "../../plan/identity.ts";
+import { type InboxMeta, parseSourceKey } from "../../plan/record.ts";
+import { requireReadable } from "../../plan/todos/edit.ts";
+import type { Call } from "../output.ts";
+import { refuseInsideRun } from "../plans.ts";
+import { readInput } from "../read-input.ts";
+import { visible } from "../render/safe-text.ts";
+import { createFile } from "./create-file.ts";
+import { planTextFor } from "./plan-text.ts";
+
+export interface NewOptions {
+  readonly file?: string;
+  readonly stdin?: boolean;
+  readonly id?: string;
+  readonly todo?: readonly string[];
+  readonly queue?: boolean;
+  readonly preset?: string;
+  readonly agent?: string;
+  readonly model?: string;
+  readonly dependsOn?: readonly string[];
+  readonly branch?: string;
+}
+
+/** Puts a plan into the inbox. Needs no lock: the inbox is where everybody may put plans. */
+export async function newPlan(call: Call, title: string, options: NewOptions): Promise<number> {
+  refuseInsideRun(call);
+  const repo = await openRepository(call.cwd);
+  const given = await readInput(options);
+  const text = planTextFor({ title, todos: options.todo ?? [], ...(given === undefined ? {} : { given }) });
+  await checkWishes(repo, options);
+  const paths = pathsOf(repo);
+  ensureDir(paths.inbox);
+  ensureIgnored(repo);
+  const doc = requireReadable(text);
+  const warnings = unknownDependencies(paths, [...(options.dependsOn ?? []), ...doc.dependsOn]);
+  const id = place(paths, { wanted: options.id, title: doc.title ?? title, text, meta: metaOf(options) });
+  const file = inboxOf(paths, id).text;
+  const { output } = call;
+  output.data({
+    plan: id,
+    title: doc.title ?? id,
+    status: options.queue ? "queued" : "draft",
+    file,
+    todos: doc.todos.length,
+    problems: doc.problems,
+    warnings,
+  });
+  output.line(`${output.paint("bold", id)}  ${visible(doc.title ?? id)}  (${options.queue ? "queued" : "draft"})`);
+  output.line(`  ${relative(call.cwd, file) || file}`);
+  if (doc.todos.length === 0) output.line("  It has no TODOs yet: the designer agent makes them when work starts.");
+  for (const problem of doc.problems) output.line(`  ${output.paint("yellow", "note:")} ${visible(problem)}`);
+  for (const warning of warnings) output.line(`  ${output.paint("yellow", "warning:")} ${visible(warning)}`);
+  output.line();
+  output.line(`next: ${(await nextSteps(repo, id, options.queue === true)).join("; ")}`);
+  return 0;
+}
+
+async function nextSteps(repo: Repository, id: string, queued: boolean): Promise<string[]> {
+  const isRunning = (await liveDaemon(pathsOf(repo))) !== undefined;
+  return [
+    ...(existsSync(join(repo.root, CONFIG_FILE)) ? [] : ["`prloom init --yes` sets the repository up"]),
+    ...(queued ? [] : [`\`prloom queue ${id}\` lets work start`]),
+    ...(isRunning ? [] : ["`prloom start` works on what is queued"]),
+    `\`prloom show ${id}\` tells how far it is`,
+  ];
+}
+
+/** A plan may wait for one that is written later, so this is no mistake; a misspelt one would wait for ever. */
+function unknownDependencies(paths: Paths, names: readonly string[]): string[] {
+  const inbox = listDir(paths.inbox).flatMap((name) => (name.endsWith(".md") ? [name.slice(0, -3)] : []));
+  const known = [...listDir(paths.plans), ...inbox];
+  const unknown = [...new Set(names)].filter((name) => !known.includes(name) && parseSourceKey(name) === undefined);
+  return unknown.map((name) => {
+    const meant = nearest(name, known);
+    const guess = meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
+    return `it waits for "${name}", and there is no such plan yet.${guess}`;
+  });
+}
+
+/** Mistakes in what the plan asks for are told now and not when work on it starts. */
+async function checkWishes(repo: Repository, options: NewOptions): Promise<void> {
+  const { agent, model, preset, branch, id } = options;
+  if (id !== undefined && !isValidPlanId(id)) {
+    throw new PrloomError(
+      "id-invalid",
+      `"${id}" cannot be the id of a plan.`,
+      "Use lower-case letters, digits, `.`, `_` and `-`, at most 64, for example `--id add-login`; or leave --id out.",
+    );
+  }
+  if (branch !== undefined) {
+    const answer = await git(["check-ref-format", "--branch", branch], { allowExit: [1, 128, 129] });
+    if (answer.code !== 0 || branch.startsWith("-") || branch.startsWith("@{")) {
+      throw new PrloomError(
+        "usage",
+        `"${branch}" cannot be the name of a branch.`,
+        "For example: --branch feature/login",
+      );
+    }
+    if (await branchExists(repo, branch)) {
+      throw new PrloomError(
+        "branch-exists",
+        `There is a branch "${branch}" already, and prloom works only on branches that it made.`,
+        "Choose another `--branch`, or leave it out: the branch is then called prloom/<id>.",
+      );
+    }
+  }
+  if (agent === undefined && preset === undefined) return;
+  const wishes = {
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model }),
+    ...(preset === undefined ? {} : { preset }),
+  };
+  // A dispatcher that runs keeps to its pin; without one the next start takes what is checked out.
+  const pin = (await liveDaemon(pathsOf(repo))) && readPin(pathsOf(repo).pinFile);
+  const outcome = configForPlan(pin ? pinnedConfig(pin) : loadConfig(repo.root), wishes);
+  if (!outcome.ok) throw new PrloomError("usage", outcome.reason, `${CONFIG_FILE} says which there are.`);
+}
+
+function metaOf(options: NewOptions): InboxMeta | undefined {
+  const { preset, agent, model, branch, dependsOn } = options;
+  const wishes = Object.entries({ preset, agent, model, branch, dependsOn }).filter(([, value]) => value !== undefined);
+  if (wishes.length === 0 && !options.queue) return undefined;
+  return {
+    ...(options.queue ? { status: "queued" } : {}),
+    ...(wishes.length > 0 ? { metadata: Object.fromEntries(wishes) } : {}),
+  };
+}
+
+interface Placement {
+  readonly wanted: string | undefined;
+  readonly title: string;
+  readonly text: string;
+  readonly meta: InboxMeta | undefined;
+}
+
+/** Writes the record, then the text: a record without text is unfinished and never started. Returns the id. */
+function place(paths: Paths, { wanted, title, text, meta }: Placement): string {
+  const taken = (id: string) =>
+    [homeOf(paths, id).home, inboxOf(paths, id).text, inboxOf(paths, id).meta].some((path) => existsNoFollow(path));
+  const base = wanted ?? planIdFor({ title, fallback: "plan" });
+  for (;;) {
+    const id = wanted ?? freeId(base, taken);
+    const files = inboxOf(paths, id);
+    if (!taken(id) && (meta === undefined || createFile(files.meta, `${JSON.stringify(meta, null, 2)}\n`))) {
+      if (createFile(files.text, text)) return id;
+      // Somebody took the name in between; the record beside their text is ours to take back.
+      if (meta !== undefined) rmSync(files.meta, { force: true });
+    }
+    if (wanted === undefined) continue;
+    throw new PrloomError(
+      "id-taken",
+      `There is, or was, a plan called "${id}" already.`,
+      "Choose another --id, or leave it out; ids are never used twice.",
+    );
+  }
+}

@@ -1,0 +1,29 @@
+import { readStatus } from "../../dispatcher/report/read.ts";
+import { offerLine } from "../../dispatcher/settings/pinned.ts";
+import type { Call } from "../output.ts";
+import { reading, refuseInsideRun } from "../plans.ts";
+import { visible } from "../render/safe-text.ts";
+import { changeEach } from "./change.ts";
+
+/** Clears what plans are blocked by; `reset` drops what their unfinished TODOs left behind. */
+export async function unblock(
+  call: Call,
+  plans: readonly string[],
+  options: { readonly reset?: boolean },
+): Promise<number> {
+  refuseInsideRun(call);
+  const reset = options.reset === true;
+  const before = await reading(call, readStatus);
+  const blocked = new Set(before.plans.filter((plan) => plan.blocked).map((plan) => plan.planId));
+  const dropped = reset ? " What the unfinished TODO left behind is gone." : "";
+  const differs = before.daemon.running && before.pinned && before.pinned.changes.length > 0;
+  // Whoever fixed the config and unblocks expects the fixed one.
+  if (differs && before.pinned) call.output.note(`note: ${visible(offerLine(before.pinned, true))}`);
+  return changeEach(call, plans, {
+    name: "unblock",
+    args: { reset },
+    done: (plan) => (blocked.has(plan) ? `is no longer blocked.${dropped}` : "was not blocked."),
+    needsDispatcher: plans.some((plan) => blocked.has(plan)),
+    data: { reset, notBlocked: [...new Set(plans)].filter((plan) => !blocked.has(plan)) },
+  });
+}

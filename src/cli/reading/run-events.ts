@@ -1,0 +1,77 @@
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { EVENTS_FILE, type LoggedEvent, readEvents } from "../../agents/run-log/run-log.ts";
+import { scanLines } from "../../bus/file/lines.ts";
+import { watchDirectory } from "../../bus/file/watch.ts";
+import type { Config } from "../../config/config.ts";
+import type { RunSummary } from "../../dispatcher/report/read.ts";
+import { isMissing } from "../../kernel/files.ts";
+
+/** Whether a run's program tells more than lines of text: then its events are what people want to read. */
+export function isTelling(config: Config, run: RunSummary): boolean {
+  const scopes = [config, ...Object.values(config.presets)];
+  const adapters = scopes.flatMap(({ agents }) => agents[run.agent]?.adapter ?? []);
+  if (adapters.length > 0) return adapters.some((adapter) => adapter !== "command");
+  // The config has no such agent any more; what it left tells.
+  return readEvents(run.dir).some(({ type }) => type !== "text" && type !== "done");
+}
+
+/** The events of a run as they are written, until `ended` settles and all were read. */
+export async function* followEvents(runDir: string, ended: Promise<unknown>): AsyncGenerator<LoggedEvent> {
+  const path = join(runDir, EVENTS_FILE);
+  let wake = Promise.withResolvers<void>();
+  const look = (): void => wake.resolve();
+  const stopWatching = watchDirectory(runDir, look);
+  let over = false;
+  const end = (): void => {
+    over = true;
+    look();
+  };
+  ended.then(end, end);
+  let from = 0;
+  try {
+    for (;;) {
+      const last = over;
+      wake = Promise.withResolvers<void>();
+      const { events, end: reached } = eventsFrom(path, from);
+      from = reached;
+      yield* events;
+      if (last) return;
+      if (!over) await wake.promise;
+    }
+  } finally {
+    stopWatching();
+  }
+}
+
+function eventsFrom(path: string, from: number): { events: LoggedEvent[]; end: number } {
+  const events: LoggedEvent[] = [];
+  let end = from;
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch (error) {
+    if (isMissing(error)) return { events, end };
+    throw error;
+  }
+  try {
+    for (const line of scanLines({ fd, from, final: false })) {
+      const event = parseEvent(line.bytes.toString("utf8"));
+      if (event) events.push(event);
+      end = line.end;
+    }
+  } finally {
+    closeSync(fd);
+  }
+  return { events, end };
+}
+
+function parseEvent(line: string): LoggedEvent | undefined {
+  try {
+    const event = JSON.parse(line) as LoggedEvent | null;
+    return event && typeof event.type === "string" ? event : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

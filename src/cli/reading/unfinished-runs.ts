@@ -1,0 +1,24 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { readExit } from "../../agents/runner/runner.ts";
+import type { Loom } from "../../dispatcher/loom.ts";
+import { homeOf } from "../../dispatcher/paths.ts";
+import { awaitedRun } from "../../dispatcher/steps/observe.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+
+export interface UnfinishedRun {
+  readonly record: PlanRecord;
+  readonly run: number;
+}
+
+/** Runs that began and have no exit: their agents work while a dispatcher lives, and were interrupted when none does. */
+export function unfinishedRuns(loom: Loom): UnfinishedRun[] {
+  loom.store.reload();
+  const { records } = loom.store.list({ status: ["active", "review"] }, { limit: Number.MAX_SAFE_INTEGER });
+  return records.flatMap((record) => {
+    const run = awaitedRun(record);
+    if (record.deleted || run === undefined) return [];
+    const dir = homeOf(loom.paths, record.id).run(run);
+    return existsSync(join(dir, "run.json")) && readExit(dir) === undefined ? [{ record, run }] : [];
+  });
+}

@@ -1,0 +1,183 @@
+import { appendFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { KNOWN_PROGRAMS } from "../../agents/adapters.ts";
+import { initialConfig } from "../../config/init.ts";
+import { CONFIG_FILE, loadConfig } from "../../config/load.ts";
+import { pathsOf } from "../../dispatcher/paths.ts";
+import { ensureIgnored, gitAt, openRepository, type Repository, resolveCommit } from "../../git/repository.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { ensureDir, readTextIfExists } from "../../kernel/files.ts";
+import { createFile } from "../changing/create-file.ts";
+import type { Call } from "../output.ts";
+import { refuseInsideRun } from "../plans.ts";
+import { type AgentCheck, checkAgent } from "./agent-program.ts";
+import {
+  type AgentChoice,
+  type AgentWishes,
+  checkWishes,
+  chooseAgent,
+  NO_AGENT,
+  remedyOf,
+  troubleOf,
+} from "./choose-agent.ts";
+import { type Enclosure, enclosureOf } from "./enclosure.ts";
+
+export type InitOptions = AgentWishes;
+
+const IGNORED = "/prloom/.local/";
+const IGNORE_FILE = ".gitignore";
+
+/** Sets a repository up. What is there already stays as it is. */
+export async function init(call: Call, options: InitOptions): Promise<number> {
+  refuseInsideRun(call);
+  checkWishes(options);
+  const repo = await openRepository(call.cwd);
+  if (repo.bare) throw noWorkingTree(repo);
+  const path = join(repo.root, CONFIG_FILE);
+  const written: string[] = [];
+  let agent: AgentChoice | undefined;
+  const before = readTextIfExists(path);
+  if (before === undefined || before === initialConfig(NO_AGENT)) {
+    agent = await chooseAgent(call, options);
+    // What nobody has filled in is nobody's work.
+    rmSync(path, { force: true });
+    ensureDir(join(repo.root, "prloom"));
+    if (createFile(path, initialConfig(agent))) written.push(CONFIG_FILE);
+  }
+  const config = loadConfig(repo.root);
+  ensureDir(pathsOf(repo, config.worktreesDir).inbox);
+  if (ensureIgnored(repo)) written.push("info/exclude of the git directory");
+  if (ignoreInTree(repo)) written.push(IGNORE_FILE);
+  const name = config.stages.default[0] ?? "";
+  const used = config.agents[name];
+  report(call, {
+    repo,
+    written,
+    agent,
+    name,
+    command: used?.command ?? "",
+    check: used ? await checkAgent(call, used, repo.root) : { kind: "unknown" },
+    enclosure: await enclosureOf(used?.sandbox ?? "auto"),
+    hasCommits: (await resolveCommit(repo, "HEAD")) !== undefined,
+    uncommitted: await uncommitted(repo),
+    unused: agent ? [] : unusedFlags(options),
+  });
+  return 0;
+}
+
+function noWorkingTree(repo: Repository): PrloomError {
+  return new PrloomError(
+    "not-a-repository",
+    `${repo.root} is a bare repository, and prloom needs a working tree.`,
+    `Clone it and set up the clone: git clone ${repo.root} <folder>`,
+  );
+}
+
+function unusedFlags(options: InitOptions): string[] {
+  return (["agent", "command", "arg"] as const)
+    .filter((name) => options[name] !== undefined)
+    .map((name) => `--${name}`);
+}
+
+/** Which of the files that belong into the repository are not in its last commit as they are. */
+async function uncommitted(repo: Repository): Promise<string[]> {
+  const files = [CONFIG_FILE, IGNORE_FILE];
+  const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--", ...files];
+  const { stdout } = await gitAt(repo, args, { workTree: repo.root });
+  const changed = stdout.split("\0").map((entry) => entry.slice(3));
+  return files.filter((file) => changed.includes(file));
+}
+
+function ignoreInTree(repo: Repository): boolean {
+  const path = join(repo.root, IGNORE_FILE);
+  const before = readTextIfExists(path) ?? "";
+  if (before.split(/\r?\n/).some((line) => line.trim() === IGNORED)) return false;
+  appendFileSync(path, `${before === "" || before.endsWith("\n") ? "" : "\n"}${IGNORED}\n`);
+  return true;
+}
+
+interface InitReport {
+  readonly repo: Repository;
+  readonly written: readonly string[];
+  /** Absent: there was a config already. */
+  readonly agent: AgentChoice | undefined;
+  /** What the config calls its default agent. */
+  readonly name: string;
+  readonly command: string;
+  readonly check: AgentCheck;
+  readonly enclosure: Enclosure;
+  readonly hasCommits: boolean;
+  readonly uncommitted: readonly string[];
+  /** Flags that had no effect, because a config was there. */
+  readonly unused: readonly string[];
+}
+
+function report(call: Call, result: InitReport): void {
+  const { output } = call;
+  const { repo, written, agent, name, command, check, enclosure, unused } = result;
+  output.data({
+    root: repo.root,
+    config: CONFIG_FILE,
+    created: agent !== undefined,
+    written,
+    agent: name,
+    command,
+    ...(agent === undefined ? {} : { why: agent.why }),
+    agentFound: check.kind !== "missing",
+    ...(check.kind === "found" && check.facts ? { program: check.facts } : {}),
+    sandbox: enclosure.level,
+    hasCommits: result.hasCommits,
+    uncommitted: result.uncommitted,
+    unused,
+  });
+  output.line(
+    agent ? `prloom is set up in ${repo.root}.` : `${CONFIG_FILE} is there already and valid; it was left as it is.`,
+  );
+  for (const file of written) output.line(`  wrote ${file}`);
+  if (agent) output.line(`  agent: ${name} (${agent.why})`);
+  if (unused.length > 0) {
+    const verb = unused.length === 1 ? "was" : "were";
+    output.line(output.paint("yellow", `${unused.join(", ")} ${verb} not used: the config is not changed by init.`));
+    output.line(`To use another program, edit agents.${name}.command (and args) in ${CONFIG_FILE}.`);
+  }
+  for (const { text, remedy } of warnings(result)) {
+    output.line();
+    output.line(output.paint("yellow", text));
+    output.line(remedy);
+  }
+  output.line();
+  output.line("next:");
+  for (const line of nextSteps(result)) output.line(`  ${line}`);
+}
+
+/** What will keep the agent from working, or from working safely, and what to do about it. */
+function warnings({ name, check, enclosure }: InitReport): { text: string; remedy: string }[] {
+  const found: { text: string; remedy: string }[] = [];
+  if (check.kind === "missing") {
+    const install = check.program ? `Install it: ${check.program.install}` : "";
+    const other = `Set agents.${name}.command in ${CONFIG_FILE} to your coding agent before \`prloom start\`.`;
+    const known = KNOWN_PROGRAMS.map(({ program }) => `  ${program.install}   (${program.title})`);
+    const offers = `Install one of these and run \`prloom init\` again:\n${known.join("\n")}\n${other}`;
+    found.push({
+      text: `The agent program "${check.command}" was not found.`,
+      remedy: install || (check.command === NO_AGENT.agent.command ? offers : other),
+    });
+  }
+  if (check.kind === "found" && check.facts && check.program) {
+    const trouble = troubleOf(check.facts);
+    if (trouble !== undefined) found.push({ text: `${trouble}.`, remedy: remedyOf(check.facts, check.program) });
+  }
+  if (enclosure.level === "none") found.push({ text: enclosure.text, remedy: enclosure.remedy });
+  return found;
+}
+
+function nextSteps({ uncommitted: files, hasCommits }: InitReport): string[] {
+  const why = hasCommits ? "" : "   (prloom branches from a commit; there is none yet)";
+  const commit =
+    files.length > 0
+      ? [`git add ${files.join(" ")} && git commit -m "Set up prloom"${why}`]
+      : hasCommits
+        ? []
+        : [`git commit --allow-empty -m "First commit"${why}`];
+  return [...commit, 'prloom new "What shall be done" --queue', "prloom start --until-idle"];
+}

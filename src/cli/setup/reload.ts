@@ -1,0 +1,72 @@
+import * as z from "zod";
+import { callOwner, liveDaemon } from "../../dispatcher/commands/owner.ts";
+import { onlyAtStart } from "../../dispatcher/commands/reload.ts";
+import { pathsOf } from "../../dispatcher/paths.ts";
+import { openRepository } from "../../git/repository.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import type { Call } from "../output.ts";
+import { refuseInsideRun } from "../plans.ts";
+import { visible } from "../render/safe-text.ts";
+
+const answerSchema = z.object({
+  digest: z.string(),
+  changes: z.array(z.object({ key: z.string(), from: z.string(), to: z.string(), loosens: z.boolean() })),
+  needsStart: z.boolean(),
+  taken: z.boolean(),
+});
+type Answer = z.infer<typeof answerSchema>;
+
+/** Lets the dispatcher work with what is checked out now; asks first where that permits more, or checks less. */
+export async function reload(call: Call, options: { yes?: boolean }): Promise<number> {
+  refuseInsideRun(call);
+  const { output } = call;
+  const running = (await liveDaemon(pathsOf(await openRepository(call.cwd)))) !== undefined;
+  const offer = answerSchema.parse(await callOwner(call.cwd, "reload", {}));
+  if (offer.changes.length === 0) {
+    // A file that is written differently and means the same is taken over without a word.
+    await callOwner(call.cwd, "reload", { digest: offer.digest });
+    output.line("Nothing changes: what is checked out is what the dispatcher works with.");
+    output.data({ taken: false, running, changes: [] });
+    return 0;
+  }
+  showChanges(call, offer);
+  if (offer.needsStart) throw onlyAtStart();
+  if (!options.yes && !(await agreed(call, offer))) {
+    output.line("Nothing was taken over.");
+    return 0;
+  }
+  const { taken } = answerSchema.parse(await callOwner(call.cwd, "reload", { digest: offer.digest }));
+  output.line(running ? "The dispatcher works with this from now on." : "Taken over; no dispatcher is running.");
+  output.data({ taken, running, changes: offer.changes });
+  return 0;
+}
+
+function showChanges({ output }: Call, { changes }: Answer): void {
+  const rows = changes.map(({ key, from, to, loosens }) => [
+    visible(key),
+    visible(from),
+    visible(to),
+    loosens ? ({ text: "loosens", style: "yellow" } as const) : "",
+  ]);
+  const columns = [
+    { header: "SETTING", whole: true },
+    { header: "NOW", flexible: true },
+    { header: "ON DISK", flexible: true },
+    { header: "" },
+  ];
+  output.table(columns, rows);
+  output.line();
+}
+
+async function agreed(call: Call, { changes }: Answer): Promise<boolean> {
+  const loosened = changes.filter(({ loosens }) => loosens).map(({ key }) => visible(key));
+  if (loosened.length === 0) return true;
+  const what = `This permits what was not permitted, or checks less: ${loosened.join(", ")}.`;
+  if (call.output.terminal && process.stdin.isTTY) {
+    const { confirm, isCancel } = await import("@clack/prompts");
+    const answer = await confirm({ message: `${what} Take it over?`, initialValue: false });
+    return !isCancel(answer) && answer;
+  }
+  const hint = "Nothing was taken over. If you mean it: prloom reload --yes";
+  throw new PrloomError("reload-refused", what, hint);
+}

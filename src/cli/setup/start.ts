@@ -1,0 +1,116 @@
+import { runDispatcher } from "../../dispatcher/daemon.ts";
+import { readStatus, type StatusReport } from "../../dispatcher/report/read.ts";
+import type { PlanSummary } from "../../plan/summary.ts";
+import type { Call } from "../output.ts";
+import { reading, refuseInsideRun } from "../plans.ts";
+import { unfinishedRuns } from "../reading/unfinished-runs.ts";
+import { busState } from "../render/bus-state.ts";
+import { hintLines } from "../render/hint.ts";
+import { planTable, waitsFor } from "../render/plan-table.ts";
+import { problemLines } from "../render/problems.ts";
+import { jsonText, visible } from "../render/safe-text.ts";
+import { startDetached } from "./detach.ts";
+import { jsonLines, type LiveView, liveBlock, plainLines } from "./live.ts";
+import { tellBefore } from "./tell-before.ts";
+import { version } from "./version.ts";
+
+export interface StartOptions {
+  readonly untilIdle?: boolean;
+  readonly detach?: boolean;
+}
+
+/** Works on plans until told to stop, or until nothing is left to do. */
+export async function start(call: Call, options: StartOptions): Promise<number> {
+  refuseInsideRun(call);
+  const untilIdle = options.untilIdle === true;
+  if (options.detach) return startDetached(call, { untilIdle });
+  const { output } = call;
+  return reading(
+    call,
+    async (loom) => {
+      await tellBefore(call, loom);
+      const view = output.json ? jsonLines() : output.terminal ? liveBlock(output, loom) : plainLines(output);
+      const { reasons, signalled } = await dispatch(call, view, untilIdle);
+      const interrupted = unfinishedRuns(loom).length > 0;
+      const stopped = signalled || !untilIdle || interrupted;
+      const report = await readStatus(loom);
+      // What the dispatcher last thought is out of date when it did not end by itself: its agents were ended since.
+      const plans = stopped ? report.plans : withReasons(report.plans, reasons);
+      summary(call, { ...report, plans }, { stopped, interrupted, now: loom.clock.now() });
+      return 0;
+    },
+    "start",
+  );
+}
+
+interface Dispatched {
+  readonly reasons: ReadonlyMap<string, string>;
+  readonly signalled: boolean;
+}
+
+async function dispatch(call: Call, view: LiveView, untilIdle: boolean): Promise<Dispatched> {
+  const stop = new AbortController();
+  const onSignal = (): void => {
+    // Whoever asks twice does not want to wait; everything on disk is made for being ended anywhere.
+    if (stop.signal.aborted) process.exit(1);
+    stop.abort();
+    call.output.note("stopping: agents are asked to end; ask once more to end at once");
+  };
+  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  try {
+    const { reasons } = await runDispatcher({
+      cwd: call.cwd,
+      version: version(),
+      untilIdle,
+      signal: stop.signal,
+      onProgress: (progress) => view.show(progress),
+    });
+    return { reasons, signalled: stop.signal.aborted };
+  } finally {
+    view.close();
+    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+  }
+}
+
+function withReasons(plans: readonly PlanSummary[], reasons: ReadonlyMap<string, string>): PlanSummary[] {
+  return plans.map((plan) => {
+    if (plan.status === "review") return plan;
+    const { waiting: _stale, ...rest } = plan;
+    const reason = reasons.get(plan.planId);
+    return reason === undefined ? rest : { ...rest, waiting: reason };
+  });
+}
+
+interface End {
+  readonly stopped: boolean;
+  /** Agents were at work when it was stopped. */
+  readonly interrupted: boolean;
+  readonly now: number;
+}
+
+/** What came of it, and why the rest stands still. */
+function summary(call: Call, report: StatusReport, { stopped, interrupted, now }: End): void {
+  const { output } = call;
+  const { plans } = report;
+  if (output.json) process.stdout.write(`${jsonText({ type: "end", stopped, ...report })}\n`);
+  output.line();
+  const done = plans.filter((plan) => plan.status === "done").length;
+  const open = plans.filter((plan) => plan.status !== "done");
+  if (open.length > 0) planTable(output, open, now);
+  if (done > 0) output.line(`${done} done`);
+  if (plans.length === 0) output.line('There are no plans. `prloom new "What shall be done" --queue` makes one.');
+  const stuck = open.filter((plan) => plan.blocked || (!stopped && plan.status !== "review" && waitsFor(plan) !== ""));
+  if (stuck.length > 0) output.line();
+  for (const plan of stuck) {
+    output.line(`${output.paint("bold", visible(plan.planId))}: ${waitsFor(plan)}`);
+    if (!plan.blocked) continue;
+    for (const line of hintLines(plan.blocked.hint ?? `\`prloom show ${plan.planId}\` tells more.`)) output.line(line);
+  }
+  busState(output, report, now);
+  problemLines(output, report);
+  if (!stopped) return;
+  output.line();
+  output.line(`stopped; ${interrupted ? "agents were ended, `prloom start` goes on where they were" : GOES_ON}`);
+}
+
+const GOES_ON = "no agent was at work, `prloom start` goes on";

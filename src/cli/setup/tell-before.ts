@@ -1,0 +1,24 @@
+import type { Config } from "../../config/config.ts";
+import type { Loom } from "../../dispatcher/loom.ts";
+import { startNotes } from "../../dispatcher/settings/start-notes.ts";
+import type { Call } from "../output.ts";
+import { visible } from "../render/safe-text.ts";
+import { checkProgram } from "./agent-program.ts";
+
+/** What to know about the settings that a start takes over, on stderr. */
+export async function tellBefore(call: Call, { repo, config, paths }: Loom): Promise<void> {
+  const warnings = [...missingPrograms(call, config, paths.root), ...(await startNotes(repo, config, paths.pinFile))];
+  for (const warning of warnings) call.output.note(`warning: ${visible(warning)}`);
+}
+
+/** Said and not refused: plans that use other agents are not to suffer. */
+function missingPrograms(call: Call, config: Config, root: string): string[] {
+  const used = Object.entries(config.agents).filter(([name]) => Object.values(config.stages).flat().includes(name));
+  return used.flatMap(([name, agent]) => {
+    const check = checkProgram(agent, { path: call.env.PATH, root });
+    if (check.kind !== "missing") return [];
+    return [
+      `the agent "${name}" cannot work: the program "${check.program}" was not found. Set agents.${name}.command in prloom/config.json.`,
+    ];
+  });
+}

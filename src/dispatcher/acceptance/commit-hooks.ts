@@ -1,0 +1,164 @@
+import { accessSync, constants, rmSync, statSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import { RUN_FILES } from "../../agents/runner/run-files.ts";
+import { readSettings, settingOf } from "../../git/shadow/config.ts";
+import { makeShadow, PERSONAL_CONFIG } from "../../git/shadow/shadow.ts";
+import { errnoOf } from "../../kernel/errors.ts";
+import { ensureDir, readTextIfExists, readTextNoFollow, writeFileAtomic } from "../../kernel/files.ts";
+import { placeFile } from "../../kernel/held/files.ts";
+import { type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { endOfOutput, howItEnded, runEnclosed } from "../enclosure/command-run.ts";
+import { type Enclosure, SHADOW } from "../enclosure/enclose.ts";
+import type { Loom } from "../loom.ts";
+import { homeOf } from "../paths.ts";
+import { StepInterrupted } from "../runs/interrupted.ts";
+import { worktreeOf } from "../steps/observe.ts";
+
+/** The hooks of the user that have a say in a commit, in the order in which git asks them. */
+const HOOKS = ["pre-commit", "prepare-commit-msg", "commit-msg"] as const;
+
+/** In the run's folder: the message that the user's hooks left. Absent when there are none. */
+const MESSAGE = "commit-message.txt";
+
+export type CommitTrial =
+  | { readonly kind: "no-hooks" }
+  /** The tree may have changed: formatters do that. */
+  | { readonly kind: "passed" }
+  | { readonly kind: "refused"; readonly missing: string };
+
+/** What a TODO's commit says before anybody else has a say. */
+export function stepMessage(todo: Todo | undefined, record: PlanRecord): string {
+  return `${todo ? todoTitle(todo) : record.current?.todoId}\n\nPlan: ${record.id}`;
+}
+
+/** The message that the user's hooks left for the commit of the current TODO; undefined when none were asked. */
+export function hookedMessage(loom: Loom, record: PlanRecord): string | undefined {
+  return readTextIfExists(messageFile(loom, record));
+}
+
+function messageFile(loom: Loom, record: PlanRecord): string {
+  return join(homeOf(loom.paths, record.id).run(record.current?.run ?? 0), MESSAGE);
+}
+
+/**
+ * Lets the user's hooks judge what is staged, by committing it in a shadow of the repository with the agent's rights: they run
+ * what the agent wrote, so never with ours. What they made of the files is in the worktree then, and their message is
+ * kept for the real commit. Doing it twice is harmless. To be called when everything is staged.
+ */
+export async function tryCommit(loom: Loom, record: PlanRecord, todo: Todo): Promise<CommitTrial> {
+  const file = messageFile(loom, record);
+  // Of an earlier trial, which judged another tree.
+  rmSync(file, { force: true });
+  if (!(await hasHooks(loom, record))) return { kind: "no-hooks" };
+  loom.report({ planId: record.id, level: "info", text: "check: the repository's commit hooks" });
+  const runDir = join(homeOf(loom.paths, record.id).run(record.current?.run ?? 0), "checks", "commit");
+  const agentDir = join(runDir, RUN_FILES.agentDir);
+  const exit = await runEnclosed(loom, record, {
+    runDir,
+    invocation: { program: "sh", args: ["-c", SCRIPT, "sh", join(agentDir, "message"), join(agentDir, "left")] },
+    env: (enclosure) => prepareTrial(loom, record, { enclosure, runDir, message: stepMessage(todo, record) }),
+  });
+  if (exit === "interrupted") throw new StepInterrupted("the commit hooks were interrupted");
+  const left =
+    exit.reason === "exited" && exit.code === 0 ? readTextNoFollow(agentDir, "left", MOST_MESSAGE) : undefined;
+  if (left === undefined) {
+    const hook = refusingHook(readTextNoFollow(agentDir, "trace") ?? "");
+    const who = hook === undefined ? "The commit failed" : `The commit was refused by the ${hook} hook`;
+    return { kind: "refused", missing: `${who} (\`git commit\` ${howItEnded(exit)}).${endOfOutput(runDir)}` };
+  }
+  writeFileAtomic(file, left);
+  return { kind: "passed" };
+}
+
+const MOST_MESSAGE = 64 * 1024;
+
+/** The message is read back from the commit: a hook may have changed it in any way that git allows. */
+const SCRIPT =
+  'git commit --quiet --allow-empty --no-gpg-sign -F "$1" && git -c log.showSignature=false log -1 --format=%B > "$2"';
+
+interface Trial {
+  readonly enclosure: Enclosure;
+  readonly runDir: string;
+  readonly message: string;
+}
+
+async function prepareTrial(loom: Loom, record: PlanRecord, trial: Trial): Promise<Record<string, string>> {
+  const agentDir = join(trial.runDir, RUN_FILES.agentDir);
+  ensureDir(trial.runDir);
+  placeFile(trial.runDir, join(RUN_FILES.agentDir, "message"), `${trial.message}\n`);
+  // Git itself tells which hook it asked and what that answered.
+  const trace = { GIT_TRACE2_EVENT: join(agentDir, "trace") };
+  return trial.enclosure.sandboxed ? trace : { ...trace, ...(await shadowVariables(loom, record, trial.runDir)) };
+}
+
+/** Without a sandbox nothing can be laid over the repository; then git is told where the shadow is. */
+async function shadowVariables(loom: Loom, record: PlanRecord, runDir: string): Promise<Record<string, string>> {
+  const worktree = worktreeOf(loom, record);
+  const dir = join(runDir, SHADOW);
+  const settings = await readSettings(worktree.commonDir, loom.environment);
+  await makeShadow({ worktree, dir, objectsAt: join(worktree.commonDir, "objects"), settings });
+  return {
+    ...loom.identity,
+    GIT_DIR: join(dir, "worktrees", worktree.name),
+    GIT_COMMON_DIR: dir,
+    GIT_WORK_TREE: worktree.path,
+    GIT_CONFIG_GLOBAL: join(dir, PERSONAL_CONFIG),
+  };
+}
+
+async function hasHooks(loom: Loom, record: PlanRecord): Promise<boolean> {
+  const { path, commonDir } = worktreeOf(loom, record);
+  const settings = await readSettings(commonDir, loom.environment);
+  const set = settingOf(settings, "core.hookspath");
+  const dir =
+    set === undefined || set === "" ? join(commonDir, "hooks") : hooksFolder(set, path, loom.environment.HOME);
+  return HOOKS.some((hook) => isExecutable(join(dir, hook)));
+}
+
+/** As git reads it: from the home with a tilde, else from the top of the working tree. */
+function hooksFolder(set: string, worktree: string, home = ""): string {
+  if (set.startsWith("~/")) return join(home, set.slice(2));
+  return isAbsolute(set) ? set : resolve(worktree, set);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+interface TraceEvent {
+  readonly event?: string;
+  readonly sid?: string;
+  readonly child_id?: number;
+  readonly hook_name?: string;
+  readonly code?: number;
+}
+
+/** The hook that said no, or that never ended; undefined when none of them did. Other gits that hooks start write there too. */
+export function refusingHook(trace: string): string | undefined {
+  const running = new Map<number, string>();
+  for (const line of trace.split("\n")) {
+    const event = parseEvent(line);
+    if (event?.sid === undefined || event.sid.includes("/") || event.child_id === undefined) continue;
+    if (event.event === "child_start" && event.hook_name) running.set(event.child_id, event.hook_name);
+    if (event.event === "child_exit" && event.code === 0) running.delete(event.child_id);
+  }
+  return [...running.values()].at(-1);
+}
+
+/** Undefined for half a line, and for what is no event: the file is written by whoever likes to. */
+function parseEvent(line: string): TraceEvent | undefined {
+  if (!line.startsWith("{")) return undefined;
+  try {
+    return JSON.parse(line) as TraceEvent;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,115 @@
+import { join } from "node:path";
+import type { ChangeRequestDraft } from "../../forge/port.ts";
+import { commitStep, findStepCommit } from "../../git/commits/commit.ts";
+import { readTip } from "../../git/refs.ts";
+import { clearLeftovers } from "../../git/worktree/head.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { progressOf, type Todo, titleOf, todoTitle } from "../../plan/markdown/markdown.ts";
+import type { ChangeRequest, PlanRecord } from "../../plan/record.ts";
+import { applyClaims } from "../../plan/todos/claims.ts";
+import { setTodoState } from "../../plan/todos/edit.ts";
+import { changeStatus, type Loom, updateRecord } from "../loom.ts";
+import { settleMessages } from "../messages/messages.ts";
+import { homeOf } from "../paths.ts";
+import { hookDue } from "../perform/hook-due.ts";
+import { sessionsAfterTodo } from "../runs/count-run.ts";
+import { planText, textPath, worktreeOf } from "../steps/observe.ts";
+import { hookedMessage, stepMessage } from "./commit-hooks.ts";
+import { claimsOf } from "./verify.ts";
+
+/** One commit per TODO. The trailer answers "is it committed?", so a kill after the commit makes no second one. */
+export async function commitTodo(loom: Loom, record: PlanRecord): Promise<void> {
+  const { current } = record;
+  if (!current) return;
+  const worktree = worktreeOf(loom, record);
+  const trailer = { uid: record.uid, todoId: current.todoId, attempt: current.attempt };
+  // A git that was killed while it staged or committed left its locks.
+  await clearLeftovers(worktree, record.branch ?? "");
+  // Nothing was committed since the TODO began, or the trailer tells whether it was this.
+  const atBase = readTip(worktree.commonDir, record.branch ?? "") === current.baseSha;
+  const { baseSha, tree } = current;
+  const step = { ...trailer, baseSha, tree, branch: record.branch ?? "" };
+  const done = atBase ? undefined : await findStepCommit(worktree, step);
+  if (!done) {
+    const hooked = hookedMessage(loom, record);
+    const sha = await commitStep(worktree, {
+      message: hooked ?? stepMessage(currentTodo(loom, record), record),
+      hooked: hooked !== undefined,
+      trailer,
+      branch: record.branch ?? "",
+      identity: loom.identity,
+      allowEmpty: true,
+      tree,
+      parent: baseSha,
+    });
+    loom.report({ planId: record.id, level: "info", text: `committed ${sha.slice(0, 8)}` });
+  }
+  crashPoint("commit:made");
+  updateRecord(loom, record.id, (now) => (now.current ? { current: { ...now.current, stage: "committed" } } : {}));
+}
+
+function currentTodo(loom: Loom, record: PlanRecord): Todo | undefined {
+  return planText(loom, record)?.doc.todos.find((todo) => todo.id === record.current?.todoId);
+}
+
+/**
+ * The authoritative tick, after the commit. The tick and what the agent appended to the logs are one write: when the
+ * tick is there already, so is everything else.
+ */
+export function tickTodo(loom: Loom, record: PlanRecord): void {
+  const { current } = record;
+  const text = planText(loom, record);
+  const todo = currentTodo(loom, record);
+  if (!current || !text) return;
+  if (todo && todo.state !== "done") {
+    const claims = claimsOf(loom, record, homeOf(loom.paths, record.id).run(current.run));
+    loom.texts.write(textPath(loom, record), setTodoState(applyClaims(text.text, claims), todo.id, "done"));
+    loom.report({ planId: record.id, level: "good", text: `TODO ${todo.index + 1} done: ${todoTitle(todo)}` });
+  }
+  crashPoint("tick:written");
+  updateRecord(loom, record.id, (now) => (now.current ? { current: { ...now.current, stage: "ticked" } } : {}));
+  // What people said for this TODO has been heard by whoever did it; the tick may be changed by anybody from here on.
+  settleMessages(loom, record.id);
+}
+
+/** Makes the branch visible and opens the change request after the first commit. Ends the TODO. */
+export async function publishTodo(loom: Loom, record: PlanRecord): Promise<void> {
+  await loom.forge.publish(record.branch ?? "");
+  const state = await loom.forge.open(draftOf(loom, record));
+  crashPoint("publish:opened");
+  const changeRequest: ChangeRequest = { forge: loom.forge.name, ...state };
+  updateRecord(loom, record.id, (now) => ({ ...sessionsAfterTodo(loom, now), current: undefined, changeRequest }));
+}
+
+/** Everything is ticked: plugins may look first, then the change request is ready for a person. */
+export async function beginFinish(loom: Loom, record: PlanRecord): Promise<void> {
+  const due = hookDue(loom, record, "beforeFinish");
+  if (!due.hook) return finishPlan(loom, record);
+  updateRecord(loom, record.id, (now) => hookDue(loom, now, "beforeFinish"));
+}
+
+/** The change request is ready for a person. */
+export async function finishPlan(loom: Loom, record: PlanRecord): Promise<void> {
+  const state = await loom.forge.markReady(record.id, draftOf(loom, record));
+  crashPoint("finish:ready");
+  const changeRequest = { forge: loom.forge.name, ...state };
+  changeStatus(loom, record.id, "finish", { changeRequest, hook: undefined, ...hookDue(loom, record, "afterFinish") });
+  loom.report({ planId: record.id, level: "good", text: `in review: \`prloom show ${record.id}\`` });
+}
+
+function draftOf(loom: Loom, record: PlanRecord): ChangeRequestDraft {
+  const text = planText(loom, record);
+  const progress = text ? progressOf(text.doc) : { total: 0, completed: 0 };
+  return {
+    planId: record.id,
+    head: record.branch ?? "",
+    base: record.baseBranch ?? "",
+    title: titleOf(text?.text ?? "", record.id),
+    body: `${text?.text ?? ""}\n\n---\n${progress.completed} of ${progress.total} TODOs done. Made by prloom from the plan ${record.id}.\n`,
+  };
+}
+
+/** Where the patch of work that was put aside lies, for messages. */
+export function asidePatch(loom: Loom, record: PlanRecord, run: number): string {
+  return join(homeOf(loom.paths, record.id).run(run), "aside.patch");
+}

@@ -1,0 +1,40 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { errnoOf } from "../../kernel/errors.ts";
+import { diskError, ensureDir } from "../../kernel/files.ts";
+import { listInside, readInside } from "../../kernel/held/files.ts";
+import { EVIDENCE } from "../paths.ts";
+
+/** Most that is kept of one run's evidence. */
+const MAX_FILES = 100;
+const MAX_BYTES = 5 * 1024 * 1024;
+/** Most names that are read to choose from. */
+const MAX_NAMES = 10_000;
+
+/**
+ * Copies plain files that the agent left as evidence to the run's folder; links and folders are not followed. What cannot be
+ * copied is left: it says nothing about the work.
+ */
+export function keepEvidence(worktree: string, runDir: string): void {
+  const names = listInside(worktree, EVIDENCE, MAX_NAMES).sort(Buffer.compare).slice(0, MAX_FILES);
+  for (const name of names) {
+    // As bytes: an agent can give a name that is no text.
+    const data = readInside(worktree, Buffer.concat([Buffer.from(`${EVIDENCE}/`), name]), MAX_BYTES);
+    if (data && data.length > 0) keepOne(join(runDir, "evidence"), name.toString("utf8"), data);
+  }
+}
+
+function keepOne(folder: string, name: string, data: Buffer): void {
+  try {
+    ensureDir(folder);
+    writeFileSync(join(folder, name), data);
+  } catch (error) {
+    const told = diskError(error, join(folder, name));
+    if (told !== error || errnoOf(error) === undefined) throw told;
+  }
+}
+
+export function hasEvidence(runDir: string): boolean {
+  const dir = join(runDir, "evidence");
+  return existsSync(dir) && readdirSync(dir).length > 0;
+}

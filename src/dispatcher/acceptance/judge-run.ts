@@ -1,0 +1,131 @@
+import { matchesGlob } from "node:path";
+import type { RunExit } from "../../agents/port.ts";
+import type { RepositoryShape } from "../../git/staging/shape.ts";
+import type { Claims } from "../../plan/todos/claims.ts";
+
+export type Changes =
+  | { readonly kind: "diverged" }
+  | {
+      readonly kind: "staged";
+      readonly files: readonly string[];
+      readonly deleted: number;
+      readonly trackedBefore: number;
+      readonly onlyProtected: boolean;
+      /** What was taken out because it would have made repositories of folders. */
+      readonly refused: readonly RepositoryShape[];
+    };
+
+/** What became of one attempt at a TODO. */
+export type Verdict =
+  | { readonly kind: "accept" }
+  | { readonly kind: "again"; readonly missing: string }
+  | { readonly kind: "block-todo"; readonly reason: string }
+  /** `rerun`: when it is unblocked the agent runs again; else only what it left is judged again. */
+  | { readonly kind: "block"; readonly reason: string; readonly hint: string; readonly rerun: boolean };
+
+export interface RunEvidence {
+  readonly exit: RunExit | undefined;
+  readonly outputTail: string;
+  readonly claims: Claims;
+  readonly changes: Changes;
+  /** `expects:` of the TODO's context. */
+  readonly expects: string | undefined;
+  readonly evidence: boolean;
+  readonly maxDeletions: { readonly files: number; readonly percent: number };
+}
+
+/** Pure: a TODO is done when it is ticked and there is a change or recorded evidence, unless `expects: none`. */
+export function judgeRun(run: RunEvidence): Verdict {
+  if (run.exit?.reason === "spawn-failed") {
+    return {
+      kind: "block",
+      reason: `The agent could not be started: ${run.exit.error ?? "unknown error"}`,
+      hint: "Install the program or fix `agents` in prloom/config.json and run `prloom reload` (`prloom doctor` checks it), then run `prloom unblock <plan>`.",
+      rerun: true,
+    };
+  }
+  if (run.changes.kind === "diverged") {
+    return {
+      kind: "block",
+      reason: "The agent moved the branch to a commit that does not follow from where the TODO began.",
+      hint: "Look at the branch. `prloom unblock <plan> --reset` puts it back and starts the TODO from scratch.",
+      rerun: false,
+    };
+  }
+  if (run.claims.tick === "blocked") {
+    return { kind: "block-todo", reason: run.claims.reason ?? "it gave no reason" };
+  }
+  const tooMany = tooManyDeletions(run.changes, run.maxDeletions);
+  if (tooMany !== undefined) return tooMany;
+  if (run.claims.tick !== "done") return { kind: "again", missing: notTicked(run) };
+  if (run.changes.refused.length > 0) return { kind: "again", missing: madeRepositories(run.changes.refused) };
+  const missing = unmetExpectation(run, run.changes);
+  return missing === undefined ? { kind: "accept" } : { kind: "again", missing };
+}
+
+const MOST_NAMED = 20;
+
+function madeRepositories(refused: readonly RepositoryShape[]): string {
+  const entries = refused.flatMap((shape) => shape.entries);
+  const names = entries.slice(0, MOST_NAMED).map((entry) => `\`${entry}\``);
+  const more = entries.length > names.length ? ` and ${entries.length - names.length} more` : "";
+  return `With ${names.join(", ")}${more} git would take a folder for a repository (HEAD beside objects and refs, or beside commondir) and run what its settings say, so this was taken out of the tree. Use other names, pack it into an archive, or let a test make the repository (\`git init\`) in a temporary folder.`;
+}
+
+/** B61: by default a TODO is expected to change something; its context may ask for less, or for certain files. */
+function unmetExpectation(run: RunEvidence, changes: Extract<Changes, { kind: "staged" }>): string | undefined {
+  const expects = run.expects ?? "";
+  if (expects === "none") return undefined;
+  if (changes.files.length === 0) return run.evidence ? undefined : nothingChanged(changes.onlyProtected);
+  const glob = /^files\s+(.+)$/.exec(expects)?.[1];
+  if (glob !== undefined && !changes.files.some((file) => matchesGlob(file, glob))) {
+    return `The TODO is ticked, but no changed file matches \`${glob}\`, which its context expects.`;
+  }
+  if (expects === "tests" && !changes.files.some(isTestFile)) {
+    return "The TODO is ticked, but no test changed, and its context says `expects: tests`.";
+  }
+  return undefined;
+}
+
+const TEST_FILE = /(^|\/)(tests?|specs?|__tests__)\/|(^|\/)test_[^/]+$|[._-](test|spec)s?\.[^/]+$/i;
+
+function isTestFile(path: string): boolean {
+  return TEST_FILE.test(path);
+}
+
+function tooManyDeletions(
+  changes: Extract<Changes, { kind: "staged" }>,
+  limit: { files: number; percent: number },
+): Verdict | undefined {
+  const { deleted, trackedBefore } = changes;
+  // One deleted file is an ordinary change even where it is half of a tiny repository.
+  const share = deleted > 1 && deleted * 100 > trackedBefore * limit.percent;
+  if (deleted <= limit.files && !share) return undefined;
+  return {
+    kind: "block",
+    reason: `The TODO would delete ${deleted} of ${trackedBefore} files (limits.maxDeletions allows ${limit.files} files and ${limit.percent} %).`,
+    hint: "If that is right, raise `limits.maxDeletions` and run `prloom unblock <plan>`; if not, `prloom unblock <plan> --reset` starts the TODO from scratch.",
+    rerun: false,
+  };
+}
+
+function notTicked(run: RunEvidence): string {
+  const tail = run.outputTail.trim();
+  const output = tail === "" ? "It printed nothing." : `The end of its output:\n${tail}`;
+  const why = run.claims.unread ?? "The TODO is not ticked in the plan copy";
+  return `${why.replace(/\.$/, "")} (${howItEnded(run.exit)}).\n${output}`;
+}
+
+function howItEnded(exit: RunExit | undefined): string {
+  if (!exit) return "the agent left no exit";
+  if (exit.reason === "deadline") return "the agent was ended: it ran longer than limits.runTimeout";
+  if (exit.reason === "silence") return "the agent was ended: it was silent for limits.silenceTimeout";
+  if (exit.signal !== null) return `the agent died of ${exit.signal}`;
+  return `the agent ended with code ${exit.code}`;
+}
+
+function nothingChanged(onlyProtected: boolean): string {
+  if (onlyProtected)
+    return "The TODO is ticked, but only files under prloom/ changed, or settings of agent programs (.claude, .opencode, …), and agents may not change those.";
+  return "The TODO is ticked, but no file changed. If none has to, its context must say `expects: none`.";
+}

@@ -1,0 +1,94 @@
+import { programOf } from "../../agents/adapters.ts";
+import type { RunError, RunSummary } from "../../agents/run-log/run-summary.ts";
+import type { PlanConfig, StageAgent } from "../../config/presets.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { blockPlan, type Loom, updateRecord } from "../loom.ts";
+import { homeOf } from "../paths.ts";
+import { nextRun } from "../perform/begin.ts";
+import { isRefusal } from "../runs/availability.ts";
+import { wordsAbout } from "../runs/program-words.ts";
+import { readRunRecord, stageOf } from "../runs/run-record.ts";
+import { awaitedRun } from "../steps/observe.ts";
+
+/**
+ * A run that has nothing to show because its provider, or the program's memory, failed it. Such a run is nobody's
+ * attempt: it is made again, later, in a new conversation, or by another agent. False when it was not like that.
+ */
+export async function settleRefusal(
+  loom: Loom,
+  record: PlanRecord,
+  config: PlanConfig,
+  summary: RunSummary,
+): Promise<boolean> {
+  const { trouble } = summary;
+  const run = awaitedRun(record);
+  const started = run === undefined ? undefined : readRunRecord(homeOf(loom.paths, record.id).run(run));
+  if (!trouble || !started) return false;
+  if (trouble.kind === "session-lost") {
+    // Only a run that went on with a conversation can miss it, and the record has forgotten that by now: no loop.
+    if (started.sessionId === undefined) return false;
+    updateRecord(loom, record.id, (now) => nextRun(now, {}));
+    const text = `${started.agent} does not know the conversation any more; starting a new one`;
+    loom.report({ planId: record.id, level: "warn", text });
+    return true;
+  }
+  const agents = config.agents[stageOf(record)];
+  const agent = agents.find(({ name }) => name === started.agent);
+  if (!isRefusal(trouble) || !agent) return false;
+  const said = { ...trouble, message: inOneLine(trouble.message) };
+  await waitOrBlock(loom, record, { trouble: said, agent, agents });
+  return true;
+}
+
+/** A program that cannot be started is no reason to stop while another agent of the stage may do the work. */
+export function settleMissing(loom: Loom, record: PlanRecord, config: PlanConfig, error: string): boolean {
+  const agents = config.agents[stageOf(record)];
+  const run = awaitedRun(record);
+  const started = run === undefined ? undefined : readRunRecord(homeOf(loom.paths, record.id).run(run));
+  if (agents.length < 2 || !started) return false;
+  loom.desk.refused(started.agent, { kind: "auth", message: `it could not be started: ${error}` });
+  if (loom.desk.needsPerson(agents)) return false;
+  updateRecord(loom, record.id, (now) => nextRun(now, {}));
+  const text = `${started.agent} could not be started (${error}); going on with another agent`;
+  loom.report({ planId: record.id, level: "warn", text });
+  return true;
+}
+
+interface Refused {
+  readonly trouble: RunError;
+  readonly agent: StageAgent;
+  readonly agents: readonly StageAgent[];
+}
+
+const LONGEST_SAID = 300;
+
+/** What providers say may be a page of JSON; people read one line. */
+function inOneLine(message: string): string {
+  const line = message.replaceAll(/\s+/g, " ").trim();
+  return line.length <= LONGEST_SAID ? line : `${line.slice(0, LONGEST_SAID)}…`;
+}
+
+async function waitOrBlock(loom: Loom, record: PlanRecord, { trouble, agent, agents }: Refused): Promise<void> {
+  const refusal = loom.desk.refused(agent.name, { ...trouble, planId: record.id });
+  const next = loom.desk.choose(agents, record.id);
+  if (loom.desk.needsPerson(agents)) {
+    const program = programOf(agent);
+    const title = (await wordsAbout(loom, agent))?.name ?? agent.command;
+    const isLogin = trouble.kind === "auth";
+    const what = isLogin ? "is not logged in, or its key was refused" : "was refused for more than a day";
+    const reason = `${title} (agent ${agent.name}) ${what}: ${trouble.message}`;
+    const login = program === undefined ? `Log in to ${title}` : `Log in: \`${program.login}\``;
+    const how = isLogin ? `${login} (\`prloom doctor\` checks it)` : "Look into it with its provider";
+    const hint = `${how}, then run \`prloom unblock ${record.id}\`.`;
+    blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) => nextRun(now, {}));
+    return;
+  }
+  updateRecord(loom, record.id, (now) => nextRun(now, {}));
+  const then =
+    next.kind === "free" && next.agent.name !== agent.name
+      ? `going on with ${next.agent.name}`
+      : `trying again at ${isoTime(refusal?.until ?? loom.clock.now())}`;
+  const text = `${agent.name} was refused (${trouble.kind}): ${trouble.message}; ${then}`;
+  loom.report({ planId: record.id, level: "warn", text });
+}

@@ -1,0 +1,261 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { lastWords } from "../../agents/run-log/run-log.ts";
+import type { RunSummary } from "../../agents/run-log/run-summary.ts";
+import { readExit } from "../../agents/runner/runner.ts";
+import type { PlanConfig } from "../../config/presets.ts";
+import { stagedTree } from "../../git/commits/commit.ts";
+import { dissolveRepositories, restoreProtected, stageAll } from "../../git/staging/stage.ts";
+import { stagedChanges } from "../../git/staging/staged-changes.ts";
+import { foldAgentCommits, headState } from "../../git/worktree/head.ts";
+import { repairGitFile } from "../../git/worktree/repair.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
+import { counted } from "../../kernel/words.ts";
+import type { Todo } from "../../plan/markdown/markdown.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { applyClaims, type Claims, readClaims } from "../../plan/todos/claims.ts";
+import { setTodoState } from "../../plan/todos/edit.ts";
+import { runCommand } from "../enclosure/command-run.ts";
+import { LEFT } from "../enclosure/run-copy.ts";
+import { blockPlan, type Loom, requireRecord, updateRecord } from "../loom.ts";
+import { homeOf, RUN_COPY } from "../paths.ts";
+import { discardWork, nextRun } from "../perform/begin.ts";
+import { hookDue } from "../perform/hook-due.ts";
+import { leftOut } from "../perform/prepared.ts";
+import { overBudget } from "../runs/availability.ts";
+import { countRun } from "../runs/count-run.ts";
+import { wordsAboutRun } from "../runs/program-words.ts";
+import { GIVEN } from "../runs/start-run.ts";
+import { planText, textPath, worktreeOf } from "../steps/observe.ts";
+import { tryCommit } from "./commit-hooks.ts";
+import { hasEvidence, keepEvidence } from "./evidence.ts";
+import { type Changes, judgeRun, type Verdict } from "./judge-run.ts";
+import { settleMissing, settleRefusal } from "./refused.ts";
+
+/** What lies on disk after the run of a TODO decides; an exit code never does. */
+export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
+  const { current } = record;
+  if (!current) return;
+  const runDir = homeOf(loom.paths, record.id).run(current.run);
+  const todo = planText(loom, record)?.doc.todos.find((candidate) => candidate.id === current.todoId);
+  const summary = countRun(loom, record.id, current.run);
+  const claims = claimsOf(loom, record, runDir);
+  // Marked by the write below, before a kill kept the reason from being recorded: our own mark, so not a change.
+  const markedByUs = todo?.state === "blocked" && claims.tick === "blocked";
+  if (!todo || (todo.state !== "open" && !markedByUs)) {
+    // A person removed, reworded or ticked it while the agent worked: the work is kept aside, not mixed into another TODO.
+    await discardWork(loom, record);
+    loom.report({
+      planId: record.id,
+      level: "warn",
+      text: "its TODO was changed while the agent worked; the work is kept as a patch",
+    });
+    return;
+  }
+  keepProposal(loom, record, claims, runDir);
+  const changes = await changesOf(loom, record);
+  keepEvidence(worktreeOf(loom, record).path, runDir);
+  const judge = (changed: Changes): Verdict =>
+    judgeRun({
+      exit: readExit(runDir),
+      outputTail: claims.tick === "done" ? "" : lastWords(runDir, 2000),
+      claims,
+      changes: changed,
+      expects: todo.settings.expects,
+      evidence: hasEvidence(runDir),
+      maxDeletions: config.limits.maxDeletions,
+    });
+  const first = judge(changes);
+  crashPoint("verify:judged");
+  if (first.kind === "again" && (await isNobodysAttempt(loom, record, config, summary))) return;
+  const exit = readExit(runDir);
+  if (exit?.reason === "spawn-failed" && settleMissing(loom, record, config, exit.error ?? "unknown error")) return;
+  const failed = first.kind === "accept" ? await runChecks(loom, record, config) : first;
+  // A check may run what the agent wrote: what it left, in the tree and in git, is judged like the agent's own work.
+  const checked = failed ?? (config.checks.length === 0 ? first : judge(await changesOf(loom, record)));
+  const verdict = checked.kind === "accept" ? await judgeCommit(loom, record, { todo, checked, judge }) : checked;
+  // A check or a hook ran what the agent wrote, and nothing of it is staged: what it left must not wait for a person's git.
+  if (first.kind === "accept" && verdict.kind !== "accept")
+    await dissolveRepositories(worktreeOf(loom, record), current.baseSha);
+  const tree = verdict.kind === "accept" ? await stagedTree(worktreeOf(loom, record)) : undefined;
+  await settleVerdict(loom, record, { verdict, todo, claims, config, tree, summary });
+}
+
+/** Refused by its provider, or ended because nothing was left to spend: what follows is not about the work. */
+async function isNobodysAttempt(
+  loom: Loom,
+  record: PlanRecord,
+  config: PlanConfig,
+  summary: RunSummary,
+): Promise<boolean> {
+  const { spent } = requireRecord(loom, record.id);
+  if (spent === undefined || overBudget(spent, config.limits.budget) === undefined)
+    return settleRefusal(loom, record, config, summary);
+  // The next look finds the budget spent, and says so.
+  updateRecord(loom, record.id, (now) => nextRun(now, {}));
+  return true;
+}
+
+/** The difference between the copy as given and as left. */
+export function claimsOf(loom: Loom, record: PlanRecord, runDir: string): Claims {
+  const given = readFileSync(join(runDir, GIVEN), "utf8");
+  const left = readTextIfExists(join(runDir, LEFT)) ?? readTextNoFollow(worktreeOf(loom, record).path, RUN_COPY.plan);
+  return readClaims({ given, left, todoId: record.current?.todoId ?? "" });
+}
+
+/** What an agent changed beyond its claims is kept for people, and never applied. */
+function keepProposal(loom: Loom, record: PlanRecord, claims: Claims, runDir: string): void {
+  if (claims.proposal === undefined) return;
+  writeFileSync(join(runDir, "proposal.md"), claims.proposal);
+  loom.report({
+    planId: record.id,
+    level: "warn",
+    text: `the agent changed more of the plan than it may; kept in ${join(runDir, "proposal.md")}`,
+  });
+}
+
+async function changesOf(loom: Loom, record: PlanRecord): Promise<Changes> {
+  const worktree = worktreeOf(loom, record);
+  const baseSha = record.current?.baseSha ?? "";
+  await repairGitFile(worktree);
+  const head = await headState(worktree, { branch: record.branch ?? "", baseSha });
+  if (head === "diverged") return { kind: "diverged" };
+  if (head === "ahead") await foldAgentCommits(worktree, baseSha);
+  const { protectedChanged, nested, refused } = await stageAll(worktree, leftOut(loom, record));
+  if (nested.length > 0) {
+    const text = `repositories that it made are ordinary folders now: ${nested.slice(0, 5).join(", ")}`;
+    loom.report({ planId: record.id, level: "warn", text });
+  }
+  if (refused.length > 0) {
+    const entries = refused.flatMap((shape) => shape.entries).slice(0, 5);
+    const text = `taken out, since git would take a folder for a repository: ${entries.join(", ")}`;
+    loom.report({ planId: record.id, level: "warn", text });
+  }
+  const staged = await stagedChanges(worktree, baseSha);
+  // It is not in the commit, and it must not stay for the next TODO either.
+  if (protectedChanged) await restoreProtected(worktree, leftOut(loom, record));
+  return { kind: "staged", ...staged, onlyProtected: protectedChanged && staged.files.length === 0, refused };
+}
+
+/** The tree as plugins left it, for the commit; what agents may not touch stays out as ever. */
+export async function restage(loom: Loom, record: PlanRecord): Promise<string | undefined> {
+  await changesOf(loom, record);
+  return stagedTree(worktreeOf(loom, record));
+}
+
+/** The user's own hooks have the last word; what they changed is judged as well. */
+async function judgeCommit(
+  loom: Loom,
+  record: PlanRecord,
+  accepted: { todo: Todo; checked: Verdict; judge: (changes: Changes) => Verdict },
+): Promise<Verdict> {
+  const trial = await tryCommit(loom, record, accepted.todo);
+  if (trial.kind === "refused") return { kind: "again", missing: trial.missing };
+  return trial.kind === "passed" ? accepted.judge(await changesOf(loom, record)) : accepted.checked;
+}
+
+/** Undefined when all passed. */
+async function runChecks(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<Verdict | undefined> {
+  const current = record.current;
+  if (!current) return undefined;
+  for (const [index, command] of config.checks.entries()) {
+    loom.report({ planId: record.id, level: "info", text: `check: ${command}` });
+    const runDir = join(homeOf(loom.paths, record.id).run(current.run), "checks", String(index));
+    const outcome = await runCommand(loom, record, { command, runDir, env: config.stages.worker.env });
+    if (!outcome.ok) return { kind: "again", missing: `A check failed. ${outcome.summary}` };
+  }
+  return undefined;
+}
+
+interface Judged {
+  readonly verdict: Verdict;
+  readonly todo: Todo;
+  readonly claims: Claims;
+  readonly config: PlanConfig;
+  readonly tree: string | undefined;
+  readonly summary: RunSummary;
+}
+
+async function settleVerdict(loom: Loom, record: PlanRecord, result: Judged): Promise<void> {
+  const { verdict, todo, claims, config } = result;
+  switch (verdict.kind) {
+    case "accept":
+      updateRecord(loom, record.id, (now) =>
+        now.current
+          ? {
+              current: { ...now.current, stage: "verified", tree: result.tree, reviewed: undefined },
+              ...(now.current.seen ? {} : hookDue(loom, now, "afterTodo", todo)),
+            }
+          : {},
+      );
+      return;
+    case "block-todo":
+      writeBlockedTodo(loom, record, todo, claims);
+      blockPlan(
+        loom,
+        record.id,
+        {
+          reason: `The agent says that TODO ${todo.index + 1} cannot be done: ${verdict.reason}`,
+          hint: `Answer with \`prloom comment ${record.id} --todo ${todo.index + 1} "…"\` or \`prloom edit ${record.id}\`, then run \`prloom unblock ${record.id}\`.`,
+          cause: "step",
+        },
+        // Unblocked, the same TODO runs again on what the agent left; `unblock --reset` takes that back.
+        (now) => nextRun(now, { attempt: 1 }),
+      );
+      return;
+    case "block": {
+      const words = verdict.rerun ? await wordsAboutRun(loom, record) : undefined;
+      const hint = `${words?.advice ?? ""}${verdict.hint.replaceAll("<plan>", record.id)}`;
+      blockPlan(loom, record.id, { reason: verdict.reason, hint, cause: "step" }, (now) =>
+        verdict.rerun ? nextRun(now, {}) : {},
+      );
+      return;
+    }
+    case "again":
+      await tryAgain(loom, record, {
+        todo,
+        missing: verdict.missing,
+        most: config.limits.attemptsPerTodo,
+        isStrange: result.summary.trouble?.kind === "format",
+      });
+  }
+}
+
+async function tryAgain(
+  loom: Loom,
+  record: PlanRecord,
+  failure: { todo: Todo; missing: string; most: number; isStrange: boolean },
+): Promise<void> {
+  const { todo, missing, most, isStrange } = failure;
+  const attempt = record.current?.attempt ?? 1;
+  const isLast = attempt >= most;
+  const words = isLast || isStrange ? await wordsAboutRun(loom, record) : undefined;
+  // A program that is too old to be understood is so the next time, too.
+  if (!isLast && !words?.advice) {
+    updateRecord(loom, record.id, (now) => nextRun(now, { attempt: attempt + 1, missing }));
+    loom.report({
+      planId: record.id,
+      level: "warn",
+      text: `attempt ${attempt} was not accepted: ${firstLine(missing)}`,
+    });
+    return;
+  }
+  const by = words === undefined ? "" : ` by ${words.name}`;
+  const reason = `TODO ${todo.index + 1} failed after ${counted(attempt, "attempt")}${by}. ${missing}`;
+  const hint = `${words?.advice ?? ""}Look with \`prloom logs ${record.id}\`, then \`prloom unblock ${record.id}\` tries again (\`--reset\` starts the TODO from scratch).`;
+  // Unblocking it starts over with a full count of attempts, and with what was missing.
+  blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) => nextRun(now, { attempt: 1, missing }));
+}
+
+/** Tick mark and log appends are one write, so a repetition finds the mark and adds nothing. */
+function writeBlockedTodo(loom: Loom, record: PlanRecord, todo: Todo, claims: Claims): void {
+  if (todo.state === "blocked") return;
+  const text = planText(loom, record)?.text ?? "";
+  loom.texts.write(textPath(loom, record), setTodoState(applyClaims(text, claims), todo.id, "blocked"));
+  crashPoint("verify:todo-blocked");
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}

@@ -1,0 +1,153 @@
+import { join } from "node:path";
+import * as z from "zod";
+import { type Bus, type BusLimits, openBus } from "../../bus/bus.ts";
+import { busStateSchema, type DeadLetter } from "../../bus/bus-state.ts";
+import { compareCursors } from "../../bus/cursor.ts";
+import type { Log } from "../../bus/ports.ts";
+import type { Scope } from "../../bus/types.ts";
+import type { StateStores } from "../../hooks/state/plugin-state.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { messageOf } from "../../kernel/errors.ts";
+import { readTextIfExists } from "../../kernel/files.ts";
+import { homeOf, type Paths } from "../paths.ts";
+
+export interface BusesOptions {
+  readonly paths: Paths;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly stores: StateStores;
+  readonly readOnly: boolean;
+  limits(): BusLimits;
+  /** A snapshot could not be written; without a plan it is the global bus's. */
+  onProblem(planId: string | undefined, message: string): void;
+}
+
+/** The buses of a repository, opened when they are first asked for. */
+export interface Buses {
+  bus(planId: string): Bus;
+  globalBus(): Bus;
+  /**
+   * The plan comes to rest: what its bus has settled goes into the snapshot, so that a kill costs no long replay. A bus
+   * that never rests is saved soon after something was settled on it.
+   */
+  rest(planId: string): void;
+  /** Whether nothing waits on the bus of a plan, as its snapshot and the ends of its journals tell: it is not opened. */
+  isAtRest(planId: string): boolean;
+  /** The dead letters of a bus that is at rest, from its snapshot; undefined: it is not, or it is open already. */
+  restingLetters(planId: string): DeadLetter[] | undefined;
+  /** Saves all of them; one that cannot be saved is told, and keeps no other from it. */
+  saveAll(): void;
+}
+
+const GLOBAL = "";
+/** How long a snapshot may lack what was settled: for whoever reads the file, and for the replay after a kill. */
+const SAVE_AFTER_MS = 2000;
+
+const some = z.record(z.string(), z.unknown());
+const restSchema = z.object({
+  // A newer one is for `openBus` to refuse by name.
+  schemaVersion: z.literal(1),
+  eventsOffset: z.string(),
+  actionsOffset: z.string(),
+  settledOffset: z.string(),
+  deferredEventIds: some,
+  deferredActionIds: some,
+  attempts: some,
+  pendingTriage: some,
+  dead: busStateSchema.shape.dead,
+});
+const NOTHING = ["deferredEventIds", "deferredActionIds", "attempts", "pendingTriage"] as const;
+
+/** A snapshot that cannot be read tells nothing; opening the bus makes it again. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The dead letters of a bus on which nothing waits, as its snapshot and the ends of its journals tell. */
+function lettersAtRest({ paths, log }: BusesOptions, planId: string): DeadLetter[] | undefined {
+  const scope = { plan: planId };
+  const text = readTextIfExists(join(homeOf(paths, planId).bus, "state", "dispatcher.json"));
+  const state = text === undefined ? undefined : restSchema.safeParse(parseJson(text)).data;
+  if (!state || NOTHING.some((key) => Object.keys(state[key]).length > 0)) return undefined;
+  const isWholly = (["events", "actions", "settled"] as const).every(
+    (name) => compareCursors(log.end({ scope, log: name }), state[`${name}Offset`]) === 0,
+  );
+  // One that was revived waits for a poll.
+  return isWholly && !state.dead.letters.some(({ revived }) => revived) ? state.dead.letters : undefined;
+}
+
+export function openBuses(options: BusesOptions): Buses {
+  const { paths, log, clock, stores, readOnly } = options;
+  const buses = new Map<string, Bus>();
+  const unsaved = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  const save = (name: string): void => {
+    unsaved.delete(name);
+    // The snapshot says "what was settled before me is in the files": so they go first.
+    stores.flush({ sync: true, ...(name === GLOBAL ? {} : { planId: name }) });
+    buses.get(name)?.save();
+  };
+  const saveUnsaved = (): void => {
+    timer = undefined;
+    for (const name of unsaved) {
+      try {
+        save(name);
+      } catch (error) {
+        // It only saves time, the journals have it all.
+        options.onProblem(name === GLOBAL ? undefined : name, messageOf(error));
+      }
+    }
+  };
+  /** The log of one bus, which notes that its snapshot is out of date. */
+  const noting = (name: string): Log => ({
+    ...log,
+    append(address, records, more) {
+      if (!readOnly && address.log === "settled") {
+        unsaved.add(name);
+        timer ??= setTimeout(saveUnsaved, SAVE_AFTER_MS).unref();
+      }
+      return log.append(address, records, more);
+    },
+  });
+  const open = (scope: Scope, dir: string): Bus => {
+    const known = buses.get(scope.plan ?? GLOBAL);
+    if (known) return known;
+    const bus = openBus({
+      log: noting(scope.plan ?? GLOBAL),
+      scope,
+      stateFile: join(dir, "state", "dispatcher.json"),
+      clock,
+      limits: options.limits(),
+      readOnly,
+      onWon: (settlement, cursor) => stores.apply(scope, settlement, cursor),
+    });
+    buses.set(scope.plan ?? GLOBAL, bus);
+    return bus;
+  };
+  return {
+    bus: (planId) => open({ plan: planId }, homeOf(paths, planId).bus),
+    globalBus: () => open({}, paths.bus),
+    rest(planId) {
+      if (buses.has(planId)) save(planId);
+    },
+    isAtRest: (planId) => lettersAtRest(options, planId) !== undefined,
+    restingLetters: (planId) => (buses.has(planId) ? undefined : lettersAtRest(options, planId)),
+    saveAll() {
+      clearTimeout(timer);
+      for (const [plan, bus] of buses) {
+        try {
+          // What cannot be written must be told again by the bus: then its snapshot stays the old one, too.
+          if (!readOnly) stores.flush({ sync: true, ...(plan === GLOBAL ? {} : { planId: plan }) });
+          bus.close();
+        } catch (error) {
+          // The snapshot only saves time: what was done must not end as a failure.
+          options.onProblem(plan === GLOBAL ? undefined : plan, messageOf(error));
+        }
+      }
+    },
+  };
+}

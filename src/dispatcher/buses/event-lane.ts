@@ -1,0 +1,130 @@
+import { triggered } from "../../bridges/triggers.ts";
+import type { Bus } from "../../bus/bus.ts";
+import { actionId } from "../../bus/ledger/settlement.ts";
+import type { Marks } from "../../bus/marks.ts";
+import { DISPATCHER, PASS_OVER, TRIAGE, TRIGGERS } from "../../bus/names.ts";
+import type { Action, BusEvent } from "../../bus/types.ts";
+import { hookHandler, pluginOf } from "../../hooks/calls/call.ts";
+import type { LoadedPlugin } from "../../hooks/modules/load.ts";
+import { offerEvent } from "../../hooks/offer-event.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import type { Loom } from "../loom.ts";
+import { takeEvent } from "../perform/events.ts";
+import { withHook } from "./extensions.ts";
+import { hookScope } from "./hook-scope.ts";
+
+const BATCH = 100;
+
+/** Plugins that were taken out of the config while events waited for them: nobody would ask for those before their time. */
+export function dropAbsent(bus: Bus, point: "onEvent" | "onGlobalEvent", plugins: readonly LoadedPlugin[]): void {
+  const handlers = new Set(plugins.map(({ name }) => hookHandler(point, name)));
+  for (const { record, handler, about } of bus.deferredList(Number.MAX_SAFE_INTEGER)) {
+    if (about !== "event" || pluginOf(handler, point) === undefined || handlers.has(handler)) continue;
+    const reason = "it is no longer configured";
+    bus.settle({ record, handler, outcome: "passed", reason, marks: { about } }, { sync: false });
+  }
+}
+
+/** New events of a plan: its plugins first, then prloom itself. Returns when there is none left, or when it is to stop. */
+export async function handlePlanEvents(loom: Loom, planId: string): Promise<void> {
+  const bus = loom.bus(planId);
+  for (let batch = bus.newEvents(BATCH); batch.length > 0; batch = bus.newEvents(BATCH)) {
+    for (const { event } of batch) {
+      // Plugins may take long: what the plan is now counts, not what it was when the batch was read.
+      const record = loom.store.byId(planId);
+      if (!record || loom.stopping) return;
+      if (record.deleted) {
+        dropStrangers(bus, event.id, new Set());
+        passOver(bus, [event.id], { closed: true });
+        continue;
+      }
+      const plugins = withHook(loom.pluginsOf(record), "onEvent");
+      dropStrangers(bus, event.id, new Set(plugins.map(({ name }) => hookHandler("onEvent", name)).concat(DISPATCHER)));
+      const scope = hookScope(loom, record);
+      const offered = await offerEvent(loom.hookHost, scope, {
+        plugins,
+        event,
+        moveCursor: false,
+        onLate: () => loom.wakeBus(planId),
+      });
+      if (loom.stopping) return;
+      crashPoint("events:offered");
+      if (offered.waiting || bus.handlerStatus(event.id, DISPATCHER) !== "ready") passOver(bus, [event.id]);
+      else takeEvent(loom, record, { event, ...(offered.handledBy === undefined ? {} : { by: offered.handledBy }) });
+    }
+    commit(loom, bus, planId);
+  }
+}
+
+/** New events of the repository: triggers and global plugins. What nobody wants has no other consequence. */
+export async function handleGlobalEvents(loom: Loom): Promise<void> {
+  const bus = loom.globalBus();
+  const plugins = withHook(loom.extensions.globalPlugins, "onGlobalEvent");
+  const handlers = new Set(plugins.map(({ name }) => hookHandler("onGlobalEvent", name)).concat(TRIGGERS));
+  for (let batch = bus.newEvents(BATCH); batch.length > 0; batch = bus.newEvents(BATCH)) {
+    const untouched: string[] = [];
+    for (const { event } of batch) {
+      if (loom.stopping) return;
+      dropStrangers(bus, event.id, handlers);
+      pullTriggers(loom, bus, event);
+      const offered = await offerEvent(
+        loom.hookHost,
+        { bus },
+        {
+          plugins,
+          event,
+          moveCursor: true,
+          onLate: () => loom.wakeBus(),
+        },
+      );
+      if (offered.called) continue;
+      if (offered.waiting) passOver(bus, [event.id]);
+      else untouched.push(event.id);
+    }
+    passOver(bus, untouched, { closed: true });
+    commit(loom, bus);
+  }
+}
+
+/** One settlement for many records: the cursor gets past what needs no other word. */
+function passOver(bus: Bus, ids: readonly string[], more: { closed?: true } = {}): void {
+  const [record, ...also] = ids;
+  if (record === undefined) return;
+  const marks: Marks = { moveCursor: true, about: "event", ...more };
+  bus.settle(
+    { record, handler: PASS_OVER, outcome: "passed", marks, ...(also.length > 0 ? { also } : {}) },
+    { sync: false },
+  );
+}
+
+/** A plugin that was taken out of the config must not keep its events waiting for ever. */
+function dropStrangers(bus: Bus, id: string, handlers: ReadonlySet<string>): void {
+  for (const handler of bus.waitingHandlers(id)) {
+    if (handlers.has(handler) || handler === TRIAGE) continue;
+    const reason = "it is no longer configured";
+    bus.settle({ record: id, handler, outcome: "passed", reason, marks: { about: "event" } }, { sync: false });
+  }
+}
+
+function commit(loom: Loom, bus: Bus, planId?: string): void {
+  bus.sync();
+  crashPoint("events:synced");
+  loom.stores.flush({ sync: false, ...(planId === undefined ? {} : { planId }) });
+}
+
+/** `triggers` in the config: intake without code. */
+function pullTriggers(loom: Loom, bus: Bus, event: BusEvent): void {
+  const wanted = triggered(loom.config.triggers, event);
+  if (wanted.length === 0 || bus.handlerStatus(event.id, TRIGGERS) !== "ready") return;
+  const author = event.context?.author;
+  const actions = wanted.map(
+    (action, ordinal): Action => ({
+      ...action,
+      id: actionId({ scope: {}, recordId: event.id, handler: TRIGGERS, ordinal }),
+      type: "respond",
+      relatedEventId: event.id,
+      ...(author === undefined ? {} : { author }),
+    }),
+  );
+  bus.settle({ record: event.id, handler: TRIGGERS, outcome: "handled", actions }, { sync: false });
+}

@@ -1,0 +1,104 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Bridge } from "../../bridges/contract.ts";
+import { type LoadedBridge, loadBridges } from "../../bridges/load.ts";
+import { buildRegistry, type Registry } from "../../bridges/registry.ts";
+import type { Config } from "../../config/config.ts";
+import { allPlanModules, configForPlan, type PlanConfig } from "../../config/presets.ts";
+import type { HookPoint } from "../../hooks/contexts/hook-types.ts";
+import { type LoadedPlugin, loadPlugins } from "../../hooks/modules/load.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+
+/** The plugins and bridges of a repository, each loaded once, at the start. */
+export interface Extensions {
+  readonly globalPlugins: readonly LoadedPlugin[];
+  readonly globalBridges: readonly LoadedBridge[];
+  readonly registry: Registry;
+  /** Those that a plan's preset leaves on, in order. */
+  pluginsOf(record: PlanRecord): readonly LoadedPlugin[];
+  bridgesOf(record: PlanRecord): readonly LoadedBridge[];
+}
+
+/** Nothing is configured, or nothing is to be called: commands that work without a dispatcher. */
+export const NO_EXTENSIONS: Extensions = {
+  globalPlugins: [],
+  globalBridges: [],
+  registry: buildRegistry([]),
+  pluginsOf: () => [],
+  bridgesOf: () => [],
+};
+
+/** A merge in a large repository takes its time, and nothing else waits for it. */
+const BUILTIN_TIMEOUT_MS = 10 * 60_000;
+
+interface Loaded<Entry, Thing> {
+  readonly entry: Entry;
+  readonly thing: Thing;
+}
+
+/** Imports every configured module; throws an error that names the first one that cannot be used. */
+export async function loadExtensions(
+  repoRoot: string,
+  config: Config,
+  builtin: readonly Bridge[],
+): Promise<Extensions> {
+  const modules = allPlanModules(config);
+  const globalPlugins = await loadPlugins({ repoRoot, scope: "global", entries: config.globalPlugins });
+  const planPlugins = await loadPlugins({ repoRoot, scope: "plan", entries: modules.plugins });
+  const globalBridges = await loadBridges({ repoRoot, scope: "global", entries: config.globalBridges });
+  const planBridges = await loadBridges({ repoRoot, scope: "plan", entries: modules.bridges });
+  const own = builtin.map(
+    (bridge): LoadedBridge => ({
+      name: bridge.name,
+      scope: "builtin",
+      bridge,
+      config: {},
+      timeoutMs: BUILTIN_TIMEOUT_MS,
+    }),
+  );
+  const plugins = pair(modules.plugins, planPlugins);
+  const bridges = pair(modules.bridges, planBridges);
+  return {
+    globalPlugins,
+    globalBridges,
+    registry: buildRegistry([...own, ...globalBridges, ...onePerName(planBridges)]),
+    pluginsOf: byPreset(config, (planConfig) => chosen(plugins, planConfig.plugins)),
+    bridgesOf: byPreset(config, (planConfig) => chosen(bridges, planConfig.bridges)),
+  };
+}
+
+/** Asked at every look at a plan, and the same for all plans with one preset. */
+function byPreset<T>(config: Config, choose: (planConfig: PlanConfig) => readonly T[]) {
+  const known = new Map<string, readonly T[]>();
+  return (record: PlanRecord): readonly T[] => {
+    const preset = typeof record.metadata.preset === "string" ? record.metadata.preset : "";
+    const found = known.get(preset);
+    if (found) return found;
+    const wished = configForPlan(config, preset === "" ? {} : { preset });
+    // A preset that does not exist blocks its plan; until then it gets the plugins that everybody gets, not none.
+    const planConfig = wished.ok ? wished : configForPlan(config, {});
+    const things = planConfig.ok ? choose(planConfig.config) : [];
+    known.set(preset, things);
+    return things;
+  };
+}
+
+function pair<Entry, Thing>(entries: readonly Entry[], things: readonly Thing[]): Loaded<Entry, Thing>[] {
+  return entries.flatMap((entry, index) => {
+    const thing = things[index];
+    return thing === undefined ? [] : [{ entry, thing }];
+  });
+}
+
+function chosen<Entry, Thing>(loaded: readonly Loaded<Entry, Thing>[], wanted: readonly Entry[]): Thing[] {
+  return wanted.flatMap((one) => loaded.find(({ entry }) => isDeepStrictEqual(entry, one))?.thing ?? []);
+}
+
+/** A preset may give a bridge other settings; its targets stay the ones of its name. */
+function onePerName(bridges: readonly LoadedBridge[]): LoadedBridge[] {
+  return [...new Map(bridges.map((bridge) => [bridge.name, bridge])).values()];
+}
+
+/** The plugins among these that have a hook. */
+export function withHook(plugins: readonly LoadedPlugin[], point: HookPoint): LoadedPlugin[] {
+  return plugins.filter((plugin) => plugin.hooks[point] !== undefined);
+}

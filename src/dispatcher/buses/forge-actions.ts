@@ -1,0 +1,48 @@
+import type { MergeMethod } from "../../hooks/contexts/event-types.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { passesByItself } from "../../kernel/used-up.ts";
+import { mergePlan } from "../commands/finish.ts";
+import { type Loom, updateRecord } from "../loom.ts";
+
+export type ForgeOutcome =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: string; readonly retryable: boolean };
+
+/** A merge that somebody asked for in the conversation. Asking again for what was merged is fine: a kill may repeat it. */
+export async function mergeForBridge(loom: Loom, planId: string, method: MergeMethod): Promise<ForgeOutcome> {
+  const record = loom.store.byId(planId);
+  if (record?.outcome === "merged") return { ok: true };
+  return outcomeOf(async () => {
+    await mergePlan(loom, planId, { force: false, method });
+    loom.wake(planId);
+    loom.wake();
+  });
+}
+
+/** The change request is closed without a merge; the plan ends at the next look at it. */
+export async function closeForBridge(loom: Loom, planId: string): Promise<ForgeOutcome> {
+  const record = loom.store.byId(planId);
+  if (!record?.changeRequest) return { ok: false, reason: `${planId} has no change request`, retryable: false };
+  if (record.changeRequest.state !== "open") {
+    if (record.changeRequest.state === "closed") return { ok: true };
+    return { ok: false, reason: `${planId} is merged already`, retryable: false };
+  }
+  return outcomeOf(async () => {
+    await loom.forge.close(planId, "closed");
+    updateRecord(loom, planId, (now) =>
+      now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "closed" } } : {},
+    );
+    loom.wake(planId);
+  });
+}
+
+/** What a person would be told is told to whoever asked; anything else is a fault and counts as one. */
+async function outcomeOf(act: () => Promise<void>): Promise<ForgeOutcome> {
+  try {
+    await act();
+    return { ok: true };
+  } catch (error) {
+    if (!(error instanceof PrloomError)) throw error;
+    return { ok: false, reason: `${error.message} ${error.hint}`, retryable: passesByItself(error) };
+  }
+}

@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import type { BridgeHost } from "../../bridges/host.ts";
+import type { HookHost } from "../../hooks/host.ts";
+import { openStores, type StateRef, type StateStores } from "../../hooks/state/plugin-state.ts";
+import { listPlans, readPlan } from "../intake/plan-reading.ts";
+import type { Loom } from "../loom.ts";
+import { homeOf, type Paths } from "../paths.ts";
+import { runHookAgent } from "../runs/hook-agent.ts";
+import type { WorkEntry } from "../watchdog/watched-work.ts";
+
+/** The memory of plugins and bridges, where DESIGN section 5 has it. */
+export function storesOf(paths: Paths, onProblem: (text: string) => void): StateStores {
+  return openStores({
+    fileOf: (ref) => stateFile(paths, ref),
+    pendingDir: join(paths.pluginState, ".pending"),
+    onProblem: ({ path, keptAs, message }) => onProblem(`${path} cannot be read and was kept as ${keptAs}: ${message}`),
+  });
+}
+
+function stateFile(paths: Paths, ref: StateRef): string {
+  if (ref.kind === "global") return join(paths.pluginState, `${ref.plugin}.json`);
+  if (ref.kind === "plan") return join(homeOf(paths, ref.planId).pluginState, `${ref.plugin}.json`);
+  const bus = ref.planId === undefined ? paths.bus : homeOf(paths, ref.planId).bus;
+  return join(bus, "state", `bridge.${ref.name}.json`);
+}
+
+/** What hooks and bridges both get of the program around them. */
+function surroundings(loom: Loom) {
+  return {
+    repoRoot: loom.repo.root,
+    clock: loom.clock,
+    stores: loom.stores,
+    stopSignal: loom.stop.signal,
+    readPlan: async (planId: string) => readPlan(loom, planId),
+    listPlans: async (query?: Parameters<typeof listPlans>[1]) => listPlans(loom, query),
+    report: (line: Parameters<Loom["report"]>[0]) => loom.report(line),
+    entering: (label: string) => loom.watch.entering(label),
+    left: (token: unknown) => loom.watch.left(token as WorkEntry),
+  };
+}
+
+/** The abilities that plugins have beyond their event. */
+export function hookHostOf(loom: Loom): HookHost {
+  return {
+    ...surroundings(loom),
+    timeoutMs: () => loom.config.bus.hookTimeoutMs,
+    runAgent: (planId, prompt, { signal, ...options }) => runHookAgent(loom, planId, { prompt, options, signal }),
+  };
+}
+
+/** The same for bridges. */
+export function bridgeHostOf(loom: Loom): BridgeHost {
+  return {
+    ...surroundings(loom),
+    bridgeTimeoutMs: () => loom.config.bus.bridgeTimeoutMs,
+    maxAgeMs: () => loom.config.bus.maxAgeMs,
+    retryLimits: () => ({ minMs: loom.config.bus.retryMinMs, maxMs: loom.config.bus.retryMaxMs }),
+    planFacts(planId) {
+      const record = loom.store.byId(planId);
+      return {
+        ...(record?.worktreeReady && record.worktree !== undefined ? { worktree: record.worktree } : {}),
+        ...(record?.changeRequest ? { changeRequestRef: record.changeRequest.ref } : {}),
+      };
+    },
+  };
+}

@@ -1,0 +1,212 @@
+import type { LoadedBridge } from "../../bridges/load.ts";
+import { createOutbox, type Outbox } from "../../bridges/outbox/outbox.ts";
+import type { Bus } from "../../bus/bus.ts";
+import { retryDelay } from "../../bus/bus-state.ts";
+import { hurryInterrupted } from "../../hooks/calls/late-call.ts";
+import { CALLS_UNDER_WAY } from "../../hooks/calls/under-way.ts";
+import type { LoadedPlugin } from "../../hooks/modules/load.ts";
+import { timerMs } from "../../kernel/clock.ts";
+import { messageOf } from "../../kernel/errors.ts";
+import type { Loom } from "../loom.ts";
+import { dropAbsent, handleGlobalEvents, handlePlanEvents } from "./event-lane.ts";
+import { hookScope } from "./hook-scope.ts";
+import { createPoller, giveBackAbsent, type Poller, type PollReport } from "./polling.ts";
+import { CORE_TARGET, coreBridge, routeOn } from "./routing.ts";
+
+/** A hook that takes its time must not keep from going out what others sent meanwhile. */
+const OUTBOX_LOOK_MS = 200;
+
+export interface LaneOptions {
+  readonly loom: Loom;
+  /** Undefined: the repository's own. */
+  readonly planId?: string;
+  /** Resolves when the plans may go on with their events: the global ones come first. */
+  readonly first: () => Promise<void>;
+  /** Something was settled: the plan may have work, the dispatcher may be idle. */
+  onPass(): void;
+  onIdle(): void;
+}
+
+/** The bus of one scope at work: events to hooks, actions to bridges, polls. It never waits for the steps of a plan. */
+export class Lane {
+  readonly #options: LaneOptions;
+  readonly #outbox: Outbox;
+  readonly #bus: Bus;
+  #pollers: Poller[] = [];
+  #dirty = false;
+  #running: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt: number | undefined;
+  #failures = 0;
+  #stopped = false;
+
+  constructor(options: LaneOptions) {
+    const { loom, planId } = options;
+    this.#options = options;
+    this.#bus = planId === undefined ? loom.globalBus() : loom.bus(planId);
+    hurryInterrupted(this.#bus, loom.clock.now());
+    dropAbsent(this.#bus, planId === undefined ? "onGlobalEvent" : "onEvent", pluginsOf(loom, planId));
+    giveBackAbsent(loom, this.#bus);
+    const scope = () => hookScopeNow(loom, planId, this.#bus);
+    const core = coreBridge(loom, scope());
+    this.#outbox = createOutbox({
+      bus: this.#bus,
+      scope: planId === undefined ? {} : { planId },
+      bridgeFor: (target) =>
+        target === CORE_TARGET
+          ? { name: CORE_TARGET, scope: "builtin", bridge: core, config: {}, timeoutMs: coreTimeoutMs(loom) }
+          : bridgeFor(loom, target, planId),
+      circuits: loom.circuits,
+      host: loom.bridgeHost,
+      route: (action) => routeOn(loom, scope(), action),
+      targets: () => loom.extensions.registry.targets.filter((target) => bridgeFor(loom, target, planId)),
+      onSettled: () => {
+        for (const plan of loom.upsertsWaiting.keys()) loom.wake(plan);
+        options.onPass();
+      },
+      onIdle: () => options.onIdle(),
+    });
+  }
+
+  /** "There may be something new on this bus." */
+  wake(): void {
+    if (this.#stopped || this.#options.loom.stopping) return;
+    this.#dirty = true;
+    if (this.#running) return;
+    this.#clearTimer();
+    const { loom, planId } = this.#options;
+    const run = (): Promise<void> => this.#run();
+    this.#running = loom.watch.about(planId, "handling events", run).finally(() => {
+      this.#running = undefined;
+      if (this.#dirty) this.wake();
+      else this.#options.onPass();
+    });
+  }
+
+  /** Which bridges are polled for this scope from now on. */
+  pollWith(bridges: readonly LoadedBridge[]): void {
+    const polled = bridges.filter(({ bridge }) => bridge.events !== undefined);
+    const names = new Set(polled.map(({ name }) => name));
+    for (const poller of this.#pollers) if (!names.has(poller.bridge)) poller.stop();
+    const kept = this.#pollers.filter(({ bridge }) => names.has(bridge));
+    const known = new Set(kept.map(({ bridge }) => bridge));
+    const { loom, planId, onPass } = this.#options;
+    const fresh = polled.filter(({ name }) => !known.has(name));
+    const more = { loom, bus: this.#bus, ...(planId === undefined ? {} : { planId }) };
+    const made = fresh.map((loaded) => createPoller({ ...more, loaded, onNews: () => this.wake(), onQuiet: onPass }));
+    this.#pollers = [...kept, ...made];
+  }
+
+  /** Polls the bridges of this scope now, or the one that is named. */
+  async poll(bridge: string | undefined): Promise<PollReport[]> {
+    const wanted = this.#pollers.filter((poller) => bridge === undefined || poller.bridge === bridge);
+    return Promise.all(wanted.map((poller) => poller.poll()));
+  }
+
+  /** An action that waits for a plan to be free may be tried now. */
+  hurry(actionId: string): boolean | undefined {
+    return this.#outbox.hurry(actionId);
+  }
+
+  /** Nothing is under way and nothing is due before `horizon`. */
+  idle(horizon: number): boolean {
+    if (this.#running || this.#dirty || !this.#outbox.idle() || CALLS_UNDER_WAY.has(this.#bus)) return false;
+    if (!this.#pollers.every((poller) => poller.quiet(horizon))) return false;
+    const next = Math.min(this.#timerAt ?? Infinity, this.#outbox.nextAt() ?? Infinity);
+    return next > horizon;
+  }
+
+  /** Resolves when the events of this moment are through. */
+  async passed(): Promise<void> {
+    await this.#running;
+  }
+
+  async settled(): Promise<void> {
+    await this.#running;
+    await CALLS_UNDER_WAY.settled(this.#bus);
+    await this.#outbox.settled();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#clearTimer();
+    this.#outbox.stop();
+    for (const poller of this.#pollers) poller.stop();
+  }
+
+  async #run(): Promise<void> {
+    // Wake-ups of the caller's own synchronous work count as one.
+    await Promise.resolve();
+    const looks = setInterval(() => this.#outbox.wake(), OUTBOX_LOOK_MS);
+    try {
+      await this.#options.first();
+      await this.#passes();
+    } finally {
+      clearInterval(looks);
+    }
+  }
+
+  async #passes(): Promise<void> {
+    const { loom, planId } = this.#options;
+    while (this.#dirty && !this.#stopped && !loom.stopping) {
+      this.#dirty = false;
+      try {
+        if (planId === undefined) await handleGlobalEvents(loom);
+        else await handlePlanEvents(loom, planId);
+        this.#failures = 0;
+        this.#outbox.wake();
+        this.#setTimer(this.#bus.nextRetryAt("event"));
+      } catch (error) {
+        this.#failed(error);
+      }
+    }
+  }
+
+  /** A full disk, a journal that cannot be read: only this scope waits. */
+  #failed(error: unknown): void {
+    const { loom, planId } = this.#options;
+    const { retryMinMs: minMs, retryMaxMs: maxMs } = loom.config.bus;
+    this.#failures += 1;
+    const where = planId === undefined ? {} : { planId };
+    loom.report({ ...where, level: "bad", text: `handling its events failed: ${messageOf(error)}` });
+    this.#setTimer(loom.clock.now() + retryDelay(this.#failures, { minMs, maxMs }));
+  }
+
+  #setTimer(at: number | undefined): void {
+    this.#clearTimer();
+    if (at === undefined || this.#stopped) return;
+    this.#timerAt = at;
+    const wait = timerMs(at, this.#options.loom.clock.now());
+    this.#timer = setTimeout(() => this.wake(), wait);
+  }
+
+  #clearTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#timerAt = undefined;
+  }
+}
+
+function pluginsOf(loom: Loom, planId: string | undefined): readonly LoadedPlugin[] {
+  if (planId === undefined) return loom.extensions.globalPlugins;
+  const record = loom.store.byId(planId);
+  return record ? loom.pluginsOf(record) : [];
+}
+
+/** Its hooks have deadlines of their own, one after another. */
+function coreTimeoutMs(loom: Loom): number {
+  return (loom.extensions.globalPlugins.length + 1) * loom.config.bus.hookTimeoutMs;
+}
+
+function hookScopeNow(loom: Loom, planId: string | undefined, bus: Bus) {
+  const record = planId === undefined ? undefined : loom.store.byId(planId);
+  return record ? hookScope(loom, record) : { bus, ...(planId === undefined ? {} : { planId }) };
+}
+
+/** A preset may switch a plan's bridge off; then its targets are nobody's for that plan. */
+function bridgeFor(loom: Loom, target: string, planId: string | undefined): LoadedBridge | undefined {
+  const found = loom.extensions.registry.byTarget(target);
+  if (found?.scope !== "plan" || planId === undefined) return found;
+  const record = loom.store.byId(planId);
+  return record ? loom.bridgesOf(record).find(({ name }) => name === found.name) : found;
+}

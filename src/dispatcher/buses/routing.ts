@@ -1,0 +1,121 @@
+import type { Bridge, DeliveryResult } from "../../bridges/contract.ts";
+import type { InternalDelivery } from "../../bridges/outbox/deliver.ts";
+import type { Routed } from "../../bridges/outbox/outbox.ts";
+import type { Action } from "../../bus/types.ts";
+import type { PluginAction } from "../../hooks/contexts/event-types.ts";
+import type { HookScope } from "../../hooks/host.ts";
+import { checkUpsert, routeAction } from "../../hooks/route.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import { type PlanRecord, planSourceSchema } from "../../plan/record.ts";
+import type { Loom } from "../loom.ts";
+import { withHook } from "./extensions.ts";
+import { refusalOf } from "./rights.ts";
+import { isBusy, keepProposal, upsertPlan } from "./upsert.ts";
+
+export const CORE_TARGET = "prloom-core";
+
+/** Where an action goes: rights first, which no plugin can change, then beforeRoute of the global plugins. */
+export async function routeOn(loom: Loom, scope: HookScope, action: Action): Promise<Routed> {
+  const refusal = refusalOf(action);
+  if (refusal !== undefined) {
+    if (action.payload.type === "upsert_plan") propose(loom, action);
+    loom.report({ ...planOf(scope), level: "warn", text: `not delivered: ${refusal}` });
+    return { kind: "refused", reason: refusal };
+  }
+  const plugins = withHook(loom.extensions.globalPlugins, "beforeRoute");
+  return routeAction(loom.hookHost, scope, { plugins, action });
+}
+
+function planOf(scope: HookScope): { planId?: string } {
+  return scope.planId === undefined ? {} : { planId: scope.planId };
+}
+
+/** An upsert by somebody who may not write, onto a plan that is worked on, is kept for people as one proposal. */
+function propose(loom: Loom, action: Action): void {
+  if (action.payload.type !== "upsert_plan" || action.payload.planMarkdown === undefined) return;
+  const record = planOfSource(loom, action.payload.source);
+  if (!record || (record.status !== "active" && record.status !== "review")) return;
+  const by = action.author?.login ?? "unknown";
+  keepProposal(loom, record, { by, text: action.payload.planMarkdown, at: isoTime(loom.clock.now()) });
+}
+
+/** prloom-core as the outbox of one bus sees it: beforeUpsert, then the plan. */
+export function coreBridge(loom: Loom, scope: HookScope): Bridge {
+  return {
+    name: CORE_TARGET,
+    targets: [CORE_TARGET],
+    actions: (_ctx, action) => upsertAndWake(loom, scope, action) as Promise<DeliveryResult>,
+  };
+}
+
+/** Whatever came of it: a plan that let it go first goes on now. */
+async function upsertAndWake(loom: Loom, scope: HookScope, action: PluginAction): Promise<InternalDelivery> {
+  const concerned = new Set<string>();
+  for (const [planId, waiting] of loom.upsertsWaiting) if (waiting.has(action.id)) concerned.add(planId);
+  const { payload } = action;
+  const plan = payload.type === "upsert_plan" ? planOfSource(loom, payload.source) : undefined;
+  if (plan) concerned.add(plan.id);
+  try {
+    return await upsert(loom, scope, { action, concerned });
+  } finally {
+    for (const planId of concerned) loom.wake(planId);
+  }
+}
+
+interface Upsert {
+  readonly action: PluginAction;
+  /** Plans that it is about; a plugin may have given it another source. */
+  readonly concerned: Set<string>;
+}
+
+function planOfSource(loom: Loom, given: unknown): PlanRecord | undefined {
+  const source = planSourceSchema.safeParse(given);
+  const record = source.success ? loom.store.bySource(source.data) : undefined;
+  return record?.deleted ? undefined : record;
+}
+
+async function upsert(loom: Loom, scope: HookScope, { action, concerned }: Upsert): Promise<InternalDelivery> {
+  const { payload } = action;
+  if (payload.type !== "upsert_plan") return refused(`prloom-core takes upsert_plan only, not "${payload.type}"`);
+  const busy = busyPlan(loom, payload.source);
+  // Asked before the hooks, so that they are called once and not at every look at a plan that is being worked on.
+  if (busy !== undefined) return later(loom, busy, action.id);
+  const plugins = withHook(loom.extensions.globalPlugins, "beforeUpsert");
+  const checked = await checkUpsert(loom.hookHost, scope, { plugins, action });
+  if (checked.kind === "waiting") return { later: { reason: "beforeUpsert waits", until: checked.until } };
+  if (checked.kind === "rejected") {
+    loom.report({ ...planOf(scope), level: "warn", text: `upsert rejected by ${checked.by}: ${checked.reason}` });
+    return { success: true };
+  }
+  if (checked.kind === "dead") return refused(`beforeUpsert of ${checked.by} gave up: ${checked.reason}`);
+  const done = await upsertPlan(loom, checked.payload);
+  if (done.kind === "refused") return refused(done.reason);
+  concerned.add(done.planId);
+  if (done.kind === "busy") return later(loom, done.planId, action.id);
+  if (done.kind !== "unchanged") {
+    loom.report({ planId: done.planId, level: "info", text: `${done.kind} by ${sourceName(payload.source)}` });
+  }
+  return { success: true };
+}
+
+function sourceName(source: { system?: string; kind?: string; id?: string }): string {
+  return `${source.system} ${source.kind} ${source.id}`;
+}
+
+function refused(error: string): InternalDelivery {
+  return { success: false, error, retryable: false };
+}
+
+function busyPlan(loom: Loom, given: unknown): string | undefined {
+  const record = planOfSource(loom, given);
+  return record && isBusy(loom, record) ? record.id : undefined;
+}
+
+/** Merged at the run's end. The wait is only for a lost wake-up: the plan itself calls when it is free. */
+const BUSY_WAIT_MS = 60_000;
+
+function later(loom: Loom, planId: string, id: string): InternalDelivery {
+  const waiting = loom.upsertsWaiting.get(planId) ?? new Set();
+  loom.upsertsWaiting.set(planId, waiting.add(id));
+  return { later: { reason: `${planId} is being worked on`, until: loom.clock.now() + BUSY_WAIT_MS } };
+}

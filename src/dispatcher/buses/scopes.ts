@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf } from "../../kernel/errors.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { refuseUnknown } from "../commands/bus.ts";
+import type { Loom } from "../loom.ts";
+import { hasBus } from "../paths.ts";
+import { Lane } from "./lane.ts";
+import type { PollReport } from "./polling.ts";
+
+/** A global plugin that takes longer must not keep the plans from their events. */
+const HEAD_START_MS = 2000;
+
+export interface ScopesHooks {
+  /** Look at this plan again: something on its bus was settled. */
+  onPlan(planId: string): void;
+  onQuiet(): void;
+}
+
+/** The buses at work: the global one first, then those of the plans, each in its own lane. */
+export class Scopes {
+  readonly #loom: Loom;
+  readonly #hooks: ScopesHooks;
+  readonly #global: Lane;
+  readonly #plans = new Map<string, Lane>();
+
+  constructor(loom: Loom, hooks: ScopesHooks) {
+    this.#loom = loom;
+    this.#hooks = hooks;
+    this.#global = new Lane({ loom, first: async () => undefined, onPass: hooks.onQuiet, onIdle: hooks.onQuiet });
+    this.#global.pollWith(loom.extensions.globalBridges);
+  }
+
+  /** There may be something new on the global bus, or on a plan's. */
+  wake(planId?: string): void {
+    if (planId !== undefined && this.#loom.stalls.isHeld(planId)) return;
+    try {
+      if (planId === undefined) this.#global.wake();
+      else if (this.#plans.has(planId) || hasBus(this.#loom, planId)) this.#laneOf(planId).wake();
+    } catch (error) {
+      // A bus that cannot be opened is its plan's trouble; the plan itself stops at it, and says so.
+      const whose = planId === undefined ? {} : { planId };
+      this.#loom.report({ ...whose, level: "bad", text: `its bus cannot be opened: ${messageOf(error)}` });
+    }
+  }
+
+  /** Brings the polls of a plan in line with its state: bridges of plans are asked while it has a worktree. */
+  follow(record: PlanRecord): void {
+    const isOpen = record.worktreeReady && !record.deleted && record.status !== "done";
+    const bridges = isOpen ? this.#loom.bridgesOf(record) : [];
+    if (!isOpen) this.#loom.stores.release(record.id);
+    if (bridges.length > 0 || this.#plans.has(record.id)) this.#laneOf(record.id).pollWith(bridges);
+  }
+
+  /** An upsert that waited for its plan to be free is tried now; false when it is not written down as waiting yet. */
+  hurry(actionId: string): boolean {
+    const answers = [this.#global, ...this.#plans.values()].map((lane) => lane.hurry(actionId));
+    return answers.includes(true) || !answers.includes(false);
+  }
+
+  /** Polls now; an unknown bridge is an error that lists those there are. */
+  async poll(bridge: string | undefined): Promise<PollReport[]> {
+    refuseUnknown(this.#loom, bridge);
+    const lanes = [this.#global, ...this.#plans.values()];
+    return (await Promise.all(lanes.map((lane) => lane.poll(bridge)))).flat();
+  }
+
+  idle(horizon: number): boolean {
+    return [this.#global, ...this.#plans.values()].every((lane) => lane.idle(horizon));
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all([this.#global, ...this.#plans.values()].map((lane) => lane.settled()));
+  }
+
+  async planSettled(planId: string): Promise<void> {
+    await this.#plans.get(planId)?.settled();
+  }
+
+  stop(): void {
+    for (const lane of [this.#global, ...this.#plans.values()]) lane.stop();
+  }
+
+  #laneOf(planId: string): Lane {
+    const known = this.#plans.get(planId);
+    if (known) return known;
+    const lane = new Lane({
+      loom: this.#loom,
+      planId,
+      first: () => this.globalFirst(),
+      onPass: () => {
+        this.#hooks.onPlan(planId);
+        this.#hooks.onQuiet();
+      },
+      onIdle: () => this.#hooks.onQuiet(),
+    });
+    this.#plans.set(planId, lane);
+    return lane;
+  }
+
+  /** Resolves when the global events of this moment are through, or have had their head start. */
+  async globalFirst(): Promise<void> {
+    const controller = new AbortController();
+    const headStart = sleep(HEAD_START_MS, undefined, { signal: controller.signal }).catch(() => undefined);
+    await Promise.race([this.#global.passed(), headStart]);
+    controller.abort();
+  }
+}

@@ -1,0 +1,154 @@
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import {
+  decideUpsert,
+  isBusy as isBusyWith,
+  type RawUpsert,
+  saidBy,
+  sourceOf,
+  type UpsertChange,
+} from "../../bridges/core/upsert.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { ensureDir, readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
+import { freeId, planIdFor } from "../../plan/identity.ts";
+import { commentName } from "../../plan/markdown/encoding.ts";
+import { parsePlan } from "../../plan/markdown/markdown.ts";
+import { visibleText } from "../../plan/markdown/visible.ts";
+import type { PlanRecord, PlanSource } from "../../plan/record.ts";
+import { changeInboxMeta } from "../commands/inbox-meta.ts";
+import { isInboxRecord, takePlan } from "../intake/intake.ts";
+import { type Loom, updateRecord } from "../loom.ts";
+import { homeOf, inboxOf } from "../paths.ts";
+import { planText } from "../steps/observe.ts";
+
+export type Upserted =
+  | { readonly kind: "created" | "changed" | "unchanged"; readonly planId: string }
+  /** A run reads the text: ask again when it has ended. */
+  | { readonly kind: "busy"; readonly planId: string }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** Makes the plan of a source, or changes it. Safe to repeat after a kill: the same upsert again ends in the same plan. */
+export function upsertPlan(loom: Loom, payload: RawUpsert): Upserted {
+  const source = sourceOf(payload);
+  const known = source && loom.store.bySource(source);
+  if (known && loom.stalls.isHeld(known.id)) return { kind: "busy", planId: known.id };
+  return loom.watch.about(known?.id, "an upsert", () => upsertNow(loom, payload));
+}
+
+function upsertNow(loom: Loom, payload: RawUpsert): Upserted {
+  const source = sourceOf(payload);
+  const record = source && planOfSource(loom, source);
+  const problem = record && inboxProblem(loom, record);
+  if (problem !== undefined) return { kind: "refused", reason: problem };
+  const text = record && planText(loom, record)?.text;
+  const upserted = record && readTextIfExists(upsertedFile(loom, record.id));
+  const view = {
+    ...(record === undefined ? {} : { record }),
+    ...(text === undefined ? {} : { text }),
+    ...(upserted === undefined ? {} : { upserted }),
+  };
+  const change = decideUpsert({ ...view, running: record !== undefined && isRunning(loom, record) }, payload);
+  if (change.kind === "refused" || change.kind === "busy") return change;
+  const said = saidBy(view, payload);
+  switch (change.kind) {
+    case "create":
+      return { kind: "created", planId: createPlan(loom, change, said) };
+    case "change":
+      changePlan(loom, change, said);
+      return { kind: "changed", planId: change.planId };
+    case "unchanged":
+      keepUpserted(loom, change.planId, said);
+      return { kind: "unchanged", planId: change.planId };
+  }
+}
+
+/** Whether an upsert onto this plan has to wait for the end of a run. */
+export function isBusy(loom: Loom, record: PlanRecord): boolean {
+  return isBusyWith(record, isRunning(loom, record));
+}
+
+/**
+ * What somebody without the right to change this plan would like it to say: one file in its home, for a person to look
+ * at. A later wish replaces the earlier one.
+ */
+export function keepProposal(
+  loom: Loom,
+  record: PlanRecord,
+  proposal: { readonly by: string; readonly text: string; readonly at: string },
+): void {
+  const { home, proposal: file } = homeOf(loom.paths, record.id);
+  ensureDir(home);
+  const from = `<!-- proposed by ${commentName(proposal.by)} at ${commentName(proposal.at)} -->`;
+  writeFileAtomic(file, `${from}\n\n${visibleText(proposal.text)}`);
+}
+
+/** The record as the inbox says it now: a person may have changed or removed the files a moment ago. */
+function planOfSource(loom: Loom, source: PlanSource): PlanRecord | undefined {
+  const record = loom.store.bySource(source);
+  if (!record || !isInboxRecord(record)) return record;
+  takePlan(loom, loom.inbox.look(record.id), record.id);
+  return loom.store.bySource(source);
+}
+
+function inboxProblem(loom: Loom, record: PlanRecord): string | undefined {
+  return isInboxRecord(record) ? loom.inbox.look(record.id).entries.get(record.id)?.problem : undefined;
+}
+
+/** Checks belong to a run too: they judge it against the text that it was given. */
+function isRunning(loom: Loom, record: PlanRecord): boolean {
+  return loom.live.has(record.id) || (!isInboxRecord(record) && [...loom.commandRuns.values()].includes(record.id));
+}
+
+function upsertedFile(loom: Loom, planId: string): string {
+  return join(homeOf(loom.paths, planId).home, "upserted.md");
+}
+
+/**
+ * Keeps what the source said, so that the next upsert can tell its changes from ours. After the text: were it there
+ * first, a kill between the two would make the changes look as if the plan had them and somebody took them back.
+ */
+function keepUpserted(loom: Loom, planId: string, said: string | undefined): void {
+  if (said === undefined) return;
+  ensureDir(homeOf(loom.paths, planId).home);
+  writeFileAtomic(upsertedFile(loom, planId), said);
+}
+
+type Creation = Extract<UpsertChange, { kind: "create" }>;
+
+/** First the json, then the text, then the record: whatever a kill leaves is found by its source and completed. */
+function createPlan(loom: Loom, { source, meta, text }: Creation, said: string | undefined): string {
+  const title = text === undefined ? undefined : parsePlan(text).title;
+  const fallback = `${source.system}-${source.kind}-${source.id}`;
+  const wanted = planIdFor({ source, fallback, ...(title === undefined ? {} : { title }) });
+  const id = freeId(wanted, (candidate) => isTaken(loom, candidate, source));
+  const files = inboxOf(loom.paths, id);
+  ensureDir(loom.paths.inbox);
+  writeFileAtomic(files.meta, `${JSON.stringify(meta, null, 2)}\n`);
+  crashPoint("upsert:meta");
+  if (text !== undefined) loom.texts.write(files.text, text);
+  crashPoint("upsert:text");
+  takePlan(loom, loom.inbox.look(id), id);
+  crashPoint("upsert:taken");
+  keepUpserted(loom, id, said);
+  return id;
+}
+
+/** Files without a record that name this very source are what a kill left of the same upsert. */
+function isTaken(loom: Loom, id: string, source: PlanSource): boolean {
+  if (loom.store.byId(id) || loom.store.problems.some((problem) => problem.id === id)) return true;
+  const entry = loom.inbox.look(id).entries.get(id);
+  return entry !== undefined && !isDeepStrictEqual(entry.meta.source, source);
+}
+
+/** The text first: a plan must not be queued, and start, with the text it had before. */
+function changePlan(loom: Loom, change: Extract<UpsertChange, { kind: "change" }>, said: string | undefined): void {
+  const { planId, where, fields, text } = change;
+  const path = where === "inbox" ? inboxOf(loom.paths, planId).text : homeOf(loom.paths, planId).plan;
+  if (text !== undefined) loom.texts.write(path, text);
+  crashPoint("upsert:changed-text");
+  keepUpserted(loom, planId, said);
+  crashPoint("upsert:kept");
+  if (Object.keys(fields).length === 0) return;
+  if (where === "inbox") changeInboxMeta(loom, planId, fields);
+  else updateRecord(loom, planId, () => fields);
+}

@@ -1,0 +1,119 @@
+import { existsSync } from "node:fs";
+import { agentEnvironment } from "../../agents/environment.ts";
+import type { Invocation, RunExit } from "../../agents/port.ts";
+import { endSurvivors, outputTail, readUnstarted, startRun } from "../../agents/runner/runner.ts";
+import type { StageAgent } from "../../config/presets.ts";
+import { repairGitFile } from "../../git/worktree/repair.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { removeTree } from "../../kernel/remove-tree.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Loom } from "../loom.ts";
+import { refuseStart, StepInterrupted } from "../runs/interrupted.ts";
+import { requireLinePinned } from "../runs/require-pinned.ts";
+import { planConfig, worktreeOf } from "../steps/observe.ts";
+import { clearEnclosure, type Enclosure, enclose } from "./enclose.ts";
+
+export interface CommandOutcome {
+  readonly ok: boolean;
+  /** What failed and the end of the output, for people and for the next prompt. */
+  readonly summary: string;
+}
+
+const TAIL_BYTES = 8 * 1024;
+
+/**
+ * Runs one of the user's commands (a check, an initCommand) in the worktree, in the agent's sandbox and environment: what an
+ * agent wrote there must never run with more than the agent has. But in a home of its own, which no agent prepared.
+ */
+export async function runCommand(
+  loom: Loom,
+  record: PlanRecord,
+  options: { command: string; runDir: string; env: Readonly<Record<string, string>> },
+): Promise<CommandOutcome> {
+  const { command, runDir, env } = options;
+  requireLinePinned(loom, command);
+  const ended = await runEnclosed(loom, record, { invocation: { shell: command }, runDir, env: () => env });
+  if (ended === "interrupted") throw new StepInterrupted(`${command} was interrupted`);
+  if (ended.reason === "exited" && ended.code === 0) return { ok: true, summary: "" };
+  return { ok: false, summary: `\`${command}\` ${howItEnded(ended)}.${endOfOutput(runDir)}` };
+}
+
+/** In words: with what a command ended, or why it was ended. */
+export function howItEnded(exit: RunExit): string {
+  if (exit.reason === "exited") return `ended with ${exit.code ?? exit.signal}`;
+  return `was ended (${exit.reason}${exit.error === undefined ? "" : `: ${exit.error}`})`;
+}
+
+/** The end of what a run printed, as a paragraph; "" when it printed nothing. */
+export function endOfOutput(runDir: string): string {
+  const tail = outputTail(runDir, TAIL_BYTES).trimEnd();
+  return tail === "" ? "" : `\nThe end of its output:\n${tail}`;
+}
+
+export interface EnclosedCommand {
+  readonly invocation: Invocation;
+  readonly runDir: string;
+  /** Its own variables; they may depend on how it is enclosed. */
+  env(enclosure: Enclosure): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+}
+
+/**
+ * Runs a program in the worktree as the worker's agent would run it, and leaves its output in `runDir`. Throws when the system
+ * had nothing left to start it with: then it waits.
+ */
+export async function runEnclosed(
+  loom: Loom,
+  record: PlanRecord,
+  command: EnclosedCommand,
+): Promise<RunExit | "interrupted"> {
+  const { runDir } = command;
+  const { stopGraceMs: graceMs, checkTimeoutMs, maxOutputBytes, maxProcesses } = loom.config.limits;
+  if (existsSync(runDir)) {
+    await endSurvivors(runDir, { graceMs });
+    await removeTree(runDir);
+  }
+  const worktree = worktreeOf(loom, record);
+  const runId = `${record.uid}/${runDir.split("/runs/").at(-1)}/${loom.ids.random(4)}`;
+  await repairGitFile(worktree);
+  const enclosure = await enclose(loom, record, { agent: workerOf(loom, record), runDir, use: "checks" });
+  try {
+    const own = agentEnvironment(loom.environment, { vars: {}, extra: await command.env(enclosure) });
+    refuseStart(loom, record);
+    const run = startRun({
+      wrapper: enclosure.wrapper,
+      runDir,
+      runId,
+      cwd: worktree.path,
+      invocation: command.invocation,
+      stdin: "",
+      env: { ...overlaid(own, enclosure.env), PRLOOM_RUN_ID: runId },
+      limits: { deadlineMs: checkTimeoutMs, silenceMs: checkTimeoutMs, maxOutputBytes, maxProcesses, graceMs },
+    });
+    loom.commandRuns.set(run, record.id);
+    const ended = await run.ended.finally(() => loom.commandRuns.delete(run));
+    const unstarted = ended === "interrupted" ? readUnstarted(runDir) : undefined;
+    if (unstarted) throw unstarted;
+    return ended;
+  } finally {
+    await clearEnclosure(runDir);
+  }
+}
+
+/** An environment with what an enclosure says laid over it. */
+export function overlaid(
+  env: Readonly<Record<string, string>>,
+  over: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const entries = Object.entries({ ...env, ...over });
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+function workerOf(loom: Loom, record: PlanRecord): StageAgent {
+  const config = planConfig(loom, record);
+  if (config.ok) return config.config.stages.worker;
+  throw new PrloomError(
+    "config-invalid",
+    config.reason,
+    "Fix prloom/config.json and run `prloom reload`; `prloom doctor` checks it.",
+  );
+}

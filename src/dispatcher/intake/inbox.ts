@@ -1,0 +1,182 @@
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import { messageOf } from "../../kernel/errors.ts";
+import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow, writeFileIfChanged } from "../../kernel/files.ts";
+import { parseJson } from "../../kernel/json.ts";
+import { isValidPlanId } from "../../plan/identity.ts";
+import { MOST_TEXT_BYTES } from "../../plan/markdown/caps.ts";
+import { type InboxMeta, inboxMetaSchema } from "../../plan/record.ts";
+import { type StatKey, statKey } from "./stat-key.ts";
+
+/** One plan as it lies in the inbox. */
+export interface InboxEntry {
+  readonly id: string;
+  /** False: only the json is there yet; a plan without text is unfinished. */
+  readonly hasText: boolean;
+  readonly hasMeta: boolean;
+  readonly meta: InboxMeta;
+  /** The json cannot be used; the plan is shown blocked with this reason. */
+  readonly problem?: string;
+}
+
+/** A file in the inbox that cannot become a plan. */
+export interface InboxProblem {
+  readonly file: string;
+  readonly reason: string;
+  readonly hint: string;
+}
+
+export interface InboxScan {
+  readonly entries: ReadonlyMap<string, InboxEntry>;
+  readonly problems: readonly InboxProblem[];
+  /** Ids whose files appeared, changed or vanished since the scan before. */
+  readonly changed: ReadonlySet<string>;
+}
+
+export interface Inbox {
+  /** Keeps what was read, so that the next start opens only what changed since. */
+  save(): void;
+  /** Reads the directory and opens only files whose stat changed. */
+  scan(): InboxScan;
+  /** Looks at one plan's files only, whatever else lies in the inbox. The next scan still tells that they changed. */
+  look(id: string): Pick<InboxScan, "entries">;
+}
+
+interface Seen {
+  readonly key: string;
+  readonly entry: InboxEntry;
+}
+
+export function openInbox(dir: string, cacheFile: string): Inbox {
+  let seen = loadSeen(cacheFile);
+  return {
+    save: () =>
+      void writeFileIfChanged(cacheFile, JSON.stringify({ schemaVersion: 1, seen: Object.fromEntries(seen) })),
+    scan() {
+      const files = groupFiles(listDir(dir));
+      const next = new Map<string, Seen>();
+      const changed = new Set<string>();
+      for (const [id, has] of files.plans) {
+        const key = keyOf(dir, id, has);
+        const before = seen.get(id);
+        if (before?.key === key) {
+          next.set(id, before);
+          continue;
+        }
+        changed.add(id);
+        next.set(id, { key, entry: readEntry(dir, id, has) });
+      }
+      for (const id of seen.keys()) if (!next.has(id)) changed.add(id);
+      seen = next;
+      return { entries: new Map([...next].map(([id, { entry }]) => [id, entry])), problems: files.problems, changed };
+    },
+    look(id) {
+      const has = filesOf(dir, id);
+      if (!has.text && !has.meta) return { entries: new Map() };
+      const before = seen.get(id);
+      const isSame = before?.key === keyOf(dir, id, has);
+      return { entries: new Map([[id, isSame ? before.entry : readEntry(dir, id, has)]]) };
+    },
+  };
+}
+
+const cacheSchema = z.object({
+  schemaVersion: z.literal(1),
+  seen: z.custom<Record<string, Seen>>((value) => typeof value === "object" && value !== null),
+});
+
+function isSeen([id, seen]: [string, Partial<Seen> | null]): boolean {
+  return typeof seen?.key === "string" && seen.entry?.id === id && typeof seen.entry.meta === "object";
+}
+
+/** The cache can be rebuilt, so anything wrong with it only means that it is empty. */
+function loadSeen(cacheFile: string): Map<string, Seen> {
+  try {
+    const text = readTextIfExists(cacheFile);
+    return text === undefined
+      ? new Map()
+      : new Map(Object.entries(cacheSchema.parse(JSON.parse(text)).seen).filter(isSeen));
+  } catch {
+    return new Map();
+  }
+}
+
+interface Has {
+  text: boolean;
+  meta: boolean;
+}
+
+function filesOf(dir: string, id: string): Has {
+  if (!isValidPlanId(id)) return { text: false, meta: false };
+  return { text: existsNoFollow(join(dir, `${id}.md`)), meta: existsNoFollow(join(dir, `${id}.json`)) };
+}
+
+function groupFiles(names: readonly string[]): { plans: Map<string, Has>; problems: InboxProblem[] } {
+  const plans = new Map<string, Has>();
+  const problems: InboxProblem[] = [];
+  for (const name of names) {
+    const match = /^(.*)\.(md|json)$/.exec(name);
+    if (!match || name.startsWith(".")) continue;
+    const [, id = "", extension] = match;
+    if (!isValidPlanId(id)) {
+      if (extension === "md") problems.push(badName(name));
+      continue;
+    }
+    const has = plans.get(id) ?? { text: false, meta: false };
+    if (extension === "md") has.text = true;
+    else has.meta = true;
+    plans.set(id, has);
+  }
+  return { plans, problems };
+}
+
+/** The plan that a file in the inbox belongs to, if its name is one of a plan's. */
+export function planOfFile(name: string): string | undefined {
+  const [, id = ""] = /^(.*)\.(?:md|json)$/.exec(name) ?? [];
+  return isValidPlanId(id) ? id : undefined;
+}
+
+function badName(name: string): InboxProblem {
+  return {
+    file: name,
+    reason: `The file name is not a valid plan id: ${name}`,
+    hint: "Rename it to lower-case letters, digits, `.`, `_` or `-`, at most 64, for example `add-login.md`.",
+  };
+}
+
+function keyOf(dir: string, id: string, has: Has): string {
+  const text: StatKey | undefined = has.text ? statKey(`${dir}/${id}.md`) : undefined;
+  const meta: StatKey | undefined = has.meta ? statKey(`${dir}/${id}.json`) : undefined;
+  return `${text}|${meta}`;
+}
+
+/** More is no json of ours. */
+const MOST_META_BYTES = 64 * 1024;
+
+function readEntry(dir: string, id: string, has: Has): InboxEntry {
+  const base = { id, hasText: has.text, hasMeta: has.meta, meta: {} };
+  const text = has.text ? fileProblem(dir, `${id}.md`, MOST_TEXT_BYTES) : undefined;
+  if (text !== undefined) return { ...base, hasText: false, problem: text };
+  if (!has.meta) return base;
+  const problem = fileProblem(dir, `${id}.json`, MOST_META_BYTES);
+  if (problem !== undefined) return { ...base, problem };
+  try {
+    const json = readTextNoFollow(dir, `${id}.json`, MOST_META_BYTES);
+    if (json === undefined) return { ...base, hasMeta: false };
+    const parsed = inboxMetaSchema.safeParse(parseJson(json));
+    if (parsed.success) return { ...base, meta: parsed.data };
+    const [first] = parsed.error.issues;
+    return { ...base, problem: `inbox/${id}.json: ${first?.path.join(".") || "the file"}: ${first?.message}` };
+  } catch (error) {
+    return { ...base, problem: `inbox/${id}.json cannot be read: ${messageOf(error)}` };
+  }
+}
+
+/** Only plain files are opened: a pipe would be waited for, a link or a device lead elsewhere. */
+function fileProblem(dir: string, name: string, most: number): string | undefined {
+  const stat = lstatSync(join(dir, name), { throwIfNoEntry: false });
+  if (!stat) return undefined;
+  if (!stat.isFile()) return `inbox/${name} is not a regular file.`;
+  return stat.size > most ? `inbox/${name} is larger than ${most / 1024} KB.` : undefined;
+}

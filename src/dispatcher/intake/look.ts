@@ -1,0 +1,54 @@
+import type { Loom } from "../loom.ts";
+import type { Scheduler } from "../steps/scheduler.ts";
+import { inboxIds, takeInbox } from "./intake.ts";
+import { inSlices } from "./slices.ts";
+
+/** Plans whose lifecycle events are one append. */
+const TOLD_AT_ONCE = 50;
+
+export interface InboxLooking {
+  /** Also what should lie in the inbox and does not, and what nobody could take before. */
+  readonly whole: boolean;
+  mayGoOn(): boolean;
+}
+
+/** Takes what changed in the inbox, and wakes the plans that it concerns. */
+export function lookAtInbox(loom: Loom, scheduler: Scheduler, { whole, mayGoOn }: InboxLooking): Promise<void> {
+  const scan = loom.inbox.scan();
+  const items = whole ? new Set([...inboxIds(loom, scan), ...scan.changed]) : scan.changed;
+  return inSlices({
+    items,
+    act(id, isLater) {
+      const isTaken = takeInbox(loom, isLater ? loom.inbox.look(id) : scan, [id]).length > 0;
+      if (isTaken || (scan.changed.has(id) && loom.store.byId(id))) scheduler.wake(id);
+    },
+    mayGoOn,
+  });
+}
+
+/**
+ * The same for plans by name: thousands may lie beside the one that changed. Tells whether there was news; what prloom
+ * wrote itself is none.
+ */
+export function lookAtPlans(loom: Loom, scheduler: Scheduler, ids: Iterable<string>): boolean {
+  let isNews = false;
+  for (const id of ids) {
+    if (takeInbox(loom, loom.inbox.look(id), [id]).length > 0) isNews = true;
+    if (loom.store.byId(id)) scheduler.wake(id);
+  }
+  return isNews;
+}
+
+/** Looks what became of all plans; tells whether there was something to tell. */
+export async function tellAll(loom: Loom, mayGoOn: () => boolean): Promise<boolean> {
+  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const items = Array.from({ length: Math.ceil(records.length / TOLD_AT_ONCE) }, (_, at) =>
+    records.slice(at * TOLD_AT_ONCE, (at + 1) * TOLD_AT_ONCE).map(({ id }) => id),
+  );
+  let isNews = false;
+  const act = (ids: string[]): void => {
+    if (loom.lifecycle().lookAt(ids).length > 0) isNews = true;
+  };
+  await inSlices({ items, act, mayGoOn });
+  return isNews;
+}

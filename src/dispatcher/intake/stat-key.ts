@@ -1,0 +1,31 @@
+import { lstatSync, type Stats, statSync } from "node:fs";
+import { errnoOf } from "../../kernel/errors.ts";
+
+/** Tells one version of a file from another without opening it. */
+export type StatKey = string;
+
+export function statKeyOf(stat: Stats): StatKey {
+  return `${stat.mtimeMs}:${stat.size}:${stat.ino}`;
+}
+
+/** When the file was last written, ms since the epoch: the first part of its key. */
+export function writtenAt(key: StatKey): number {
+  return Number.parseFloat(key);
+}
+
+/** Undefined when there is no regular file at the path. */
+export function statKey(path: string): StatKey | undefined {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() ? statKeyOf(stat) : undefined;
+}
+
+/** The stat of the regular file that a path leads to; undefined when it leads to none, for whatever reason (a link to itself). */
+export function statRegular(path: string): Stats | undefined {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() ? stat : undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,130 @@
+import { messageOf } from "../../kernel/errors.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Loom } from "../loom.ts";
+import { hasBus } from "../paths.ts";
+import { watchMerges } from "../steps/merged.ts";
+import type { Scheduler } from "../steps/scheduler.ts";
+import { lookAtInbox, lookAtPlans, tellAll } from "./look.ts";
+
+export interface TickerHooks {
+  stillOwner(): boolean;
+  /** A look that was asked for is over, whether or not it woke anybody. */
+  onQuiet(): void;
+  /** Something became of plans, and the global bus tells it. */
+  onNews(): void;
+}
+
+export interface Ticker {
+  /** Looks at one plan in the inbox, or at all of it and the branches; many calls at once are one look. */
+  soon(planId?: string): void;
+  /** Looks at everything: the stat of each record, the inbox, the branches. */
+  full(): Promise<void>;
+  /** What nobody told us: plans that wait for others are looked at once more, too. */
+  safety(): Promise<void>;
+  quiet(): boolean;
+}
+
+/** More plans than this at once are found by looking at all; the kernel may have left some out. */
+const MOST_NAMED = 100;
+
+export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHooks): Ticker {
+  const merges = watchMerges(loom);
+  let wanted: Set<string> | "all" | undefined;
+  let looks = 0;
+  const mayGoOn = (): boolean => !loom.stopping && hooks.stillOwner();
+  const guarded = async (look: () => Promise<void> | void): Promise<void> => {
+    if (!mayGoOn()) return;
+    looks += 1;
+    try {
+      await look();
+    } catch (error) {
+      loom.report({ level: "bad", text: `looking for work failed: ${messageOf(error)}` });
+    } finally {
+      looks -= 1;
+    }
+  };
+  const lookAtMerges = async (): Promise<void> => {
+    for (const id of await merges.check()) scheduler.wake(id);
+  };
+  const full = async (): Promise<void> => {
+    await guarded(async () => {
+      loom.lookAtTree();
+      for (const id of loom.store.reload()) scheduler.wake(id);
+      await lookAtInbox(loom, scheduler, { whole: true, mayGoOn });
+      if (await tellAll(loom, mayGoOn)) hooks.onNews();
+    });
+    await guarded(lookAtMerges);
+  };
+  const lookAt = async (what: ReadonlySet<string> | "all"): Promise<void> => {
+    if (what !== "all" && what.size <= MOST_NAMED) {
+      return guarded(() => {
+        if (lookAtPlans(loom, scheduler, what)) wakeWaiting(loom, scheduler);
+      });
+    }
+    await guarded(async () => {
+      await lookAtInbox(loom, scheduler, { whole: false, mayGoOn });
+      wakeWaiting(loom, scheduler);
+    });
+    await guarded(lookAtMerges);
+  };
+  return {
+    full,
+    async safety() {
+      await full();
+      await guarded(() => wakeQueued(loom, scheduler));
+      // Whoever asked meanwhile was told to wait.
+      hooks.onQuiet();
+    },
+    soon(planId) {
+      if (loom.stopping) return;
+      const isPending = wanted !== undefined;
+      if (planId === undefined || wanted === "all") wanted = "all";
+      else wanted = (wanted ?? new Set()).add(planId);
+      if (isPending) return;
+      setTimeout(() => {
+        const what = wanted ?? "all";
+        wanted = undefined;
+        void lookAt(what).then(() => hooks.onQuiet());
+      }, 10);
+    },
+    quiet: () => wanted === undefined && looks === 0,
+  };
+}
+
+/** At a start: everything that may have something to do; returns the plans. */
+export function wakeAll(loom: Loom, scheduler: Scheduler): string[] {
+  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const ids = records.filter((record) => mayHaveWork(loom, record)).map((record) => record.id);
+  for (const id of ids) scheduler.wake(id);
+  return ids;
+}
+
+/** A draft, or a plan that is done, has work only if something waits on its bus; thousands of them cost one stat each. */
+function mayHaveWork(loom: Loom, record: PlanRecord): boolean {
+  if (record.deleted) return false;
+  if (record.status === "done" && record.worktreeReady) return true;
+  if (record.status !== "draft" && record.status !== "done") return true;
+  return hasBus(loom, record.id) && !isAtRest(loom, record.id);
+}
+
+/** One whose bus cannot be read is looked at: that tells what is wrong with it. */
+function isAtRest(loom: Loom, id: string): boolean {
+  try {
+    return loom.isAtRest(id);
+  } catch (error) {
+    loom.report({ planId: id, level: "bad", text: `its bus cannot be read: ${messageOf(error)}` });
+    return false;
+  }
+}
+
+/** Plans that may go on now: a dependency is met, a place is free. */
+function wakeWaiting(loom: Loom, scheduler: Scheduler): void {
+  wakeQueued(loom, scheduler);
+  scheduler.placesChanged();
+}
+
+/** Plans whose dependencies may just have been met. */
+function wakeQueued(loom: Loom, scheduler: Scheduler): void {
+  for (const record of loom.store.list({ status: "queued" }, { limit: Number.MAX_SAFE_INTEGER }).records)
+    scheduler.wake(record.id);
+}

@@ -1,0 +1,235 @@
+import type { BusEvent } from "../../bus/types.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Loom } from "../loom.ts";
+import { hasBus, homeOf } from "../paths.ts";
+import { readRunRecord, stageOf } from "../runs/run-record.ts";
+import { awaitedRun } from "../steps/observe.ts";
+import { type WaitingView, whyItWaits } from "./judge-message.ts";
+import { type KeptMessage, readMessageFile, writeMessageFile } from "./message-file.ts";
+import { reviewed } from "./review-message.ts";
+
+/**
+ * Messages to a plan's agent (`prloom send`). The event on the plan's bus is what was said, by whom and when; plugins see
+ * it first. Then it is kept in the plan's home until it is in a conversation for good: `given` names the run that it was
+ * handed to, and the files of that run tell later, whatever was killed in between, whether it has to be given again.
+ */
+export const AGENT_MESSAGE = "agent_message";
+
+/** What became of a message, for whoever sent it. */
+export type MessageFate =
+  | { readonly kind: "reached"; readonly run: number; readonly agent: string }
+  /** Written to the program, which has not said yet that it took it. */
+  | { readonly kind: "handed"; readonly run: number; readonly agent: string }
+  | { readonly kind: "waits"; readonly why: string; readonly hint?: string }
+  | { readonly kind: "handled"; readonly by: string };
+
+type Tell = (fate: MessageFate) => void;
+
+/** Who waits to hear of a message, in the process that owns the repository. */
+const listeners = new WeakMap<Loom, Map<string, Tell>>();
+
+function tell(loom: Loom, id: string, fate: MessageFate): void {
+  listeners.get(loom)?.get(id)?.(fate);
+}
+
+/** Calls `onFate` with what becomes of a message, as it becomes known, until what is returned is called. */
+export function listenTo(loom: Loom, id: string, onFate: Tell): () => void {
+  const known = listeners.get(loom) ?? new Map<string, Tell>();
+  listeners.set(loom, known.set(id, onFate));
+  return () => known.delete(id);
+}
+
+function change(loom: Loom, planId: string, edit: (message: KeptMessage) => KeptMessage): void {
+  const before = readMessageFile(loom.paths, planId);
+  const after = before.map(edit);
+  if (after.some((message, index) => message !== before[index])) writeMessageFile(loom.paths, planId, after);
+}
+
+/** Keeps the message of an event; one that is there already stays as it is, since a kill makes the same event come twice. */
+export function keepMessage(loom: Loom, planId: string, event: BusEvent, author: string): void {
+  const messages = readMessageFile(loom.paths, planId);
+  if (messages.some(({ id }) => id === event.id)) return;
+  const at = isoTime(loom.clock.now());
+  writeMessageFile(loom.paths, planId, [...messages, { id: event.id, author, at, text: event.body }]);
+}
+
+/** An event with a message is settled: by a plugin, or kept, and then it is handed to the agent at once if that listens. */
+export function messageSettled(loom: Loom, record: PlanRecord, event: { id: string; by: string | undefined }): void {
+  if (event.by === undefined) offerMessages(loom, record.id);
+  else tell(loom, event.id, { kind: "handled", by: event.by });
+}
+
+/** The message of an event cannot be kept now; it comes again. */
+export function messageNotKept(loom: Loom, record: PlanRecord, event: { id: string; error: unknown }): void {
+  const why = `it cannot be kept (${messageOf(event.error).replace(/\.$/, "")})`;
+  const hint = event.error instanceof PrloomError ? { hint: event.error.hint } : {};
+  loom.report({ planId: record.id, level: "bad", text: `a message to its agent waits: ${why}` });
+  tell(loom, event.id, { kind: "waits", why, ...hint });
+}
+
+/** Hands what waits to the agent that is at work, if it takes messages now. To be called when one has been started, too. */
+export function offerMessages(loom: Loom, planId: string): void {
+  safely(loom, planId, () => {
+    const record = loom.store.byId(planId);
+    if (!record) return;
+    for (const message of readMessageFile(loom.paths, planId)) if (!message.given) offer(loom, record, message);
+  });
+}
+
+function offer(loom: Loom, record: PlanRecord, { id, text }: KeptMessage): void {
+  const live = loom.live.get(record.id);
+  const run = awaitedRun(record);
+  if (!live || run === undefined || !listens(record) || live.send?.({ id, text }) !== true) {
+    tell(loom, id, { kind: "waits", ...whyItWaits(viewOf(loom, record)) });
+    return;
+  }
+  // After it was written: a kill in between also ends the run, and what that had not said to have received is given again.
+  change(loom, record.id, (message) =>
+    message.id === id ? { ...message, given: { run, how: "live", heard: false } } : message,
+  );
+  tell(loom, id, { kind: "handed", run, agent: agentOf(loom, record.id, run) });
+}
+
+/** Designer and worker are who people talk to; triage and the reviewer have their own conversations. */
+function listens(record: PlanRecord): boolean {
+  return ["designer", "worker"].includes(stageOf(record));
+}
+
+function agentOf(loom: Loom, planId: string, run: number): string {
+  return readRunRecord(homeOf(loom.paths, planId).run(run))?.agent ?? "its agent";
+}
+
+/** What a message to this plan would wait for now, if it had to. */
+export function viewOf(loom: Loom, record: PlanRecord): WaitingView {
+  const run = awaitedRun(record);
+  const isLive = loom.live.has(record.id) && run !== undefined;
+  return {
+    id: record.id,
+    status: record.status,
+    blocked: record.blocked !== undefined,
+    paused: record.paused,
+    hidden: record.hidden,
+    opened: record.opened !== undefined,
+    live: isLive
+      ? { agent: agentOf(loom, record.id, run), stage: stageOf(record), listens: listens(record) }
+      : undefined,
+    dispatcher: loom.poll !== undefined,
+  };
+}
+
+/** The program says that a message which was sent to it while it works is a part of its conversation now. */
+export function messageReceived(loom: Loom, planId: string, messageId: string, run: number): void {
+  safely(loom, planId, () => {
+    let isNews = false;
+    change(loom, planId, (message) => {
+      if (message.id !== messageId || message.delivered || message.given?.heard) return message;
+      isNews = true;
+      return { ...message, given: { run, how: "live", heard: true } };
+    });
+    if (!isNews) return;
+    const agent = agentOf(loom, planId, run);
+    tell(loom, messageId, { kind: "reached", run, agent });
+    loom.report({ planId, level: "good", text: `a message reached ${agent} in run ${run}` });
+  });
+}
+
+/** For whoever follows an agent or a bus: a file of ours that cannot be read or written is no reason to end either. */
+function safely(loom: Loom, planId: string, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    loom.report({ planId, level: "bad", text: `messages to its agent: ${messageOf(error)}` });
+  }
+}
+
+interface TakenMessages {
+  /** For the prompt; "" when there are none. */
+  readonly text: string;
+  readonly ids: string[];
+}
+
+/**
+ * The messages that the prompt of a run is to carry. First it is settled what became of those that earlier runs were
+ * given; `sessionId` is the conversation that this run goes on with, if it does.
+ */
+export function takeMessages(loom: Loom, record: PlanRecord, run: number, sessionId?: string): TakenMessages {
+  if (!listens(record)) return { text: "", ids: [] };
+  change(loom, record.id, (message) => reviewed(loom, record.id, message, { next: { run, sessionId } }));
+  const waiting = readMessageFile(loom.paths, record.id).filter(({ given }) => given === undefined);
+  const ids = new Set(waiting.map(({ id }) => id));
+  change(loom, record.id, (message) =>
+    ids.has(message.id) ? { ...message, given: { run, how: "next-turn", heard: false } } : message,
+  );
+  return { text: renderMessages(waiting), ids: [...ids] };
+}
+
+/** A run is over: what it did not get waits again, and what it got is delivered. One that was cut off is judged later. */
+export function settleMessages(loom: Loom, planId: string): void {
+  safely(loom, planId, () =>
+    change(loom, planId, (message) => {
+      const next = reviewed(loom, planId, message, {});
+      if (next.given === undefined && message.given !== undefined) {
+        const text = `a message was not taken in run ${message.given.run}; it waits for the next turn`;
+        loom.report({ planId, level: "warn", text });
+      }
+      return next;
+    }),
+  );
+}
+
+/** Pure: messages as a prompt shows them, quoted, so that nobody's words look like ours. */
+export function renderMessages(messages: readonly Pick<KeptMessage, "author" | "at" | "text">[]): string {
+  if (messages.length === 0) return "";
+  const quoted = messages.map(({ author, at, text }) => {
+    const lines = text.split(/\r?\n/).map((line) => `> ${line}`.trimEnd());
+    return `${author}, at ${at}:\n\n${lines.join("\n")}`;
+  });
+  const [they, count] = messages.length === 1 ? ["it", "A person has"] : ["them", "People have"];
+  const intro = `${count} sent you this since you last worked. Take ${they} into account for what you do now.`;
+  return `## Messages to you\n\n${intro}\n\n${quoted.join("\n\n")}\n`;
+}
+
+/** Where a message is, for `prloom show`. */
+export interface MessageState {
+  readonly id: string;
+  readonly author: string;
+  /** When it was kept; absent as long as no dispatcher has looked at it. */
+  readonly at?: string;
+  readonly text: string;
+  /** `given`: handed to the run, which has not shown yet that it got it. */
+  readonly state: "waits" | "given" | "reached";
+  readonly run?: number;
+}
+
+/** The messages to a plan's agent and where they are, oldest first; only reads. */
+export function readMessages(loom: Loom, planId: string, dispatchedElsewhere = false): MessageState[] {
+  return readMessageFile(loom.paths, planId).map((message) => {
+    const { id, author, at, text } = message;
+    const { given, delivered } = reviewed(loom, planId, message, { dispatchedElsewhere });
+    const words = { id, author, at, text };
+    if (!given) return { ...words, state: "waits" };
+    return { ...words, state: given.heard || delivered ? "reached" : "given", run: given.run };
+  });
+}
+
+export type Undelivered = Pick<MessageState, "author" | "text">;
+
+/** The messages that no agent was given: when the plan ends, nobody reads them any more. */
+export function undeliveredMessages(loom: Loom, planId: string): Undelivered[] {
+  const found: Undelivered[] = [];
+  safely(loom, planId, () => {
+    for (const { author, text, state } of readMessages(loom, planId))
+      if (state === "waits") found.push({ author, text });
+    if (!hasBus(loom, planId)) return;
+    for (const { event } of loom.bus(planId).newEvents(MOST_FRESH)) {
+      const author = event.context?.author?.login ?? event.source;
+      if (event.type === AGENT_MESSAGE) found.push({ author, text: event.body });
+    }
+  });
+  return found;
+}
+
+/** More than anybody sends before a dispatcher looks. */
+const MOST_FRESH = 1000;

@@ -1,0 +1,257 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { parseTriageResult, type TriageResult } from "../../agents/results/triage-result.ts";
+import { lastWords } from "../../agents/run-log/run-log.ts";
+import { readExit } from "../../agents/runner/runner.ts";
+import type { BusEvent } from "../../bus/types.ts";
+import type { PlanConfig } from "../../config/presets.ts";
+import { rebaseOnto } from "../../git/commits/rebase.ts";
+import { resolveCommit } from "../../git/repository.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { readTextIfExists } from "../../kernel/files.ts";
+import { counted } from "../../kernel/words.ts";
+import { parsePlan, type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
+import { visibleText } from "../../plan/markdown/visible.ts";
+import type { PlanRecord, SideRun } from "../../plan/record.ts";
+import { appendTodos, reopenDone } from "../../plan/todos/edit.ts";
+import { mergeUpsert } from "../../plan/upserts/merge.ts";
+import { asidePatch } from "../acceptance/commit-todo.ts";
+import { settleMissing, settleRefusal } from "../acceptance/refused.ts";
+import { takeLeft } from "../enclosure/run-view.ts";
+import { blockPlan, type Loom, updateRecord } from "../loom.ts";
+import { homeOf, REVIEW_RESULT, RUN_COPY, TRIAGE_RESULT } from "../paths.ts";
+import { countRun, withoutSessions } from "../runs/count-run.ts";
+import { wordsAboutRun } from "../runs/program-words.ts";
+import { GIVEN } from "../runs/start-run.ts";
+import { isDesignDue } from "../steps/decide.ts";
+import { planText, textPath, worktreeOf } from "../steps/observe.ts";
+import { answerEvents, authorOf, givenEvents } from "./answer.ts";
+import { nextRun, takeBack, takeBackRun } from "./begin.ts";
+import { hookDue } from "./hook-due.ts";
+import { dropReview, type LeftReview, takeReview } from "./review.ts";
+
+/** A run of the designer, triage or the reviewer has ended: takes its result, and nothing else that it did to the tree. */
+export async function settleSide(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
+  const { side } = record;
+  if (!side) return;
+  const runDir = homeOf(loom.paths, record.id).run(side.run);
+  const exit = readExit(runDir);
+  const summary = countRun(loom, record.id, side.run);
+  const left = await takeLeft(runDir, worktreeOf(loom, record).path, RESULTS[side.stage]);
+  crashPoint("side:left");
+  if (side.stage === "reviewer" && config.review !== (record.current ? "todo" : "end")) {
+    await putAside(loom, record);
+    return dropReview(loom, record);
+  }
+  if (exit?.reason === "spawn-failed") {
+    if (settleMissing(loom, record, config, exit.error ?? "unknown error")) return;
+    const reason = `The agent could not be started: ${exit.error ?? "unknown error"}`;
+    const words = await wordsAboutRun(loom, record);
+    const hint = `${words?.advice ?? ""}Install it or fix \`agents\` in prloom/config.json and run \`prloom reload\` (\`prloom doctor\` checks it), then run \`prloom unblock ${record.id}\`.`;
+    blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) => nextRun(now, {}));
+    return;
+  }
+  await putAside(loom, record);
+  const problem = await takeResult(loom, record, { left, config });
+  if (problem === undefined) return;
+  if (await settleRefusal(loom, record, config, summary)) return;
+  const tail = lastWords(runDir, 2000).trim();
+  await retrySide(loom, record, {
+    config,
+    missing: `${problem}${tail === "" ? "" : `\nThe end of its output:\n${tail}`}`,
+  });
+}
+
+const RESULTS = { designer: RUN_COPY.plan, triage: TRIAGE_RESULT, reviewer: REVIEW_RESULT } as const;
+
+/** Undefined, or why what it left cannot be used. */
+function takeResult(
+  loom: Loom,
+  record: PlanRecord,
+  review: LeftReview,
+): Promise<string | undefined> | string | undefined {
+  if (record.side?.stage === "designer") return takeDesign(loom, record, review.left);
+  if (record.side?.stage === "reviewer") return takeReview(loom, record, review);
+  return takeTriage(loom, record, review.left);
+}
+
+/** None of these writes source: what they changed in the tree is kept as a patch and taken back. */
+async function putAside(loom: Loom, record: PlanRecord): Promise<void> {
+  const { side } = record;
+  if (!side) return;
+  const patch = asidePatch(loom, record, side.run);
+  await takeBackRun(loom, record, patch);
+  if (existsSync(patch))
+    loom.report({ planId: record.id, level: "warn", text: `the ${side.stage} changed files; put aside in ${patch}` });
+}
+
+async function retrySide(
+  loom: Loom,
+  record: PlanRecord,
+  failure: { config: PlanConfig; missing: string },
+): Promise<void> {
+  const { side } = record;
+  if (!side) return;
+  if (side.attempt >= failure.config.limits.attemptsPerTodo) {
+    const words = await wordsAboutRun(loom, record);
+    const who = words === undefined ? side.stage : `${side.stage} (${words.name})`;
+    const reason = `The ${who} gave no usable result in ${counted(side.attempt, "attempt")}. ${failure.missing}`;
+    const hint = `${words?.advice ?? ""}Look with \`prloom logs ${record.id}\`, then \`prloom unblock ${record.id}\` tries again${otherWay(side.stage)}.`;
+    blockPlan(loom, record.id, { reason, hint, cause: "step" }, (now) =>
+      nextRun(now, { attempt: 1, missing: failure.missing }),
+    );
+    return;
+  }
+  updateRecord(loom, record.id, (now) => nextRun(now, { attempt: side.attempt + 1, missing: failure.missing }));
+}
+
+/** A reviewer that fails lets nothing through; who does not want that must say so. */
+function otherWay(stage: SideRun["stage"]): string {
+  return stage === "reviewer" ? ' (with `"review": "off"` in prloom/config.json: without a review)' : "";
+}
+
+/** A design is written to be read by agents, whole, in every prompt. */
+const MOST_DESIGN = 256 * 1024;
+
+function takeDesign(loom: Loom, record: PlanRecord, left: string | undefined): string | undefined {
+  if (left === undefined) return "The designer left no plan copy.";
+  if (left.length > MOST_DESIGN) return `The designer's plan is longer than ${MOST_DESIGN / 1024} KB.`;
+  const design = visibleText(left);
+  const { todos, tooLarge } = parsePlan(design);
+  if (tooLarge !== undefined) return `The designer's plan cannot be used. ${tooLarge}`;
+  if (todos.length === 0) return "The designer's plan has no `- [ ]` items under `## TODO`.";
+  const before = planText(loom, record);
+  // Nothing more is done than was before, whatever the designer ticked.
+  const wasDone = new Set(before?.doc.todos.flatMap(({ id, state }) => (state === "done" ? [id] : [])));
+  const whole = withEdits(loom, record, before?.text, reopenDone(design, wasDone));
+  if (whole === undefined)
+    return "The plan was changed meanwhile, in a way that cannot be put together with the design.";
+  loom.texts.write(textPath(loom, record), whole);
+  crashPoint("design:written");
+  const events = givenEvents(loom, record);
+  answerEvents(loom, record, events, designAnswer(events, todos));
+  crashPoint("design:settled");
+  updateRecord(loom, record.id, (now) => ({
+    ...withoutSessions(now, ["designer"]),
+    side: undefined,
+    designed: true,
+    ...hookDue(loom, now, "afterDesign"),
+  }));
+  const heard = events.length === 0 ? "" : `, with ${counted(events.length, "comment")}`;
+  loom.report({ planId: record.id, level: "good", text: `designed: ${counted(todos.length, "TODO")}${heard}` });
+  return undefined;
+}
+
+/** What a person or the plan's source changed while the designer was at work stays. */
+function withEdits(loom: Loom, record: PlanRecord, now: string | undefined, design: string): string | undefined {
+  const given = readTextIfExists(join(homeOf(loom.paths, record.id).run(record.side?.run ?? 0), GIVEN));
+  if (now === undefined || given === undefined || now === given) return design;
+  try {
+    return mergeUpsert(now, design, given);
+  } catch (error) {
+    if (error instanceof PrloomError && error.code === "plan-invalid") return undefined;
+    throw error;
+  }
+}
+
+/** Names what was heard: who wrote it sees that it was not passed over. */
+function designAnswer(events: readonly BusEvent[], todos: readonly Pick<Todo, "text">[]): string {
+  const heard = events.map(({ body, title }) => `> ${(body.trim() || title).split(/\r?\n/, 1)[0]?.slice(0, 200)}`);
+  const items = todos.map((todo) => `- ${todoTitle(todo)}`);
+  return `This went into the design of the plan:\n\n${heard.join("\n>\n")}\n\nIts TODOs:\n${items.join("\n")}`;
+}
+
+async function takeTriage(loom: Loom, record: PlanRecord, left: string | undefined): Promise<string | undefined> {
+  if (left === undefined) return "Triage wrote no result to PRLOOM_RESULT_FILE.";
+  const doc = planText(loom, record)?.doc;
+  if (doc && isDesignDue(record, doc)) {
+    updateRecord(loom, record.id, (now) => ({ ...withoutSessions(now, ["triage"]), side: undefined }));
+    loom.report({
+      planId: record.id,
+      level: "info",
+      text: "it has no TODOs of its own: the comments go to the designer",
+    });
+    return undefined;
+  }
+  const parsed = parseTriageResult(left, record.side?.events ?? []);
+  if (!parsed.ok) return `Triage's result cannot be used: ${parsed.problem}`;
+  const events = givenEvents(loom, record);
+  addTodos(loom, record, parsed.result, events);
+  crashPoint("triage:todos");
+  const conflict = parsed.result.rebase_requested ? await rebase(loom, record) : undefined;
+  settleEvents(loom, record, { result: parsed.result, events, conflict });
+  crashPoint("triage:settled");
+  updateRecord(loom, record.id, (now) => ({ ...withoutSessions(now, ["triage"]), side: undefined }));
+  loom.report({
+    planId: record.id,
+    level: "good",
+    text: `triaged ${counted(events.length, "comment")} into ${counted(parsed.result.todos.length, "TODO")}`,
+  });
+  if (conflict !== undefined) {
+    blockPlan(loom, record.id, {
+      reason: `The branch cannot be rebased without conflicts: ${conflict}`,
+      hint: `Rebase ${record.branch} in ${record.worktree} by hand, then run \`prloom unblock ${record.id}\`.`,
+      cause: "step",
+    });
+  }
+  return undefined;
+}
+
+/** TODOs and their provenance are one write; an event that is already there adds nothing. */
+function addTodos(loom: Loom, record: PlanRecord, result: TriageResult, events: readonly BusEvent[]): void {
+  const text = planText(loom, record)?.text;
+  if (text === undefined) return;
+  const origins = new Map(events.map((event) => [event.id, { eventId: event.id, author: authorOf(event) }]));
+  const todos = result.todos
+    .map((todo) => ({ ...todo, from: todo.events.flatMap((id) => origins.get(id) ?? []) }))
+    // Nobody waits for what was answered already, or dropped by a person.
+    .filter(({ from }) => from.length > 0);
+  const next = appendTodos(text, todos);
+  if (next !== text) loom.texts.write(textPath(loom, record), next);
+}
+
+/** What a person left stays under every run, but not under a rebase: that needs a clean tree. */
+async function putAsideKept(loom: Loom, record: PlanRecord): Promise<void> {
+  const { side, kept } = record;
+  if (!side || kept?.baseSha !== side.baseSha) return;
+  const patch = join(homeOf(loom.paths, record.id).run(side.run), "before-rebase.patch");
+  await takeBack(loom, record, { baseSha: side.baseSha, patch });
+  if (!existsSync(patch)) return;
+  loom.report({
+    planId: record.id,
+    level: "warn",
+    text: `what a person left in the worktree was put aside in ${patch}`,
+  });
+}
+
+async function rebase(loom: Loom, record: PlanRecord): Promise<string | undefined> {
+  const { branch = "", baseBranch = "" } = record;
+  await putAsideKept(loom, record);
+  const outcome = await rebaseOnto(worktreeOf(loom, record), { branch, base: baseBranch, identity: loom.identity });
+  updateRecord(loom, record.id, () => ({ kept: undefined }));
+  if (outcome.kind === "conflict") return outcome.files.join(", ");
+  if (outcome.kind === "repository") return `${outcome.files.join(", ")} (would make a folder a git repository)`;
+  const baseSha = await resolveCommit(loom.repo, `refs/heads/${baseBranch}`);
+  const head = await resolveCommit(loom.repo, `refs/heads/${branch}`);
+  updateRecord(loom, record.id, (now) => ({
+    ...(baseSha ? { baseSha } : {}),
+    ...(now.side && head ? { side: { ...now.side, baseSha: head } } : {}),
+  }));
+  return undefined;
+}
+
+function settleEvents(
+  loom: Loom,
+  record: PlanRecord,
+  triage: { result: TriageResult; events: readonly BusEvent[]; conflict: string | undefined },
+): void {
+  const { result, events, conflict } = triage;
+  const added = result.todos.map((todo) => `- ${todo.text}`).join("\n");
+  const parts = [
+    result.reply_markdown.trim(),
+    added && `Added to the plan:\n${added}`,
+    conflict && `The rebase conflicts in: ${conflict}`,
+  ];
+  answerEvents(loom, record, events, parts.filter((part) => part).join("\n\n") || "Read; nothing to do.");
+}

@@ -1,0 +1,139 @@
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import {
+  type Activity,
+  type ActivityEvidence,
+  eventEvidence,
+  judgeActivity,
+  type Rest,
+  type RunEvidence,
+} from "../../agents/activity.ts";
+import type { AgentEvent } from "../../agents/port.ts";
+import { EVENTS_FILE } from "../../agents/run-log/run-log.ts";
+import { RUN_FILES } from "../../agents/runner/run-files.ts";
+import { readExit } from "../../agents/runner/runner.ts";
+import type { Limits } from "../../config/config.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import { isMissing, readTextIfExists } from "../../kernel/files.ts";
+import { parseJson } from "../../kernel/json.ts";
+import { isAlive } from "../../kernel/process-tree.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Loom } from "../loom.ts";
+import { homeOf } from "../paths.ts";
+import { readRunRecord, stageOf } from "../runs/run-record.ts";
+import { planConfig } from "../steps/observe.ts";
+
+/** What the agent of a plan is doing, and in which of its runs. */
+export interface PlanActivity extends Activity {
+  readonly run: number;
+  readonly agent: string;
+}
+
+/** Judges the run that a plan is at; undefined for a plan that is at none. */
+export function readActivity(loom: Loom, record: PlanRecord, dispatcher: boolean): PlanActivity | undefined {
+  const judged = judgedRun(loom, record);
+  if (!judged || record.deleted || record.status === "done") return undefined;
+  const config = planConfig(loom, record);
+  const limits = config.ok ? config.config.limits : loom.config.limits;
+  const run = runEvidence(homeOf(loom.paths, record.id).run(judged.run), limits, judged.accepted);
+  if (!run) return undefined;
+  const rest = restOf(record);
+  const evidence: ActivityEvidence = {
+    run,
+    dispatcher,
+    silenceMs: limits.silenceTimeoutMs,
+    ...(rest === undefined ? {} : { rest }),
+  };
+  return { ...judgeActivity(evidence, loom.clock.now()), run: judged.run, agent: run.agent };
+}
+
+/** The run that the record is at or, as long as that has not begun, the attempt before it that came to nothing. */
+function judgedRun(loom: Loom, record: PlanRecord): { run: number; accepted: false | undefined } | undefined {
+  const at = record.side ?? record.current;
+  if (!at) return undefined;
+  const home = homeOf(loom.paths, record.id);
+  if (readRunRecord(home.run(at.run))) {
+    return { run: at.run, accepted: record.blocked?.cause === "step" ? false : undefined };
+  }
+  // A run that was interrupted, refused by its provider or sent back by the reviewer was no attempt that failed.
+  const before = readRunRecord(home.run(at.run - 1));
+  if (before?.stage !== stageOf(record) || at.missing === undefined) return undefined;
+  // Who was given up begins to count anew.
+  const isGivenUp = record.blocked?.cause === "step" && at.attempt === 1;
+  return before.attempt < at.attempt || isGivenUp ? { run: at.run - 1, accepted: false } : undefined;
+}
+
+function restOf(record: PlanRecord): Rest | undefined {
+  if (record.opened) return "opened";
+  if (record.blocked) return "blocked";
+  if (record.paused) return "paused";
+  return record.hidden ? "hidden" : undefined;
+}
+
+function runEvidence(runDir: string, limits: Limits, accepted: false | undefined): RunEvidence | undefined {
+  const started = readRunRecord(runDir);
+  if (!started) return undefined;
+  const { stage, agent, startedAt } = started;
+  const exit = readExit(runDir);
+  const output = statSync(join(runDir, RUN_FILES.output), { throwIfNoEntry: false });
+  return {
+    stage,
+    agent,
+    startedAt,
+    process: processState(runDir),
+    ...(output && output.size > 0 ? { lastOutputAt: isoTime(output.mtimeMs) } : {}),
+    isCut: (output?.size ?? 0) > limits.maxOutputBytes,
+    events: eventEvidence(newestEvents(runDir)),
+    ...(exit ? { exit } : {}),
+    ...(accepted === undefined ? {} : { accepted }),
+  };
+}
+
+const processSchema = z.object({ pid: z.int(), startTicks: z.number(), bootId: z.string() });
+
+function processState(runDir: string): RunEvidence["process"] {
+  const text = readTextIfExists(join(runDir, RUN_FILES.process));
+  const identity = text === undefined ? undefined : processSchema.safeParse(parsed(text)).data;
+  if (!identity) return "unknown";
+  return isAlive(identity) ? "alive" : "gone";
+}
+
+/** Enough for what an agent did last; the whole file may have megabytes, and `status` has to be quick. */
+const TAIL_BYTES = 64 * 1024;
+
+function newestEvents(runDir: string): AgentEvent[] {
+  const [first = "", ...lines] = tailOf(join(runDir, EVENTS_FILE)).split("\n");
+  // The first line is whole only when the file is short; as a part of one it parses as nothing.
+  return [first, ...lines].flatMap((line) => {
+    const event = line === "" ? undefined : (parsed(line) as AgentEvent | undefined);
+    return event && typeof event.type === "string" ? [event] : [];
+  });
+}
+
+function tailOf(path: string): string {
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch (error) {
+    if (isMissing(error)) return "";
+    throw error;
+  }
+  try {
+    const { size } = fstatSync(fd);
+    const from = Math.max(0, size - TAIL_BYTES);
+    const buffer = Buffer.alloc(size - from);
+    return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, from)).toString("utf8");
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

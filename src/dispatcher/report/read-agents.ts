@@ -1,0 +1,72 @@
+import type { ErrorKind } from "../../agents/port.ts";
+import type { AgentConfig, Budget } from "../../config/config.ts";
+import type { Loom } from "../loom.ts";
+import { type DeskFile, readDesk } from "../runs/agent-pool.ts";
+import { dayOf, type Spent } from "../runs/availability.ts";
+
+/** How runs are enclosed. `refused`: they do not start, because the agent must have a sandbox and there is none. */
+export type AgentLevel = "sandbox" | "none" | "refused";
+
+export interface AgentReport {
+  readonly name: string;
+  readonly adapter: AgentConfig["adapter"];
+  readonly level: AgentLevel;
+  /** Runs of it that are at work. */
+  readonly running: number;
+  /** It is left alone until then, because its provider or its program said no. */
+  readonly backsOff?: { readonly until: string; readonly kind: ErrorKind; readonly reason: string };
+}
+
+/** What `prloom status` tells about the agents of the config. */
+export interface AgentsReport {
+  /** How runs are enclosed on this machine, unless an agent's config says otherwise. */
+  readonly sandbox: "sandbox" | "none";
+  /** Why there is no sandbox. */
+  readonly sandboxWhy?: string;
+  readonly agents: readonly AgentReport[];
+  readonly today: Spent & { readonly day: string };
+  readonly dailyBudget: Budget;
+}
+
+export interface Probe {
+  readonly sandbox: "sandbox" | "none";
+  readonly sandboxWhy?: string;
+}
+
+/** Pure but for the desk's file: the agents, how they are enclosed, who backs off, and what today cost. */
+export function readAgents(
+  loom: Loom,
+  { machine, working }: { readonly machine: Probe; readonly working: readonly string[] },
+): AgentsReport {
+  const now = loom.clock.now();
+  const desk = readDesk(loom.paths);
+  const agents = Object.entries(loom.config.agents).map(([name, { adapter, sandbox }]): AgentReport => {
+    const refusal = desk?.agents[name];
+    return {
+      name,
+      adapter,
+      level: levelOf(sandbox, machine.sandbox),
+      running: working.filter((agent) => agent === name).length,
+      ...(refusal && Date.parse(refusal.until) > now
+        ? { backsOff: { until: refusal.until, kind: refusal.kind, reason: refusal.reason } }
+        : {}),
+    };
+  });
+  return { ...machine, agents, today: spentToday(desk, dayOf(now)), dailyBudget: loom.config.limits.dailyBudget };
+}
+
+function levelOf(wanted: AgentConfig["sandbox"], machine: "sandbox" | "none"): AgentLevel {
+  if (wanted === "none" || machine === "sandbox") return wanted === "none" ? "none" : "sandbox";
+  return wanted === "bwrap" ? "refused" : "none";
+}
+
+function spentToday(desk: DeskFile | undefined, day: string): AgentsReport["today"] {
+  return desk?.today.day === day ? desk.today : { day, tokens: 0, usd: 0, ms: 0 };
+}
+
+/** What the dispatcher that runs has found out; undefined when none has. */
+export function knownProbe(loom: Loom): Probe | undefined {
+  const { level, why } = readDesk(loom.paths) ?? {};
+  if (level === undefined) return undefined;
+  return { sandbox: level, ...(why === undefined ? {} : { sandboxWhy: why }) };
+}

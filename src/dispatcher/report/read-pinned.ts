@@ -1,0 +1,36 @@
+import type { ConfigChange } from "../../config/compare.ts";
+import { CONFIG_FILE } from "../../config/load.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import type { InboxProblem } from "../intake/inbox.ts";
+import type { Loom } from "../loom.ts";
+import { offerOf } from "../settings/pinning.ts";
+
+/** What the dispatcher was started with, and what the working tree would change about it. */
+export interface PinnedReport {
+  readonly pinnedAt: string;
+  readonly by: "start" | "reload";
+  readonly branch?: string;
+  readonly digest: string;
+  readonly changes: readonly ConfigChange[];
+  readonly needsStart: boolean;
+}
+
+/** A config that cannot be used is a problem to show, whether or not somebody works with an older one. */
+export function readPinned(loom: Loom): { pinned?: PinnedReport; problems: InboxProblem[] } {
+  const { pin, problem } = loom.pinned;
+  if (!pin) return { problems: problem ? [problemOf(problem)] : [] };
+  const { pinnedAt, by, branch, digest } = pin;
+  const told = { pinnedAt, by, digest, ...(branch === undefined ? {} : { branch }) };
+  try {
+    const { changes, needsStart } = offerOf(pin, { root: loom.paths.root, path: loom.environment.PATH });
+    return { pinned: { ...told, changes, needsStart }, problems: [] };
+  } catch (error) {
+    if (!(error instanceof PrloomError)) throw error;
+    return { pinned: { ...told, changes: [], needsStart: false }, problems: [problemOf(error)] };
+  }
+}
+
+function problemOf({ message, hint }: PrloomError): InboxProblem {
+  // A list of mistakes, where there is room for one line.
+  return { file: CONFIG_FILE, reason: message.replaceAll(/\s*\n\s*/g, " "), hint };
+}

@@ -1,0 +1,272 @@
+import { existsSync, statSync } from "node:fs";
+import { probeSandbox } from "../../agents/sandbox/probe.ts";
+import { readThread, type ThreadEntry } from "../../bridges/local/thread.ts";
+import type { Budget } from "../../config/config.ts";
+import { type CommitSummary, commitsBetween, type DiffStat, diffStat } from "../../git/commits/history.ts";
+import { resolveCommit } from "../../git/repository.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import type { Todo } from "../../plan/markdown/markdown.ts";
+import { type IgnoredComment, type PlanRecord, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
+import { type PlanSummary, summarise } from "../../plan/summary.ts";
+import type { FailingBridge } from "../buses/health.ts";
+import { type LiveDaemon, liveDaemon } from "../commands/owner.ts";
+import type { InboxEntry, InboxProblem } from "../intake/inbox.ts";
+import { hasVanished, idInUse, ownsInboxFile } from "../intake/intake.ts";
+import { type Loom, requireRecord } from "../loom.ts";
+import { homeOf, inboxOf } from "../paths.ts";
+import { decide } from "../steps/decide.ts";
+import { deferredComments, observe, planConfig, planText, textPath, unansweredComments } from "../steps/observe.ts";
+import { type PlanActivity, readActivity } from "./read-activity.ts";
+import { type AgentsReport, knownProbe, type Probe, readAgents } from "./read-agents.ts";
+import {
+  type BusReport,
+  failingBridges,
+  type PlanBus,
+  planBus,
+  readBuses,
+  stallProblems,
+  watchdogProblem,
+} from "./read-bus.ts";
+import { type PinnedReport, readPinned } from "./read-pinned.ts";
+import { type RunSummary, type RunTotals, readRuns, readTotals } from "./read-runs.ts";
+
+export { type RunSummary, readRuns };
+
+/** A plan in the list, with what its agent is doing where one is at it. */
+export type ListedPlan = PlanSummary & { readonly activity?: PlanActivity };
+
+/** Words without effect, and the plan that they were said to. */
+export type FoundIgnored = IgnoredComment & { readonly planId: string };
+
+export interface StatusReport extends BusReport, AgentsReport {
+  readonly plans: ListedPlan[];
+  /** What was said to plans that are not done by authors who have no say: how often, and the newest. */
+  readonly ignored: { readonly count: number; readonly comments: readonly FoundIgnored[] };
+  /** Bridges whose polls fail, as long as a dispatcher polls them. */
+  readonly bridges: { readonly failing: readonly FailingBridge[] };
+  readonly daemon: { readonly running: boolean; readonly pid?: number; readonly startedAt?: string };
+  /** What the dispatcher works with; absent before the first start. */
+  readonly pinned?: PinnedReport;
+  /** Files that cannot become plans, records that cannot be read, and what ended the last dispatcher. */
+  readonly problems: readonly InboxProblem[];
+}
+
+/** Everything `prloom status` shows. Reads without a lock and writes nothing. */
+export async function readStatus(loom: Loom): Promise<StatusReport> {
+  const daemon = await liveDaemon(loom.paths);
+  const machine = machineLevel(loom, daemon !== undefined);
+  const scan = loom.inbox.scan();
+  const records = currentRecords(loom, scan.entries);
+  const broken: InboxProblem[] = [];
+  const buses = records.map(({ id }) => planBus(loom, id));
+  const plans = records.map((record, at) => summaryOr(loom, record, { daemon, broken, bus: buses[at] }));
+  const taken = [...scan.entries.keys()].filter((id) => !ownsInboxFile(loom.store.byId(id))).map(idInUse);
+  const unreadable = loom.store.problems.map(({ path, message }) => ({
+    file: path,
+    reason: message,
+    hint: "Fix the file; prloom leaves it as it is.",
+  }));
+  const { problems: ofConfig, ...pinned } = readPinned(loom);
+  const working = plans.flatMap(({ activity }) => (activity && isAtWork(activity) ? [activity.agent] : []));
+  return {
+    plans,
+    ignored: readIgnored(records),
+    ...readAgents(loom, { machine: await machine, working }),
+    ...readBuses(loom, buses),
+    bridges: { failing: daemon ? failingBridges(loom) : [] },
+    daemon: daemon ? { running: true, pid: daemon.pid, startedAt: daemon.startedAt } : { running: false },
+    ...pinned,
+    problems: [
+      ...[...ofConfig, ...scan.problems, ...taken, ...unreadable, ...broken],
+      ...[...watchdogProblem(loom), ...stallProblems(loom)],
+    ],
+  };
+}
+
+const MOST_IGNORED = 50;
+
+function readIgnored(records: readonly PlanRecord[]): StatusReport["ignored"] {
+  const open = records.filter(({ status }) => status !== "done");
+  const comments = open
+    .flatMap(({ id, ignored }) => (ignored?.newest ?? []).map((comment) => ({ ...comment, planId: id })))
+    .sort((a, b) => b.at.localeCompare(a.at));
+  const count = open.reduce((sum, { ignored }) => sum + (ignored?.count ?? 0), 0);
+  return { count, comments: comments.slice(0, MOST_IGNORED) };
+}
+
+/** A dispatcher that runs has asked already; else the machine is asked, while the plans are being read. */
+async function machineLevel(loom: Loom, running: boolean): Promise<Probe> {
+  const known = running ? knownProbe(loom) : undefined;
+  if (known) return known;
+  try {
+    const probe = await probeSandbox();
+    return probe.works ? { sandbox: "sandbox" } : { sandbox: "none", sandboxWhy: probe.why };
+  } catch (error) {
+    // A machine with nothing left has not answered; the rest is shown all the same.
+    return { sandbox: "none", sandboxWhy: `not known: ${messageOf(error)}` };
+  }
+}
+
+function isAtWork({ state }: PlanActivity): boolean {
+  return state === "working" || state === "waiting-for-input" || state === "silent" || state === "stuck";
+}
+
+/** One plan whose files cannot be read is a problem to show, and keeps no other from being shown. */
+function summaryOr(
+  loom: Loom,
+  record: PlanRecord,
+  known: { daemon: LiveDaemon | undefined; broken: InboxProblem[]; bus: PlanBus | undefined },
+): ListedPlan {
+  try {
+    const summary = summaryOf(loom, record, { ...known, isAtRest: known.bus?.resting !== undefined });
+    const activity = readActivity(loom, record, known.daemon !== undefined);
+    return activity === undefined || activity.state === "none" ? summary : { ...summary, activity };
+  } catch (error) {
+    const hint = error instanceof PrloomError ? error.hint : `Look at ${homeOf(loom.paths, record.id).home}.`;
+    known.broken.push({ file: homeOf(loom.paths, record.id).home, reason: messageOf(error), hint });
+    return summarise(record, undefined);
+  }
+}
+
+/** The records as they would be if the dispatcher looked now: a file dropped a moment ago counts. */
+function currentRecords(loom: Loom, entries: ReadonlyMap<string, InboxEntry>): PlanRecord[] {
+  const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
+  const there = records.filter((record) => !record.deleted && (entries.has(record.id) || !hasVanished(record)));
+  const known = there.map((record) => withInbox(record, entries.get(record.id)));
+  const fresh = [...entries.values()].filter((entry) => {
+    const record = loom.store.byId(entry.id);
+    return !record || (record.deleted && ownsInboxFile(record));
+  });
+  return [...known, ...fresh.map((entry) => unseenRecord(loom, entry))];
+}
+
+function withInbox(record: PlanRecord, entry: InboxEntry | undefined): PlanRecord {
+  if (!entry || (record.status !== "draft" && record.status !== "queued") || entry.problem !== undefined) return record;
+  const { status = "draft", hidden = false, source, metadata = {} } = entry.meta;
+  return { ...record, status, hidden, metadata, ...(source ? { source } : {}) };
+}
+
+/** Nobody has written down when it came: what its own files say is the best that is known. */
+function writtenInInbox(loom: Loom, entry: InboxEntry): number {
+  const { text, meta } = inboxOf(loom.paths, entry.id);
+  const times = [text, meta].flatMap((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? []);
+  return times.length === 0 ? loom.clock.now() : Math.max(...times);
+}
+
+function unseenRecord(loom: Loom, entry: InboxEntry): PlanRecord {
+  const at = isoTime(writtenInInbox(loom, entry));
+  const { status = "draft", hidden = false, source, metadata = {} } = entry.meta;
+  return {
+    schemaVersion: RECORD_SCHEMA_VERSION,
+    uid: "",
+    id: entry.id,
+    status,
+    hidden,
+    source,
+    metadata,
+    paused: false,
+    worktreeReady: false,
+    inInbox: true,
+    runs: 0,
+    createdAt: at,
+    updatedAt: at,
+    revision: -1,
+    ...(entry.problem === undefined
+      ? {}
+      : {
+          blocked: {
+            reason: entry.problem,
+            at,
+            hint: `Fix prloom/.local/inbox/${entry.id}.json.`,
+            cause: "inbox" as const,
+          },
+        }),
+  };
+}
+
+interface Known {
+  readonly daemon: LiveDaemon | undefined;
+  /** Nothing waits on the plan's bus: it need not be opened. */
+  readonly isAtRest: boolean;
+}
+
+function summaryOf(loom: Loom, record: PlanRecord, known: Known): PlanSummary {
+  const facts = loom.texts.facts(textPath(loom, record), record.id);
+  const triaging = !known.isAtRest && unansweredComments(loom, record.id) > 0;
+  const waiting = waitingFor(loom, record, { ...known, triaging });
+  return summarise(record, facts, { triaging, ...(waiting === undefined ? {} : { waiting }) });
+}
+
+/** The same decision that the dispatcher makes, asked only for its reason. */
+function waitingFor(loom: Loom, record: PlanRecord, known: Known & { readonly triaging: boolean }): string | undefined {
+  const { daemon, triaging, isAtRest } = known;
+  const putOff = record.status === "review" && !isAtRest && !triaging && deferredComments(loom, record.id) > 0;
+  const isOpen = record.status === "queued" || record.status === "active" || (record.status === "review" && triaging);
+  if (putOff && !record.blocked) return "an unanswered comment that a plugin put off";
+  if (!isOpen) return undefined;
+  if (record.blocked) return undefined;
+  if (record.hidden) return "hidden";
+  if (record.paused) return "paused";
+  if (record.uid === "") return daemon ? undefined : "no dispatcher is running";
+  const told = daemon?.waits[record.id];
+  if (told !== undefined) return told;
+  const bus = isAtRest ? { bus: { fresh: 0, pending: [] } } : {};
+  const view = observe(loom, record, { slots: { agent: true, open: true }, ...bus });
+  const step = decide(daemon && view.run === "interrupted" ? { ...view, run: "live" } : view, loom.clock.now());
+  if (step.kind === "wait" && (daemon || view.bus.fresh === 0)) return step.why;
+  return daemon ? undefined : "no dispatcher is running";
+}
+
+export interface PlanDetail {
+  readonly summary: PlanSummary;
+  readonly record: PlanRecord;
+  readonly planFile: string;
+  readonly text: string | undefined;
+  readonly todos: readonly Todo[];
+  readonly problems: readonly string[];
+  readonly runs: (RunSummary & RunTotals)[];
+  readonly activity?: PlanActivity;
+  /** What the plan's agents may spend; no limits where it has none. */
+  readonly budget: Budget;
+  readonly commits: CommitSummary[];
+  readonly diff: DiffStat | undefined;
+  readonly thread: ThreadEntry[];
+  /** What somebody who may not change the plan would like it to say: a file. */
+  readonly proposal?: string;
+}
+
+/** Everything `prloom show` tells about one plan. */
+export async function readPlanDetail(loom: Loom, id: string): Promise<PlanDetail> {
+  const daemon = await liveDaemon(loom.paths);
+  const record =
+    currentRecords(loom, loom.inbox.scan().entries).find((candidate) => candidate.id === id) ?? requireRecord(loom, id);
+  const text = planText(loom, record);
+  const head =
+    record.branch && record.status !== "queued"
+      ? await resolveCommit(loom.repo, `refs/heads/${record.branch}`)
+      : undefined;
+  const config = planConfig(loom, record);
+  const activity = readActivity(loom, record, daemon !== undefined);
+  const range = head && record.baseSha ? { base: record.baseSha, head } : undefined;
+  return {
+    summary: summaryOf(loom, record, { daemon, isAtRest: planBus(loom, id).resting !== undefined }),
+    record,
+    planFile: textPath(loom, record),
+    text: text?.text,
+    todos: text?.doc.todos ?? [],
+    problems: text?.doc.problems ?? [],
+    runs: readRuns(loom, record, daemon !== undefined).map((run) => ({ ...run, ...readTotals(loom, run) })),
+    budget: config.ok ? config.config.limits.budget : loom.config.limits.budget,
+    ...(activity === undefined ? {} : { activity }),
+    commits: range ? await commitsBetween(loom.repo, range.base, range.head) : [],
+    diff: range ? await diffStat(loom.repo, range.base, range.head) : undefined,
+    thread: readThread(loom.log, id),
+    ...proposalOf(loom, id),
+  };
+}
+
+function proposalOf(loom: Loom, id: string): { proposal?: string } {
+  const file = homeOf(loom.paths, id).proposal;
+  return existsSync(file) ? { proposal: file } : {};
+}

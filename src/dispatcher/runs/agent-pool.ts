@@ -1,0 +1,220 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import { ERROR_KINDS } from "../../agents/port.ts";
+import type { StageAgent } from "../../config/presets.ts";
+import { type Clock, isoTime } from "../../kernel/clock.ts";
+import { errnoOf, PrloomError } from "../../kernel/errors.ts";
+import { ensureDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+import type { Paths } from "../paths.ts";
+import {
+  type AgentState,
+  type Availability,
+  chooseAgent,
+  dayOf,
+  NOTHING_SPENT,
+  needsPerson,
+  type Refusal,
+  refuse,
+  type Spent,
+  type Trouble,
+} from "./availability.ts";
+
+/** What is known about the agents of all plans: who is at work, who was refused, and what today cost. */
+export interface Desk {
+  choose(agents: readonly StageAgent[], planId: string): Availability;
+  /** An agent has begun; to be called with what is returned when it has ended. */
+  started(name: string): () => void;
+  refused(name: string, trouble: Trouble): Refusal | undefined;
+  /** Whether only a person can help each of these agents. */
+  needsPerson(agents: readonly StageAgent[]): boolean;
+  /** A run of it has come to its end without a refusal: earlier ones count no longer. */
+  answered(name: string): void;
+  /** A person says that what was wrong is fixed: everybody may be tried again. */
+  forgive(): void;
+  /** What a run that goes on has spent so far; `spend` takes its place. */
+  spending(key: string, spent: Spent): void;
+  /** Counts what a run spent, once, whoever asks how often. */
+  spend(key: string, spent: Spent): void;
+  /** What today cost, with what runs at work have spent so far. */
+  today(): Spent;
+  /** How runs are enclosed on this machine, for `prloom status`. */
+  enclosed(level: "sandbox" | "none", why?: string): void;
+}
+
+export function deskFile(paths: Paths): string {
+  return join(paths.authority, "agents.json");
+}
+
+const deskSchema = z.object({
+  schemaVersion: z.literal(1),
+  level: z.enum(["sandbox", "none"]).optional(),
+  why: z.string().optional(),
+  agents: z.record(
+    z.string(),
+    z.object({
+      kind: z.enum(ERROR_KINDS),
+      reason: z.string(),
+      until: z.iso.datetime(),
+      count: z.int(),
+      since: z.iso.datetime(),
+      plans: z.array(z.string()).default([]),
+      othersUntil: z.iso.datetime().optional(),
+    }),
+  ),
+  today: z.object({ day: z.string(), tokens: z.number(), usd: z.number(), ms: z.number() }),
+});
+export type DeskFile = z.infer<typeof deskSchema>;
+
+/** The desk as it was left; undefined when there is none that can be read. It can be made anew, so nothing is lost. */
+export function readDesk(paths: Paths): DeskFile | undefined {
+  try {
+    return deskSchema.safeParse(JSON.parse(readTextIfExists(deskFile(paths)) ?? "null")).data;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+const spendingSchema = z.object({ key: z.string(), tokens: z.number(), usd: z.number(), ms: z.number() });
+
+/** The runs of one day and what they spent; the first line about a run counts. */
+class Ledger {
+  readonly #dir: string;
+  #day = "";
+  readonly #keys = new Set<string>();
+  #sum = NOTHING_SPENT;
+
+  constructor(authority: string) {
+    this.#dir = join(authority, "spending");
+  }
+
+  sum(day: string): Spent {
+    this.#turnTo(day);
+    return this.#sum;
+  }
+
+  add(day: string, key: string, spent: Spent): void {
+    this.#turnTo(day);
+    if (this.#keys.has(key)) return;
+    ensureDir(this.#dir);
+    appendFileSync(this.#file(), `\n${JSON.stringify({ key, ...spent })}\n`);
+    this.#take(key, spent);
+  }
+
+  #file(): string {
+    return join(this.#dir, `${this.#day}.jsonl`);
+  }
+
+  #take(key: string, spent: Spent): void {
+    this.#keys.add(key);
+    this.#sum = plus(this.#sum, spent);
+  }
+
+  #turnTo(day: string): void {
+    if (this.#day === day) return;
+    this.#day = day;
+    this.#keys.clear();
+    this.#sum = NOTHING_SPENT;
+    for (const line of (readTextIfExists(this.#file()) ?? "").split("\n")) {
+      const entry = parseEntry(line);
+      if (entry && !this.#keys.has(entry.key)) this.#take(entry.key, entry);
+    }
+  }
+}
+
+function parseEntry(line: string): z.infer<typeof spendingSchema> | undefined {
+  if (line === "") return undefined;
+  try {
+    return spendingSchema.safeParse(JSON.parse(line)).data;
+  } catch (error) {
+    // Torn by a kill: the run is counted again from its record.
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+type KeptRefusal = DeskFile["agents"][string];
+
+function readRefusal({ until, since, othersUntil = until, ...rest }: KeptRefusal): Refusal {
+  return { ...rest, until: Date.parse(until), since: Date.parse(since), othersUntil: Date.parse(othersUntil) };
+}
+
+function writtenRefusal({ until, since, othersUntil, plans, ...rest }: Refusal): KeptRefusal {
+  const times = { until: isoTime(until), since: isoTime(since), othersUntil: isoTime(othersUntil) };
+  return { ...rest, plans: [...plans], ...times };
+}
+
+export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
+  const before = readDesk(paths);
+  const ledger = new Ledger(paths.authority);
+  const running = new Map<string, number>();
+  const refusals = new Map<string, Refusal>(
+    Object.entries(before?.agents ?? {}).map(([name, kept]) => [name, readRefusal(kept)]),
+  );
+  let level: Pick<DeskFile, "level" | "why"> = {};
+  const atWork = new Map<string, Spent>();
+  const today = (): Spent => [...atWork.values()].reduce(plus, ledger.sum(dayOf(clock.now())));
+  const write = (): void => {
+    if (readOnly) return;
+    const agents = Object.fromEntries([...refusals].map(([name, refusal]) => [name, writtenRefusal(refusal)]));
+    const file: DeskFile = { schemaVersion: 1, ...level, agents, today: { day: dayOf(clock.now()), ...today() } };
+    try {
+      ensureDir(paths.authority);
+      writeRunFile(deskFile(paths), `${JSON.stringify(file, null, 2)}\n`);
+    } catch (error) {
+      // Only people read it, and a full disk is told by everybody else; the next change writes it whole.
+      if (!(error instanceof PrloomError) && errnoOf(error) === undefined) throw error;
+    }
+  };
+  const states = (): Map<string, AgentState> => {
+    const names = new Set([...running.keys(), ...refusals.keys()]);
+    return new Map([...names].map((name) => [name, stateOf(running.get(name) ?? 0, refusals.get(name))]));
+  };
+  return {
+    choose: (agents, planId) => chooseAgent(agents, states(), { now: clock.now(), planId }),
+    started(name) {
+      running.set(name, (running.get(name) ?? 0) + 1);
+      let over = false;
+      return () => {
+        if (!over) running.set(name, (running.get(name) ?? 1) - 1);
+        over = true;
+      };
+    },
+    refused(name, trouble) {
+      const next = refuse(refusals.get(name), trouble, clock.now());
+      if (next) refusals.set(name, next);
+      write();
+      return next;
+    },
+    needsPerson: (agents) => agents.every(({ name }) => needsPerson(refusals.get(name), clock.now())),
+    answered(name) {
+      if (refusals.delete(name)) write();
+    },
+    forgive() {
+      if (refusals.size === 0) return;
+      refusals.clear();
+      write();
+    },
+    spending: (key, spent) => void atWork.set(key, spent),
+    spend(key, spent) {
+      atWork.delete(key);
+      ledger.add(dayOf(clock.now()), key, spent);
+      write();
+    },
+    today,
+    enclosed(next, why) {
+      if (level.level === next && level.why === why) return;
+      level = { level: next, ...(why === undefined ? {} : { why }) };
+      write();
+    },
+  };
+}
+
+function plus(a: Spent, b: Spent): Spent {
+  return { tokens: a.tokens + b.tokens, usd: a.usd + b.usd, ms: a.ms + b.ms };
+}
+
+function stateOf(running: number, refusal: Refusal | undefined): AgentState {
+  return refusal === undefined ? { running } : { running, refusal };
+}

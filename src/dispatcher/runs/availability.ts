@@ -1,0 +1,153 @@
+import type { ErrorKind } from "../../agents/port.ts";
+import type { Budget } from "../../config/config.ts";
+import type { StageAgent } from "../../config/presets.ts";
+
+/** Why an agent is not started for a while: its provider, or its program, said no. */
+export interface Refusal {
+  readonly kind: ErrorKind;
+  readonly reason: string;
+  readonly until: number;
+  /** Refusals in a row, whatever their kinds; each makes the next wait longer. */
+  readonly count: number;
+  /** When the first of them came. */
+  readonly since: number;
+  /** The plans whose runs were refused, two at most. */
+  readonly plans: readonly string[];
+  /** When other plans may try the agent. */
+  readonly othersUntil: number;
+}
+
+export interface AgentState {
+  readonly running: number;
+  readonly refusal?: Refusal;
+}
+
+export type Availability =
+  | { readonly kind: "free"; readonly agent: StageAgent }
+  /** All that could be started run as often as they may. */
+  | { readonly kind: "busy"; readonly why: string; readonly until?: number }
+  | { readonly kind: "away"; readonly why: string; readonly until: number };
+
+/** Pure: the first agent of a stage that can be started now, or when one can. */
+export function chooseAgent(
+  agents: readonly StageAgent[],
+  states: ReadonlyMap<string, AgentState>,
+  { now, planId }: { readonly now: number; readonly planId?: string },
+): Availability {
+  let busy: string | undefined;
+  const away: { name: string; reason: string; until: number }[] = [];
+  for (const agent of agents) {
+    const { running = 0, refusal } = states.get(agent.name) ?? {};
+    const until = refusal ? awayUntil(refusal, planId) : now;
+    if (refusal && until > now) away.push({ name: agent.name, reason: refusal.reason, until });
+    else if (agent.maxRunning !== undefined && running >= agent.maxRunning) busy ??= agent.name;
+    else return { kind: "free", agent };
+  }
+  const first = away.toSorted((a, b) => a.until - b.until)[0];
+  if (busy !== undefined) {
+    const why = `waits for ${busy} (agents.${busy}.maxRunning)`;
+    return { kind: "busy", why, ...(first === undefined ? {} : { until: first.until }) };
+  }
+  if (!first) return { kind: "away", why: "no agent is configured", until: Number.POSITIVE_INFINITY };
+  const names = away.map(({ name, reason }) => `${name}: ${reason}`).join("; ");
+  return { kind: "away", why: names, until: first.until };
+}
+
+function awayUntil({ plans, until, othersUntil }: Refusal, planId: string | undefined): number {
+  return plans.some((plan) => plan === planId) ? until : othersUntil;
+}
+
+interface Waits {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+const MINUTE = 60_000;
+/** How long an agent is left alone; doubles with each refusal in a row. A provider that says when to come back is obeyed. */
+const WAITS: Readonly<Partial<Record<ErrorKind, Waits>>> = {
+  "rate-limit": { firstMs: 15_000, longestMs: 15 * MINUTE },
+  overloaded: { firstMs: 15_000, longestMs: 10 * MINUTE },
+  network: { firstMs: 5000, longestMs: 5 * MINUTE },
+  quota: { firstMs: 15 * MINUTE, longestMs: 300 * MINUTE },
+  auth: { firstMs: 10 * MINUTE, longestMs: 10 * MINUTE },
+};
+/** Whatever a provider says: nobody waits longer without asking once more. */
+const LONGEST_WAIT = 24 * 60 * MINUTE;
+const FIRST_WAIT = 15 * MINUTE;
+
+/** So long other plans leave an agent alone on the word of one plan's run. */
+const ALONE_MS = 15_000;
+
+export interface Trouble {
+  /** The plan whose run it was; undefined when prloom saw it by itself. */
+  readonly planId?: string;
+  readonly kind: ErrorKind;
+  readonly message: string;
+  readonly retryAfterMs?: number;
+}
+
+/** Whether a run that ended like that was refused by its provider: then it is nobody's attempt. */
+export function isRefusal({ kind }: Trouble): boolean {
+  return WAITS[kind] !== undefined;
+}
+
+/** Pure: what follows from one more refusal. */
+export function refuse(before: Refusal | undefined, trouble: Trouble, now: number): Refusal | undefined {
+  const waits = WAITS[trouble.kind];
+  if (!waits) return before;
+  const count = (before?.count ?? 0) + 1;
+  const doubled = Math.min(waits.firstMs * 2 ** (count - 1), waits.longestMs);
+  // What a program prints may be forged by what it runs: one word alone must not stop everybody for a day.
+  const longest = count === 1 ? FIRST_WAIT : LONGEST_WAIT;
+  const wait = Math.min(Math.max(doubled, trouble.retryAfterMs ?? 0), longest);
+  const until = now + wait;
+  const { planId } = trouble;
+  const earlier = before?.plans ?? [];
+  const plans = planId === undefined || earlier.includes(planId) ? earlier : [...earlier, planId].slice(-2);
+  // A command that a program runs can print a refusal in the program's name, and end it. It can do so in its own plan
+  // only: the others believe it when a second plan was refused too, and till then leave the agent alone for moments.
+  const isBelieved = planId === undefined || plans.length > 1;
+  const othersUntil = isBelieved ? until : now + Math.min(wait, ALONE_MS);
+  const { kind, message: reason } = trouble;
+  return { kind, reason, until, count, since: before?.since ?? now, plans, othersUntil };
+}
+
+/** After so long nobody believes any more that it will fix itself. */
+const PATIENCE = 24 * 60 * MINUTE;
+
+/** Pure: whether only a person can help: time does not fix a login, nor what was refused for a day. */
+export function needsPerson(refusal: Refusal | undefined, now: number): boolean {
+  return refusal !== undefined && (refusal.kind === "auth" || now - refusal.since > PATIENCE);
+}
+
+export interface Spent {
+  readonly tokens: number;
+  readonly usd: number;
+  readonly ms: number;
+}
+
+export const NOTHING_SPENT: Spent = { tokens: 0, usd: 0, ms: 0 };
+
+/** Pure: which part of a budget is used up, in words; undefined when there is still some of each. */
+export function overBudget(spent: Spent, budget: Budget): string | undefined {
+  if (budget.tokens !== undefined && spent.tokens >= budget.tokens)
+    return `${spent.tokens} of ${budget.tokens} tokens are used`;
+  if (budget.usd !== undefined && spent.usd >= budget.usd)
+    return `$${spent.usd.toFixed(2)} of $${budget.usd.toFixed(2)} are spent`;
+  if (budget.minutes !== undefined && spent.ms >= budget.minutes * MINUTE)
+    return `${Math.floor(spent.ms / MINUTE)} of ${budget.minutes} minutes are used`;
+  return undefined;
+}
+
+/** The day of a moment where this machine is, as `2026-11-15`. */
+export function dayOf(now: number): string {
+  const date = new Date(now);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+/** When the day after `now` begins. */
+export function nextDay(now: number): number {
+  const date = new Date(now);
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate() + 1).getTime();
+}

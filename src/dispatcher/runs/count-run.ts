@@ -1,0 +1,119 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { adapterOf } from "../../agents/adapters.ts";
+import { readSummary } from "../../agents/run-log/run-log.ts";
+import { type RunSummary, spendingOf } from "../../agents/run-log/run-summary.ts";
+import { RUN_FILES } from "../../agents/runner/run-files.ts";
+import { readExit } from "../../agents/runner/runner.ts";
+import type { PlanConfig } from "../../config/presets.ts";
+import type { PlanRecord, RECORD_STAGES, Spent, StageSession } from "../../plan/record.ts";
+import { type Loom, updateRecord } from "../loom.ts";
+import { homeOf } from "../paths.ts";
+import { type RunRecord, readRunRecord, stageOf } from "./run-record.ts";
+
+/**
+ * A run is over, whole or cut off: what it spent and the conversation that can go on are put into the record, once. The
+ * day's ledger comes first and knows the run by its key, so a kill in between counts nothing twice.
+ */
+export function countRun(loom: Loom, id: string, run: number): RunSummary {
+  const runDir = homeOf(loom.paths, id).run(run);
+  const summary = readSummary(runDir);
+  const started = readRunRecord(runDir);
+  const record = loom.store.byId(id);
+  if (!started || !record || record.deleted || (record.spent?.upTo ?? 0) >= run) return summary;
+  const more = spentIn(loom, runDir, started);
+  loom.desk.spend(`${record.uid}/${run}`, more);
+  updateRecord(loom, id, (now) => ({
+    spent: { ...plus(now.spent, more), upTo: run },
+    sessions: sessionsAfter(now, started, summary),
+  }));
+  return summary;
+}
+
+/** The same for an agent that a plugin ran; if a kill comes first, the sums of plan and day lack this one. */
+export function countHookRun(loom: Loom, id: string, { runDir, key }: { runDir: string; key: string }): RunSummary {
+  const summary = readSummary(runDir);
+  const started = readRunRecord(runDir);
+  const record = loom.store.byId(id);
+  if (!started || !record || record.deleted) return summary;
+  const more = spentIn(loom, runDir, started);
+  loom.desk.spend(key, more);
+  updateRecord(loom, id, (now) => ({ spent: plus(now.spent, more) }));
+  return summary;
+}
+
+function spentIn(loom: Loom, runDir: string, started: RunRecord): { tokens: number; usd: number; ms: number } {
+  const ms = Math.max(0, endOf(runDir, started) - Date.parse(started.startedAt));
+  return { ...spendingOf(readSummary(runDir), loom.config.agents[started.agent]?.price), ms };
+}
+
+function plus(spent: PlanRecord["spent"], more: { tokens: number; usd: number; ms: number }): Spent {
+  const { tokens = 0, usd = 0, ms = 0, runs = 0, upTo = 0 } = spent ?? {};
+  return { tokens: tokens + more.tokens, usd: usd + more.usd, ms: ms + more.ms, runs: runs + 1, upTo };
+}
+
+/** Of a run that was cut off, the last sign of life is the best that is known. */
+function endOf(runDir: string, started: RunRecord): number {
+  const exit = readExit(runDir);
+  if (exit) return Date.parse(exit.endedAt);
+  const output = statSync(join(runDir, RUN_FILES.output), { throwIfNoEntry: false });
+  return output?.mtimeMs ?? Date.parse(started.startedAt);
+}
+
+/** What the program does not know any more is forgotten; else the newest conversation of the stage is kept. */
+function sessionsAfter(record: PlanRecord, started: RunRecord, summary: RunSummary): PlanRecord["sessions"] {
+  const sessions = { ...record.sessions };
+  const isLost = summary.errors.some(({ kind }) => kind === "session-lost");
+  if (isLost) delete sessions[started.stage];
+  if (summary.sessionId !== undefined && !isLost) {
+    const about = started.about === undefined ? {} : { todoId: started.about };
+    sessions[started.stage] = { agent: started.agent, id: summary.sessionId, ...about };
+  }
+  return Object.keys(sessions).length === 0 ? undefined : sessions;
+}
+
+/** The record's conversations without those that are over: nobody must go on where nothing is left to go on with. */
+export function withoutSessions(
+  record: PlanRecord,
+  stages: readonly (typeof RECORD_STAGES)[number][],
+): Partial<PlanRecord> {
+  const kept = Object.entries(record.sessions ?? {}).filter(([stage]) => !stages.some((one) => one === stage));
+  return { sessions: kept.length === 0 ? undefined : Object.fromEntries(kept) };
+}
+
+/** A TODO is over: its conversations are, too, unless the worker's is meant to last as long as the plan. */
+export function sessionsAfterTodo(loom: Loom, record: PlanRecord): Partial<PlanRecord> {
+  const agent = record.sessions?.worker?.agent ?? "";
+  const lasts = loom.config.agents[agent]?.session === "plan";
+  return withoutSessions(record, lasts ? ["reviewer"] : ["worker", "reviewer"]);
+}
+
+/** What the conversation of the record's next run is about: a TODO, the design, the events that triage was given. */
+export function conversationOf(record: PlanRecord): string {
+  const { side, current } = record;
+  if (side?.stage === "designer") return "design";
+  // Another tree is another thing to look at: the prompt brings its difference.
+  if (side?.stage === "reviewer") return `review/${current?.tree ?? side.baseSha}`;
+  if (side?.stage === "triage") return side.events?.[0] ?? "triage";
+  return current?.todoId ?? "end";
+}
+
+/** Pure: the conversation that a run goes on with, if there is one that helps. */
+export function sessionFor(
+  record: PlanRecord,
+  stage: (typeof RECORD_STAGES)[number],
+  agent: { readonly name: string; readonly session: "todo" | "plan" },
+): StageSession | undefined {
+  const session = record.sessions?.[stage];
+  if (session?.agent !== agent.name) return undefined;
+  if (stage === "worker" && agent.session === "plan") return session;
+  return session.todoId === conversationOf(record) ? session : undefined;
+}
+
+/** Whether the conversation of an interrupted run can go on, so that its tree must stay as it is. */
+export function canGoOn(loom: Loom, record: PlanRecord, config: PlanConfig): boolean {
+  const stage = stageOf(record);
+  const choice = loom.desk.choose(config.agents[stage], record.id);
+  const agent = choice.kind === "free" ? choice.agent : config.stages[stage];
+  return adapterOf(agent).resumes && sessionFor(record, stage, agent) !== undefined;
+}

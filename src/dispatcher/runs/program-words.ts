@@ -1,0 +1,47 @@
+import { programOf } from "../../agents/adapters.ts";
+import { findProgram } from "../../agents/find-program.ts";
+import { inspectProgram } from "../../agents/inspect-program.ts";
+import type { StageAgent } from "../../config/presets.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Loom } from "../loom.ts";
+import { homeOf } from "../paths.ts";
+import { awaitedRun, planConfig } from "../steps/observe.ts";
+import { mayAsk } from "./require-pinned.ts";
+import { readRunRecord, stageOf } from "./run-record.ts";
+
+/** What people must know about the program of an agent that came to nothing. */
+export interface ProgramWords {
+  /** With its version where that can be asked: "Codex 0.166.0". */
+  readonly name: string;
+  /** A sentence with what to type about the program itself, ready to stand before others; "" when it looks right. */
+  readonly advice: string;
+}
+
+/** A program that does not answer must not hold up its plan. */
+const VERSION_MS = 10_000;
+
+/** Asks the program of an agent who it is; undefined for one that only the user knows. */
+export async function wordsAbout(loom: Loom, agent: StageAgent): Promise<ProgramWords | undefined> {
+  const program = programOf(agent);
+  if (!program) return undefined;
+  // It is asked with our rights: never what another branch put in its place, nor what lies in the plan's worktree.
+  if (!mayAsk(loom, agent)) return { name: program.title, advice: "" };
+  const file = findProgram(agent.command, agent.env.PATH ?? loom.environment.PATH, loom.repo.root);
+  if (!file) return { name: program.title, advice: `Install it: \`${program.install}\`. ` };
+  const facts = await inspectProgram({ env: loom.environment }, program, { file, answerMs: VERSION_MS });
+  const name = facts.version === undefined ? program.title : `${program.title} ${facts.version}`;
+  if (facts.broken !== undefined)
+    return { name, advice: `It does not work (${facts.broken}); install it anew: \`${program.install}\`. ` };
+  if (!facts.tooOld) return { name, advice: "" };
+  return { name, advice: `prloom needs ${program.least} or newer: \`${program.install}\`. ` };
+}
+
+/** The same for the agent of the plan's run. */
+export async function wordsAboutRun(loom: Loom, record: PlanRecord): Promise<ProgramWords | undefined> {
+  const run = awaitedRun(record) ?? record.current?.run;
+  const started = run === undefined ? undefined : readRunRecord(homeOf(loom.paths, record.id).run(run));
+  const config = planConfig(loom, record);
+  if (!config.ok || !started) return undefined;
+  const agent = config.config.agents[stageOf(record)].find(({ name }) => name === started.agent);
+  return agent && wordsAbout(loom, agent);
+}

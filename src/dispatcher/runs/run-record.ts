@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import * as z from "zod";
+import { STAGES, type Stage } from "../../agents/port.ts";
+import { readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+
+const runRecordSchema = z.object({
+  stage: z.enum(STAGES),
+  agent: z.string(),
+  attempt: z.int(),
+  startedAt: z.string(),
+  /** How the run was enclosed. */
+  level: z.enum(["sandbox", "none"]).exactOptional(),
+  model: z.string().exactOptional(),
+  /** The conversation that it went on with. */
+  sessionId: z.string().exactOptional(),
+  /** What of the plan's work the conversation is about. */
+  about: z.string().exactOptional(),
+  /** Messages of people that its prompt carried. */
+  messages: z.array(z.string()).exactOptional(),
+});
+
+/** `run.json`: what a run was started as. */
+export type RunRecord = z.infer<typeof runRecordSchema>;
+
+export function writeRunRecord(runDir: string, run: RunRecord): void {
+  writeRunFile(join(runDir, "run.json"), JSON.stringify(run));
+}
+
+/** What a run was started as; undefined when it never was, or when that cannot be read. */
+export function readRunRecord(runDir: string): RunRecord | undefined {
+  const text = readTextIfExists(join(runDir, "run.json"));
+  if (text === undefined) return undefined;
+  try {
+    return runRecordSchema.safeParse(JSON.parse(text)).data;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The stage that the record's run is of. */
+export function stageOf(record: { readonly side?: { readonly stage: Stage } | undefined }): Stage {
+  return record.side?.stage ?? "worker";
+}

@@ -1,0 +1,99 @@
+import type { ConfigChange } from "../../config/compare.ts";
+import { type Config, defaultConfig } from "../../config/config.ts";
+import { CONFIG_FILE, loadConfig } from "../../config/load.ts";
+import { type Pin, readPin } from "../../config/pin.ts";
+import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import { type Offer, offerOf, PROMPTS_DIR, pinnedConfig, type Tree, treeKey } from "./pinning.ts";
+
+/** What a repository is worked on with: from the pin, or where there is none from the working tree. */
+export interface Settings {
+  readonly config: Config;
+  readonly pin?: Pin;
+  /** Why there is no config that can be used; whoever needs one throws this. */
+  readonly problem?: PrloomError;
+}
+
+/** For those who can do without a config: it has no agent, so that nothing can be started with it. */
+const NO_CONFIG: Config = { ...defaultConfig, agents: {}, stages: { default: ["none"] } };
+
+/** What counts here: the pin, else the working tree, as it would be at a first start. */
+export function settingsInForce(pinFile: string, root: string): Settings {
+  try {
+    const pin = readPin(pinFile);
+    return pin ? { config: pinnedConfig(pin), pin } : { config: loadConfig(root) };
+  } catch (error) {
+    if (!(error instanceof PrloomError)) throw error;
+    return { config: NO_CONFIG, problem: error };
+  }
+}
+
+/** The settings that a dispatcher works with, and what became of the working tree since. */
+export interface Pinned {
+  readonly config: Config;
+  readonly pin: Pin | undefined;
+  /** Why there is no config; only for those who can do without. */
+  readonly problem: PrloomError | undefined;
+  /** The repository's own prompt of this name. */
+  prompt(name: string): string | undefined;
+  take(pin: Pin, config: Config): void;
+  /** Looks at the working tree; returns what is new to tell about it. */
+  look(): { level: "info" | "warn" | "bad"; text: string } | undefined;
+}
+
+export function holdSettings(tree: Tree, initial: Settings): Pinned {
+  let { config, pin } = initial;
+  let key: string | undefined;
+  let told = "";
+  const tell = (text: string, level: "info" | "warn" | "bad") => {
+    if (text === told) return undefined;
+    const isBack = text === "";
+    told = text;
+    return isBack ? { level, text: "what is checked out is again what the dispatcher works with" } : { level, text };
+  };
+  return {
+    get config() {
+      return config;
+    },
+    get pin() {
+      return pin;
+    },
+    problem: initial.problem,
+    prompt: (name) => pin?.files.find(({ path }) => path === `${PROMPTS_DIR}/${name}.md`)?.text,
+    take(nextPin, nextConfig) {
+      pin = nextPin;
+      config = nextConfig;
+      key = undefined;
+      told = "";
+    },
+    look() {
+      if (!pin) return undefined;
+      try {
+        const current = treeKey(pin, tree.root);
+        if (current === key) return undefined;
+        key = current;
+        const offer = offerOf(pin, tree);
+        return offer.changes.length === 0 ? tell("", "info") : tell(offerLine(offer, true), "warn");
+      } catch (error) {
+        return tell(`${CONFIG_FILE} changed and is not used: ${messageOf(error)}`, "bad");
+      }
+    },
+  };
+}
+
+const MOST_CHANGES = 5;
+
+/** Changes in one line, what loosens first. */
+export function changesLine(changes: readonly ConfigChange[]): string {
+  const sorted = [...changes].sort((one, other) => Number(other.loosens) - Number(one.loosens));
+  const named = sorted.slice(0, MOST_CHANGES).map(({ key, from, to }) => `${key}: ${from} → ${to}`);
+  const rest = changes.length - named.length;
+  return `${named.join("; ")}${rest > 0 ? `; and ${rest} more` : ""}`;
+}
+
+/** What differs, and what to type to take it over. */
+export function offerLine({ changes, needsStart }: Pick<Offer, "changes" | "needsStart">, running: boolean): string {
+  if (!running)
+    return `what is checked out differs from the last start: ${changesLine(changes)}. \`prloom start\` takes it over`;
+  const command = needsStart ? "`prloom stop`, then `prloom start`," : "`prloom reload`";
+  return `what is checked out differs from what the dispatcher works with: ${changesLine(changes)}. ${command} takes it over`;
+}

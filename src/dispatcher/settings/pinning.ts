@@ -1,0 +1,207 @@
+import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
+import { findProgram } from "../../agents/find-program.ts";
+import { shimPath } from "../../agents/runner/runner.ts";
+import { type ConfigChange, compareConfigs, needsStart } from "../../config/compare.ts";
+import { type AgentConfig, type Config, resolveConfig } from "../../config/config.ts";
+import { CONFIG_FILE, parseConfig, problemLine, readConfig } from "../../config/load.ts";
+import { digestOf, type Pin, type PinnedFile } from "../../config/pin.ts";
+import { checkConfig } from "../../config/problems/problems.ts";
+import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import { listDir, readCheckedOut } from "../../kernel/files.ts";
+import { sha256 } from "../../kernel/ids.ts";
+import { statKeyOf, statRegular } from "../intake/stat-key.ts";
+
+export const PROMPTS_DIR = "prloom/prompts";
+
+/** A working tree, and the PATH by which its programs are found. */
+export interface Tree {
+  readonly root: string;
+  readonly path: string | undefined;
+}
+
+/** Everything of the working tree that decides what the dispatcher does, but the modules: those are loaded first. */
+export function capture(tree: Tree, known?: Pin): { config: Config; files: PinnedFile[] } {
+  const text = readConfig(tree.root);
+  const config = parseConfig(text, CONFIG_FILE);
+  const files: PinnedFile[] = [{ path: CONFIG_FILE, kind: "config", sha256: sha256(text), text }];
+  return { config, files: [...files, ...promptsIn(tree.root), ...programsOf(config, tree, known)] };
+}
+
+/** The config that was pinned; a later version of prloom may find fault with it. */
+export function pinnedConfig(pin: Pin): Config {
+  const checked = checkConfig(pin.files.find(({ kind }) => kind === "config")?.text ?? "");
+  if (checked.ok) return resolveConfig(checked.file);
+  const [first] = checked.problems.map((problem) => problemLine(CONFIG_FILE, problem));
+  const hint = "`prloom start` takes what is checked out instead; `prloom stop` first, if a dispatcher runs.";
+  throw new PrloomError("config-invalid", `The config of the last start cannot be used: ${first}`, hint);
+}
+
+function promptsIn(root: string): PinnedFile[] {
+  try {
+    return listDir(join(root, PROMPTS_DIR))
+      .filter((name) => name.endsWith(".md"))
+      .flatMap((name) => {
+        const path = `${PROMPTS_DIR}/${name}`;
+        if (!statRegular(join(root, path))) return [];
+        const text = readCheckedOut(join(root, path)) ?? "";
+        return [{ path, kind: "prompt" as const, sha256: sha256(text), text }];
+      });
+  } catch (error) {
+    const hint = `Make ${PROMPTS_DIR} a folder with files that you can read, then run \`prloom doctor\`.`;
+    throw new PrloomError("config-invalid", `${PROMPTS_DIR} cannot be read: ${messageOf(error)}`, hint, error);
+  }
+}
+
+function programsOf(config: Config, tree: Tree, known: Pin | undefined): PinnedFile[] {
+  const scopes = [config, ...Object.values(config.presets)];
+  const named = [
+    ...ownFiles(tree),
+    ...scopes.flatMap(({ agents }) => Object.values(agents).flatMap((agent) => agentFiles(agent, tree))),
+    ...[...config.initCommands, ...scopes.flatMap(({ checks = [] }) => checks)].flatMap((line) =>
+      lineFiles(line, tree),
+    ),
+  ];
+  return [...new Set(named)].map((path): PinnedFile => {
+    const stat = statKeyOf(statSync(join(tree.root, path)));
+    const before = known?.files.find((file) => file.path === path && file.stat === stat);
+    return before ?? { path, kind: "program", sha256: sha256(readFileSync(join(tree.root, path))), stat };
+  });
+}
+
+/**
+ * What prloom itself runs and reads for each run, where it is installed in the checkout: a branch can bring another. The shim
+ * runs outside of every sandbox, and so does all that it imports.
+ */
+export function ownFiles({ root }: Tree): string[] {
+  const own = isInside(root, OWN) || isInside(root, realpathSync(OWN)) ? filesBelow(OWN) : [];
+  return inside(root, [process.execPath, ...own]);
+}
+
+/** The folder that prloom's code and prompts lie in, as source and as bundle. */
+const OWN = shimPath.endsWith(".ts") ? dirname(dirname(shimPath)) : dirname(shimPath);
+
+function filesBelow(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** Files of the checkout that an agent's start runs. A path like `./agent.sh` is none: it lies in the plan's own worktree. */
+export function agentFiles({ command, args, env }: AgentConfig, tree: Tree): string[] {
+  const [first = "", ...more] = args === undefined ? wordsOf(command) : [command, ...args];
+  const isRelative = first.includes("/") && !isAbsolute(first);
+  const program = isRelative ? undefined : findProgram(first, env.PATH ?? tree.path, tree.root);
+  // One of them may be a line of its own, as that of `sh -c`.
+  const named = more.flatMap((word) => [word, ...wordsOf(word)]);
+  return inside(tree.root, [...(program === undefined ? [] : [program]), ...named]);
+}
+
+/** Files of the checkout that a shell line names. */
+export function lineFiles(line: string, { root }: Tree): string[] {
+  return inside(root, wordsOf(line));
+}
+
+const wordsOf = (line: string): string[] => line.split(/[\s"'=;|&()<>]+/).filter((word) => word !== "");
+
+/** What agents and plans write is theirs, and nobody's to pin. */
+const LOCAL = join("prloom", ".local");
+
+/** Of some words those that are files below the top of the repository, by either their name or what that leads to. */
+function inside(root: string, words: readonly string[]): string[] {
+  return words.filter(isAbsolute).flatMap((word) => {
+    if (!statRegular(word)) return [];
+    const found = [word, realpathSync(word)].find((path) => isInside(root, path));
+    const path = found && relative(root, found);
+    return path === undefined || path.startsWith(`${LOCAL}${sep}`) ? [] : [path];
+  });
+}
+
+function isInside(root: string, path: string): boolean {
+  const below = relative(root, path);
+  return !below.startsWith(`..${sep}`) && !isAbsolute(below);
+}
+
+/** Refuses to run a file of the checkout that is no longer what was pinned. */
+export function requirePinned(pin: Pin | undefined, root: string, paths: readonly string[]): void {
+  const changed = pin && paths.find((path) => !isAsPinned(pin, root, path));
+  if (changed !== undefined) throw pinChanged(changed, "prloom reload");
+}
+
+export function isPinned(pin: Pin | undefined, root: string, paths: readonly string[]): boolean {
+  return !pin || paths.every((path) => isAsPinned(pin, root, path));
+}
+
+/** The same for all plugins and bridges, before one is loaded. */
+export function requireModulesPinned(pin: Pin | undefined, root: string): void {
+  const changed = pin?.files.find((file) => file.kind === "module" && !isAsPinned(pin, root, file.path));
+  if (changed) throw pinChanged(changed.path, "prloom start");
+}
+
+function pinChanged(path: string, command: string): PrloomError {
+  const message = `${path} is not what it was when the dispatcher was started.`;
+  return new PrloomError("pin-changed", message, `Put it back, or take it over with \`${command}\`.`);
+}
+
+function isAsPinned(pin: Pin, root: string, path: string): boolean {
+  const file = pin.files.find((one) => one.path === path);
+  if (!file) return false;
+  const stat = statRegular(join(root, path));
+  if (!stat) return false;
+  return statKeyOf(stat) === file.stat || sha256(readFileSync(join(root, path))) === file.sha256;
+}
+
+/** What the working tree would change, for whoever decides about it. */
+export interface Offer {
+  readonly digest: string;
+  readonly changes: readonly ConfigChange[];
+  /** Parts that a dispatcher reads once, at its start, are among the changes. */
+  readonly needsStart: boolean;
+  readonly config: Config;
+  readonly files: readonly PinnedFile[];
+}
+
+/** Compares the working tree with the pin; throws what is wrong with a config that cannot be used. */
+export function offerOf(pin: Pin, tree: Tree): Offer {
+  const { config, files: captured } = capture(tree, pin);
+  const modules = pin.files.filter(({ kind }) => kind === "module").flatMap((file) => onDisk(file, tree.root));
+  const files = [...captured, ...modules].sort((one, other) => (one.path < other.path ? -1 : 1));
+  const before = pinnedConfig(pin);
+  const changedFiles = fileChanges(pin.files, files);
+  const moduleChanged = pin.files.some(
+    ({ kind, path, sha256: hash }) => kind === "module" && hashOf(files, path) !== hash,
+  );
+  return {
+    digest: digestOf(files),
+    changes: [...compareConfigs(before, config), ...changedFiles],
+    needsStart: moduleChanged || needsStart(before, config),
+    config,
+    files,
+  };
+}
+
+function onDisk(file: PinnedFile, root: string): PinnedFile[] {
+  if (!statRegular(join(root, file.path))) return [];
+  return [{ ...file, sha256: sha256(readFileSync(join(root, file.path))) }];
+}
+
+const hashOf = (files: readonly PinnedFile[], path: string) => files.find((file) => file.path === path)?.sha256;
+
+/** Prompts, modules and programs: what they mean cannot be judged, so any change of them loosens. */
+function fileChanges(from: readonly PinnedFile[], to: readonly PinnedFile[]): ConfigChange[] {
+  const paths = new Set([...from, ...to].filter(({ kind }) => kind !== "config").map(({ path }) => path));
+  return [...paths].sort().flatMap((path) => {
+    const [before, after] = [hashOf(from, path), hashOf(to, path)];
+    if (before === after) return [];
+    const named = (hash: string | undefined) => (hash === undefined ? "absent" : `file ${hash.slice(0, 8)}`);
+    return [{ key: path, from: named(before), to: named(after), loosens: true }];
+  });
+}
+
+/** Tells one state of all that was pinned from another by stats alone. */
+export function treeKey(pin: Pin, root: string): string {
+  const prompts = listDir(join(root, PROMPTS_DIR)).map((name) => `${PROMPTS_DIR}/${name}`);
+  const paths = [CONFIG_FILE, ...prompts, ...pin.files.map(({ path }) => path)];
+  // What a link leads to counts: git may change either.
+  const keyOf = (stat: Stats | undefined) => stat && statKeyOf(stat);
+  return JSON.stringify(paths.map((path) => [path, keyOf(statRegular(join(root, path)))]));
+}

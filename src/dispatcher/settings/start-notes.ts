@@ -1,0 +1,114 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { compareConfigs } from "../../config/compare.ts";
+import type { Config } from "../../config/config.ts";
+import { CONFIG_FILE, parseConfig } from "../../config/load.ts";
+import { type Pin, readPin } from "../../config/pin.ts";
+import { allPlanModules } from "../../config/presets.ts";
+import { fileAt } from "../../git/file-at.ts";
+import { splitNul } from "../../git/output.ts";
+import { currentBranch, gitAt, type Repository, resolveCommit } from "../../git/repository.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { listDir } from "../../kernel/files.ts";
+import { changesLine } from "./pinned.ts";
+import { offerOf, PROMPTS_DIR, pinnedConfig, type Tree } from "./pinning.ts";
+
+/** What a person should know about the settings that a start takes over; none when they are the usual ones. */
+export async function startNotes(repo: Repository, config: Config, pinFile: string): Promise<string[]> {
+  const before = lastPin(pinFile);
+  const notes = [before && loosenedSince(before.pin, { root: repo.root, path: process.env.PATH })];
+  notes.push(await otherThanBase(repo, config, before));
+  return notes.filter((note) => note !== undefined);
+}
+
+interface LastPin {
+  readonly pin: Pin;
+  readonly config: Config;
+}
+
+/** One that cannot be used is about to be replaced. */
+function lastPin(pinFile: string): LastPin | undefined {
+  try {
+    const pin = readPin(pinFile);
+    return pin && { pin, config: pinnedConfig(pin) };
+  } catch (error) {
+    if (error instanceof PrloomError) return undefined;
+    throw error;
+  }
+}
+
+function loosenedSince(pin: Pin, tree: Tree): string | undefined {
+  const loosened = offerOf(pin, tree).changes.filter(({ loosens }) => loosens);
+  return loosened.length === 0
+    ? undefined
+    : `this start permits what the last one did not, or checks less: ${changesLine(loosened)}`;
+}
+
+async function otherThanBase(
+  repo: Repository,
+  config: Config,
+  before: LastPin | undefined,
+): Promise<string | undefined> {
+  const base = await baseOf(repo, config, before);
+  const branch = await currentBranch(repo);
+  if (!base || base.name === branch) return undefined;
+  const differing: string[] = [];
+  for (const path of await pathsToCompare(repo, config, base.commit)) {
+    const there = (await fileAt(repo, { commit: base.commit, names: [path], mostBytes: MOST_BYTES }))?.text;
+    if (withoutReturns(there) === withoutReturns(onDisk(repo.root, path))) continue;
+    differing.push(path === CONFIG_FILE ? configWords(there, config) : path);
+  }
+  if (differing.length === 0) return undefined;
+  const where = branch === undefined ? "no branch is checked out" : `you are on ${branch}`;
+  return `${where}, and prloom works with what is there, which is not what ${base.name} has: ${differing.join("; ")}. If you do not mean that: \`prloom stop\`, \`git checkout ${base.name}\`, \`prloom start\``;
+}
+
+const MOST_BYTES = 16 * 1024 ** 2;
+const withoutReturns = (text: string | undefined) => text?.replaceAll("\r\n", "\n");
+
+/** The branch that is the measure: rather what was trusted before than what this very config says. */
+async function baseOf(repo: Repository, config: Config, before: LastPin | undefined) {
+  const origin = await gitAt(repo, ["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"], { allowExit: [1] });
+  const trusted = before?.config.baseBranch;
+  const names = [
+    trusted,
+    origin.stdout.trim().replace("refs/remotes/origin/", ""),
+    config.baseBranch,
+    "main",
+    "master",
+  ];
+  for (const name of names) {
+    if (!name) continue;
+    const commit =
+      (await resolveCommit(repo, `refs/heads/${name}`)) ?? (await resolveCommit(repo, `refs/remotes/origin/${name}`));
+    if (commit) return { name, commit };
+  }
+  return undefined;
+}
+
+async function pathsToCompare(repo: Repository, config: Config, commit: string): Promise<Set<string>> {
+  const { stdout } = await gitAt(repo, ["ls-tree", "-z", "--name-only", commit, "--", `${PROMPTS_DIR}/`]);
+  const here = listDir(join(repo.root, PROMPTS_DIR)).map((name) => `${PROMPTS_DIR}/${name}`);
+  const { plugins, bridges } = allPlanModules(config);
+  const modules = [...plugins, ...bridges, ...config.globalPlugins, ...config.globalBridges].map(
+    ({ module }) => module,
+  );
+  const local = modules.filter((module) => module.startsWith("../")).map((module) => module.slice(2));
+  return new Set([CONFIG_FILE, ...splitNul(stdout), ...here, ...local]);
+}
+
+function onDisk(root: string, path: string): string | undefined {
+  const file = join(root, path);
+  return statSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file, "utf8") : undefined;
+}
+
+function configWords(there: string | undefined, config: Config): string {
+  if (there === undefined) return `${CONFIG_FILE}, which it does not have`;
+  try {
+    const changes = compareConfigs(parseConfig(there, CONFIG_FILE), config);
+    return changes.length === 0 ? `${CONFIG_FILE} (means the same)` : changesLine(changes);
+  } catch (error) {
+    if (error instanceof PrloomError) return `${CONFIG_FILE}, which is broken there`;
+    throw error;
+  }
+}

@@ -1,0 +1,230 @@
+import { nextTodo, type PlanDoc } from "../../plan/markdown/markdown.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { hasProvenance } from "../../plan/todos/provenance.ts";
+import type { PlanView, Step } from "./step.ts";
+
+/** Closing it wakes the plan; only a process that was killed says nothing. Longer than `--until-idle` waits for. */
+const OPENED_LOOK_MS = 15_000;
+
+/**
+ * The table of DESIGN section 7 in code: what to do next with one plan. Pure and total. It is asked again after every
+ * step and every wake-up, so it never needs to remember anything.
+ */
+export function decide(view: PlanView, now: number): Step {
+  const { record } = view;
+  if (record.deleted) return { kind: "wait", why: "deleted" };
+  if (view.unrecovered) return waits("blocked");
+  if (view.opened === "held") {
+    const why = `a person has it open (prloom open, pid ${record.opened?.pid})`;
+    return { kind: "wait", why, until: now + OPENED_LOOK_MS };
+  }
+  if (view.retryAt !== undefined && view.retryAt > now) {
+    return { kind: "wait", why: "the last step failed, trying again", until: view.retryAt };
+  }
+  if (view.opened === "left") return { kind: "close-opened" };
+  if (record.status === "done") return decideDone(view, now);
+  if (record.status === "active" && record.inInbox) return { kind: "clear-inbox" };
+  if (view.run === "live") return { kind: "wait", why: "an agent is working" };
+  if (record.blocked) return waits("blocked");
+  if (!view.config.ok) return { kind: "block", reason: view.config.reason, hint: fixConfigHint(record.id) };
+  if (record.status === "draft" || record.status === "queued") return decideInbox(view);
+  return decideOpen(view);
+}
+
+function waits(why: string): Step {
+  return { kind: "wait", why };
+}
+
+function fixConfigHint(id: string): string {
+  return `Fix it in prloom/config.json (\`prloom reload\` takes that over) or in the plan's metadata, then run \`prloom unblock ${id}\`.`;
+}
+
+function tooLarge(id: string, reason: string): Step {
+  const hint = `Shorten it with \`prloom edit ${id}\`, or split it into several plans; then run \`prloom unblock ${id}\`.`;
+  return { kind: "block", reason, hint };
+}
+
+function decideDone(view: PlanView, now: number): Step {
+  if (!view.record.worktreeReady) return waits("done");
+  const finished = Date.parse(view.record.finishedAt ?? view.record.updatedAt);
+  const cleanAt = finished + view.cleanAfterMs;
+  return now >= cleanAt ? { kind: "clean-worktree" } : { kind: "wait", why: "done", until: cleanAt };
+}
+
+function decideInbox(view: PlanView): Step {
+  const { record, dependencies } = view;
+  if (record.status === "draft") return waits("a draft: `prloom queue` starts it");
+  if (record.hidden) return waits("hidden");
+  if (record.paused) return waits("paused");
+  // A record without text is unfinished: somebody is about to write it.
+  if (!view.doc) return waits("no plan text yet");
+  if (view.doc.tooLarge !== undefined) return tooLarge(record.id, view.doc.tooLarge);
+  if (dependencies.kind === "failed") {
+    return {
+      kind: "block",
+      reason: dependencies.reason,
+      hint: `Change \`dependsOn\` in prloom/.local/inbox/${record.id}.json or \`## Depends on\` in the plan, then run \`prloom unblock ${record.id}\`.`,
+    };
+  }
+  if (dependencies.kind === "waiting") return waits(`${listed(dependencies.for)} must be merged first`);
+  if (!view.slots.open) return { kind: "wait", why: "waits for a place (limits.maxOpenPlans)", slot: "open" };
+  return { kind: "activate" };
+}
+
+/** A sentence has room for a few. */
+function listed(names: readonly string[]): string {
+  const more = names.length - 5;
+  return names.slice(0, 5).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+function decideOpen(view: PlanView): Step {
+  const { record } = view;
+  if (!record.worktreeReady) return { kind: "restore-worktree" };
+  if (view.worktree !== "ok") {
+    return {
+      kind: "block",
+      reason: `Its worktree is ${view.worktree}: ${record.worktree ?? "unknown path"}`,
+      hint: `\`prloom unblock ${record.id}\` makes it again from branch ${record.branch}; work that was not committed is gone.`,
+    };
+  }
+  if (!view.doc) {
+    return {
+      kind: "block",
+      reason: "Its plan.md is missing or unreadable.",
+      hint: `Write it again with \`prloom edit ${record.id} --file plan.md\`, then run \`prloom unblock ${record.id}\`.`,
+    };
+  }
+  if (view.doc.tooLarge !== undefined) return tooLarge(record.id, view.doc.tooLarge);
+  if (view.change === "merged" || view.change === "closed") {
+    if (!record.current && !record.side) return { kind: "end-plan", outcome: view.change };
+  }
+  // What it leaves is put aside first: else it would be taken for a part of the plan's own work.
+  if (view.hookAgent) return waits("an agent of a plugin is at work");
+  if (record.hook && !(record.hook.point === "beforeTodo" && isHeld(view))) return { kind: "call-plugins" };
+  // What was said is looked at before anything new begins: it may change what comes next.
+  if (view.bus.fresh > 0) return waits("plugins look at what was said");
+  if (record.current) return decideCurrent(view);
+  if (record.side) return decideSide(view);
+  if (record.hidden) return waits("hidden");
+  if (record.paused) return waits("paused");
+  // Words that came before the design reach the designer; TODOs of theirs alone would pass for the whole plan.
+  if (isDesignDue(record, view.doc)) return { kind: "begin-side", stage: "designer" };
+  if (view.bus.pending.length > 0) return { kind: "begin-side", stage: "triage" };
+  return decideNext(view);
+}
+
+/**
+ * What a plan itself asks for becomes TODOs before anything is added to them. One that was designed has lost all of its
+ * TODOs when a person or its source took them out: then the text that is there now asks for a design.
+ */
+export function isDesignDue(record: PlanRecord, doc: PlanDoc): boolean {
+  if (record.status !== "active") return false;
+  return record.designed ? doc.todos.length === 0 : doc.todos.every(hasProvenance);
+}
+
+function isHeld({ record }: PlanView): boolean {
+  return record.hidden || record.paused;
+}
+
+function decideCurrent(view: PlanView): Step {
+  switch (view.record.current?.stage) {
+    case "running":
+      if (view.run === "none" && !isStillOpen(view)) return { kind: "drop-todo" };
+      return decideRun(view, { kind: "verify" });
+    case "ended":
+      return { kind: "verify" };
+    case "verified":
+      return decideVerified(view);
+    case "committed":
+      return { kind: "tick" };
+    default:
+      return { kind: "publish" };
+  }
+}
+
+/** With `review: todo` another agent reads the work before it is committed. */
+function decideVerified(view: PlanView): Step {
+  const { record } = view;
+  const isDue = wantsReview(view, "todo") && !record.current?.reviewed;
+  if (!record.side && !isDue) return { kind: "commit" };
+  if (view.run === "interrupted") return { kind: "recover-run" };
+  // A review takes its time, in which a person may have changed the TODO under the work.
+  if (!isStillOpen(view)) return { kind: "drop-todo" };
+  return record.side ? decideSide(view) : { kind: "begin-side", stage: "reviewer" };
+}
+
+function wantsReview({ config }: PlanView, when: "todo" | "end"): boolean {
+  return config.ok && config.config.review === when;
+}
+
+/** With `review: end` the whole branch is read once all is done, and again when it has moved since. */
+function isEndReviewDue(view: PlanView): boolean {
+  if (!wantsReview(view, "end")) return false;
+  const reviewed = view.record.reviewedEnd?.head ?? "";
+  return reviewed === "" || (view.head !== undefined && view.head !== reviewed);
+}
+
+/** A person may have reworded, removed or ticked the TODO between two attempts. */
+function isStillOpen(view: PlanView): boolean {
+  return view.doc?.todos.some((todo) => todo.id === view.record.current?.todoId && todo.state === "open") ?? false;
+}
+
+function decideSide(view: PlanView): Step {
+  const { side, current } = view.record;
+  // Who switches the reviewer off need not wait for it: settling it then means calling it off.
+  const isCalledOff = side?.stage === "reviewer" && !wantsReview(view, current ? "todo" : "end");
+  if (isCalledOff && view.run === "none") return { kind: "settle-side" };
+  return decideRun(view, { kind: "settle-side" });
+}
+
+function decideRun(view: PlanView, whenEnded: Step): Step {
+  if (view.run === "ended") return whenEnded;
+  if (view.run === "interrupted") return { kind: "recover-run" };
+  // hidden and paused let what runs end, and start nothing.
+  if (view.record.hidden) return waits("hidden");
+  if (view.record.paused) return waits("paused");
+  if (!view.slots.agent) return { kind: "wait", why: "waits for an agent (limits.maxRunningAgents)", slot: "agent" };
+  return decideAgent(view);
+}
+
+function decideAgent({ agent, record }: PlanView): Step {
+  switch (agent.kind) {
+    case "free":
+      return { kind: "start-run" };
+    case "busy":
+      return {
+        kind: "wait",
+        why: agent.why,
+        slot: "agent",
+        ...(agent.until === undefined ? {} : { until: agent.until }),
+      };
+    case "away":
+      return { kind: "wait", why: agent.why, until: agent.until };
+    case "budget-spent":
+      return {
+        kind: "block",
+        reason: `Its budget is spent: ${agent.reason}.`,
+        hint: `Raise \`limits.budget\` in prloom/config.json and run \`prloom reload\`, then \`prloom unblock ${record.id}\`; \`prloom show ${record.id}\` tells what it was spent on.`,
+      };
+  }
+}
+
+function decideNext(view: PlanView): Step {
+  const { record, doc } = view;
+  const next = doc ? nextTodo(doc) : { kind: "none" as const };
+  switch (next.kind) {
+    case "none":
+      return waits("in review");
+    case "blocked":
+      return {
+        kind: "block",
+        reason: next.reason,
+        hint: `Answer it with \`prloom edit ${record.id}\` (set the item to \`[ ]\`), then run \`prloom unblock ${record.id}\`.`,
+      };
+    case "all-done":
+      if (record.status === "review") return waits("in review");
+      return isEndReviewDue(view) ? { kind: "begin-side", stage: "reviewer" } : { kind: "finish" };
+    case "todo":
+      return record.status === "review" ? { kind: "reopen" } : { kind: "begin-todo", todo: next.todo };
+  }
+}

@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import { isMergedInto } from "../../git/commits/merge.ts";
+import { resolveCommit } from "../../git/repository.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { statKey } from "../intake/stat-key.ts";
+import { type Loom, updateRecord } from "../loom.ts";
+
+/**
+ * Finds plans in review whose branch a person merged by hand. Git is asked about a plan when it is new here or when its
+ * base branch changed since, so an idle repository costs two stats, and a plan that comes in asks for none of the others.
+ */
+export function watchMerges(loom: Loom): { check(): Promise<string[]> } {
+  let asked = new Map<string, string>();
+  const tips = new Map<string, { key: string; tip: string | undefined }>();
+  const tipOf = async (base: string, key: string): Promise<string | undefined> => {
+    const known = tips.get(base);
+    if (known?.key === key) return known.tip;
+    const tip = await resolveCommit(loom.repo, `refs/heads/${base}`);
+    tips.set(base, { key, tip });
+    return tip;
+  };
+  const refs = join(loom.paths.commonDir, "refs", "heads");
+  return {
+    async check() {
+      const { records } = loom.store.list({ status: "review" }, { limit: Number.MAX_SAFE_INTEGER });
+      const packed = statKey(join(loom.paths.commonDir, "packed-refs"));
+      const bases = new Map(records.map(({ baseBranch = "" }) => [baseBranch, ""]));
+      for (const base of bases.keys()) bases.set(base, `${base}|${packed}|${statKey(join(refs, base))}`);
+      const before = asked;
+      asked = new Map();
+      const merged: string[] = [];
+      for (const record of records) {
+        const { uid, id, baseBranch = "", baseSha } = record;
+        const key = bases.get(baseBranch) ?? "";
+        // A base that stands where the branch began has nothing of it.
+        if (before.get(uid) !== key && (await tipOf(baseBranch, key)) !== baseSha && (await markMerged(loom, record)))
+          merged.push(id);
+        asked.set(uid, key);
+      }
+      return merged;
+    },
+  };
+}
+
+/** A branch that has commits of its own and whose work is in its base was merged. */
+export async function markMerged(loom: Loom, record: PlanRecord): Promise<boolean> {
+  const { branch, baseBranch, changeRequest } = record;
+  if (!branch || !baseBranch || !changeRequest || changeRequest.state !== "open") return false;
+  const head = await resolveCommit(loom.repo, `refs/heads/${branch}`);
+  if (!head || head === record.baseSha) return false;
+  if (!(await isMergedInto(loom.repo, { branch, base: baseBranch, made: record.merge }))) return false;
+  await loom.forge.close(record.id, "merged");
+  updateRecord(loom, record.id, () => ({ changeRequest: { ...changeRequest, state: "merged" } }));
+  return true;
+}

@@ -1,0 +1,300 @@
+import { setImmediate } from "node:timers/promises";
+import { retryDelay } from "../../bus/bus-state.ts";
+import { timerMs } from "../../kernel/clock.ts";
+import { type ErrorCode, messageOf, PrloomError } from "../../kernel/errors.ts";
+import { diskError } from "../../kernel/files.ts";
+import { passesByItself, usedUpError } from "../../kernel/used-up.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { blockPlan, type Loom } from "../loom.ts";
+import { agentsAtWork } from "../runs/hook-agent-run.ts";
+import { StepInterrupted } from "../runs/interrupted.ts";
+import { decide } from "./decide.ts";
+import { observe } from "./observe.ts";
+import { perform } from "./perform.ts";
+import type { PlanView, Step } from "./step.ts";
+
+/** A plan as the scheduler keeps it: nothing here needs to survive, it is all looked up again. */
+interface Place {
+  readonly id: string;
+  dirty: boolean;
+  looping: Promise<void> | undefined;
+  timer: NodeJS.Timeout | undefined;
+  timerAt: number | undefined;
+  failures: number;
+  retryAt: number | undefined;
+  trouble: string;
+  waitsFor: "agent" | "open" | undefined;
+  /** Counts up with each wait that begins, so that whoever waits longest is asked first. */
+  waitingSince: number;
+  /** The last step and the revision it was made at, and how often in a row. */
+  last: string;
+  repeats: number;
+  why: string;
+}
+
+type Doing = Exclude<Step, { kind: "wait" }>;
+
+/** The same step this often without any change is a fault, and must not become a hot loop. */
+const MAX_REPEATS = 1000;
+/** Steps that fail this often in a row block their plan, unless it is for something that passes by itself. */
+const MAX_FAILURES = 5;
+/** Trying these again changes nothing. */
+const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "branch-exists",
+  "config-invalid",
+  "config-missing",
+  "filter-refused",
+  "no-commits",
+  "plan-invalid",
+  "plan-state",
+  "sandbox-unavailable",
+  "state-unreadable",
+  "schema-newer",
+  "tree-too-large",
+]);
+/** After these steps a plan no longer counts as open. */
+const GIVES_UP_PLACE: ReadonlySet<Step["kind"]> = new Set<Step["kind"]>(["block", "finish", "end-plan"]);
+
+export interface SchedulerHooks {
+  /** A plan has come to rest. */
+  onQuiet(): void;
+  /** A plan is being looked at; false when something has to happen first, and the plan will be woken after it. */
+  onLook(record: PlanRecord): boolean;
+  /** A step of a plan is over. */
+  onStep(id: string): void;
+  /** Asked before each step; false when the repository belongs to somebody else now and everything stops. */
+  stillOwner(): boolean;
+}
+
+/** Runs the plans side by side: each has its own loop, and no loop waits for another. */
+export class Scheduler {
+  readonly #loom: Loom;
+  readonly #hooks: SchedulerHooks;
+  readonly #places = new Map<string, Place>();
+  /** Plans between "decided to activate / start an agent" and the record or the run saying so. */
+  readonly #activating = new Set<string>();
+  readonly #starting = new Set<string>();
+  #waits = 0;
+
+  constructor(loom: Loom, hooks: SchedulerHooks) {
+    this.#loom = loom;
+    this.#hooks = hooks;
+  }
+
+  /** "Look at this plan again." Carries no data, costs nothing if the plan is being looked at already. */
+  wake(id: string): void {
+    if (this.#loom.stopping || this.#loom.stalls.isHeld(id)) return;
+    const place = this.#placeOf(id);
+    place.dirty = true;
+    if (place.looping) return;
+    clearTimer(place);
+    place.looping = this.#loop(place).finally(() => {
+      place.looping = undefined;
+      if (place.dirty) this.wake(id);
+      else this.#hooks.onQuiet();
+    });
+  }
+
+  /** An agent of this plan has ended: its place is free. */
+  runEnded(id: string): void {
+    this.wake(id);
+    this.#wakeWaiting("agent");
+  }
+
+  /** A plan may have left its place (paused, blocked, deleted by a person). */
+  placesChanged(): void {
+    this.#wakeWaiting("open");
+  }
+
+  /** Resolves when no plan is being worked on at this moment. */
+  async settled(): Promise<void> {
+    for (;;) {
+      const looping = [...this.#places.values()].flatMap((place) => (place.looping ? [place.looping] : []));
+      if (looping.length === 0) return;
+      await Promise.all(looping);
+    }
+  }
+
+  /** Resolves when this plan is not being worked on at this moment. */
+  async planSettled(id: string): Promise<void> {
+    await this.#places.get(id)?.looping;
+  }
+
+  /** Nothing runs and nothing is due before `horizon` (ms since the epoch). */
+  idle(horizon: number): boolean {
+    if (this.#loom.live.size > 0) return false;
+    return [...this.#places.values()].every(
+      (place) => !place.looping && !place.dirty && (place.timerAt === undefined || place.timerAt > horizon),
+    );
+  }
+
+  /** Why each plan that waits is waiting. */
+  reasons(): ReadonlyMap<string, string> {
+    return new Map([...this.#places.values()].map((place) => [place.id, place.why]));
+  }
+
+  /** The same for what no file tells: a place among the agents, the next try of a step. */
+  waits(): Record<string, string> {
+    const untold = [...this.#places.values()].filter(({ waitsFor, retryAt }) => waitsFor || retryAt);
+    return Object.fromEntries(untold.map(({ id, why }) => [id, why]));
+  }
+
+  /** Ends timers; plans are no longer looked at. */
+  stop(): void {
+    for (const place of this.#places.values()) clearTimer(place);
+  }
+
+  #placeOf(id: string): Place {
+    const known = this.#places.get(id);
+    if (known) return known;
+    const rest = { looping: undefined, timer: undefined, timerAt: undefined, retryAt: undefined, waitsFor: undefined };
+    const place: Place = {
+      id,
+      dirty: false,
+      failures: 0,
+      waitingSince: 0,
+      last: "",
+      repeats: 0,
+      trouble: "",
+      why: "",
+      ...rest,
+    };
+    this.#places.set(id, place);
+    return place;
+  }
+
+  /** First come, first served: a place that became free goes to whoever waits longest. */
+  #wakeWaiting(kind: "agent" | "open"): void {
+    const waiting = [...this.#places.values()].filter((place) => place.waitsFor === kind);
+    for (const place of waiting.sort((a, b) => a.waitingSince - b.waitingSince)) this.wake(place.id);
+  }
+
+  #freeSlots(record: PlanRecord): PlanView["slots"] {
+    const { limits } = this.#loom.config;
+    return {
+      agent: agentsAtWork(this.#loom, this.#starting) < limits.maxRunningAgents,
+      // Counting the open plans costs their number, so only a plan that wants to become one asks.
+      open: record.status !== "queued" || this.#openPlans() < limits.maxOpenPlans,
+    };
+  }
+
+  /** Plans that hold a place: activated, and neither in review nor standing still because of a person or a fault. */
+  #openPlans(): number {
+    const { records } = this.#loom.store.list({ status: "active" }, { limit: Number.MAX_SAFE_INTEGER });
+    const open = records.filter((record) => !record.blocked && !record.paused && !record.hidden && !record.deleted);
+    return open.length + this.#activating.size;
+  }
+
+  async #loop(place: Place): Promise<void> {
+    // Let the caller finish its own synchronous work first; wake-ups in it then count as one.
+    await Promise.resolve();
+    while (place.dirty && !this.#loom.stopping) {
+      place.dirty = false;
+      const record = this.#loom.store.byId(place.id);
+      if (!record) return;
+      try {
+        await this.#loom.watch.about(place.id, "looking at it", () => this.#look(place, record));
+      } catch (error) {
+        // Whatever it was, it is this plan's: the others go on.
+        this.#failed(place, error, "looking at it");
+        if (place.retryAt !== undefined) this.#setTimer(place, place.retryAt, this.#loom.clock.now());
+      }
+      await setImmediate(); // signals, sockets and the other plans get their turn
+    }
+  }
+
+  /** One turn: observe, decide, perform. Nothing is awaited before the slot that a step takes is counted. */
+  async #look(place: Place, found: PlanRecord): Promise<void> {
+    const loom = this.#loom;
+    if (!this.#hooks.onLook(found)) return;
+    const record = loom.store.get(found.uid) ?? found;
+    const { retryAt } = place;
+    const view = observe(loom, record, { slots: this.#freeSlots(record), ...(retryAt ? { retryAt } : {}) });
+    const now = loom.clock.now();
+    const step = decide(view, now);
+    if (step.kind === "wait") {
+      if (step.slot !== place.waitsFor) place.waitingSince = this.#waits++;
+      place.waitsFor = step.slot;
+      place.why = retryAt && retryAt > now ? `${step.why}: ${place.trouble}` : step.why;
+      loom.rest(place.id);
+      if (step.until !== undefined) this.#setTimer(place, step.until, now);
+      return;
+    }
+    place.waitsFor = undefined;
+    this.#countRepeats(place, `${step.kind} ${record.revision}`);
+    if (!this.#hooks.stillOwner()) return;
+    await this.#attempt(place, view, step);
+    this.#hooks.onStep(place.id);
+    place.dirty = true;
+  }
+
+  #countRepeats(place: Place, step: string): void {
+    place.repeats = place.last === step ? place.repeats + 1 : 0;
+    place.last = step;
+    if (place.repeats < MAX_REPEATS) return;
+    place.repeats = 0;
+    throw new Error(`the step "${step}" was made ${MAX_REPEATS} times and changed nothing`);
+  }
+
+  async #attempt(place: Place, view: PlanView, step: Doing): Promise<void> {
+    if (step.kind === "activate") this.#activating.add(place.id);
+    if (step.kind === "start-run") this.#starting.add(place.id);
+    if (step.kind !== "call-plugins") this.#loom.stepping.add(place.id);
+    try {
+      await this.#loom.watch.about(place.id, step.kind, () => perform(this.#loom, view, step));
+      place.failures = 0;
+      place.retryAt = undefined;
+    } catch (error) {
+      this.#failed(place, error, step.kind);
+    } finally {
+      this.#activating.delete(place.id);
+      this.#starting.delete(place.id);
+      this.#loom.stepping.delete(place.id);
+      if (GIVES_UP_PLACE.has(step.kind) || this.#loom.store.byId(place.id)?.blocked) this.#wakeWaiting("open");
+    }
+  }
+
+  #failed(place: Place, thrown: unknown, what: string): void {
+    // A plan that was deleted under its step has no record to go on with.
+    if (thrown instanceof StepInterrupted || this.#loom.store.byId(place.id)?.deleted) return;
+    const error = usedUpError(diskError(thrown, `the files of ${place.id}`), what);
+    const known = error instanceof PrloomError ? error : undefined;
+    if (known?.code === "revision-conflict") return;
+    const { retryMinMs: minMs, retryMaxMs: maxMs } = this.#loom.config.bus;
+    place.failures += 1;
+    place.retryAt = this.#loom.clock.now() + retryDelay(place.failures, { minMs, maxMs });
+    place.trouble = messageOf(error);
+    const text = `${what} failed: ${place.trouble}`;
+    this.#loom.report({ planId: place.id, level: "bad", text });
+    const isFinal = known !== undefined && FINAL.has(known.code);
+    if (passesByItself(known) || (!isFinal && place.failures < MAX_FAILURES)) return;
+    this.#block(place, known, text);
+  }
+
+  #block(place: Place, known: PrloomError | undefined, text: string): void {
+    const again = `\`prloom unblock ${place.id}\``;
+    const advice = known?.hint ?? "This looks like a fault of prloom.";
+    const hint = advice.includes(again)
+      ? advice
+      : `${advice.replaceAll("<plan>", place.id)} Then ${again} tries again.`;
+    try {
+      blockPlan(this.#loom, place.id, { reason: known ? known.message : text, hint, cause: "step" });
+      place.failures = 0;
+      place.retryAt = undefined;
+    } catch (error) {
+      this.#loom.report({ planId: place.id, level: "bad", text: `could not be blocked: ${messageOf(error)}` });
+    }
+  }
+
+  #setTimer(place: Place, until: number, now: number): void {
+    clearTimer(place);
+    place.timerAt = until;
+    place.timer = setTimeout(() => this.wake(place.id), timerMs(until, now));
+  }
+}
+
+function clearTimer(place: Place): void {
+  clearTimeout(place.timer);
+  place.timer = undefined;
+  place.timerAt = undefined;
+}

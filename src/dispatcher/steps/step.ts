@@ -1,0 +1,75 @@
+import type { PlanConfig } from "../../config/presets.ts";
+import type { PlanDoc, Todo } from "../../plan/markdown/markdown.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+
+/** What became of the run that the record names. */
+export type RunState =
+  /** The record names no run, or one that was never started. */
+  | "none"
+  | "live"
+  /** Its shim wrote an exit. */
+  | "ended"
+  /** Started, no exit, and no process of ours: the dispatcher or the machine died. */
+  | "interrupted";
+
+export type Dependencies = { kind: "met" } | { kind: "waiting"; for: string[] } | { kind: "failed"; reason: string };
+
+export type AgentView =
+  | { readonly kind: "free" }
+  /** As many run as may; one that ends makes room. */
+  | { readonly kind: "busy"; readonly why: string; readonly until?: number }
+  /** Refused by their providers, or no money is left today. */
+  | { readonly kind: "away"; readonly why: string; readonly until: number }
+  | { readonly kind: "budget-spent"; readonly reason: string };
+
+/** Everything `decide` looks at, as plain data. */
+export interface PlanView {
+  readonly record: PlanRecord;
+  /** Undefined when the plan has no readable text. */
+  readonly doc: PlanDoc | undefined;
+  readonly run: RunState;
+  /** Processes of an earlier run may be alive, or its worktree may not be what it was. */
+  readonly unrecovered?: true;
+  readonly config: { ok: true; config: PlanConfig } | { ok: false; reason: string };
+  readonly dependencies: Dependencies;
+  readonly worktree: "ok" | "missing" | "broken";
+  /** A plugin's agent works in the plan's worktree. */
+  readonly hookAgent: boolean;
+  /** A person has it open (`prloom open`), or had until that process died without closing it. */
+  readonly opened?: "held" | "left";
+  /** Events that plugins have still to see, and events that wait for triage. */
+  readonly bus: { fresh: number; pending: string[] };
+  readonly change: "none" | "open" | "merged" | "closed";
+  /** Where the branch stands; only with `review: end`, and only if that can be told without asking git. */
+  readonly head?: string;
+  readonly slots: { agent: boolean; open: boolean };
+  /** Whether an agent of the stage that is due can be started, and whether there is anything left to spend. */
+  readonly agent: AgentView;
+  readonly cleanAfterMs: number;
+  /** An earlier step of this plan failed: not before this time. */
+  readonly retryAt?: number;
+}
+
+/** The smallest thing the dispatcher performs. Each looks before it acts, so doing one twice does it once. */
+export type Step =
+  | { readonly kind: "wait"; readonly why: string; readonly until?: number; readonly slot?: "agent" | "open" }
+  | { readonly kind: "block"; readonly reason: string; readonly hint: string }
+  | { readonly kind: "close-opened" }
+  | { readonly kind: "call-plugins" }
+  | { readonly kind: "activate" }
+  | { readonly kind: "restore-worktree" }
+  | { readonly kind: "clear-inbox" }
+  | { readonly kind: "begin-todo"; readonly todo: Todo }
+  | { readonly kind: "begin-side"; readonly stage: "designer" | "triage" | "reviewer" }
+  | { readonly kind: "drop-todo" }
+  | { readonly kind: "start-run" }
+  | { readonly kind: "recover-run" }
+  | { readonly kind: "verify" }
+  | { readonly kind: "commit" }
+  | { readonly kind: "tick" }
+  | { readonly kind: "publish" }
+  | { readonly kind: "settle-side" }
+  | { readonly kind: "finish" }
+  | { readonly kind: "reopen" }
+  | { readonly kind: "end-plan"; readonly outcome: "merged" | "closed" }
+  | { readonly kind: "clean-worktree" };

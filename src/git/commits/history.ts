@@ -1,0 +1,76 @@
+import { type GitResult, splitNul } from "../output.ts";
+import { gitAt, type Repository, STEP_TRAILER } from "../repository.ts";
+import type { GitOptions } from "../run.ts";
+import { hasRepositoryParts, inWords, type RepositoryShape, repositoryShapes } from "../staging/shape.ts";
+
+export interface FileStat {
+  readonly path: string;
+  /** Lines; 0 and 0 for a binary file. */
+  readonly added: number;
+  readonly removed: number;
+}
+
+export interface DiffStat {
+  readonly files: FileStat[];
+  readonly added: number;
+  readonly removed: number;
+}
+
+/** What `head` changed since it left `base`. */
+export async function diffStat(repo: Repository, base: string, head: string): Promise<DiffStat> {
+  const args = [
+    "diff",
+    "--numstat",
+    "-M",
+    "-z",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=none",
+    `${base}...${head}`,
+    "--",
+  ];
+  const fields = await (await gitAt(repo, args)).entries();
+  const files: FileStat[] = [];
+  for (let index = 0; index < fields.length; index += 1) {
+    const [added = "", removed = "", name = ""] = (fields[index] ?? "").split("\t");
+    let path = name;
+    if (name === "") {
+      // A rename has its two paths in the two fields that follow.
+      path = fields[index + 2] ?? "";
+      index += 2;
+    }
+    files.push({ path, added: Number(added) || 0, removed: Number(removed) || 0 });
+  }
+  const sum = (key: "added" | "removed") => files.reduce((total, file) => total + file[key], 0);
+  return { files, added: sum("added"), removed: sum("removed") };
+}
+
+export interface CommitSummary {
+  readonly sha: string;
+  readonly subject: string;
+  /** `<uid>/<todoId>/<attempt>` of a step's commit. */
+  readonly trailer?: string;
+}
+
+/** The commits that are in `head` and not in `base`, oldest first. */
+export async function commitsBetween(repo: Repository, base: string, head: string): Promise<CommitSummary[]> {
+  const format = `--format=%H%n%s%n%(trailers:key=${STEP_TRAILER},valueonly,separator=%x2C)`;
+  const log = await gitAt(repo, ["log", "-z", "--reverse", format, `${base}..${head}`, "--"]);
+  return splitNul(log.stdout).map((entry) => {
+    const [sha = "", subject = "", trailer = ""] = entry.split("\n");
+    return { sha, subject, ...(trailer === "" ? {} : { trailer }) };
+  });
+}
+
+type Ask = (args: readonly string[], options: GitOptions) => Promise<GitResult>;
+
+/** The folders that are repositories in the commit `head` and were none in `base`: two branches may have half of one each. */
+export async function repositoriesMade(ask: Ask, base: string, head: string): Promise<RepositoryShape[]> {
+  const list = async (...args: string[]) => (await ask([...args, "-z"], { encoding: "latin1" })).entries();
+  const names = (commit: string) => list("ls-tree", "-r", "--name-only", "--full-tree", commit);
+  const compare = ["diff-tree", "-r", "--name-only", "--no-renames", "--diff-filter=d", "--ignore-submodules=none"];
+  const changed = await list(...compare, base, head);
+  if (!(await hasRepositoryParts(changed))) return [];
+  const shapes = await repositoryShapes({ before: await names(base), after: await names(head), changed });
+  return shapes.map(inWords);
+}

@@ -1,0 +1,144 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { readTextIfExists } from "../../kernel/files.ts";
+import { branchTip, gitAt, type Repository } from "../repository.ts";
+import { git, requireGitVersion } from "../run.ts";
+import { unfinishedOperation } from "../worktree/head.ts";
+import { listWorktrees } from "../worktree/worktrees.ts";
+import { repositoriesMade } from "./history.ts";
+import { hasMerged, type MergeRequest, writeMerge } from "./merge-commit.ts";
+
+type InTheWay = { readonly kind: "checkout-in-the-way"; readonly path: string; readonly reason: string };
+
+export type MergeOutcome =
+  | { readonly kind: "merged"; readonly sha: string }
+  | { readonly kind: "already" }
+  | { readonly kind: "conflict"; readonly files: string[] }
+  /** Together with what base has, the branch's files would make a folder a repository. */
+  | { readonly kind: "repository"; readonly files: string[] }
+  | InTheWay;
+
+/** A base branch that moves under us is read again this often. */
+const TRIES = 5;
+
+async function requireTip(repo: Repository, branch: string): Promise<string> {
+  const tip = await branchTip(repo, branch);
+  if (tip !== undefined) return tip;
+  throw new PrloomError(
+    "git-failed",
+    `There is no branch ${branch}.`,
+    "Run `git branch` to see the branches that there are; `baseBranch` in prloom/config.json names the base.",
+  );
+}
+
+/** Whether everything on `branch` is in `base`, by whatever method. Of a branch that is gone nobody can tell: false. */
+export async function isMergedInto(
+  repo: Repository,
+  { branch, base, made }: Pick<MergeRequest, "branch" | "base" | "made">,
+): Promise<boolean> {
+  const [tip, baseTip] = await Promise.all([branchTip(repo, branch), branchTip(repo, base)]);
+  return tip !== undefined && baseTip !== undefined && (await hasMerged(repo, tip, baseTip, made));
+}
+
+type Checkout = { readonly path: string; readonly gitDir: string };
+
+/** The checkout that stands on `base` and must move with it, or why none may. */
+async function checkoutOf(repo: Repository, base: string): Promise<Checkout | InTheWay | undefined> {
+  const found: Checkout[] = [];
+  for (const entry of await listWorktrees(repo)) {
+    if (entry.bare || !existsSync(entry.path)) continue;
+    const gitDir = (await git(["rev-parse", "--absolute-git-dir"], { cwd: entry.path })).stdout.trimEnd();
+    const onBase = entry.branch === base;
+    const rebasesBase = ["rebase-merge", "rebase-apply"].some(
+      (folder) => readTextIfExists(join(gitDir, folder, "head-name"))?.trim() === `refs/heads/${base}`,
+    );
+    if ((onBase && unfinishedOperation(gitDir) !== undefined) || rebasesBase) {
+      const reason = `a merge, rebase or cherry-pick on ${base} is not finished there`;
+      return { kind: "checkout-in-the-way", path: entry.path, reason };
+    }
+    if (onBase) found.push({ path: entry.path, gitDir });
+  }
+  if (found.length > 1) {
+    const paths = found.map((checkout) => checkout.path).join(" and ");
+    return {
+      kind: "checkout-in-the-way",
+      path: found[0]?.path ?? "",
+      reason: `${base} is checked out twice: ${paths}`,
+    };
+  }
+  return found[0];
+}
+
+/** Why git would not move the checkout: the files it named, else its own words. */
+function refusal(stderr: string): string {
+  const files = stderr
+    .split("\n")
+    .filter((line) => line.startsWith("\t"))
+    .map((line) => line.trim());
+  if (files.length > 0) return `changes there would be overwritten: ${files.join(", ")}`;
+  return stderr.trim().split("\n")[0] ?? "git refused to move it";
+}
+
+/** Moves `base` from `old` to `sha`, together with the checkout on it; "moved" when somebody else moved it first. */
+async function advance(
+  repo: Repository,
+  request: MergeRequest,
+  step: { readonly old: string; readonly sha: string; readonly checkout: Checkout | undefined },
+): Promise<"done" | "moved" | InTheWay> {
+  const { old, sha, checkout } = step;
+  const moved = async () => (await branchTip(repo, request.base)) !== old;
+  if (checkout === undefined) {
+    const args = ["update-ref", "-m", `prloom: merge ${request.branch}`, `refs/heads/${request.base}`, sha, old];
+    const updated = await gitAt(repo, args, { env: request.identity, allowExit: [1, 128] });
+    if (updated.code === 0) return "done";
+    if (await moved()) return "moved";
+    throw new PrloomError(
+      "git-failed",
+      updated.stderr.trim(),
+      `Look with \`git log ${request.base}\`, then try again.`,
+    );
+  }
+  const flags = ["--ff-only", "--no-autostash", "--no-verify-signatures", "--no-squash", "--no-stat", "--quiet"];
+  const merged = await git(["merge", ...flags, sha], {
+    cwd: checkout.path,
+    env: request.identity,
+    allowExit: [1, 2, 128],
+  });
+  if (merged.code === 0) return "done";
+  if (await moved()) return "moved";
+  return { kind: "checkout-in-the-way", path: checkout.path, reason: refusal(merged.stderr) };
+}
+
+/**
+ * Brings a branch into base: with a merge commit, as one commit (squash), or commit by commit (rebase). It is made in the
+ * object store alone; a checkout of base is then fast-forwarded, and one with changes in the way is left untouched. Safe
+ * to repeat after a crash at any point: what came by squash or rebase is known by what was kept before.
+ */
+export async function mergeIntoBase(repo: Repository, request: MergeRequest): Promise<MergeOutcome> {
+  await requireGitVersion(2, 38);
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const old = await requireTip(repo, request.base);
+    const tip = await requireTip(repo, request.branch);
+    if (await hasMerged(repo, tip, old, request.made)) return { kind: "already" };
+    const checkout = await checkoutOf(repo, request.base);
+    if (checkout !== undefined && "kind" in checkout) return checkout;
+    const made = await writeMerge(repo, request, { old, tip });
+    if (made.kind === "conflict") return made;
+    const shapes = request.allowRepositories
+      ? []
+      : await repositoriesMade((args, options) => gitAt(repo, args, options), old, made.sha);
+    if (shapes.length > 0) return { kind: "repository", files: shapes.flatMap(({ entries }) => entries) };
+    request.keep?.({ tip, sha: made.sha });
+    crashPoint("merge:written");
+    const outcome = await advance(repo, request, { old, sha: made.sha, checkout });
+    if (outcome === "done") return { kind: "merged", sha: made.sha };
+    if (outcome !== "moved") return outcome;
+  }
+  throw new PrloomError(
+    "git-failed",
+    `${request.base} moved ${TRIES} times while ${request.branch} was being merged.`,
+    "Wait until nothing else commits to it, then run `prloom merge` again.",
+  );
+}

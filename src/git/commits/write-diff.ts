@@ -1,0 +1,48 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { gitIn, type Worktree } from "../worktree/worktrees.ts";
+
+export interface DiffOrder {
+  /** Commits or trees. */
+  readonly from: string;
+  readonly to: string;
+  readonly file: string;
+}
+
+/** Writes how two commits or trees differ into a file: a change may be larger than memory. */
+export async function writeDiff(worktree: Worktree, { from, to, file }: DiffOrder): Promise<void> {
+  const args = [
+    "diff",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--ignore-submodules=none",
+    "-M",
+    `--output=${file}`,
+    from,
+    to,
+    "--",
+  ];
+  await gitIn(worktree, args);
+}
+
+export interface Beginning {
+  /** Whole lines only. */
+  readonly text: string;
+  readonly totalBytes: number;
+  readonly isWhole: boolean;
+}
+
+/** The first lines of a file that may be of any size. */
+export function readBeginning(file: string, mostBytes: number): Beginning {
+  const fd = openSync(file, "r");
+  try {
+    const totalBytes = fstatSync(fd).size;
+    const buffer = Buffer.alloc(Math.min(totalBytes, mostBytes));
+    const read = readSync(fd, buffer, 0, buffer.length, 0);
+    const isWhole = read >= totalBytes;
+    const text = buffer.subarray(0, read).toString("utf8");
+    return { text: isWhole ? text : text.slice(0, text.lastIndexOf("\n") + 1), totalBytes, isWhole };
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,184 @@
+import {
+  constants,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { copyFile } from "node:fs/promises";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { existsNoFollow, isMissing, listDir, readTextIfExists } from "../../kernel/files.ts";
+import { removeTree } from "../../kernel/remove-tree.ts";
+import type { Worktree } from "../worktree/worktrees.ts";
+import { type GitSetting, personalSettings, publicSettings, QUIET_SETTINGS, renderSettings } from "./config.ts";
+
+/** Where the real objects are seen by whoever has the shadow in the place of the repository; below the shadow. */
+export const REAL_OBJECTS = "real-objects";
+/** The user's own settings, as far as an agent's git has them; below the shadow. */
+export const PERSONAL_CONFIG = "personal.gitconfig";
+/** An empty file, to be laid over what must not be read; below the shadow. */
+export const EMPTY_FILE = "empty";
+
+export interface ShadowRequest {
+  readonly worktree: Worktree;
+  /** Where to make it; what lies there is removed. */
+  readonly dir: string;
+  /** Where its user will see the real objects. */
+  readonly objectsAt: string;
+  readonly settings: readonly GitSetting[];
+  /** Added to the personal settings: who commits when the user has no identity. */
+  readonly extra?: readonly GitSetting[];
+}
+
+/**
+ * Makes a copy of all of a repository that a worktree's git reads and writes, but for the objects, which are borrowed. In the
+ * place of the real one it lets an agent add, stash, commit and rebase, and nothing of that reaches anything real.
+ * Made by copying files: every run waits for it. Returns the folders from which objects are borrowed beside the
+ * repository's own.
+ */
+export async function makeShadow(request: ShadowRequest): Promise<{ alternates: string[] }> {
+  const { worktree, dir, settings } = request;
+  const { commonDir, name, gitDir } = worktree;
+  await removeTree(dir);
+  for (const folder of ["objects/info", "objects/pack", "refs/heads", `worktrees/${name}`, REAL_OBJECTS]) {
+    mkdirSync(join(dir, folder), { recursive: true });
+  }
+  const alternates = alternatesOf(join(commonDir, "objects"));
+  writeFileSync(join(dir, "objects/info/alternates"), [request.objectsAt, ...alternates, ""].join("\n"));
+  writeFileSync(join(dir, "config"), renderSettings([...publicSettings(settings), ...QUIET_SETTINGS]));
+  const personal = [...personalSettings(settings), ...(request.extra ?? [])];
+  // The owner of the folders may be another than the one who runs prloom; inside that is no danger.
+  const safe = { scope: "global", key: "safe.directory", value: "*" };
+  writeFileSync(join(dir, PERSONAL_CONFIG), renderSettings([...personal, safe]));
+  writeFileSync(join(dir, EMPTY_FILE), "");
+  for (const file of ["HEAD", "shallow"]) copyIfThere(join(commonDir, file), join(dir, file));
+  copyFolder(join(commonDir, "info"), join(dir, "info"));
+  copyHooks(join(commonDir, "hooks"), join(dir, "hooks"));
+  await copyRefs(commonDir, dir);
+  await copyAdminFolder(gitDir, join(dir, "worktrees", name));
+  return { alternates };
+}
+
+/** Removes a shadow, whatever the agent made of it. */
+export function removeShadow(dir: string): Promise<void> {
+  return removeTree(dir);
+}
+
+const CLONE = constants.COPYFILE_FICLONE;
+
+function copyIfThere(from: string, to: string): void {
+  if (lstatSync(from, { throwIfNoEntry: false })?.isFile()) copyFileSync(from, to, CLONE);
+}
+
+/** Plain files and folders; links are left out, since they would lead out of the copy. */
+function copyFolder(from: string, to: string, leaveOut: readonly string[] = []): void {
+  if (!lstatSync(from, { throwIfNoEntry: false })?.isDirectory()) return;
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    if (leaveOut.includes(entry.name)) continue;
+    if (entry.isDirectory()) copyFolder(join(from, entry.name), join(to, entry.name));
+    else if (entry.isFile()) copyFileSync(join(from, entry.name), join(to, entry.name), CLONE);
+  }
+}
+
+/** Links stay links: a hook is often one to a script of the repository, and what it calls is beside that. */
+function copyHooks(from: string, to: string): void {
+  if (lstatSync(from, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    symlinkSync(realpathOf(from), to);
+    return;
+  }
+  mkdirSync(to);
+  for (const name of listDir(from)) {
+    if (name.endsWith(".sample")) continue;
+    const stat = lstatSync(join(from, name));
+    if (stat.isSymbolicLink()) symlinkSync(readlinkSync(join(from, name)), join(to, name));
+    else if (stat.isDirectory()) copyFolder(join(from, name), join(to, name));
+    else if (stat.isFile()) copyFileSync(join(from, name), join(to, name), CLONE);
+  }
+}
+
+function realpathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (isMissing(error)) return readlinkSync(path);
+    throw error;
+  }
+}
+
+/** More than so many are packed into one file: making thousands of small ones takes longer than a run may wait. */
+const MOST_LOOSE = 8;
+
+async function copyRefs(commonDir: string, dir: string): Promise<void> {
+  copyFolder(join(commonDir, "reftable"), join(dir, "reftable"));
+  const packed = join(commonDir, "packed-refs");
+  const loose = looseRefs(commonDir, "refs");
+  const plain = [...loose].filter(([, text]) => SHA_LINE.test(text));
+  if (plain.length > MOST_LOOSE) {
+    const merged = packRefs(readTextIfExists(packed) ?? "", plain);
+    writeFileSync(join(dir, "packed-refs"), merged);
+    for (const [ref] of plain) loose.delete(ref);
+  } else if (existsNoFollow(packed)) await copyFile(packed, join(dir, "packed-refs"), CLONE);
+  for (const [ref, text] of loose) {
+    mkdirSync(dirname(join(dir, ref)), { recursive: true });
+    writeFileSync(join(dir, ref), text);
+  }
+}
+
+const SHA_LINE = /^[0-9a-f]{40}(?:[0-9a-f]{24})?\n$/;
+
+/** Names and contents; without locks, and without the stash, which is nothing without its log. */
+function looseRefs(commonDir: string, below: string, found = new Map<string, string>()): Map<string, string> {
+  for (const entry of readdirSync(join(commonDir, below), { withFileTypes: true })) {
+    const ref = `${below}/${entry.name}`;
+    if (entry.isDirectory()) looseRefs(commonDir, ref, found);
+    else if (entry.isFile() && ref !== "refs/stash" && !ref.endsWith(".lock")) {
+      const text = readTextIfExists(join(commonDir, ref));
+      // Deleted or packed by a git of the user meanwhile.
+      if (text !== undefined) found.set(ref, text);
+    }
+  }
+  return found;
+}
+
+/** The packed refs with loose ones laid over them. Git peels by itself what no line says is peeled. */
+export function packRefs(packed: string, loose: Iterable<readonly [ref: string, line: string]>): string {
+  const byRef = new Map<string, string>();
+  let last = "";
+  for (const line of packed.split("\n")) {
+    if (line.startsWith("^")) byRef.set(last, `${byRef.get(last)}${line}\n`);
+    else if (line !== "" && !line.startsWith("#")) {
+      last = line.slice(line.indexOf(" ") + 1);
+      byRef.set(last, `${line}\n`);
+    }
+  }
+  for (const [ref, line] of loose) byRef.set(ref, `${line.trimEnd()} ${ref}\n`);
+  // By bytes, as git compares them.
+  const sorted = [...byRef].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  return `# pack-refs with: sorted \n${sorted.map(([, lines]) => lines).join("")}`;
+}
+
+/** Git's folder of the worktree. Its submodules' repositories are too large to copy; they are shown read-only. */
+async function copyAdminFolder(gitDir: string, to: string): Promise<void> {
+  const indexes = listDir(gitDir).filter((name) => name === "index" || name.startsWith("sharedindex."));
+  copyFolder(gitDir, to, [...indexes, "modules", "config.worktree", "prloom-partial.index"]);
+  for (const index of indexes) await copyFile(join(gitDir, index), join(to, index), CLONE);
+}
+
+const MOST_ALTERNATES = 32;
+
+/** Where else a repository takes objects from, and those from where; absolute, each once. */
+function alternatesOf(objects: string, found: string[] = []): string[] {
+  for (const line of (readTextIfExists(join(objects, "info/alternates")) ?? "").split("\n")) {
+    if (line === "" || line.startsWith("#") || found.length >= MOST_ALTERNATES) continue;
+    const path = isAbsolute(line) ? line : resolve(objects, line);
+    if (!existsNoFollow(path) || found.includes(realpathSync(path))) continue;
+    found.push(realpathSync(path));
+    alternatesOf(realpathSync(path), found);
+  }
+  return found;
+}

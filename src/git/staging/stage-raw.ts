@@ -1,0 +1,23 @@
+import { takeTurns } from "../../kernel/turns.ts";
+import { lined, splitNul } from "../output.ts";
+import type { GitOptions } from "../run.ts";
+import { gitIn, type Worktree } from "../worktree/worktrees.ts";
+import { bytesOf, kindAt } from "./folders.ts";
+
+/**
+ * Puts the bytes of files into an index as they are on disk. For keeping what cannot be staged because attributes or filters
+ * refuse it; links and names that this way of git cannot take are left out.
+ */
+export async function stageRaw(worktree: Worktree, paths: readonly string[], options: GitOptions): Promise<void> {
+  const files: string[] = [];
+  for (const path of paths) {
+    await takeTurns();
+    if (!/^"|\n/.test(path) && kindAt(bytesOf(worktree, path)) === "file") files.push(path);
+  }
+  if (files.length === 0) return;
+  const hash = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
+  const { stdout } = await gitIn(worktree, hash, { ...options, input: lined(files, "\n") });
+  const shas = splitNul(stdout.replaceAll("\n", "\0"));
+  const input = lined(files.map((path, index) => `100644 ${shas[index]} 0\t${path}`));
+  await gitIn(worktree, ["update-index", "--add", "--replace", "-z", "--index-info"], { ...options, input });
+}

@@ -1,0 +1,10 @@
+import { basename, dirname } from "node:path";
+import { walkBelow } from "../../kernel/held/removal.ts";
+
+/**
+ * Gives the owner back every directory below a path; links are not followed. Folders so deep that nobody works in them
+ * are removed: git stumbles over them.
+ */
+export async function makeWritable(path: string): Promise<void> {
+  await walkBelow(dirname(path), basename(path), () => "enter");
+}

@@ -1,0 +1,28 @@
+import { dirname, join, resolve } from "node:path";
+import { existsNoFollow, readTextNoFollow } from "../../kernel/files.ts";
+import { placeFile } from "../../kernel/held/files.ts";
+import { unlockRoot } from "../../kernel/held/folder.ts";
+import { removeTree } from "../../kernel/remove-tree.ts";
+import type { Worktree } from "./worktrees.ts";
+
+/** Makes `<path>/.git` again the plain file that names our admin folder; says whether it was something else. */
+export async function repairGitFile(worktree: Worktree): Promise<boolean> {
+  unlockRoot(worktree.path);
+  const target = /^gitdir: (.+)\n$/.exec(readTextNoFollow(worktree.path, ".git") ?? "")?.[1];
+  if (target !== undefined && resolve(worktree.path, target) === worktree.gitDir) return false;
+  placeFile(worktree.path, ".git", `gitdir: ${worktree.gitDir}\n`, 0o644);
+  return true;
+}
+
+/** Puts right what binds folder, admin folder and repository together, and drops configuration of this worktree alone. */
+export async function repairWorktree(worktree: Worktree): Promise<void> {
+  await repairGitFile(worktree);
+  const { gitDir, commonDir, path } = worktree;
+  const common = readTextNoFollow(gitDir, "commondir")?.trimEnd();
+  if (!common || resolve(gitDir, common) !== commonDir) placeFile(gitDir, "commondir", `${commonDir}\n`, 0o644);
+  const back = readTextNoFollow(gitDir, "gitdir")?.trimEnd();
+  if (!back || dirname(resolve(gitDir, back)) !== path) placeFile(gitDir, "gitdir", `${join(path, ".git")}\n`, 0o644);
+  // We never write it, and what the user may have had there (a sparse checkout) does not apply to plan worktrees.
+  const ownConfig = join(gitDir, "config.worktree");
+  if (existsNoFollow(ownConfig)) await removeTree(ownConfig);
+}

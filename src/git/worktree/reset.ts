@@ -1,0 +1,136 @@
+import { copyFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import { existsNoFollow, writeFileAtomic } from "../../kernel/files.ts";
+import { takeTurns } from "../../kernel/turns.ts";
+import { passesByItself } from "../../kernel/used-up.ts";
+import { realFolders } from "../staging/folders.ts";
+import { mendSubmodules, removeLinksAbove, removeStrayRepositories } from "../staging/nested.ts";
+import { removeRules, unhindered } from "../staging/rules.ts";
+import { clearHidingFlags, stageInto } from "../staging/stage.ts";
+import { settleHead } from "./head.ts";
+import { makeWritable } from "./make-writable.ts";
+import { exactly } from "./prepared.ts";
+import { gitIn, type Worktree } from "./worktrees.ts";
+
+const LOCAL = "prloom/.local";
+
+export interface Partial {
+  readonly baseSha: string;
+  readonly patchFile: string;
+  /** Files that must not get into a patch, such as copied secrets. */
+  readonly leaveOut?: readonly string[];
+}
+
+/**
+ * Keeps what an interrupted run left, untracked files included, as a patch against `baseSha`; says whether there was
+ * anything. Call it after `headState`. A patch that is already there is kept: it was made before a reset that did not finish.
+ * What cannot be kept is told in the place of the patch: a reset is what heals such a tree, so it must not wait for one.
+ */
+export async function savePartial(worktree: Worktree, partial: Partial): Promise<boolean> {
+  if (existsNoFollow(partial.patchFile)) return true;
+  try {
+    return await writePatch(worktree, partial, false);
+  } catch (error) {
+    if (passesByItself(error)) throw error;
+    return saveRaw(worktree, partial, messageOf(error));
+  }
+}
+
+/** The second try, with the bytes as they are: attributes that an agent wrote may make git refuse its own files. */
+async function saveRaw(worktree: Worktree, partial: Partial, why: string): Promise<boolean> {
+  try {
+    return await writePatch(worktree, partial, true);
+  } catch (error) {
+    if (passesByItself(error)) throw error;
+    const words = [
+      `What was changed could not be kept as a patch: ${why}`,
+      `Its bytes could not either: ${messageOf(error)}`,
+    ];
+    writeFileAtomic(partial.patchFile, `${words.join("\n").replace(/^/gm, "# ")}\n`);
+    return true;
+  }
+}
+
+async function writePatch(worktree: Worktree, partial: Partial, raw: boolean): Promise<boolean> {
+  const { baseSha, patchFile, leaveOut = [] } = partial;
+  const indexFile = join(worktree.gitDir, "prloom-partial.index");
+  const ownIndex = join(worktree.gitDir, "index");
+  const temporary = `${patchFile}.tmp`;
+  try {
+    rmSync(`${indexFile}.lock`, { force: true });
+    rmSync(indexFile, { force: true });
+    // What the index remembers of files makes git compare them, and that goes by attributes and filters.
+    if (!raw && existsNoFollow(ownIndex)) copyFileSync(ownIndex, indexFile);
+    await stageInto(worktree, { indexFile, from: baseSha, leaveOut: [LOCAL, ...leaveOut], raw });
+    await gitIn(worktree, [...PATCH, `--output=${temporary}`, baseSha], { env: { GIT_INDEX_FILE: indexFile } });
+    if (statSync(temporary).size === 0) return false;
+    renameSync(temporary, patchFile);
+    return true;
+  } finally {
+    rmSync(temporary, { force: true });
+    rmSync(`${indexFile}.lock`, { force: true });
+    rmSync(indexFile, { force: true });
+  }
+}
+
+const PATCH = [
+  ...["diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", "--full-index"],
+  "--ignore-submodules=none",
+];
+
+interface Contents {
+  readonly files: string[];
+  readonly gitlinks: string[];
+}
+
+/** Files and submodules of a commit or tree, byte for byte. */
+export async function contentsOf(worktree: Worktree, tree: string): Promise<Contents> {
+  const listed = await gitIn(worktree, ["ls-tree", "-r", "-z", "--full-tree", tree], { encoding: "latin1" });
+  const files: string[] = [];
+  const gitlinks: string[] = [];
+  for (const line of await listed.entries()) {
+    await takeTurns();
+    (line.startsWith("160000") ? gitlinks : files).push(line.slice(line.indexOf("\t") + 1));
+  }
+  return { files, gitlinks };
+}
+
+/**
+ * Puts branch, index and tree back to `baseSha`. Untracked files go, nested repositories too; ignored files,
+ * `prloom/.local` and what is `spared` stay. Links are removed, never followed.
+ */
+export async function resetTo(
+  worktree: Worktree,
+  baseSha: string,
+  branch: string,
+  spared: readonly string[] = [],
+): Promise<void> {
+  await settleHead(worktree, { branch, baseSha });
+  await gitIn(worktree, ["update-ref", "--no-deref", "-m", "prloom: reset", `refs/heads/${branch}`, baseSha]);
+  await clearHidingFlags(worktree);
+  const { files, gitlinks } = await contentsOf(worktree, baseSha);
+  await removeRules(worktree, files);
+  await removeLinksAbove(worktree, gitlinks);
+  const restore = async () => {
+    // Before the tree is touched: what the agent committed with force, `prloom/.local` too, is then merely untracked.
+    await gitIn(worktree, ["read-tree", "--reset", baseSha]);
+    await gitIn(worktree, ["reset", "--quiet", "--hard", baseSha]);
+    await gitIn(worktree, ["clean", "--quiet", "-ffd", ...[LOCAL, ...spared].flatMap((path) => ["-e", exactly(path)])]);
+  };
+  await insistently(worktree, restore);
+  await removeStrayRepositories(worktree, await realFolders(worktree, files));
+  await mendSubmodules(worktree, gitlinks);
+}
+
+/** Does what changes the tree; when it fails, once more with everything out of the way that an agent may have put there. */
+export async function insistently(worktree: Worktree, act: () => Promise<void>): Promise<void> {
+  try {
+    await unhindered(worktree, act);
+  } catch (error) {
+    if (error instanceof PrloomError && error.code === "filter-refused") throw error;
+    // Most likely a directory that the agent made read-only; anything else fails again, with its own message.
+    await makeWritable(worktree.path);
+    await act();
+  }
+}

@@ -1,0 +1,209 @@
+import { lstatSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve, sep } from "node:path";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
+import { removeTree } from "../../kernel/remove-tree.ts";
+import { type GitResult, splitNul } from "../output.ts";
+import { branchTip, gitAt, isAncestor, type Repository } from "../repository.ts";
+import { GitFailure, type GitOptions, git } from "../run.ts";
+import { type RefusedDrivers, refusedDrivers, refusedFilter } from "../staging/drivers.ts";
+
+/** A plan's working tree, and git's own folder for it, which is not in the agent's tree. */
+export interface Worktree {
+  readonly path: string;
+  /** Git's name for it: the folder's name, perhaps with a number behind it. */
+  readonly name: string;
+  /** `<commonDir>/worktrees/<name>`. */
+  readonly gitDir: string;
+  readonly commonDir: string;
+  /** Names of filters and merge drivers of the user that may run on what agents wrote. */
+  readonly trustedFilters?: readonly string[];
+}
+
+/** Plan worktrees are whole and their files are compared by what is really on disk, whatever a config says. */
+const WORKTREE_CONFIG = [
+  "core.sparseCheckout=false",
+  "index.sparse=false",
+  "core.trustctime=true",
+  "core.checkStat=default",
+  "core.ignoreStat=false",
+  "core.untrackedCache=false",
+  "core.splitIndex=false",
+].flatMap((setting) => ["-c", setting]);
+
+const CHECKOUT_TIMEOUT_MS = 900_000;
+
+/**
+ * Runs git inside a plan's worktree. Where the repository is comes from us: the worktree's `.git` file and the admin
+ * folder's `commondir` can be rewritten by the agent.
+ */
+export async function gitIn(worktree: Worktree, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+  const { path, gitDir, commonDir, trustedFilters } = worktree;
+  const refused = await refusedDrivers(commonDir, trustedFilters);
+  const env = { GIT_COMMON_DIR: commonDir, ...refused.env, ...options.env };
+  return withoutDrivers(
+    refused,
+    git([...WORKTREE_CONFIG, ...args], { cwd: path, gitDir, workTree: path, ...options, env }),
+  );
+}
+
+/** Tells of a filter that was kept from running instead of the failure that this made. */
+async function withoutDrivers(refused: RefusedDrivers, running: Promise<GitResult>): Promise<GitResult> {
+  const result = await running.catch((error: unknown) => {
+    throw (error instanceof GitFailure ? refusedFilter(error.words, refused) : undefined) ?? error;
+  });
+  const problem = result.code === 0 ? undefined : refusedFilter(result.stderr, refused);
+  if (problem !== undefined) throw problem;
+  return result;
+}
+
+export interface WorktreeEntry {
+  readonly path: string;
+  readonly head?: string;
+  /** Short name; absent when detached or bare. */
+  readonly branch?: string;
+  readonly bare: boolean;
+  readonly locked?: string;
+  /** Git's reason why it thinks that the folder is gone. */
+  readonly prunable?: string;
+}
+
+/** All checkouts of the repository, the main one first. */
+export async function listWorktrees(repo: Repository): Promise<WorktreeEntry[]> {
+  const { stdout } = await gitAt(repo, ["worktree", "list", "--porcelain", "-z"]);
+  const blocks = stdout.split("\0\0").filter((block) => block !== "");
+  return blocks.map((block) => {
+    const fields = new Map(
+      splitNul(block).map((line) => {
+        const space = line.indexOf(" ");
+        return space < 0 ? [line, ""] : [line.slice(0, space), line.slice(space + 1)];
+      }),
+    );
+    const head = fields.get("HEAD");
+    const branch = fields.get("branch")?.replace(/^refs\/heads\//, "");
+    const locked = fields.get("locked");
+    const prunable = fields.get("prunable");
+    return {
+      path: fields.get("worktree") ?? "",
+      bare: fields.has("bare"),
+      ...(head !== undefined && { head }),
+      ...(branch !== undefined && { branch }),
+      ...(locked !== undefined && { locked }),
+      ...(prunable !== undefined && { prunable }),
+    };
+  });
+}
+
+/** The path with its folder's links resolved; the last component may not exist, or be a link that an agent made. */
+function canonical(path: string): string {
+  const parent = dirname(resolve(path));
+  return join(existsNoFollow(parent) ? realpathSync(parent) : parent, basename(path));
+}
+
+/** Admin folders that claim the path, and those that a killed `git worktree add` for it left without a claim. */
+function adminDirsOf(repo: Repository, path: string): { claimed: string[]; halfMade: string[] } {
+  const claimed: string[] = [];
+  const halfMade: string[] = [];
+  const stem = basename(path);
+  for (const name of listDir(join(repo.commonDir, "worktrees"))) {
+    const dir = join(repo.commonDir, "worktrees", name);
+    const text = readTextIfExists(join(dir, "gitdir"))?.trimEnd();
+    if (text) {
+      if (canonical(dirname(resolve(dir, text))) === path) claimed.push(dir);
+    } else if (name.startsWith(stem) && /^\d*$/.test(name.slice(stem.length))) halfMade.push(dir);
+  }
+  return { claimed, halfMade };
+}
+
+/** The handle of the worktree at a path, from git's own records; undefined when none is registered there. */
+export function findWorktree(repo: Repository, path: string): Worktree | undefined {
+  const where = canonical(path);
+  const gitDir = adminDirsOf(repo, where).claimed[0];
+  return gitDir === undefined ? undefined : { path: where, name: basename(gitDir), gitDir, commonDir: repo.commonDir };
+}
+
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/** One at a time: `git worktree add` reads the records of all worktrees and fails on one that is being made or removed. */
+function inTurn<T>(act: () => Promise<T>): Promise<T> {
+  const turn = lastTurn.then(act);
+  lastTurn = turn.catch(() => undefined);
+  return turn;
+}
+
+/**
+ * Removes the folder and git's record of it, finished or half made, locked or not; links in it are not followed. Its
+ * processes must be dead. `git worktree prune` is not used: it would also forget worktrees on a disk that is away.
+ */
+export async function removeWorktree(repo: Repository, path: string): Promise<void> {
+  const where = canonical(path);
+  const holdsRepository = [repo.root, repo.commonDir].some((kept) => `${kept}${sep}`.startsWith(`${where}${sep}`));
+  if (holdsRepository) throw new Error(`refusing to remove ${where}: the repository itself is there`);
+  // The record first: git refuses to add others beside one that is half made. A folder that stays is found by its path.
+  await inTurn(async () => {
+    const { claimed, halfMade } = adminDirsOf(repo, where);
+    for (const dir of [...claimed, ...halfMade]) await removeTree(dir);
+  });
+  crashPoint("worktree:forgotten");
+  // Out of turn: how long it takes was an agent's choice, and nobody else waits for it.
+  await removeTree(where);
+}
+
+export interface WorktreeRequest {
+  readonly path: string;
+  readonly branch: string;
+  readonly baseSha: string;
+  /** The record says that the branch is ours: a branch that contains `baseSha` is taken as it is. */
+  readonly reuseBranch?: boolean;
+  /** As in `Worktree`. */
+  readonly trustedFilters?: readonly string[];
+}
+
+export type AddOutcome =
+  | { readonly kind: "added"; readonly worktree: Worktree }
+  | { readonly kind: "branch-exists"; readonly tip: string };
+
+/** Makes the branch at `baseSha` and a worktree on it; whatever an interrupted attempt left at the path goes first. */
+export async function addWorktree(repo: Repository, request: WorktreeRequest): Promise<AddOutcome> {
+  const tip = await branchTip(repo, request.branch);
+  if (tip !== undefined && !(request.reuseBranch && (await isAncestor(repo, request.baseSha, tip)))) {
+    return { kind: "branch-exists", tip };
+  }
+  const target =
+    tip === undefined
+      ? ["--no-track", "-b", request.branch, request.path, request.baseSha]
+      : [request.path, request.branch];
+  await removeWorktree(repo, request.path);
+  await inTurn(async () => {
+    // Left by a git that was killed while it made the branch.
+    await removeTree(join(repo.commonDir, "refs", "heads", `${request.branch}.lock`));
+    const refused = await refusedDrivers(repo.commonDir, request.trustedFilters);
+    const add = [...WORKTREE_CONFIG, "worktree", "add", "--no-guess-remote", ...target];
+    await withoutDrivers(refused, gitAt(repo, add, { timeoutMs: CHECKOUT_TIMEOUT_MS, env: refused.env }));
+  });
+  const path = realpathSync(request.path);
+  const gitDir = gitDirNamedBy(path);
+  if (gitDir === undefined) {
+    throw new PrloomError(
+      "git-failed",
+      `git made no worktree at ${path}.`,
+      "Run `git worktree list` to see what it made, then `prloom start` again.",
+    );
+  }
+  const { trustedFilters } = request;
+  const worktree = { path, name: basename(gitDir), gitDir, commonDir: repo.commonDir };
+  return { kind: "added", worktree: { ...worktree, ...(trustedFilters ? { trustedFilters } : {}) } };
+}
+
+function gitDirNamedBy(path: string): string | undefined {
+  const target = /^gitdir: (.+)\n?$/.exec(readTextNoFollow(path, ".git") ?? "")?.[1];
+  return target && realpathSync(resolve(path, target));
+}
+
+/** Whether folder and admin folder are there. Costs two stats; it says nothing about what is in them. */
+export function worktreeHealth(worktree: Worktree): "ok" | "missing" | "broken" {
+  const isDirectory = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (!existsNoFollow(worktree.path)) return "missing";
+  return isDirectory(worktree.path) && isDirectory(worktree.gitDir) ? "ok" : "broken";
+}

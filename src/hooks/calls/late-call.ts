@@ -1,0 +1,145 @@
+import { setMaxListeners } from "node:events";
+import type { Bus } from "../../bus/bus.ts";
+import type { Marks } from "../../bus/marks.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import type { HookHost, HookScope } from "../host.ts";
+import type { CallOutcome } from "./call.ts";
+import { describeThrown } from "./thrown.ts";
+import type { Line } from "./under-way.ts";
+
+/** After the deadline of a call its own settlement is there; whoever looks later than that finds it. */
+const AFTER_DEADLINE_MS = 1000;
+
+/** "Now" for a deferral: one whose time has come before it is written would be one without a time. */
+export const SOON_MS = 50;
+
+/** Makes due what waits for a call of a process that is gone. To be called before this process makes any call itself. */
+export function hurryInterrupted(bus: Bus, now: number): void {
+  for (const { record, handler, about, kind, until } of bus.deferredList(Number.MAX_SAFE_INTEGER)) {
+    // A wait without a kind was asked for, or follows a throw: the end of a process does not end it.
+    if (about !== "event" || until <= now || kind === undefined) continue;
+    const again = { outcome: "deferred", reason: "its call was cut off", until: now + SOON_MS } as const;
+    bus.settle({ record, handler, ...again, marks: { about } }, { sync: false });
+    // The deferral took the count back, and the call may be what ended the process.
+    if (kind === "at-work") bus.attempt(record, handler);
+  }
+}
+
+/** What becomes of a call that takes long; its own settlement looks here. */
+export interface Lateness {
+  /** The others went on without it. */
+  isLate: boolean;
+  /** The dispatcher stopped, and the record was put off: whatever comes of the call now is too late. */
+  isGivenUp: boolean;
+}
+
+export interface LateCall {
+  readonly record: string;
+  readonly handler: string;
+  readonly call: Promise<CallOutcome>;
+  readonly lateness: Lateness;
+  readonly line: Line;
+  /** Marks for the deferral that lets the others go on. */
+  readonly marks: Marks;
+  onLate?(): void;
+}
+
+/** Whether a call is over within `ms`. */
+export async function isOverWithin(call: Promise<unknown>, ms: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), ms);
+  const over = (): void => {
+    clearTimeout(timer);
+    resolve(true);
+  };
+  call.then(over, over);
+  return promise;
+}
+
+/** Lets the others go on: the record waits on the disk, so that a kill loses nothing, until the call has settled it. */
+export function leaveBehind(host: HookHost, scope: HookScope, late: LateCall): void {
+  putOff(host, scope, late);
+  late.lateness.isLate = true;
+  late.line.begin(late.record, follow(host, scope, late));
+}
+
+/** Makes a record wait for the call that is at work on it. */
+export function putOff(
+  host: HookHost,
+  { bus }: HookScope,
+  { record, handler, marks }: Pick<LateCall, "record" | "handler" | "marks">,
+): void {
+  const until = host.clock.now() + host.timeoutMs() + AFTER_DEADLINE_MS;
+  const reason = "still at work";
+  const why: Marks = { ...marks, wait: "at-work" };
+  bus.settle({ record, handler, outcome: "deferred", reason, until, marks: why }, { sync: false });
+  crashPoint("hook:put-off");
+  // The deferral took the count back, and a call that ends the process has to be counted.
+  bus.attempt(record, handler);
+}
+
+async function follow(host: HookHost, scope: HookScope, late: LateCall): Promise<void> {
+  const { record, handler, line, lateness } = late;
+  const onStop = (): void => {
+    lateness.isGivenUp = true;
+    const reason = "the dispatcher was stopped";
+    guarded(host, scope, () =>
+      scope.bus.settle({ record, handler, outcome: "deferred", reason, until: host.clock.now() + SOON_MS }),
+    );
+  };
+  // Every call that takes long listens; that is no leak.
+  setMaxListeners(0, host.stopSignal);
+  host.stopSignal.addEventListener("abort", onStop, { once: true });
+  try {
+    await late.call;
+  } catch (error) {
+    tell(host, scope, error);
+  }
+  host.stopSignal.removeEventListener("abort", onStop);
+  line.end();
+  if (lateness.isGivenUp) return;
+  guarded(host, scope, () => {
+    hurry(host, scope, late);
+    scope.bus.sync();
+  });
+  late.onLate?.();
+}
+
+/** What came meanwhile is due now, in its order. */
+function hurry(host: HookHost, { bus }: HookScope, { handler, line }: LateCall): void {
+  for (const record of line.behind) {
+    const until = host.clock.now() + SOON_MS;
+    const wait = bus.waitOf(record, handler);
+    if (!wait || wait.until <= until) continue;
+    const { reason, kind } = wait;
+    const marks = kind === undefined ? {} : { marks: { wait: kind } };
+    bus.settle({ record, handler, outcome: "deferred", reason, until, ...marks }, { sync: false });
+    crashPoint("hook:hurried");
+  }
+}
+
+/** A full disk: what was written before stays true, and the waits end by themselves. */
+function guarded(host: HookHost, scope: HookScope, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    tell(host, scope, error);
+  }
+}
+
+function tell(host: HookHost, { planId }: HookScope, error: unknown): void {
+  const where = planId === undefined ? {} : { planId };
+  host.report({ ...where, level: "bad", text: `handling its events failed: ${describeThrown(error)}` });
+}
+
+/**
+ * What a hook gives, and when its call is late, in a turn of its own: between the word of `offerEvent` about a record and
+ * what its caller does with it no late settlement may come.
+ */
+export async function inOwnTurn(returned: PromiseLike<unknown>, lateness: Lateness): Promise<unknown> {
+  try {
+    return await returned;
+  } finally {
+    if (lateness.isLate) await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,179 @@
+import type { BusEvent } from "../../bus/types.ts";
+import type { Deadline } from "../calls/deadline.ts";
+import { type CallLife, misuse } from "../calls/misuse.ts";
+import type { HookHost, HookScope } from "../host.ts";
+import { checkAgentOptions } from "./agent-options.ts";
+import type {
+  ActivateContext,
+  AgentOptions,
+  BaseContext,
+  Emitters,
+  EventContext,
+  EventMarks,
+  EventReader,
+  GlobalEventContext,
+  GlobalPlans,
+  PlanQuery,
+  PluginLog,
+  PluginMemory,
+  RouteContext,
+  StartupContext,
+  TextContext,
+  TextHookPoint,
+  UpsertContext,
+} from "./context-types.ts";
+import type { PluginEvent } from "./event-types.ts";
+import type { HookPoint } from "./hook-types.ts";
+
+/** What the context of one call is made of. */
+export interface CallTools {
+  readonly host: HookHost;
+  readonly scope: HookScope;
+  readonly plugin: string;
+  readonly point: HookPoint;
+  readonly life: CallLife;
+  readonly deadline: Deadline;
+  readonly emitters: Emitters;
+  readonly memory: PluginMemory;
+}
+
+/** The context of `onStartup`. */
+export function startupContext(tools: CallTools): StartupContext {
+  return { ...base(tools), hookPoint: "onStartup", ...globalPlans(tools) };
+}
+
+/** The context of `afterActivate`. */
+export function activateContext(tools: CallTools): ActivateContext {
+  return { ...base(tools), hookPoint: "afterActivate", ...globalPlans(tools) };
+}
+
+/** The context of `onGlobalEvent`. */
+export function globalEventContext(tools: CallTools, marks: EventMarks): GlobalEventContext {
+  return { ...base(tools), hookPoint: "onGlobalEvent", ...globalPlans(tools), ...marks, ...eventReader(tools) };
+}
+
+/** The context of `beforeRoute`. */
+export function routeContext(tools: CallTools, markActionHandled: (id: string) => void): RouteContext {
+  return { ...base(tools), hookPoint: "beforeRoute", ...globalPlans(tools), from: from(tools), markActionHandled };
+}
+
+/** The context of `beforeUpsert`. */
+export function upsertContext(tools: CallTools): UpsertContext {
+  return { ...base(tools), hookPoint: "beforeUpsert", ...globalPlans(tools), from: from(tools) };
+}
+
+/** The context of `onEvent`. */
+export function eventContext(tools: CallTools, planId: string, marks: EventMarks): EventContext {
+  return { ...base(tools), hookPoint: "onEvent", ...planMembers(tools, planId), ...marks };
+}
+
+/** The context of a hook that takes the plan's text; `todo` is the one that it is about. */
+export function textContext(
+  tools: CallTools,
+  planId: string,
+  { point, todo }: { point: TextHookPoint; todo: string | undefined },
+): TextContext {
+  const about = point === "beforeTodo" ? { todo } : point === "afterTodo" ? { todoCompleted: todo } : {};
+  return { ...base(tools), hookPoint: point, ...planMembers(tools, planId), ...about } as TextContext;
+}
+
+function base(tools: CallTools): BaseContext & Emitters & PluginMemory {
+  const { host, deadline, emitters, memory } = tools;
+  return { repoRoot: host.repoRoot, signal: deadline.signal, log: logOf(tools), ...emitters, ...memory };
+}
+
+function logOf({ host, scope, plugin }: CallTools): PluginLog {
+  const where = scope.planId === undefined ? {} : { planId: scope.planId };
+  const say = (level: "info" | "warn" | "bad") => (text: string) =>
+    host.report({ ...where, level, text: `${plugin}: ${String(text)}` });
+  return { info: say("info"), warn: say("warn"), error: say("bad") };
+}
+
+function from({ scope }: CallTools): { readonly planId?: string } {
+  return scope.planId === undefined ? {} : { planId: scope.planId };
+}
+
+function globalPlans({ host, life, point }: CallTools): GlobalPlans {
+  return {
+    async readPlan(planId) {
+      life.require("readPlan");
+      return host.readPlan(checkPlanId(point, planId));
+    },
+    async listPlans(filter = {}) {
+      life.require("listPlans");
+      return host.listPlans(checkQuery(filter));
+    },
+  };
+}
+
+function planMembers(tools: CallTools, planId: string) {
+  const { host, scope, life, deadline, point } = tools;
+  return {
+    planId,
+    worktree: scope.plan?.worktree,
+    changeRequestRef: scope.plan?.changeRequestRef,
+    ...eventReader(tools),
+    async readPlan(other?: string) {
+      life.require("readPlan");
+      return host.readPlan(other === undefined ? planId : checkPlanId(point, other));
+    },
+    async runAgent(prompt: string, options: AgentOptions = {}) {
+      life.require("runAgent");
+      if (typeof prompt !== "string" || prompt.trim() === "") {
+        throw misuse(
+          "runAgent: the prompt is missing.",
+          "It takes a text: runAgent(prompt, {stage, model, files, timeoutMs}).",
+        );
+      }
+      const checked = checkAgentOptions(options);
+      // An agent has its own limits; the hook's time is for what the hook does itself.
+      return deadline.exempt(() => host.runAgent(planId, prompt, { ...checked, signal: deadline.signal }));
+    },
+  };
+}
+
+function checkPlanId(point: HookPoint, planId: unknown): string {
+  if (typeof planId === "string" && planId !== "") return planId;
+  throw misuse(
+    `readPlan(planId): planId is missing in ${point}.`,
+    "Pass the id of the plan, for example event.context.planId.",
+  );
+}
+
+function checkQuery(filter: unknown): PlanQuery {
+  if (typeof filter === "object" && filter !== null && !Array.isArray(filter)) return structuredClone(filter);
+  throw misuse(
+    "listPlans(filter): the filter is no object.",
+    "It takes {status, hidden, source, location}, each optional.",
+  );
+}
+
+function eventReader({ scope, life }: CallTools): EventReader {
+  return {
+    async readEvents(options = {}) {
+      life.require("readEvents");
+      const { types, sinceId, limit } = options;
+      const { events, lastId } = scope.bus.readEvents({
+        ...(types === undefined ? {} : { types: checkTypes(types) }),
+        ...(sinceId === undefined ? {} : { sinceId: String(sinceId) }),
+        ...(limit === undefined ? {} : { limit: checkLimit(limit) }),
+      });
+      return { events: events.map(pluginEvent), ...(lastId === undefined ? {} : { lastId }) };
+    },
+  };
+}
+
+function checkTypes(types: unknown): readonly string[] {
+  if (Array.isArray(types) && types.every((type) => typeof type === "string")) return types;
+  throw misuse("readEvents: types must be a list of strings.", 'Write types: ["comment"].');
+}
+
+function checkLimit(limit: unknown): number {
+  if (typeof limit === "number" && Number.isInteger(limit) && limit >= 1) return limit;
+  throw misuse("readEvents: limit is no whole number of 1 or more.", "Write limit: 100, or leave it out.");
+}
+
+/** An event as a hook gets it: its own copy. */
+export function pluginEvent(event: BusEvent): PluginEvent {
+  return structuredClone(event) as PluginEvent;
+}

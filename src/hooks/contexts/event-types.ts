@@ -1,0 +1,101 @@
+import type { BusEvent, Payload, RawUpsertPayload, ReplyAddress } from "../../bus/message-types.ts";
+import type { PlanSource, PlanStatus } from "../../plan/plan-types.ts";
+
+export type { JsonValue } from "../../bus/json.ts";
+export type { MergeMethod, Notification, ReviewSubmission } from "../../bus/message-types.ts";
+
+/** Who wrote what an event tells. `write` and above may merge, close and make plans. */
+export interface EventAuthor {
+  readonly login: string;
+  readonly permission: "none" | "read" | "triage" | "write" | "maintain" | "admin";
+  readonly bot?: boolean;
+  /** Our own login: what prloom itself posted. */
+  readonly self?: boolean;
+}
+
+export type PlanLocation = "inbox" | "worktree";
+
+/**
+ * What `event.context` holds for each `event.type`. A bridge adds its own types by declaring them:
+ * `declare module "prloom/plugin" { interface EventContexts { card_moved: { column: string } } }`.
+ * Types with a dot ("issue.opened") need no declaration; their context is then an open object.
+ */
+export interface EventContexts {
+  plan_created: {
+    planId: string;
+    location: PlanLocation;
+    source?: PlanSource;
+    status: PlanStatus;
+    /** sha256 of the bytes; the first plan_edited has it as its `oldHash`. */
+    hash: string;
+  };
+  plan_edited: {
+    planId: string;
+    location: PlanLocation;
+    source?: PlanSource;
+    /** sha256 of the bytes before and after. */
+    oldHash: string;
+    newHash: string;
+    /** Whether more changed than ticks and the Progress Log. */
+    digestChanged: boolean;
+  };
+  plan_status_changed: { planId: string; source?: PlanSource; oldStatus: PlanStatus; newStatus: PlanStatus };
+  plan_deleted: {
+    planId: string;
+    location: PlanLocation;
+    source?: PlanSource;
+    reason: "deleted" | "file_removed" | "cleaned";
+  };
+  /** Somebody said something to a plan. `todo` is the id of the TODO that it was said to. */
+  comment: { author: EventAuthor; todo?: string };
+}
+
+interface EventBase {
+  readonly id: string;
+  /** The bridge or part of prloom that it came from. */
+  readonly source: string;
+  readonly severity: BusEvent["severity"];
+  readonly title: string;
+  readonly body: string;
+  /** Where an answer goes. */
+  readonly replyTo?: ReplyAddress;
+}
+
+type KnownEvent = {
+  [Type in keyof EventContexts]: EventBase & { readonly type: Type; readonly context: Readonly<EventContexts[Type]> };
+}[keyof EventContexts];
+
+interface DottedEvent extends EventBase {
+  readonly type: `${string}.${string}`;
+  readonly context?: { readonly author?: EventAuthor; readonly [key: string]: unknown };
+}
+
+/** An event as hooks get it: `event.type === "plan_edited"` tells the compiler what its context is. */
+export type PluginEvent = KnownEvent | DottedEvent;
+
+/** The outside identity of a plan, complete: an upsert without it is refused. */
+export interface UpsertPayload extends Omit<RawUpsertPayload, "source"> {
+  readonly source: PlanSource;
+}
+
+/** What can be asked of the outside; `payload.type` tells the compiler which fields there are. */
+export type ActionPayload = Exclude<Payload, { type: "upsert_plan" }> | UpsertPayload;
+
+export interface PluginAction {
+  readonly id: string;
+  readonly type: "respond";
+  readonly target: ReplyAddress;
+  readonly payload: ActionPayload;
+  /** The event that it answers. */
+  readonly relatedEventId?: string;
+}
+
+/** An action as plugins and bridges ask for one. */
+export interface NewAction {
+  readonly type?: "respond";
+  /** Its dedupe key: the same id again is the same action. Left out: prloom gives it one. */
+  readonly id?: string;
+  readonly target: ReplyAddress;
+  readonly payload: ActionPayload;
+  readonly relatedEventId?: string;
+}

@@ -1,0 +1,98 @@
+import { readFileSync, statSync } from "node:fs";
+import type { registerHooks } from "node:module";
+import { isAbsolute, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { PrloomError } from "../../kernel/errors.ts";
+import { sha256 } from "../../kernel/ids.ts";
+
+type Hooks = Parameters<typeof registerHooks>[0];
+type Resolve = NonNullable<Hooks["resolve"]>;
+type Load = NonNullable<Hooks["load"]>;
+type Loaded = ReturnType<Load>;
+
+/** prloom's own files. They are not kept, but what is loaded late must not be newer either: it would be another version. */
+const OWN = new URL(import.meta.url.endsWith(".ts") ? "../../" : "./", import.meta.url).href;
+
+/** Modules of repositories that were loaded, or are named by one that was, by their addresses. */
+const recorded = new Map<string, Loaded>();
+/** Since then, by the clock of the file system, nothing that is new is loaded. */
+let sealedAt: number | undefined;
+/** What files had at the last start, by their paths: such a one may be new, as after another branch and back. */
+let asPinned: ReadonlyMap<string, string> = new Map();
+
+/**
+ * From this time on a file is loaded as it was then: a module that was named until now from memory, any other only if it
+ * did not change since. Without a time everything is loaded: no dispatcher runs here.
+ */
+export function sealModules(at: number | undefined, hashes: ReadonlyMap<string, string> = new Map()): void {
+  sealedAt = at;
+  asPinned = hashes;
+}
+
+/** Modules below a folder, as they were loaded. Packages are not among them: their age is enough. */
+export function recordedModules(root: string): { path: string; kind: "module"; sha256: string }[] {
+  return [...recorded].flatMap(([url, { source }]) => {
+    const path = relative(root, fileURLToPath(url));
+    if (path.startsWith(`..${sep}`) || isAbsolute(path)) return [];
+    return [{ path: path.split(sep).join("/"), kind: "module", sha256: sha256(bytesOf(source)) }];
+  });
+}
+
+/** A module that is in memory is found there, whatever became of its file. */
+export const resolvePinned: Resolve = (specifier, context, nextResolve) => {
+  if (sealedAt !== undefined && /^\.{1,2}\//.test(specifier) && context.parentURL?.startsWith("file:")) {
+    const url = new URL(specifier, context.parentURL).href;
+    const known = recorded.get(url);
+    if (known) return { url, format: known.format, shortCircuit: true };
+  }
+  return nextResolve(specifier, context);
+};
+
+/** Keeps what is loaded; once sealed it gives that, and refuses what is newer. */
+export const loadPinned: Load = (url, context, nextLoad) => {
+  if (!url.startsWith("file:")) return nextLoad(url, context);
+  const known = sealedAt === undefined ? undefined : recorded.get(url);
+  if (known) return { ...known, shortCircuit: true };
+  if (sealedAt !== undefined) refuseNewer(url, sealedAt);
+  const loaded = nextLoad(url, context);
+  if (sealedAt === undefined && !url.startsWith(OWN) && !url.includes("/node_modules/"))
+    record(url, loaded, (other) => nextLoad(other, plain(other, context)));
+  return loaded;
+};
+
+function refuseNewer(url: string, since: number): void {
+  const path = fileURLToPath(url);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat || stat.ctimeMs < since || asPinned.get(path) === sha256(readFileSync(path))) return;
+  const hint = "`prloom stop`, then `prloom start`, takes it over.";
+  throw new PrloomError("pin-changed", `${path} changed after the dispatcher was started. ${hint}`, hint);
+}
+
+type Context = Parameters<Load>[1];
+
+/** For a module that nobody has asked for yet. */
+function plain(url: string, context: Context): Context {
+  return { ...context, format: undefined, importAttributes: url.endsWith(".json") ? { type: "json" } : {} };
+}
+
+/** Files that a module names, to be loaded now or later. Too many do no harm; what is missed is loaded only while it is old. */
+const NAMED = /\b(?:from|import|require)\s*\(?\s*["'`](\.{1,2}\/[^"'`$]+)["'`]/g;
+
+function record(url: string, loaded: Loaded, peek: (url: string) => Loaded): void {
+  const source = loaded.source ?? readFileSync(fileURLToPath(url));
+  recorded.set(url, { ...loaded, source });
+  for (const [, specifier = ""] of Buffer.from(bytesOf(source)).toString("utf8").matchAll(NAMED)) {
+    const other = new URL(specifier, url).href;
+    if (recorded.has(other) || other.includes("/node_modules/")) continue;
+    try {
+      record(other, peek(other), peek);
+    } catch {
+      // There is no such file, or it is no module: whoever asks for it is told so then.
+    }
+  }
+}
+
+function bytesOf(source: Loaded["source"]): Uint8Array {
+  if (source === undefined || typeof source === "string") return Buffer.from(source ?? "");
+  return source instanceof Uint8Array ? source : new Uint8Array(source as ArrayBuffer);
+}

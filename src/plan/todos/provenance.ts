@@ -1,0 +1,56 @@
+import { linesOf } from "../markdown/blocks.ts";
+import { commentName } from "../markdown/encoding.ts";
+import { type Todo, withoutTrailingComments } from "./todo.ts";
+
+/** Words that asked for a TODO. */
+export interface Origin {
+  readonly eventId: string;
+  readonly author: string;
+}
+
+const LINE = /^<!-- from \S+ by \S+ -->$/;
+/** Where earlier versions wrote it. */
+const AT_THE_END = /<!-- from \S+ by \S+ -->\s*$/;
+
+/** Where a TODO came from, as it is written below the item: a line of its own, so that the item's line is its text. */
+export function provenanceLine({ eventId, author }: Origin): string {
+  return `<!-- from ${commentName(eventId)} by ${commentName(author)} -->`;
+}
+
+/** The lines below the item that tell where it came from. Nobody's words look like one: theirs lose what makes a comment. */
+export function provenanceLines({ context }: Pick<Todo, "context">): string[] {
+  return linesOf(context)
+    .map((line) => line.trim())
+    .filter((line) => LINE.test(line));
+}
+
+/** What is written below the item beside where it came from: all of it that is about the work. */
+export function withoutProvenance({ context }: Pick<Todo, "context">): string {
+  const said = linesOf(context).filter((line) => !LINE.test(line.trim()));
+  return said.join("\n").trimEnd();
+}
+
+/** True for a TODO that somebody's words asked for; only such a one may be absent from what the plan's source says. */
+export function hasProvenance(todo: Pick<Todo, "text" | "context">): boolean {
+  return AT_THE_END.test(todo.text) || provenanceLines(todo).length > 0;
+}
+
+const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s+\[[ xXbB]\]\s+(.*)$/;
+
+/** Every item of a text with what it came from, ticked or moved as it may be: see `askedKey`. */
+export function askedIn(text: string): Set<string> {
+  const asked = new Set<string>();
+  let words = "";
+  for (const line of linesOf(text)) {
+    const item = ITEM.exec(line)?.[1];
+    if (item !== undefined) words = withoutTrailingComments(item);
+    const from = item === undefined ? LINE.exec(line.trim())?.[0] : AT_THE_END.exec(item)?.[0];
+    if (from !== undefined) asked.add(`${words}\n${from.slice(0, from.lastIndexOf(" by "))}`);
+  }
+  return asked;
+}
+
+/** Names what one event asked for in these words. */
+export function askedKey(words: string, eventId: string): string {
+  return `${words}\n<!-- from ${commentName(eventId)}`;
+}

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { appendFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { AgentEvent } from "../../../src/agents/port.ts";
+import { lastWords, openRunLog, readEvents, readSummary } from "../../../src/agents/run-log/run-log.ts";
+import { addEvent, EMPTY_SUMMARY, spendingOf } from "../../../src/agents/run-log/run-summary.ts";
+
+const root = mkdtempSync(join(tmpdir(), "prloom-run-log-"));
+after(() => rmSync(root, { recursive: true, force: true }));
+const newRun = (): string => mkdtempSync(join(root, "run-"));
+
+const EVENTS: AgentEvent[] = [
+  { type: "session", sessionId: "s1" },
+  { type: "turn" },
+  { type: "tool_call", id: "1", name: "Bash", input: { command: "ls" } },
+  { type: "tool_result", id: "1", output: "no", failed: true },
+  { type: "usage", model: "big", input: 100, output: 10, cached: 40, costUsd: 0.25 },
+  { type: "usage", model: "big", input: 50, output: 5, costUsd: 0.25 },
+  { type: "usage", model: "small", input: 1_000_000, output: 0 },
+  { type: "text", text: "Done." },
+];
+
+test("a run's events are summed, and a model's cost where it was told", () => {
+  const summary = EVENTS.reduce(addEvent, EMPTY_SUMMARY);
+  assert.deepEqual(summary, {
+    turns: 1,
+    tools: { Bash: 1 },
+    failedTools: 1,
+    models: {
+      big: { input: 150, output: 15, cached: 40, costUsd: 0.5 },
+      small: { input: 1_000_000, output: 0, cached: 0 },
+    },
+    sessionId: "s1",
+    errors: [],
+  });
+  assert.deepEqual(spendingOf(summary), { tokens: 1_000_165, usd: 0.5 });
+  assert.deepEqual(spendingOf(summary, { input: 3, output: 15 }), { tokens: 1_000_165, usd: 3.5 });
+});
+
+test("an error is the run's trouble until the model answers again", () => {
+  const failed = addEvent(EMPTY_SUMMARY, { type: "error", kind: "overloaded", message: "529", retrying: true });
+  assert.equal(failed.trouble?.kind, "overloaded");
+  const recovered = addEvent(failed, { type: "turn" });
+  assert.equal(recovered.trouble, undefined);
+  assert.equal(recovered.errors.length, 1);
+});
+
+test("thousands of made-up tool names do not fill the summary", () => {
+  let summary = EMPTY_SUMMARY;
+  for (let index = 0; index < 5000; index += 1)
+    summary = addEvent(summary, { type: "tool_call", id: "x", name: `tool-${index}`, input: {} });
+  assert.equal(Object.keys(summary.tools).length, 101);
+  assert.equal(summary.tools.others, 4900);
+});
+
+test("a run that ended has its sum on disk; one that was cut off is summed from what was written", () => {
+  const whole = newRun();
+  const log = openRunLog(whole);
+  for (const event of EVENTS) log.add(event, 0);
+  log.close();
+  assert.equal(readSummary(whole).turns, 1);
+  const torn = newRun();
+  const cut = openRunLog(torn);
+  for (const event of EVENTS) cut.add(event, 0);
+  appendFileSync(join(torn, "events.jsonl"), '{"type":"turn"');
+  assert.deepEqual(readSummary(torn), readSummary(whole));
+  assert.equal(readEvents(torn).length, EVENTS.length);
+});
+
+test("a flood is cut", () => {
+  const dir = newRun();
+  const log = openRunLog(dir);
+  for (let index = 0; index < 4000; index += 1) log.add({ type: "text", text: "x".repeat(100_000) }, 0);
+  log.close();
+  assert.ok(statSync(join(dir, "events.jsonl")).size <= 32 * 1024 * 1024);
+});
+
+test("the last words are whole lines from the end", () => {
+  const dir = newRun();
+  const log = openRunLog(dir);
+  for (const text of ["first", "second", ""]) log.add({ type: "text", text }, 0);
+  log.add({ type: "error", kind: "auth", message: "no key" }, 0);
+  log.close();
+  assert.equal(lastWords(dir, 1000), "first\nsecond\n\n(auth) no key");
+  assert.equal(lastWords(dir, 22), "second\n\n(auth) no key");
+  assert.equal(lastWords(newRun(), 10), "");
+});

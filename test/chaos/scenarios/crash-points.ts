@@ -1,0 +1,26 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const SOURCE = fileURLToPath(new URL("../../../src", import.meta.url));
+
+export interface CrashPoint {
+  readonly name: string;
+  /** The shim is a process of its own and has a variable of its own. */
+  readonly variable: "PRLOOM_CRASH_AT" | "PRLOOM_SHIM_CRASH_AT";
+}
+
+/** Every point that the source names, found by reading it: a new one is covered from the day it is written. */
+export function crashPoints(): CrashPoint[] {
+  const points = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .toSorted()
+    .flatMap((file) => {
+      const text = readFileSync(join(SOURCE, file), "utf8");
+      const variable = /(^|\/)shim[^/]*\.ts$/.test(file)
+        ? ("PRLOOM_SHIM_CRASH_AT" as const)
+        : ("PRLOOM_CRASH_AT" as const);
+      return [...text.matchAll(/\bcrashPoint\(\s*"([^"]+)"\s*\)/g)].map((match) => ({ name: match[1]!, variable }));
+    });
+  return points.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import type { Project } from "../../testing/project.ts";
+import type { Expected, ExpectedPlan } from "../invariants/invariants.ts";
+import type { CrashPoint } from "./crash-points.ts";
+
+/** The full suite kills twice at each point; once keeps the ordinary one short. */
+export const IS_FULL = Number(process.env.PRLOOM_CHAOS_KILLS ?? 0) >= 50;
+
+/** Makes two plans, lets the named point kill whoever passes it, and goes on until all is done again. */
+export type Scenario = (project: Project, point: CrashPoint) => Promise<Expected>;
+
+export function plan(project: Project, id: string, todos: readonly string[]): ExpectedPlan {
+  project.plan(id, todos);
+  return { id, todos: todos.length > 0 ? todos : ["designed one", "designed two"], said: [] };
+}
+
+export function twoPlans(project: Project): ExpectedPlan[] {
+  return [plan(project, "first", ["make one"]), plan(project, "second", ["make one"])];
+}
+
+export async function finish(project: Project): Promise<void> {
+  const result = await project.work();
+  assert.equal(result.code, 0, `the start after the kill failed: ${result.stderr}${result.stdout}`);
+}
+
+/** Killed at the first passage, in the full suite also at the second if there still is one, then left alone. */
+export async function crash(project: Project, point: CrashPoint): Promise<void> {
+  const first = await project.work({ [point.variable]: point.name });
+  assert.equal(first.signal, "SIGKILL", `${point.name} was not passed: ${first.stderr}${first.stdout}`);
+  if (IS_FULL) {
+    const second = await project.work({ [point.variable]: `${point.name}:2` });
+    assert.ok(second.signal === "SIGKILL" || second.code === 0, `${second.stderr}${second.stdout}`);
+  }
+  await finish(project);
+}

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import fc from "fast-check";
+import { planTextFor } from "../../../src/cli/changing/plan-text.ts";
+import { PrloomError } from "../../../src/kernel/errors.ts";
+import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
+import { testRepository } from "../fixture.ts";
+
+const repository = testRepository();
+after(() => repository.close());
+const inbox = join(repository.root, "prloom", ".local", "inbox");
+const textOf = (id: string) => readFileSync(join(inbox, `${id}.md`), "utf8");
+
+async function made(args: readonly string[], input?: string) {
+  const { code, stdout, stderr } = await repository.run(
+    ["new", ...args, "--json"],
+    input === undefined ? {} : { input },
+  );
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout) as { plan: string; status: string; todos: number };
+}
+
+describe("new", { concurrency: 2 }, () => {
+  it("makes a draft out of a title, with no record beside it", async () => {
+    assert.equal((await made(["Add", "a", "login", "page"])).plan, "add-a-login-page");
+    assert.equal(parsePlan(textOf("add-a-login-page")).title, "Add a login page");
+    assert.ok(!existsSync(join(inbox, "add-a-login-page.json")));
+  });
+
+  it("writes what it is told about the plan into the record", async () => {
+    const result = await made([
+      "Wishes",
+      "--queue",
+      "--agent",
+      "test",
+      "--model",
+      "m",
+      "--branch",
+      "feature/x",
+      "--depends-on",
+      "a",
+      "--depends-on",
+      "b",
+    ]);
+    assert.equal(result.status, "queued");
+    assert.deepEqual(JSON.parse(readFileSync(join(inbox, "wishes.json"), "utf8")), {
+      status: "queued",
+      metadata: { agent: "test", model: "m", branch: "feature/x", dependsOn: ["a", "b"] },
+    });
+  });
+
+  it("refuses a branch that exists, and warns of a plan that does not", async () => {
+    const taken = await repository.run(["new", "x", "--branch", "main"]);
+    assert.equal(taken.code, 1);
+    assert.match(taken.stderr, /\[branch-exists\]\n {2}hint: Choose another `--branch`/);
+    await made(["x", "--id", "database"]);
+    const { stdout } = await repository.run(["new", "Waits", "--depends-on", "databse", "--depends-on", "database"]);
+    assert.match(stdout, /warning: it waits for "databse", .* Did you mean `database`\?$/m);
+    assert.doesNotMatch(stdout, /waits for "database"/);
+  });
+
+  it("makes TODOs, also of odd texts", async () => {
+    const texts = ["first", "- [x] not ticked", "## not a heading", "two lines\nwith context"];
+    const result = await made(["Todos", ...texts.flatMap((text) => ["--todo", text])]);
+    assert.equal(result.todos, texts.length);
+    const { todos } = parsePlan(textOf("todos"));
+    assert.ok(todos.every((todo) => todo.state === "open"));
+    assert.equal(todos[3]?.context.trim(), "with context");
+  });
+
+  it("gives the second plan of a title another id", async () => {
+    assert.equal((await made(["Twice"])).plan, "twice");
+    assert.equal((await made(["Twice"])).plan, "twice-2");
+  });
+
+  it("finds an id for a title without Latin letters", async () => {
+    assert.match((await made(["日本語のタイトル"])).plan, /^plan(-\d+)?$/);
+  });
+
+  it("cannot be led out of the inbox by a title", async () => {
+    assert.equal((await made(["../../etc"])).plan, "etc");
+    assert.deepEqual(
+      readdirSync(inbox).filter((name) => name.startsWith("etc")),
+      ["etc.md"],
+    );
+  });
+
+  for (const id of ["../../etc", "Upper", ""]) {
+    it(`refuses the id ${JSON.stringify(id.slice(0, 20))}`, async () => {
+      const { code, stderr } = await repository.run(["new", "x", "--id", id]);
+      assert.equal(code, 2);
+      assert.match(stderr, /\[id-invalid\]/);
+    });
+  }
+
+  it("refuses an id that is taken, in the inbox or by a plan that has left it", async () => {
+    await made(["x", "--id", "taken"]);
+    mkdirSync(join(repository.root, ".git", "prloom", "plans", "gone"), { recursive: true });
+    for (const id of ["taken", "gone"]) {
+      const { code, stderr } = await repository.run(["new", "x", "--id", id]);
+      assert.equal(code, 1);
+      assert.match(stderr, /\[id-taken\]/);
+    }
+  });
+
+  it("takes the text from a file or from standard input, byte for byte", async () => {
+    const text = "# From elsewhere\r\n\r\n## TODO\r\n\r\n- [ ] one\r\n";
+    const file = join(repository.root, "given.md");
+    writeFileSync(file, text);
+    assert.equal((await made(["--file", file])).plan, "from-elsewhere");
+    assert.equal(textOf("from-elsewhere"), text);
+    await made(["--stdin", "--id", "piped"], text);
+    assert.equal(textOf("piped"), text);
+    const { code } = await repository.run(["new", "--stdin"], { input: "  \n" });
+    assert.equal(code, 1);
+  });
+
+  it("reads back what was given, or refuses it", () => {
+    const words = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom("```", "<!--", "# a", "- [x] b", "---", "1. c", "    d"),
+    );
+    fc.assert(
+      fc.property(words, fc.array(words, { maxLength: 4 }), (title, todos) => {
+        let text: string;
+        try {
+          text = planTextFor({ title, todos });
+        } catch (error) {
+          assert.ok(error instanceof PrloomError);
+          return;
+        }
+        const doc = parsePlan(text);
+        assert.equal(doc.todos.length, todos.length);
+        assert.ok(doc.title);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { judgeRun, type RunEvidence, type Verdict } from "../../../src/dispatcher/acceptance/judge-run.ts";
+
+const exit = {
+  reason: "exited" as const,
+  code: 0,
+  signal: null,
+  startedAt: "",
+  endedAt: "",
+  outputBytes: 0,
+  truncated: false,
+  leftBehind: 0,
+};
+const changes = {
+  kind: "staged" as const,
+  files: ["a"],
+  deleted: 0,
+  trackedBefore: 10,
+  onlyProtected: false,
+  refused: [],
+};
+const refused = [{ folder: "lib", entries: ["lib/HEAD"] }];
+const good: RunEvidence = {
+  exit,
+  outputTail: "",
+  claims: { tick: "done", appended: [] },
+  changes,
+  expects: undefined,
+  evidence: false,
+  maxDeletions: { files: 200, percent: 20 },
+};
+const none = { tick: "none" as const, appended: [] };
+
+const TABLE: [name: string, change: Partial<RunEvidence>, expected: Verdict["kind"], detail?: RegExp][] = [
+  ["ticked and changed", {}, "accept"],
+  ["an exit code decides nothing", { exit: { ...exit, code: 1 } }, "accept"],
+  ["not ticked", { claims: none }, "again", /not ticked.*code 0/],
+  ["not ticked, with what it printed", { claims: none, outputTail: "no idea" }, "again", /no idea/],
+  ["killed", { claims: none, exit: { ...exit, code: null, signal: "SIGKILL" } }, "again", /SIGKILL/],
+  ["too long", { claims: none, exit: { ...exit, reason: "deadline" } }, "again", /runTimeout/],
+  ["too silent", { claims: none, exit: { ...exit, reason: "silence" } }, "again", /silenceTimeout/],
+  ["ticked, nothing changed", { changes: { ...changes, files: [] } }, "again", /no file changed/],
+  ["files make a repository", { changes: { ...changes, refused } }, "again", /`lib\/HEAD` git would .* repository/],
+  ["files make a repository, not ticked", { changes: { ...changes, refused }, claims: none }, "again", /not ticked/],
+  ["only prloom/ changed", { changes: { ...changes, files: [], onlyProtected: true } }, "again", /under prloom/],
+  ["nothing expected", { changes: { ...changes, files: [] }, expects: "none" }, "accept"],
+  ["the expected file", { expects: "files src/*.ts", changes: { ...changes, files: ["src/a.ts"] } }, "accept"],
+  ["not the expected file", { expects: "files src/*.ts" }, "again", /src\/\*\.ts/],
+  ["a test as expected", { expects: "tests", changes: { ...changes, files: ["src/a.test.ts"] } }, "accept"],
+  ["a test in a folder", { expects: "tests", changes: { ...changes, files: ["test/a.py"] } }, "accept"],
+  [
+    "no test though expected",
+    { expects: "tests", changes: { ...changes, files: ["src/latest.ts"] } },
+    "again",
+    /no test/,
+  ],
+  ["evidence instead of a change", { changes: { ...changes, files: [] }, evidence: true }, "accept"],
+  ["it says that it cannot", { claims: { tick: "blocked", reason: "why", appended: [] } }, "block-todo", /why/],
+  ["a program that is not there", { exit: { ...exit, reason: "spawn-failed", error: "ENOENT" } }, "block", /ENOENT/],
+  ["a branch that was moved", { changes: { kind: "diverged" } }, "block", /does not follow/],
+  ["one of three files deleted", { changes: { ...changes, deleted: 1, trackedBefore: 3 } }, "accept"],
+  ["a fifth deleted", { changes: { ...changes, deleted: 2, trackedBefore: 10 } }, "accept"],
+  ["more than a fifth", { changes: { ...changes, deleted: 3, trackedBefore: 10 } }, "block", /3 of 10/],
+  ["200 of very many", { changes: { ...changes, deleted: 200, trackedBefore: 10_000 } }, "accept"],
+  ["201 of very many", { changes: { ...changes, deleted: 201, trackedBefore: 10_000 } }, "block", /201/],
+  ["deletions are found before the missing tick", { claims: none, changes: { ...changes, deleted: 9 } }, "block"],
+];
+
+for (const [name, change, expected, detail] of TABLE) {
+  test(name, () => {
+    const verdict = judgeRun({ ...good, ...change });
+    assert.equal(verdict.kind, expected);
+    if (detail) assert.match(JSON.stringify(verdict), detail);
+  });
+}

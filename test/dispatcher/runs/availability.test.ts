@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { StageAgent } from "../../../src/config/presets.ts";
+import {
+  type AgentState,
+  chooseAgent,
+  dayOf,
+  isRefusal,
+  needsPerson,
+  nextDay,
+  overBudget,
+  type Refusal,
+  refuse,
+  type Trouble,
+} from "../../../src/dispatcher/runs/availability.ts";
+
+const agent = (name: string, maxRunning?: number): StageAgent => ({
+  name,
+  adapter: "command",
+  command: name,
+  env: {},
+  passEnv: [],
+  sandbox: "auto",
+  readable: [],
+  keeps: [],
+  projectSettings: false,
+  session: "todo",
+  ...(maxRunning === undefined ? {} : { maxRunning }),
+});
+const away = (until: number, reason = "429"): AgentState => ({
+  running: 0,
+  refusal: { kind: "rate-limit", reason, until, count: 1, since: 0, plans: [], othersUntil: until },
+});
+
+const CHOICES: [name: string, agents: StageAgent[], states: Record<string, AgentState>, expected: string][] = [
+  ["one that nobody knows anything about", [agent("a")], {}, "free a"],
+  ["the first of two", [agent("a"), agent("b")], {}, "free a"],
+  ["the second when the first was refused", [agent("a"), agent("b")], { a: away(11) }, "free b"],
+  ["the first again when its time is over", [agent("a"), agent("b")], { a: away(10) }, "free a"],
+  ["the second when the first has no room", [agent("a", 1), agent("b")], { a: { running: 1 } }, "free b"],
+  [
+    "waits for room rather than for a provider",
+    [agent("a", 1), agent("b")],
+    { a: { running: 1 }, b: away(20) },
+    "busy",
+  ],
+  ["none: as soon as the earliest may", [agent("a"), agent("b")], { a: away(30), b: away(20) }, "away until 20"],
+];
+for (const [name, agents, states, expected] of CHOICES) {
+  test(`the agent of a stage: ${name}`, () => {
+    const choice = chooseAgent(agents, new Map(Object.entries(states)), { now: 10 });
+    const told =
+      choice.kind === "free"
+        ? `free ${choice.agent.name}`
+        : choice.kind === "away"
+          ? `away until ${choice.until}`
+          : choice.kind;
+    assert.equal(told, expected);
+  });
+}
+
+test("why none can be started names all of them", () => {
+  const states = new Map([
+    ["a", away(30, "no room")],
+    ["b", away(20, "not logged in")],
+  ]);
+  const choice = chooseAgent([agent("a"), agent("b")], states, { now: 10 });
+  assert.ok(choice.kind === "away");
+  assert.equal(choice.why, "a: no room; b: not logged in");
+});
+
+test("each refusal in a row doubles the wait, of whatever kind, and a provider that says when is obeyed", () => {
+  const trouble: Trouble = { kind: "overloaded", message: "529" };
+  const waits: number[] = [];
+  let refusal: Refusal | undefined;
+  for (let round = 0; round < 8; round += 1) {
+    refusal = refuse(refusal, trouble, 0);
+    waits.push(refusal?.until ?? 0);
+  }
+  assert.deepEqual(waits.slice(0, 3), [15_000, 30_000, 60_000]);
+  assert.equal(waits.at(-1), 600_000);
+  assert.equal(refuse(refusal, { kind: "network", message: "x" }, 0)?.until, 300_000);
+  assert.equal(refuse(undefined, { kind: "rate-limit", message: "x", retryAfterMs: 90_000 }, 0)?.until, 90_000);
+  const first = refuse(undefined, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 0);
+  assert.equal(first?.until, 900_000, "one word alone does not stop everybody for a day");
+  assert.equal(refuse(first, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 0)?.until, 86_400_000);
+});
+
+test("a plan that says again and again that it was refused waits itself, and holds up nobody", () => {
+  let refusal: Refusal | undefined;
+  let now = 0;
+  for (let round = 0; round < 10; round += 1) {
+    refusal = refuse(refusal, { kind: "quota", message: "x", retryAfterMs: 1e12, planId: "evil" }, now);
+    assert.ok((refusal?.othersUntil ?? 0) - now <= 15_000);
+    assert.ok((refusal?.until ?? 0) - now >= 900_000);
+    now = refusal?.until ?? 0;
+  }
+  const states = new Map<string, AgentState>([["a", { running: 0, ...(refusal && { refusal }) }]]);
+  const at = (refusal?.othersUntil ?? 0) + 1;
+  now = refuse(refusal, { kind: "auth", message: "401", planId: "evil" }, at)?.othersUntil ?? 0;
+  assert.ok(now - at <= 15_000);
+  assert.equal(chooseAgent([agent("a")], states, { now: at, planId: "good" }).kind, "free");
+  const both = refuse(refusal, { kind: "quota", message: "x", planId: "good" }, at);
+  assert.equal(both?.othersUntil, both?.until, "two plans are believed");
+  const seen = refuse(undefined, { kind: "auth", message: "it could not be started" }, 0);
+  assert.equal(seen?.othersUntil, seen?.until, "and so is what prloom saw itself");
+});
+
+test("time does not mend a login, nor what is refused for more than a day", () => {
+  const day = 86_400_000;
+  assert.equal(needsPerson(undefined, 0), false);
+  assert.equal(needsPerson(refuse(undefined, { kind: "auth", message: "401" }, 0), 1), true);
+  const first = refuse(undefined, { kind: "overloaded", message: "529" }, 0);
+  assert.equal(needsPerson(first, day), false);
+  assert.equal(needsPerson(refuse(first, { kind: "network", message: "gone" }, day), day + 1), true);
+});
+
+test("who waits for room is told when another agent may be tried", () => {
+  const states = new Map<string, AgentState>([
+    ["a", { running: 1 }],
+    ["b", away(20)],
+  ]);
+  assert.deepEqual(chooseAgent([agent("a", 1), agent("b")], states, { now: 10 }), {
+    kind: "busy",
+    why: "waits for a (agents.a.maxRunning)",
+    until: 20,
+  });
+});
+
+test("what a program cannot be waited for is no refusal", () => {
+  assert.deepEqual(
+    (["auth", "rate-limit", "overloaded", "quota", "network"] as const).map((kind) => isRefusal({ kind, message: "" })),
+    [true, true, true, true, true],
+  );
+  for (const kind of ["session-lost", "format", "other"] as const) {
+    assert.equal(isRefusal({ kind, message: "" }), false);
+    assert.equal(refuse(undefined, { kind, message: "" }, 0), undefined);
+  }
+});
+
+test("a budget is spent when one part of it is", () => {
+  const spent = { tokens: 100, usd: 2, ms: 120_000 };
+  assert.equal(overBudget(spent, {}), undefined);
+  assert.equal(overBudget(spent, { tokens: 101, usd: 2.01, minutes: 2.5 }), undefined);
+  assert.match(overBudget(spent, { tokens: 100 }) ?? "", /100 of 100 tokens/);
+  assert.match(overBudget(spent, { usd: 1.5 }) ?? "", /\$2\.00 of \$1\.50/);
+  assert.match(overBudget(spent, { minutes: 2 }) ?? "", /2 of 2 minutes/);
+});
+
+test("a day is the machine's, and the next one begins at its midnight", () => {
+  const late = new Date(2026, 10, 15, 23, 59, 59).getTime();
+  assert.equal(dayOf(late), "2026-11-15");
+  assert.equal(dayOf(nextDay(late)), "2026-11-16");
+  assert.equal(dayOf(nextDay(late) - 1), "2026-11-15");
+});

@@ -1,0 +1,9 @@
+import { realAgentSuite } from "../../testing/agents/real-agent-suite.ts";
+
+realAgentSuite({
+  program: "opencode",
+  config: { adapter: "opencode" },
+  refusal: 429,
+  startSeconds: 12,
+  slow: true,
+});

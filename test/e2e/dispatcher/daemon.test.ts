@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { appears } from "../../testing/agents/agent-scripts.ts";
+import { type Daemon, startDaemon } from "../../testing/daemon.ts";
+import { isAlive, makeProject, type Project } from "../../testing/project.ts";
+
+describe("the dispatcher as a process", { concurrency: 2, timeout: 180_000 }, () => {
+  const projects: Project[] = [];
+  after(() => {
+    for (const project of projects) project.remove();
+  });
+
+  /** A project whose `[waits]` agents wait until `open` is called for their plan. */
+  function gated(): { project: Project; open(id: string): void } {
+    const project = makeProject();
+    projects.push(project);
+    const gate = join(project.home, "gate");
+    mkdirSync(gate);
+    const { test: agent } = project.config().agents as Record<string, Record<string, unknown>>;
+    project.config({ agents: { test: { ...agent, env: { GATE: gate } } } });
+    return { project, open: (id) => writeFileSync(join(gate, id), "go on\n") };
+  }
+
+  /** The agent of a plan is at work and has left half of it in the tree. */
+  async function halfWay(project: Project, daemon: Daemon, id: string): Promise<void> {
+    await daemon.said(id, /worker started/);
+    await appears(join(project.root, "prloom", ".local", "worktrees", id, "half.txt"));
+  }
+
+  test("there is one: a second start is refused, and stop ends it", async () => {
+    const { project } = gated();
+    const daemon = await startDaemon(project);
+    for (const args of [["start"], ["start", "--until-idle"], ["start", "--detach"]]) {
+      const second = await project.cli(args);
+      assert.equal(second.code, 1, args.join(" "));
+      assert.match(second.stderr, /\[daemon-running\]\n {2}hint: .*`prloom stop`/);
+    }
+    assert.deepEqual((await project.status()).daemon.pid, daemon.pid);
+    const stopped = await project.cli(["stop"]);
+    assert.equal(stopped.code, 0, stopped.stderr);
+    assert.equal((await daemon.ended).code, 0);
+    assert.equal((await project.status()).daemon.running, false);
+    const again = await project.cli(["stop"]);
+    assert.deepEqual([again.code, again.stdout], [0, "No dispatcher is running.\n"]);
+  });
+
+  test("SIGTERM in the middle of a run ends the agent, and the next start goes on there", async () => {
+    const { project, open } = gated();
+    project.plan("cut", ["one", "[waits] two", "three"]);
+    const daemon = await startDaemon(project);
+    await daemon.said("cut", /worker started \(run 2/);
+    await halfWay(project, daemon, "cut");
+    const ended = await daemon.end("SIGTERM");
+    assert.equal(ended.code, 0, ended.stderr);
+    assert.deepEqual(project.processes(), []);
+    const { current, status } = project.record("cut");
+    assert.deepEqual([status, current?.attempt, current?.stage], ["active", 1, "running"]);
+    assert.deepEqual(project.commits("cut"), ["one"]);
+
+    open("cut");
+    const result = await project.work();
+    assert.equal(result.code, 0, result.stderr);
+    assert.equal(project.record("cut").status, "review");
+    assert.deepEqual(project.commits("cut"), ["one", "[waits] two", "three"]);
+    // What the ended run left was taken back before the TODO ran again: nothing is there twice.
+    assert.equal(project.git("show", "prloom/cut:half.txt"), "half of [waits] two\n");
+    assert.equal(project.git("show", "prloom/cut:work.txt"), "one\n[waits] two\nthree\n");
+  });
+
+  test("SIGKILL leaves nobody behind either, and the interruption is no attempt", async () => {
+    const { project, open } = gated();
+    project.plan("killed", ["[waits] one"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
+    const daemon = await startDaemon(project);
+    await halfWay(project, daemon, "killed");
+    await daemon.end("SIGKILL");
+    open("killed");
+    const result = await project.work();
+    assert.equal(result.code, 0, result.stderr);
+    assert.equal(project.record("killed").status, "review", result.stdout);
+    assert.equal(project.git("show", "prloom/killed:half.txt"), "half of [waits] one\n");
+    assert.deepEqual(project.processes(), []);
+  });
+
+  test("hide, pause and delete reach a plan whose agent is at work", async () => {
+    const { project, open } = gated();
+    for (const id of ["hidden", "paused", "deleted"]) project.plan(id, ["[waits] one", "two"]);
+    const daemon = await startDaemon(project);
+    for (const id of ["hidden", "paused", "deleted"]) await halfWay(project, daemon, id);
+    assert.equal((await project.cli(["hide", "hidden"])).code, 0);
+    assert.equal((await project.cli(["pause", "paused"])).code, 0);
+    assert.equal((await project.cli(["delete", "deleted", "--yes"])).code, 0);
+    assert.equal(existsSync(project.record("deleted").worktree ?? ""), false);
+    for (const id of ["hidden", "paused"]) {
+      open(id);
+      await daemon.said(id, /TODO 1 done/);
+    }
+    // A third plan shows that the dispatcher had time to start a next step, and did not.
+    project.plan("beside", ["one"]);
+    await daemon.said("beside", /in review/);
+    for (const id of ["hidden", "paused"]) {
+      assert.deepEqual(project.commits(id), ["[waits] one"]);
+      assert.equal(project.record(id).runs, 1);
+    }
+    assert.equal((await project.cli(["unhide", "hidden"])).code, 0);
+    assert.equal((await project.cli(["resume", "paused"])).code, 0);
+    for (const id of ["hidden", "paused"]) await daemon.said(id, /in review/);
+    assert.equal((await daemon.end()).code, 0);
+    assert.deepEqual(project.commits("hidden"), ["[waits] one", "two"]);
+    assert.deepEqual(project.commits("paused"), ["[waits] one", "two"]);
+    assert.equal(project.record("deleted").deleted?.reason, "deleted");
+    assert.equal(project.record("deleted").runs, 1);
+    assert.deepEqual(project.processes(), []);
+  });
+
+  test("a merge by hand is noticed while it runs, and lets what depends on it start", async () => {
+    const { project } = gated();
+    project.plan("base", ["one"]);
+    project.plan("next", ["two"], { status: "queued", metadata: { dependsOn: ["base"] } });
+    const daemon = await startDaemon(project);
+    await daemon.said("base", /in review/);
+    const waiting = (await project.status()).plans.find((plan) => plan.planId === "next");
+    assert.deepEqual([waiting?.status, waiting?.waiting], ["queued", "base must be merged first"]);
+    project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "merge", "-q", "--no-ff", "prloom/base");
+    await daemon.said("base", /^merged/);
+    await daemon.said("next", /in review/);
+    assert.equal((await daemon.end()).code, 0);
+    assert.deepEqual([project.record("base").status, project.record("base").outcome], ["done", "merged"]);
+    assert.equal(project.git("show", "prloom/next:work.txt"), "one\ntwo\n");
+  });
+
+  test("start --detach goes on in the background until stop", async () => {
+    const { project } = gated();
+    project.plan("behind", ["one"]);
+    const started = await project.cli(["start", "--detach", "--json"]);
+    assert.equal(started.code, 0, started.stderr);
+    const { daemon } = await project.status();
+    assert(daemon.running && daemon.pid !== undefined && isAlive(daemon.pid));
+    const change = join(project.authority, "plans", "behind", "change-request.json");
+    mkdirSync(join(project.authority, "plans", "behind"), { recursive: true });
+    await appears(change);
+    const stopped = await project.cli(["stop"]);
+    assert.equal(stopped.code, 0, stopped.stderr);
+    assert.equal(isAlive(daemon.pid), false);
+    assert.match(readFileSync(join(project.authority, "daemon.log"), "utf8"), /behind/);
+    assert.deepEqual(project.processes(), []);
+    await project.work();
+    assert.deepEqual(project.commits("behind"), ["one"]);
+  });
+});

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { appears } from "../../testing/agents/agent-scripts.ts";
+import { startDaemon, succeeds } from "../../testing/daemon.ts";
+import { makeProject, type Project } from "../../testing/project.ts";
+
+const NO_SPACE = /No space left on (the disk|device)/;
+
+describe("a full disk", { timeout: 180_000 }, () => {
+  const base = mkdtempSync(join(tmpdir(), "prloom-disk-"));
+  const disk = join(base, "disk");
+  const roomy = join(base, "roomy");
+  let mounted = false;
+
+  before(async () => {
+    mkdirSync(disk);
+    mkdirSync(roomy);
+    mounted = await succeeds("mount", ["-t", "tmpfs", "-o", "size=16m", "tmpfs", disk]);
+  });
+  after(async () => {
+    if (mounted) assert(await succeeds("umount", ["-l", disk]));
+    rmSync(base, { recursive: true, force: true });
+  });
+
+  /** Takes all the space that is left; `free` gives it back. */
+  function fill(): { free(): void } {
+    const ballast = join(disk, "ballast");
+    const fd = openSync(ballast, "w");
+    for (const size of [64 * 1024, 4096, 1]) {
+      try {
+        for (;;) writeSync(fd, Buffer.alloc(size));
+      } catch (error) {
+        assert.equal((error as NodeJS.ErrnoException).code, "ENOSPC");
+      }
+    }
+    closeSync(fd);
+    return { free: () => rmSync(ballast) };
+  }
+
+  function projectOnDisk(config: Record<string, unknown> = {}): Project {
+    const dir = mkdtempSync(join(disk, "project-"));
+    return makeProject({ dir, env: { GATE: join(roomy, "gate") }, config });
+  }
+
+  test("is named by every command, loses nothing, and what waited goes on when there is space", async (context) => {
+    if (!mounted) return context.skip("a tmpfs cannot be mounted here (needs root)");
+    const project = projectOnDisk();
+    project.plan("first", ["one", "two"], { status: "draft" });
+    project.plan("second", ["one"], { status: "draft" });
+    const daemon = await startDaemon(project);
+    await daemon.said("second", /found in the inbox, draft/);
+    // Renaming needs no space, so this plan can arrive on a disk that is full.
+    project.planFile("late.part", "## TODO\n\n- [ ] one\n");
+    const full = fill();
+    for (const end of ["json", "md"]) {
+      renameSync(join(project.inbox, `late.part.${end}`), join(project.inbox, `late.${end}`));
+    }
+    await daemon.said("late", NO_SPACE);
+    for (const args of [
+      ["queue", "first"],
+      ["comment", "first", "please hurry"],
+      ["queue", "late"],
+      ["hide", "second"],
+    ]) {
+      const result = await project.cli(args);
+      assert.equal(result.code, 1, args.join(" "));
+      assert.match(result.stderr, /No space left on the disk.*\[disk-full\]\n {2}hint: Free some space/);
+    }
+    assert.deepEqual([project.record("first").status, project.record("second").hidden], ["draft", false]);
+    assert.equal((await project.status()).plans.length, 3);
+
+    full.free();
+    const queued = await project.cli(["queue", "first", "second"]);
+    assert.equal(queued.code, 0, queued.stderr);
+    for (const id of ["first", "second", "late"]) await daemon.said(id, /in review/);
+    assert.equal((await daemon.end()).code, 0);
+    assert.deepEqual(project.commits("first"), ["one", "two"]);
+    assert.deepEqual(project.commits("second"), ["one"]);
+    assert.deepEqual(project.commits("late"), ["one"]);
+    assertWhole(project);
+    project.remove();
+  });
+
+  test("under an agent at work costs no work and makes no second commit", async (context) => {
+    if (!mounted) return context.skip("a tmpfs cannot be mounted here (needs root)");
+    const dir = mkdtempSync(join(disk, "project-"));
+    const worktreesDir = relative(join(dir, "repo"), join(roomy, "worktrees"));
+    const project = makeProject({ dir, env: { GATE: join(roomy, "gate") }, config: { worktreesDir } });
+    project.plan("working", ["[waits] one", "two"]);
+    const daemon = await startDaemon(project);
+    await daemon.said("working", /worker started/);
+    await appears(join(roomy, "worktrees", "working", "half.txt"));
+    const full = fill();
+    mkdirSync(join(roomy, "gate"), { recursive: true });
+    writeFileSync(join(roomy, "gate", "working"), "go on\n");
+    await daemon.said("working", NO_SPACE);
+    full.free();
+    await daemon.said("working", /in review/);
+    assert.equal((await daemon.end()).code, 0);
+    assert.deepEqual(project.commits("working"), ["[waits] one", "two"]);
+    assert.equal(project.git("show", "prloom/working:half.txt"), "half of [waits] one\n");
+    assert.equal(project.git("show", "prloom/working:work.txt"), "[waits] one\ntwo\n");
+    assertWhole(project);
+    project.remove();
+  });
+
+  test("at the start is a user's error, not a fault of prloom", async (context) => {
+    if (!mounted) return context.skip("a tmpfs cannot be mounted here (needs root)");
+    const project = projectOnDisk();
+    project.plan("first", ["one"]);
+    const full = fill();
+    const refused = await project.work();
+    assert.equal(refused.code, 1, refused.stdout);
+    assert.match(refused.stderr, /No space left.*\[disk-full\]\n {2}hint: Free some space/);
+    full.free();
+    const result = await project.work();
+    assert.equal(result.code, 0, result.stderr);
+    assert.deepEqual(project.commits("first"), ["one"]);
+    assertWhole(project);
+    project.remove();
+  });
+
+  function assertWhole(project: Project): void {
+    project.git("fsck", "--no-dangling");
+    const left = readdirSync(project.authority, { recursive: true, encoding: "utf8" }).filter((name) =>
+      /\.tmp$|\.lock$/.test(name),
+    );
+    assert.deepEqual(left, ["daemon.lock"]);
+    assert.equal(existsSync(join(project.root, ".git", "index.lock")), false);
+    assert.deepEqual(project.processes(), []);
+  }
+});

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { callOwner } from "../../../src/dispatcher/commands/owner.ts";
+import { appears } from "../../testing/agents/agent-scripts.ts";
+import { startDaemon } from "../../testing/daemon.ts";
+import { branch, fresh, settled, write } from "../fixtures/checkouts.ts";
+
+describe("prloom reload", () => {
+  test("takes over what tightens without a question, and what loosens with --yes", async () => {
+    const project = fresh({ config: { checks: ["true"] } });
+    const daemon = await startDaemon(project);
+    project.config({
+      checks: ["true", "! grep broken work.txt"],
+      limits: { attemptsPerTodo: 1, stopGrace: "200ms", maxOpenPlans: 2 },
+    });
+    const tightened = await project.cli(["reload"]);
+    assert.equal(tightened.code, 0, tightened.stderr);
+    assert.match(
+      tightened.stdout,
+      /checks .*\nlimits\.maxOpenPlans +20 +2\b[\s\S]*The dispatcher works with this from now on/,
+    );
+    project.plan("bad", ["broken"]);
+    assert.match(await settled(daemon, "bad"), /blocked:/);
+
+    project.config({ checks: [] });
+    const refused = await project.cli(["reload"]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /checks less: checks\. \[reload-refused\]\n {2}hint: .*prloom reload --yes/);
+    project.plan("worse", ["broken"]);
+    assert.match(await settled(daemon, "worse"), /blocked:/, "nothing was taken over");
+
+    const taken = JSON.parse((await project.cli(["reload", "--yes", "--json"])).stdout);
+    assert.deepEqual([taken.taken, taken.running, taken.changes.length], [true, true, 1]);
+    project.plan("fine", ["broken"]);
+    assert.match(await settled(daemon, "fine"), /in review/);
+    assert.match((await project.cli(["reload"])).stdout, /^Nothing changes/);
+    await daemon.end();
+  });
+
+  test("takes over only what was shown", async () => {
+    const project = fresh({ config: { checks: ["true"] } });
+    const daemon = await startDaemon(project);
+    project.config({ review: "off", limits: { attemptsPerTodo: 1, stopGrace: "200ms", maxOpenPlans: 2 } });
+    const { digest } = (await callOwner(project.root, "reload", {})) as { digest: string };
+    project.config({ checks: [] });
+    await assert.rejects(callOwner(project.root, "reload", { digest }), { code: "reload-stale" });
+    const { pinned } = await project.status();
+    assert(
+      pinned?.changes.some(({ key }) => key === "checks"),
+      "the old one is in force",
+    );
+    await daemon.end();
+  });
+
+  test("without a dispatcher changes what commands work with; before the first start there is nothing to reload", async () => {
+    const project = fresh();
+    const early = await project.cli(["reload"]);
+    assert.match(early.stderr, /\[reload-refused\]\n {2}hint: `prloom start`/);
+    await project.work();
+    project.config({ limits: { attemptsPerTodo: 1, stopGrace: "200ms", maxOpenPlans: 1 } });
+    assert.match((await project.cli(["reload"])).stdout, /Taken over; no dispatcher is running/);
+    assert.deepEqual((await project.status()).pinned?.changes, []);
+  });
+});
+
+test("a start says what the last one did not permit, and where the branch differs from the base branch", async () => {
+  const project = fresh({ config: { checks: ["true"] } });
+  assert.equal((await project.work()).stderr, "");
+  branch(project, "other", () => {
+    project.config({ checks: [] });
+    write(project, "prloom/prompts/worker.md", "Do {{todo}}");
+  });
+  project.git("checkout", "-q", "other");
+  const { stderr } = await project.work();
+  assert.match(
+    stderr,
+    /^warning: this start permits what the last one did not, or checks less: .*checks: \["true"\] → \[\]/m,
+  );
+  const differs =
+    /^warning: you are on other, .* not what main has: checks: \["true"\] → \[\]; prloom\/prompts\/worker\.md\. If you do not mean that: .*git checkout main/m;
+  assert.match(stderr, differs);
+  const detached = await project.cli(["start", "--detach"]);
+  assert.match(detached.stderr, differs);
+  assert.equal((await project.cli(["stop"])).code, 0);
+  assert.equal(JSON.parse(readFileSync(join(project.authority, "pinned.json"), "utf8")).branch, "other");
+});
+
+test("a poll tells of a bridge that is in the config and was not taken over yet", async () => {
+  const project = fresh();
+  await project.work();
+  project.config({ globalBridges: { hub: { module: "./prloom/hub.ts" } } });
+  const { stdout } = await project.cli(["poll"]);
+  assert.match(stdout, /There is no bridge to poll.*\nconfig: .*globalBridges\.hub.*`prloom start` takes it over/);
+});
+
+for (const [what, spoil] of [
+  ["broken", (file: string) => writeFileSync(file, "{ nonsense")],
+  ["missing", (file: string) => rmSync(file)],
+] as const) {
+  test(`a config that is ${what} keeps nobody from reading, pausing and stopping`, async () => {
+    const project = fresh();
+    const file = join(project.root, "prloom", "config.json");
+    const good = readFileSync(file);
+    project.plan("one", ["[hang] one"]);
+    spoil(file);
+    const works = async (...args: string[]) => {
+      const { code, stderr } = await project.cli(args);
+      assert.equal(code, 0, `${args.join(" ")}: ${stderr}`);
+    };
+    const all = async () => {
+      for (const name of ["show", "events", "pause", "resume", "hide", "unhide"]) await works(name, "one");
+      await works("comment", "one", "words");
+      await works("block", "one", "because");
+      const { stdout, code } = await project.cli(["status"]);
+      assert.equal(code, 0);
+      assert.match(stdout, /^problem: prloom\/config\.json: .*(mistake|There is no prloom\/config\.json)/m);
+      assert.match((await project.cli(["doctor"])).stdout, /config\.json/);
+      assert.equal((await project.cli(["start", "--until-idle"])).code, 1);
+      await works("stop");
+    };
+    // Before the first start there is no pin to work with.
+    await all();
+    writeFileSync(file, good);
+    await project.cli(["unblock", "one"]);
+    const daemon = await startDaemon(project);
+    await daemon.said("one", /worker started/);
+    spoil(file);
+    await daemon.said(undefined, /config\.json changed and is not used/);
+    await works("pause", "one");
+    await works("logs", "one");
+    assert.equal((await project.cli(["reload", "--yes"])).code, 1);
+    await works("stop");
+    await daemon.ended;
+    await all();
+  });
+}
+
+test("a kill around the pin leaves the old one or the new one, whole", async () => {
+  const project = fresh({ config: { checks: ["true"] } });
+  const pinFile = join(project.authority, "pinned.json");
+  assert.equal((await project.work({ PRLOOM_CRASH_AT: "pin:before" })).signal, "SIGKILL");
+  assert(!existsSync(pinFile));
+  await project.work();
+  const first = readFileSync(pinFile, "utf8");
+  project.config({ checks: [] });
+  assert.equal((await project.work({ PRLOOM_CRASH_AT: "pin:before" })).signal, "SIGKILL");
+  assert.equal(readFileSync(pinFile, "utf8"), first);
+  assert.equal((await project.work({ PRLOOM_CRASH_AT: "pin:after" })).signal, "SIGKILL");
+  assert.notEqual(readFileSync(pinFile, "utf8"), first);
+  assert.deepEqual((await project.status()).pinned?.changes, []);
+  writeFileSync(pinFile, first.replace("true", "evil"));
+  const { problems } = await project.status();
+  assert.match(problems[0]?.reason ?? "", /pinned\.json cannot be used/, "one that was changed is not used");
+  assert.equal((await project.work()).code, 0, "a start makes it anew");
+  await appears(pinFile);
+  assert.deepEqual((await project.status()).problems, []);
+});

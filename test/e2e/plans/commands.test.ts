@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { startDaemon } from "../../testing/daemon.ts";
+import { type CliResult, makeProject, type Project } from "../../testing/project.ts";
+
+/** One command of the scenario below, and what is compared after it. */
+interface Told {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly record: unknown;
+}
+
+/** Each is said to a plan; some are refused, which must be the same refusal either way. */
+const SCENARIO: readonly (readonly string[])[] = [
+  ["hide", "draft"],
+  ["queue", "draft"],
+  ["unhide", "missing"],
+  ["pause", "draft"],
+  ["unhide", "draft"],
+  ["block", "draft", "waits", "for", "the", "weather"],
+  ["resume", "draft"],
+  ["comment", "draft", "--todo", "9", "no such"],
+  ["comment", "draft", "--todo", "2", "use the other word"],
+  ["hide", "ready"],
+  ["block", "ready", "not yet"],
+  ["queue", "ready"],
+  ["merge", "draft"],
+  ["unblock", "ready"],
+  ["unhide", "ready"],
+  ["clean"],
+  ["delete", "ready"],
+  ["delete", "spare"],
+  ["delete", "used", "--yes", "--branch"],
+  ["edit", "draft", "--file", "EDITED"],
+  ["edit", "draft", "--file", "EMPTY"],
+  ["edit", "draft", "--file", "EDITED", "--based-on", "0".repeat(64)],
+];
+
+async function prepared(): Promise<Project> {
+  const project = makeProject();
+  for (const id of ["ready", "used"]) project.plan(id, ["one"]);
+  await project.work();
+  project.plan("draft", ["one", "two"], { status: "draft" });
+  project.plan("spare", ["one"], { status: "draft" });
+  writeFileSync(
+    join(project.home, "edited.md"),
+    "## Title\n\nEdited\n\n## TODO\n\n- [ ] one\n- [ ] two\n- [ ] three\n",
+  );
+  writeFileSync(join(project.home, "empty.md"), "\n");
+  return project;
+}
+
+/** What is the same in two projects: paths and ids replaced, the record without times. */
+function comparable(project: Project, args: readonly string[], result: CliResult): Told {
+  const plain = (text: string) =>
+    text
+      .replaceAll(project.root, "ROOT")
+      .replace(/local-[0-9A-Z]{26}/g, "EVENT")
+      .replace(/\b[0-9a-f]{12,40}\b/g, "SHA");
+  const file = join(project.authority, "plans", args[1] ?? "", "state.json");
+  const record = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
+  const { status, hidden, paused, outcome, worktreeReady, inInbox } = record;
+  const blocked = record.blocked && { reason: record.blocked.reason, cause: record.blocked.cause };
+  return {
+    code: result.code,
+    stdout: plain(result.stdout),
+    stderr: plain(result.stderr),
+    record: { status, hidden, paused, outcome, worktreeReady, inInbox, blocked, deleted: record.deleted?.reason },
+  };
+}
+
+async function play(project: Project): Promise<Told[]> {
+  const told: Told[] = [];
+  for (const line of SCENARIO) {
+    const files: Record<string, string> = { EDITED: "edited.md", EMPTY: "empty.md" };
+    const args = line.map((word) => (files[word] ? join(project.home, files[word]) : word));
+    told.push(comparable(project, line, await project.cli([...args, "--json"])));
+  }
+  return told;
+}
+
+describe("commands", { concurrency: 2, timeout: 180_000 }, () => {
+  const projects: Project[] = [];
+  after(() => {
+    for (const project of projects) project.remove();
+  });
+  const keep = (project: Project): Project => {
+    projects.push(project);
+    return project;
+  };
+
+  test("do the same with a running dispatcher and without one", async () => {
+    const [alone, served] = await Promise.all([prepared(), prepared()]);
+    keep(alone);
+    keep(served);
+    const daemon = await startDaemon(served);
+    const [first, second] = await Promise.all([play(alone), play(served)]);
+    for (const [index, line] of SCENARIO.entries()) {
+      assert.deepEqual(second[index], first[index], `prloom ${line.join(" ")}`);
+    }
+    const codes = Object.fromEntries(first.map(({ code }, index) => [`${index} ${SCENARIO[index]?.join(" ")}`, code]));
+    const refused = Object.entries(codes).filter(([, code]) => code !== 0);
+    assert.deepEqual(
+      refused.map(([line, code]) => `${line.replace(/^\d+ /, "").split(" ").slice(0, 4).join(" ")}: ${code}`),
+      [
+        "unhide missing: 1",
+        "comment draft --todo 9: 2",
+        "queue ready: 1",
+        "merge draft: 1",
+        "delete ready: 2",
+        "edit draft --file EMPTY: 1",
+        "edit draft --file EDITED: 1",
+      ],
+    );
+    for (const project of [alone, served]) assert.equal((await project.cli(["unblock", "draft"])).code, 0);
+    await daemon.said("draft", /in review/);
+    assert.equal((await daemon.end()).code, 0);
+    await alone.work();
+    for (const project of [alone, served]) {
+      assert.equal(project.record("draft").status, "review");
+      assert.deepEqual(project.commits("draft"), ["one", "two", "three"]);
+      assert.deepEqual([project.record("ready").hidden, project.record("ready").paused], [false, false]);
+      assert.equal(project.git("branch", "--list", "prloom/used"), "");
+      assert.equal(existsSync(join(project.inbox, "spare.md")), false);
+      assert.equal(existsSync(project.record("used").worktree ?? ""), false);
+    }
+  });
+
+  test("comment --todo goes into that TODO's context and its agent's prompt, and is answered", async () => {
+    const project = keep(makeProject());
+    project.plan("told", ["one", "two"], { status: "draft" });
+    assert.equal((await project.cli(["comment", "told", "--todo", "2", "mind the gap"])).code, 0);
+    assert.equal((await project.cli(["queue", "told"])).code, 0);
+    await project.work();
+    assert.match(project.planText("told"), /- \[x\] two\n(?: {2}.*\n)* {2,}> mind the gap/);
+    assert.doesNotMatch(todoIn(project.runFile("told", 1, join("agent", "prompt.txt"))), /mind the gap/);
+    assert.match(todoIn(project.runFile("told", 2, join("agent", "prompt.txt"))), /mind the gap/);
+    const shown = JSON.parse((await project.cli(["show", "told", "--json"])).stdout);
+    assert.deepEqual(
+      shown.thread.map((entry: { body: string }) => entry.body),
+      ["mind the gap", 'Added to the context of "two".'],
+    );
+  });
+
+  test("merge refuses what is not in review, a dirty checkout in the way, and a conflict", async () => {
+    const project = keep(makeProject());
+    project.plan("clashes", ["one"]);
+    project.plan("waits", ["one"], { status: "draft" });
+    await project.work();
+    const refusal = async (id: string, code: string) => {
+      const before = project.git("rev-parse", "main");
+      const result = await project.cli(["merge", id]);
+      assert.equal(result.code, 1, result.stdout);
+      assert.match(result.stderr, new RegExp(`\\[${code}\\]\\n {2}hint: .*prloom`));
+      assert.equal(project.git("rev-parse", "main"), before);
+      return result.stderr;
+    };
+    await refusal("waits", "plan-state");
+    writeFileSync(join(project.root, "work.txt"), "mine, not committed\n");
+    assert.match(await refusal("clashes", "checkout-in-the-way"), /work\.txt/);
+    assert.equal(readFileSync(join(project.root, "work.txt"), "utf8"), "mine, not committed\n");
+    project.git("add", "work.txt");
+    project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "mine");
+    assert.match(await refusal("clashes", "merge-conflict"), /conflicts with main in: work\.txt/);
+    assert.equal(project.git("status", "--porcelain"), "");
+    assert.equal(project.record("clashes").status, "review");
+    // The way out that the hint names: the rebase is tried, and its conflict is told.
+    assert.equal((await project.cli(["comment", "clashes", "please rebase"])).code, 0);
+    await project.work();
+    assert.match(project.record("clashes").blocked?.reason ?? "", /cannot be rebased without conflicts: work\.txt/);
+  });
+
+  test("clean removes the worktrees of merged plans, and only those", async () => {
+    const project = keep(makeProject());
+    project.plan("merged", ["one"]);
+    project.plan("open", ["[no-change] one"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
+    await project.work();
+    assert.equal((await project.cli(["merge", "merged"])).code, 0);
+    const cleaned = await project.cli(["clean", "--json"]);
+    assert.deepEqual(JSON.parse(cleaned.stdout), { removed: ["merged"] });
+    assert.equal(existsSync(project.record("merged").worktree ?? ""), false);
+    assert(existsSync(project.record("open").worktree ?? ""));
+    assert.equal(project.git("show", "main:work.txt"), "one\n");
+    assert.equal(project.git("status", "--porcelain"), "");
+    assert.equal(project.git("worktree", "list").trim().split("\n").length, 2);
+  });
+
+  function todoIn(prompt: string): string {
+    return /<<<TODO[^\n]*\n(.*?)\nTODO /s.exec(prompt)?.[1] ?? "";
+  }
+});

@@ -1,0 +1,276 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join, relative } from "node:path";
+import { after, test } from "node:test";
+import {
+  type GitSetting,
+  personalSettings,
+  publicSettings,
+  readSettings,
+  renderSettings,
+  settingOf,
+} from "../../../src/git/shadow/config.ts";
+import { makeShadow, packRefs, removeShadow } from "../../../src/git/shadow/shadow.ts";
+import { BRANCH, IDENTITY, plainGit, planSandbox, type Sandbox, write } from "../fixture.ts";
+
+type Planned = Awaited<ReturnType<typeof planSandbox>>;
+const boxes: Sandbox[] = [];
+after(() => {
+  for (const box of boxes) box.close();
+});
+async function planned(): Promise<Planned> {
+  const box = await planSandbox();
+  boxes.push(box);
+  return box;
+}
+
+/** Makes a shadow and returns git as somebody has it who sees the shadow in the place of the repository. */
+async function shadowOf(box: Planned): Promise<{ dir: string; git: (...args: string[]) => string }> {
+  const dir = join(box.dir, "shadow");
+  const { commonDir, path, name } = box.worktree;
+  const settings = await readSettings(commonDir);
+  await makeShadow({ worktree: box.worktree, dir, objectsAt: join(commonDir, "objects"), settings });
+  const env = {
+    ...process.env,
+    ...IDENTITY,
+    GIT_DIR: join(dir, "worktrees", name),
+    GIT_COMMON_DIR: dir,
+    GIT_WORK_TREE: path,
+  };
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: path, env, encoding: "utf8", stdio: "pipe" });
+  return { dir, git };
+}
+
+const refsOf = (root: string): string => plainGit(root, "for-each-ref");
+
+/** All that an agent does with git; afterwards the real repository must be as it was. */
+function useAll(git: (...args: string[]) => string, path: string): void {
+  write(path, { "new.txt": "new\n", "a.txt": "changed\n" });
+  assert.match(git("status", "--porcelain"), /\?\? new\.txt/);
+  git("add", "-A");
+  git("commit", "-qm", "inside");
+  write(path, { "a.txt": "stashed\n" });
+  git("stash", "-q");
+  git("stash", "pop", "-q");
+  git("commit", "-qam", "second");
+  git("branch", "side", "HEAD~1");
+  git("rebase", "-q", "side");
+  git("tag", "inside");
+  git("gc", "-q");
+  assert.deepEqual(git("log", "--format=%s", "-3").trim().split("\n"), ["second", "inside", "base"]);
+  assert.equal(git("fsck", "--no-dangling").trim(), "");
+}
+
+const layouts: Record<string, (box: Planned) => void> = {
+  "loose refs": () => undefined,
+  "packed refs only": (box) => void plainGit(box.repo.root, "pack-refs", "--all", "--prune"),
+  "hundreds of refs, some packed, some annotated": (box) => {
+    for (let index = 0; index < 40; index += 1) plainGit(box.repo.root, "branch", `topic/${index}`);
+    plainGit(box.repo.root, "tag", "-a", "-m", "one", "v1");
+    plainGit(box.repo.root, "pack-refs", "--all");
+    for (let index = 40; index < 60; index += 1) plainGit(box.repo.root, "branch", `topic/${index}`);
+    plainGit(box.repo.root, "tag", "-a", "-m", "two", "v2");
+    plainGit(box.repo.root, "symbolic-ref", "refs/heads/alias", "refs/heads/main");
+  },
+  "objects borrowed from a folder beside it": (box) => borrow(box, (objects) => objects),
+  "objects borrowed by a relative path": (box) => borrow(box, (objects, from) => relative(from, objects)),
+};
+
+/** Moves the objects elsewhere and leaves only the way there. */
+function borrow(box: Planned, name: (objects: string, from: string) => string): void {
+  const objects = join(box.repo.commonDir, "objects");
+  const elsewhere = join(box.dir, "store", "objects");
+  mkdirSync(join(box.dir, "store"));
+  execFileSync("mv", [objects, elsewhere]);
+  mkdirSync(join(objects, "info"), { recursive: true });
+  mkdirSync(join(objects, "pack"));
+  writeFileSync(join(objects, "info/alternates"), `# borrowed\n${name(elsewhere, objects)}\n`);
+}
+
+for (const [layout, make] of Object.entries(layouts)) {
+  test(`git works in a shadow and reaches nothing real: ${layout}`, async () => {
+    const box = await planned();
+    make(box);
+    const { root, commonDir } = box.repo;
+    const before = { refs: refsOf(root), files: readdirSync(commonDir).sort(), index: indexOf(box) };
+    const { git } = await shadowOf(box);
+    assert.equal(git("for-each-ref"), before.refs);
+    useAll(git, box.worktree.path);
+    const after = { refs: refsOf(root), files: readdirSync(commonDir).sort(), index: indexOf(box) };
+    assert.deepEqual(after, before);
+  });
+}
+
+function indexOf(box: Planned): string {
+  return readFileSync(join(box.worktree.gitDir, "index"), "latin1");
+}
+
+test("a shadow has the branch of the plan, and neither other worktrees nor our own folder", async () => {
+  const box = await planned();
+  write(box.repo.commonDir, { "prloom/plans/x/state.json": "{}", "worktrees/other/HEAD": "x\n" });
+  const { dir, git } = await shadowOf(box);
+  assert.equal(git("branch", "--show-current").trim(), BRANCH);
+  assert.deepEqual(readdirSync(join(dir, "worktrees")), [box.worktree.name]);
+  assert.equal(existsSync(join(dir, "prloom")), false);
+});
+
+test("hooks are copied with their rights, links stay links, samples stay away", async () => {
+  const box = await planned();
+  const hooks = join(box.repo.commonDir, "hooks");
+  write(hooks, { "pre-commit": "#!/bin/sh\nexit 1\n", "x.sample": "", "lib/part.sh": "" });
+  chmodSync(join(hooks, "pre-commit"), 0o755);
+  symlinkSync("../../tools/hook.sh", join(hooks, "commit-msg"));
+  const { dir, git } = await shadowOf(box);
+  assert.deepEqual(readdirSync(join(dir, "hooks")).sort(), ["commit-msg", "lib", "pre-commit"]);
+  assert.ok(lstatSync(join(dir, "hooks/commit-msg")).isSymbolicLink());
+  write(box.worktree.path, { "a.txt": "x\n" });
+  assert.throws(() => git("commit", "-qam", "refused"));
+});
+
+test("a shadow that an agent made read-only is removed, and what its links lead to stays", async () => {
+  const box = await planned();
+  const { dir } = await shadowOf(box);
+  const kept = join(box.dir, "kept");
+  mkdirSync(kept);
+  writeFileSync(join(kept, "file"), "x");
+  symlinkSync(kept, join(dir, "link"));
+  mkdirSync(join(dir, "closed/inner"), { recursive: true });
+  chmodSync(join(dir, "closed"), 0o500);
+  await removeShadow(dir);
+  assert.equal(existsSync(dir), false);
+  assert.equal(existsSync(join(kept, "file")), true);
+});
+
+test("packRefs lays loose refs over packed ones, sorted by bytes, and keeps what is peeled", () => {
+  const [a, b, c] = ["a".repeat(40), "b".repeat(40), "c".repeat(40)];
+  const packed = `# pack-refs with: peeled fully-peeled sorted \n${a} refs/heads/x\n${b} refs/tags/v1\n^${c}\n`;
+  const merged = packRefs(packed, [
+    ["refs/heads/x", `${c}\n`],
+    ["refs/heads/Z", `${b}\n`],
+    ["refs/heads/é", `${a}\n`],
+  ]);
+  assert.deepEqual(merged.split("\n").slice(1), [
+    `${b} refs/heads/Z`,
+    `${c} refs/heads/x`,
+    `${a} refs/heads/é`,
+    `${b} refs/tags/v1`,
+    `^${c}`,
+    "",
+  ]);
+});
+
+const local = (key: string, value?: string): GitSetting => ({
+  scope: "local",
+  key,
+  ...(value === undefined ? {} : { value }),
+});
+
+/** What is written, and what an agent may know of it; undefined: nothing. */
+const SETTINGS: readonly [key: string, value: string, shown: string | undefined][] = [
+  ["core.bare", "false", "false"],
+  ["core.hookspath", ".husky", ".husky"],
+  ["filter.lfs.clean", "git-lfs clean -- %f", "git-lfs clean -- %f"],
+  ["remote.origin.url", "https://user:token@example.com/a.git", "https://example.com/a.git"],
+  ["remote.origin.url", "https://token@example.com/a.git", "https://example.com/a.git"],
+  ["remote.origin.url", "ssh://git@example.com/a.git", "ssh://git@example.com/a.git"],
+  ["remote.origin.url", "ssh://git:secret@example.com/a.git", "ssh://git@example.com/a.git"],
+  ["remote.origin.url", "git@example.com:a.git", "git@example.com:a.git"],
+  ["credential.helper", "store", undefined],
+  ["credential.https://example.com.username", "me", undefined],
+  ["http.https://example.com/.extraheader", "Authorization: x", undefined],
+  ["http.cookiefile", "/home/me/cookies", undefined],
+  ["http.proxy", "http://me:secret@proxy:80", "http://proxy:80"],
+  ["url.https://token@example.com/.insteadof", "https://example.com/", undefined],
+  ["url.ssh://git@example.com/.insteadof", "https://example.com/", "https://example.com/"],
+  ["sendemail.smtppass", "x", undefined],
+  ["github.token", "x", undefined],
+  ["include.path", "../secret", undefined],
+  ["includeif.gitdir:/x/.path", "secret", undefined],
+  ["imap.pass", "x", undefined],
+  ["ai.apikey", "x", undefined],
+  ["foo.key", "x", undefined],
+  ["svn.pwd", "x", undefined],
+  ["sendpack.auth", "x", undefined],
+  ["lfs.customtransfer.x.args", "x", undefined],
+  ["lfs.url", "https://me:x@example.com/lfs?token=x", "https://example.com/lfs"],
+  ["alias.up", "!curl -H 'Authorization: x'", undefined],
+  ["core.sshcommand", "sshpass -p x ssh", undefined],
+  ["core.askpass", "x", undefined],
+  ["filter.enc.clean", "openssl enc -k x", undefined],
+  ["filter.lfs.clean", "git-lfs clean -- %f; echo x", undefined],
+  ["diff.enc.textconv", "openssl enc -d -k x", undefined],
+  ["merge.mine.driver", "x", undefined],
+  ["remote.origin.url", "https://example.com/a.git?private_token=x", "https://example.com/a.git"],
+  ["remote.origin.proxy", "http://x@p", undefined],
+  ["remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*", "+refs/heads/*:refs/remotes/origin/*"],
+  ["branch.main.remote", "origin", "origin"],
+  ["extensions.worktreeconfig", "true", "true"],
+  ["user.email", "me@example.com", "me@example.com"],
+  ["user.signingkey", "x", undefined],
+  ["pull.rebase", "true", "true"],
+];
+
+for (const [key, value, shown] of SETTINGS) {
+  test(`a shadow's config: ${key} = ${value}`, () => {
+    assert.equal(settingOf(publicSettings([local(key, value)]), key), shown);
+  });
+}
+
+test("of the user's own settings an agent has who they are and how files are treated, and no more", () => {
+  const own = (key: string, value: string) => ({ scope: "global", key, value });
+  const settings = [
+    own("user.name", "Me"),
+    own("user.signingkey", "ABC"),
+    own("core.autocrlf", "input"),
+    own("core.sshcommand", "ssh -i key"),
+    own("credential.helper", "store"),
+    own("url.git@example.com:.insteadof", "x"),
+    own("alias.x", "!rm"),
+    own("filter.enc.clean", "openssl enc -k x"),
+    own("filter.lfs.process", "git-lfs filter-process"),
+  ];
+  assert.deepEqual(
+    personalSettings(settings).map(({ key }) => key),
+    ["user.name", "core.autocrlf", "filter.lfs.process"],
+  );
+});
+
+test("what is rendered is what git reads back, whatever the values hold", async () => {
+  const box = await planned();
+  const values = ["plain", " spaced ", 'quo"ted', "back\\slash", "tab\there", "two\nlines", "# hash ; semicolon", ""];
+  const settings = [
+    ...values.map((value, index) => local(`test.key${index}`, value)),
+    local('branch.odd"na\\me.x.remote', "origin"),
+    local("test.alone"),
+  ];
+  const file = join(box.dir, "config");
+  writeFileSync(file, renderSettings(settings));
+  const listed = execFileSync("git", ["config", "--file", file, "--list", "-z"], { encoding: "utf8" });
+  const expected = settings.map(({ key, value }) => (value === undefined ? key : `${key}\n${value}`));
+  assert.deepEqual(listed.split("\0").slice(0, -1), expected);
+});
+
+test("settings are read anew when a file changed, and includes are resolved", async () => {
+  const box = await planned();
+  const { commonDir, root } = box.repo;
+  assert.equal(settingOf(await readSettings(commonDir), "test.one"), undefined);
+  plainGit(root, "config", "test.one", "1");
+  assert.equal(settingOf(await readSettings(commonDir), "test.one"), "1");
+  plainGit(root, "config", "include.path", "more");
+  for (const value of ["2", "3"]) {
+    writeFileSync(join(commonDir, "more"), `[test]\n\tone = ${value}\n`);
+    assert.equal(settingOf(await readSettings(commonDir), "test.one"), value);
+  }
+  rmSync(join(commonDir, "more"));
+});
