@@ -3,7 +3,7 @@ import { KNOWN_PROGRAMS, type KnownProgram } from "../../agents/adapters.ts";
 import { findProgram } from "../../agents/find-program.ts";
 import { inspectProgram, type ProgramFacts } from "../../agents/inspect-program.ts";
 import type { AgentProgram } from "../../agents/program.ts";
-import type { AgentFile } from "../../config/schema/schema.ts";
+import type { AgentFile } from "../../config/schema/agent-schema.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Call } from "../output.ts";
 
