@@ -1,3 +1,4 @@
+import { structuredPatch } from "diff";
 import type { PlanDoc, Todo } from "../markdown/markdown.ts";
 
 interface Side {
@@ -5,13 +6,12 @@ interface Side {
   readonly doc: PlanDoc;
 }
 
-type Op = { readonly sign: " " | "-" | "+"; readonly line: string };
-
 /** Fits into one record of a journal, whatever the letters are. */
-const LONGEST = 16_000;
-const LARGEST_TABLE = 1_000_000;
+const MAX_LENGTH = 16_000;
+/** Lines that went or came; looking for more takes longer than the square of this. */
+const MAX_EDITS = 500;
 const CONTEXT = 2;
-const MOST_SENTENCES = 50;
+const MAX_SENTENCES = 50;
 
 /** What changed between two texts, in words and as a diff; undefined when only blank space did. */
 export function describeChange(before: Side, after: Side): string | undefined {
@@ -20,8 +20,8 @@ export function describeChange(before: Side, after: Side): string | undefined {
   if (was.length === is.length && was.every((line, at) => line === is[at])) return undefined;
   const sentences = todoChanges(before.doc, after.doc);
   const told = sentences.length > 0 ? sentences : ["The plan's text was changed."];
-  const report = [...told, "", ...hunks(diffLines(was, is))].join("\n");
-  return report.length <= LONGEST ? report : `${report.slice(0, LONGEST).toWellFormed()}\n(The rest was cut.)`;
+  const report = [...told, "", ...hunks(was, is)].join("\n");
+  return report.length <= MAX_LENGTH ? report : `${report.slice(0, MAX_LENGTH).toWellFormed()}\n(The rest was cut.)`;
 }
 
 function wordLines(text: string): string[] {
@@ -50,66 +50,19 @@ function todoChanges(before: PlanDoc, after: PlanDoc): string[] {
     ...gone.filter(({ index }) => !positions.has(index)).map((todo) => `${name(todo)}: removed.`),
     ...fresh.filter(({ index }) => !(inPlace && positions.has(index))).map((todo) => `New ${name(todo)}.`),
   ];
-  if (sentences.length <= MOST_SENTENCES) return sentences;
-  return [...sentences.slice(0, MOST_SENTENCES), `And ${sentences.length - MOST_SENTENCES} more changes of TODOs.`];
+  if (sentences.length <= MAX_SENTENCES) return sentences;
+  return [...sentences.slice(0, MAX_SENTENCES), `And ${sentences.length - MAX_SENTENCES} more changes of TODOs.`];
 }
 
 function name(todo: Todo): string {
   return `TODO ${todo.index + 1} "${todo.text}"`;
 }
 
-/** Longest common subsequence between what is equal at both ends; texts too large for its table are replaced as a whole. */
-function diffLines(was: readonly string[], is: readonly string[]): Op[] {
-  let head = 0;
-  while (head < was.length && head < is.length && was[head] === is[head]) head += 1;
-  let tail = 0;
-  while (tail < was.length - head && tail < is.length - head && was.at(-1 - tail) === is.at(-1 - tail)) tail += 1;
-  return [
-    ...ops(" ", was.slice(0, head)),
-    ...middle(was.slice(head, was.length - tail), is.slice(head, is.length - tail)),
-    ...ops(" ", was.slice(was.length - tail)),
-  ];
-}
-
-function middle(was: readonly string[], is: readonly string[]): Op[] {
-  if (was.length * is.length > LARGEST_TABLE) return [...ops("-", was), ...ops("+", is)];
-  const width = is.length + 1;
-  const table = new Uint32Array((was.length + 1) * width);
-  const at = (i: number, j: number) => table[i * width + j] ?? 0;
-  for (let i = was.length - 1; i >= 0; i -= 1) {
-    for (let j = is.length - 1; j >= 0; j -= 1) {
-      table[i * width + j] = was[i] === is[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
-    }
-  }
-  const result: Op[] = [];
-  let i = 0;
-  let j = 0;
-  while (i < was.length && j < is.length) {
-    if (was[i] === is[j]) {
-      result.push({ sign: " ", line: was[i] ?? "" });
-      i += 1;
-      j += 1;
-    } else if (at(i + 1, j) >= at(i, j + 1)) result.push({ sign: "-", line: was[i++] ?? "" });
-    else result.push({ sign: "+", line: is[j++] ?? "" });
-  }
-  return [...result, ...ops("-", was.slice(i)), ...ops("+", is.slice(j))];
-}
-
-function ops(sign: Op["sign"], lines: readonly string[]): Op[] {
-  return lines.map((line) => ({ sign, line }));
-}
-
-function hunks(all: readonly Op[]): string[] {
-  const near = new Set<number>();
-  for (const [at, op] of all.entries()) {
-    if (op.sign === " ") continue;
-    for (let i = at - CONTEXT; i <= at + CONTEXT; i += 1) near.add(i);
-  }
-  const lines: string[] = [];
-  for (const [at, op] of all.entries()) {
-    if (!near.has(at)) continue;
-    if (!near.has(at - 1)) lines.push("@@");
-    lines.push(`${op.sign} ${op.line}`);
-  }
-  return lines;
+function hunks(was: readonly string[], is: readonly string[]): string[] {
+  const [before, after] = [was, is].map((lines) => lines.map((line) => `${line}\n`).join(""));
+  const options = { context: CONTEXT, maxEditLength: MAX_EDITS };
+  const patch = structuredPatch("", "", before ?? "", after ?? "", undefined, undefined, options);
+  // Texts that have little in common are shown one after the other.
+  if (!patch) return ["@@", ...was.map((line) => `- ${line}`), ...is.map((line) => `+ ${line}`)];
+  return patch.hunks.flatMap(({ lines }) => ["@@", ...lines.map((line) => `${line[0]} ${line.slice(1)}`)]);
 }
