@@ -9,7 +9,12 @@ export type { Action, BusEvent, Payload, ReplyAddress } from "./message-types.ts
 /** Whose bus it is. A name, not a path: engines decide where it lives. */
 export interface Scope {
   /** Absent: the repository's own (global) bus. */
-  readonly plan?: string;
+  readonly planId?: string;
+}
+
+/** The bus of a plan, or without one the repository's own. */
+export function scopeOf(planId: string | undefined): Scope {
+  return planId === undefined ? {} : { planId };
 }
 
 export const replyAddressSchema = z.strictObject({ target: z.string().min(1), token: z.string().optional() });

@@ -102,7 +102,7 @@ function judgeEvent(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
 
 function contextReply(record: PlanRecord, event: BusEvent, todo: string) {
   return {
-    id: actionId({ scope: { plan: record.id }, recordId: event.id, handler: DISPATCHER, ordinal: 0 }),
+    id: actionId({ scope: { planId: record.id }, recordId: event.id, handler: DISPATCHER, ordinal: 0 }),
     type: "respond" as const,
     target: event.replyTo ?? { target: LOCAL_TARGET, token: record.id },
     payload: { type: "comment" as const, message: `Added to the context of "${todo}".` },

@@ -200,7 +200,7 @@ function postFindings(loom: Loom, record: PlanRecord, result: ReviewResult, roun
   const [placed, loose] = partition(result.comments);
   const summary = `${lead}\n\n${renderFindings({ summary: result.summary, comments: loose })}`.trim();
   const action = {
-    id: actionId({ scope: { plan: record.id }, recordId: id, handler: REVIEW_HANDLER, ordinal: 0 }),
+    id: actionId({ scope: { planId: record.id }, recordId: id, handler: REVIEW_HANDLER, ordinal: 0 }),
     type: "respond" as const,
     target: { target: LOCAL_TARGET, token: record.id },
     // Not "request_changes": a forge would hold up the merge until the one who asked looks again, and nobody will.
