@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { MERGE_METHODS } from "../git/merge-method.ts";
 import { isJson, type JsonValue } from "./json.ts";
 import { marksSchema, type WrittenMarks } from "./marks.ts";
 import type { Action } from "./message-types.ts";
@@ -63,7 +64,7 @@ export const payloadSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("inline_comment"), path: z.string(), line: z.int(), message: z.string() }),
   z.strictObject({ type: z.literal("review"), review }),
   z.strictObject({ type: z.literal("request_reviewers"), reviewers: z.array(z.string()) }),
-  z.strictObject({ type: z.literal("merge"), method: z.enum(["merge", "squash", "rebase"]) }),
+  z.strictObject({ type: z.literal("merge"), method: z.enum(MERGE_METHODS) }),
   z.strictObject({ type: z.literal("close_pr") }),
   z.strictObject({ type: z.literal("add_labels"), labels: z.array(z.string()) }),
   z.strictObject({ type: z.literal("remove_labels"), labels: z.array(z.string()) }),

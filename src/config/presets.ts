@@ -23,8 +23,6 @@ export interface PlanWishes {
   readonly limits?: unknown;
 }
 
-export type PlanStage = Stage;
-
 export type StageAgent = AgentConfig & { readonly name: string };
 
 export interface PlanConfig {

@@ -1,8 +1,7 @@
+import type { MergeMethod } from "../merge-method.ts";
 import { gitAt, isAncestor, type Repository, STEP_TRAILER } from "../repository.ts";
 import { splitNul } from "../run.ts";
 import { commitMessage, withoutTrailer } from "./commit.ts";
-
-type MergeMethod = "merge" | "squash" | "rebase";
 
 export interface MergeRequest {
   readonly branch: string;
