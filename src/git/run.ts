@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
 import { diskFull } from "../kernel/files.ts";
 import { usedUpError, usedUpWords } from "../kernel/used-up.ts";
-import { gitProgram, passedVariables } from "./surroundings.ts";
+import { gitProgram, passedVariables } from "./environment.ts";
 
 export interface GitOptions {
   readonly cwd?: string;

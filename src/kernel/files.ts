@@ -15,7 +15,7 @@ import { basename, dirname, join, sep } from "node:path";
 import { threadId } from "node:worker_threads";
 import { errnoOf, PrloomError } from "./errors.ts";
 import { ensureLinkIn, readInside, remakeFolder } from "./held/files.ts";
-import { sweepRemoved } from "./remove-aside.ts";
+import { sweepRemoved } from "./removal/remove-aside.ts";
 
 let temporary = 0;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parsePlan, progressOf, titleOf } from "../../src/plan/markdown/markdown.ts";
-import { dependenciesOf, ownConfigOf } from "../../src/plan/own.ts";
+import { dependenciesOf, ownConfigOf } from "../../src/plan/metadata.ts";
 import { type PlanRecord, planRecordSchema, sourceKey } from "../../src/plan/record.ts";
 import { summarise } from "../../src/plan/summary.ts";
 

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Payload } from "../../bus/types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { MOST_TEXT_BYTES } from "../../plan/markdown/caps.ts";
+import { ensureTitle } from "../../plan/edit-plan.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
+import { MOST_TEXT_BYTES } from "../../plan/markdown/size-limits.ts";
 import { visibleText } from "../../plan/markdown/visible.ts";
 import { type InboxMeta, type PlanRecord, type PlanSource, planSourceSchema } from "../../plan/record.ts";
-import { ensureTitle } from "../../plan/todos/edit.ts";
 import { mergeUpsert, retitled } from "../../plan/upserts/merge.ts";
 
 /** An upsert as it lies on the bus: nobody has checked its source yet. */

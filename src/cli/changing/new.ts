@@ -11,9 +11,9 @@ import { branchExists, ensureIgnored, openRepository, type Repository } from "..
 import { git } from "../../git/run.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, existsNoFollow, listDir } from "../../kernel/files.ts";
+import { requireReadable } from "../../plan/edit-plan.ts";
 import { freeId, isValidPlanId, planIdFor } from "../../plan/identity.ts";
 import { type InboxMeta, parseSourceKey } from "../../plan/record.ts";
-import { requireReadable } from "../../plan/todos/edit.ts";
 import type { Call } from "../output.ts";
 import { refuseInsideRun } from "../plans.ts";
 import { readInput } from "../read-input.ts";

@@ -5,7 +5,7 @@ import { messageOf } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow, writeFileIfChanged } from "../../kernel/files.ts";
 import { parseJson } from "../../kernel/json.ts";
 import { isValidPlanId } from "../../plan/identity.ts";
-import { MOST_TEXT_BYTES } from "../../plan/markdown/caps.ts";
+import { MOST_TEXT_BYTES } from "../../plan/markdown/size-limits.ts";
 import { type InboxMeta, inboxMetaSchema } from "../../plan/record.ts";
 import { type StatKey, statKey } from "./stat-key.ts";
 

@@ -5,7 +5,7 @@ import { configForPlan } from "../../config/presets.ts";
 import { readTip } from "../../git/refs.ts";
 import { type Worktree, worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { isAlive } from "../../kernel/process-tree.ts";
-import { dependenciesOf, ownConfigOf } from "../../plan/own.ts";
+import { dependenciesOf, ownConfigOf } from "../../plan/metadata.ts";
 import { type PlanRecord, parseSourceKey } from "../../plan/record.ts";
 import { isInboxRecord } from "../intake/intake.ts";
 import type { PlanText } from "../intake/plan-texts.ts";

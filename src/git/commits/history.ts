@@ -1,6 +1,6 @@
 import { gitAt, type Repository, STEP_TRAILER } from "../repository.ts";
 import { type GitOptions, type GitResult, splitNul } from "../run.ts";
-import { hasRepositoryParts, inWords, type RepositoryShape, repositoryShapes } from "../staging/shape.ts";
+import { hasRepositoryParts, inWords, type RepositoryShape, repositoryShapes } from "../staging/repository-shape.ts";
 
 export interface FileStat {
   readonly path: string;

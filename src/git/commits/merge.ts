@@ -5,7 +5,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { branchTip, gitAt, type Repository } from "../repository.ts";
 import { git, requireGitVersion } from "../run.ts";
-import { unfinishedOperation } from "../worktree/head.ts";
+import { unfinishedOperation } from "../worktree/settle-head.ts";
 import { listWorktrees } from "../worktree/worktrees.ts";
 import { repositoriesMade } from "./history.ts";
 import { hasMerged, type MergeRequest, writeMerge } from "./merge-commit.ts";

@@ -1,7 +1,7 @@
 import { PrloomError } from "../../kernel/errors.ts";
 import { splitNul } from "../run.ts";
 import { clearHidingFlags } from "../staging/stage.ts";
-import { settleHead, unfinishedOperation } from "../worktree/head.ts";
+import { settleHead, unfinishedOperation } from "../worktree/settle-head.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
 import { repositoriesMade } from "./history.ts";
 

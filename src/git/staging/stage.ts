@@ -1,9 +1,8 @@
 import { join, posix } from "node:path";
-import { removeTree } from "../../kernel/remove-tree.ts";
+import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import { type GitOptions, splitNul } from "../run.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
-import { bytesOf, kindAt, realFolders } from "./folders.ts";
 import {
   dissolveShapes,
   type FoundShapes,
@@ -12,12 +11,13 @@ import {
   mendSubmodules,
   removeRepositories,
   removeStrayRepositories,
-} from "./nested.ts";
+} from "./nested-repositories.ts";
 import { within } from "./paths-above.ts";
-import { inBytes, isGitsOwn, isProtected, isWithin, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected.ts";
-import { removeUnreadableRules, unhindered } from "./rules.ts";
-import { inWords, type RepositoryShape } from "./shape.ts";
+import { inBytes, isGitsOwn, isProtected, isWithin, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected-paths.ts";
+import { inWords, type RepositoryShape } from "./repository-shape.ts";
+import { removeUnreadableRules, unhindered } from "./rule-files.ts";
 import { stageRaw } from "./stage-raw.ts";
+import { bytesOf, kindAt, realFolders } from "./tree-entries.ts";
 
 /**
  * Forgets flags that hide changes (assume-unchanged, skip-worktree), and an index that git cannot read. Returns the paths

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { walkBelow } from "../../kernel/held/removal.ts";
+import { walkBelow } from "../../kernel/held/walk.ts";
 
 /**
  * Gives the owner back every directory below a path; links are not followed. Folders so deep that nobody works in them

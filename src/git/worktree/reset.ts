@@ -4,13 +4,13 @@ import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow, writeFileAtomic } from "../../kernel/files.ts";
 import { passesByItself } from "../../kernel/used-up.ts";
 import { splitNul } from "../run.ts";
-import { realFolders } from "../staging/folders.ts";
-import { mendSubmodules, removeLinksAbove, removeStrayRepositories } from "../staging/nested.ts";
-import { removeRules, unhindered } from "../staging/rules.ts";
+import { mendSubmodules, removeLinksAbove, removeStrayRepositories } from "../staging/nested-repositories.ts";
+import { removeRules, unhindered } from "../staging/rule-files.ts";
 import { clearHidingFlags, stageInto } from "../staging/stage.ts";
-import { settleHead } from "./head.ts";
+import { realFolders } from "../staging/tree-entries.ts";
 import { makeWritable } from "./make-writable.ts";
-import { exactly } from "./prepared.ts";
+import { exactly } from "./prepared-files.ts";
+import { settleHead } from "./settle-head.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
 const LOCAL = "prloom/.local";

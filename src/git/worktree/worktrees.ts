@@ -3,10 +3,10 @@ import { basename, dirname, join, resolve, sep } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
-import { removeTree } from "../../kernel/remove-tree.ts";
+import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { branchTip, gitAt, isAncestor, type Repository } from "../repository.ts";
 import { GitFailure, type GitOptions, type GitResult, git, splitNul } from "../run.ts";
-import { type RefusedDrivers, refusedDrivers, refusedFilter } from "../staging/drivers.ts";
+import { type RefusedDrivers, refusedDrivers, refusedFilter } from "../staging/refused-drivers.ts";
 
 /** A plan's working tree, and git's own folder for it, which is not in the agent's tree. */
 export interface Worktree {

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { threadId } from "node:worker_threads";
+import { clear } from "../removal/remove-held.ts";
 import {
   attempt,
   type Below,
@@ -21,7 +22,7 @@ import {
   ifThere,
   inside,
   insist,
-  MOST_TRIES,
+  MAX_TRIES,
   namesIn,
   partsOf,
   removeSingle,
@@ -31,7 +32,6 @@ import {
   within,
   withinParent,
 } from "./folder.ts";
-import { clear } from "./removal.ts";
 
 /** Makes `<root>/<below>` a real folder, and everything between; what is in it stays. */
 export function ensureFolder(root: string, below: Below): void {
@@ -43,7 +43,7 @@ export function remakeFolder(root: string, below: Below): void {
   withinParent(root, below, insist, (folder, name) => {
     for (let tries = 1; ; tries += 1) {
       clear(root, folder, name);
-      if (attempt(() => mkdirSync(inside(folder, name)), tries === MOST_TRIES ? [] : ["EEXIST"])) return;
+      if (attempt(() => mkdirSync(inside(folder, name)), tries === MAX_TRIES ? [] : ["EEXIST"])) return;
     }
   });
 }

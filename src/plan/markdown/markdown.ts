@@ -1,7 +1,7 @@
 import { type TaskItem, type Todo, taskItemOf, todoHash } from "../todos/todo.ts";
 import { type Block, beforeIndent, blocksOf, lineEnd, nextLine } from "./blocks.ts";
-import { sizeProblem, todosProblem } from "./caps.ts";
 import { plainText } from "./plain-text.ts";
+import { sizeProblem, todosProblem } from "./size-limits.ts";
 
 export { type NextTodo, nextTodo } from "../todos/next-todo.ts";
 export { type Todo, type TodoSettings, type TodoState, todoTitle } from "../todos/todo.ts";

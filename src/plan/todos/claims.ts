@@ -1,9 +1,9 @@
-import { sizeProblem } from "../markdown/caps.ts";
+import { appendEncoded, LOG_HEADINGS, type LogHeading, sectionBody } from "../edit-plan.ts";
 import { escaped, quoted } from "../markdown/encoding.ts";
 import { findSection, headingKey, type PlanDoc, parsePlan, type Todo } from "../markdown/markdown.ts";
+import { sizeProblem } from "../markdown/size-limits.ts";
 import { visibleText } from "../markdown/visible.ts";
-import { describeChange } from "../upserts/proposal.ts";
-import { appendEncoded, LOG_HEADINGS, type LogHeading, sectionBody } from "./edit.ts";
+import { describeChange } from "./describe-change.ts";
 import { reasonInLines, reasonInText, withoutTrailingComments } from "./todo.ts";
 
 /** Lines that a run added at the end of one of the logs. */

@@ -1,7 +1,7 @@
 import { PrloomError } from "../../kernel/errors.ts";
+import { LOG_HEADINGS, requireReadable } from "../edit-plan.ts";
 import { linesOf } from "../markdown/blocks.ts";
 import { headingKey, isTodoHeading, type Section } from "../markdown/markdown.ts";
-import { LOG_HEADINGS, requireReadable } from "../todos/edit.ts";
 import { applyEdits, carryOver, type Edit, type Side } from "./merge-todos.ts";
 
 /** Reads a text as one side of a merge; throws `plan-invalid` when it is larger than a plan may be. */

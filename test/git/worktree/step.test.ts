@@ -14,8 +14,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ensureIgnored } from "../../../src/git/repository.ts";
 import { restoreProtected, stageAll, stagedChanges } from "../../../src/git/staging/stage.ts";
-import { headState } from "../../../src/git/worktree/head.ts";
 import { resetTo, savePartial } from "../../../src/git/worktree/reset.ts";
+import { headState } from "../../../src/git/worktree/settle-head.ts";
 import { BRANCH, plainGit, planSandbox, write } from "../fixture.ts";
 
 test("HEAD that does not descend from the base is diverged", async (t) => {

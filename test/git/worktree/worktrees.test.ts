@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, w
 import { join } from "node:path";
 import { test } from "node:test";
 import { branchTip } from "../../../src/git/repository.ts";
-import { headState } from "../../../src/git/worktree/head.ts";
 import { repairGitFile } from "../../../src/git/worktree/repair.ts";
+import { headState } from "../../../src/git/worktree/settle-head.ts";
 import {
   addWorktree,
   findWorktree,

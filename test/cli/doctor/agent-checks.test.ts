@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { sandboxGaps } from "../../src/cli/doctor/agent-checks.ts";
-import { testRepository } from "./fixture.ts";
+import { sandboxGaps } from "../../../src/cli/doctor/agent-checks.ts";
+import { testRepository } from "../fixture.ts";
 
 const repository = testRepository();
 const { root } = repository;

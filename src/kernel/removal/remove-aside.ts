@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, readlinkSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { errnoOf } from "./errors.ts";
+import { errnoOf } from "../errors.ts";
 import { removeTree } from "./remove-tree.ts";
 
 /** What folders are called that are out of the way and being removed. */

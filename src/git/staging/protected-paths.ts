@@ -1,7 +1,7 @@
 import { opendir } from "node:fs/promises";
 import { posix } from "node:path";
 import type { Worktree } from "../worktree/worktrees.ts";
-import { onAnyDisk } from "./shape.ts";
+import { onAnyDisk } from "./repository-shape.ts";
 
 /** Our own top-level folder. */
 export const OURS = "prloom";

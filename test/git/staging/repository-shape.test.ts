@@ -6,7 +6,7 @@ import { commitStep, stagedTree } from "../../../src/git/commits/commit.ts";
 import { mergeIntoBase } from "../../../src/git/commits/merge.ts";
 import { rebaseOnto } from "../../../src/git/commits/rebase.ts";
 import { openRepository } from "../../../src/git/repository.ts";
-import { repositoryShapes } from "../../../src/git/staging/shape.ts";
+import { repositoryShapes } from "../../../src/git/staging/repository-shape.ts";
 import { dissolveRepositories, stageAll } from "../../../src/git/staging/stage.ts";
 import type { Worktree } from "../../../src/git/worktree/worktrees.ts";
 import { existsNoFollow } from "../../../src/kernel/files.ts";

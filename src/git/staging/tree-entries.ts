@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from "node:fs";
 import { errnoOf } from "../../kernel/errors.ts";
 import { isMissing } from "../../kernel/files.ts";
-import { removeFrom } from "../../kernel/held/removal.ts";
+import { removeFrom } from "../../kernel/removal/remove-held.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import type { Worktree } from "../worktree/worktrees.ts";
 import { above } from "./paths-above.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { removeTree } from "../../src/kernel/remove-tree.ts";
+import { removeTree } from "../../../src/kernel/removal/remove-tree.ts";
 
 const base = mkdtempSync(join(tmpdir(), "prloom-tree-"));
 after(() => execFileSync("rm", ["-rf", base]));

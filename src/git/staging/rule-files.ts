@@ -1,8 +1,8 @@
-import { walkBelow } from "../../kernel/held/removal.ts";
+import { walkBelow } from "../../kernel/held/walk.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import { GitFailure } from "../run.ts";
 import type { Worktree } from "../worktree/worktrees.ts";
-import { entryAt, realFolders, removeEntry } from "./folders.ts";
+import { entryAt, realFolders, removeEntry } from "./tree-entries.ts";
 
 /** Files that git itself reads in the folders that it goes through. */
 const RULES = [".gitattributes", ".gitignore"];

@@ -10,13 +10,13 @@ import { type Cell, type Column, progressBar, renderTable } from "../render/tabl
 import { ageOf, clockTime } from "../render/time.ts";
 
 /** Shows progress while a dispatcher works. */
-export interface LiveView {
+export interface ProgressView {
   show(progress: Progress): void;
   close(): void;
 }
 
 /** One JSON object per line, for programs. */
-export function jsonLines(): LiveView {
+export function jsonProgress(): ProgressView {
   return {
     show: (progress) => void process.stdout.write(`${jsonText({ type: "progress", ...progress })}\n`),
     close: () => undefined,
@@ -24,7 +24,7 @@ export function jsonLines(): LiveView {
 }
 
 /** One line per progress, and below it what else its text has, for files and pipes. */
-export function plainLines(output: Output): LiveView {
+export function plainProgress(output: Output): ProgressView {
   return {
     show({ at, planId, text }) {
       const [first = "", ...more] = visibleLines(text.trim());
@@ -56,7 +56,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** Lines that stay, and below them a block with the plans that are being worked on; for a terminal. */
-export function liveBlock(output: Output, loom: Loom): LiveView {
+export function liveProgress(output: Output, loom: Loom): ProgressView {
   const block = createLogUpdate(process.stdout);
   const draw = (): void => {
     const rows = runningRows(loom);

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { rebaseOnto } from "../../../src/git/commits/rebase.ts";
 import type { GitSetting } from "../../../src/git/shadow/config.ts";
-import { refuseDrivers } from "../../../src/git/staging/drivers.ts";
+import { refuseDrivers } from "../../../src/git/staging/refused-drivers.ts";
 import { stageAll, stagedChanges } from "../../../src/git/staging/stage.ts";
-import { headState } from "../../../src/git/worktree/head.ts";
 import { resetTo, savePartial } from "../../../src/git/worktree/reset.ts";
+import { headState } from "../../../src/git/worktree/settle-head.ts";
 import { addWorktree, removeWorktree } from "../../../src/git/worktree/worktrees.ts";
 import { BRANCH, IDENTITY, plainGit, planSandbox, type Sandbox, write } from "../fixture.ts";
 

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { PrloomError } from "../../../src/kernel/errors.ts";
-import { commentName } from "../../../src/plan/markdown/encoding.ts";
-import { parsePlan, type TodoState } from "../../../src/plan/markdown/markdown.ts";
+import { PrloomError } from "../../src/kernel/errors.ts";
 import {
   addTodoContext,
   appendTodos,
@@ -11,9 +9,11 @@ import {
   ensureTitle,
   sectionBody,
   setTodoState,
-} from "../../../src/plan/todos/edit.ts";
-import { provenanceLine, provenanceLines } from "../../../src/plan/todos/provenance.ts";
-import { anyLine, anyPlan } from "../arbitrary-plans.ts";
+} from "../../src/plan/edit-plan.ts";
+import { commentName } from "../../src/plan/markdown/encoding.ts";
+import { parsePlan, type TodoState } from "../../src/plan/markdown/markdown.ts";
+import { provenanceLine, provenanceLines } from "../../src/plan/todos/provenance.ts";
+import { anyLine, anyPlan } from "./arbitrary-plans.ts";
 
 const idOf = (text: string, index: number) => parsePlan(text).todos[index]?.id ?? "missing";
 const ann = { eventId: "e-1", author: "ann" };

@@ -1,10 +1,10 @@
 import { stagedTree } from "../commits/commit.ts";
-import { removeRules } from "../staging/rules.ts";
+import { removeRules } from "../staging/rule-files.ts";
 import { clearHidingFlags, stageAll } from "../staging/stage.ts";
-import { foldAgentCommits, headState, settleHead } from "./head.ts";
-import { exactly } from "./prepared.ts";
+import { exactly } from "./prepared-files.ts";
 import { repairGitFile } from "./repair.ts";
 import { contentsOf, insistently, savePartial } from "./reset.ts";
+import { foldAgentCommits, headState, settleHead } from "./settle-head.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
 const LOCAL = "prloom/.local";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isGitsOwn, isProtected } from "../../../src/git/staging/protected.ts";
+import { isGitsOwn, isProtected } from "../../../src/git/staging/protected-paths.ts";
 
 const latin1 = (text: string) => Buffer.from(text).toString("latin1");
 

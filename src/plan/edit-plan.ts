@@ -1,5 +1,5 @@
-import { PrloomError } from "../../kernel/errors.ts";
-import { beforeIndent, blocksOf, linesOf, nextLine } from "../markdown/blocks.ts";
+import { PrloomError } from "../kernel/errors.ts";
+import { beforeIndent, blocksOf, linesOf, nextLine } from "./markdown/blocks.ts";
 import {
   asTheyAre,
   commentName,
@@ -11,7 +11,7 @@ import {
   quoted,
   sameStructure,
   withoutComments,
-} from "../markdown/encoding.ts";
+} from "./markdown/encoding.ts";
 import {
   findSection,
   headingKey,
@@ -20,10 +20,10 @@ import {
   parsePlan,
   type Section,
   type Todo,
-} from "../markdown/markdown.ts";
-import { visibleText } from "../markdown/visible.ts";
-import { askedIn, askedKey, type Origin, provenanceLine } from "./provenance.ts";
-import { contentColumn, MARKS, type TodoState } from "./todo.ts";
+} from "./markdown/markdown.ts";
+import { visibleText } from "./markdown/visible.ts";
+import { askedIn, askedKey, type Origin, provenanceLine } from "./todos/provenance.ts";
+import { contentColumn, MARKS, type TodoState } from "./todos/todo.ts";
 
 /** A TODO that somebody's words asked for. */
 export interface NewTodo {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decideUpsert } from "../../../src/bridges/core/upsert.ts";
-import { MOST_LINES, MOST_TEXT_BYTES, MOST_TODOS } from "../../../src/plan/markdown/caps.ts";
+import { addTodoContext, appendTodos, appendToSection, ensureTitle } from "../../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
+import { MOST_LINES, MOST_TEXT_BYTES, MOST_TODOS } from "../../../src/plan/markdown/size-limits.ts";
 import { applyClaims, readClaims } from "../../../src/plan/todos/claims.ts";
-import { addTodoContext, appendTodos, appendToSection, ensureTitle } from "../../../src/plan/todos/edit.ts";
 import { mergeUpsert } from "../../../src/plan/upserts/merge.ts";
 
 const PLAN = "## Title\n\nT\n\n## TODO\n\n- [ ] a\n\n## Progress Log\n\nstarted\n";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { existsNoFollow, listDir, readTextNoFollow, writeFileAtomic } from "../../kernel/files.ts";
-import { removeTree } from "../../kernel/remove-tree.ts";
+import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { readTip } from "../refs.ts";
 import { dissolveRepositories } from "../staging/stage.ts";
 import { repairWorktree } from "./repair.ts";

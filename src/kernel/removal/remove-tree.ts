@@ -10,8 +10,8 @@ import {
   rmdirSync,
   unlinkSync,
 } from "node:fs";
-import { errnoOf } from "./errors.ts";
-import { takeTurns } from "./turns.ts";
+import { errnoOf } from "../errors.ts";
+import { takeTurns } from "../turns.ts";
 
 /*
  * Removes what agents made, however deep, wide or locked it is, while everything else goes on. What lies deeper than a few folders is lifted to the top of the tree first, so no path is too long and

@@ -21,7 +21,7 @@ const STYLES: Readonly<Record<Progress["level"], Style | undefined>> = {
   bad: "red",
 };
 
-export interface LiveView {
+export interface DemoView {
   progress(progress: Progress): void;
   /** Shows what is still unsaid and leaves the terminal as it was. */
   close(): void;
@@ -34,7 +34,7 @@ interface LiveOptions {
 }
 
 /** Tells what the dispatcher does and what the agent prints, as it happens; in a terminal with a moving last line. */
-export function openLiveView(options: LiveOptions): LiveView {
+export function openDemoView(options: LiveOptions): DemoView {
   const { out, now, paths } = options;
   const { paint } = out;
   const began = now();

@@ -3,12 +3,12 @@ import { appendFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } fr
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Output } from "../../src/cli/output.ts";
-import { agentsState } from "../../src/cli/render/agents-state.ts";
-import { plain } from "../../src/cli/render/colour.ts";
-import { dollars, spendingInWords, tokensInWords } from "../../src/cli/render/spending.ts";
-import type { AgentsReport } from "../../src/dispatcher/report/read-agents.ts";
-import { testRepository } from "./fixture.ts";
+import type { Output } from "../../../src/cli/output.ts";
+import { agentsState } from "../../../src/cli/render/agents-state.ts";
+import { plain } from "../../../src/cli/render/colour.ts";
+import { dollars, spendingInWords, tokensInWords } from "../../../src/cli/render/spending.ts";
+import type { AgentsReport } from "../../../src/dispatcher/report/read-agents.ts";
+import { testRepository } from "../fixture.ts";
 
 const MINUTE = 60_000;
 

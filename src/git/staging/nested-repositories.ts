@@ -1,13 +1,13 @@
 import { join, relative, resolve, sep } from "node:path";
 import { existsNoFollow } from "../../kernel/files.ts";
 import { placeFile, readInside } from "../../kernel/held/files.ts";
-import { walkBelow } from "../../kernel/held/removal.ts";
+import { walkBelow } from "../../kernel/held/walk.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import { splitNul } from "../run.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
-import { bytesOf, entryAt, kindAt, realFolders, removeEntry } from "./folders.ts";
 import { withFolders, within } from "./paths-above.ts";
-import { hasRepositoryParts, type RepositoryShape, repositoryShapes, SHAPE_NAMES } from "./shape.ts";
+import { hasRepositoryParts, type RepositoryShape, repositoryShapes, SHAPE_NAMES } from "./repository-shape.ts";
+import { bytesOf, entryAt, kindAt, realFolders, removeEntry } from "./tree-entries.ts";
 
 /*
  * A repository inside of a worktree has a configuration of its own, and that names programs: whoever types `git status` in the

@@ -1,5 +1,5 @@
 import { splitNul } from "../run.ts";
-import { isProtected, isWithin } from "../staging/protected.ts";
+import { isProtected, isWithin } from "../staging/protected-paths.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
 export interface Prepared {
