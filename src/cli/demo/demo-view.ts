@@ -8,18 +8,12 @@ import { homeOf, type Paths } from "../../dispatcher/paths.ts";
 import { isMissing, listDir, readTextIfExists } from "../../kernel/files.ts";
 import { parsePlan, progressOf } from "../../plan/markdown/markdown.ts";
 import type { Output } from "../output.ts";
-import type { Style } from "../render/colour.ts";
+import { LEVEL_STYLES } from "../render/colour.ts";
 import { firstLine, visible } from "../render/safe-text.ts";
 import { cutToWidth } from "../render/table.ts";
 import { DEMO_PLAN } from "./repository.ts";
 
 const LOOK_MS = 100;
-const STYLES: Readonly<Record<Progress["level"], Style | undefined>> = {
-  info: undefined,
-  good: "green",
-  warn: "yellow",
-  bad: "red",
-};
 
 export interface DemoView {
   progress(progress: Progress): void;
@@ -55,7 +49,7 @@ export function openDemoView(options: LiveOptions): DemoView {
     progress({ level, text }) {
       // What the agent printed before comes before.
       look();
-      const style = STYLES[level];
+      const style = LEVEL_STYLES[level];
       const line = firstLine(text);
       write(style ? paint(style, line) : line);
     },

@@ -4,7 +4,7 @@ import { readRuns } from "../../dispatcher/report/read.ts";
 import { textPath } from "../../dispatcher/steps/observe.ts";
 import type { Output } from "../output.ts";
 import { unfinishedRuns } from "../reading/unfinished-runs.ts";
-import type { Style } from "../render/colour.ts";
+import { LEVEL_STYLES } from "../render/colour.ts";
 import { jsonText, visible, visibleLines } from "../render/safe-text.ts";
 import { type Cell, type Column, progressBar, renderTable } from "../render/table.ts";
 import { ageOf, clockTime } from "../render/time.ts";
@@ -39,12 +39,6 @@ function indented(line: string): string {
   return `    ${line}`.trimEnd();
 }
 
-const STYLES: Readonly<Record<Progress["level"], Style | undefined>> = {
-  info: undefined,
-  good: "green",
-  warn: "yellow",
-  bad: "red",
-};
 const REDRAW_MS = 1000;
 const SOON_MS = 50;
 const COLUMNS: readonly Column[] = [
@@ -67,7 +61,7 @@ export function liveProgress(output: Output, loom: Loom): ProgressView {
   let soon: NodeJS.Timeout | undefined;
   return {
     show({ at, planId, level, text }) {
-      const style = STYLES[level];
+      const style = LEVEL_STYLES[level];
       const [first = "", ...more] = visibleLines(text.trim());
       block.clear();
       const name = planId === undefined ? "" : `${output.paint("bold", visible(planId))}  `;
