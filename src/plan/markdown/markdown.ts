@@ -28,6 +28,12 @@ export interface PlanDoc {
   readonly tooLarge?: string;
 }
 
+/** A text and what it says. */
+export interface ParsedPlan {
+  readonly text: string;
+  readonly doc: PlanDoc;
+}
+
 interface SectionNodes extends Section {
   readonly nodes: readonly Block[];
 }

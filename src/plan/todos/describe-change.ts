@@ -1,10 +1,5 @@
 import { structuredPatch } from "diff";
-import type { PlanDoc, Todo } from "../markdown/markdown.ts";
-
-interface Side {
-  readonly text: string;
-  readonly doc: PlanDoc;
-}
+import type { ParsedPlan, PlanDoc, Todo } from "../markdown/markdown.ts";
 
 /** Fits into one record of a journal, whatever the letters are. */
 const MAX_LENGTH = 16_000;
@@ -14,7 +9,7 @@ const CONTEXT = 2;
 const MAX_SENTENCES = 50;
 
 /** What changed between two texts, in words and as a diff; undefined when only blank space did. */
-export function describeChange(before: Side, after: Side): string | undefined {
+export function describeChange(before: ParsedPlan, after: ParsedPlan): string | undefined {
   const was = wordLines(before.text);
   const is = wordLines(after.text);
   if (was.length === is.length && was.every((line, at) => line === is[at])) return undefined;
