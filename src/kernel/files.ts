@@ -7,7 +7,6 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmdirSync,
   rmSync,
   writeSync,
 } from "node:fs";
@@ -135,16 +134,6 @@ export function remakeDirNoFollow(root: string, relative: string): string {
   sweepRemoved(dirname(root));
   remakeFolder(root, relative);
   return join(root, relative);
-}
-
-/** Removes a directory if it is there and empty; says whether it is gone. */
-export function removeDirIfEmpty(path: string): boolean {
-  try {
-    rmdirSync(path);
-    return true;
-  } catch (error) {
-    return isMissing(error);
-  }
 }
 
 /** Turns "no space left" into an error that says so; passes everything else on. */

@@ -92,17 +92,15 @@ function notThereYet(text: string, todos: readonly NewTodo[]): NewTodo[] {
   });
 }
 
-/** Adds lines at the end of a section, which is made when there is none; no line can become a section or a TODO. */
-export function appendToSection(text: string, heading: string, lines: readonly string[]): string {
-  return appendEncoded(text, heading, lines, [asTheyAre, escaped, quoted]);
-}
-
-/** Like `appendToSection`, with the ways of writing that are allowed; the first that keeps the plan's structure is taken. */
-export function appendEncoded(
+/**
+ * Adds lines at the end of a section, which is made when there is none; no line can become a section or a TODO. Of the ways
+ * to write them the first that keeps the plan's structure is taken.
+ */
+export function appendToSection(
   text: string,
   heading: string,
   lines: readonly string[],
-  encodings: readonly Encoding[],
+  encodings: readonly Encoding[] = [asTheyAre, escaped, quoted],
 ): string {
   const whole = lines.flatMap(linesOf).map(visibleText);
   if (whole.every((line) => line.trim() === "")) return text;

@@ -1,24 +1,20 @@
+import type { PlanWishes } from "../config/presets.ts";
 import type { PlanDoc } from "./markdown/markdown.ts";
 import { planSourceSchema, sourceKey } from "./record.ts";
 
-/** What a plan may set for itself. Limits may only be lowered; who merges the config checks that. */
-export interface OwnConfig {
-  readonly agent?: string;
-  readonly model?: string;
-  readonly preset?: string;
-  readonly limits?: Readonly<Record<string, unknown>>;
-}
-
 type Metadata = Readonly<Record<string, unknown>>;
 
-/** The plan's own config out of its metadata; each problem is a sentence that names the key. */
-export function ownConfigOf(metadata: Metadata): { own: OwnConfig; problems: string[] } {
+/**
+ * What a plan wishes for itself, out of its metadata; each problem is a sentence that names the key. Limits may only be
+ * lowered: `configForPlan` checks that.
+ */
+export function wishesOf(metadata: Metadata): { wishes: PlanWishes; problems: string[] } {
   const problems: string[] = [];
-  const own: { -readonly [key in keyof OwnConfig]: OwnConfig[key] } = {};
+  const wishes: { -readonly [key in keyof PlanWishes]: PlanWishes[key] } = {};
   for (const key of ["agent", "model", "preset"] as const) {
     const value = valueAt(metadata, key);
     if (value === undefined) continue;
-    if (typeof value === "string" && value.trim() !== "") own[key] = value.trim();
+    if (typeof value === "string" && value.trim() !== "") wishes[key] = value.trim();
     else
       problems.push(
         `The plan's metadata.${key} must be a name, such as "${key}": "…", but is ${JSON.stringify(value)}.`,
@@ -28,13 +24,15 @@ export function ownConfigOf(metadata: Metadata): { own: OwnConfig; problems: str
   if (isObject(limits)) {
     for (const [name, value] of Object.entries(limits)) {
       if (!isLimit(value))
-        problems.push(`The plan's metadata.limits.${name} must be a number or text, but is ${JSON.stringify(value)}.`);
+        problems.push(
+          `The plan's metadata.limits.${name} must be a number or a string, but is ${JSON.stringify(value)}.`,
+        );
     }
-    own.limits = limits;
+    wishes.limits = limits;
   } else if (limits !== undefined) {
     problems.push(`The plan's metadata.limits must be an object, but is ${JSON.stringify(limits)}.`);
   }
-  return { own: problems.length === 0 ? own : {}, problems };
+  return { wishes: problems.length === 0 ? wishes : {}, problems };
 }
 
 /** What the plan waits for: ids, and the keys of sources, from its metadata and from `## Depends on`. */
@@ -58,7 +56,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Numbers, durations and sizes as text, and groups of them (`maxDeletions`). */
+/** Numbers, durations and sizes as strings, and groups of them (`maxDeletions`). */
 function isLimit(value: unknown): boolean {
   if (isObject(value)) return Object.values(value).every((inner) => typeof inner === "number");
   return typeof value === "string" || (typeof value === "number" && Number.isFinite(value) && value >= 0);

@@ -32,8 +32,7 @@ export function parseSourceKey(key: string): PlanSource | undefined {
 }
 
 /** How far the current TODO has come. Each stage is recorded after its effect, so a restart repeats at most one. */
-export const STEP_STAGES = ["running", "ended", "verified", "committed", "ticked", "pushed"] as const;
-export type StepStage = (typeof STEP_STAGES)[number];
+const STEP_STAGES = ["running", "ended", "verified", "committed", "ticked", "pushed"] as const;
 
 const currentSchema = z.strictObject({
   todoId: z.string(),

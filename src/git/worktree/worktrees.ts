@@ -115,13 +115,6 @@ function adminDirsOf(repo: Repository, path: string): { claimed: string[]; halfM
   return { claimed, halfMade };
 }
 
-/** The handle of the worktree at a path, from git's own records; undefined when none is registered there. */
-export function findWorktree(repo: Repository, path: string): Worktree | undefined {
-  const where = canonical(path);
-  const gitDir = adminDirsOf(repo, where).claimed[0];
-  return gitDir === undefined ? undefined : { path: where, name: basename(gitDir), gitDir, commonDir: repo.commonDir };
-}
-
 let lastTurn: Promise<unknown> = Promise.resolve();
 
 /** One at a time: `git worktree add` reads the records of all worktrees and fails on one that is being made or removed. */

@@ -1,4 +1,4 @@
-import { appendEncoded, LOG_HEADINGS, type LogHeading, sectionBody } from "../edit-plan.ts";
+import { appendToSection, LOG_HEADINGS, type LogHeading, sectionBody } from "../edit-plan.ts";
 import { escaped, quoted } from "../markdown/encoding.ts";
 import { findSection, headingKey, type ParsedPlan, type PlanDoc, parsePlan, type Todo } from "../markdown/markdown.ts";
 import { sizeProblem } from "../markdown/size-limits.ts";
@@ -79,7 +79,7 @@ export function applyClaims(text: string, claims: Pick<Claims, "appended">): str
     const body = (sectionBody(result, heading) ?? "").replace(/\r\n?/g, "\n");
     const said = hasRoom(result, lines) ? lines : [FULL];
     const there = [escaped, quoted].some((encode) => endsWithLines(body, encode(said)));
-    if (!there) result = appendEncoded(result, heading, said, [escaped, quoted]);
+    if (!there) result = appendToSection(result, heading, said, [escaped, quoted]);
   }
   return result;
 }
