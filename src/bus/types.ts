@@ -6,17 +6,7 @@ import type { Action } from "./message-types.ts";
 import { isDerivedId } from "./names.ts";
 
 export type { Action, BusEvent, Payload, ReplyAddress } from "./message-types.ts";
-
-/** Whose bus it is. A name, not a path: engines decide where it lives. */
-export interface Scope {
-  /** Absent: the repository's own (global) bus. */
-  readonly planId?: string;
-}
-
-/** The bus of a plan, or without one the repository's own. */
-export function scopeOf(planId: string | undefined): Scope {
-  return planId === undefined ? {} : { planId };
-}
+export { type Scope, scopeOf } from "./scope.ts";
 
 export const replyAddressSchema = z.strictObject({ target: z.string().min(1), token: z.string().optional() });
 
