@@ -30,9 +30,9 @@ export interface GitResult {
 const DEFAULT_TIMEOUT_MS = 120_000;
 
 /** Most that one git may say: names of a million files. An agent can make more and longer ones than memory holds. */
-const MOST_OUTPUT = 128 * 1024 * 1024;
+const MAX_OUTPUT = 128 * 1024 * 1024;
 /** Words for people; whoever floods them is not read on. */
-const MOST_WORDS = 1024 * 1024;
+const MAX_WORDS = 1024 * 1024;
 
 /**
  * Configuration is the user's, but an agent may have written it too, so whatever makes git start another program is
@@ -189,7 +189,7 @@ function spawnGit(program: string, args: readonly string[], options: GitOptions)
 
 /** Runs git without a shell, without hooks, prompts or the caller's own variables, and within limits. */
 export function git(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
-  const { encoding = "utf8", timeoutMs = DEFAULT_TIMEOUT_MS, maxOutput = MOST_OUTPUT } = options;
+  const { encoding = "utf8", timeoutMs = DEFAULT_TIMEOUT_MS, maxOutput = MAX_OUTPUT } = options;
   const program = gitProgram();
   if (program === undefined) return Promise.reject(notInstalled());
   return new Promise((resolve, reject) => {
@@ -212,7 +212,7 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
     const late = `no answer within ${timeoutMs / 1000} s`;
     timer = setTimeout(() => end(failure(args, late, options, "timeout")), timeoutMs);
     const stdout = collect(child.stdout, maxOutput, () => end(tooLarge(args, maxOutput)));
-    const stderr = collect(child.stderr, MOST_WORDS, () => undefined);
+    const stderr = collect(child.stderr, MAX_WORDS, () => undefined);
     child.on("close", (code, signal) => {
       clearTimeout(timer);
       if (ended !== undefined) return reject(ended);

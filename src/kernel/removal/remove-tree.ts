@@ -19,10 +19,10 @@ import { takeTurns } from "../turns.ts";
  */
 
 /** Folders that are open one in another. */
-const MOST_DEPTH = 32;
+const MAX_DEPTH = 32;
 
 /** Who makes them faster than they go is told so, instead of being followed for ever. */
-const MOST_ENTRIES = 20_000_000;
+const MAX_ENTRIES = 20_000_000;
 
 const OPEN_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** With O_PATH, which Node does not name: gets hold of a folder that may not be read. */
@@ -114,12 +114,12 @@ async function removeIn(
   { entry, depth }: { entry: Entry; depth: number },
 ): Promise<boolean> {
   removal.entries += 1;
-  if (removal.entries > MOST_ENTRIES) throw new Error(`it holds more than ${MOST_ENTRIES} files`);
+  if (removal.entries > MAX_ENTRIES) throw new Error(`it holds more than ${MAX_ENTRIES} files`);
   await takeTurns();
   const path = pathIn(folder, entry.name);
   try {
     if (!entry.isDirectory()) unlinkSync(path);
-    else if (depth < MOST_DEPTH) await removeFolder(removal, path, depth + 1);
+    else if (depth < MAX_DEPTH) await removeFolder(removal, path, depth + 1);
     else lift(removal, path);
     return true;
   } catch (error) {

@@ -38,7 +38,7 @@ interface SectionNodes extends Section {
   readonly nodes: readonly Block[];
 }
 
-const MOST_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
 /**
  * Texts that were read a moment ago: one step looks at the same one several times. Counted in characters, and small: what
@@ -217,6 +217,6 @@ function shortLine(line: string): string {
 }
 
 function shortened(problems: readonly string[]): readonly string[] {
-  if (problems.length <= MOST_PROBLEMS) return problems;
-  return [...problems.slice(0, MOST_PROBLEMS), `And ${problems.length - MOST_PROBLEMS} more.`];
+  if (problems.length <= MAX_PROBLEMS) return problems;
+  return [...problems.slice(0, MAX_PROBLEMS), `And ${problems.length - MAX_PROBLEMS} more.`];
 }

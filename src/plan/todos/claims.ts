@@ -34,14 +34,14 @@ export interface CopyOfPlan {
 }
 
 /** A copy that grew by more than this is not read. */
-const MOST_GROWTH = 128 * 1024;
-const MOST_APPENDED_BYTES = 64 * 1024;
-const LONGEST_REASON = 2000;
+const MAX_GROWTH = 128 * 1024;
+const MAX_APPENDED_BYTES = 64 * 1024;
+const MAX_REASON = 2000;
 
 /** Reads what a run claims from the difference between its copy as given and as left. */
 export function readClaims({ given, left, todoId }: CopyOfPlan): Claims {
   if (left === undefined) return { tick: "none", appended: [], proposal: "The run deleted its copy of the plan." };
-  if (left.length > given.length + MOST_GROWTH) {
+  if (left.length > given.length + MAX_GROWTH) {
     return notRead(`The run's copy of the plan grew to ${left.length} characters; it was not read.`);
   }
   const before = readCopy(given);
@@ -134,7 +134,7 @@ function readTick(pair: Pair): { tick: Claims["tick"]; reason?: string; edits: R
   if (found.state === "done") return { tick: "done", edits: [unticked] };
   const { reason, edit } = readReason(pair);
   const edits = edit && edit.at <= unticked.at && unticked.to <= edit.to ? [edit] : [unticked, ...(edit ? [edit] : [])];
-  const short = reason?.replace(/\s+/g, " ").trim().slice(0, LONGEST_REASON);
+  const short = reason?.replace(/\s+/g, " ").trim().slice(0, MAX_REASON);
   return { tick: "blocked", ...(short && { reason: short }), edits };
 }
 
@@ -213,7 +213,7 @@ function swallowsNext(before: PlanDoc, after: PlanDoc, at: number): boolean {
 }
 
 function capped(appended: readonly Appended[]): Appended[] {
-  let room = MOST_APPENDED_BYTES;
+  let room = MAX_APPENDED_BYTES;
   return appended.map(({ heading, lines }) => {
     const kept: string[] = [];
     let cut = 0;

@@ -3,23 +3,23 @@ import { test } from "node:test";
 import { decideUpsert } from "../../../src/bridges/core/upsert.ts";
 import { addTodoContext, appendTodos, appendToSection, ensureTitle } from "../../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
-import { MOST_LINES, MOST_TEXT_BYTES, MOST_TODOS } from "../../../src/plan/markdown/size-limits.ts";
+import { MAX_LINES, MAX_TEXT_BYTES, MAX_TODOS } from "../../../src/plan/markdown/size-limits.ts";
 import { applyClaims, readClaims } from "../../../src/plan/todos/claims.ts";
 import { mergeUpsert } from "../../../src/plan/upserts/merge.ts";
 
 const PLAN = "## Title\n\nT\n\n## TODO\n\n- [ ] a\n\n## Progress Log\n\nstarted\n";
 const todoId = parsePlan(PLAN).todos[0]?.id ?? "";
 const LARGE: [why: RegExp, text: string][] = [
-  [/larger than 512 KB/, `${PLAN}\n${"é".repeat(MOST_TEXT_BYTES / 2)}`],
-  [/has 30011 lines; a plan may have 30000/, PLAN + "\n".repeat(MOST_LINES)],
-  [/has 30010 lines/, PLAN.replaceAll("\n", "\r\n") + "\r".repeat(MOST_LINES - 1)],
-  [/has 1001 TODOs; a plan may have 1000/, PLAN.replace("- [ ] a\n", "- [ ] a\n".repeat(MOST_TODOS + 1))],
+  [/larger than 512 KB/, `${PLAN}\n${"é".repeat(MAX_TEXT_BYTES / 2)}`],
+  [/has 30011 lines; a plan may have 30000/, PLAN + "\n".repeat(MAX_LINES)],
+  [/has 30010 lines/, PLAN.replaceAll("\n", "\r\n") + "\r".repeat(MAX_LINES - 1)],
+  [/has 1001 TODOs; a plan may have 1000/, PLAN.replace("- [ ] a\n", "- [ ] a\n".repeat(MAX_TODOS + 1))],
 ];
 
 test("the largest plan is one", () => {
-  const lines = PLAN + "\n".repeat(MOST_LINES - 11);
-  const todos = PLAN.replace("- [ ] a\n", "- [ ] a\n".repeat(MOST_TODOS));
-  const bytes = PLAN + "x".repeat(MOST_TEXT_BYTES - PLAN.length);
+  const lines = PLAN + "\n".repeat(MAX_LINES - 11);
+  const todos = PLAN.replace("- [ ] a\n", "- [ ] a\n".repeat(MAX_TODOS));
+  const bytes = PLAN + "x".repeat(MAX_TEXT_BYTES - PLAN.length);
   for (const text of [lines, todos, bytes]) assert.equal(parsePlan(text).tooLarge, undefined);
   assert.equal(parsePlan(lines).todos.length, 1);
 });
@@ -47,13 +47,13 @@ for (const [why, text] of LARGE) {
 }
 
 test("what would make a plan too large is not added", () => {
-  const full = PLAN.replace("- [ ] a\n", "- [ ] a\n".repeat(MOST_TODOS));
+  const full = PLAN.replace("- [ ] a\n", "- [ ] a\n".repeat(MAX_TODOS));
   const todo = { text: "x", from: [{ eventId: "e", author: "ann" }] };
   assert.throws(() => appendTodos(full, [todo]), { code: "plan-invalid", message: /1001 TODOs/ });
 });
 
 test("a run's words that no longer fit into the logs do not stop its work; that they are elsewhere is told once", () => {
-  const long = PLAN + "x\n".repeat(MOST_LINES - 1000);
+  const long = PLAN + "x\n".repeat(MAX_LINES - 1000);
   const lines = Array.from({ length: 1000 }, (_, at) => `line ${at}`);
   const claims = { appended: [{ heading: "Progress Log" as const, lines }] };
   const once = applyClaims(long, claims);
