@@ -12,7 +12,7 @@ export function problemLine(file: string, { line, column, key, message }: Config
   return `${file}:${line}:${column}  ${key === "" ? "" : `${key}: `}${message}`;
 }
 
-/** The config that a text means; throws one error that lists everything that is wrong. `file` is its name in messages. */
+/** The config in the text of a file; throws one error that lists everything that is wrong. `file` is its name in messages. */
 export function parseConfig(text: string, file: string): Config {
   const checked = checkConfig(text);
   if (checked.ok) return checked.config;

@@ -10,7 +10,7 @@ interface Found {
 }
 
 /**
- * Refuses a repository that lies among the files of another one, or in the worktree of a plan: whoever wrote those files would
+ * Refuses a repository that lies among the files of another one, or in the worktree of a plan: the author of those files would
  * decide with its config what runs here. `places` are its working trees. A submodule is no file of the outer repository, nor is
  * what that ignores.
  */

@@ -31,7 +31,7 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 
 /** Most that one git may say: names of a million files. An agent can make more and longer ones than memory holds. */
 const MAX_OUTPUT = 128 * 1024 * 1024;
-/** Words for people; whoever floods them is not read on. */
+/** Words for people; the rest of a flood is not read. */
 const MAX_WORDS = 1024 * 1024;
 
 /**
@@ -63,7 +63,7 @@ const SAFE_CONFIG = [
   "diff.submodule=short",
   "status.submoduleSummary=false",
   "advice.addEmbeddedRepo=false",
-  // A folder is no repository because files in it look like one: somebody may have committed them.
+  // Files that look like a repository do not make their folder one: they may have been committed.
   "safe.bareRepository=explicit",
 ].flatMap((setting) => ["-c", setting]);
 
@@ -224,7 +224,7 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
         if (allowed && code !== null) resolve({ stdout: stdout().toString(encoding), stderr: words, code });
         else reject(failure(args, words.trim() || `exit ${code ?? signal}`, options));
       } catch (error) {
-        // Nobody catches what is thrown in here: it would end the dispatcher.
+        // What is thrown in here is not caught: it would end the dispatcher.
         reject(error);
       }
     });

@@ -35,7 +35,7 @@ function replaceFile(path: string, data: string | Uint8Array, how: { mode: numbe
   temporary += 1;
   const temp = join(dirname(path), `.${basename(path)}.${process.pid}-${threadId}.${temporary}.tmp`);
   try {
-    // In a container every start has the same pid: what a killed one left under this name is nobody's.
+    // In a container every start has the same pid: what a killed one left under this name is garbage.
     rmSync(temp, { force: true });
     const fd = openSync(temp, "wx", how.mode);
     try {
@@ -54,7 +54,7 @@ function replaceFile(path: string, data: string | Uint8Array, how: { mode: numbe
 /** What `writeFileAtomic` calls its temporary files. */
 const TEMPORARY = /^\..+\.\d+-\d+\.\d+\.tmp$/;
 
-/** Removes what writers that were killed left in a directory. Only for one that nobody writes to at that moment. */
+/** Removes what writers that were killed left in a directory. Only for one that no process writes to at that moment. */
 export function removeTemporaryFiles(dir: string): void {
   for (const name of listDir(dir)) if (TEMPORARY.test(name)) rmSync(join(dir, name), { force: true });
 }
@@ -117,7 +117,7 @@ export function ensureLink(path: string, target: string): void {
 
 /**
  * Reads `<root>/<relative>` without following a link at any component below root: what an agent left in its folder is
- * data, and a link there would make us read somebody else's file. Undefined when absent, a link, not a file, or larger
+ * data, and a link there would make us read another file. Undefined when absent, a link, not a file, or larger
  * than `maxBytes`.
  */
 export function readTextNoFollow(root: string, relative: string, maxBytes = 4 * 1024 * 1024): string | undefined {

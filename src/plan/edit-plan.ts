@@ -25,7 +25,7 @@ import { visibleText } from "./markdown/visible.ts";
 import { askedIn, askedKey, type Origin, provenanceLine } from "./todos/provenance.ts";
 import { contentColumn, MARKS, type TodoState } from "./todos/todo.ts";
 
-/** A TODO that somebody's words asked for. */
+/** A TODO that comments asked for. */
 export interface NewTodo {
   readonly text: string;
   readonly context?: string;

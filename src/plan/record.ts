@@ -20,7 +20,7 @@ export function sourceKey(source: PlanSource): string {
   return JSON.stringify([source.system, source.kind, source.id]);
 }
 
-/** The source that `sourceKey` made this key from; undefined when it is no such key. */
+/** The source that `sourceKey` made this key from; undefined for any other string. */
 export function parseSourceKey(key: string): PlanSource | undefined {
   if (!key.startsWith("[")) return undefined;
   try {

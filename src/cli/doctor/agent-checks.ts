@@ -56,7 +56,7 @@ function agentFinding({ name, check, command, trouble }: CheckedAgent, needed: b
   const about = `agent ${name}`;
   const program = check.kind === "found" && check.facts ? { program: check.facts } : {};
   if (trouble) {
-    // A version that nobody tried may well work; a program that is not there, or not let in, does not.
+    // A version that was not tried may well work; a program that is not there, or not let in, does not.
     const bad = needed && !(check.kind === "found" && check.facts?.tooOld);
     return { name: about, state: bad ? "bad" : "warn", ...trouble, ...program };
   }

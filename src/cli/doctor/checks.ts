@@ -56,7 +56,7 @@ async function gitVersion(): Promise<Finding> {
   }
 }
 
-/** To look at somebody's branch must not run what it names: programs are asked for their versions, and modules are loaded. */
+/** Looking at a foreign branch must not run what it names: programs are asked for their versions, and modules are loaded. */
 async function mayRun(repo: Repository, findings: Finding[]): Promise<boolean> {
   const pin = readPin(pathsOf(repo).pinFile);
   if (!pin) return true;

@@ -57,7 +57,7 @@ async function wordsOf(loom: Loom, plan: string): Promise<AllWords> {
   }
 }
 
-/** More than anybody writes before somebody reads. */
+/** More messages than wait for one run. */
 const MAX_UNREAD = 1000;
 
 /** What people said that no dispatcher has looked at yet, or that waits for triage. */

@@ -23,7 +23,7 @@ function rules(): Unicode {
   return unicode;
 }
 
-/** Pieces of a text that a reader takes for one character each. */
+/** Pieces of a string that a reader takes for one character each. */
 export function* graphemes(text: string): Generator<string> {
   if (NARROW.test(text)) {
     yield* text;
@@ -32,7 +32,7 @@ export function* graphemes(text: string): Generator<string> {
   for (const { segment } of rules().segmenter.segment(text)) yield segment;
 }
 
-/** Columns that a text takes in a terminal. It must hold no escape sequences (see `visible`). */
+/** Columns that a string takes in a terminal. It must hold no escape sequences (see `visible`). */
 export function displayWidth(text: string): number {
   if (NARROW.test(text)) return text.length;
   let width = 0;

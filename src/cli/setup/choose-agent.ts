@@ -157,7 +157,7 @@ async function askForAgent(installed: readonly Installed[]): Promise<AgentChoice
     validate: (answer) => ((answer ?? "").trim() === "" ? "Type the name of a program." : undefined),
   });
   if (isCancel(line)) throw cancelled();
-  // With blanks it is a line for the shell: quotes in it mean what whoever typed them meant.
+  // With blanks it is a line for the shell: quotes in it mean what they mean to the shell.
   return { agentName: nameFor(line), agent: { command: line.trim() }, why: "as you said" };
 }
 

@@ -51,7 +51,7 @@ interface Dispatched {
 async function dispatch(call: Call, view: ProgressView, untilIdle: boolean): Promise<Dispatched> {
   const stop = new AbortController();
   const onSignal = (): void => {
-    // Whoever asks twice does not want to wait; everything on disk is made for being ended anywhere.
+    // A user who asks twice does not want to wait; everything on disk is made for being ended anywhere.
     if (stop.signal.aborted) process.exit(1);
     stop.abort();
     call.output.note("stopping: agents are asked to end; ask once more to end at once");

@@ -87,7 +87,7 @@ export const moduleName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 export const variableName = z
   .string({ error: "must be the name of an environment variable" })
-  .regex(VARIABLE, { error: "is no name for an environment variable" });
+  .regex(VARIABLE, { error: "is not a name for an environment variable" });
 
 export const insideRepository = text.refine(
   (path) => !/^([/\\]|[A-Za-z]:)/.test(path) && !path.split(/[/\\]/).includes(".."),

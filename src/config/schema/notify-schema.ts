@@ -2,7 +2,7 @@ import * as z from "zod";
 import { anObject, moduleName, variableName } from "./fields.ts";
 
 const address = variableName.describe("The environment variable that holds the address.");
-const header = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: "is no name for an HTTP header" });
+const header = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: "is not a name for an HTTP header" });
 
 const channel = z.discriminatedUnion(
   "kind",

@@ -16,7 +16,7 @@ import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import type { Worktree } from "../worktree/worktrees.ts";
 import { type GitSetting, personalSettings, publicSettings, QUIET_SETTINGS, renderSettings } from "./config.ts";
 
-/** Where the real objects are seen by whoever has the shadow in the place of the repository; below the shadow. */
+/** Where the real objects are seen by a program that has the shadow in the place of the repository; below the shadow. */
 export const REAL_OBJECTS = "real-objects";
 /** The user's own settings, as far as an agent's git has them; below the shadow. */
 export const PERSONAL_CONFIG = "personal.gitconfig";

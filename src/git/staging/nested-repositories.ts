@@ -10,7 +10,7 @@ import { hasRepositoryParts, type RepositoryShape, repositoryShapes, SHAPE_NAMES
 import { bytesOf, entryAt, kindAt, realFolders, removeEntry } from "./tree-entries.ts";
 
 /*
- * A repository inside of a worktree has a configuration of its own, and that names programs: whoever types `git status` in the
+ * A repository inside of a worktree has a configuration of its own, and that names programs: a person who types `git status` in the
  * worktree, a person after our own advice too, would run them. So an agent's repositories do not outlive its run: what makes a
  * folder a repository (its `.git`, or a HEAD among git's own files) is removed, and its files are ordinary ones.
  */
@@ -21,7 +21,7 @@ export async function removeRepositories(worktree: Worktree, folder: string): Pr
   await walkBelow(worktree.path, Buffer.from(folder, "latin1"), (name) => (isGit(name) ? "remove" : "enter"));
 }
 
-/** Removes `.git` in folders that have files of the tree: git looks past it, but somebody who goes there does not. */
+/** Removes `.git` in folders that have files of the tree: git looks past it, but a git that is started there does not. */
 export async function removeStrayRepositories(worktree: Worktree, folders: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const folder of folders) {
@@ -91,7 +91,7 @@ export async function dissolveShapes(
   if (entries.length === 0) return;
   const before = await filesOf(worktree, from);
   const stays = new Set(before);
-  // A file that the commit has is overwritten: removed, it would be a deletion to whoever looks after a kill.
+  // A file that the commit has is overwritten: removed, it would look like a deletion after a kill.
   for (const entry of entries) {
     await takeTurns();
     if (!stays.has(entry)) removeEntry(worktree, entry);
@@ -104,14 +104,14 @@ export async function dissolveShapes(
 }
 
 /** Makes a submodule's `.git` again the file that git wrote there, or removes it; says whether it was something else. */
-export async function mendSubmodules(worktree: Worktree, gitlinks: readonly string[]): Promise<boolean> {
+export async function repairSubmodules(worktree: Worktree, gitlinks: readonly string[]): Promise<boolean> {
   const folders = new Set(
     await realFolders(
       worktree,
       gitlinks.map((path) => `${path}/.git`),
     ),
   );
-  let mended = false;
+  let repaired = false;
   for (const path of gitlinks) {
     if (!folders.has(path)) continue;
     const { path: file, kind } = entryAt(worktree, path, ".git");
@@ -122,9 +122,9 @@ export async function mendSubmodules(worktree: Worktree, gitlinks: readonly stri
     const home = join(worktree.gitDir, "modules", Buffer.from(path, "latin1").toString());
     if (existsNoFollow(join(home, "HEAD")))
       placeFile(worktree.path, Buffer.from(file, "latin1"), `gitdir: ${relative(folder, home)}\n`, 0o644);
-    mended = true;
+    repaired = true;
   }
-  return mended;
+  return repaired;
 }
 
 /** Whether the file names a repository in git's own folders, where an agent writes nothing. */

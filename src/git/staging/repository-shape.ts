@@ -3,7 +3,7 @@ import { above, withFolders } from "./paths-above.ts";
 
 /*
  * A folder is a repository to git when it has a HEAD beside `objects` and `refs`, or beside `commondir`, which names a folder that
- * has those: no `.git` is needed, so ordinary files that are committed can be one. Git then runs what its settings say, for whoever
+ * has those: no `.git` is needed, so ordinary files that are committed can be one. Git then runs what its settings say, for any person who
  * types `git status` there. What HEAD says is not looked at, since attributes and filters may change it in a checkout.
  */
 
@@ -109,7 +109,7 @@ function changedSettings(touched: Folder | undefined): string[] {
   return SETTINGS.flatMap((part) => [...(touched?.parts.get(part) ?? [])]);
 }
 
-/** A HEAD that is new is enough to take away: the rest may be somebody's files. */
+/** A HEAD that is new is enough to take away: the rest may be the project's files. */
 function newParts(known: Folder | undefined, { parts }: Folder): string[] {
   const added = SHAPE.filter((part) => parts.has(part) && !known?.parts.has(part));
   const [first] = added;

@@ -7,7 +7,7 @@ import { entryAt, realFolders, removeEntry } from "./tree-entries.ts";
 /** Files that git itself reads in the folders that it goes through. */
 const RULES = [".gitattributes", ".gitignore"];
 
-/** Removes pipes, sockets and devices that stand where git reads its rules: it would wait for somebody to write. */
+/** Removes pipes, sockets and devices that stand where git reads its rules: it would wait for a writer. */
 export async function removeUnreadableRules(worktree: Worktree, folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
     await takeTurns();

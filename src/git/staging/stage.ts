@@ -8,9 +8,9 @@ import {
   type FoundShapes,
   findShapes,
   isRepositoryInstead,
-  mendSubmodules,
   removeRepositories,
   removeStrayRepositories,
+  repairSubmodules,
 } from "./nested-repositories.ts";
 import { within } from "./paths-above.ts";
 import { inBytes, isGitsOwn, isProtected, isWithin, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected-paths.ts";
@@ -136,13 +136,13 @@ async function treeChanges(worktree: Worktree, from: string, options: GitOptions
     const { listing, shapes } = await listWithShapes(worktree, from, options);
     const strays = await removeStrayRepositories(worktree, listing.folders);
     for (const folder of listing.nested) await removeRepositories(worktree, folder);
-    const mended = await mendSubmodules(worktree, listing.gitlinks);
+    const repaired = await repairSubmodules(worktree, listing.gitlinks);
     await dissolveShapes(worktree, from, shapes.all);
     refused.push(...shapes.committed);
     for (const folder of [...strays, ...listing.nested]) nested.add(folder);
     const known = new Set(refused.map(({ folder }) => folder));
     for (const { folder } of shapes.all) if (!known.has(folder)) nested.add(folder);
-    const isSettled = listing.nested.length === 0 && !mended && shapes.all.length === 0;
+    const isSettled = listing.nested.length === 0 && !repaired && shapes.all.length === 0;
     if (isSettled || pass === PASSES) return { changes: listing, nested: [...nested], refused };
   }
 }
@@ -155,7 +155,7 @@ async function listWithShapes(
   const listing = await listChanges(worktree, options);
   const shapes = await findShapes(worktree, from, listing);
   if (shapes.all.length === 0) return { listing, shapes };
-  // A file that was only touched is listed as well; nobody is to be blamed for that.
+  // A file that was only touched is listed as well; that is no reason to blame the run.
   await gitIn(worktree, ["update-index", "-q", "--refresh"], { ...options, allowExit: [1] });
   const exact = await listChanges(worktree, options);
   return { listing: exact, shapes: await findShapes(worktree, from, exact) };

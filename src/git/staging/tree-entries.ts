@@ -12,8 +12,8 @@ export function bytesOf(worktree: Worktree, path: string): Buffer {
 }
 
 /**
- * Folders in which these paths lie, the top ("") first, as far as they really are folders: what a link leads to belongs to
- * somebody else.
+ * Folders in which these paths lie, the top ("") first, as far as they really are folders: what a link leads to
+ * is not part of the tree.
  */
 export async function realFolders(worktree: Worktree, paths: Iterable<string>): Promise<string[]> {
   const known = new Map<string, boolean>([["", true]]);

@@ -4,7 +4,7 @@ import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow, writeFileAtomic } from "../../kernel/files.ts";
 import { passesByItself } from "../../kernel/used-up.ts";
 import { splitNul } from "../run.ts";
-import { mendSubmodules, removeLinksAbove, removeStrayRepositories } from "../staging/nested-repositories.ts";
+import { removeLinksAbove, removeStrayRepositories, repairSubmodules } from "../staging/nested-repositories.ts";
 import { removeRules, unhindered } from "../staging/rule-files.ts";
 import { clearHidingFlags, stageInto } from "../staging/stage.ts";
 import { realFolders } from "../staging/tree-entries.ts";
@@ -119,7 +119,7 @@ export async function resetTo(
   };
   await insistently(worktree, restore);
   await removeStrayRepositories(worktree, await realFolders(worktree, files));
-  await mendSubmodules(worktree, gitlinks);
+  await repairSubmodules(worktree, gitlinks);
 }
 
 /** Does what changes the tree; when it fails, once more with everything out of the way that an agent may have put there. */

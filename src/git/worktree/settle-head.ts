@@ -83,7 +83,7 @@ export async function headState(worktree: Worktree, base: StepBase): Promise<"at
   if (head === base.baseSha) return "at-base";
   const contains = await gitIn(worktree, ["merge-base", "--is-ancestor", base.baseSha, head], { allowExit: [1] });
   if (contains.code === 0) return "ahead";
-  // Nobody stages such a tree, but a person is sent to look at it.
+  // Such a tree is not staged, but a person is sent to look at it.
   await dissolveRepositories(worktree, base.baseSha);
   return "diverged";
 }

@@ -26,7 +26,7 @@ export async function keepTree(worktree: Worktree, kept: Omit<KeptTree, "tree">)
 
 /**
  * Puts a working tree back to what it was, keeps what was changed as a patch, and tells whether there was anything. Index
- * and files are put back, the branch is moved only if somebody else moved it; ignored files stay.
+ * and files are put back, the branch is moved only if it was moved meanwhile; ignored files stay.
  */
 export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile: string): Promise<boolean> {
   const { tree, branch, head, leaveOut } = kept;
@@ -60,7 +60,7 @@ export async function changedNames(worktree: Worktree, from: string, to: string)
   return stdout.split("\0").filter((name) => name !== "");
 }
 
-/** Commits that are about to leave the branch stay findable, whoever made them. */
+/** Commits that are about to leave the branch stay findable, an agent's as well as a person's. */
 async function keepTip(worktree: Worktree, branch: string, head: string): Promise<void> {
   const found = await gitIn(worktree, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`], { allowExit: [1] });
   const tip = found.stdout.trim();

@@ -138,7 +138,7 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
     for (const dir of [...claimed, ...halfMade]) await removeTree(dir);
   });
   crashPoint("worktree:forgotten");
-  // Out of turn: how long it takes was an agent's choice, and nobody else waits for it.
+  // Out of turn: how long it takes was an agent's choice, and no other plan waits for it.
   await removeTree(where);
 }
 

@@ -148,7 +148,7 @@ export function moveBetween(from: string, to: string, below: Below): void {
 
 function openFile(folder: Held, name: Buffer): number | undefined {
   const path = inside(folder, name);
-  // Opening a device may do something, so look first; a pipe that is put there meanwhile would wait for somebody who writes.
+  // Opening a device may do something, so look first; a pipe that is put there meanwhile would wait for a writer.
   if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
   return ifThere(() => openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
 }
@@ -173,7 +173,7 @@ function linkAt(folder: Held, name: Buffer): string | undefined {
 
 /**
  * The bytes of `<root>/<below>`; undefined when absent, a link, not a file, or larger than `maxBytes`: half a file would say
- * what nobody wrote.
+ * what was never written.
  */
 export function readInside(root: string, below: Below, maxBytes: number): Buffer | undefined {
   return ifThere(() => withinParent(root, below, step, (folder, name) => readFileAt(folder, name, maxBytes)));
@@ -190,7 +190,7 @@ function readFileAt(folder: Held, name: Buffer, maxBytes: number): Buffer | unde
   }
 }
 
-/** Not to its end: somebody may write to it faster than we read. */
+/** Not to its end: an agent may write to it faster than we read. */
 function firstBytes(file: number, size: number): Buffer {
   const bytes = Buffer.alloc(size);
   let done = 0;
@@ -202,7 +202,7 @@ function firstBytes(file: number, size: number): Buffer {
   return bytes.subarray(0, done);
 }
 
-/** The first names in the folder `<root>/<below>`, as many as are wanted; none when it is no real folder. */
+/** The first names in the folder `<root>/<below>`, as many as are wanted; none when it is not a real folder. */
 export function listInside(root: string, below: Below, most: number): Buffer[] {
   return ifThere(() => within(root, partsOf(below), step, (folder) => namesIn(folder, most))) ?? [];
 }

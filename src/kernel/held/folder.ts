@@ -33,7 +33,7 @@ const O_PATH = 0o10000000;
 const CAN_NAME = existsSync("/proc/self/fd");
 const OWNER_ALL = 0o700;
 
-/** A name in a folder that is open. Names are bytes: an agent can give one that is no text. */
+/** A name in a folder that is open. Names are bytes: an agent can give one that is not UTF-8. */
 export function inside(folder: Held, name: Buffer): Buffer {
   const place = CAN_NAME ? Buffer.from(`/proc/self/fd/${folder.fd}`) : folder.path;
   return Buffer.concat([place, Buffer.from("/"), name]);

@@ -47,7 +47,7 @@ export function sweepRemoved(beside: string): void {
   for (const name of readdirSync(beside)) if (name.startsWith(REMOVED)) removeInBackground(join(beside, name));
 }
 
-/** What cannot be removed stays until the next process tries; it is in nobody's way. */
+/** What cannot be removed stays until the next process tries; it is not in the way. */
 function removeInBackground(path: string): void {
   removeTree(path).catch(() => undefined);
 }

@@ -15,13 +15,13 @@ import { takeTurns } from "../turns.ts";
 
 /*
  * Removes what agents made, however deep, wide or locked it is, while everything else goes on. What lies deeper than a few folders is lifted to the top of the tree first, so no path is too long and
- * few folders are open at once. Names are bytes: an agent can give one that is no text.
+ * few folders are open at once. Names are bytes: an agent can give one that is not UTF-8.
  */
 
 /** Folders that are open one in another. */
 const MAX_DEPTH = 32;
 
-/** Who makes them faster than they go is told so, instead of being followed for ever. */
+/** A process that makes them faster than they go is not followed for ever. */
 const MAX_ENTRIES = 20_000_000;
 
 const OPEN_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -31,7 +31,7 @@ const isLinux = process.platform === "linux";
 
 /** A folder that is being emptied. */
 interface Folder {
-  /** What names in it are appended to. On Linux the open folder itself: nobody can put a link in its place. */
+  /** What names in it are appended to. On Linux the open folder itself: no agent can put a link in its place. */
   readonly at: string | Buffer;
   close(): void;
 }
@@ -49,7 +49,7 @@ interface Removal {
 type Entry = Pick<Dirent<Buffer>, "name" | "isDirectory">;
 
 /**
- * Removes whatever is at a path: a link itself and not its target, folders that nobody may read too. What cannot be removed
+ * Removes whatever is at a path: a link itself and not its target, folders without any permission, too. What cannot be removed
  * rejects it, when everything else is gone.
  */
 export async function removeTree(path: string | Buffer): Promise<void> {

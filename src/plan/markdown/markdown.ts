@@ -24,7 +24,7 @@ export interface PlanDoc {
   readonly dependsOn: readonly string[];
   /** Sentences for people about what was not understood; never fatal. */
   readonly problems: readonly string[];
-  /** Why nobody should work on this text: it is larger than a plan may be. Without TODOs when it was not read at all. */
+  /** Why this text is not worked on: it is larger than a plan may be. Without TODOs when it was not read at all. */
   readonly tooLarge?: string;
 }
 
