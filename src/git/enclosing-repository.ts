@@ -11,7 +11,7 @@ interface Found {
 
 /**
  * Refuses a repository that lies among the files of another one, or in the worktree of a plan: the author of those files would
- * decide with its config what runs here. `places` are its working trees. A submodule is no file of the outer repository, nor is
+ * decide with its config what runs here. `places` are its working trees. A submodule is not a file of the outer repository, nor is
  * what that ignores.
  */
 export async function refuseAmongFiles<T extends Found>(found: T, places: readonly string[]): Promise<T> {

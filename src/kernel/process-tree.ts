@@ -182,7 +182,7 @@ function kill(target: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Sends a signal; a process that is gone or not ours is no error. Never to init, a group, or ourselves. */
+/** Sends a signal; a process that is gone or not ours is not an error. Never to init, a group, or ourselves. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   if (Number.isInteger(pid) && pid > 1 && pid !== process.pid) kill(pid, signal);
 }

@@ -30,9 +30,13 @@ const bus = z
     maxAttempts: usually(count("Calls of a handler that may throw before a record is a dead letter"), 10),
     retryMin: duration("1s", "First wait between attempts; doubles"),
     retryMax: duration("5m", "Longest wait between attempts"),
-    maxAge: duration("72h", "What cannot be delivered for so long, because the way there is broken, is a dead letter", {
-      long: true,
-    }),
+    maxAge: duration(
+      "72h",
+      "What cannot be delivered for so long, because its target cannot be reached, is a dead letter",
+      {
+        long: true,
+      },
+    ),
     hookTimeout: duration("5m", "A hook that takes longer has failed"),
     bridgeTimeout: duration("60s", "A bridge that takes longer has failed"),
     pollEvery: duration("30s", "How often bridges are asked for events", { least: "100ms" }),

@@ -150,7 +150,7 @@ export async function removeLinksAbove(worktree: Worktree, gitlinks: readonly st
   }
 }
 
-/** Whether a path that is no submodule is a folder now: then only a repository makes git take it for a change. */
+/** Whether a path that is not a submodule is a folder now: then only a repository makes git take it for a change. */
 export function isRepositoryInstead(worktree: Worktree, path: string, gitlinks: ReadonlySet<string>): boolean {
   return !gitlinks.has(path) && kindAt(bytesOf(worktree, path)) === "folder";
 }

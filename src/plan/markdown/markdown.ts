@@ -163,7 +163,7 @@ function todosOf(text: string, sections: readonly SectionNodes[]) {
       const task = taskItemOf(item, text);
       if (!task) {
         const line = shortLine(text.slice(item.start, lineEnd(text, item.start)));
-        problems.push(`Line ${item.line}: "${line}" is in the TODO section but is no TODO; write "- [ ] …".`);
+        problems.push(`Line ${item.line}: "${line}" is in the TODO section but is not a TODO; write "- [ ] …".`);
         continue;
       }
       const hash = todoHash(task.text);
