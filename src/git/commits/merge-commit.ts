@@ -1,6 +1,6 @@
 import type { MergeMethod } from "../merge-method.ts";
+import { splitNul } from "../output.ts";
 import { gitAt, isAncestor, type Repository, STEP_TRAILER } from "../repository.ts";
-import { splitNul } from "../run.ts";
 import { commitMessage, withoutTrailer } from "./commit.ts";
 
 export interface MergeRequest {
