@@ -1,3 +1,4 @@
+import type { Adapter } from "../config/agent-words.ts";
 import { acpAdapter } from "./acp/adapter.ts";
 import { acpProgram, geminiProgram } from "./acp/program.ts";
 import { claudeAdapter } from "./claude/adapter.ts";
@@ -13,7 +14,7 @@ import type { AgentProgram } from "./program.ts";
 /** `agents.<name>` of the config, as far as adapters care. */
 export interface ConfiguredAgent {
   readonly name: string;
-  readonly adapter: "command" | "opencode" | "claude" | "codex" | "acp";
+  readonly adapter: Adapter;
   readonly command: string;
   readonly args?: readonly string[];
   readonly model?: string;

@@ -1,6 +1,6 @@
-/** What an agent is asked to be. */
-export const STAGES = ["designer", "worker", "triage", "reviewer"] as const;
-export type Stage = (typeof STAGES)[number];
+import { STAGES, type Stage } from "../config/agent-words.ts";
+
+export { STAGES, type Stage };
 
 /** How a run's process ended. Only a run that ended by itself, or was ended for its own fault, has one. */
 export interface RunExit {

@@ -1,6 +1,5 @@
 import type { Bus } from "../bus/bus.ts";
 import type { RetryLimits } from "../bus/bus-state.ts";
-import type { Scope } from "../bus/types.ts";
 import type { PlanContent, PlanQuery, PluginLog } from "../hooks/contexts/context-types.ts";
 import type { JsonValue } from "../hooks/contexts/event-types.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -45,11 +44,6 @@ export interface BridgeScope {
   readonly bus: Bus;
   /** Absent: the repository's own bus. */
   readonly planId?: string;
-}
-
-/** The name of a scope as the bus knows it. */
-export function busScope(planId: string | undefined): Scope {
-  return planId === undefined ? {} : { plan: planId };
 }
 
 export interface ContextOptions {

@@ -3,6 +3,10 @@
  * users have no zod. test/bus/types.ts holds them to the schemas.
  */
 
+import type { MergeMethod } from "../git/merge-method.ts";
+
+export type { MergeMethod };
+
 /** Where something is to be sent: the name of a target, and the place at it. */
 export type ReplyAddress = {
   readonly target: string;
@@ -55,8 +59,6 @@ export interface ReviewSubmission {
   readonly summary: string;
   readonly comments: readonly { readonly path: string; readonly line: number; readonly message: string }[];
 }
-
-export type MergeMethod = "merge" | "squash" | "rebase";
 
 /** Makes a plan, or changes the one that this source has. */
 export interface RawUpsertPayload {

@@ -1,5 +1,5 @@
 import type { PlanRecord, PlanSource, StoredStatus } from "../plan/record.ts";
-import type { Scope } from "./types.ts";
+import type { Scope } from "./scope.ts";
 
 /** The journals of a scope. `thread` is the local conversation as it was delivered. */
 export const LOG_NAMES = ["events", "actions", "settled", "dead", "quarantine", "thread"] as const;

@@ -1,16 +1,12 @@
 import * as z from "zod";
+import { MERGE_METHODS } from "../git/merge-method.ts";
 import { isJson, type JsonValue } from "./json.ts";
 import { marksSchema, type WrittenMarks } from "./marks.ts";
 import type { Action } from "./message-types.ts";
 import { isDerivedId } from "./names.ts";
 
 export type { Action, BusEvent, Payload, ReplyAddress } from "./message-types.ts";
-
-/** Whose bus it is. A name, not a path: engines decide where it lives. */
-export interface Scope {
-  /** Absent: the repository's own (global) bus. */
-  readonly plan?: string;
-}
+export { type Scope, scopeOf } from "./scope.ts";
 
 export const replyAddressSchema = z.strictObject({ target: z.string().min(1), token: z.string().optional() });
 
@@ -58,7 +54,7 @@ export const payloadSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("inline_comment"), path: z.string(), line: z.int(), message: z.string() }),
   z.strictObject({ type: z.literal("review"), review }),
   z.strictObject({ type: z.literal("request_reviewers"), reviewers: z.array(z.string()) }),
-  z.strictObject({ type: z.literal("merge"), method: z.enum(["merge", "squash", "rebase"]) }),
+  z.strictObject({ type: z.literal("merge"), method: z.enum(MERGE_METHODS) }),
   z.strictObject({ type: z.literal("close_pr") }),
   z.strictObject({ type: z.literal("add_labels"), labels: z.array(z.string()) }),
   z.strictObject({ type: z.literal("remove_labels"), labels: z.array(z.string()) }),

@@ -9,7 +9,7 @@ enableCompileCache();
 
 const emitWarning = process.emitWarning.bind(process) as (...args: unknown[]) => void;
 process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
-  // The owner lock uses node:sqlite on purpose; nobody who runs prloom can do anything about this one.
+  // The owner lock uses node:sqlite on purpose; the user can do nothing about this one.
   if (String(warning).includes("SQLite is an experimental feature")) return;
   emitWarning(warning, ...rest);
 };
@@ -19,7 +19,7 @@ globalThis.console = new Console(process.stderr);
 
 const argv = process.argv.slice(2);
 
-// `prloom status | head -1` closes our stdout: there is nobody left to talk to, and nothing is wrong.
+// `prloom status | head -1` closes our stdout: there is no reader left, and nothing is wrong.
 let closed = false;
 process.stdout.on("error", (error) => {
   if (errnoOf(error) !== "EPIPE") throw error;

@@ -6,7 +6,7 @@ import { type Cell, type Column, renderTable } from "./render/table.ts";
 export interface Output {
   /** The caller wants JSON and nothing else on stdout. */
   readonly json: boolean;
-  /** Somebody is looking at a terminal. */
+  /** Standard output is a terminal. */
   readonly terminal: boolean;
   /** Columns of the terminal; without end where there is none. */
   width(): number;

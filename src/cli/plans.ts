@@ -31,7 +31,7 @@ export async function reading<T>(
   }
 }
 
-/** Says that somebody has to start a dispatcher before anything comes of a change, if none runs. */
+/** Says that nothing comes of a change before a dispatcher is started, if none runs. */
 export async function tellWithoutDispatcher({ cwd, output }: Call): Promise<void> {
   if (output.json || (await liveDaemon(pathsOf(await openRepository(cwd))))) return;
   output.line("No dispatcher is running: nothing happens before `prloom start`.");
@@ -44,14 +44,14 @@ export function planIds(loom: Loom): string[] {
   return [...new Set([...known, ...loom.inbox.scan().entries.keys()])];
 }
 
-const MOST_NAMES = 3;
+const MAX_NAMES = 3;
 
-/** What somebody who typed a name that there is not may have meant: ids of plans from outside are long and have a hash at the end. */
+/** What an unknown name may have been meant for: ids of plans from outside are long and have a hash at the end. */
 export function meantPlans(id: string, ids: readonly string[]): string | undefined {
   const longer = ids.filter((candidate) => candidate.startsWith(id)).sort();
   if (longer.length > 1) {
-    const named = longer.slice(0, MOST_NAMES).map((candidate) => `\`${candidate}\``);
-    const more = longer.length > MOST_NAMES ? ` and ${longer.length - MOST_NAMES} more` : "";
+    const named = longer.slice(0, MAX_NAMES).map((candidate) => `\`${candidate}\``);
+    const more = longer.length > MAX_NAMES ? ` and ${longer.length - MAX_NAMES} more` : "";
     return `Several begin like that: ${named.join(", ")}${more}.`;
   }
   const meant = longer[0] ?? nearest(id, ids);

@@ -61,7 +61,7 @@ export function errorLines(thrown: unknown, argv: readonly string[]): string[] {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return [
     `error: ${visible(messageOf(error))} [internal]`,
-    "  This is a fault of prloom, not yours. Your plans and branches are as they were. Please report it with these lines:",
+    "  This is a bug in prloom. Your plans and branches are as they were. Please report it with these lines:",
     "",
     `  version:  ${version()}`,
     `  node:     ${process.version}`,

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Config, overlayLimits } from "./config.ts";
-import type { BridgeEntry } from "./modules.ts";
+import { type BridgeEntry, type Config, type Limits, overlayLimits } from "./config.ts";
 import { formatDuration, formatSize } from "./schema/units.ts";
 
 /** One thing that another config would change, in words. */
@@ -59,6 +58,12 @@ export function compareConfigs(from: Config, to: Config): ConfigChange[] {
       });
   });
   return [...[...whole].map(([key, values]) => changeOf(key, values)), ...inPresets];
+}
+
+/** The first limit that is higher in the second; what has no limit is higher than any. */
+export function raisedLimit(from: Limits, to: Limits): ConfigChange | undefined {
+  const changes = [...changesBetween({ limits: from }, { limits: to })];
+  return changes.map(([key, values]) => changeOf(key, values)).find(({ loosens }) => loosens);
 }
 
 /** Whether a dispatcher that runs with one config cannot take the other over: these are read once, at its start. */
@@ -163,7 +168,7 @@ function changeOf(key: string, { from, to }: Values): ConfigChange {
   };
 }
 
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 function shown(key: string, value: unknown): string {
   if (value === undefined) return "absent";
@@ -172,5 +177,5 @@ function shown(key: string, value: unknown): string {
   if (typeof value === "number" && key.endsWith("Bytes")) return formatSize(value);
   if (typeof value === "object" && value !== null && "module" in value) return String(value.module);
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}…`;
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
 }

@@ -1,4 +1,4 @@
-import type { AgentFile } from "./schema/schema.ts";
+import type { AgentFile } from "./schema/agent-schema.ts";
 
 export interface InitialConfig {
   readonly agentName: string;

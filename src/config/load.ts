@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { readCheckedOut } from "../kernel/files.ts";
-import { type Config, resolveConfig } from "./config.ts";
+import type { Config } from "./config.ts";
 import { type ConfigProblem, checkConfig } from "./problems/problems.ts";
+import { configSchema } from "./schema/schema.ts";
 
 export const CONFIG_FILE = "prloom/config.json";
 
@@ -11,10 +12,10 @@ export function problemLine(file: string, { line, column, key, message }: Config
   return `${file}:${line}:${column}  ${key === "" ? "" : `${key}: `}${message}`;
 }
 
-/** The config that a text means; throws one error that lists everything that is wrong. `file` is its name in messages. */
+/** The config in the text of a file; throws one error that lists everything that is wrong. `file` is its name in messages. */
 export function parseConfig(text: string, file: string): Config {
   const checked = checkConfig(text);
-  if (checked.ok) return resolveConfig(checked.file);
+  if (checked.ok) return checked.config;
   const { problems } = checked;
   const count = problems.length === 1 ? "a mistake" : `${problems.length} mistakes`;
   throw new PrloomError(
@@ -36,6 +37,11 @@ export function readConfig(repoRoot: string): string {
   if (text !== undefined) return text;
   const hint = "Run `prloom init` to make one.";
   throw new PrloomError("config-missing", `There is no ${CONFIG_FILE} in ${repoRoot}.`, hint);
+}
+
+/** Every default, and no agent: nothing can be started with it. */
+export function configWithoutAgents(): Config {
+  return configSchema.parse({ agents: {}, stages: { default: "none" } });
 }
 
 /** Reads the repository's `prloom/config.json` from the working tree. */

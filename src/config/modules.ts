@@ -1,26 +1,9 @@
 import type { ModuleFile } from "./schema/module-schema.ts";
-import { parseDuration } from "./schema/units.ts";
-
-/** What a module gets as its config. */
-export type ModuleConfig = NonNullable<ModuleFile["config"]>;
-
-/** A plugin that is on. */
-export interface PluginEntry {
-  readonly name: string;
-  readonly module: string;
-  readonly config: ModuleConfig;
-}
-
-/** A bridge that is on. */
-export interface BridgeEntry extends PluginEntry {
-  /** Absent: `bus.pollEveryMs`. */
-  readonly pollEveryMs?: number;
-}
 
 type Written = Readonly<Record<string, ModuleFile>>;
 
 /** The file's modules with a preset's laid over them: one without a path changes the file's, any other replaces it. */
-export function overlayModules(under: Written = {}, over: Written = {}): Written {
+export function overlayModules(under: Written, over: Written): Written {
   const changed = Object.entries(over).map(([name, entry]) => {
     const changes = entry.module === undefined ? { ...own(under, name), ...entry } : entry;
     return [name, changes] as const;
@@ -29,13 +12,11 @@ export function overlayModules(under: Written = {}, over: Written = {}): Written
 }
 
 /** The modules that are on: those of the order list first, the others as they are declared. */
-export function enabledModules(written: Written = {}, order: readonly string[] = []): BridgeEntry[] {
+export function enabledModules(written: Written, order: readonly string[] = []) {
   const names = new Set([...order, ...Object.keys(written)]);
   return [...names].flatMap((name) => {
-    const { module, enabled = true, config = {}, pollEvery } = own(written, name) ?? {};
-    if (module === undefined || !enabled) return [];
-    const pollEveryMs = pollEvery === undefined ? undefined : parseDuration(pollEvery);
-    return [{ name, module, config, ...(pollEveryMs === undefined ? {} : { pollEveryMs }) }];
+    const { module, enabled = true, config = {}, ...rest } = own(written, name) ?? {};
+    return module === undefined || !enabled ? [] : [{ name, module, config, ...rest }];
   });
 }
 

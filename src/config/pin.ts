@@ -13,7 +13,7 @@ const fileSchema = z.object({
   sha256: z.string(),
   /** Of a config and of prompts: these are read from here. A module lives on in the dispatcher that loaded it. */
   text: z.string().optional(),
-  /** Of a program: while its stat is this one nobody has to read it. */
+  /** Of a program: while its stat is this one it need not be read. */
   stat: z.string().optional(),
 });
 export type PinnedFile = z.infer<typeof fileSchema>;

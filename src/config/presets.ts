@@ -1,9 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
-import { type AgentConfig, type Config, type Limits, overlayLimits, type Review } from "./config.ts";
-import type { BridgeEntry, PluginEntry } from "./modules.ts";
+import { STAGES, type Stage } from "./agent-words.ts";
+import { raisedLimit } from "./compare.ts";
+import {
+  type AgentConfig,
+  type BridgeEntry,
+  type Config,
+  type Limits,
+  overlayLimits,
+  type PluginEntry,
+  type Review,
+} from "./config.ts";
 import { didYouMean, nearest } from "./problems/nearest.ts";
-import { limitsSchema } from "./schema/schema.ts";
-import { formatDuration, formatSize } from "./schema/units.ts";
+import { knownKeys } from "./schema/json-schema.ts";
+import { limitsOverlaySchema } from "./schema/limits-schema.ts";
 
 /** What a plan may say about how it is worked on. */
 export interface PlanWishes {
@@ -14,16 +23,13 @@ export interface PlanWishes {
   readonly limits?: unknown;
 }
 
-export type PlanStage = "designer" | "worker" | "triage" | "reviewer";
-const PLAN_STAGES: readonly PlanStage[] = ["designer", "worker", "triage", "reviewer"];
-
 export type StageAgent = AgentConfig & { readonly name: string };
 
 export interface PlanConfig {
   /** The agent that each stage would rather have. */
-  readonly stages: Readonly<Record<PlanStage, StageAgent>>;
+  readonly stages: Readonly<Record<Stage, StageAgent>>;
   /** All agents of each stage, in the order in which they are tried. */
-  readonly agents: Readonly<Record<PlanStage, readonly StageAgent[]>>;
+  readonly agents: Readonly<Record<Stage, readonly StageAgent[]>>;
   readonly review: Review;
   readonly checks: readonly string[];
   readonly limits: Limits;
@@ -39,48 +45,23 @@ export type PlanConfigOutcome =
 type Refused = { readonly ok: false; readonly reason: string };
 
 const refuse = (reason: string): Refused => ({ ok: false, reason });
-const plain = (value: number) => String(value);
-
-const LIMITS: readonly [key: string, read: (limits: Limits) => number, show: (value: number) => string][] = [
-  ["maxRunningAgents", (limits) => limits.maxRunningAgents, plain],
-  ["maxOpenPlans", (limits) => limits.maxOpenPlans, plain],
-  ["attemptsPerTodo", (limits) => limits.attemptsPerTodo, plain],
-  ["runTimeout", (limits) => limits.runTimeoutMs, formatDuration],
-  ["silenceTimeout", (limits) => limits.silenceTimeoutMs, formatDuration],
-  ["checkTimeout", (limits) => limits.checkTimeoutMs, formatDuration],
-  ["stopGrace", (limits) => limits.stopGraceMs, formatDuration],
-  ["maxOutput", (limits) => limits.maxOutputBytes, formatSize],
-  ["maxProcesses", (limits) => limits.maxProcesses, plain],
-  ["maxDeletions.files", (limits) => limits.maxDeletions.files, plain],
-  ["maxDeletions.percent", (limits) => limits.maxDeletions.percent, plain],
-  ["budget.tokens", (limits) => limits.budget.tokens ?? Number.POSITIVE_INFINITY, plain],
-  ["budget.usd", (limits) => limits.budget.usd ?? Number.POSITIVE_INFINITY, plain],
-  ["budget.minutes", (limits) => limits.budget.minutes ?? Number.POSITIVE_INFINITY, plain],
-  ["dailyBudget.tokens", (limits) => limits.dailyBudget.tokens ?? Number.POSITIVE_INFINITY, plain],
-  ["dailyBudget.usd", (limits) => limits.dailyBudget.usd ?? Number.POSITIVE_INFINITY, plain],
-  ["dailyBudget.minutes", (limits) => limits.dailyBudget.minutes ?? Number.POSITIVE_INFINITY, plain],
-  ["reviewRounds", (limits) => limits.reviewRounds, plain],
-];
-
 function lowered(allowed: Limits, wished: unknown): { ok: true; limits: Limits } | Refused {
   if (wished === undefined) return { ok: true, limits: allowed };
-  const parsed = limitsSchema.safeParse(wished);
+  const parsed = limitsOverlaySchema.safeParse(wished);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     if (issue?.code === "unrecognized_keys") {
       const key = issue.keys[0] ?? "";
-      const guess = nearest(key, Object.keys(limitsSchema.shape));
+      const guess = nearest(key, knownKeys(["limits", ...issue.path]));
       return refuse(`limits.${[...issue.path, key].join(".")}: unknown key${didYouMean(guess)}`);
     }
     return refuse(`${["limits", ...(issue?.path ?? [])].join(".")}: ${issue?.message}`);
   }
   const limits = overlayLimits(allowed, parsed.data);
-  for (const [key, read, show] of LIMITS) {
-    if (read(limits) <= read(allowed)) continue;
-    const numbers = `${show(read(limits))} is more than the ${show(read(allowed))} that the config allows`;
-    return refuse(`limits.${key}: ${numbers}; a plan may only lower it`);
-  }
-  return { ok: true, limits };
+  const raised = raisedLimit(allowed, limits);
+  if (raised === undefined) return { ok: true, limits };
+  const numbers = `${raised.to} is more than the ${raised.from} that the config allows`;
+  return refuse(`${raised.key}: ${numbers}; a plan may only lower it`);
 }
 
 function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
@@ -97,9 +78,9 @@ export function configForPlan(config: Config, wishes: PlanWishes): PlanConfigOut
   const agents = { ...config.agents, ...preset?.agents };
   const limits = lowered(overlayLimits(config.limits, preset?.limits ?? {}), wishes.limits);
   if (!limits.ok) return limits;
-  const stages: Partial<Record<PlanStage, StageAgent>> = {};
-  const all: Partial<Record<PlanStage, StageAgent[]>> = {};
-  for (const stage of PLAN_STAGES) {
+  const stages: Partial<Record<Stage, StageAgent>> = {};
+  const all: Partial<Record<Stage, StageAgent[]>> = {};
+  for (const stage of STAGES) {
     // A preset's default is newer than the file's choice for one stage, and wins over it.
     const chosen = preset?.stages[stage] ?? preset?.stages.default ?? config.stages[stage] ?? config.stages.default;
     const names = wishes.agent === undefined ? chosen : [wishes.agent];
@@ -118,8 +99,8 @@ export function configForPlan(config: Config, wishes: PlanWishes): PlanConfigOut
   return {
     ok: true,
     config: {
-      stages: stages as Record<PlanStage, StageAgent>,
-      agents: all as Record<PlanStage, StageAgent[]>,
+      stages: stages as Record<Stage, StageAgent>,
+      agents: all as Record<Stage, StageAgent[]>,
       review: preset?.review ?? config.review,
       checks,
       limits: limits.limits,

@@ -147,7 +147,7 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
   const { paths, clock } = options;
   const pinned = holdSettings({ root: paths.root, path: options.environment.PATH }, options.settings);
   const readOnly = options.readOnly === true;
-  const root = (scope: Scope): string => (scope.plan === undefined ? paths.bus : homeOf(paths, scope.plan).bus);
+  const root = (scope: Scope): string => (scope.planId === undefined ? paths.bus : homeOf(paths, scope.planId).bus);
   const log = createFileLog({ root, clock, readOnly });
   const stores = storesOf(paths, (text) => loom.report({ level: "bad", text }));
   const onProblem = (planId: string | undefined, message: string): void => {

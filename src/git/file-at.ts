@@ -15,13 +15,13 @@ interface Wanted {
 
 /** Answers do not change: a commit is what it is. */
 const known = new Map<string, FoundFile | undefined>();
-const MOST_KNOWN = 200;
+const MAX_KNOWN = 200;
 
 /** The first of some files that a commit has, cut at a size; links are none. */
 export async function fileAt(repo: Repository, wanted: Wanted): Promise<FoundFile | undefined> {
   const key = JSON.stringify([repo.commonDir, wanted]);
   if (known.has(key)) return known.get(key);
-  if (known.size >= MOST_KNOWN) known.clear();
+  if (known.size >= MAX_KNOWN) known.clear();
   const found = await read(repo, wanted);
   known.set(key, found);
   return found;

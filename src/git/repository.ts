@@ -2,8 +2,8 @@ import { appendFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { PrloomError } from "../kernel/errors.ts";
 import { ensureDir, readTextIfExists } from "../kernel/files.ts";
+import { refuseAmongFiles } from "./enclosing-repository.ts";
 import type { GitResult } from "./output.ts";
-import { refuseAmongFiles } from "./place.ts";
 import { readHeadBranch, readTip } from "./refs.ts";
 import { GitFailure, type GitOptions, git } from "./run.ts";
 

@@ -5,8 +5,8 @@ import { pipeline } from "node:stream/promises";
 import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
 import { diskFull } from "../kernel/files.ts";
 import { usedUpError, usedUpWords } from "../kernel/used-up.ts";
+import { gitProgram, passedVariables } from "./environment.ts";
 import { bytesIn, type Encoding, GitResult } from "./output.ts";
-import { gitProgram, passedVariables } from "./surroundings.ts";
 
 export interface GitOptions {
   readonly cwd?: string;
@@ -27,9 +27,9 @@ export interface GitOptions {
 const DEFAULT_TIMEOUT_MS = 120_000;
 
 /** Most that one git may say: names of a million files. An agent can make more and longer ones than memory holds. */
-const MOST_OUTPUT = 128 * 1024 * 1024;
-/** Words for people; whoever floods them is not read on. */
-const MOST_WORDS = 1024 * 1024;
+const MAX_OUTPUT = 128 * 1024 * 1024;
+/** Words for people; the rest of a flood is not read. */
+const MAX_WORDS = 1024 * 1024;
 
 /**
  * Configuration is the user's, but an agent may have written it too, so whatever makes git start another program is
@@ -60,7 +60,7 @@ const SAFE_CONFIG = [
   "diff.submodule=short",
   "status.submoduleSummary=false",
   "advice.addEmbeddedRepo=false",
-  // A folder is no repository because files in it look like one: somebody may have committed them.
+  // Files that look like a repository do not make their folder one: they may have been committed.
   "safe.bareRepository=explicit",
 ].flatMap((setting) => ["-c", setting]);
 
@@ -186,7 +186,7 @@ function spawnGit(program: string, args: readonly string[], options: GitOptions)
 
 /** Runs git without a shell, without hooks, prompts or the caller's own variables, and within limits. */
 export function git(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
-  const { encoding = "utf8", timeoutMs = DEFAULT_TIMEOUT_MS, maxOutput = MOST_OUTPUT } = options;
+  const { encoding = "utf8", timeoutMs = DEFAULT_TIMEOUT_MS, maxOutput = MAX_OUTPUT } = options;
   const program = gitProgram();
   if (program === undefined) return Promise.reject(notInstalled());
   return new Promise((resolve, reject) => {
@@ -209,7 +209,7 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
     const late = `no answer within ${timeoutMs / 1000} s`;
     timer = setTimeout(() => end(failure(args, late, options, "timeout")), timeoutMs);
     const stdout = collect(child.stdout, maxOutput, () => end(tooLarge(args, maxOutput)));
-    const stderr = collect(child.stderr, MOST_WORDS, () => undefined);
+    const stderr = collect(child.stderr, MAX_WORDS, () => undefined);
     child.on("close", (code, signal) => {
       clearTimeout(timer);
       if (ended !== undefined) return reject(ended);
@@ -221,7 +221,7 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
         if (allowed && code !== null) resolve(new GitResult({ stderr: words, code }, stdout, encoding));
         else reject(failure(args, words.trim() || `exit ${code ?? signal}`, options));
       } catch (error) {
-        // Nobody catches what is thrown in here: it would end the dispatcher.
+        // What is thrown in here is not caught: it would end the dispatcher.
         reject(error);
       }
     });

@@ -6,7 +6,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** `setTimeout` cannot wait longer; whoever has to looks again then. */
+/** `setTimeout` cannot wait longer; the caller looks again then. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** What a timer is set to that shall fire at a time. */

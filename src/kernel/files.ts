@@ -9,7 +9,6 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmdirSync,
   rmSync,
   writeSync,
 } from "node:fs";
@@ -17,7 +16,7 @@ import { basename, dirname, join, sep } from "node:path";
 import { threadId } from "node:worker_threads";
 import { errnoOf, PrloomError } from "./errors.ts";
 import { ensureLinkIn, readInside, remakeFolder } from "./held/files.ts";
-import { sweepRemoved } from "./remove-aside.ts";
+import { sweepRemoved } from "./removal/remove-aside.ts";
 
 let temporary = 0;
 
@@ -38,7 +37,7 @@ function replaceFile(path: string, data: string | Uint8Array, how: { mode: numbe
   temporary += 1;
   const temp = join(dirname(path), `.${basename(path)}.${process.pid}-${threadId}.${temporary}.tmp`);
   try {
-    // In a container every start has the same pid: what a killed one left under this name is nobody's.
+    // In a container every start has the same pid: what a killed one left under this name is garbage.
     rmSync(temp, { force: true });
     const fd = openSync(temp, "wx", how.mode);
     try {
@@ -57,7 +56,7 @@ function replaceFile(path: string, data: string | Uint8Array, how: { mode: numbe
 /** What `writeFileAtomic` calls its temporary files. */
 const TEMPORARY = /^\..+\.\d+-\d+\.\d+\.tmp$/;
 
-/** Removes what writers that were killed left in a directory. Only for one that nobody writes to at that moment. */
+/** Removes what writers that were killed left in a directory. Only for one that no process writes to at that moment. */
 export function removeTemporaryFiles(dir: string): void {
   for (const name of listDir(dir)) if (TEMPORARY.test(name)) rmSync(join(dir, name), { force: true });
 }
@@ -142,7 +141,7 @@ export function ensureLink(path: string, target: string): void {
 
 /**
  * Reads `<root>/<relative>` without following a link at any component below root: what an agent left in its folder is
- * data, and a link there would make us read somebody else's file. Undefined when absent, a link, not a file, or larger
+ * data, and a link there would make us read another file. Undefined when absent, a link, not a file, or larger
  * than `maxBytes`.
  */
 export function readTextNoFollow(root: string, relative: string, maxBytes = 4 * 1024 * 1024): string | undefined {
@@ -159,16 +158,6 @@ export function remakeDirNoFollow(root: string, relative: string): string {
   sweepRemoved(dirname(root));
   remakeFolder(root, relative);
   return join(root, relative);
-}
-
-/** Removes a directory if it is there and empty; says whether it is gone. */
-export function removeDirIfEmpty(path: string): boolean {
-  try {
-    rmdirSync(path);
-    return true;
-  } catch (error) {
-    return isMissing(error);
-  }
 }
 
 /** Turns "no space left" into an error that says so; passes everything else on. */

@@ -10,7 +10,7 @@ import { diskFull } from "./files.ts";
  * would drop the lock.
  */
 export interface OwnerLock {
-  /** False once the file at the path is another one: somebody deleted it and may own its successor. */
+  /** False once the file at the path is another one: it was deleted, and another process may own its successor. */
   held(): boolean;
   release(): void;
 }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errnoOf } from "./errors.ts";
 
-/** Names one process for ever: a pid alone is given to somebody else sooner or later. */
+/** Names one process for ever: a pid alone is given to another process sooner or later. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startTicks: number;
@@ -182,7 +182,7 @@ function kill(target: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Sends a signal; a process that is gone or not ours is no error. Never to init, a group, or ourselves. */
+/** Sends a signal; a process that is gone or not ours is not an error. Never to init, a group, or ourselves. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   if (Number.isInteger(pid) && pid > 1 && pid !== process.pid) kill(pid, signal);
 }

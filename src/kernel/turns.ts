@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 
-/** Longer than this nobody waits for his turn. */
+/** How long one loop works before others get their turn. */
 const SLICE_MS = 20;
 
 /** One slice for all loops of the process: a slice for each would be as many times as long as there are loops. */

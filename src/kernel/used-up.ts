@@ -31,7 +31,7 @@ export function usedUp(what: string, doing: string, cause: unknown): PrloomError
   );
 }
 
-/** What goes away without anybody changing the plan: it waits, and nothing is counted against it. */
+/** What goes away without a change of the plan: it waits, and nothing is counted against it. */
 export function passesByItself(error: unknown): boolean {
   return error instanceof PrloomError && (error.code === "disk-full" || error.code === "resources-used-up");
 }

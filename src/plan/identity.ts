@@ -1,7 +1,7 @@
 import { shortHash } from "../kernel/ids.ts";
 import { type PlanSource, sourceKey } from "./record.ts";
 
-const LONGEST_ID = 64;
+const MAX_ID = 64;
 const ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 /** True for what may be a plan's id; it is also a file name and a part of a branch name, so git's rules count. */
@@ -36,7 +36,7 @@ export function planIdFor({ title, source, fallback }: IdRequest): string {
   const name = slugOf(title ?? "") || spare;
   if (!source) return name;
   const hash = shortHash(sourceKey(source), 8);
-  return `${cut(name, LONGEST_ID - hash.length - 1)}-${hash}`;
+  return `${cut(name, MAX_ID - hash.length - 1)}-${hash}`;
 }
 
 /** The id itself when it is free, else the first of `-2`, `-3` … that is. */
@@ -44,7 +44,7 @@ export function freeId(id: string, taken: (id: string) => boolean): string {
   let candidate = id;
   for (let number = 2; taken(candidate); number += 1) {
     const suffix = `-${number}`;
-    candidate = `${id.slice(0, LONGEST_ID - suffix.length)}${suffix}`;
+    candidate = `${id.slice(0, MAX_ID - suffix.length)}${suffix}`;
   }
   return candidate;
 }

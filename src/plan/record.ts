@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { STAGES } from "../config/agent-words.ts";
 import type { PlanSource } from "./plan-types.ts";
 
 export type { Blocked, ChangeRequest, PlanSource, PlanStatus } from "./plan-types.ts";
@@ -19,7 +20,7 @@ export function sourceKey(source: PlanSource): string {
   return JSON.stringify([source.system, source.kind, source.id]);
 }
 
-/** The source that `sourceKey` made this key from; undefined when it is no such key. */
+/** The source that `sourceKey` made this key from; undefined for any other string. */
 export function parseSourceKey(key: string): PlanSource | undefined {
   if (!key.startsWith("[")) return undefined;
   try {
@@ -31,8 +32,7 @@ export function parseSourceKey(key: string): PlanSource | undefined {
 }
 
 /** How far the current TODO has come. Each stage is recorded after its effect, so a restart repeats at most one. */
-export const STEP_STAGES = ["running", "ended", "verified", "committed", "ticked", "pushed"] as const;
-export type StepStage = (typeof STEP_STAGES)[number];
+const STEP_STAGES = ["running", "ended", "verified", "committed", "ticked", "pushed"] as const;
 
 const currentSchema = z.strictObject({
   todoId: z.string(),
@@ -57,7 +57,7 @@ export type CurrentTodo = z.infer<typeof currentSchema>;
 
 /** A run that is not a TODO's: the designer's, triage's or the reviewer's. */
 const sideRunSchema = z.strictObject({
-  stage: z.enum(["designer", "triage", "reviewer"]),
+  stage: z.enum(STAGES).exclude(["worker"]),
   run: z.int().min(1),
   attempt: z.int().min(1),
   baseSha: z.string(),
@@ -66,8 +66,6 @@ const sideRunSchema = z.strictObject({
   missing: z.string().optional(),
 });
 export type SideRun = z.infer<typeof sideRunSchema>;
-
-export const RECORD_STAGES = ["designer", "worker", "triage", "reviewer"] as const;
 
 /** The conversation that a stage goes on with; a program knows only its own. */
 const sessionSchema = z.strictObject({ agent: z.string(), id: z.string(), todoId: z.string().optional() });
@@ -159,7 +157,7 @@ export const planRecordSchema = z.strictObject({
   hook: hookSchema.extend({ next: hookSchema.optional() }).optional(),
   /** Number of the newest run. */
   runs: z.int().min(0),
-  sessions: z.partialRecord(z.enum(RECORD_STAGES), sessionSchema).optional(),
+  sessions: z.partialRecord(z.enum(STAGES), sessionSchema).optional(),
   spent: spentSchema.optional(),
   /** A person is in the worktree with the agent's own interface (`prloom open`): nothing of ours runs there meanwhile. */
   opened: z.strictObject({ pid: z.int(), startTicks: z.number(), bootId: z.string(), at: z.string() }).optional(),

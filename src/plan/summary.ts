@@ -44,7 +44,7 @@ export function summarise(record: PlanRecord, facts: TextFacts | undefined, extr
   };
 }
 
-/** A plan has changed when its text has, whoever wrote it. */
+/** A plan has changed when its text has, by an agent or by a person. */
 function laterOf(updatedAt: string, writtenAt: number): string {
   return writtenAt > Date.parse(updatedAt) ? isoTime(writtenAt) : updatedAt;
 }

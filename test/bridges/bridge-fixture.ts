@@ -34,7 +34,7 @@ export class Bench {
   outbox: Outbox | undefined;
   #records = 0;
 
-  constructor(scope: Scope = { plan: "login" }, dir = mkdtempSync(join(tmpdir(), "prloom-bridges-"))) {
+  constructor(scope: Scope = { planId: "login" }, dir = mkdtempSync(join(tmpdir(), "prloom-bridges-"))) {
     this.scope = scope;
     this.dir = dir;
     ({ log: this.log, stores: this.stores, bus: this.bus } = this.#open());
@@ -93,7 +93,7 @@ export class Bench {
     const registry = buildRegistry(bridges);
     this.outbox = createOutbox({
       bus: this.bus,
-      scope: this.scope.plan === undefined ? {} : { planId: this.scope.plan },
+      scope: this.scope,
       bridgeFor: registry.byTarget,
       targets: () => registry.targets,
       circuits: this.circuits,

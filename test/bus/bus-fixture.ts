@@ -79,7 +79,7 @@ function onFiles(scope: Scope, saves: boolean, test: (bench: Bench) => void): Pr
 
 /** Declares the same tests for every engine and for both scopes. */
 export function onEveryBus(what: string, behaviours: (bench: UseBench) => void): void {
-  for (const scope of [{}, { plan: "p" }] as const) {
+  for (const scope of [{}, { planId: "p" }] as const) {
     const whose = "plan" in scope ? "a plan" : "the repository";
     const name = (engine: string): string => `${what}: the bus of ${whose} over ${engine}`;
     describe(name("memory"), () => behaviours((test) => inMemory(scope, test)));

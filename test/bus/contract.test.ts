@@ -15,7 +15,7 @@ function temporary(): { dir: string; dispose(): void } {
 
 function fileLog(segmentBytes: number) {
   const { dir, dispose } = temporary();
-  const root = (scope: { plan?: string }): string => join(dir, scope.plan ?? "global", "bus");
+  const root = (scope: { planId?: string }): string => join(dir, scope.planId ?? "global", "bus");
   return { log: createFileLog({ root, clock: manualClock(), segmentBytes }), dispose };
 }
 

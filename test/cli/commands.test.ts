@@ -241,7 +241,7 @@ describe("errors and ends", () => {
     const error = new TypeError("x is not a function");
     const text = errorLines(error, ["show", "one"]).join("\n");
     assert.equal(exitCodeOf(error), 1);
-    assert.match(text, /^error: x is not a function \[internal\]\n {2}This is a fault of prloom/);
+    assert.match(text, /^error: x is not a function \[internal\]\n {2}This is a bug in prloom/);
     for (const part of ["version:", "node:", "platform:", "command:  prloom show one", "TypeError"])
       assert.ok(text.includes(part), part);
   });

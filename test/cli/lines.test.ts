@@ -6,7 +6,7 @@ import { busState } from "../../src/cli/render/bus-state.ts";
 import { paintFor } from "../../src/cli/render/colour.ts";
 import { timeUntil } from "../../src/cli/render/time.ts";
 import { errorLines } from "../../src/cli/report-error.ts";
-import { plainLines } from "../../src/cli/setup/live.ts";
+import { plainProgress } from "../../src/cli/setup/progress-view.ts";
 import { PrloomError } from "../../src/kernel/errors.ts";
 
 const NOW = Date.parse("2030-01-01T00:00:00.000Z");
@@ -46,7 +46,7 @@ describe("lines for people", () => {
 
   it("progress of several lines is printed wholly, the rest indented", () => {
     const output = collecting();
-    plainLines(output).show({
+    plainProgress(output).show({
       at: at(0),
       planId: "one",
       level: "bad",

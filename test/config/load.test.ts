@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
-import { defaultConfig } from "../../src/config/config.ts";
 import { loadConfig, parseConfig } from "../../src/config/load.ts";
 import { checkConfig } from "../../src/config/problems/problems.ts";
 import { PrloomError } from "../../src/kernel/errors.ts";
@@ -16,125 +15,6 @@ function problemsOf(over: Record<string, unknown>): string[] {
   const checked = checkConfig(JSON.stringify({ ...MINIMAL, ...over }, null, 2));
   return checked.ok ? [] : checked.problems.map(({ key, message }) => `${key}: ${message}`);
 }
-
-test("the smallest config gets every default", () => {
-  assert.deepEqual(parseConfig(JSON.stringify(MINIMAL), "x"), {
-    ...defaultConfig,
-    agents: {
-      echo: {
-        adapter: "command",
-        command: "echo",
-        env: {},
-        passEnv: [],
-        sandbox: "auto",
-        readable: [],
-        keeps: [],
-        projectSettings: false,
-        session: "todo",
-      },
-    },
-    stages: { default: ["echo"] },
-  });
-});
-
-test("everything that can be said is taken over, with units resolved", () => {
-  const text = JSON.stringify({
-    $schema: "https://example.com/schema.json",
-    forge: "local",
-    baseBranch: "develop",
-    worktreesDir: "../trees",
-    copyFiles: [".env"],
-    trustedFilters: ["nbstripout"],
-    initCommands: ["npm ci"],
-    checks: ["npm test"],
-    agents: {
-      a: {
-        adapter: "command",
-        command: "a",
-        args: ["-x", ""],
-        env: { K: "v" },
-        passEnv: ["KEY"],
-        model: "m",
-        sandbox: "bwrap",
-        readable: ["~/tools"],
-        keeps: [".mine/*.jsonl"],
-        projectSettings: true,
-        session: "plan",
-        maxRunning: 2,
-        price: { input: 3, output: 0.5 },
-      },
-    },
-    stages: { default: "a", worker: ["a"] },
-    review: "end",
-    limits: {
-      maxRunningAgents: 1,
-      runTimeout: "90s",
-      silenceTimeout: "500ms",
-      checkTimeout: "1.5h",
-      stopGrace: "0s",
-      maxOutput: "512KB",
-      maxProcesses: 100,
-      maxDeletions: { files: 0 },
-      budget: { usd: 2.5 },
-      dailyBudget: { tokens: 1_000_000, minutes: 90 },
-      reviewRounds: 1,
-    },
-    bus: {
-      maxAttempts: 2,
-      retryMin: "2s",
-      retryMax: "2s",
-      maxAge: "30d",
-      hookTimeout: "10s",
-      bridgeTimeout: "5s",
-      pollEvery: "100ms",
-    },
-    presets: { fast: { limits: { runTimeout: "1m" }, stages: { worker: "b" }, agents: { b: { command: "b" } } } },
-    cleanAfter: "30d",
-  });
-  const config = parseConfig(text, "x");
-  assert.deepEqual(config.trustedFilters, ["nbstripout"]);
-  assert.deepEqual(config.limits, {
-    ...defaultConfig.limits,
-    maxRunningAgents: 1,
-    runTimeoutMs: 90_000,
-    silenceTimeoutMs: 500,
-    checkTimeoutMs: 5_400_000,
-    stopGraceMs: 0,
-    maxOutputBytes: 524_288,
-    maxProcesses: 100,
-    maxDeletions: { files: 0, percent: 20 },
-    budget: { usd: 2.5 },
-    dailyBudget: { tokens: 1_000_000, minutes: 90 },
-    reviewRounds: 1,
-  });
-  assert.deepEqual([config.review, config.stages], ["end", { default: ["a"], worker: ["a"] }]);
-  assert.deepEqual(config.bus, {
-    maxAttempts: 2,
-    retryMinMs: 2000,
-    retryMaxMs: 2000,
-    maxAgeMs: 30 * 86_400_000,
-    hookTimeoutMs: 10_000,
-    bridgeTimeoutMs: 5000,
-    pollEveryMs: 100,
-  });
-  assert.deepEqual(config.agents.a, {
-    adapter: "command",
-    command: "a",
-    args: ["-x", ""],
-    env: { K: "v" },
-    passEnv: ["KEY"],
-    model: "m",
-    sandbox: "bwrap",
-    readable: ["~/tools"],
-    keeps: [".mine/*.jsonl"],
-    projectSettings: true,
-    session: "plan",
-    maxRunning: 2,
-    price: { input: 3, output: 0.5 },
-  });
-  assert.equal(config.cleanAfterMs, 30 * 86_400_000);
-  assert.equal(config.presets.fast?.agents.b?.command, "b");
-});
 
 const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
   [{ limits: { maxRuningAgents: 3 } }, ["limits.maxRuningAgents: unknown key, did you mean maxRunningAgents?"]],

@@ -64,7 +64,7 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
   ],
   [
     { notify: { channels: { a: { kind: "slack", urlEnv: "https://example.com" } } } },
-    ["notify.channels.a.urlEnv: is no name for an environment variable"],
+    ["notify.channels.a.urlEnv: is not a name for an environment variable"],
   ],
   [
     { notify: { channels: { a: { kind: "slack", urlEvn: "X" } } } },
@@ -75,7 +75,7 @@ const mistakes: [over: Record<string, unknown>, problems: string[]][] = [
   ],
   [
     { notify: { channels: { a: { kind: "webhook", urlEnv: "X", headersEnv: { "a b": "Y" } } } } },
-    ["notify.channels.a.headersEnv.a b: is no name for an HTTP header"],
+    ["notify.channels.a.headersEnv.a b: is not a name for an HTTP header"],
   ],
   [
     { notify: { channels, routes: { urgent: ["taem"], wraning: [] }, default: ["desk", "desk"] } },

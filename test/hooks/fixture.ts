@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Bus, openBus } from "../../src/bus/bus.ts";
 import { createFileLog } from "../../src/bus/file/log.ts";
-import type { Action, BusEvent, WrittenSettlement } from "../../src/bus/types.ts";
+import { type Action, type BusEvent, scopeOf, type WrittenSettlement } from "../../src/bus/types.ts";
 import type { EventContext, GlobalEventContext } from "../../src/hooks/contexts/context-types.ts";
 import type { Hooks } from "../../src/hooks/contexts/hook-types.ts";
 import type { HookHost, HookReport, HookScope } from "../../src/hooks/host.ts";
@@ -80,12 +80,12 @@ export function openWorld(dir: string, options: WorldOptions = {}): World {
     pendingDir: join(dir, "pending"),
     onProblem: (problem) => problems.push(problem),
   });
-  const log = createFileLog({ root: (scope) => busDir(scope.plan), clock });
+  const log = createFileLog({ root: (scope) => busDir(scope.planId), clock });
   const buses = new Map<string | undefined, Bus>();
   const bus = (planId?: string): Bus => {
     const known = buses.get(planId);
     if (known) return known;
-    const scope = planId === undefined ? {} : { plan: planId };
+    const scope = scopeOf(planId);
     const stateFile = join(busDir(planId), "state", "dispatcher.json");
     const onWon = (settlement: WrittenSettlement, cursor: string): void => stores.apply(scope, settlement, cursor);
     const opened = openBus({ log, scope, stateFile, clock, limits: LIMITS, onWon });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { planDigest } from "../../src/plan/digest.ts";
+import { appendToSection, setTodoState } from "../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../src/plan/markdown/markdown.ts";
-import { appendToSection, setTodoState } from "../../src/plan/todos/edit.ts";
 
 const PLAN = "# Plan\n\n## TODO\n\n- [ ] a\n- [x] b\n\n## Notes\n\nx\n";
 

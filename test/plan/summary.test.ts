@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parsePlan, progressOf, titleOf } from "../../src/plan/markdown/markdown.ts";
-import { dependenciesOf, ownConfigOf } from "../../src/plan/own.ts";
-import { type PlanRecord, planRecordSchema, sourceKey } from "../../src/plan/record.ts";
+import { type PlanRecord, planRecordSchema } from "../../src/plan/record.ts";
 import { summarise } from "../../src/plan/summary.ts";
 
 const record = (more: Partial<PlanRecord> = {}): PlanRecord =>
@@ -73,36 +72,4 @@ test("triaging is shown only where it can be, and a known phase wins", () => {
   assert.equal(summarise(record({ status: "active", side }), facts("")).phase, "planning");
   assert.equal(summarise(record({ status: "active" }), doc, { phase: "planning_complete" }).phase, "planning_complete");
   assert.equal(summarise(record({ status: "active" }), undefined).title, "add-login");
-});
-
-test("a plan's own config is checked, and strange keys are ignored", () => {
-  const metadata = {
-    agent: " fast ",
-    limits: { runTimeout: "1h", attemptsPerTodo: 1, maxDeletions: { files: 3 } },
-    x: 1,
-  };
-  assert.deepEqual(ownConfigOf(metadata), {
-    own: { agent: "fast", limits: metadata.limits },
-    problems: [],
-  });
-  assert.deepEqual(ownConfigOf({}), { own: {}, problems: [] });
-  const wrong = ownConfigOf({ agent: 3, model: "", preset: ["x"], limits: [1] });
-  assert.deepEqual(wrong.own, {});
-  assert.deepEqual(
-    wrong.problems.map((problem) => /metadata\.(\w+)/.exec(problem)?.[1]),
-    ["agent", "model", "preset", "limits"],
-  );
-  assert.match(ownConfigOf({ limits: { runTimeout: null } }).problems[0] ?? "", /limits\.runTimeout/);
-});
-
-test("dependencies come from metadata and from the text, each once", () => {
-  const source = { system: "github", kind: "issue", id: "1" };
-  const text = parsePlan("## Depends on\n\n- `base`\n- other\n");
-  assert.deepEqual(dependenciesOf({ dependsOn: ["base", source, 3, " ", null] }, text), [
-    "base",
-    sourceKey(source),
-    "other",
-  ]);
-  assert.deepEqual(dependenciesOf({ dependsOn: "one" }, parsePlan("")), ["one"]);
-  assert.deepEqual(dependenciesOf({}, parsePlan("")), []);
 });

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { ADAPTERS } from "../../config/agent-words.ts";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeFileAtomic, writeRunFile } from "../../kernel/files.ts";
 import { readInside } from "../../kernel/held/files.ts";
@@ -12,7 +13,7 @@ export type Renewal = (before: string, after: string) => string | undefined;
 
 const keptSchema = z.object({
   agent: z.object({
-    adapter: z.enum(["command", "opencode", "claude", "codex", "acp"]),
+    adapter: z.enum(ADAPTERS),
     command: z.string(),
     args: z.array(z.string()).exactOptional(),
   }),

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Payload } from "../../bus/types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { MOST_TEXT_BYTES } from "../../plan/markdown/caps.ts";
+import { ensureTitle } from "../../plan/edit-plan.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
+import { MAX_TEXT_BYTES } from "../../plan/markdown/size-limits.ts";
 import { visibleText } from "../../plan/markdown/visible.ts";
 import { type InboxMeta, type PlanRecord, type PlanSource, planSourceSchema } from "../../plan/record.ts";
-import { ensureTitle } from "../../plan/todos/edit.ts";
 import { mergeUpsert, retitled } from "../../plan/upserts/merge.ts";
 
 /** An upsert as it lies on the bus: nobody has checked its source yet. */
@@ -79,11 +79,10 @@ function problemIn(payload: RawUpsert): string | undefined {
   if (status !== undefined && status !== "draft" && status !== "queued") {
     return `upsert_plan cannot set the status ${JSON.stringify(status)}: only "draft" and "queued" can be asked for`;
   }
-  if (Buffer.byteLength(payload.planMarkdown ?? "") > MOST_TEXT_BYTES) {
-    return `planMarkdown is larger than ${MOST_TEXT_BYTES / 1024} KB`;
+  if (Buffer.byteLength(payload.planMarkdown ?? "") > MAX_TEXT_BYTES) {
+    return `planMarkdown is larger than ${MAX_TEXT_BYTES / 1024} KB`;
   }
-  if (Buffer.byteLength(payload.base ?? "") > MOST_TEXT_BYTES)
-    return `base is larger than ${MOST_TEXT_BYTES / 1024} KB`;
+  if (Buffer.byteLength(payload.base ?? "") > MAX_TEXT_BYTES) return `base is larger than ${MAX_TEXT_BYTES / 1024} KB`;
   const [text, base] = [payload.planMarkdown, payload.base].map((part) => parsePlan(part ?? "").tooLarge);
   if (text !== undefined) return `planMarkdown cannot be a plan. ${text}`;
   return base === undefined ? undefined : `base cannot be a plan. ${base}`;
@@ -181,8 +180,8 @@ function fieldChanges(record: PlanRecord, payload: RawUpsert): FieldChanges {
 }
 
 function tooLarge(meta: object, text: string): UpsertChange | undefined {
-  if (Buffer.byteLength(text) > MOST_TEXT_BYTES) {
-    return { kind: "refused", reason: `the plan's text would be larger than ${MOST_TEXT_BYTES / 1024} KB` };
+  if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
+    return { kind: "refused", reason: `the plan's text would be larger than ${MAX_TEXT_BYTES / 1024} KB` };
   }
   if (Buffer.byteLength(JSON.stringify(meta, null, 2)) >= MOST_META_BYTES) {
     return { kind: "refused", reason: `metadata would be larger than ${MOST_META_BYTES / 1024} KB` };

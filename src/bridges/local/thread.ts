@@ -48,7 +48,7 @@ export function localComment(options: {
 }
 
 function threadOf(planId: string): LogAddress {
-  return { scope: { plan: planId }, log: "thread" };
+  return { scope: { planId }, log: "thread" };
 }
 
 /** Puts an answer into the thread, once per action; returns why it cannot. */
@@ -93,7 +93,7 @@ export function isInThread(log: Log, planId: string, actionId: string): boolean 
 /** The conversation in order of time: what people said locally, and what was delivered to them. */
 export function readThread(log: Log, planId: string): ThreadEntry[] {
   const limit = Number.MAX_SAFE_INTEGER;
-  const said = log.read({ scope: { plan: planId }, log: "events" }, START, limit).items.flatMap(({ record }) => {
+  const said = log.read({ scope: { planId }, log: "events" }, START, limit).items.flatMap(({ record }) => {
     const event = busEventSchema.safeParse(record.data);
     if (!event.success || event.data.source !== "local") return [];
     return [{ author: event.data.context?.author?.login ?? "you", body: event.data.body, at: record.ts }];

@@ -1,7 +1,6 @@
 import { DISPATCHER } from "../../bus/names.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { type CircuitMember, circuitState, type WayReport } from "../circuit.ts";
-import { busScope } from "../host.ts";
 import type { LoadedBridge } from "../load.ts";
 import { answerRefusal } from "./answer-refusal.ts";
 import { type Delivery, deliver, deliveryHandler } from "./deliver.ts";
@@ -115,7 +114,7 @@ export class OutboxCarrier {
     const now = memory.now();
     const call = { id: action.id, handler, delivery, now, since, maxAgeMs: host.maxAgeMs(), openUntil };
     if (delivery.kind === "refused") {
-      answerRefusal(bus, busScope(scope.planId), { action, loaded, reason: delivery.reason });
+      answerRefusal(bus, scope, { action, loaded, reason: delivery.reason });
       this.#onAnswered();
       memory.schedule();
     }

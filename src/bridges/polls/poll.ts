@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AppendedEvents, Bus } from "../../bus/bus.ts";
 import { handlerName, storeName } from "../../bus/names.ts";
-import type { Settlement } from "../../bus/types.ts";
+import { type Settlement, scopeOf } from "../../bus/types.ts";
 import { describeThrown } from "../../hooks/calls/thrown.ts";
 import type { JsonValue } from "../../hooks/contexts/event-types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { callBridge } from "../call-bridge.ts";
-import { type BridgeHost, type BridgeScope, type BridgeStateRef, busScope } from "../host.ts";
+import type { BridgeHost, BridgeScope, BridgeStateRef } from "../host.ts";
 import type { LoadedBridge } from "../load.ts";
 import { withoutClashes } from "./clashes.ts";
 import { type JudgedPoll, judgePoll } from "./judge-poll.ts";
@@ -61,7 +61,7 @@ async function poll(host: BridgeHost, scope: BridgeScope, loaded: LoadedBridge):
   while (scope.bus.handlerStatus(`poll-${name}-${seq}`, handler) === "settled") seq += 1;
   const record = `poll-${name}-${seq}`;
   const findEvent = (id: string) => scope.bus.findEvent(id);
-  const judged = judgePoll({ result: called.value, bridge: name, scope: busScope(planId), record, handler, findEvent });
+  const judged = judgePoll({ result: called.value, bridge: name, scope: scopeOf(planId), record, handler, findEvent });
   if (judged.kind === "failed") return { ...nothing, failed: judged.reason };
   const brought = commit(scope, judged, { name, record, handler, seq, before: before.state });
   return {

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import type { Bus } from "../../bus/bus.ts";
-import type { Refusal } from "../../bus/types.ts";
+import { type Refusal, scopeOf } from "../../bus/types.ts";
 import type { JsonValue } from "../../hooks/contexts/event-types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import { callBridge } from "../call-bridge.ts";
-import { type BridgeHost, type BridgeScope, busScope } from "../host.ts";
+import type { BridgeHost, BridgeScope } from "../host.ts";
 import type { LoadedBridge } from "../load.ts";
 import { withoutClashes } from "./clashes.ts";
 import { judgePoll } from "./judge-poll.ts";
@@ -135,7 +135,7 @@ async function takeOne(
   const again = (called?.kind === "returned" ? called.value : undefined) ?? item;
   const result = of === "events" ? { events: [again] } : { events: [], actions: [again] };
   const findEvent = (event: string) => bus.findEvent(event);
-  const judged = judgePoll({ result, bridge: name, scope: busScope(planId), record: id, handler, findEvent });
+  const judged = judgePoll({ result, bridge: name, scope: scopeOf(planId), record: id, handler, findEvent });
   if (judged.kind === "failed") return stay(`${of}: ${judged.reason}`);
   const appended = bus.appendEvents(judged.events);
   crashPoint("poll:revived-appended");

@@ -16,7 +16,7 @@ export interface ActionOrigin {
 
 /** The id of an action: a handler that runs again gives its actions the same ids. */
 export function actionId({ scope, recordId, handler, ordinal }: ActionOrigin): string {
-  return `${DERIVED_ID}${sha256(JSON.stringify([scope.plan ?? null, recordId, handler, ordinal])).slice(0, 32)}`;
+  return `${DERIVED_ID}${sha256(JSON.stringify([scope.planId ?? null, recordId, handler, ordinal])).slice(0, 32)}`;
 }
 
 /** The state after one more record of the settled log. `cursor` is the position after that record. */

@@ -22,7 +22,7 @@ interface Journal {
 export function createMemoryLog(options: { readonly clock: Clock }): Log {
   const journals = new Map<string, Journal>();
   const journalOf = (address: LogAddress): Journal => {
-    const key = `${address.scope.plan ?? ""}\0${address.log}`;
+    const key = `${address.scope.planId ?? ""}\0${address.log}`;
     const journal = journals.get(key) ?? { lines: [], ids: new Set(), wakes: new Set() };
     journals.set(key, journal);
     return journal;

@@ -15,7 +15,7 @@ export interface DeleteOptions {
   readonly branch?: boolean;
 }
 
-/** Takes a plan away; asks first where somebody can answer. */
+/** Takes a plan away; asks first in a terminal. */
 export async function deletePlan(call: Call, plan: string, options: DeleteOptions): Promise<number> {
   refuseInsideRun(call);
   const { output } = call;
@@ -44,7 +44,7 @@ function detailOf(call: Call, plan: string): Promise<PlanDetail> {
   return suggesting(call, plan, () => reading(call, (loom) => readPlanDetail(loom, plan)));
 }
 
-/** What deleting takes away and what it leaves, for somebody who has to decide. */
+/** What deleting takes away and what it leaves, for the user to decide. */
 export function consequences({ record, runs, commits }: PlanDetail, withBranch: boolean): string {
   if (record.inInbox) return "Its text goes; no work on it has begun.";
   const { branch } = record;

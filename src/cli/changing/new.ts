@@ -11,9 +11,9 @@ import { branchExists, ensureIgnored, openRepository, type Repository } from "..
 import { git } from "../../git/run.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, existsNoFollow, listDir } from "../../kernel/files.ts";
+import { requireReadable } from "../../plan/edit-plan.ts";
 import { freeId, isValidPlanId, planIdFor } from "../../plan/identity.ts";
 import { type InboxMeta, parseSourceKey } from "../../plan/record.ts";
-import { requireReadable } from "../../plan/todos/edit.ts";
 import type { Call } from "../output.ts";
 import { refuseInsideRun } from "../plans.ts";
 import { readInput } from "../read-input.ts";
@@ -34,7 +34,7 @@ export interface NewOptions {
   readonly branch?: string;
 }
 
-/** Puts a plan into the inbox. Needs no lock: the inbox is where everybody may put plans. */
+/** Puts a plan into the inbox. Needs no lock: the inbox is where any program may put plans. */
 export async function newPlan(call: Call, title: string, options: NewOptions): Promise<number> {
   refuseInsideRun(call);
   const repo = await openRepository(call.cwd);
@@ -156,7 +156,7 @@ function place(paths: Paths, { wanted, title, text, meta }: Placement): string {
     const files = inboxOf(paths, id);
     if (!taken(id) && (meta === undefined || createFile(files.meta, `${JSON.stringify(meta, null, 2)}\n`))) {
       if (createFile(files.text, text)) return id;
-      // Somebody took the name in between; the record beside their text is ours to take back.
+      // Another process took the name in between; the record beside their text is ours to take back.
       if (meta !== undefined) rmSync(files.meta, { force: true });
     }
     if (wanted === undefined) continue;

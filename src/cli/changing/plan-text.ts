@@ -1,6 +1,6 @@
 import { PrloomError } from "../../kernel/errors.ts";
+import { ensureTitle } from "../../plan/edit-plan.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
-import { ensureTitle } from "../../plan/todos/edit.ts";
 
 export interface PlanWords {
   readonly title: string;

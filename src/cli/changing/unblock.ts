@@ -17,7 +17,7 @@ export async function unblock(
   const blocked = new Set(before.plans.filter((plan) => plan.blocked).map((plan) => plan.planId));
   const dropped = reset ? " What the unfinished TODO left behind is gone." : "";
   const differs = before.daemon.running && before.pinned && before.pinned.changes.length > 0;
-  // Whoever fixed the config and unblocks expects the fixed one.
+  // A user who fixed the config and unblocks expects the fixed one.
   if (differs && before.pinned) call.output.note(`note: ${visible(offerLine(before.pinned, true))}`);
   return changeEach(call, plans, {
     name: "unblock",

@@ -16,7 +16,7 @@ function examplesDir(): string {
   return fileURLToPath(new URL(`${levels}examples/demo`, import.meta.url));
 }
 
-/** Makes the demo's folder; one that is given must be new or empty, so that nothing of anybody's is touched. */
+/** Makes the demo's folder; one that is given must be new or empty, so that no file of the user is touched. */
 function makeDir(dir: string | undefined): string {
   if (dir === undefined) return realpathSync(mkdtempSync(join(tmpdir(), "prloom-demo-")));
   const path = resolve(dir);

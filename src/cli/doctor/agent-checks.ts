@@ -7,7 +7,7 @@ import type { Call } from "../output.ts";
 import { type AgentCheck, checkAgent } from "../setup/agent-program.ts";
 import { agentFileOf, type Installed, installedPrograms, remedyOf, troubleOf } from "../setup/choose-agent.ts";
 import { enclosureOf } from "../setup/enclosure.ts";
-import type { Finding } from "./checks.ts";
+import type { Finding } from "./finding.ts";
 
 interface CheckedAgent {
   readonly name: string;
@@ -27,7 +27,7 @@ export async function checkAgents(call: Call, config: Config, root: string): Pro
     }),
   );
   const stages = Object.values(config.stages) as readonly (readonly string[])[];
-  return checked.map((agent) => findingOf(agent, isNeeded(agent.name, stages, checked)));
+  return checked.map((agent) => agentFinding(agent, isNeeded(agent.name, stages, checked)));
 }
 
 function troubleOfAgent(name: string, check: AgentCheck): CheckedAgent["trouble"] {
@@ -52,11 +52,11 @@ function isNeeded(name: string, stages: readonly (readonly string[])[], checked:
   return stages.some((names) => names.includes(name) && !names.some(works));
 }
 
-function findingOf({ name, check, command, trouble }: CheckedAgent, needed: boolean): Finding {
+function agentFinding({ name, check, command, trouble }: CheckedAgent, needed: boolean): Finding {
   const about = `agent ${name}`;
   const program = check.kind === "found" && check.facts ? { program: check.facts } : {};
   if (trouble) {
-    // A version that nobody tried may well work; a program that is not there, or not let in, does not.
+    // A version that was not tried may well work; a program that is not there, or not let in, does not.
     const bad = needed && !(check.kind === "found" && check.facts?.tooOld);
     return { name: about, state: bad ? "bad" : "warn", ...trouble, ...program };
   }
@@ -110,10 +110,10 @@ export function checkBudgets({ limits, agents, stages }: Config): Finding[] {
 export async function checkOtherPrograms(call: Call, config: Config | undefined): Promise<Finding[]> {
   const used = new Set(Object.values(config?.agents ?? {}).map(({ command }) => command));
   const others = (await installedPrograms(call)).filter(({ known }) => !used.has(known.program.command));
-  return others.map((other) => otherFinding(other, config !== undefined));
+  return others.map((other) => otherProgramFinding(other, config !== undefined));
 }
 
-function otherFinding({ known, facts }: Installed, hasConfig: boolean): Finding {
+function otherProgramFinding({ known, facts }: Installed, hasConfig: boolean): Finding {
   const how = hasConfig
     ? `add ${JSON.stringify({ [known.name]: agentFileOf(known) }).slice(1, -1)} to agents`
     : `prloom init --agent ${known.name}`;

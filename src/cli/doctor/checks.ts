@@ -1,5 +1,4 @@
 import { homedir } from "node:os";
-import type { ProgramFacts } from "../../agents/inspect-program.ts";
 import { secretVariables } from "../../bridges/notify/settings.ts";
 import type { Config } from "../../config/config.ts";
 import { loadConfig } from "../../config/load.ts";
@@ -11,20 +10,10 @@ import { sealToPin } from "../../dispatcher/settings/keep-pin.ts";
 import { offerOf } from "../../dispatcher/settings/pinning.ts";
 import { currentBranch, openRepository, type Repository, requireCommits } from "../../git/repository.ts";
 import { git, requireGitVersion } from "../../git/run.ts";
-import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import type { Call } from "../output.ts";
 import { checkAgents, checkBudgets, checkOtherPrograms, checkReadable, checkSandbox } from "./agent-checks.ts";
+import { attempt, type Finding, findingOf } from "./finding.ts";
 import { checkRepositoryState } from "./state-checks.ts";
-
-export interface Finding {
-  readonly name: string;
-  /** bad: prloom cannot work like that. */
-  readonly state: "ok" | "warn" | "bad";
-  readonly text: string;
-  readonly hint?: string;
-  /** Of an agent program that prloom knows. */
-  readonly program?: ProgramFacts;
-}
 
 /** Runs all checks that make sense; what depends on a thing that is missing is left out. */
 export async function checkEverything(call: Call): Promise<Finding[]> {
@@ -51,21 +40,6 @@ export async function checkEverything(call: Call): Promise<Finding[]> {
   return findings;
 }
 
-/** Does something; an error with a hint becomes a finding. */
-export async function attempt<T>(name: string, findings: Finding[], act: () => Promise<T> | T): Promise<T | undefined> {
-  try {
-    return await act();
-  } catch (error) {
-    findings.push(findingOf(name, error));
-    return undefined;
-  }
-}
-
-function findingOf(name: string, error: unknown): Finding {
-  if (error instanceof PrloomError) return { name, state: "bad", text: error.message, hint: error.hint };
-  return { name, state: "bad", text: messageOf(error) };
-}
-
 function nodeVersion(version: string): Finding {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const good = major > 22 || (major === 22 && minor >= 18);
@@ -83,7 +57,7 @@ async function gitVersion(): Promise<Finding> {
   }
 }
 
-/** To look at somebody's branch must not run what it names: programs are asked for their versions, and modules are loaded. */
+/** Looking at a foreign branch must not run what it names: programs are asked for their versions, and modules are loaded. */
 async function mayRun(repo: Repository, findings: Finding[]): Promise<boolean> {
   const paths = pathsOf(repo);
   const pin = readPin(paths.pinFile);

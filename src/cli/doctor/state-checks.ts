@@ -12,7 +12,7 @@ import { messageOf } from "../../kernel/errors.ts";
 import { listDir } from "../../kernel/files.ts";
 import { counted } from "../../kernel/words.ts";
 import type { Call } from "../output.ts";
-import { attempt, type Finding } from "./checks.ts";
+import { attempt, type Finding } from "./finding.ts";
 
 const ENOUGH_BYTES = 500 * 1024 ** 2;
 

@@ -1,4 +1,5 @@
 import { type LogAddress, type LogItem, type LogName, START } from "../../bus/ports.ts";
+import { scopeOf } from "../../bus/types.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { requireRecord } from "../../dispatcher/loom.ts";
 import type { Call } from "../output.ts";
@@ -17,7 +18,7 @@ export async function events(call: Call, plan: string | undefined, options: Even
   return suggesting(call, plan ?? "", () =>
     reading(call, async (loom) => {
       if (plan !== undefined && !planIds(loom).includes(plan)) requireRecord(loom, plan);
-      const address = { scope: plan === undefined ? {} : { plan }, log: options.log };
+      const address = { scope: scopeOf(plan), log: options.log };
       const { items, next } = loom.log.read(address, START, Number.MAX_SAFE_INTEGER);
       const shown = items.slice(options.limit === undefined ? 0 : -options.limit);
       if (!options.follow) {

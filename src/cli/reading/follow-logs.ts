@@ -20,7 +20,7 @@ import { eventLines } from "../render/event-lines.ts";
 import { followEvents, isTelling } from "./run-events.ts";
 import { agentOutput, type CheckOutput, checksOf, checkText, startFailure } from "./run-output.ts";
 
-/** A run that was interrupted writes no exit; whether somebody still works on it is asked this often. */
+/** A run that was interrupted writes no exit; whether a process still works on it is asked this often. */
 const STILL_THERE_MS = 1000;
 /** Between two runs there is nothing to watch: the next one, or a rest, is looked for this often. */
 const LOOK_EVERY_MS = 250;
@@ -47,7 +47,7 @@ export function printCheck(to: LogPrinter, run: number, check: CheckOutput): voi
   else printAll(checkText(check), to.line);
 }
 
-/** The last lines of a text; all of them when no number is given. */
+/** The last lines of an output; all of them when no number is given. */
 export function lastLines(text: string, count: number | undefined): string {
   if (count === undefined) return text;
   const lines = text.split("\n");

@@ -57,14 +57,14 @@ async function wordsOf(loom: Loom, plan: string): Promise<AllWords> {
   }
 }
 
-/** More than anybody writes before somebody reads. */
-const MOST_UNREAD = 1000;
+/** More messages than wait for one run. */
+const MAX_UNREAD = 1000;
 
 /** What people said that no dispatcher has looked at yet, or that waits for triage. */
 function unreadEvents(loom: Loom, plan: string): BusEvent[] {
   if (!existsSync(homeOf(loom.paths, plan).bus)) return [];
   const bus = loom.bus(plan);
-  const fresh = bus.newEvents(MOST_UNREAD).map(({ event }) => event);
+  const fresh = bus.newEvents(MAX_UNREAD).map(({ event }) => event);
   return [...new Map([...bus.pendingTriage(), ...fresh].map((event) => [event.id, event])).values()];
 }
 

@@ -3,7 +3,7 @@ export interface ShownCommand {
   readonly cwd: string;
   /** The whole environment that the command is to have. */
   readonly env: Readonly<Record<string, string>>;
-  /** The environment of whoever is going to type it. */
+  /** The environment in which it will be typed. */
   readonly callerEnv: Readonly<Record<string, string | undefined>>;
 }
 

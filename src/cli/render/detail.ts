@@ -14,7 +14,7 @@ import { ageOf } from "./time.ts";
 export interface DetailOptions {
   readonly home: string;
   readonly now: number;
-  /** Words to the plan that nobody has taken up yet. */
+  /** Words to the plan that no run has taken up yet. */
   readonly unread: readonly Words[];
   /** Those to its agent, and where they are, oldest first. */
   readonly messages: readonly SentWords[];
@@ -22,7 +22,7 @@ export interface DetailOptions {
 
 type SentWords = Pick<MessageState, "author" | "text" | "state" | "run">;
 
-/** What somebody said. */
+/** A comment. */
 export interface Words {
   readonly author: string;
   readonly body: string;

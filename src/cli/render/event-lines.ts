@@ -9,7 +9,7 @@ import { dollars, tokensInWords } from "./spending.ts";
 /** Of a call that failed; the rest is in `prloom logs --raw`. */
 const FAILURE_LINES = 5;
 
-/** The events of one run, told line by line. Texts come as they are: whoever prints them makes them harmless. */
+/** The events of one run, told line by line. Strings come as they are: the caller makes them harmless. */
 export interface EventLines {
   lines(event: AgentEvent): string[];
 }

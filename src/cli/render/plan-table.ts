@@ -18,7 +18,7 @@ const BAR = 5;
 /** The reason stays at least this readable before something else makes room for it. */
 const LEAST_REASON = 20;
 /** Without a terminal nothing else would limit the line. */
-const LONGEST_REASON = 160;
+const MAX_REASON = 160;
 
 /** The table of plans that `status` and the end of `start` show. */
 export function planTable(output: Output, plans: readonly ListedPlan[], now: number): void {
@@ -28,7 +28,7 @@ export function planTable(output: Output, plans: readonly ListedPlan[], now: num
     bar: progressText(plan, output.terminal),
     count: progressText(plan, false),
     changed: ageOf(plan.updatedAt, now),
-    reason: cutToWidth(waitsFor(plan), LONGEST_REASON),
+    reason: cutToWidth(waitsFor(plan), MAX_REASON),
   }));
   const fits = (todo: readonly string[]): boolean => {
     const columns = [

@@ -9,7 +9,7 @@ export function shortDuration(ms: number): string {
   return `${Math.floor(whole / UNITS.d)}d`;
 }
 
-/** How long ago a recorded time was; "?" when it is no time. */
+/** How long ago a recorded time was; "?" when it is not a time. */
 export function ageOf(iso: string, now: number): string {
   const at = Date.parse(iso);
   return Number.isNaN(at) ? "?" : shortDuration(now - at);
@@ -18,7 +18,7 @@ export function ageOf(iso: string, now: number): string {
 /** When a recorded time comes: "in 4 s", "in 3 min", "in 2 h", or "now" when it is past. */
 export function timeUntil(iso: string, now: number): string {
   const ms = Date.parse(iso) - now;
-  // Also for what is no time: nothing says that it has to wait.
+  // Also for what is not a time: nothing says that it has to wait.
   if (!(ms > 0)) return "now";
   if (ms <= 2 * UNITS.m) return `in ${Math.ceil(ms / UNITS.s)} s`;
   return ms <= 2 * UNITS.h ? `in ${Math.ceil(ms / UNITS.m)} min` : `in ${Math.ceil(ms / UNITS.h)} h`;

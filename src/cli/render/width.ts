@@ -23,7 +23,7 @@ function rules(): Unicode {
   return unicode;
 }
 
-/** Pieces of a text that a reader takes for one character each. */
+/** Pieces of a string that a reader takes for one character each. */
 export function* graphemes(text: string): Generator<string> {
   if (NARROW.test(text)) {
     yield* text;
@@ -32,7 +32,7 @@ export function* graphemes(text: string): Generator<string> {
   for (const { segment } of rules().segmenter.segment(text)) yield segment;
 }
 
-/** Columns that a text takes in a terminal. It must hold no escape sequences (see `visible`). */
+/** Columns that a string takes in a terminal. It must hold no escape sequences (see `visible`). */
 export function displayWidth(text: string): number {
   if (NARROW.test(text)) return text.length;
   let width = 0;
@@ -41,13 +41,13 @@ export function displayWidth(text: string): number {
 }
 
 /** Longer than any emoji; clusters beyond it are marks heaped up to cost time. */
-const LONGEST_EMOJI = 50;
+const MAX_EMOJI = 50;
 const JAMO = /[\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7fb]/;
 
 function clusterWidth(cluster: string): number {
   if (NARROW.test(cluster)) return cluster.length;
   const { emoji, visible } = rules();
-  if (cluster.length <= LONGEST_EMOJI && (emoji.test(cluster) || isJoined(cluster))) return 2;
+  if (cluster.length <= MAX_EMOJI && (emoji.test(cluster) || isJoined(cluster))) return 2;
   let width = 0;
   // Single letters of Hangul that make one syllable are drawn as that syllable.
   for (const char of JAMO.test(cluster) ? cluster.normalize("NFC") : cluster) {

@@ -3,7 +3,7 @@ import { KNOWN_PROGRAMS, type KnownProgram } from "../../agents/adapters.ts";
 import { findProgram } from "../../agents/find-program.ts";
 import { inspectProgram, type ProgramFacts } from "../../agents/inspect-program.ts";
 import type { AgentProgram } from "../../agents/program.ts";
-import type { AgentFile } from "../../config/schema/schema.ts";
+import type { AgentFile } from "../../config/schema/agent-schema.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Call } from "../output.ts";
 
@@ -157,7 +157,7 @@ async function askForAgent(installed: readonly Installed[]): Promise<AgentChoice
     validate: (answer) => ((answer ?? "").trim() === "" ? "Type the name of a program." : undefined),
   });
   if (isCancel(line)) throw cancelled();
-  // With blanks it is a line for the shell: quotes in it mean what whoever typed them meant.
+  // With blanks it is a line for the shell: quotes in it mean what they mean to the shell.
   return { agentName: nameFor(line), agent: { command: line.trim() }, why: "as you said" };
 }
 

@@ -4,7 +4,7 @@ import { runDispatcher } from "../../dispatcher/daemon.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
 import { type PlanDetail, readPlanDetail } from "../../dispatcher/report/read.ts";
 import { systemClock } from "../../kernel/clock.ts";
-import { openLiveView } from "../demo/live.ts";
+import { openDemoView } from "../demo/demo-view.ts";
 import { DEMO_PLAN, makeDemoRepository } from "../demo/repository.ts";
 import { type DemoResult, demoJson, succeeded, summaryLines } from "../demo/summary.ts";
 import type { Output } from "../output.ts";
@@ -28,7 +28,7 @@ export async function runDemo(options: DemoOptions): Promise<number> {
   out.line(`${out.paint("bold", "A new repository with a small program and a plan for it:")} ${dir}`);
   out.line();
   const quiet = { progress: () => undefined, close: () => undefined };
-  const view = json ? quiet : openLiveView({ paths: pathsOf(repo), out, now: systemClock.now });
+  const view = json ? quiet : openDemoView({ paths: pathsOf(repo), out, now: systemClock.now });
   try {
     await dispatch(dir, view.progress);
   } finally {

@@ -1,5 +1,6 @@
 import { counted } from "../../kernel/words.ts";
-import { checkEverything, type Finding } from "../doctor/checks.ts";
+import { checkEverything } from "../doctor/checks.ts";
+import type { Finding } from "../doctor/finding.ts";
 import type { Call } from "../output.ts";
 import { hintLines } from "../render/hint.ts";
 import { visible } from "../render/safe-text.ts";

@@ -39,7 +39,7 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
   const before = readTextIfExists(path);
   if (before === undefined || before === initialConfig(NO_AGENT)) {
     agent = await chooseAgent(call, options);
-    // What nobody has filled in is nobody's work.
+    // A template that is not filled in holds no work of the user.
     rmSync(path, { force: true });
     ensureDir(join(repo.root, "prloom"));
     if (createFile(path, initialConfig(agent))) written.push(CONFIG_FILE);

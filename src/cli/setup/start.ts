@@ -10,7 +10,7 @@ import { planTable, waitsFor } from "../render/plan-table.ts";
 import { problemLines } from "../render/problems.ts";
 import { jsonText, visible } from "../render/safe-text.ts";
 import { startDetached } from "./detach.ts";
-import { jsonLines, type LiveView, liveBlock, plainLines } from "./live.ts";
+import { jsonProgress, liveProgress, type ProgressView, plainProgress } from "./progress-view.ts";
 import { tellBefore } from "./tell-before.ts";
 import { version } from "./version.ts";
 
@@ -29,7 +29,7 @@ export async function start(call: Call, options: StartOptions): Promise<number> 
     call,
     async (loom) => {
       await tellBefore(call, loom);
-      const view = output.json ? jsonLines() : output.terminal ? liveBlock(output, loom) : plainLines(output);
+      const view = output.json ? jsonProgress() : output.terminal ? liveProgress(output, loom) : plainProgress(output);
       const { reasons, signalled } = await dispatch(call, view, untilIdle);
       const interrupted = unfinishedRuns(loom).length > 0;
       const stopped = signalled || !untilIdle || interrupted;
@@ -48,10 +48,10 @@ interface Dispatched {
   readonly signalled: boolean;
 }
 
-async function dispatch(call: Call, view: LiveView, untilIdle: boolean): Promise<Dispatched> {
+async function dispatch(call: Call, view: ProgressView, untilIdle: boolean): Promise<Dispatched> {
   const stop = new AbortController();
   const onSignal = (): void => {
-    // Whoever asks twice does not want to wait; everything on disk is made for being ended anywhere.
+    // A user who asks twice does not want to wait; everything on disk is made for being ended anywhere.
     if (stop.signal.aborted) process.exit(1);
     stop.abort();
     call.output.note("stopping: agents are asked to end; ask once more to end at once");

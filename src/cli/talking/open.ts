@@ -89,7 +89,7 @@ function ownIdentity(): ProcessIdentity {
   throw new Error("the own process is not in the process table");
 }
 
-/** Nothing is kept open for a command that is only shown: whoever starts it has to see to that. */
+/** Nothing is kept open for a command that is only shown: the user who starts it has to see to that. */
 async function printCommand(call: Call, plan: string, asked: Record<string, unknown>): Promise<number> {
   const opened = openedSchema.parse(await suggesting(call, plan, () => callOwner(call.cwd, "open", asked)));
   const started = await interfaceOf(call, plan, opened);
@@ -178,7 +178,7 @@ function tellWhere({ output }: Call, plan: string, opened: Opened): void {
   output.line("prloom keeps away until you leave it.");
 }
 
-/** Signals of the terminal go to everybody in it; ours is to wait for the program, whatever it makes of them. */
+/** Signals of the terminal go to all programs in it; ours is to wait for the program, whatever it makes of them. */
 async function runInTerminal(started: Interface): Promise<void> {
   // Whatever the person's shell left open would reach the agent, too.
   closeInherited();
@@ -234,5 +234,5 @@ async function close({ cwd, output }: Call, plan: string, { who, worktree }: Hel
 function afterwards({ status, todo }: z.infer<typeof closedSchema>, worktree: string): string {
   if (todo) return `What you changed in ${worktree} stays and becomes a part of TODO ${todo.number}: ${todo.title}`;
   const why = status === "review" ? "the plan is in review" : "no TODO is open";
-  return `What you changed in ${worktree} stays, and nobody commits it: ${why}.`;
+  return `What you changed in ${worktree} stays, and prloom does not commit it: ${why}.`;
 }

@@ -1,6 +1,6 @@
 import { closest, distance } from "fastest-levenshtein";
 
-/** The candidate that somebody who typed `word` probably meant; undefined when none is close. */
+/** The candidate that `word` is probably a slip for; undefined when none is close. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   if (candidates.length === 0) return undefined;
   const found = closest(word, [...candidates]);

@@ -1,7 +1,8 @@
 import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { z } from "zod";
+import type { Config } from "../config.ts";
 import { isValueOfLaterVersion, NOT_YET } from "../schema/not-yet.ts";
-import { type ConfigFile, configFileSchema } from "../schema/schema.ts";
+import { configSchema } from "../schema/schema.ts";
 import { moduleProblems } from "./module-problems.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 import { type Path, referenceProblems, type ValueProblem, valueAt } from "./references.ts";
@@ -18,7 +19,7 @@ export interface ConfigProblem {
 }
 
 export type CheckedConfig =
-  | { readonly ok: true; readonly file: ConfigFile }
+  | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly problems: ConfigProblem[] };
 
 type Found = ValueProblem & { readonly offset: number };
@@ -129,7 +130,7 @@ export function checkConfig(source: string): CheckedConfig {
       problems: located(text, [{ offset: root.offset, path: [], message: "must be an object: { … }" }]),
     };
   }
-  const parsed = configFileSchema.safeParse(value);
+  const parsed = configSchema.safeParse(value);
   const wrong = [
     ...schemaProblems(value, parsed.error?.issues ?? []),
     ...referenceProblems(value),
@@ -141,5 +142,5 @@ export function checkConfig(source: string): CheckedConfig {
     ...wrong.map((problem) => ({ ...problem, offset: offsetOf(root, problem.path) })),
   ];
   if (found.length > 0 || !parsed.success) return { ok: false, problems: located(text, found) };
-  return { ok: true, file: parsed.data };
+  return { ok: true, config: parsed.data };
 }

@@ -32,7 +32,7 @@ interface Reference {
   readonly known: readonly string[];
 }
 
-/** A problem when the text at a path is no known name. Empty texts are the schema's to refuse. */
+/** A problem when the string at a path is not a known name. Empty strings are the schema's to refuse. */
 export function referenceProblem(value: unknown, { path, kind, known }: Reference): ValueProblem[] {
   const name = valueAt(value, path);
   if (typeof name !== "string" || name.trim() === "" || known.includes(name)) return [];

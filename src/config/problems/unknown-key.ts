@@ -9,7 +9,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   headers: "this file is committed: put the values into environment variables and name those with headersEnv",
 };
 
-/** Keys that somebody might well expect here, and why they are not. */
+/** Keys that a user might well expect here, and why they are not. */
 function explained(path: Path, key: string): string | undefined {
   if (isKeyOfLaterVersion(path, key)) return NOT_YET;
   if (path[0] === "presets" && path.length === 2 && knownKeys([]).includes(key)) {

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { configFileSchema } from "./schema.ts";
+import { configSchema } from "./schema.ts";
 
 /** JSON Schema of `prloom/config.json`, for editors. */
 export function configJsonSchema(): Record<string, unknown> {
-  return { title: "prloom/config.json", ...z.toJSONSchema(configFileSchema, { io: "input" }) };
+  return { title: "prloom/config.json", ...z.toJSONSchema(configSchema, { io: "input" }) };
 }
 
 type SchemaNode = {

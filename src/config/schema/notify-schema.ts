@@ -2,7 +2,7 @@ import * as z from "zod";
 import { anObject, moduleName, variableName } from "./fields.ts";
 
 const address = variableName.describe("The environment variable that holds the address.");
-const header = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: "is no name for an HTTP header" });
+const header = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: "is not a name for an HTTP header" });
 
 const channel = z.discriminatedUnion(
   "kind",
@@ -14,7 +14,7 @@ const channel = z.discriminatedUnion(
       urlEnv: address,
       headersEnv: z
         .record(header, variableName, anObject)
-        .optional()
+        .exactOptional()
         .describe("Headers, each with the environment variable that holds its value."),
     }),
     z.strictObject({ kind: z.literal("terminal") }),
@@ -23,25 +23,25 @@ const channel = z.discriminatedUnion(
 );
 const channels = z.array(z.string({ error: "must be a string" }), { error: "must be a list of names of channels" });
 
-/** Where notifications go. */
-export const notifySchema = z.strictObject(
-  {
-    channels: z.record(moduleName, channel, anObject),
-    routes: z
-      .strictObject(
-        {
-          urgent: channels.optional(),
-          action: channels.optional(),
-          warning: channels.optional(),
-          info: channels.optional(),
-        },
-        anObject,
-      )
-      .optional()
-      .describe("Channels by priority."),
-    default: channels.optional().describe("Channels of the priorities that have no route. All of them"),
-  },
-  anObject,
-);
-export type NotifyFile = z.infer<typeof notifySchema>;
-export type NotifyChannel = z.infer<typeof channel>;
+/** Where notifications go: to all channels, unless it says otherwise. */
+export const notifySchema = z
+  .strictObject(
+    {
+      channels: z.record(moduleName, channel, anObject),
+      routes: z
+        .strictObject(
+          {
+            urgent: channels.exactOptional(),
+            action: channels.exactOptional(),
+            warning: channels.exactOptional(),
+            info: channels.exactOptional(),
+          },
+          anObject,
+        )
+        .prefault({})
+        .describe("Channels by priority."),
+      default: channels.exactOptional().describe("Channels of the priorities that have no route. All of them"),
+    },
+    anObject,
+  )
+  .transform(({ default: others, ...rest }) => ({ ...rest, default: others ?? Object.keys(rest.channels) }));

@@ -8,12 +8,12 @@ export const ISSUE_EVENTS = ["issue.opened", "issue.labeled", "issue.assigned", 
 export const triggerSchema = z.strictObject(
   {
     on: text.describe("The type of the event."),
-    repo: text.optional().describe("Only events of this repository."),
-    label: text.optional().describe("Only with this label."),
-    assignee: text.optional().describe("Only for this assignee."),
+    repo: text.exactOptional().describe("Only events of this repository."),
+    label: text.exactOptional().describe("Only with this label."),
+    assignee: text.exactOptional().describe("Only for this assignee."),
     do: z.enum(["upsert", "queue"]).describe("`upsert` makes a draft, `queue` a plan that is worked on."),
-    preset: text.optional().describe("The preset of the new plan."),
+    preset: text.exactOptional().describe("The preset of the new plan."),
   },
   anObject,
 );
-export type Trigger = Readonly<z.infer<typeof triggerSchema>>;
+export type Trigger = Readonly<z.output<typeof triggerSchema>>;

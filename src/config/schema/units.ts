@@ -33,3 +33,31 @@ export function formatDuration(ms: number): string {
 export function formatSize(bytes: number): string {
   return inLargestUnit(bytes, SIZE_UNITS);
 }
+
+/** An amount whose unit becomes a part of its key: `runTimeout` in the file is `runTimeoutMs` in the config. */
+export class Quantity<Unit extends string> {
+  readonly amount: number;
+  readonly unit: Unit;
+
+  constructor(amount: number, unit: Unit) {
+    this.amount = amount;
+    this.unit = unit;
+  }
+}
+
+type WithUnits<T> = {
+  [K in keyof T as Exclude<T[K], undefined> extends Quantity<infer Unit> ? `${K & string}${Unit}` : K]: Exclude<
+    T[K],
+    undefined
+  > extends Quantity<string>
+    ? number
+    : T[K];
+};
+
+/** The values of an object, with plain numbers for its quantities. */
+export function withUnits<T extends object>(values: T): WithUnits<T> {
+  const named = Object.entries(values).map(([key, value]) =>
+    value instanceof Quantity ? [`${key}${value.unit}`, value.amount] : [key, value],
+  );
+  return Object.fromEntries(named) as WithUnits<T>;
+}

@@ -1,6 +1,6 @@
 import { matchesGlob } from "node:path";
 import type { RunExit } from "../../agents/port.ts";
-import type { RepositoryShape } from "../../git/staging/shape.ts";
+import type { RepositoryShape } from "../../git/staging/repository-shape.ts";
 import type { Claims } from "../../plan/todos/claims.ts";
 
 export type Changes =

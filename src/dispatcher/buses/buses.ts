@@ -69,7 +69,7 @@ function parseJson(text: string): unknown {
 
 /** The dead letters of a bus on which nothing waits, as its snapshot and the ends of its journals tell. */
 function lettersAtRest({ paths, log }: BusesOptions, planId: string): DeadLetter[] | undefined {
-  const scope = { plan: planId };
+  const scope = { planId };
   const text = readTextIfExists(join(homeOf(paths, planId).bus, "state", "dispatcher.json"));
   const state = text === undefined ? undefined : restSchema.safeParse(parseJson(text)).data;
   if (!state || NOTHING.some((key) => Object.keys(state[key]).length > 0)) return undefined;
@@ -114,10 +114,10 @@ export function openBuses(options: BusesOptions): Buses {
     },
   });
   const open = (scope: Scope, dir: string): Bus => {
-    const known = buses.get(scope.plan ?? GLOBAL);
+    const known = buses.get(scope.planId ?? GLOBAL);
     if (known) return known;
     const bus = openBus({
-      log: noting(scope.plan ?? GLOBAL),
+      log: noting(scope.planId ?? GLOBAL),
       scope,
       stateFile: join(dir, "state", "dispatcher.json"),
       clock,
@@ -125,11 +125,11 @@ export function openBuses(options: BusesOptions): Buses {
       readOnly,
       onWon: (settlement, cursor) => stores.apply(scope, settlement, cursor),
     });
-    buses.set(scope.plan ?? GLOBAL, bus);
+    buses.set(scope.planId ?? GLOBAL, bus);
     return bus;
   };
   return {
-    bus: (planId) => open({ plan: planId }, homeOf(paths, planId).bus),
+    bus: (planId) => open({ planId }, homeOf(paths, planId).bus),
     globalBus: () => open({}, paths.bus),
     rest(planId) {
       if (buses.has(planId)) save(planId);

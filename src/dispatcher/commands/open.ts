@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { programOf } from "../../agents/adapters.ts";
 import { readSummary } from "../../agents/run-log/run-log.ts";
-import type { PlanConfig, PlanStage, StageAgent } from "../../config/presets.ts";
+import type { Stage } from "../../config/agent-words.ts";
+import type { PlanConfig, StageAgent } from "../../config/presets.ts";
 import { didYouMean, nearest } from "../../config/problems/nearest.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
@@ -10,7 +11,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 import { isAlive, type ProcessIdentity, processesWithVariable } from "../../kernel/process-tree.ts";
-import { removeTree } from "../../kernel/remove-tree.ts";
+import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { nextTodo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { clearEnclosure, enclose } from "../enclosure/enclose.ts";
@@ -160,7 +161,7 @@ export async function recoverInterrupted(loom: Loom, id: string): Promise<void> 
 interface Interface {
   readonly agent: StageAgent;
   /** Whose private home it is opened in: conversations lie there. */
-  readonly stage: PlanStage;
+  readonly stage: Stage;
   readonly args?: readonly string[];
   readonly sessionId?: string;
 }
@@ -196,7 +197,7 @@ function chooseInterface(loom: Loom, record: PlanRecord, { request, config }: Ch
   const model = agent.model === undefined ? {} : { model: agent.model };
   const sessionId = session === undefined ? {} : { sessionId: session.id };
   const [its] = Object.entries(record.sessions ?? {}).find(([, candidate]) => candidate === session) ?? [stage];
-  return { agent, stage: its as PlanStage, ...sessionId, args: program.openArgs({ ...sessionId, ...model }) };
+  return { agent, stage: its as Stage, ...sessionId, args: program.openArgs({ ...sessionId, ...model }) };
 }
 
 /** More runs than a person remembers. */

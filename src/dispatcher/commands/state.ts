@@ -1,7 +1,7 @@
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { PrloomError } from "../../kernel/errors.ts";
+import { setTodoState } from "../../plan/edit-plan.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { setTodoState } from "../../plan/todos/edit.ts";
 import { type PlanEvent, transition } from "../../plan/transition.ts";
 import { isInboxRecord, takePlan } from "../intake/intake.ts";
 import { blockPlan, type Loom, requireRecord, updateRecord } from "../loom.ts";

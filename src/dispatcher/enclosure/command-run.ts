@@ -5,7 +5,7 @@ import { endSurvivors, outputTail, readUnstarted, startRun } from "../../agents/
 import type { StageAgent } from "../../config/presets.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { removeTree } from "../../kernel/remove-tree.ts";
+import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { refuseStart, StepInterrupted } from "../runs/interrupted.ts";

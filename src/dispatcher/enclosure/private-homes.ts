@@ -5,10 +5,11 @@ import type { Surroundings } from "../../agents/program.ts";
 import { keepLogins, type ProgramSpec, type Renewal, returnLogins } from "../../agents/sandbox/login-return.ts";
 import { type Furnished, furnishHome, renewHome } from "../../agents/sandbox/private-home.ts";
 import { PACKAGES } from "../../agents/sandbox/toolchains.ts";
-import type { PlanStage, StageAgent } from "../../config/presets.ts";
+import type { Stage } from "../../config/agent-words.ts";
+import type { StageAgent } from "../../config/presets.ts";
 import { listDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
-import { removeTree } from "../../kernel/remove-tree.ts";
+import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 
@@ -20,7 +21,7 @@ const HOME_FILE = "private-home";
  * Who a home and a cache are for. Each has its own: who works must not prepare the program of who reviews, nor the ground on which
  * commands of the user (checks, initCommands, git hooks) judge its work.
  */
-export type HomeUse = PlanStage | "checks";
+export type HomeUse = Stage | "checks";
 
 /** The home that the runs of an agent in one stage of a plan have. */
 export function privateHome(loom: Loom, { uid }: PlanRecord, who: { agent: string; use: HomeUse }): string {

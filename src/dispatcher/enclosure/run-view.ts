@@ -4,7 +4,7 @@ import * as z from "zod";
 import { checkoutTree } from "../../git/worktree/checkout-tree.ts";
 import type { Worktree } from "../../git/worktree/worktrees.ts";
 import { existsNoFollow, readTextIfExists, readTextNoFollow, writeFileAtomic } from "../../kernel/files.ts";
-import { removeTree } from "../../kernel/remove-tree.ts";
+import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import type { Loom } from "../loom.ts";
 import { copyFiles } from "./copy-files.ts";
 

@@ -5,7 +5,7 @@ import { messageOf } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow, writeFileIfChanged } from "../../kernel/files.ts";
 import { parseJson } from "../../kernel/json.ts";
 import { isValidPlanId } from "../../plan/identity.ts";
-import { MOST_TEXT_BYTES } from "../../plan/markdown/caps.ts";
+import { MAX_TEXT_BYTES } from "../../plan/markdown/size-limits.ts";
 import { type InboxMeta, inboxMetaSchema } from "../../plan/record.ts";
 import { type StatKey, statKey } from "./stat-key.ts";
 
@@ -156,7 +156,7 @@ const MOST_META_BYTES = 64 * 1024;
 
 function readEntry(dir: string, id: string, has: Has): InboxEntry {
   const base = { id, hasText: has.text, hasMeta: has.meta, meta: {} };
-  const text = has.text ? fileProblem(dir, `${id}.md`, MOST_TEXT_BYTES) : undefined;
+  const text = has.text ? fileProblem(dir, `${id}.md`, MAX_TEXT_BYTES) : undefined;
   if (text !== undefined) return { ...base, hasText: false, problem: text };
   if (!has.meta) return base;
   const problem = fileProblem(dir, `${id}.json`, MOST_META_BYTES);

@@ -36,7 +36,7 @@ export function answerEvents(loom: Loom, record: PlanRecord, events: readonly Bu
   const [first, ...others] = events;
   if (!first) return;
   const actions = addressesOf(events).map((target, index) => ({
-    id: actionId({ scope: { plan: record.id }, recordId: first.id, handler: TRIAGE, ordinal: index }),
+    id: actionId({ scope: { planId: record.id }, recordId: first.id, handler: TRIAGE, ordinal: index }),
     type: "respond" as const,
     target,
     payload: { type: "comment" as const, message },

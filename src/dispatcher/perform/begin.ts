@@ -1,15 +1,15 @@
 import { basename, dirname, join } from "node:path";
 import { endSurvivors, readExit, readUnstarted } from "../../agents/runner/runner.ts";
 import { branchTip } from "../../git/repository.ts";
-import { headState } from "../../git/worktree/head.ts";
-import { restoreTree } from "../../git/worktree/kept-tree.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
 import { resetTo, savePartial } from "../../git/worktree/reset.ts";
+import { headState } from "../../git/worktree/settle-head.ts";
+import { restoreTree } from "../../git/worktree/snapshot.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 
-import { removeFrom } from "../../kernel/held/removal.ts";
+import { removeFrom } from "../../kernel/removal/remove-held.ts";
 
 import { type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";

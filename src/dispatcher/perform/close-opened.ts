@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { endInhabitants } from "../../agents/runner/survivors.ts";
-import { headState, unfinishedOperation } from "../../git/worktree/head.ts";
-import { keepTree } from "../../git/worktree/kept-tree.ts";
+import { headState, unfinishedOperation } from "../../git/worktree/settle-head.ts";
+import { keepTree } from "../../git/worktree/snapshot.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { isAlive } from "../../kernel/process-tree.ts";
-import { removeTree } from "../../kernel/remove-tree.ts";
+import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import type { CurrentTodo, PlanRecord } from "../../plan/record.ts";
 import { clearEnclosure } from "../enclosure/enclose.ts";
 import { type Loom, updateRecord } from "../loom.ts";

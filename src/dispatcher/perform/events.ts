@@ -4,9 +4,9 @@ import { DISPATCHER } from "../../bus/names.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf } from "../../kernel/errors.ts";
+import { addTodoContext } from "../../plan/edit-plan.ts";
 import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { addTodoContext } from "../../plan/todos/edit.ts";
 import type { Loom } from "../loom.ts";
 import { AGENT_MESSAGE, keepMessage, messageNotKept, messageSettled } from "../messages/messages.ts";
 import { planText, textPath } from "../steps/observe.ts";
@@ -102,7 +102,7 @@ function judgeEvent(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
 
 function contextReply(record: PlanRecord, event: BusEvent, todo: string) {
   return {
-    id: actionId({ scope: { plan: record.id }, recordId: event.id, handler: DISPATCHER, ordinal: 0 }),
+    id: actionId({ scope: { planId: record.id }, recordId: event.id, handler: DISPATCHER, ordinal: 0 }),
     type: "respond" as const,
     target: event.replyTo ?? { target: LOCAL_TARGET, token: record.id },
     payload: { type: "comment" as const, message: `Added to the context of "${todo}".` },

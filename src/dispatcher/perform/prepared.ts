@@ -1,6 +1,6 @@
 import { branchTip } from "../../git/repository.ts";
-import { keepTree } from "../../git/worktree/kept-tree.ts";
-import { preparedIn } from "../../git/worktree/prepared.ts";
+import { preparedIn } from "../../git/worktree/prepared-files.ts";
+import { keepTree } from "../../git/worktree/snapshot.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";

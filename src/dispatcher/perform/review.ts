@@ -14,13 +14,13 @@ import { actionId } from "../../bus/ledger/settlement.ts";
 import { REVIEW as REVIEW_HANDLER } from "../../bus/names.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { readBeginning, writeDiff } from "../../git/commits/write-diff.ts";
-import { keepTree } from "../../git/worktree/kept-tree.ts";
+import { keepTree } from "../../git/worktree/snapshot.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextNoFollow, writeRunFile } from "../../kernel/files.ts";
 import { placeMoved } from "../../kernel/held/files.ts";
+import { appendTodos } from "../../plan/edit-plan.ts";
 import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { appendTodos } from "../../plan/todos/edit.ts";
 import { LEFT } from "../enclosure/run-copy.ts";
 import { type Loom, updateRecord } from "../loom.ts";
 import { homeOf, REVIEW_RESULT, RUN_COPY } from "../paths.ts";
@@ -200,7 +200,7 @@ function postFindings(loom: Loom, record: PlanRecord, result: ReviewResult, roun
   const [placed, loose] = partition(result.comments);
   const summary = `${lead}\n\n${renderFindings({ summary: result.summary, comments: loose })}`.trim();
   const action = {
-    id: actionId({ scope: { plan: record.id }, recordId: id, handler: REVIEW_HANDLER, ordinal: 0 }),
+    id: actionId({ scope: { planId: record.id }, recordId: id, handler: REVIEW_HANDLER, ordinal: 0 }),
     type: "respond" as const,
     target: { target: LOCAL_TARGET, token: record.id },
     // Not "request_changes": a forge would hold up the merge until the one who asked looks again, and nobody will.

@@ -5,8 +5,9 @@ import { readSummary } from "../../agents/run-log/run-log.ts";
 import { type RunSummary, spendingOf } from "../../agents/run-log/run-summary.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { readExit } from "../../agents/runner/runner.ts";
+import type { Stage } from "../../config/agent-words.ts";
 import type { PlanConfig } from "../../config/presets.ts";
-import type { PlanRecord, RECORD_STAGES, Spent, StageSession } from "../../plan/record.ts";
+import type { PlanRecord, Spent, StageSession } from "../../plan/record.ts";
 import { type Loom, updateRecord } from "../loom.ts";
 import { homeOf } from "../paths.ts";
 import { type RunRecord, readRunRecord, stageOf } from "./run-record.ts";
@@ -73,10 +74,7 @@ function sessionsAfter(record: PlanRecord, started: RunRecord, summary: RunSumma
 }
 
 /** The record's conversations without those that are over: nobody must go on where nothing is left to go on with. */
-export function withoutSessions(
-  record: PlanRecord,
-  stages: readonly (typeof RECORD_STAGES)[number][],
-): Partial<PlanRecord> {
+export function withoutSessions(record: PlanRecord, stages: readonly Stage[]): Partial<PlanRecord> {
   const kept = Object.entries(record.sessions ?? {}).filter(([stage]) => !stages.some((one) => one === stage));
   return { sessions: kept.length === 0 ? undefined : Object.fromEntries(kept) };
 }
@@ -101,7 +99,7 @@ export function conversationOf(record: PlanRecord): string {
 /** Pure: the conversation that a run goes on with, if there is one that helps. */
 export function sessionFor(
   record: PlanRecord,
-  stage: (typeof RECORD_STAGES)[number],
+  stage: Stage,
   agent: { readonly name: string; readonly session: "todo" | "plan" },
 ): StageSession | undefined {
   const session = record.sessions?.[stage];

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { adapterOf } from "../../agents/adapters.ts";
 import type { AgentRun, LiveRun, RunLimits } from "../../agents/port.ts";
 import { readUnstarted } from "../../agents/runner/runner.ts";
-import type { PlanConfig, PlanStage, StageAgent } from "../../config/presets.ts";
+import type { Stage } from "../../config/agent-words.ts";
+import type { PlanConfig, StageAgent } from "../../config/presets.ts";
 import type { AgentOptions } from "../../hooks/contexts/context-types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -40,7 +41,7 @@ export interface Planned {
 }
 
 interface Prepared extends Planned {
-  readonly stage: PlanStage;
+  readonly stage: Stage;
   readonly name: string;
   readonly runDir: string;
   /** What it is to see instead of the worktree. */

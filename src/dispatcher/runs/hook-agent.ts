@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { branchTip } from "../../git/repository.ts";
-import { changedNames, type KeptTree, keepTree, restoreTree } from "../../git/worktree/kept-tree.ts";
+import { changedNames, type KeptTree, keepTree, restoreTree } from "../../git/worktree/snapshot.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";

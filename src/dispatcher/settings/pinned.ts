@@ -1,6 +1,6 @@
 import type { ConfigChange } from "../../config/compare.ts";
-import { type Config, defaultConfig } from "../../config/config.ts";
-import { CONFIG_FILE, loadConfig } from "../../config/load.ts";
+import type { Config } from "../../config/config.ts";
+import { CONFIG_FILE, configWithoutAgents, loadConfig } from "../../config/load.ts";
 import { type Pin, readPin } from "../../config/pin.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { type Offer, offerOf, PROMPTS_DIR, pinnedConfig, type Tree, treeKey } from "./pinning.ts";
@@ -13,9 +13,6 @@ export interface Settings {
   readonly problem?: PrloomError;
 }
 
-/** For those who can do without a config: it has no agent, so that nothing can be started with it. */
-const NO_CONFIG: Config = { ...defaultConfig, agents: {}, stages: { default: ["none"] } };
-
 /** What counts here: the pin, else the working tree, as it would be at a first start. */
 export function settingsInForce(pinFile: string, root: string): Settings {
   try {
@@ -23,7 +20,7 @@ export function settingsInForce(pinFile: string, root: string): Settings {
     return pin ? { config: pinnedConfig(pin), pin } : { config: loadConfig(root) };
   } catch (error) {
     if (!(error instanceof PrloomError)) throw error;
-    return { config: NO_CONFIG, problem: error };
+    return { config: configWithoutAgents(), problem: error };
   }
 }
 

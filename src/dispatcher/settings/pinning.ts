@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { findProgram } from "../../agents/find-program.ts";
 import { shimPath } from "../../agents/runner/runner.ts";
 import { type ConfigChange, compareConfigs, needsStart } from "../../config/compare.ts";
-import { type AgentConfig, type Config, resolveConfig } from "../../config/config.ts";
+import type { AgentConfig, Config } from "../../config/config.ts";
 import { CONFIG_FILE, parseConfig, problemLine, readConfig } from "../../config/load.ts";
 import { digestOf, type Pin, type PinnedFile } from "../../config/pin.ts";
 import { checkConfig } from "../../config/problems/problems.ts";
@@ -31,7 +31,7 @@ export function capture(tree: Tree, known?: Pin): { config: Config; files: Pinne
 /** The config that was pinned; a later version of prloom may find fault with it. */
 export function pinnedConfig(pin: Pin): Config {
   const checked = checkConfig(pin.files.find(({ kind }) => kind === "config")?.text ?? "");
-  if (checked.ok) return resolveConfig(checked.file);
+  if (checked.ok) return checked.config;
   const [first] = checked.problems.map((problem) => problemLine(CONFIG_FILE, problem));
   const hint = "`prloom start` takes what is checked out instead; `prloom stop` first, if a dispatcher runs.";
   throw new PrloomError("config-invalid", `The config of the last start cannot be used: ${first}`, hint);

@@ -5,7 +5,7 @@ import { configForPlan } from "../../config/presets.ts";
 import { readTip } from "../../git/refs.ts";
 import { type Worktree, worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { isAlive } from "../../kernel/process-tree.ts";
-import { dependenciesOf, ownConfigOf } from "../../plan/own.ts";
+import { dependenciesOf, wishesOf } from "../../plan/metadata.ts";
 import { type PlanRecord, parseSourceKey } from "../../plan/record.ts";
 import { isInboxRecord } from "../intake/intake.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
@@ -68,8 +68,8 @@ function headOf(loom: Loom, { branch, worktreeReady }: PlanRecord): string | und
 
 /** The config with the plan's preset and its own wishes laid over it, or why that cannot be. */
 export function planConfig(loom: Loom, record: PlanRecord): PlanView["config"] {
-  const { own, problems } = ownConfigOf(record.metadata);
-  return problems[0] === undefined ? configForPlan(loom.config, own) : { ok: false, reason: problems[0] };
+  const { wishes, problems } = wishesOf(record.metadata);
+  return problems[0] === undefined ? configForPlan(loom.config, wishes) : { ok: false, reason: problems[0] };
 }
 
 /** The text of a plan: the inbox file before activation, the home's plan.md after it. */

@@ -19,7 +19,7 @@ function cutAtWord(text: string): string {
 /** Any trailer of ours, as git recognises one; what follows it indented belongs to it. */
 const OUR_TRAILER = /^\s*prloom-[a-z0-9-]*\s*:/i;
 
-/** Trailers say what prloom did: nobody else gets to write one, be it in a TODO, in a title or from a hook. */
+/** Trailers say what prloom did: no other text gets to write one, be it in a TODO, in a title or from a hook. */
 function withoutTrailers(lines: readonly string[], ours = OUR_TRAILER): string[] {
   let isDropping = false;
   return lines.filter((line) => {
@@ -123,7 +123,7 @@ export async function commitStep(worktree: Worktree, step: StepCommit): Promise<
 }
 
 /**
- * The commit of a TODO between `baseSha` and the branch's tip, whatever the attempt. Anybody can write such a trailer, so it must
+ * The commit of a TODO between `baseSha` and the branch's tip, whatever the attempt. An agent can write such a trailer, so it must
  * be the commit that we make: on `baseSha`, with the tree that was verified.
  */
 export async function findStepCommit(

@@ -1,7 +1,7 @@
 import { type GitResult, splitNul } from "../output.ts";
 import { gitAt, type Repository, STEP_TRAILER } from "../repository.ts";
 import type { GitOptions } from "../run.ts";
-import { hasRepositoryParts, inWords, type RepositoryShape, repositoryShapes } from "../staging/shape.ts";
+import { hasRepositoryParts, inWords, type RepositoryShape, repositoryShapes } from "../staging/repository-shape.ts";
 
 export interface FileStat {
   readonly path: string;

@@ -1,8 +1,7 @@
+import type { MergeMethod } from "../merge-method.ts";
 import { splitNul } from "../output.ts";
 import { gitAt, isAncestor, type Repository, STEP_TRAILER } from "../repository.ts";
 import { commitMessage, withoutTrailer } from "./commit.ts";
-
-type MergeMethod = "merge" | "squash" | "rebase";
 
 export interface MergeRequest {
   readonly branch: string;
@@ -31,7 +30,7 @@ type WrittenMerge = { readonly kind: "commit"; readonly sha: string } | Conflict
 /** On the commit that brought a branch to base without being a descendant of it: the branch's tip. */
 const MERGE_TRAILER = "Prloom-Merge";
 
-/** A merge that we made, as whoever ordered it keeps it: what its commits say could be anybody's words. */
+/** A merge that we made, as the caller keeps it: an agent could write commits that say the same. */
 export interface MadeMerge {
   /** The tip of the branch that was merged. */
   readonly tip: string;

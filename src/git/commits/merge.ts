@@ -5,7 +5,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { branchTip, gitAt, type Repository } from "../repository.ts";
 import { git, requireGitVersion } from "../run.ts";
-import { unfinishedOperation } from "../worktree/head.ts";
+import { unfinishedOperation } from "../worktree/settle-head.ts";
 import { listWorktrees } from "../worktree/worktrees.ts";
 import { repositoriesMade } from "./history.ts";
 import { hasMerged, type MergeRequest, writeMerge } from "./merge-commit.ts";
@@ -33,7 +33,7 @@ async function requireTip(repo: Repository, branch: string): Promise<string> {
   );
 }
 
-/** Whether everything on `branch` is in `base`, by whatever method. Of a branch that is gone nobody can tell: false. */
+/** Whether everything on `branch` is in `base`, by whatever method. Of a branch that is gone it cannot be told: false. */
 export async function isMergedInto(
   repo: Repository,
   { branch, base, made }: Pick<MergeRequest, "branch" | "base" | "made">,
@@ -81,7 +81,7 @@ function refusal(stderr: string): string {
   return stderr.trim().split("\n")[0] ?? "git refused to move it";
 }
 
-/** Moves `base` from `old` to `sha`, together with the checkout on it; "moved" when somebody else moved it first. */
+/** Moves `base` from `old` to `sha`, together with the checkout on it; "moved" when another process moved it first. */
 async function advance(
   repo: Repository,
   request: MergeRequest,

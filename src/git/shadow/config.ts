@@ -60,7 +60,7 @@ async function learn(
   const before = stateOf(usual);
   const { settings, files } = await askGit(commonDir, env);
   const watched = [...new Set([...usual, ...files])];
-  // Written while git read it: nobody knows which of the two it read, so it is asked again.
+  // Written while git read it: which of the two it read is unknown, so git is asked again.
   const state = before === stateOf(usual) ? stateOf(watched) : "unsettled";
   known.set(key, { files: watched, state, settings });
   return settings;
@@ -135,7 +135,7 @@ function isPublic(key: string): boolean {
   return PUBLIC.test(key) && !NEVER.test(key) && key === withoutLogin(key) && !/^url\..*[?#]/.test(key);
 }
 
-/** The filter of git-lfs, whose commands hold nothing of anybody; with others an agent's git does without. */
+/** The filter of git-lfs, whose commands hold no secret; with others an agent's git does without. */
 function isLfs(key: string, value: string | undefined): boolean {
   return /^filter\.lfs\./.test(key) && /^(git-lfs [a-z -]+(%f)?|true|false)$/.test(value ?? "true");
 }
@@ -151,7 +151,7 @@ export function personalSettings(settings: readonly GitSetting[]): GitSetting[] 
   );
 }
 
-/** Nobody is there to sign, and nothing is to run beside the agent or clear up after it. */
+/** No person is there to sign, and nothing is to run beside the agent or clear up after it. */
 export const QUIET_SETTINGS: readonly GitSetting[] = [
   { scope: "local", key: "commit.gpgsign", value: "false" },
   { scope: "local", key: "tag.gpgsign", value: "false" },

@@ -12,11 +12,11 @@ import {
 import { copyFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { existsNoFollow, isMissing, listDir, readTextIfExists } from "../../kernel/files.ts";
-import { removeTree } from "../../kernel/remove-tree.ts";
+import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import type { Worktree } from "../worktree/worktrees.ts";
 import { type GitSetting, personalSettings, publicSettings, QUIET_SETTINGS, renderSettings } from "./config.ts";
 
-/** Where the real objects are seen by whoever has the shadow in the place of the repository; below the shadow. */
+/** Where the real objects are seen by a program that has the shadow in the place of the repository; below the shadow. */
 export const REAL_OBJECTS = "real-objects";
 /** The user's own settings, as far as an agent's git has them; below the shadow. */
 export const PERSONAL_CONFIG = "personal.gitconfig";
@@ -111,14 +111,14 @@ function realpathOf(path: string): string {
 }
 
 /** More than so many are packed into one file: making thousands of small ones takes longer than a run may wait. */
-const MOST_LOOSE = 8;
+const MAX_LOOSE = 8;
 
 async function copyRefs(commonDir: string, dir: string): Promise<void> {
   copyFolder(join(commonDir, "reftable"), join(dir, "reftable"));
   const packed = join(commonDir, "packed-refs");
   const loose = looseRefs(commonDir, "refs");
   const plain = [...loose].filter(([, text]) => SHA_LINE.test(text));
-  if (plain.length > MOST_LOOSE) {
+  if (plain.length > MAX_LOOSE) {
     const merged = packRefs(readTextIfExists(packed) ?? "", plain);
     writeFileSync(join(dir, "packed-refs"), merged);
     for (const [ref] of plain) loose.delete(ref);
@@ -169,12 +169,12 @@ async function copyAdminFolder(gitDir: string, to: string): Promise<void> {
   for (const index of indexes) await copyFile(join(gitDir, index), join(to, index), CLONE);
 }
 
-const MOST_ALTERNATES = 32;
+const MAX_ALTERNATES = 32;
 
 /** Where else a repository takes objects from, and those from where; absolute, each once. */
 function alternatesOf(objects: string, found: string[] = []): string[] {
   for (const line of (readTextIfExists(join(objects, "info/alternates")) ?? "").split("\n")) {
-    if (line === "" || line.startsWith("#") || found.length >= MOST_ALTERNATES) continue;
+    if (line === "" || line.startsWith("#") || found.length >= MAX_ALTERNATES) continue;
     const path = isAbsolute(line) ? line : resolve(objects, line);
     if (!existsNoFollow(path) || found.includes(realpathSync(path))) continue;
     found.push(realpathSync(path));

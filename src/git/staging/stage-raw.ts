@@ -2,7 +2,7 @@ import { takeTurns } from "../../kernel/turns.ts";
 import { lined, splitNul } from "../output.ts";
 import type { GitOptions } from "../run.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
-import { bytesOf, kindAt } from "./folders.ts";
+import { bytesOf, kindAt } from "./tree-entries.ts";
 
 /**
  * Puts the bytes of files into an index as they are on disk. For keeping what cannot be staged because attributes or filters

@@ -1,24 +1,24 @@
 import { join, posix } from "node:path";
-import { removeTree } from "../../kernel/remove-tree.ts";
+import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import { lined, splitNul } from "../output.ts";
 import type { GitOptions } from "../run.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
-import { bytesOf, kindAt, realFolders } from "./folders.ts";
 import {
   dissolveShapes,
   type FoundShapes,
   findShapes,
   isRepositoryInstead,
-  mendSubmodules,
   removeRepositories,
   removeStrayRepositories,
-} from "./nested.ts";
+  repairSubmodules,
+} from "./nested-repositories.ts";
 import { within } from "./paths-above.ts";
-import { inBytes, isGitsOwn, isProtected, isWithin, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected.ts";
-import { removeUnreadableRules, unhindered } from "./rules.ts";
-import { inWords, type RepositoryShape } from "./shape.ts";
+import { inBytes, isGitsOwn, isProtected, isWithin, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected-paths.ts";
+import { inWords, type RepositoryShape } from "./repository-shape.ts";
+import { removeUnreadableRules, unhindered } from "./rule-files.ts";
 import { stageRaw } from "./stage-raw.ts";
+import { bytesOf, kindAt, realFolders } from "./tree-entries.ts";
 
 /**
  * Forgets flags that hide changes (assume-unchanged, skip-worktree), and an index that git cannot read. Returns the paths
@@ -142,14 +142,14 @@ async function treeChanges(worktree: Worktree, from: string, options: GitOptions
     const { listing, shapes } = await listWithShapes(worktree, from, options);
     const strays = await removeStrayRepositories(worktree, listing.folders);
     for (const folder of listing.nested) await removeRepositories(worktree, folder);
-    const mended = await mendSubmodules(worktree, listing.gitlinks);
+    const repaired = await repairSubmodules(worktree, listing.gitlinks);
     await dissolveShapes(worktree, from, shapes.all);
     // Not all in one call: an agent decides how many there are, and a call takes no more than some 100,000.
     for (const shape of shapes.committed) refused.push(shape);
     for (const folder of [...strays, ...listing.nested]) nested.add(folder);
     const known = new Set(refused.map(({ folder }) => folder));
     for (const { folder } of shapes.all) if (!known.has(folder)) nested.add(folder);
-    const isSettled = listing.nested.length === 0 && !mended && shapes.all.length === 0;
+    const isSettled = listing.nested.length === 0 && !repaired && shapes.all.length === 0;
     if (isSettled || pass === PASSES) return { changes: listing, nested: [...nested], refused };
   }
 }
@@ -162,7 +162,7 @@ async function listWithShapes(
   const listing = await listChanges(worktree, options);
   const shapes = await findShapes(worktree, from, listing);
   if (shapes.all.length === 0) return { listing, shapes };
-  // A file that was only touched is listed as well; nobody is to be blamed for that.
+  // A file that was only touched is listed as well; that is no reason to blame the run.
   await gitIn(worktree, ["update-index", "-q", "--refresh"], { ...options, allowExit: [1] });
   const exact = await listChanges(worktree, options);
   return { listing: exact, shapes: await findShapes(worktree, from, exact) };

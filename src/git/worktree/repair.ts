@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { existsNoFollow, readTextNoFollow } from "../../kernel/files.ts";
 import { placeFile } from "../../kernel/held/files.ts";
 import { unlockRoot } from "../../kernel/held/folder.ts";
-import { removeTree } from "../../kernel/remove-tree.ts";
+import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import type { Worktree } from "./worktrees.ts";
 
 /** Makes `<path>/.git` again the plain file that names our admin folder; says whether it was something else. */

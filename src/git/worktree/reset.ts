@@ -4,13 +4,13 @@ import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow, writeFileAtomic } from "../../kernel/files.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import { passesByItself } from "../../kernel/used-up.ts";
-import { realFolders } from "../staging/folders.ts";
-import { mendSubmodules, removeLinksAbove, removeStrayRepositories } from "../staging/nested.ts";
-import { removeRules, unhindered } from "../staging/rules.ts";
+import { removeLinksAbove, removeStrayRepositories, repairSubmodules } from "../staging/nested-repositories.ts";
+import { removeRules, unhindered } from "../staging/rule-files.ts";
 import { clearHidingFlags, stageInto } from "../staging/stage.ts";
-import { settleHead } from "./head.ts";
+import { realFolders } from "../staging/tree-entries.ts";
 import { makeWritable } from "./make-writable.ts";
-import { exactly } from "./prepared.ts";
+import { exactly } from "./prepared-files.ts";
+import { settleHead } from "./settle-head.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
 const LOCAL = "prloom/.local";
@@ -120,7 +120,7 @@ export async function resetTo(
   };
   await insistently(worktree, restore);
   await removeStrayRepositories(worktree, await realFolders(worktree, files));
-  await mendSubmodules(worktree, gitlinks);
+  await repairSubmodules(worktree, gitlinks);
 }
 
 /** Does what changes the tree; when it fails, once more with everything out of the way that an agent may have put there. */

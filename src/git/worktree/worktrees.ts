@@ -3,11 +3,11 @@ import { basename, dirname, join, resolve, sep } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
-import { removeTree } from "../../kernel/remove-tree.ts";
+import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { type GitResult, splitNul } from "../output.ts";
 import { branchTip, gitAt, isAncestor, type Repository } from "../repository.ts";
 import { GitFailure, type GitOptions, git } from "../run.ts";
-import { type RefusedDrivers, refusedDrivers, refusedFilter } from "../staging/drivers.ts";
+import { type RefusedDrivers, refusedDrivers, refusedFilter } from "../staging/refused-drivers.ts";
 
 /** A plan's working tree, and git's own folder for it, which is not in the agent's tree. */
 export interface Worktree {
@@ -116,13 +116,6 @@ function adminDirsOf(repo: Repository, path: string): { claimed: string[]; halfM
   return { claimed, halfMade };
 }
 
-/** The handle of the worktree at a path, from git's own records; undefined when none is registered there. */
-export function findWorktree(repo: Repository, path: string): Worktree | undefined {
-  const where = canonical(path);
-  const gitDir = adminDirsOf(repo, where).claimed[0];
-  return gitDir === undefined ? undefined : { path: where, name: basename(gitDir), gitDir, commonDir: repo.commonDir };
-}
-
 let lastTurn: Promise<unknown> = Promise.resolve();
 
 /** One at a time: `git worktree add` reads the records of all worktrees and fails on one that is being made or removed. */
@@ -146,7 +139,7 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
     for (const dir of [...claimed, ...halfMade]) await removeTree(dir);
   });
   crashPoint("worktree:forgotten");
-  // Out of turn: how long it takes was an agent's choice, and nobody else waits for it.
+  // Out of turn: how long it takes was an agent's choice, and no other plan waits for it.
   await removeTree(where);
 }
 

@@ -137,10 +137,9 @@ interface Work {
 async function runOnce(host: HookHost, scope: HookScope, { call, handler }: Calling): Promise<Work> {
   const life = new CallLife(`${handler} for ${call.record}`);
   const deadline = startDeadline({ ms: host.timeoutMs(), stopSignal: host.stopSignal });
-  const busScope = scope.planId === undefined ? {} : { plan: scope.planId };
   const findEvent = (id: string) => scope.bus.findEvent(id);
   const { record, cause, plugin, point } = call;
-  const { emitters, actions } = createEmitters({ scope: busScope, record, handler, cause, life, findEvent });
+  const { emitters, actions } = createEmitters({ scope, record, handler, cause, life, findEvent });
   const planId = plugin.scope === "plan" ? scope.planId : undefined;
   const memory = createMemory({ stores: host.stores, plugin: plugin.name, planId, life });
   const run = call.run({ host, scope, plugin: plugin.name, point, life, deadline, emitters, memory: memory.memory });

@@ -2,7 +2,7 @@ import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseStore } from "../../bus/names.ts";
 import type { Cursor } from "../../bus/ports.ts";
-import type { Scope, WrittenSettlement } from "../../bus/types.ts";
+import { type Scope, scopeOf, type WrittenSettlement } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { ensureDir, listDir } from "../../kernel/files.ts";
 import { Turns } from "../calls/turns.ts";
@@ -82,10 +82,10 @@ export function openStores(options: StoresOptions): StateStores {
         const ref = refOf(name, scope);
         if (!ref) continue;
         const store = open(ref);
-        store.apply({ patch, bus: scope.plan ?? GLOBAL_BUS, cursor, seq: order.get(name) });
+        store.apply({ patch, bus: scope.planId ?? GLOBAL_BUS, cursor, seq: order.get(name) });
         if (ref.kind !== "global" && ref.planId !== undefined) changes.owners.set(store, ref.planId);
         if (store.dirty) changes.dirty.add(store);
-        if (ref.kind === "global" && scope.plan !== undefined) awaited.delete(scope.plan);
+        if (ref.kind === "global" && scope.planId !== undefined) awaited.delete(scope.planId);
       }
     },
     markPending(planId) {
@@ -162,11 +162,11 @@ function nameIn(ref: StateRef): string {
 }
 
 /** Which store a name means that was said on the bus of this scope. */
-function refOf(name: string, { plan }: Scope): StateRef | undefined {
+function refOf(name: string, { planId }: Scope): StateRef | undefined {
   const owner = parseStore(name);
   if (owner === undefined) return undefined;
-  if (owner.kind === "bridge") return { ...owner, ...(plan === undefined ? {} : { planId: plan }) };
+  if (owner.kind === "bridge") return { ...owner, ...scopeOf(planId) };
   const { kind, plugin } = owner;
   if (kind === "global") return { kind, plugin };
-  return plan === undefined ? undefined : { kind, planId: plan, plugin };
+  return planId === undefined ? undefined : { kind, planId, plugin };
 }

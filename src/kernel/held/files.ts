@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { threadId } from "node:worker_threads";
+import { clear } from "../removal/remove-held.ts";
 import {
   attempt,
   type Below,
@@ -21,7 +22,7 @@ import {
   ifThere,
   inside,
   insist,
-  MOST_TRIES,
+  MAX_TRIES,
   namesIn,
   partsOf,
   removeSingle,
@@ -31,7 +32,6 @@ import {
   within,
   withinParent,
 } from "./folder.ts";
-import { clear } from "./removal.ts";
 
 /** Makes `<root>/<below>` a real folder, and everything between; what is in it stays. */
 export function ensureFolder(root: string, below: Below): void {
@@ -43,7 +43,7 @@ export function remakeFolder(root: string, below: Below): void {
   withinParent(root, below, insist, (folder, name) => {
     for (let tries = 1; ; tries += 1) {
       clear(root, folder, name);
-      if (attempt(() => mkdirSync(inside(folder, name)), tries === MOST_TRIES ? [] : ["EEXIST"])) return;
+      if (attempt(() => mkdirSync(inside(folder, name)), tries === MAX_TRIES ? [] : ["EEXIST"])) return;
     }
   });
 }
@@ -148,7 +148,7 @@ export function moveBetween(from: string, to: string, below: Below): void {
 
 function openFile(folder: Held, name: Buffer): number | undefined {
   const path = inside(folder, name);
-  // Opening a device may do something, so look first; a pipe that is put there meanwhile would wait for somebody who writes.
+  // Opening a device may do something, so look first; a pipe that is put there meanwhile would wait for a writer.
   if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
   return ifThere(() => openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
 }
@@ -173,7 +173,7 @@ function linkAt(folder: Held, name: Buffer): string | undefined {
 
 /**
  * The bytes of `<root>/<below>`; undefined when absent, a link, not a file, or larger than `maxBytes`: half a file would say
- * what nobody wrote.
+ * what was never written.
  */
 export function readInside(root: string, below: Below, maxBytes: number): Buffer | undefined {
   return ifThere(() => withinParent(root, below, step, (folder, name) => readFileAt(folder, name, maxBytes)));
@@ -190,7 +190,7 @@ function readFileAt(folder: Held, name: Buffer, maxBytes: number): Buffer | unde
   }
 }
 
-/** Not to its end: somebody may write to it faster than we read. */
+/** Not to its end: an agent may write to it faster than we read. */
 function firstBytes(file: number, size: number): Buffer {
   const bytes = Buffer.alloc(size);
   let done = 0;
@@ -202,7 +202,7 @@ function firstBytes(file: number, size: number): Buffer {
   return bytes.subarray(0, done);
 }
 
-/** The first names in the folder `<root>/<below>`, as many as are wanted; none when it is no real folder. */
+/** The first names in the folder `<root>/<below>`, as many as are wanted; none when it is not a real folder. */
 export function listInside(root: string, below: Below, most: number): Buffer[] {
   return ifThere(() => within(root, partsOf(below), step, (folder) => namesIn(folder, most))) ?? [];
 }

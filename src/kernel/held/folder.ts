@@ -18,7 +18,7 @@ import { errnoOf } from "../errors.ts";
  * The one way in which we touch what an agent writes to, perhaps at this very moment: folders are opened one in another, never
  * through a link, and everything is named by the open folder it lies in. Whatever the agent puts in the place of a folder
  * after it was looked at, we are not led elsewhere. Only the root is named by its path: it must lie where no agent writes.
- * What can be done there is in held-files.ts and held-removal.ts.
+ * What can be done there is in files.ts, walk.ts and removal/remove-held.ts.
  */
 
 /** A folder that is open. */
@@ -34,7 +34,7 @@ const O_PATH = 0o10000000;
 const CAN_NAME = existsSync("/proc/self/fd");
 const OWNER_ALL = 0o700;
 
-/** A name in a folder that is open. Names are bytes: an agent can give one that is no text. */
+/** A name in a folder that is open. Names are bytes: an agent can give one that is not UTF-8. */
 export function inside(folder: Held, name: Buffer): Buffer {
   const place = CAN_NAME ? Buffer.from(`/proc/self/fd/${folder.fd}`) : folder.path;
   return Buffer.concat([place, Buffer.from("/"), name]);
@@ -99,8 +99,11 @@ export function stepToChange(folder: Held, name: Buffer): Held {
   return child;
 }
 
-/** So often something else may be put where we just made something; then somebody does it on purpose. */
-export const MOST_TRIES = 16;
+/** So often something else may be put where we just made something; then an agent does it on purpose. */
+export const MAX_TRIES = 16;
+
+/** Deeper than anything that is built on purpose, and fewer than files may be open. */
+export const MAX_DEPTH = 256;
 
 /** Opens a folder that is made where there is none. */
 export function stepOrMake(folder: Held, name: Buffer): Held {
@@ -108,7 +111,7 @@ export function stepOrMake(folder: Held, name: Buffer): Held {
     try {
       return step(folder, name);
     } catch (error) {
-      if (tries === MOST_TRIES || errnoOf(error) !== "ENOENT") throw error;
+      if (tries === MAX_TRIES || errnoOf(error) !== "ENOENT") throw error;
       attempt(() => mkdirSync(inside(folder, name)), ["EEXIST"]);
     }
   }
@@ -120,7 +123,7 @@ export function insist(folder: Held, name: Buffer): Held {
     try {
       return stepOrMake(folder, name);
     } catch (error) {
-      if (tries === MOST_TRIES || !["ENOTDIR", "ELOOP"].includes(errnoOf(error) ?? "")) throw error;
+      if (tries === MAX_TRIES || !["ENOTDIR", "ELOOP"].includes(errnoOf(error) ?? "")) throw error;
       removeSingle(folder, name);
     }
   }

@@ -12,7 +12,7 @@ export function definitionLines(lines: readonly string[]): number {
   return count;
 }
 
-const LONGEST_LABEL = 999;
+const MAX_LABEL = 999;
 const GAP = /[ \t]*\n?[ \t]*/y;
 const TITLE_GAP = /(?:[ \t]+\n?|\n)[ \t]*/y;
 const BARE_ADDRESS = /[^\0-\x20\x7f]+/y;
@@ -34,7 +34,7 @@ function definitionEnd(text: string, at: number): number | undefined {
 }
 
 function isLabel(label: string): boolean {
-  return label.length <= LONGEST_LABEL && label.trim() !== "";
+  return label.length <= MAX_LABEL && label.trim() !== "";
 }
 
 function bareEnd(text: string, at: number): number | undefined {

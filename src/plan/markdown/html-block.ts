@@ -30,12 +30,12 @@ const KINDS: readonly HtmlKind[] = [
 ];
 
 /** One tag alone on a line; a longer line is taken for words, because matching its attributes needs memory that grows with it. */
-const LONGEST_TAG_LINE = 10_000;
+const MAX_TAG_LINE = 10_000;
 
 /** The block of HTML that begins with this line. */
 export function htmlKindOf(line: string, inParagraph: boolean): HtmlKind | undefined {
   return KINDS.find(
     ({ open, interruptsParagraph }) =>
-      (interruptsParagraph || (!inParagraph && line.length <= LONGEST_TAG_LINE)) && open.test(line),
+      (interruptsParagraph || (!inParagraph && line.length <= MAX_TAG_LINE)) && open.test(line),
   );
 }

@@ -1,7 +1,7 @@
 import { type TaskItem, type Todo, taskItemOf, todoHash } from "../todos/todo.ts";
 import { type Block, beforeIndent, blocksOf, lineEnd, nextLine } from "./blocks.ts";
-import { sizeProblem, todosProblem } from "./caps.ts";
 import { plainText } from "./plain-text.ts";
+import { sizeProblem, todosProblem } from "./size-limits.ts";
 
 export { type NextTodo, nextTodo } from "../todos/next-todo.ts";
 export { type Todo, type TodoSettings, type TodoState, todoTitle } from "../todos/todo.ts";
@@ -24,15 +24,21 @@ export interface PlanDoc {
   readonly dependsOn: readonly string[];
   /** Sentences for people about what was not understood; never fatal. */
   readonly problems: readonly string[];
-  /** Why nobody should work on this text: it is larger than a plan may be. Without TODOs when it was not read at all. */
+  /** Why this text is not worked on: it is larger than a plan may be. Without TODOs when it was not read at all. */
   readonly tooLarge?: string;
+}
+
+/** A text and what it says. */
+export interface ParsedPlan {
+  readonly text: string;
+  readonly doc: PlanDoc;
 }
 
 interface SectionNodes extends Section {
   readonly nodes: readonly Block[];
 }
 
-const MOST_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
 /**
  * Texts that were read a moment ago: one step looks at the same one several times. Counted in characters, and small: what
@@ -157,7 +163,7 @@ function todosOf(text: string, sections: readonly SectionNodes[]) {
       const task = taskItemOf(item, text);
       if (!task) {
         const line = shortLine(text.slice(item.start, lineEnd(text, item.start)));
-        problems.push(`Line ${item.line}: "${line}" is in the TODO section but is no TODO; write "- [ ] …".`);
+        problems.push(`Line ${item.line}: "${line}" is in the TODO section but is not a TODO; write "- [ ] …".`);
         continue;
       }
       const hash = todoHash(task.text);
@@ -211,6 +217,6 @@ function shortLine(line: string): string {
 }
 
 function shortened(problems: readonly string[]): readonly string[] {
-  if (problems.length <= MOST_PROBLEMS) return problems;
-  return [...problems.slice(0, MOST_PROBLEMS), `And ${problems.length - MOST_PROBLEMS} more.`];
+  if (problems.length <= MAX_PROBLEMS) return problems;
+  return [...problems.slice(0, MAX_PROBLEMS), `And ${problems.length - MAX_PROBLEMS} more.`];
 }

@@ -1,5 +1,5 @@
 /** Headings and names that mean something to us are short; a longer line is taken as it is written. */
-const LONGEST_INLINE = 500;
+const MAX_INLINE = 500;
 const MARKUP = /[`*_[\]<>&\\!]/;
 
 const ESCAPE = /\\([!-/:-@[-`{-~])/y;
@@ -22,7 +22,7 @@ interface Piece {
 /** What a reader sees of one line of inline Markdown: links, code and emphasis reduced to their text. */
 export function plainText(source: string): string {
   const line = source.replace(/\s+/g, " ").trim();
-  if (line.length > LONGEST_INLINE || !MARKUP.test(line)) return line;
+  if (line.length > MAX_INLINE || !MARKUP.test(line)) return line;
   const pieces: Piece[] = [];
   for (let at = 0; at < line.length; ) at += readPiece(line, at, pieces);
   return pieces

@@ -14,7 +14,7 @@ import { htmlKindOf } from "./html-block.ts";
 import { isSpaceAt, LineCursor } from "./line-cursor.ts";
 
 /** Each line costs one look per open block, so what is nested deeper than this is read as words. */
-const MOST_OPEN = 64;
+const MAX_OPEN = 64;
 
 /**
  * The block structure of Markdown after CommonMark: one pass over the lines, no line is looked at twice. What stands
@@ -250,7 +250,7 @@ class Scanner {
   }
 
   #isDeep(): boolean {
-    return this.#matched > MOST_OPEN;
+    return this.#matched > MAX_OPEN;
   }
 
   /** Opens a block inside the newest one that the line goes on with and that may hold it. */

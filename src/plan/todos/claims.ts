@@ -1,9 +1,10 @@
-import { sizeProblem } from "../markdown/caps.ts";
+import { appendToSection, LOG_HEADINGS, type LogHeading, sectionBody } from "../edit-plan.ts";
 import { escaped, quoted } from "../markdown/encoding.ts";
-import { findSection, headingKey, type PlanDoc, parsePlan, type Todo } from "../markdown/markdown.ts";
+import { findSection, headingKey, type ParsedPlan, type PlanDoc, parsePlan, type Todo } from "../markdown/markdown.ts";
+import { sizeProblem } from "../markdown/size-limits.ts";
+import { applyEdits, type Replacement } from "../markdown/text-edits.ts";
 import { visibleText } from "../markdown/visible.ts";
-import { describeChange } from "../upserts/proposal.ts";
-import { appendEncoded, LOG_HEADINGS, type LogHeading, sectionBody } from "./edit.ts";
+import { describeChange } from "./describe-change.ts";
 import { reasonInLines, reasonInText, withoutTrailingComments } from "./todo.ts";
 
 /** Lines that a run added at the end of one of the logs. */
@@ -32,30 +33,19 @@ export interface CopyOfPlan {
   readonly todoId: string;
 }
 
-interface Side {
-  readonly text: string;
-  readonly doc: PlanDoc;
-}
-
-interface Edit {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
 /** A copy that grew by more than this is not read. */
-const MOST_GROWTH = 128 * 1024;
-const MOST_APPENDED_BYTES = 64 * 1024;
-const LONGEST_REASON = 2000;
+const MAX_GROWTH = 128 * 1024;
+const MAX_APPENDED_BYTES = 64 * 1024;
+const MAX_REASON = 2000;
 
 /** Reads what a run claims from the difference between its copy as given and as left. */
 export function readClaims({ given, left, todoId }: CopyOfPlan): Claims {
   if (left === undefined) return { tick: "none", appended: [], proposal: "The run deleted its copy of the plan." };
-  if (left.length > given.length + MOST_GROWTH) {
+  if (left.length > given.length + MAX_GROWTH) {
     return notRead(`The run's copy of the plan grew to ${left.length} characters; it was not read.`);
   }
-  const before = sideOf(given);
-  const after = sideOf(left);
+  const before = readCopy(given);
+  const after = readCopy(left);
   if (after.doc.tooLarge !== undefined && before.doc.tooLarge === undefined) {
     return notRead(`The run's copy of the plan was not read. ${after.doc.tooLarge}`);
   }
@@ -66,7 +56,7 @@ export function readClaims({ given, left, todoId }: CopyOfPlan): Claims {
     (append) => append !== undefined,
   );
   const rest = applyEdits(after.text, [...tick.edits, ...appends.map(({ edit }) => edit)]);
-  const proposal = describeChange(before, sideOf(rest));
+  const proposal = describeChange(before, readCopy(rest));
   return {
     tick: tick.tick,
     ...(tick.reason !== undefined && { reason: tick.reason }),
@@ -89,7 +79,7 @@ export function applyClaims(text: string, claims: Pick<Claims, "appended">): str
     const body = (sectionBody(result, heading) ?? "").replace(/\r\n?/g, "\n");
     const said = hasRoom(result, lines) ? lines : [FULL];
     const there = [escaped, quoted].some((encode) => endsWithLines(body, encode(said)));
-    if (!there) result = appendEncoded(result, heading, said, [escaped, quoted]);
+    if (!there) result = appendToSection(result, heading, said, [escaped, quoted]);
   }
   return result;
 }
@@ -108,7 +98,7 @@ function endsWithLines(body: string, lines: readonly string[]): boolean {
 }
 
 /** Line breaks and the byte order mark are the editor's, not the agent's word; nothing of it drives a terminal. */
-function sideOf(source: string): Side {
+function readCopy(source: string): ParsedPlan {
   const text = visibleText(source.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n"));
   return { text, doc: parsePlan(text) };
 }
@@ -130,34 +120,33 @@ function hashOf(todo: Todo): string {
 }
 
 interface Pair {
-  readonly before: Side;
-  readonly after: Side;
+  readonly before: ParsedPlan;
+  readonly after: ParsedPlan;
   readonly todo: Todo;
   readonly found: Todo;
 }
 
-function readTick(pair: Pair): { tick: Claims["tick"]; reason?: string; edits: Edit[] } {
+function readTick(pair: Pair): { tick: Claims["tick"]; reason?: string; edits: Replacement[] } {
   const { before, todo, found } = pair;
   if (found.state === todo.state || found.state === "open") return { tick: "none", edits: [] };
   const mark = before.text[todo.markerOffset] ?? " ";
-  const unticked: Edit = { start: found.markerOffset, end: found.markerOffset + 1, text: mark };
+  const unticked: Replacement = { at: found.markerOffset, to: found.markerOffset + 1, text: mark };
   if (found.state === "done") return { tick: "done", edits: [unticked] };
   const { reason, edit } = readReason(pair);
-  const edits =
-    edit && edit.start <= unticked.start && unticked.end <= edit.end ? [edit] : [unticked, ...(edit ? [edit] : [])];
-  const short = reason?.replace(/\s+/g, " ").trim().slice(0, LONGEST_REASON);
+  const edits = edit && edit.at <= unticked.at && unticked.to <= edit.to ? [edit] : [unticked, ...(edit ? [edit] : [])];
+  const short = reason?.replace(/\s+/g, " ").trim().slice(0, MAX_REASON);
   return { tick: "blocked", ...(short && { reason: short }), edits };
 }
 
 /** Why the run blocked the TODO, and the edit that takes the words of that reason out of what is left to compare. */
-function readReason({ before, after, todo, found }: Pair): { reason?: string | undefined; edit?: Edit } {
+function readReason({ before, after, todo, found }: Pair): { reason?: string | undefined; edit?: Replacement } {
   const added = newLines(todo.context, found.context);
   const kept = newLines(found.context, todo.context).length === 0;
   const inText = todo.text === found.text ? undefined : reasonAddedTo(todo.text, found.text);
   const reason = reasonInLines(added) ?? inText?.reason ?? (joined(added) || undefined);
   const grown = kept && (todo.text === found.text || inText?.appended === true);
   if (reason !== undefined) {
-    const item = { start: found.start, end: found.end, text: before.text.slice(todo.start, todo.end) };
+    const item = { at: found.start, to: found.end, text: before.text.slice(todo.start, todo.end) };
     return grown ? { reason, edit: item } : { reason };
   }
   const beforeGap = gapAfter(before, todo);
@@ -181,11 +170,11 @@ function reasonAddedTo(given: string, left: string): { reason: string; appended:
 }
 
 /** What stands between a TODO and the next one, or the end of its section. */
-function gapAfter({ text, doc }: Side, todo: Todo): Edit {
+function gapAfter({ text, doc }: ParsedPlan, todo: Todo): Replacement {
   const next = doc.todos[todo.index + 1]?.start ?? text.length;
   const section = doc.sections.find(({ start, end }) => start <= todo.start && todo.start < end)?.end ?? text.length;
   const end = Math.max(todo.end, Math.min(next, section));
-  return { start: todo.end, end, text: text.slice(todo.end, end) };
+  return { at: todo.end, to: end, text: text.slice(todo.end, end) };
 }
 
 function newLines(given: string, left: string): string[] {
@@ -197,7 +186,11 @@ function joined(lines: readonly string[]): string {
   return lines.map((line) => line.replace(/^\s*(?:[-*+>]\s+)?/, "").trim()).join(" ");
 }
 
-function readAppend(before: Side, after: Side, heading: LogHeading): (Appended & { edit: Edit }) | undefined {
+function readAppend(
+  before: ParsedPlan,
+  after: ParsedPlan,
+  heading: LogHeading,
+): (Appended & { edit: Replacement }) | undefined {
   const was = findSection(before.doc, heading);
   const is = findSection(after.doc, heading);
   if (!is || (was && swallowsNext(before.doc, after.doc, before.doc.sections.indexOf(was)))) return undefined;
@@ -208,8 +201,8 @@ function readAppend(before: Side, after: Side, heading: LogHeading): (Appended &
   const lines = added.replace(/^(?:[^\S\n]*\n)+/, "").split("\n");
   if (lines.every((line) => line.trim() === "")) return undefined;
   const edit = was
-    ? { start: is.bodyStart + given.length, end: is.bodyStart + left.length, text: "" }
-    : { start: is.start, end: is.end, text: "" };
+    ? { at: is.bodyStart + given.length, to: is.bodyStart + left.length, text: "" }
+    : { at: is.start, to: is.end, text: "" };
   return { heading, lines, edit };
 }
 
@@ -219,16 +212,8 @@ function swallowsNext(before: PlanDoc, after: PlanDoc, at: number): boolean {
   return next !== undefined && !after.sections.some(({ heading }) => headingKey(heading) === headingKey(next.heading));
 }
 
-function applyEdits(text: string, edits: readonly Edit[]): string {
-  let result = text;
-  for (const edit of edits.toSorted((a, b) => b.start - a.start)) {
-    result = result.slice(0, edit.start) + edit.text + result.slice(edit.end);
-  }
-  return result;
-}
-
 function capped(appended: readonly Appended[]): Appended[] {
-  let room = MOST_APPENDED_BYTES;
+  let room = MAX_APPENDED_BYTES;
   return appended.map(({ heading, lines }) => {
     const kept: string[] = [];
     let cut = 0;

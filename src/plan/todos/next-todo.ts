@@ -13,7 +13,6 @@ export type NextTodo =
 export function nextTodo(doc: { readonly todos: readonly Todo[] }): NextTodo {
   const { todos } = doc;
   if (todos.length === 0) return { kind: "none" };
-  let circular: ReadonlySet<number> | undefined;
   for (const todo of todos) {
     if (todo.state === "done") continue;
     if (todo.state === "blocked") return { kind: "blocked", todo, reason: blockedReason(todo) };
@@ -24,8 +23,7 @@ export function nextTodo(doc: { readonly todos: readonly Todo[] }): NextTodo {
       return { kind: "blocked", todo, reason };
     }
     if (after.every((number) => todos[number - 1]?.state === "done")) return { kind: "todo", todo };
-    circular ??= inCircles(todos);
-    if (circular.has(todo.index)) {
+    if (waitsForItself(todo, todos)) {
       const reason = `TODO ${todo.index + 1} waits for itself: its "after: ${after.join(", ")}" goes round in a circle.`;
       return { kind: "blocked", todo, reason };
     }
@@ -38,42 +36,16 @@ function blockedReason(todo: Todo): string {
   return stated ?? `TODO ${todo.index + 1} is marked as blocked: ${todo.text}`;
 }
 
-/** Indexes of open TODOs that reach themselves over `after`: those in a strongly connected component (Tarjan, iterative). */
-function inCircles(todos: readonly Todo[]): ReadonlySet<number> {
-  const order = new Map<number, number>();
-  const low = new Map<number, number>();
-  const stack: number[] = [];
-  const onStack = new Set<number>();
-  const circular = new Set<number>();
-  const edges = (index: number) => (todos[index]?.settings.after ?? []).map((number) => number - 1);
-  const enter = (index: number) => {
-    order.set(index, order.size);
-    low.set(index, order.get(index) ?? 0);
-    stack.push(index);
-    onStack.add(index);
-    return { index, edges: edges(index), at: 0 };
-  };
-  const lower = (index: number, value: number) => low.set(index, Math.min(low.get(index) ?? value, value));
-  const leave = (index: number) => {
-    if (low.get(index) !== order.get(index)) return;
-    const members = stack.splice(stack.lastIndexOf(index));
-    for (const member of members) onStack.delete(member);
-    if (members.length > 1 || edges(index).includes(index)) for (const member of members) circular.add(member);
-  };
-  for (const root of todos) {
-    if (root.state !== "open" || order.has(root.index)) continue;
-    const path = [enter(root.index)];
-    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const next = top.edges[top.at];
-      top.at += 1;
-      if (next === undefined) {
-        path.pop();
-        leave(top.index);
-        const parent = path.at(-1);
-        if (parent) lower(parent.index, low.get(top.index) ?? 0);
-      } else if (todos[next]?.state === "open" && !order.has(next)) path.push(enter(next));
-      else if (onStack.has(next)) lower(top.index, order.get(next) ?? 0);
-    }
+/**
+ * Whether a TODO comes round to itself, from each to the first that it still waits for. One that leads elsewhere first
+ * waits for what is there; when that is done, or blocks, its own circle is next. So each walk takes no more steps than there are TODOs.
+ */
+function waitsForItself(todo: Todo, todos: readonly Todo[]): boolean {
+  const seen = new Set<Todo>();
+  let at: Todo | undefined = todo;
+  while (at !== undefined && !seen.has(at)) {
+    seen.add(at);
+    at = (at.settings.after ?? []).map((number) => todos[number - 1]).find((other) => other?.state === "open");
   }
-  return circular;
+  return at === todo;
 }

@@ -2,7 +2,7 @@ import { linesOf } from "../markdown/blocks.ts";
 import { commentName } from "../markdown/encoding.ts";
 import { type Todo, withoutTrailingComments } from "./todo.ts";
 
-/** Words that asked for a TODO. */
+/** A comment that asked for a TODO. */
 export interface Origin {
   readonly eventId: string;
   readonly author: string;
@@ -17,7 +17,7 @@ export function provenanceLine({ eventId, author }: Origin): string {
   return `<!-- from ${commentName(eventId)} by ${commentName(author)} -->`;
 }
 
-/** The lines below the item that tell where it came from. Nobody's words look like one: theirs lose what makes a comment. */
+/** The lines below the item that tell where it came from. No comment can contain such a line: its words lose what makes an HTML comment. */
 export function provenanceLines({ context }: Pick<Todo, "context">): string[] {
   return linesOf(context)
     .map((line) => line.trim())
@@ -30,7 +30,7 @@ export function withoutProvenance({ context }: Pick<Todo, "context">): string {
   return said.join("\n").trimEnd();
 }
 
-/** True for a TODO that somebody's words asked for; only such a one may be absent from what the plan's source says. */
+/** True for a TODO that a comment asked for; only such a one may be absent from what the plan's source says. */
 export function hasProvenance(todo: Pick<Todo, "text" | "context">): boolean {
   return AT_THE_END.test(todo.text) || provenanceLines(todo).length > 0;
 }

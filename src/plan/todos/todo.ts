@@ -106,7 +106,7 @@ function settingsOf(item: Block, text: string): { settings: TodoSettings; proble
 }
 
 /** A longer one is cut: what is wrong with it is told word by word. */
-const LONGEST_SETTING = 2000;
+const MAX_SETTING = 2000;
 const SETTING = /^[ \t]*(after|expects|tools|paths|by)[ \t]*:(.*)$/i;
 
 /** True for a line that would be read as a setting. */
@@ -130,7 +130,7 @@ function readSettings(lines: readonly string[]): { settings: TodoSettings; probl
 }
 
 function readSetting(key: string, written: string): TodoSettings | string {
-  const value = written.slice(0, LONGEST_SETTING);
+  const value = written.slice(0, MAX_SETTING);
   const words = value.split(/[\s,]+/).filter((word) => word !== "");
   switch (key) {
     case "after":

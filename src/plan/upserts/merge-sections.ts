@@ -1,11 +1,12 @@
 import { PrloomError } from "../../kernel/errors.ts";
+import { LOG_HEADINGS, requireReadable } from "../edit-plan.ts";
 import { linesOf } from "../markdown/blocks.ts";
-import { headingKey, isTodoHeading, type Section } from "../markdown/markdown.ts";
-import { LOG_HEADINGS, requireReadable } from "../todos/edit.ts";
-import { applyEdits, carryOver, type Edit, type Side } from "./merge-todos.ts";
+import { headingKey, isTodoHeading, type ParsedPlan, type Section } from "../markdown/markdown.ts";
+import { applyEdits, type Edit } from "../markdown/text-edits.ts";
+import { carryOver } from "./merge-todos.ts";
 
-/** Reads a text as one side of a merge; throws `plan-invalid` when it is larger than a plan may be. */
-export function sideOf(text: string): Side {
+/** Reads a text that is to be merged; throws `plan-invalid` when it is larger than a plan may be. */
+export function readForMerge(text: string): ParsedPlan {
   return { text, doc: requireReadable(text) };
 }
 
@@ -23,11 +24,11 @@ interface Part {
  * The incoming text with what was changed on our side since `base`, the text that it was made from: sections that the
  * source left alone are as ours are, and sections that only we have are added. TODOs and logs are the merge's own.
  */
-export function withOurSections(current: Side, incoming: Side, base: Side): Side {
+export function withOurSections(current: ParsedPlan, incoming: ParsedPlan, base: ParsedPlan): ParsedPlan {
   const theirs = partsOf(incoming);
   const edits = [...additions(current, incoming, base), ...replacements(current, theirs, base)];
   if (edits.length === 0) return incoming;
-  const result = sideOf(applyEdits(incoming.text, edits));
+  const result = readForMerge(applyEdits(incoming.text, edits));
   if (sameParts(expectedParts(current, theirs, base), partsOf(result))) return result;
   throw unmergeable();
 }
@@ -42,16 +43,16 @@ export function unmergeable(): PrloomError {
 }
 
 /** What a section says, its heading included. */
-export function sourceOf(side: Side, section: Pick<Section, "start" | "end">): string {
-  return side.text.slice(section.start, section.end).trimEnd();
+export function sourceOf(plan: ParsedPlan, section: Pick<Section, "start" | "end">): string {
+  return plan.text.slice(section.start, section.end).trimEnd();
 }
 
 export function isTodo(section: Section): boolean {
   return isTodoHeading(section.heading);
 }
 
-export function hasTodoSection(side: Side): boolean {
-  return side.doc.sections.some(isTodo);
+export function hasTodoSection(plan: ParsedPlan): boolean {
+  return plan.doc.sections.some(isTodo);
 }
 
 const LOG_KEYS: ReadonlySet<string> = new Set(LOG_HEADINGS.map(headingKey));
@@ -60,26 +61,26 @@ export function isLog(section: Section): boolean {
   return LOG_KEYS.has(headingKey(section.heading));
 }
 
-function partsOf(side: Side): Part[] {
+function partsOf(plan: ParsedPlan): Part[] {
   const counts = new Map<string, number>();
-  const { sections } = side.doc;
+  const { sections } = plan.doc;
   const part = (name: string, place: { start: number; end: number }, kind: Part["kind"]): Part => {
     const count = counts.get(name) ?? 0;
     counts.set(name, count + 1);
-    return { key: `${count} ${name}`, start: place.start, end: place.end, source: sourceOf(side, place), kind };
+    return { key: `${count} ${name}`, start: place.start, end: place.end, source: sourceOf(plan, place), kind };
   };
-  const first = part("#", { start: 0, end: sections[0]?.start ?? side.text.length }, "other");
+  const first = part("#", { start: 0, end: sections[0]?.start ?? plan.text.length }, "other");
   const rest = sections.flatMap((section, at) => {
     const kind = isTodo(section) ? "todo" : isLog(section) ? "log" : "other";
     const own = part(`## ${headingKey(section.heading)}`, section, kind);
-    const outside = { start: section.end, end: sections[at + 1]?.start ?? side.text.length };
+    const outside = { start: section.end, end: sections[at + 1]?.start ?? plan.text.length };
     return outside.end > outside.start ? [own, part("#", outside, "other")] : [own];
   });
   return [first, ...rest];
 }
 
 /** Sections of ours that neither the source has nor had, each behind the one that it stands behind here. */
-function additions(current: Side, incoming: Side, base: Side): Edit[] {
+function additions(current: ParsedPlan, incoming: ParsedPlan, base: ParsedPlan): Edit[] {
   const theirs = byKey(partsOf(incoming));
   const before = byKey(partsOf(base));
   const heading = todoHeading(current, incoming, base);
@@ -98,14 +99,18 @@ function additions(current: Side, incoming: Side, base: Side): Edit[] {
 }
 
 /** The heading for TODOs that stay though the source dropped its whole TODO section. */
-function todoHeading(current: Side, incoming: Side, base: Side): { start: number; end: number } | undefined {
+function todoHeading(
+  current: ParsedPlan,
+  incoming: ParsedPlan,
+  base: ParsedPlan,
+): { start: number; end: number } | undefined {
   if (hasTodoSection(incoming) || !hasTodoSection(base)) return undefined;
   const section = current.doc.sections.findLast(isTodo);
   if (!section || carryOver(current, incoming, base).kept.length === 0) return undefined;
   return { start: section.start, end: section.bodyStart };
 }
 
-function replacements(current: Side, theirs: readonly Part[], base: Side): Edit[] {
+function replacements(current: ParsedPlan, theirs: readonly Part[], base: ParsedPlan): Edit[] {
   const ours = byKey(partsOf(current));
   const before = byKey(partsOf(base));
   return theirs.flatMap((part): Edit[] => {
@@ -122,7 +127,7 @@ function isLeftAlone(part: Part, before: ReadonlyMap<string, Part>): boolean {
   return part.kind === "other" && before.get(part.key)?.source === part.source;
 }
 
-function expectedParts(current: Side, theirs: readonly Part[], base: Side): Pick<Part, "key" | "source">[] {
+function expectedParts(current: ParsedPlan, theirs: readonly Part[], base: ParsedPlan): Pick<Part, "key" | "source">[] {
   const known = byKey(theirs);
   const ours = byKey(partsOf(current));
   const before = byKey(partsOf(base));

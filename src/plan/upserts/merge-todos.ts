@@ -1,21 +1,10 @@
-import { beforeIndent, dedentLine, indentOf, lineEnd, linesOf, newlineOf, nextLine } from "../markdown/blocks.ts";
-import { type Gaps, glueAt, startsBlank } from "../markdown/encoding.ts";
-import type { PlanDoc, Todo } from "../markdown/markdown.ts";
+import { beforeIndent, dedentLine, indentOf, lineEnd, linesOf, nextLine } from "../markdown/blocks.ts";
+import type { ParsedPlan, PlanDoc, Todo } from "../markdown/markdown.ts";
+import type { Edit } from "../markdown/text-edits.ts";
 import { hasProvenance, provenanceLines } from "../todos/provenance.ts";
 import { contentColumn, MARKS, type TodoState } from "../todos/todo.ts";
 
-/** One change of a text: `text` in the place of what was there, or whole `lines` put in at `at`. */
-export type Edit =
-  | { readonly at: number; readonly to: number; readonly text: string }
-  | { readonly at: number; readonly to: number; readonly lines: readonly string[]; readonly gaps: Gaps };
-
 export type ExpectedTodo = Pick<Todo, "text" | "state" | "context">;
-
-/** A text and what it says. */
-export interface Side {
-  readonly text: string;
-  readonly doc: PlanDoc;
-}
 
 interface CarriedOver {
   /** Changes of the incoming text. */
@@ -32,7 +21,7 @@ const STRENGTH: Readonly<Record<TodoState, number>> = { open: 0, blocked: 1, don
  * What of the current TODOs goes into the incoming text: marks, provenance, what people said to a TODO, and the kept ones.
  * With `base`, the text that the incoming one was made from, also what was changed on our side since.
  */
-export function carryOver(current: Side, incoming: Side, base?: Side): CarriedOver {
+export function carryOver(current: ParsedPlan, incoming: ParsedPlan, base?: ParsedPlan): CarriedOver {
   const ours = byId(current.doc);
   const theirs = byId(incoming.doc);
   const before = base && byId(base.doc);
@@ -90,8 +79,8 @@ function textHash(id: string): string {
 }
 
 interface OneTodo {
-  readonly current: Side;
-  readonly incoming: Side;
+  readonly current: ParsedPlan;
+  readonly incoming: ParsedPlan;
   readonly todo: Todo;
   /** The same TODO on our side, and in the text that the incoming one was made from. */
   readonly old: Todo | undefined;
@@ -144,28 +133,6 @@ export function todoSource(text: string, todo: Todo, neighbour: string | undefin
   const [first = "", ...rest] = indent === 0 ? lines : lines.map((line) => dedentLine(line, indent));
   const isBullet = neighbour !== undefined && /^[-*+]$/.test(neighbour);
   return [isBullet ? first.replace(/^[-*+]/, neighbour) : first, ...rest];
-}
-
-/** All changes at once. What is put in at the same place keeps the order of the list. */
-export function applyEdits(text: string, edits: readonly Edit[]): string {
-  const backwards = [...edits.entries()].sort(([i, a], [j, b]) => b.at - a.at || j - i);
-  // From the end, piece by piece: putting the text together anew for each would cost edits times length.
-  const pieces: string[] = [];
-  let from = text.length;
-  for (const [, edit] of backwards) {
-    pieces.push(text.slice(edit.to, from));
-    pieces.push("lines" in edit ? inserted(text, edit, pieces) : edit.text);
-    from = edit.at;
-  }
-  pieces.push(text.slice(0, from));
-  return pieces.reverse().join("");
-}
-
-function inserted(text: string, edit: Extract<Edit, { lines: unknown }>, behind: readonly string[]): string {
-  const newline = newlineOf(text);
-  const next = behind.findLast((piece) => /[^ \t]/.test(piece));
-  const gap = edit.gaps.after && next !== undefined && !startsBlank(next) ? newline : "";
-  return glueAt(text, edit.at, edit.gaps) + edit.lines.map((line) => line + newline).join("") + gap;
 }
 
 interface CommentBlock {

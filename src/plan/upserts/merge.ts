@@ -1,10 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
 import { blocksOf, linesOf, newlineOf, nextLine } from "../markdown/blocks.ts";
 import { contentEnd, insertLines } from "../markdown/encoding.ts";
-import { headingKey, type PlanDoc, parsePlan, type Section } from "../markdown/markdown.ts";
+import { headingKey, type ParsedPlan, type PlanDoc, parsePlan, type Section } from "../markdown/markdown.ts";
+import { applyEdits, type Edit } from "../markdown/text-edits.ts";
 import { visibleText } from "../markdown/visible.ts";
-import { hasTodoSection, isLog, isTodo, sideOf, sourceOf, unmergeable, withOurSections } from "./merge-sections.ts";
-import { applyEdits, carryOver, type Edit, type ExpectedTodo, type Side, todoSource } from "./merge-todos.ts";
+import {
+  hasTodoSection,
+  isLog,
+  isTodo,
+  readForMerge,
+  sourceOf,
+  unmergeable,
+  withOurSections,
+} from "./merge-sections.ts";
+import { carryOver, type ExpectedTodo, todoSource } from "./merge-todos.ts";
 
 /** Ways to write the same result; the first one that reads back as it was meant is taken. */
 interface Way {
@@ -15,14 +24,14 @@ interface Way {
 }
 
 interface Merge {
-  readonly current: Side;
-  readonly incoming: Side;
+  readonly current: ParsedPlan;
+  readonly incoming: ParsedPlan;
   /** The text that the incoming one was made from, when it is known. */
-  readonly base: Side | undefined;
+  readonly base: ParsedPlan | undefined;
 }
 
 /**
- * The text of a plan after somebody changed it outside: the incoming text, in which nothing that was done is undone.
+ * The text of a plan after its source changed: the incoming text, in which nothing that was done is undone.
  * Ticks and `[b]` stay; TODOs that are ticked or that triage added stay though the incoming text lacks them, and go to the
  * end, so that `after: 2` still means the second. Other TODOs that it lacks are gone; but a text without any TODO section
  * says nothing about TODOs, so all of them stay. Logs stay as they are.
@@ -38,19 +47,19 @@ export function mergeUpsert(current: string, incoming: string, base?: string): s
   const before = base === undefined ? undefined : plain(base);
   if (before === wanted) return current;
   const merged =
-    before === undefined ? mergePlain({ ...sidesOf(was, wanted), base: undefined }) : mergeThree(was, wanted, before);
+    before === undefined ? mergePlain({ ...bothTexts(was, wanted), base: undefined }) : mergeThree(was, wanted, before);
   return merged === was ? current : styled(merged, /[\r\n]/.test(current) ? current : incoming, current);
 }
 
-function sidesOf(current: string, incoming: string): Pick<Merge, "current" | "incoming"> {
-  return { current: sideOf(current), incoming: sideOf(incoming) };
+function bothTexts(current: string, incoming: string): Pick<Merge, "current" | "incoming"> {
+  return { current: readForMerge(current), incoming: readForMerge(incoming) };
 }
 
 function mergeThree(current: string, incoming: string, before: string): string {
-  const base = sideOf(before);
+  const base = readForMerge(before);
   const once = (text: string): string => {
-    const sides = sidesOf(text, incoming);
-    return mergePlain({ current: sides.current, incoming: withOurSections(sides.current, sides.incoming, base), base });
+    const texts = bothTexts(text, incoming);
+    return mergePlain({ current: texts.current, incoming: withOurSections(texts.current, texts.incoming, base), base });
   };
   const result = once(current);
   // A kill may come before the new base is kept; then the same is merged once more.
@@ -87,7 +96,7 @@ function mergePlain(merge: Merge): string {
   const results = waysFor(merge).map((way) => ({ way, text: mergeBy(merge, way) }));
   if (results.some(({ text }) => text === current.text) && fits(merge, current)) return current.text;
   for (const { way, text } of results) {
-    const result = sideOf(text);
+    const result = readForMerge(text);
     if (fits(merge, result) && mergeBy({ ...merge, current: result }, way) === text) return text;
   }
   throw unmergeable();
@@ -139,8 +148,8 @@ function stayingSections(merge: Merge, doc: PlanDoc): Staying[] {
 /** Whether the TODOs stay as they are here, to the letter. */
 function todosStay({ current, incoming, base }: Merge): boolean {
   if (!hasTodoSection(incoming)) return base === undefined || !hasTodoSection(base);
-  const sources = (side: Side) => side.doc.sections.filter(isTodo).map((section) => sourceOf(side, section));
-  const headings = (side: Side) => side.doc.sections.filter(isTodo).map(({ heading }) => headingKey(heading));
+  const sources = (plan: ParsedPlan) => plan.doc.sections.filter(isTodo).map((section) => sourceOf(plan, section));
+  const headings = (plan: ParsedPlan) => plan.doc.sections.filter(isTodo).map(({ heading }) => headingKey(heading));
   return (
     base !== undefined &&
     isDeepStrictEqual(sources(incoming), sources(base)) &&
@@ -161,8 +170,8 @@ function todoEdits({ current, incoming, base }: Merge, way: Way): Edit[] {
   return [...edits, { at, to: at, lines, gaps: { before: !isTight, after: true } }];
 }
 
-function replaceSection(side: Side, section: Section, source: string): Edit {
-  return { at: section.start, to: section.start + sourceOf(side, section).length, text: source };
+function replaceSection(plan: ParsedPlan, section: Section, source: string): Edit {
+  return { at: section.start, to: section.start + sourceOf(plan, section).length, text: source };
 }
 
 /** The text, with what it left open (a code fence, a comment) closed, so that a heading below it is one. */
@@ -185,7 +194,7 @@ function isClosed(text: string): boolean {
 }
 
 /** Whether the result reads back as the merge of the two: TODOs, sections and logs. */
-function fits(merge: Merge, result: Side): boolean {
+function fits(merge: Merge, result: ParsedPlan): boolean {
   const { current, incoming, base } = merge;
   const expected = todosStay(merge) ? current.doc.todos : carryOver(current, incoming, base).expected;
   if (!sameTodos(expected, result.doc.todos)) return false;

@@ -7,8 +7,8 @@ import {
   quoteFindings,
   renderFindings,
 } from "../../../src/agents/results/review-result.ts";
+import { appendTodos } from "../../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
-import { appendTodos } from "../../../src/plan/todos/edit.ts";
 
 function parse(value: unknown) {
   return parseReviewResult(JSON.stringify(value));

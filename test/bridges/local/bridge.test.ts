@@ -28,7 +28,7 @@ function setUp(t: TestContext, deeds: Deeds = {}) {
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   let now = Date.parse("2026-01-01T00:00:00Z");
   const clock = { now: () => (now += 1000) };
-  const root = (scope: { plan?: string }): string => join(dir, scope.plan ?? "global");
+  const root = (scope: { planId?: string }): string => join(dir, scope.planId ?? "global");
   const log = createFileLog({ root, clock, fsync: false });
   t.after(() => log.close());
   const merge = deeds.merge ?? (async () => ({ ok: true }));
@@ -53,7 +53,7 @@ test("answers stand in the thread once per action, in time with what people said
   const first = action(comment("first"));
   assert.deepEqual(await deliver(first), { success: true });
   const said = localComment({ id: "local-1", planId: "alpha", author: "ann", body: "a person" });
-  log.append({ scope: { plan: "alpha" }, log: "events" }, [{ kind: "event", id: said.id, data: said }]);
+  log.append({ scope: { planId: "alpha" }, log: "events" }, [{ kind: "event", id: said.id, data: said }]);
   assert.deepEqual(await deliver(action(comment("second"))), { success: true });
   assert.deepEqual(await deliver(first), { success: true });
   assert.deepEqual(bodies(), ["first", "a person", "second"]);
@@ -183,7 +183,7 @@ test("an action is found in a long thread, and one that only resembles it is not
     const data = { author: "prloom", body: "b", actionId: `old-${index}` };
     return { kind: "comment", id: `old-${index}`, data };
   });
-  log.append({ scope: { plan: "alpha" }, log: "thread" }, records);
+  log.append({ scope: { planId: "alpha" }, log: "thread" }, records);
   const asked = (id: string) => delivered({ ...action(comment("b")), id });
   assert.equal(await asked("old-0"), true);
   assert.equal(await asked("old-2499"), true);

@@ -10,7 +10,7 @@ import type { Action } from "../../../src/bus/types.ts";
 import { Bench, HOUR, loadedBridge } from "../bridge-fixture.ts";
 
 const [dir = "", round = "0"] = process.argv.slice(2);
-const bench = new Bench({ plan: "login" }, dir);
+const bench = new Bench({ planId: "login" }, dir);
 bench.now += Number(round) * HOUR;
 const outside = join(dir, "outside.txt");
 appendFileSync(outside, "");

@@ -24,8 +24,7 @@ const upsert = (id: string, relatedEventId?: string) => ({
 function poll(bench: Bench, events: Bridge["events"] | (() => unknown), scope: "plan" | "global" = "plan") {
   const loaded = loadedBridge({ events: events as NonNullable<Bridge["events"]> }, { name: "tracker", scope });
   const { bus, host } = bench;
-  const { plan } = bench.scope;
-  return pollBridge(host, { bus, ...(plan === undefined ? {} : { planId: plan }) }, loaded);
+  return pollBridge(host, { bus, ...bench.scope }, loaded);
 }
 
 const onBus = (bench: Bench): string =>

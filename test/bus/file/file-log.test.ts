@@ -22,7 +22,7 @@ import { inTemporary } from "../temporary.ts";
 const EVENTS: LogAddress = { scope: {}, log: "events" };
 const QUARANTINE: LogAddress = { scope: {}, log: "quarantine" };
 const open = (dir: string, more: Partial<FileLogOptions> = {}) =>
-  createFileLog({ root: (scope) => (scope.plan ? join(dir, scope.plan) : dir), clock: manualClock(), ...more });
+  createFileLog({ root: (scope) => (scope.planId ? join(dir, scope.planId) : dir), clock: manualClock(), ...more });
 const events = (...ids: string[]) => ids.map((id) => ({ kind: "event", id, data: id }));
 const code = (wanted: string) => (error: unknown) => error instanceof PrloomError && error.code === wanted;
 
@@ -197,7 +197,7 @@ it("never writes when it is for reading", () =>
     mkdirSync(join(dir, "p"));
     writeFileSync(join(dir, "p", "events.jsonl"), "garbage\n");
     const log = open(dir, { readOnly: true });
-    const address: LogAddress = { scope: { plan: "p" }, log: "events" };
+    const address: LogAddress = { scope: { planId: "p" }, log: "events" };
     assert.deepEqual(log.read(address, START, 5).items, []);
     assert.throws(() => log.append(address, events("a")));
     assert.deepEqual(readdirSync(join(dir, "p")), ["events.jsonl"]);
@@ -221,7 +221,7 @@ it("keeps no descriptor open over a thousand scopes", () =>
     const log = open(dir, { fsync: false });
     const before = readdirSync("/proc/self/fd").length;
     for (let n = 0; n < 1000; n += 1) {
-      const address: LogAddress = { scope: { plan: `p${n}` }, log: "events" };
+      const address: LogAddress = { scope: { planId: `p${n}` }, log: "events" };
       log.append(address, events("a"));
       assert.equal(log.read(address, START, 5).items.length, 1);
     }

@@ -29,7 +29,7 @@ it("doubles the delay from one second to five minutes", () => {
 });
 
 it("gives an action the same id each time, and another one for another origin", () => {
-  const origin = { scope: { plan: "p" }, recordId: "e", handler: "h", ordinal: 0 };
+  const origin = { scope: { planId: "p" }, recordId: "e", handler: "h", ordinal: 0 };
   assert.equal(actionId(origin), actionId({ ...origin }));
   const others = [{ scope: {} }, { recordId: "e2" }, { handler: "h2" }, { ordinal: 1 }];
   assert.equal(new Set([origin, ...others.map((other) => ({ ...origin, ...other }))].map(actionId)).size, 5);

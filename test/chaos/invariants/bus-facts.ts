@@ -10,6 +10,7 @@ import {
   busEventSchema,
   type Scope,
   type Settlement,
+  scopeOf,
   settlementSchema,
 } from "../../../src/bus/types.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
@@ -39,8 +40,8 @@ type Told = Omit<Settlement, "marks">;
 
 export function readLogs(project: Project, scope: Scope): Record<LogName, Envelope[]> {
   const { authority } = project;
-  const root = ({ plan }: Scope): string =>
-    plan === undefined ? join(authority, "bus") : join(authority, "plans", plan, "bus");
+  const root = ({ planId }: Scope): string =>
+    planId === undefined ? join(authority, "bus") : join(authority, "plans", planId, "bus");
   const log = createFileLog({ root, clock: systemClock, readOnly: true });
   const read = (name: LogName): Envelope[] =>
     log.read({ scope, log: name }, START, 1_000_000).items.map(({ record }) => record);
@@ -58,7 +59,7 @@ export function allBuses(project: Project): BusFacts[] {
 }
 
 function busFacts(project: Project, planId: string | undefined): BusFacts {
-  const logs = readLogs(project, planId === undefined ? {} : { plan: planId });
+  const logs = readLogs(project, scopeOf(planId));
   const settlements = logs.settled
     .filter(({ kind }) => kind === "settlement")
     .map(({ data }) => toldSchema.parse(data))

@@ -58,7 +58,7 @@ export function planFacts(project: Project, id: string): PlanFacts {
       listed: project.git("worktree", "list", "--porcelain").includes(`worktree ${path}\n`),
       status: existsSync(path) ? project.git("-C", path, "status", "--porcelain", "--branch") : "missing",
     },
-    logs: readLogs(project, { plan: id }),
+    logs: readLogs(project, { planId: id }),
     overlap: readIfThere(join(project.authority, "plans", id, "runs", "overlap")),
   };
 }

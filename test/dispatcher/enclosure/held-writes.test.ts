@@ -17,7 +17,7 @@ import { copyFiles } from "../../../src/dispatcher/enclosure/copy-files.ts";
 import { makeRunCopy } from "../../../src/dispatcher/enclosure/run-copy.ts";
 import { makeWritable } from "../../../src/git/worktree/make-writable.ts";
 import { readTextNoFollow } from "../../../src/kernel/files.ts";
-import { removeTree } from "../../../src/kernel/remove-tree.ts";
+import { removeTree } from "../../../src/kernel/removal/remove-tree.ts";
 import type { PlanRecord } from "../../../src/plan/record.ts";
 import { NO_SWAPS, plantLinks, swapNames } from "../../testing/agents/living-linker.ts";
 import { makeProject, type Project } from "../../testing/project.ts";

@@ -9,8 +9,8 @@ import { type Loom, updateRecord } from "../../../src/dispatcher/loom.ts";
 import { homeOf, inboxOf } from "../../../src/dispatcher/paths.ts";
 import { sha256 } from "../../../src/kernel/ids.ts";
 import { planDigest } from "../../../src/plan/digest.ts";
+import { setTodoState } from "../../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
-import { setTodoState } from "../../../src/plan/todos/edit.ts";
 import { withLoom } from "../buses/owned-loom.ts";
 import { assertChains, eventsOf, project, recordOf, TEXT, take, told } from "../told.ts";
 

@@ -138,7 +138,10 @@ async function underTriage(): Promise<Project> {
   await project.cli(["comment", "p", "please look"]);
   await project.work();
   assert.match(project.record("p").blocked?.reason ?? "", /^The triage gave no usable result/);
-  assert.match(await byHand(project, "echo mine > by-hand.txt"), /stays, and nobody commits it: the plan is in review/);
+  assert.match(
+    await byHand(project, "echo mine > by-hand.txt"),
+    /stays, and prloom does not commit it: the plan is in review/,
+  );
   return project;
 }
 

@@ -17,9 +17,9 @@ import { rebaseOnto } from "../../../src/git/commits/rebase.ts";
 import { git } from "../../../src/git/run.ts";
 import { restoreProtected, stageAll, stageInto } from "../../../src/git/staging/stage.ts";
 import { stagedChanges } from "../../../src/git/staging/staged-changes.ts";
-import { headState } from "../../../src/git/worktree/head.ts";
-import { keepTree, restoreTree } from "../../../src/git/worktree/kept-tree.ts";
 import { resetTo, savePartial } from "../../../src/git/worktree/reset.ts";
+import { headState } from "../../../src/git/worktree/settle-head.ts";
+import { keepTree, restoreTree } from "../../../src/git/worktree/snapshot.ts";
 import { removeWorktree } from "../../../src/git/worktree/worktrees.ts";
 import { BASE_FILES, BRANCH, IDENTITY, plainGit, planSandbox, type Sandbox, write } from "../fixture.ts";
 

@@ -6,11 +6,11 @@ import { commitStep, findStepCommit } from "../../../src/git/commits/commit.ts";
 import { branchTip, ensureIgnored } from "../../../src/git/repository.ts";
 import { stageAll } from "../../../src/git/staging/stage.ts";
 import { stagedChanges } from "../../../src/git/staging/staged-changes.ts";
-import { foldAgentCommits, headState } from "../../../src/git/worktree/head.ts";
 import { resetTo, savePartial } from "../../../src/git/worktree/reset.ts";
+import { foldAgentCommits, headState } from "../../../src/git/worktree/settle-head.ts";
 import type { Worktree } from "../../../src/git/worktree/worktrees.ts";
 import { BASE_FILES, BRANCH, IDENTITY, plainGit, planSandbox, write } from "../fixture.ts";
-import { tricks } from "./tricks.ts";
+import { tricks } from "./hostile-trees.ts";
 
 const NAME = { uid: "01ABC", todoId: "t1" };
 

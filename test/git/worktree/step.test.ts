@@ -15,8 +15,8 @@ import { test } from "node:test";
 import { ensureIgnored } from "../../../src/git/repository.ts";
 import { restoreProtected, stageAll } from "../../../src/git/staging/stage.ts";
 import { stagedChanges } from "../../../src/git/staging/staged-changes.ts";
-import { headState } from "../../../src/git/worktree/head.ts";
 import { resetTo, savePartial } from "../../../src/git/worktree/reset.ts";
+import { headState } from "../../../src/git/worktree/settle-head.ts";
 import { BRANCH, plainGit, planSandbox, write } from "../fixture.ts";
 
 test("HEAD that does not descend from the base is diverged", async (t) => {

@@ -131,13 +131,13 @@ it("does not take a settlement a second time, also when something newer came sin
       state: { "plan:one": { a: { value } }, "global:one": { a: { value } } },
       marks: {},
     });
-    world.stores.apply({ plan: "p1" }, settlement(1), "1:10");
-    world.stores.apply({ plan: "p1" }, settlement(2), "1:20");
+    world.stores.apply({ planId: "p1" }, settlement(1), "1:10");
+    world.stores.apply({ planId: "p1" }, settlement(2), "1:20");
     world.stores.flush();
     const again = openWorld(dir);
-    again.stores.apply({ plan: "p1" }, settlement(1), "1:10");
+    again.stores.apply({ planId: "p1" }, settlement(1), "1:10");
     for (const ref of [ofPlan, ofAll]) assert.deepEqual(again.stores.read(ref), { a: 2 });
-    again.stores.apply({ plan: "p2" }, settlement(3), "1:10");
+    again.stores.apply({ planId: "p2" }, settlement(3), "1:10");
     assert.deepEqual(again.stores.read(ofAll), { a: 3 });
     again.stores.apply({}, { ...settlement(4), state: { "plan:one": { a: { value: 4 } }, odd: { a: {} } } }, "1:5");
     assert.deepEqual(again.stores.read(ofPlan), { a: 2 });

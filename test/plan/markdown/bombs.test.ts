@@ -5,8 +5,6 @@ import { parseTriageResult } from "../../../src/agents/results/triage-result.ts"
 import { commitMessage } from "../../../src/git/commits/commit.ts";
 import { PrloomError } from "../../../src/kernel/errors.ts";
 import { planDigest } from "../../../src/plan/digest.ts";
-import { nextTodo, parsePlan } from "../../../src/plan/markdown/markdown.ts";
-import { applyClaims, readClaims } from "../../../src/plan/todos/claims.ts";
 import {
   addTodoContext,
   appendTodos,
@@ -14,7 +12,9 @@ import {
   ensureTitle,
   reopenDone,
   setTodoState,
-} from "../../../src/plan/todos/edit.ts";
+} from "../../../src/plan/edit-plan.ts";
+import { nextTodo, parsePlan } from "../../../src/plan/markdown/markdown.ts";
+import { applyClaims, readClaims } from "../../../src/plan/todos/claims.ts";
 import { askedIn } from "../../../src/plan/todos/provenance.ts";
 import { mergeUpsert, retitled } from "../../../src/plan/upserts/merge.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { addTodoContext, appendTodos, ensureTitle } from "../../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { visibleText } from "../../../src/plan/markdown/visible.ts";
 import { applyClaims, readClaims } from "../../../src/plan/todos/claims.ts";
-import { addTodoContext, appendTodos, ensureTitle } from "../../../src/plan/todos/edit.ts";
 import { retitled } from "../../../src/plan/upserts/merge.ts";
 
 const HOSTILE = "\u001b]0;owned\u0007\u009b2J\u202egnp.exe\u2066x\u0000\u007f";

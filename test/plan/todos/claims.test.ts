@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { LOG_HEADINGS } from "../../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { applyClaims, readClaims } from "../../../src/plan/todos/claims.ts";
-import { LOG_HEADINGS } from "../../../src/plan/todos/edit.ts";
 import { anyLine, anyPlan } from "../arbitrary-plans.ts";
 
 const GIVEN = `# Plan

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { PrloomError } from "../../../src/kernel/errors.ts";
+import { sectionBody, setTodoState } from "../../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
-import { sectionBody, setTodoState } from "../../../src/plan/todos/edit.ts";
 import { mergeUpsert } from "../../../src/plan/upserts/merge.ts";
 import { anyPlan } from "../arbitrary-plans.ts";
 

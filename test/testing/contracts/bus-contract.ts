@@ -35,7 +35,7 @@ export function hasCode(code: string): (error: unknown) => boolean {
 /** What every engine of journals must do, for each scope. */
 export function logContract(name: string, makeLog: () => { log: Log; dispose(): void }): void {
   logContractOf(`${name}, the repository's`, {}, makeLog);
-  logContractOf(`${name}, a plan's`, { plan: "first" }, makeLog);
+  logContractOf(`${name}, a plan's`, { planId: "first" }, makeLog);
 }
 
 function logContractOf(name: string, scope: Scope, makeLog: () => { log: Log; dispose(): void }): void {
@@ -137,7 +137,7 @@ function logContractOf(name: string, scope: Scope, makeLog: () => { log: Log; di
       using((log) => {
         log.append(EVENTS, [{ kind: "event", id: "same", data: 1 }]);
         log.append(ACTIONS, [{ kind: "action", id: "same", data: 2 }]);
-        const inPlan: LogAddress = { scope: { plan: "p" }, log: "events" };
+        const inPlan: LogAddress = { scope: { planId: "p" }, log: "events" };
         assert.deepEqual(log.append(inPlan, [{ kind: "event", id: "same", data: 3 }]).duplicates, []);
         assert.deepEqual(readAll(log, EVENTS), [1]);
         assert.deepEqual(readAll(log, ACTIONS), [2]);

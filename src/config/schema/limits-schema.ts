@@ -1,0 +1,47 @@
+import * as z from "zod";
+import { count, duration, overlayOf, size, usually } from "./fields.ts";
+import { withUnits } from "./units.ts";
+
+const amount = z.number({ error: "must be a number" }).positive({ error: "must be more than 0" });
+
+const budget = z.strictObject(
+  {
+    tokens: count("Tokens, read and written together").exactOptional(),
+    usd: amount.describe("US dollars, as programs tell them or as `agents.<name>.price` says").exactOptional(),
+    minutes: amount.describe("Minutes that agents work").exactOptional(),
+  },
+  { error: (issue) => (issue.code === "invalid_type" ? 'must be an object such as {"tokens": 1000000}' : undefined) },
+);
+
+const deletionKeys = {
+  files: z.int({ error: "must be a whole number" }).min(0).prefault(200),
+  percent: z.number({ error: "must be a number" }).min(0).max(100).prefault(20),
+};
+const DELETIONS = "A TODO that deletes more files than this blocks its plan. 200 files, 20 percent";
+
+const limitKeys = {
+  maxRunningAgents: usually(count("Agents that run at the same time"), 3),
+  maxOpenPlans: usually(count("Plans that are activated at the same time"), 20),
+  attemptsPerTodo: usually(count("Runs that a TODO gets before its plan is blocked"), 3),
+  runTimeout: duration("2h", "A run that takes longer is ended"),
+  silenceTimeout: duration("30m", "A run that prints nothing this long is ended"),
+  checkTimeout: duration("15m", "A check that takes longer has failed"),
+  stopGrace: duration("5s", "Between asking a program to end and killing it", { zero: true }),
+  maxOutput: size("16MB", "Output of a run that is kept"),
+  maxProcesses: usually(count("Processes and threads that a run may have at the same time"), 2048),
+  maxDeletions: z.strictObject(deletionKeys).prefault({}).describe(DELETIONS),
+  budget: budget.describe("What the agents of one plan may spend; then it is blocked. No limit").prefault({}),
+  dailyBudget: budget.describe("What all agents may spend in one day; then none is started. No limit").prefault({}),
+  reviewRounds: usually(count("How often the reviewer may send one TODO back"), 2),
+};
+
+/** The limits of a config, with their defaults. */
+export const limitsSchema = z.strictObject(limitKeys).transform(withUnits);
+
+/** The limits of a preset or a plan: only those that it names. */
+export const limitsOverlaySchema = z
+  .strictObject({
+    ...overlayOf(limitKeys),
+    maxDeletions: z.strictObject(overlayOf(deletionKeys)).exactOptional().describe(DELETIONS),
+  })
+  .transform(withUnits);

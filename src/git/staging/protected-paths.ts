@@ -1,0 +1,57 @@
+import { opendir } from "node:fs/promises";
+import { posix } from "node:path";
+import type { Worktree } from "../worktree/worktrees.ts";
+import { onAnyDisk } from "./repository-shape.ts";
+
+/** Our own top-level folder. */
+export const OURS = "prloom";
+
+/**
+ * Top-level files and folders from which agent programs take settings, hooks and tools. What an agent writes there would
+ * decide about the next run, so for every run they are what the base commit has.
+ */
+const HOST_SETTINGS = [
+  ".opencode",
+  ".claude",
+  ".codex",
+  ".cursor",
+  ".gemini",
+  "opencode.json",
+  "opencode.jsonc",
+  ".mcp.json",
+];
+
+/** Never committed by prloom. */
+const PROTECTED = [OURS, ...HOST_SETTINGS];
+
+/** For git: in any case of letters, since on other people's disks `PRLOOM` and `prloom` are the same folder. */
+export const PROTECTED_PATHSPECS = PROTECTED.map((name) => `:(top,icase)${name}`);
+
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+/** Whether a path is in `prloom/` or among the settings of agent programs, on whatever disk it will lie; latin1, as git's output. */
+export function isProtected(path: string): boolean {
+  const folded = onAnyDisk(path);
+  return PROTECTED.some((one) => isWithin(folded, one));
+}
+
+/** Names that are git's own on some disk; git itself refuses to store them, and with them everything that is beside. */
+export function isGitsOwn(path: string): boolean {
+  return /(^|[/\\])(\.git|git~1)[. ]*([/\\:]|$)/.test(onAnyDisk(path));
+}
+
+/** A path of ours as git's output has it: byte for byte, without dots. */
+export function inBytes(path: string): string {
+  return Buffer.from(posix.join(path, ".")).toString("latin1");
+}
+
+/** Settings of agent programs at the top of a worktree, as they are written there; most repositories have none. */
+export async function settingsIn(worktree: Worktree): Promise<string[]> {
+  const found: string[] = [];
+  // Piece by piece: an agent may have put a million files there.
+  for await (const { name } of await opendir(worktree.path, { bufferSize: 1000 }))
+    if (HOST_SETTINGS.includes(name.toLowerCase())) found.push(name);
+  return found.sort();
+}

@@ -1,0 +1,54 @@
+import { walkBelow } from "../../kernel/held/walk.ts";
+import { takeTurns } from "../../kernel/turns.ts";
+import { GitFailure } from "../run.ts";
+import type { Worktree } from "../worktree/worktrees.ts";
+import { entryAt, realFolders, removeEntry } from "./tree-entries.ts";
+
+/** Files that git itself reads in the folders that it goes through. */
+const RULES = [".gitattributes", ".gitignore"];
+
+/** Removes pipes, sockets and devices that stand where git reads its rules: it would wait for a writer. */
+export async function removeUnreadableRules(worktree: Worktree, folders: readonly string[]): Promise<void> {
+  for (const folder of folders) {
+    await takeTurns();
+    for (const name of RULES) {
+      const { path, kind } = entryAt(worktree, folder, name);
+      if (kind === "special") removeEntry(worktree, path);
+    }
+  }
+}
+
+/**
+ * Removes what is in the way of a checkout of these files: rules that cannot be read, and all attributes. Where there is no file
+ * of attributes git goes by the index, and so by what is about to be checked out.
+ */
+export async function removeRules(worktree: Worktree, files: readonly string[]): Promise<void> {
+  const folders = await realFolders(worktree, files);
+  await removeUnreadableRules(worktree, folders);
+  for (const folder of folders) {
+    await takeTurns();
+    const { path, kind } = entryAt(worktree, folder, ".gitattributes");
+    if (kind !== "absent") removeEntry(worktree, path);
+  }
+}
+
+/**
+ * Does what git would wait for ever for, when something is in its way deep in a folder that git does not know. Looking for that
+ * costs the whole tree, so only a git that did not answer makes us look.
+ */
+export async function unhindered<T>(worktree: Worktree, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof GitFailure) || error.kind !== "timeout") throw error;
+    if ((await sweep(worktree)) === 0) throw error;
+    return act();
+  }
+}
+
+function sweep(worktree: Worktree): Promise<number> {
+  return walkBelow(worktree.path, "", (name, kind) => {
+    if (kind === "special" && RULES.includes(name)) return "remove";
+    return name === ".git" ? "leave" : "enter";
+  });
+}

@@ -1,0 +1,73 @@
+import { closeSync, type Dirent } from "node:fs";
+import { clear } from "../removal/remove-held.ts";
+import { takeTurns } from "../turns.ts";
+import { type Below, type Held, hold, ifThere, listingOf, MAX_DEPTH, partsOf, stepToChange } from "./folder.ts";
+
+export type HeldKind = "file" | "folder" | "link" | "special";
+
+/** What to do about an entry: go into it if it is a folder, leave it alone, take it away. */
+export type Treatment = "enter" | "leave" | "remove";
+
+/** Pure: by the name (its bytes as latin1) and the kind of an entry. */
+export type JudgeEntry = (name: string, kind: HeldKind) => Treatment;
+
+/**
+ * Goes through all that lies below `<root>/<below>`, and gives its owner every folder on the way. What lies so deep that no
+ * program gets there is removed. Others get their turn meanwhile. Returns how much was taken away.
+ */
+export async function walkBelow(root: string, below: Below, judge: JudgeEntry): Promise<number> {
+  const folder = ifThere(() => hold(root, partsOf(below), stepToChange));
+  if (folder === undefined) return 0;
+  const walk: Walk = { root, judge, removed: 0 };
+  await walkFolder(walk, { folder, depth: 0, length: Buffer.byteLength(root) + below.length });
+  return walk.removed;
+}
+
+interface Walk {
+  readonly root: string;
+  readonly judge: JudgeEntry;
+  removed: number;
+}
+
+interface Place {
+  readonly folder: Held;
+  readonly depth: number;
+  /** Of its path, in bytes. */
+  readonly length: number;
+}
+
+/** Linux takes no longer path; a name in it has up to 255 bytes. */
+const MAX_PATH_BYTES = 4096 - 256;
+
+async function walkFolder(walk: Walk, place: Place): Promise<void> {
+  const listing = listingOf(place.folder);
+  try {
+    for (let entry = listing.readSync(); entry; entry = listing.readSync()) {
+      await takeTurns();
+      await walkEntry(walk, place, { name: Buffer.from(entry.name), kind: kindOf(entry) });
+    }
+  } finally {
+    listing.closeSync();
+    closeSync(place.folder.fd);
+  }
+}
+
+function kindOf(entry: Dirent): HeldKind {
+  if (entry.isDirectory()) return "folder";
+  if (entry.isFile()) return "file";
+  return entry.isSymbolicLink() ? "link" : "special";
+}
+
+async function walkEntry(walk: Walk, place: Place, { name, kind }: { name: Buffer; kind: HeldKind }): Promise<void> {
+  const { folder } = place;
+  const length = place.length + 1 + name.length;
+  const isTooDeep = kind === "folder" && (place.depth >= MAX_DEPTH || length > MAX_PATH_BYTES);
+  const treatment = isTooDeep ? "remove" : walk.judge(name.toString("latin1"), kind);
+  if (treatment === "remove") {
+    clear(walk.root, folder, name);
+    walk.removed += 1;
+  } else if (treatment === "enter" && kind === "folder") {
+    const child = ifThere(() => stepToChange(folder, name));
+    if (child) await walkFolder(walk, { folder: child, depth: place.depth + 1, length });
+  }
+}

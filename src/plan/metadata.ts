@@ -1,0 +1,63 @@
+import type { PlanWishes } from "../config/presets.ts";
+import type { PlanDoc } from "./markdown/markdown.ts";
+import { planSourceSchema, sourceKey } from "./record.ts";
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+/**
+ * What a plan wishes for itself, out of its metadata; each problem is a sentence that names the key. Limits may only be
+ * lowered: `configForPlan` checks that.
+ */
+export function wishesOf(metadata: Metadata): { wishes: PlanWishes; problems: string[] } {
+  const problems: string[] = [];
+  const wishes: { -readonly [key in keyof PlanWishes]: PlanWishes[key] } = {};
+  for (const key of ["agent", "model", "preset"] as const) {
+    const value = valueAt(metadata, key);
+    if (value === undefined) continue;
+    if (typeof value === "string" && value.trim() !== "") wishes[key] = value.trim();
+    else
+      problems.push(
+        `The plan's metadata.${key} must be a name, such as "${key}": "…", but is ${JSON.stringify(value)}.`,
+      );
+  }
+  const limits = valueAt(metadata, "limits");
+  if (isObject(limits)) {
+    for (const [name, value] of Object.entries(limits)) {
+      if (!isLimit(value))
+        problems.push(
+          `The plan's metadata.limits.${name} must be a number or a string, but is ${JSON.stringify(value)}.`,
+        );
+    }
+    wishes.limits = limits;
+  } else if (limits !== undefined) {
+    problems.push(`The plan's metadata.limits must be an object, but is ${JSON.stringify(limits)}.`);
+  }
+  return { wishes: problems.length === 0 ? wishes : {}, problems };
+}
+
+/** What the plan waits for: ids, and the keys of sources, from its metadata and from `## Depends on`. */
+export function dependenciesOf(metadata: Metadata, doc: PlanDoc): string[] {
+  const names = new Set<string>();
+  const listed = valueAt(metadata, "dependsOn");
+  for (const entry of Array.isArray(listed) ? listed : [listed]) {
+    if (typeof entry === "string" && entry.trim() !== "") names.add(entry.trim());
+    const source = planSourceSchema.safeParse(entry);
+    if (source.success) names.add(sourceKey(source.data));
+  }
+  for (const name of doc.dependsOn) names.add(name);
+  return [...names];
+}
+
+function valueAt(metadata: Metadata, key: string): unknown {
+  return Object.hasOwn(metadata, key) ? (metadata[key] ?? undefined) : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Numbers, durations and sizes as strings, and groups of them (`maxDeletions`). */
+function isLimit(value: unknown): boolean {
+  if (isObject(value)) return Object.values(value).every((inner) => typeof inner === "number");
+  return typeof value === "string" || (typeof value === "number" && Number.isFinite(value) && value >= 0);
+}

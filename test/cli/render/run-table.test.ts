@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Output } from "../../../src/cli/output.ts";
+import { plain } from "../../../src/cli/render/colour.ts";
+import { runTable } from "../../../src/cli/render/run-table.ts";
+import { renderTable } from "../../../src/cli/render/table.ts";
+import type { PlanDetail } from "../../../src/dispatcher/report/read.ts";
+
+const NOW = Date.parse("2030-01-01T00:00:00.000Z");
+const ago = (seconds: number) => new Date(NOW - seconds * 1000).toISOString();
+
+const run = (number: number, over: object = {}) => ({
+  run: number,
+  stage: "worker",
+  agent: "claude",
+  attempt: 1,
+  startedAt: ago(600),
+  level: "sandbox",
+  dir: "/x",
+  state: "ended",
+  exit: {
+    reason: "exited",
+    code: 0,
+    signal: null,
+    startedAt: ago(600),
+    endedAt: ago(300),
+    outputBytes: 1,
+    truncated: false,
+    leftBehind: 0,
+  },
+  turns: 12,
+  tools: { Bash: 3, Edit: 4 },
+  failedTools: 1,
+  models: ["m"],
+  tokens: 123_456,
+  usd: 1.5,
+  errors: [],
+  ...over,
+});
+
+function linesOf(width: number, ...runs: object[]): string[] {
+  let lines: string[] = [];
+  const output = {
+    width: () => width,
+    paint: plain,
+    table: (columns: never, rows: never) => (lines = renderTable(columns, rows, { width })),
+  } as unknown as Output;
+  runTable(output, { runs, record: {} } as unknown as PlanDetail, NOW);
+  return lines;
+}
+
+const bare = { level: undefined, turns: 0, tools: {}, tokens: 0, usd: undefined };
+
+describe("the table of runs", () => {
+  it("has what each run was, did, cost and came to", () => {
+    const [head, first] = linesOf(200, run(1));
+    assert.match(head ?? "", /^RUN +STAGE +AGENT +ATTEMPT +LEVEL +TURNS +TOOLS +TOKENS +COST +STARTED +TOOK +ENDED$/);
+    assert.match(first ?? "", /^ +1 +worker +claude +1 +sandbox +12 +7 +123k +\$1\.50 +10m ago +5m +exit 0$/);
+  });
+
+  it("leaves out what no run tells", () => {
+    const [head] = linesOf(200, run(1, bare), run(2, bare));
+    assert.match(head ?? "", /^RUN +STAGE +AGENT +ATTEMPT +STARTED +TOOK +ENDED$/);
+  });
+
+  it("keeps cost and end in a narrow terminal, and no line is wider than that", () => {
+    for (const width of [60, 70, 80, 90, 100, 120]) {
+      const lines = linesOf(width, run(1), run(2, { exit: undefined, state: "interrupted" }));
+      assert.match(lines[0] ?? "", /COST.*ENDED$/, String(width));
+      assert.match(lines[2] ?? "", /interrupted$/, String(width));
+      assert.ok(lines.every((line) => line.length <= width));
+    }
+  });
+
+  it("tells what was not accepted", () => {
+    const [, first, second] = linesOf(200, run(1), run(2, { attempt: 2 }));
+    assert.match(first ?? "", /exit 0, not accepted$/);
+    assert.match(second ?? "", /exit 0$/);
+  });
+});

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decideUpsert } from "../../../src/bridges/core/upsert.ts";
+import { addTodoContext, appendTodos, appendToSection, ensureTitle } from "../../../src/plan/edit-plan.ts";
+import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
+import { MAX_LINES, MAX_TEXT_BYTES, MAX_TODOS } from "../../../src/plan/markdown/size-limits.ts";
+import { applyClaims, readClaims } from "../../../src/plan/todos/claims.ts";
+import { mergeUpsert } from "../../../src/plan/upserts/merge.ts";
+
+const PLAN = "## Title\n\nT\n\n## TODO\n\n- [ ] a\n\n## Progress Log\n\nstarted\n";
+const todoId = parsePlan(PLAN).todos[0]?.id ?? "";
+const LARGE: [why: RegExp, text: string][] = [
+  [/larger than 512 KB/, `${PLAN}\n${"é".repeat(MAX_TEXT_BYTES / 2)}`],
+  [/has 30011 lines; a plan may have 30000/, PLAN + "\n".repeat(MAX_LINES)],
+  [/has 30010 lines/, PLAN.replaceAll("\n", "\r\n") + "\r".repeat(MAX_LINES - 1)],
+  [/has 1001 TODOs; a plan may have 1000/, PLAN.replace("- [ ] a\n", "- [ ] a\n".repeat(MAX_TODOS + 1))],
+];
+
+test("the largest plan is one", () => {
+  const lines = PLAN + "\n".repeat(MAX_LINES - 11);
+  const todos = PLAN.replace("- [ ] a\n", "- [ ] a\n".repeat(MAX_TODOS));
+  const bytes = PLAN + "x".repeat(MAX_TEXT_BYTES - PLAN.length);
+  for (const text of [lines, todos, bytes]) assert.equal(parsePlan(text).tooLarge, undefined);
+  assert.equal(parsePlan(lines).todos.length, 1);
+});
+
+for (const [why, text] of LARGE) {
+  test(`a text that ${why.source} is refused with that reason, wherever it comes in`, () => {
+    const doc = parsePlan(text);
+    assert.match(doc.tooLarge ?? "", why);
+    assert.match(doc.problems[0] ?? "", why);
+    const refusal = { code: "plan-invalid", message: why, hint: /prloom edit/ };
+    const todo = { text: "x", from: [{ eventId: "e", author: "ann" }] };
+    assert.throws(() => appendTodos(text, [todo]), refusal);
+    assert.throws(() => appendToSection(text, "Progress Log", ["x"]), refusal);
+    assert.throws(() => addTodoContext(text, todoId, ["x"], "m"), refusal);
+    assert.throws(() => ensureTitle(text, "T"), refusal);
+    assert.throws(() => mergeUpsert(PLAN, text), refusal);
+    assert.throws(() => mergeUpsert(text, PLAN), refusal);
+    const claims = readClaims({ given: PLAN, left: text, todoId });
+    assert.equal(claims.tick, "none");
+    assert.match(claims.proposal ?? "", /was not read/);
+    const source = { system: "s", kind: "issue", id: "1" };
+    const upsert = decideUpsert({ running: false }, { type: "upsert_plan", source, planMarkdown: text });
+    assert.equal(upsert.kind, "refused");
+  });
+}
+
+test("what would make a plan too large is not added", () => {
+  const full = PLAN.replace("- [ ] a\n", "- [ ] a\n".repeat(MAX_TODOS));
+  const todo = { text: "x", from: [{ eventId: "e", author: "ann" }] };
+  assert.throws(() => appendTodos(full, [todo]), { code: "plan-invalid", message: /1001 TODOs/ });
+});
+
+test("a run's words that no longer fit into the logs do not stop its work; that they are elsewhere is told once", () => {
+  const long = PLAN + "x\n".repeat(MAX_LINES - 1000);
+  const lines = Array.from({ length: 1000 }, (_, at) => `line ${at}`);
+  const claims = { appended: [{ heading: "Progress Log" as const, lines }] };
+  const once = applyClaims(long, claims);
+  assert.match(once, /\n\(The plan is as long as a plan may be\..*\)\n$/);
+  assert.equal(applyClaims(once, claims), once);
+  assert.equal(parsePlan(once).tooLarge, undefined);
+});
