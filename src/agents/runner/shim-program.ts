@@ -9,7 +9,7 @@ import { childrenOf, type ProcessIdentity } from "../../kernel/process-tree.ts";
 import { usedUpWords } from "../../kernel/used-up.ts";
 import { findProgram } from "../find-program.ts";
 import { type Enclosed, openGate, spawnEnclosed } from "./enclosed.ts";
-import { withFifos } from "./fifo.ts";
+import { withNamedPipes } from "./named-pipes.ts";
 import { RUN_FILES, RUN_ID_VARIABLE, type StoredRequest } from "./run-files.ts";
 
 /** What to start, and the environment that came through the pipe. */
@@ -52,7 +52,7 @@ interface Pipes {
 
 function openPipes(runDir: string, isEnclosed: boolean): Pipes {
   const [output, gate] = [join(runDir, ".output"), join(runDir, ".gate")];
-  return withFifos(isEnclosed ? [output, gate] : [output], (made) => ({
+  return withNamedPipes(isEnclosed ? [output, gate] : [output], (made) => ({
     output: made ? openOutputPipe(output) : undefined,
     gate: made && isEnclosed ? openGate(gate) : undefined,
   }));

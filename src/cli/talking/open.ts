@@ -6,8 +6,8 @@ import { programOf } from "../../agents/adapters.ts";
 import { absolutePath } from "../../agents/environment.ts";
 import { findProgram } from "../../agents/find-program.ts";
 import { openGate, release, spawnEnclosed } from "../../agents/runner/enclosed.ts";
-import { withFifos } from "../../agents/runner/fifo.ts";
 import { closeInherited } from "../../agents/runner/inherited.ts";
+import { withNamedPipes } from "../../agents/runner/named-pipes.ts";
 import { type InitRecord, RUN_FILES } from "../../agents/runner/run-files.ts";
 import { FILTER_FD, filterFor } from "../../agents/sandbox/seccomp.ts";
 import { terminalArgs } from "../../agents/sandbox/terminal.ts";
@@ -198,7 +198,7 @@ function startInTerminal(started: Interface): ChildProcess {
   const [program = "", ...args] = command;
   if (!enclosure) return spawn(program, args, { cwd, env: { ...env }, stdio: "inherit" });
   const fifo = join(runDir, ".gate");
-  const gate = withFifos([fifo], (made) => (made ? openGate(fifo) : undefined));
+  const gate = withNamedPipes([fifo], (made) => (made ? openGate(fifo) : undefined));
   const stdio = ["inherit", "inherit", "inherit"] as const;
   const enclosed = spawnEnclosed({ ...enclosure, command, cwd, env, stdio, detached: false, gate });
   const write = (record: InitRecord) => writeRunFile(join(runDir, RUN_FILES.init), JSON.stringify(record), 0o600);
