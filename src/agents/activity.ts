@@ -65,7 +65,7 @@ const SILENT_MS = 5 * 60_000;
 /** The runner ends a silent run by itself; only when it could not for so long something is wrong. */
 const OVERDUE_MS = 60_000;
 /** As often as the same call may fail before it is called a loop. */
-const MOST_REPEATS = 3;
+const MAX_REPEATS = 3;
 
 /** Pure: what the agent of a plan is doing. A plan that rests is never stuck, and neither silence nor a long call is. */
 export function judgeActivity(evidence: ActivityEvidence, now: number): Activity {
@@ -114,7 +114,7 @@ function judgeLife({ rest, silenceMs }: ActivityEvidence, run: RunEvidence, now:
   if (run.isCut) return { state: "working", evidence: "printed more than limits.maxOutput; the rest is not seen" };
   if (question !== undefined) return { state: "waiting-for-input", evidence: `asks: ${question}` };
   if (rest === undefined) {
-    if (repeated && repeated.times >= MOST_REPEATS)
+    if (repeated && repeated.times >= MAX_REPEATS)
       return { state: "stuck", evidence: `the same call failed ${repeated.times} times in a row: ${repeated.tool}` };
     if (quietMs >= silenceMs + OVERDUE_MS)
       return { state: "stuck", evidence: after(run, `${quiet}, longer than limits.silenceTimeout allows`) };
@@ -144,11 +144,11 @@ function inMinutes(ms: number): string {
   return seconds < 7200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
 }
 
-const LONGEST = 100;
+const MAX_LINE = 100;
 
 function short(text: string): string {
   const line = text.trim().replace(/\s+/g, " ");
-  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
+  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE - 1)}…` : line;
 }
 
 /** Arguments in which programs put what a call is about, the most telling first. */

@@ -10,7 +10,7 @@ interface Tokens {
 }
 
 /** So many answers can be under way at once, and no run may fill our memory. */
-const MOST_ANSWERS = 100;
+const MAX_ANSWERS = 100;
 
 const NONE: Tokens = { input: 0, output: 0, cached: 0 };
 
@@ -48,7 +48,7 @@ export class UsageCounter {
     const before = this.#answers.get(id) ?? NONE;
     this.#answers.set(id, combine(tokens, before, Math.max));
     for (const oldest of this.#answers.keys()) {
-      if (this.#answers.size <= MOST_ANSWERS) break;
+      if (this.#answers.size <= MAX_ANSWERS) break;
       this.#answers.delete(oldest);
     }
     const more = beyond(tokens, before);

@@ -3,7 +3,7 @@ import { parseJson } from "../../kernel/json.ts";
 
 const KB = 1024;
 /** All of a review together: it goes into prompts, into the plan and into one line of a journal. */
-const MOST_REVIEW = 48 * KB;
+const MAX_REVIEW_BYTES = 48 * KB;
 
 /** Control and bidirectional-override characters: they would make a finding read otherwise than it is. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
@@ -39,7 +39,7 @@ const reviewResultSchema = z
     ({ verdict, summary, comments }) => verdict === "approve" || summary !== "" || comments.length > 0,
     "asks for changes without saying which",
   )
-  .refine((result) => atMost(MOST_REVIEW)(JSON.stringify(result)), "is longer than 48 KB; keep to what matters");
+  .refine((result) => atMost(MAX_REVIEW_BYTES)(JSON.stringify(result)), "is longer than 48 KB; keep to what matters");
 
 export interface ReviewComment {
   readonly path: string;
@@ -106,12 +106,12 @@ export function headline({ summary, comments }: Pick<ReviewResult, "summary" | "
   const words = summary === "" ? (comments[0]?.message ?? "") : summary;
   const line = words.split("\n", 1)[0] ?? "";
   const characters = Array.from(line);
-  return characters.length <= MOST_HEADLINE
+  return characters.length <= MAX_HEADLINE
     ? line
     : `${characters
-        .slice(0, MOST_HEADLINE - 1)
+        .slice(0, MAX_HEADLINE - 1)
         .join("")
         .trimEnd()}…`;
 }
 
-const MOST_HEADLINE = 100;
+const MAX_HEADLINE = 100;

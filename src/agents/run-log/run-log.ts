@@ -12,9 +12,9 @@ export const EVENTS_FILE = "events.jsonl";
 export const SUMMARY_FILE = "summary.json";
 
 /** Longer texts and inputs are cut: the whole is in the run's output. */
-const LONGEST = 16 * 1024;
+const MAX_TEXT = 16 * 1024;
 /** A program that floods us must not fill the disk a second time; its output is capped as well. */
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 
 /** One line of events.jsonl. */
 export type LoggedEvent = AgentEvent & { readonly at: string };
@@ -35,7 +35,7 @@ export function openRunLog(runDir: string): RunLog {
     add(event, now) {
       summary = addEvent(summary, event);
       const line = `${JSON.stringify({ at: isoTime(now), ...shortened(event) })}\n`;
-      if (bytes + line.length > MOST_BYTES) return;
+      if (bytes + line.length > MAX_BYTES) return;
       bytes += line.length;
       writeSync(fd, line);
     },
@@ -48,7 +48,7 @@ export function openRunLog(runDir: string): RunLog {
 }
 
 function cut(text: string): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}… (${text.length - LONGEST} characters more)`;
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}… (${text.length - MAX_TEXT} characters more)`;
 }
 
 function shortened(event: AgentEvent): AgentEvent {
@@ -59,7 +59,7 @@ function shortened(event: AgentEvent): AgentEvent {
       return { ...event, output: cut(event.output) };
     case "tool_call": {
       const input = JSON.stringify(event.input) ?? "";
-      return input.length <= LONGEST ? event : { ...event, input: cut(input) };
+      return input.length <= MAX_TEXT ? event : { ...event, input: cut(input) };
     }
     case "error":
       return { ...event, message: cut(event.message) };

@@ -31,9 +31,9 @@ export interface RunError {
 
 export const EMPTY_SUMMARY: RunSummary = { turns: 0, tools: {}, failedTools: 0, models: {}, errors: [] };
 
-const MOST_ERRORS = 20;
+const MAX_ERRORS = 20;
 /** Names come from the program, and a model may make up thousands. */
-const MOST_NAMES = 100;
+const MAX_NAMES = 100;
 
 /** The summary with one more event in it. */
 export function addEvent(summary: RunSummary, event: AgentEvent): RunSummary {
@@ -42,7 +42,7 @@ export function addEvent(summary: RunSummary, event: AgentEvent): RunSummary {
       return { ...withoutTrouble(summary), turns: summary.turns + 1 };
     case "tool_call": {
       const name =
-        event.name in summary.tools || Object.keys(summary.tools).length < MOST_NAMES ? event.name : "others";
+        event.name in summary.tools || Object.keys(summary.tools).length < MAX_NAMES ? event.name : "others";
       return { ...summary, tools: { ...summary.tools, [name]: (summary.tools[name] ?? 0) + 1 } };
     }
     case "tool_result":
@@ -54,7 +54,7 @@ export function addEvent(summary: RunSummary, event: AgentEvent): RunSummary {
     case "error": {
       const { kind, message, retryAfterMs } = event;
       const error = { kind, message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-      return { ...summary, errors: [...summary.errors, error].slice(-MOST_ERRORS), trouble: error };
+      return { ...summary, errors: [...summary.errors, error].slice(-MAX_ERRORS), trouble: error };
     }
     default:
       return summary;

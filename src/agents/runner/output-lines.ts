@@ -7,7 +7,7 @@ import { RUN_FILES } from "./run-files.ts";
 const CHUNK = 64 * 1024;
 
 /** Longer lines are handed on in parts: a program that prints no newline must not fill our memory. */
-const LONGEST_LINE = 64 * 1024;
+const MAX_LINE = 64 * 1024;
 
 /** Reads what was added to a file since the last call; it may not be there yet. */
 class GrowingFile {
@@ -49,7 +49,7 @@ class LineCutter {
     const lines = (this.#rest + text).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) yield line.endsWith("\r") ? line.slice(0, -1) : line;
-    if (this.#rest.length < LONGEST_LINE) return;
+    if (this.#rest.length < MAX_LINE) return;
     yield this.#rest;
     this.#rest = "";
   }

@@ -137,11 +137,11 @@ export function agentItself(program: Program, init: ProcessIdentity | undefined)
 
 /** With what bwrap ends when it cannot make the sandbox. */
 const BWRAP_FAILED = 1;
-const LONGEST_COMPLAINT = 300;
+const MAX_COMPLAINT = 300;
 
 /** What a bwrap that made no sandbox said, if the system had no process or memory for it. */
 export function noSandbox(code: number | null, runDir: string): string | undefined {
   if (code !== BWRAP_FAILED) return undefined;
-  const printed = readFileSync(join(runDir, RUN_FILES.output), "utf8").slice(0, LONGEST_COMPLAINT).trim();
+  const printed = readFileSync(join(runDir, RUN_FILES.output), "utf8").slice(0, MAX_COMPLAINT).trim();
   return usedUpWords(printed, "") ? printed : undefined;
 }

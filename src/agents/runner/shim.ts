@@ -52,7 +52,7 @@ interface Shim {
 }
 
 /** setTimeout fires at once for anything longer. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+const MAX_TIMER = 2 ** 31 - 1;
 
 /** For shim.log. The log may be on the very disk that is full, so a failure here must not become the next problem. */
 function note(problem: string): boolean {
@@ -100,7 +100,7 @@ function after(shim: Shim, ms: number, act: () => void): void {
       shim.timers.delete(timer);
       act();
     },
-    Math.min(ms, LONGEST_TIMER),
+    Math.min(ms, MAX_TIMER),
   );
   shim.timers.add(timer);
 }

@@ -1,6 +1,6 @@
 import { parseJson } from "../../kernel/json.ts";
 /** A file with a login is small; one that is not was written by somebody else. */
-export const MOST_LOGIN_BYTES = 256 * 1024;
+export const MAX_LOGIN_BYTES = 256 * 1024;
 
 /** Keys on the way to a value that a program renews by itself; `*` stands for any one. */
 export type TokenPath = readonly string[];
@@ -70,7 +70,7 @@ function isKept(before: unknown, after: unknown): boolean {
  * of `after`, which an agent may have written, only single tokens and times come over, into places that were there.
  */
 export function renewedTokens(before: string, after: string, paths: readonly TokenPath[]): string | undefined {
-  if (after.length > MOST_LOGIN_BYTES) return undefined;
+  if (after.length > MAX_LOGIN_BYTES) return undefined;
   const [old, now] = [parsed(before), parsed(after)];
   if (!isFields(old)) return undefined;
   const merging: Merging = { paths, changed: false };

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeFileAtomic, writeRunFile } from "../../kernel/files.ts";
 import { readInside } from "../../kernel/held/files.ts";
-import { MOST_LOGIN_BYTES } from "./login-renewal.ts";
+import { MAX_LOGIN_BYTES } from "./login-renewal.ts";
 import { besideOf, type CopiedLogin, hashOf } from "./private-home.ts";
 
 /** What a program's own rule makes of a login before and after a run. */
@@ -67,7 +67,7 @@ function returnLogin(home: string, login: CopiedLogin, renewal: Renewal): Copied
     const before = readFileSync(login.from, "utf8");
     // A new file would be ours; somebody else's login must stay theirs.
     if (hashOf(before) !== login.hash || stat.uid !== process.getuid?.()) return login;
-    const after = readInside(home, login.to, MOST_LOGIN_BYTES)?.toString("utf8");
+    const after = readInside(home, login.to, MAX_LOGIN_BYTES)?.toString("utf8");
     const renewed = after === undefined ? undefined : renewal(before, after);
     if (renewed === undefined || renewed === before) return login;
     writeFileAtomic(login.from, renewed, stat.mode & 0o777);
