@@ -103,6 +103,7 @@ function judgeEnd(run: RunEvidence, exit: RunExit, { rest, dispatcher }: Activit
 function endInWords(exit: RunExit): string {
   if (exit.reason === "deadline") return "ended because it took longer than limits.runTimeout";
   if (exit.reason === "silence") return "ended because it was silent for limits.silenceTimeout";
+  if (exit.reason === "policy") return `ended by the policy: ${exit.error ?? "no reason is known"}`;
   if (exit.reason === "spawn-failed") return `could not be started: ${exit.error ?? "no reason is known"}`;
   return exit.signal === null ? `ended with exit code ${exit.code ?? "?"}` : `ended by ${exit.signal}`;
 }

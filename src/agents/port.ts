@@ -2,9 +2,12 @@
 export const STAGES = ["designer", "worker", "triage", "reviewer"] as const;
 export type Stage = (typeof STAGES)[number];
 
+/** Why a run has ended; `policy`: it went on asking for what it was refused. */
+export const EXIT_REASONS = ["exited", "deadline", "silence", "policy", "spawn-failed"] as const;
+
 /** How a run's process ended. Only a run that ended by itself, or was ended for its own fault, has one. */
 export interface RunExit {
-  readonly reason: "exited" | "deadline" | "silence" | "spawn-failed";
+  readonly reason: (typeof EXIT_REASONS)[number];
   readonly code: number | null;
   readonly signal: string | null;
   readonly startedAt: string;
@@ -116,7 +119,37 @@ export interface TalkingRun extends LiveRun {
   write(lines: readonly string[]): void;
   /** Closes the program's stdin. */
   end(): void;
+  /** Ends the run because of what it asked for: unlike a stop, that leaves an exit. */
+  endByPolicy(why: string): void;
+  /** What the program prints, to its end; to be read once. */
+  lines(): AsyncIterable<string>;
 }
+
+/** What an agent asks before it does something; what the program says about it is not to be believed. */
+export interface PermitRequest {
+  /** As the program calls it. */
+  readonly tool: string;
+  readonly input: unknown;
+  /** By which events know the call, where the program tells it. */
+  readonly callId?: string;
+  /** The program says that the call changes nothing. */
+  readonly reads: boolean;
+  /** For people. */
+  readonly question: string;
+}
+
+export type Permission =
+  | { readonly allow: true }
+  | {
+      readonly allow: false;
+      /** For the agent: what it is to do instead. */
+      readonly reason: string;
+      /** It has asked for the same too often: the run ends, and counts as one attempt. */
+      readonly endRun?: true;
+    };
+
+/** Decides what an agent may do. One that fails permits nothing. */
+export type Permit = (request: PermitRequest) => Permission | Promise<Permission>;
 
 /** Something a person says to an agent that is at work. */
 export interface AgentMessage {
@@ -150,6 +183,8 @@ export interface AgentRequest {
   readonly wrapper?: readonly string[];
   /** The run is in a sandbox of ours: the program's own may be left off, and it need not ask. */
   readonly sandboxed?: boolean;
+  /** Asked whenever the program asks; absent: `usualPermit`. */
+  readonly permit?: Permit;
   /** Of the first of the program's `instructionFiles` that is there. Left out where the program reads them by itself. */
   readonly instructions?: Instructions;
   readonly signal: AbortSignal;

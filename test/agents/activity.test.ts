@@ -108,6 +108,12 @@ const rows: Row[] = [
     /^could not be started: ENOENT$/,
   ],
   [
+    "ended by the policy",
+    { exit: exit({ reason: "policy", code: null, error: "Write was refused 3 times" }), accepted: false },
+    "finished-without-result",
+    /^ended by the policy: Write was refused 3 times, and nothing that could be accepted$/,
+  ],
+  [
     "ended for its silence",
     { exit: exit({ reason: "silence", code: null }), accepted: false },
     "finished-without-result",

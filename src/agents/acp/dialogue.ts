@@ -19,7 +19,7 @@ import {
   requestLine,
   UNKNOWN_METHOD,
 } from "./protocol.ts";
-import { UpdateReader } from "./updates.ts";
+import { toolInputOf, toolNameOf, UpdateReader } from "./updates.ts";
 import { usageOfTurn } from "./usage.ts";
 
 export interface AcpTalk {
@@ -29,7 +29,7 @@ export interface AcpTalk {
   readonly prompt: string;
   readonly sessionId?: string | undefined;
   readonly model?: string | undefined;
-  /** Something keeps the agent in, so that it may do whatever it asks for. */
+  /** What it writes into its settings is gone with the run. */
   readonly sandboxed: boolean;
   /** What earlier runs of the same conversation cost. */
   readonly costUsd: number;
@@ -131,12 +131,25 @@ class AcpDialogue implements Dialogue {
     const toolCall = asJson(params.toolCall);
     const events = [...this.#taken(), ...this.#updates.asked(toolCall)];
     const told = this.#updates.toldOf(toolCall);
-    const answer = permissionAnswer(
-      params,
-      this.#talk.sandboxed ? "anything" : isReading(told) ? "reading" : "nothing",
-    );
-    if (!answer.allowed) events.push({ type: "waiting", question: permissionQuestion(told) });
-    return { events, write: [answerLine(id, { result: { outcome: answer.outcome } })] };
+    const question = permissionQuestion(told);
+    const callId = asText(toolCall.toolCallId);
+    return {
+      events,
+      ask: {
+        request: {
+          tool: toolNameOf(told),
+          input: toolInputOf(told),
+          ...(callId === undefined ? {} : { callId }),
+          reads: isReading(told),
+          question,
+        },
+        answer: ({ allow }) => {
+          const answer = permissionAnswer(params, allow ? (this.#talk.sandboxed ? "always" : "once") : "never");
+          const write = [answerLine(id, { result: { outcome: answer.outcome } })];
+          return { events: answer.allowed ? [] : [{ type: "waiting", question }], write };
+        },
+      },
+    };
   }
 
   #update(update: Json): Heard | undefined {

@@ -18,8 +18,8 @@ export function answerLine(id: unknown, answer: { readonly result: unknown } | {
   return JSON.stringify({ jsonrpc: "2.0", id, ...answer });
 }
 
-/** What an agent is allowed that asks: in a sandbox anything, elsewhere only what changes nothing. */
-export type Allowance = "anything" | "reading" | "nothing";
+/** What an agent is allowed that asks. */
+export type Allowance = "always" | "once" | "never";
 
 export interface PermissionAnswer {
   readonly allowed: boolean;
@@ -29,13 +29,13 @@ export interface PermissionAnswer {
 
 /** Which option is taken, by its kind. "Always" would be written into settings that outlive the run. */
 const CHOICES: Readonly<Record<Allowance, readonly string[]>> = {
-  anything: ["allow_once", "allow_always", "reject_once", "reject_always"],
+  always: ["allow_once", "allow_always", "reject_once", "reject_always"],
   // Without a sandbox these settings are the user's own.
-  reading: ["allow_once", "reject_once"],
-  nothing: ["reject_once"],
+  once: ["allow_once", "reject_once"],
+  never: ["reject_once"],
 };
 
-/** What is answered when the agent asks whether it may. Nobody is there to be asked: what keeps it in decides. */
+/** What is answered when the agent asks whether it may. */
 export function permissionAnswer(params: Json, allowance: Allowance): PermissionAnswer {
   const options = asList(params.options);
   for (const kind of CHOICES[allowance]) {

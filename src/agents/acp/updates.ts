@@ -94,7 +94,7 @@ export class UpdateReader {
     this.#tools.set(id, { told, called: calls || (before?.called ?? false) });
     if (!isOver && !calls) return [];
     const events = this.#answer();
-    if (calls) events.push({ type: "tool_call", id, name: nameOf(told), input: inputOf(told) });
+    if (calls) events.push({ type: "tool_call", id, name: toolNameOf(told), input: toolInputOf(told) });
     if (!isOver) {
       this.#running.add(id);
       return events;
@@ -119,13 +119,13 @@ function present(update: Json): Json {
 }
 
 /** The protocol has no names of tools; the kind is the nearest thing that does not differ from call to call. */
-function nameOf(told: Json): string {
+export function toolNameOf(told: Json): string {
   const own = asText(asJson(asJson(told._meta).claudeCode).toolName);
   const kind = asText(told.kind);
   return own ?? (kind === undefined || kind === "other" ? (asText(told.title) ?? "tool") : kind);
 }
 
-function inputOf({ rawInput, title, locations }: Json): unknown {
+export function toolInputOf({ rawInput, title, locations }: Json): unknown {
   if (Object.keys(asJson(rawInput)).length > 0) return rawInput;
   const paths = asList(locations).flatMap(({ path }) => asText(path) ?? []);
   return { ...(title === undefined ? {} : { title }), ...(paths.length === 0 ? {} : { paths }) };

@@ -5,7 +5,7 @@ import { asJson, asList, asNumber, asText, type Json } from "../dialogue/json-va
 import { asSessionId } from "../dialogue/session-id.ts";
 import type { AgentEvent, AgentMessage } from "../port.ts";
 import { type Failure, limitEnd, resultFailure, retryFailure } from "./failure.ts";
-import { answerLine, interruptLine, questionOf, userLine, uuidOf } from "./messages.ts";
+import { interruptLine, permissionLine, questionOf, unknownLine, userLine, uuidOf } from "./messages.ts";
 import { UsageCounter } from "./usage.ts";
 
 export interface ClaudeHearing {
@@ -184,13 +184,30 @@ class ClaudeDialogue implements Dialogue {
   }
 }
 
-/** A question to whoever started the program; only a permission is one for people. */
+/** A request of the program; that whether it may use a tool is the only one that is known. */
 function asked(value: Json): Heard {
   const request = asJson(value.request);
-  const answer = answerLine(value.request_id, request);
-  const events: AgentEvent[] =
-    request.subtype === "can_use_tool" ? [{ type: "waiting", question: questionOf(request) }] : [];
-  return { events, ...(answer === undefined ? {} : { write: [answer] }) };
+  const id = asText(value.request_id);
+  if (id === undefined) return NOTHING_HEARD;
+  if (request.subtype !== "can_use_tool") return { events: [], write: [unknownLine(id)] };
+  const question = questionOf(request);
+  const callId = asText(request.tool_use_id);
+  return {
+    events: [],
+    ask: {
+      request: {
+        tool: asText(request.tool_name) ?? "",
+        input: request.input ?? {},
+        ...(callId === undefined ? {} : { callId }),
+        reads: false,
+        question,
+      },
+      answer: (permission) => ({
+        events: permission.allow ? [] : [{ type: "waiting", question }],
+        write: [permissionLine(id, request, permission)],
+      }),
+    },
+  };
 }
 
 function contentEvents({ content }: Json): AgentEvent[] {

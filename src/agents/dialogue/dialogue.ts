@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentMessage, Invocation } from "../port.ts";
+import type { AgentEvent, AgentMessage, Invocation, Permission, PermitRequest } from "../port.ts";
 
 /** What one line of a program's output means. */
 export interface Heard {
@@ -7,6 +7,14 @@ export interface Heard {
   readonly write?: readonly string[];
   /** The program has said all; its stdin is to be closed. */
   readonly end?: boolean;
+  /** The program asks whether it may, and waits. */
+  readonly ask?: Question;
+}
+
+export interface Question {
+  readonly request: PermitRequest;
+  /** What to tell the program; to be called once. */
+  answer(permission: Permission): Heard;
 }
 
 export const NOTHING_HEARD: Heard = { events: [] };

@@ -1,8 +1,8 @@
-import type { AgentEvent, AgentMessage, AgentRequest, AgentRun, LiveRun, TalkingRun } from "../port.ts";
-import { outputLines } from "../runner/output-lines.ts";
+import type { AgentEvent, AgentMessage, AgentRequest, AgentRun, LiveRun, Permit, TalkingRun } from "../port.ts";
 import { endSurvivors, startRun } from "../runner/runner.ts";
 import { CUT } from "../runner/shim-output.ts";
-import type { AdapterStyle, Dialogue, Heard } from "./dialogue.ts";
+import type { AdapterStyle, Dialogue, Heard, Question } from "./dialogue.ts";
+import { permission, usualPermit } from "./permit.ts";
 
 const NO_RUN: AgentRun = {
   send: () => false,
@@ -26,7 +26,7 @@ export function runAdapter(request: AgentRequest, style: AdapterStyle): AgentRun
     ...(dialogue.opening === undefined ? {} : { opening: dialogue.opening }),
     ...(request.wrapper === undefined ? {} : { wrapper: request.wrapper }),
   });
-  const talk: Talk = { live, dialogue, cut: false };
+  const talk: Talk = { live, dialogue, permit: request.permit ?? usualPermit(request.sandboxed ?? false) };
   const events = eventsOfRun(talk, request);
   return { send: (message) => send(talk, message), [Symbol.asyncIterator]: () => events };
 }
@@ -34,12 +34,11 @@ export function runAdapter(request: AgentRequest, style: AdapterStyle): AgentRun
 interface Talk {
   readonly live: TalkingRun;
   readonly dialogue: Dialogue;
-  /** Its output is not kept any more, so nobody would learn what it answers. */
-  cut: boolean;
+  readonly permit: Permit;
 }
 
-function send({ live, dialogue, cut }: Talk, message: AgentMessage): boolean {
-  const lines = cut ? undefined : dialogue.send?.(message);
+function send({ live, dialogue }: Talk, message: AgentMessage): boolean {
+  const lines = dialogue.send?.(message);
   if (lines === undefined) return false;
   live.write(lines);
   return true;
@@ -69,7 +68,7 @@ function eventsOfRun(talk: Talk, request: AgentRequest): AsyncGenerator<AgentEve
   let over = false;
   async function* events(): AsyncGenerator<AgentEvent> {
     try {
-      for await (const line of outputLines(live.runDir, live.ended)) yield* hear(talk, line);
+      for await (const line of live.lines()) yield* obey(talk, line === CUT ? CUT_OFF : dialogue.read(line));
       yield* dialogue.close?.() ?? [];
       const exit = await live.ended;
       await abort.settled();
@@ -84,17 +83,21 @@ function eventsOfRun(talk: Talk, request: AgentRequest): AsyncGenerator<AgentEve
   return events();
 }
 
-/** A program that talks and whose output was cut will never be understood again: it is told that this was all. */
-function hear(talk: Talk, line: string): readonly AgentEvent[] {
-  const { live, dialogue } = talk;
-  if (line === CUT) talk.cut = true;
-  const heard: Heard = line === CUT ? cutOff(dialogue) : dialogue.read(line);
-  if (heard.write) live.write(heard.write);
-  if (heard.end) live.end();
-  return heard.events;
+const CUT_OFF: Heard = {
+  events: [
+    { type: "error", kind: "other", message: "The program printed more than limits.maxOutput; the rest is not kept." },
+  ],
+};
+
+async function* obey(talk: Talk, { write, end, events, ask }: Heard): AsyncGenerator<AgentEvent> {
+  if (write) talk.live.write(write);
+  if (end) talk.live.end();
+  yield* events;
+  if (ask) yield* obey(talk, await decide(talk, ask));
 }
 
-function cutOff(dialogue: Dialogue): Heard {
-  const message = "The program printed more than limits.maxOutput; the rest is not kept.";
-  return { events: [{ type: "error", kind: "other", message }], end: dialogue.opening !== undefined };
+async function decide({ live, permit }: Talk, { request, answer }: Question): Promise<Heard> {
+  const given = await permission(permit, request);
+  if (!given.allow && given.endRun) live.endByPolicy(given.reason);
+  return answer(given);
 }

@@ -41,8 +41,7 @@ export function addEvent(summary: RunSummary, event: AgentEvent): RunSummary {
     case "turn":
       return { ...withoutTrouble(summary), turns: summary.turns + 1 };
     case "tool_call": {
-      const name =
-        event.name in summary.tools || Object.keys(summary.tools).length < MAX_NAMES ? event.name : "others";
+      const name = event.name in summary.tools || Object.keys(summary.tools).length < MAX_NAMES ? event.name : "others";
       return { ...summary, tools: { ...summary.tools, [name]: (summary.tools[name] ?? 0) + 1 } };
     }
     case "tool_result":

@@ -1,8 +1,11 @@
 import { closeSync, type FSWatcher, openSync, readSync, watch } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import { errnoOf } from "../../kernel/errors.ts";
 import { isMissing } from "../../kernel/files.ts";
 import { RUN_FILES } from "./run-files.ts";
+import { CUT } from "./shim-output.ts";
 
 const CHUNK = 64 * 1024;
 
@@ -123,5 +126,42 @@ export async function* outputLines(runDir: string, ended: Promise<unknown>): Asy
   } finally {
     wakeups.close();
     file.close();
+  }
+}
+
+/**
+ * The lines of a program that is talked to, from the shim itself and not from the log: the conversation goes on beyond what
+ * the log keeps. From there on, what cannot be a message is left out: a flood of text must not keep the dispatcher busy.
+ */
+export async function* conversationLines(from: Readable, maxOutputBytes: number): AsyncGenerator<string> {
+  const decoder = new StringDecoder("utf8");
+  const cutter = new LineCutter();
+  let bytes = 0;
+  let isCut = false;
+  let isInside = false;
+  function* messages(lines: Iterable<string>): Generator<string> {
+    for (const line of lines) {
+      if (isCut && !isInside && !line.trimStart().startsWith("{")) continue;
+      isInside = line.length >= MAX_LINE;
+      yield line;
+    }
+  }
+  for await (const chunk of chunksOf(from)) {
+    yield* messages(cutter.cut(decoder.write(chunk)));
+    bytes += chunk.length;
+    if (isCut || bytes <= maxOutputBytes) continue;
+    isCut = true;
+    yield CUT;
+  }
+  yield* messages(cutter.cut(decoder.end()));
+  yield* messages(cutter.end());
+}
+
+/** A pipe that breaks has ended: how the run ended is told elsewhere. */
+async function* chunksOf(from: Readable): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of from) yield chunk as Buffer;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
   }
 }

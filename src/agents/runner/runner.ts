@@ -10,12 +10,14 @@ import { messageOf, type PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, isMissing, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { passesByItself, usedUp, usedUpError } from "../../kernel/used-up.ts";
 import { findProgram } from "../find-program.ts";
-import type { RunExit, RunRequest, TalkingRun } from "../port.ts";
+import { EXIT_REASONS, type RunExit, type RunRequest, type TalkingRun } from "../port.ts";
 import { tryBwrap } from "../sandbox/try-bwrap.ts";
 import { NAMESPACE_ARGS } from "./namespace.ts";
+import { conversationLines, outputLines } from "./output-lines.ts";
 import {
   END_OF_INPUT,
   INPUT,
+  POLICY,
   RUN_FILES,
   RUN_ID_VARIABLE,
   SHIM_VARIABLE,
@@ -28,7 +30,7 @@ import { endSurvivors } from "./survivors.ts";
 export { endSurvivors };
 
 const exitSchema = z.object({
-  reason: z.enum(["exited", "deadline", "silence", "spawn-failed"]),
+  reason: z.enum(EXIT_REASONS),
   code: z.number().nullable(),
   signal: z.string().nullable(),
   startedAt: z.string(),
@@ -101,7 +103,7 @@ function spawnShim(request: RunRequest): ChildProcess {
     return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", shimPath, request.runDir], {
       cwd: request.runDir,
       detached: true,
-      stdio: ["pipe", log, log],
+      stdio: ["pipe", request.opening ? "pipe" : log, log],
       // Nothing else of ours: an agent of the same user can read the shim's environment.
       env: {
         PATH: process.env.PATH ?? "",
@@ -147,10 +149,23 @@ export function startRun(request: RunRequest): TalkingRun {
   const stop = async (): Promise<void> => {
     isStopped = true;
     child.stdin?.end(`${STOP}\n`);
+    // It waits until we have taken what it has to tell, and nobody takes it any more.
+    child.stdout?.destroy();
     await within(ended, request.limits.graceMs + SHIM_PATIENCE_MS);
     await endSurvivors(request.runDir, { graceMs: 0 });
   };
-  return { runDir: request.runDir, ended, stop, write, end: () => tell(END_OF_INPUT) };
+  return {
+    runDir: request.runDir,
+    ended,
+    stop,
+    write,
+    end: () => tell(END_OF_INPUT),
+    endByPolicy: (why) => tell(`${POLICY}${JSON.stringify(why)}`),
+    lines: () =>
+      child.stdout
+        ? conversationLines(child.stdout, request.limits.maxOutputBytes)
+        : outputLines(request.runDir, ended),
+  };
 }
 
 /** Why the program of a run was never started, where that passes by itself; undefined when it was. */

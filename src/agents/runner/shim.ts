@@ -21,12 +21,14 @@ import {
   END_OF_INPUT,
   INPUT,
   type InitRecord,
+  POLICY,
   type ProcessRecord,
   RUN_FILES,
   START,
   STOP,
   type StoredRequest,
 } from "./run-files.ts";
+import { Conversation, say } from "./shim-conversation.ts";
 import { drain, endAll, endOf, hasExited } from "./shim-end.ts";
 import { type OutputLog, openOutputLog } from "./shim-output.ts";
 import { noSandbox, type Program, startProgram } from "./shim-program.ts";
@@ -42,6 +44,7 @@ interface Shim {
   readonly startedAt: string;
   readonly timers: Set<NodeJS.Timeout>;
   program?: Program;
+  conversation?: Conversation;
   /** Of the pid namespace; absent: there is none, or it is not known yet and the agent has not begun. */
   init?: InitRecord;
   /** What was said to the program before it had started. */
@@ -175,11 +178,13 @@ function recordAgent(shim: Shim, pid: number): void {
 }
 
 function relay(shim: Shim, program: Program): void {
+  if (shim.request.talks) shim.conversation = new Conversation(program);
   for (const output of program.outputs) {
     output.on("error", (error) => note(`output: ${error.message}`));
     output.on("data", (chunk: Buffer) => {
       shim.lastOutput = performance.now();
       shim.log.write(chunk);
+      shim.conversation?.handOn(chunk);
     });
   }
 }
@@ -190,10 +195,12 @@ async function finish(shim: Shim, ending: Ending): Promise<void> {
   if (program) {
     leftBehind = await endAll(program, shim.request, shim.init);
     if (!hasExited(program)) await once(program.child, "exit");
+    shim.conversation?.takeRest();
     await drain(program);
   }
   shim.log.close();
   if (ending !== "interrupted") await writeExit(shim, exitOf(shim, ending, leftBehind));
+  await shim.conversation?.delivered();
   leave();
 }
 
@@ -254,20 +261,19 @@ function fail(error: unknown): void {
   process.exit(1);
 }
 
-/** Hands on what the daemon says to the program; one that has closed its stdin hears nothing. */
-function say({ child }: Program, line: string): void {
-  if (!child.stdin?.writable) return;
-  if (line === END_OF_INPUT) child.stdin.end();
-  else for (const text of JSON.parse(line.slice(INPUT.length)) as string[]) child.stdin.write(`${text}\n`);
+function endByPolicy(shim: Shim, why: string): void {
+  if (shim.ending === undefined) shim.error = why;
+  decide(shim, "policy");
 }
 
 /**
- * The daemon says "start <environment>" once, then perhaps what the program is to hear, and perhaps "stop"; a closed
- * pipe means that it is dead: a stop too.
+ * The daemon says "start <environment>" once, then perhaps what the program is to hear, and perhaps "stop" or
+ * "policy <why>"; a closed pipe means that it is dead: a stop too.
  */
 function obeyDaemon(shim: Shim): void {
   createInterface({ input: process.stdin }).on("line", (line) => {
     if (line === STOP) decide(shim, "interrupted");
+    else if (line.startsWith(POLICY)) endByPolicy(shim, JSON.parse(line.slice(POLICY.length)));
     else if (line === END_OF_INPUT || line.startsWith(INPUT)) {
       if (shim.program) say(shim.program, line);
       else shim.early.push(line);
