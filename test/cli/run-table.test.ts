@@ -59,7 +59,13 @@ describe("the table of runs", () => {
   });
 
   it("tells what kept a run in, and that the policy ended it", () => {
-    const exit = { ...run(1).exit, reason: "policy", code: null, signal: "SIGTERM", error: "Write was refused 3 times" };
+    const exit = {
+      ...run(1).exit,
+      reason: "policy",
+      code: null,
+      signal: "SIGTERM",
+      error: "Write was refused 3 times",
+    };
     const [, line] = linesOf(200, run(1, { level: "policy+sandbox", exit }));
     assert.match(line ?? "", / policy\+sandbox .* ended by the policy: Write was refused 3 times$/);
   });

@@ -88,13 +88,15 @@ export function sessionsAfterTodo(loom: Loom, record: PlanRecord): Partial<PlanR
   return withoutSessions(record, lasts ? ["reviewer"] : ["worker", "reviewer"]);
 }
 
-/** What the conversation of the record's next run is about: a TODO, the design, the events that triage was given. */
-export function conversationOf(record: PlanRecord): string {
-  const { side, current } = record;
-  if (side?.stage === "designer") return "design";
+/**
+ * What a stage's conversation is about, whichever stage is at work: a TODO, the design, the events that triage was given.
+ * So a conversation waits for its stage while another one works.
+ */
+export function conversationOf({ side, current }: PlanRecord, stage: (typeof RECORD_STAGES)[number]): string {
+  if (stage === "designer") return "design";
   // Another tree is another thing to look at: the prompt brings its difference.
-  if (side?.stage === "reviewer") return `review/${current?.tree ?? side.baseSha}`;
-  if (side?.stage === "triage") return side.events?.[0] ?? "triage";
+  if (stage === "reviewer") return `review/${current?.tree ?? side?.baseSha ?? ""}`;
+  if (stage === "triage") return (side?.stage === "triage" ? side.events?.[0] : undefined) ?? "triage";
   return current?.todoId ?? "end";
 }
 
@@ -107,7 +109,7 @@ export function sessionFor(
   const session = record.sessions?.[stage];
   if (session?.agent !== agent.name) return undefined;
   if (stage === "worker" && agent.session === "plan") return session;
-  return session.todoId === conversationOf(record) ? session : undefined;
+  return session.todoId === conversationOf(record, stage) ? session : undefined;
 }
 
 /** Whether the conversation of an interrupted run can go on, so that its tree must stay as it is. */
