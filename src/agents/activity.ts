@@ -35,7 +35,7 @@ export interface EventEvidence {
   readonly retrying?: string;
 }
 
-export interface RunEvidence {
+export interface ObservedRun {
   readonly stage: Stage;
   readonly agent: string;
   readonly startedAt: string;
@@ -52,7 +52,7 @@ export interface RunEvidence {
 
 export interface ActivityEvidence {
   /** The newest run that the plan waits for, or waited for. */
-  readonly run?: RunEvidence;
+  readonly run?: ObservedRun;
   /** Whether somebody is there to go on after it. */
   readonly dispatcher: boolean;
   readonly rest?: Rest;
@@ -87,7 +87,7 @@ const REST_WORDS: Readonly<Record<Rest, string>> = {
   opened: "in a person's hands (`prloom open`)",
 };
 
-function judgeEnd(run: RunEvidence, exit: RunExit, { rest, dispatcher }: ActivityEvidence): Activity {
+function judgeEnd(run: ObservedRun, exit: RunExit, { rest, dispatcher }: ActivityEvidence): Activity {
   const end = endInWords(exit);
   if (run.accepted === true) return { state: "none", evidence: `${end}; what it left was accepted` };
   if (rest !== undefined && run.accepted === undefined)
@@ -108,7 +108,7 @@ function endInWords(exit: RunExit): string {
   return exit.signal === null ? `ended with exit code ${exit.code ?? "?"}` : `ended by ${exit.signal}`;
 }
 
-function judgeLife({ rest, silenceMs }: ActivityEvidence, run: RunEvidence, now: number): Activity {
+function judgeLife({ rest, silenceMs }: ActivityEvidence, run: ObservedRun, now: number): Activity {
   const { question, repeated, openTool, retrying } = run.events;
   const quietMs = now - lastSign(run);
   const quiet = `no output for ${inMinutes(quietMs)}`;
@@ -130,12 +130,12 @@ function judgeLife({ rest, silenceMs }: ActivityEvidence, run: RunEvidence, now:
 }
 
 /** When it was last heard of; a run that has printed nothing was there when it started. */
-function lastSign(run: RunEvidence): number {
+function lastSign(run: ObservedRun): number {
   const times = [run.startedAt, run.lastOutputAt].map((iso) => Date.parse(iso ?? "")).filter(Number.isFinite);
   return Math.max(...times, 0);
 }
 
-function after({ events }: RunEvidence, words: string): string {
+function after({ events }: ObservedRun, words: string): string {
   return events.last === undefined ? words : `${words}; last: ${events.last}`;
 }
 

@@ -3,11 +3,11 @@ import { join, resolve } from "node:path";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { asJson, type Json } from "../dialogue/json-value.ts";
 import { sessionArgs } from "../dialogue/session-id.ts";
-import type { AgentProgram, HomeItem, Login, Surroundings } from "../program.ts";
+import type { AgentProgram, HomeItem, Login, UserPlace } from "../program.ts";
 import { renewedTokens } from "../sandbox/login-renewal.ts";
 
 /** Claude Code's folder, and its file of settings and state, which lies beside it unless a variable has moved the folder. */
-function placesOf({ home, env }: Surroundings): { readonly folder: string; readonly state: string } {
+function placesOf({ home, env }: UserPlace): { readonly folder: string; readonly state: string } {
   if (!env.CLAUDE_CONFIG_DIR) return { folder: join(home, ".claude"), state: join(home, ".claude.json") };
   const folder = resolve(env.CLAUDE_CONFIG_DIR);
   return { folder, state: join(folder, ".claude.json") };
@@ -26,7 +26,7 @@ const TOKENS = ["accessToken", "refreshToken", "expiresAt", "refreshTokenExpires
   key,
 ]);
 
-function homeItems(where: Surroundings): HomeItem[] {
+function homeItems(where: UserPlace): HomeItem[] {
   const { folder, state } = placesOf(where);
   return [
     ...FOLDER_ITEMS.map((name): HomeItem => ({ from: join(folder, name), to: `.claude/${name}`, kind: "config" })),
@@ -36,7 +36,7 @@ function homeItems(where: Surroundings): HomeItem[] {
 }
 
 /** Of the files only the names of their keys are looked at. */
-function loginOf(where: Surroundings): Login {
+function loginOf(where: UserPlace): Login {
   const { folder, state } = placesOf(where);
   const settings = jsonIn(join(folder, "settings.json"));
   const named = KEYS.find((name) => where.env[name]);

@@ -5,7 +5,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import { readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { parseJson } from "../../kernel/json.ts";
 import { type AgentEvent, ERROR_KINDS } from "../port.ts";
-import { addEvent, EMPTY_SUMMARY, type RunSummary } from "./run-summary.ts";
+import { addEvent, EMPTY_SUMMARY, type RunLogSummary } from "./run-summary.ts";
 
 /** Beside a run's output: what it meant, one event a line, and the sum of it when the run has ended. */
 export const EVENTS_FILE = "events.jsonl";
@@ -21,7 +21,7 @@ export type LoggedEvent = AgentEvent & { readonly at: string };
 
 export interface RunLog {
   add(event: AgentEvent, now: number): void;
-  summary(): RunSummary;
+  summary(): RunLogSummary;
   /** Writes the summary; nothing can be added afterwards. */
   close(): void;
 }
@@ -92,7 +92,7 @@ const summarySchema = z.object({
 });
 
 /** The sum of a run that has ended; of one that was cut off, the sum of the events that were written. */
-export function readSummary(runDir: string): RunSummary {
+export function readSummary(runDir: string): RunLogSummary {
   const text = readTextIfExists(join(runDir, SUMMARY_FILE));
   const summary = text === undefined ? undefined : summarySchema.safeParse(parsed(text)).data;
   return summary ?? readEvents(runDir).reduce(addEvent, EMPTY_SUMMARY);

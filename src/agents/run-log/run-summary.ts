@@ -10,7 +10,7 @@ export interface ModelUsage {
 }
 
 /** A run's events, summed: what `prloom show` tells and what budgets count. */
-export interface RunSummary {
+export interface RunLogSummary {
   readonly turns: number;
   /** Calls by the tool's name, as the program calls it. */
   readonly tools: Readonly<Record<string, number>>;
@@ -29,14 +29,14 @@ export interface RunError {
   readonly retryAfterMs?: number;
 }
 
-export const EMPTY_SUMMARY: RunSummary = { turns: 0, tools: {}, failedTools: 0, models: {}, errors: [] };
+export const EMPTY_SUMMARY: RunLogSummary = { turns: 0, tools: {}, failedTools: 0, models: {}, errors: [] };
 
 const MAX_ERRORS = 20;
 /** Names come from the program, and a model may make up thousands. */
 const MAX_NAMES = 100;
 
 /** The summary with one more event in it. */
-export function addEvent(summary: RunSummary, event: AgentEvent): RunSummary {
+export function addEvent(summary: RunLogSummary, event: AgentEvent): RunLogSummary {
   switch (event.type) {
     case "turn":
       return { ...withoutTrouble(summary), turns: summary.turns + 1 };
@@ -60,7 +60,7 @@ export function addEvent(summary: RunSummary, event: AgentEvent): RunSummary {
   }
 }
 
-function withoutTrouble({ trouble: _, ...summary }: RunSummary): RunSummary {
+function withoutTrouble({ trouble: _, ...summary }: RunLogSummary): RunLogSummary {
   return summary;
 }
 
@@ -80,7 +80,10 @@ export interface Spending {
 }
 
 /** What a run spent; where the program told no cost, the price of the config is used. */
-export function spendingOf(summary: RunSummary, price?: { readonly input: number; readonly output: number }): Spending {
+export function spendingOf(
+  summary: RunLogSummary,
+  price?: { readonly input: number; readonly output: number },
+): Spending {
   let tokens = 0;
   let usd = 0;
   for (const { input, output, costUsd } of Object.values(summary.models)) {

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { adapterOf } from "../../agents/adapters.ts";
 import { readSummary } from "../../agents/run-log/run-log.ts";
-import { type RunSummary, spendingOf } from "../../agents/run-log/run-summary.ts";
+import { type RunLogSummary, spendingOf } from "../../agents/run-log/run-summary.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { readExit } from "../../agents/runner/runner.ts";
 import type { PlanConfig } from "../../config/presets.ts";
@@ -15,7 +15,7 @@ import { type RunRecord, readRunRecord, stageOf } from "./run-record.ts";
  * A run is over, whole or cut off: what it spent and the conversation that can go on are put into the record, once. The
  * day's ledger comes first and knows the run by its key, so a kill in between counts nothing twice.
  */
-export function countRun(loom: Loom, id: string, run: number): RunSummary {
+export function countRun(loom: Loom, id: string, run: number): RunLogSummary {
   const runDir = homeOf(loom.paths, id).run(run);
   const summary = readSummary(runDir);
   const started = readRunRecord(runDir);
@@ -31,7 +31,7 @@ export function countRun(loom: Loom, id: string, run: number): RunSummary {
 }
 
 /** The same for an agent that a plugin ran; if a kill comes first, the sums of plan and day lack this one. */
-export function countHookRun(loom: Loom, id: string, { runDir, key }: { runDir: string; key: string }): RunSummary {
+export function countHookRun(loom: Loom, id: string, { runDir, key }: { runDir: string; key: string }): RunLogSummary {
   const summary = readSummary(runDir);
   const started = readRunRecord(runDir);
   const record = loom.store.byId(id);
@@ -61,7 +61,7 @@ function endOf(runDir: string, started: RunRecord): number {
 }
 
 /** What the program does not know any more is forgotten; else the newest conversation of the stage is kept. */
-function sessionsAfter(record: PlanRecord, started: RunRecord, summary: RunSummary): PlanRecord["sessions"] {
+function sessionsAfter(record: PlanRecord, started: RunRecord, summary: RunLogSummary): PlanRecord["sessions"] {
   const sessions = { ...record.sessions };
   const isLost = summary.errors.some(({ kind }) => kind === "session-lost");
   if (isLost) delete sessions[started.stage];
