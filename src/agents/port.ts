@@ -72,6 +72,9 @@ export type AgentEvent =
     }
   | { readonly type: "done"; readonly exit: RunExit };
 
+export type ErrorEvent = Extract<AgentEvent, { type: "error" }>;
+export type UsageEvent = Extract<AgentEvent, { type: "usage" }>;
+
 /** The program to start; `shell` commands go through `sh -c`. */
 export type Invocation = { readonly program: string; readonly args: readonly string[] } | { readonly shell: string };
 

@@ -1,7 +1,7 @@
+import { asFields, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue/dialogue.ts";
 import { type FormatWatch, formatWatch } from "../dialogue/format-watch.ts";
 import { jsonLines } from "../dialogue/json-lines.ts";
-import { asJson, asText, type Json } from "../dialogue/json-value.ts";
 import { asSessionId } from "../dialogue/session-id.ts";
 import type { AgentEvent, AgentMessage } from "../port.ts";
 import { type Asked, acpFailure } from "./failure.ts";
@@ -111,28 +111,30 @@ class AcpDialogue implements Dialogue {
     return requestLine(id, method, params);
   }
 
-  #message(value: Json): Heard | undefined {
-    const method = asText(value.method);
-    if (method !== undefined && value.id !== undefined) return this.#asks(method, value.id, asJson(value.params));
-    if (method === "session/update") return this.#update(asJson(asJson(value.params).update));
+  #message(value: JsonFields): Heard | undefined {
+    const method = asString(value.method);
+    if (method !== undefined && value.id !== undefined) return this.#asks(method, value.id, asFields(value.params));
+    if (method === "session/update") return this.#update(asFields(asFields(value.params).update));
     // Other notifications may come with any version.
     if (method !== undefined) return NOTHING_HEARD;
     const asked = typeof value.id === "number" ? this.#asked.get(value.id) : undefined;
     if (asked === undefined) return undefined;
     this.#asked.delete(value.id as number);
-    return value.error === undefined ? this.#answered(asked, asJson(value.result)) : this.#refused(asked, value.error);
+    return value.error === undefined
+      ? this.#answered(asked, asFields(value.result))
+      : this.#refused(asked, value.error);
   }
 
-  #asks(method: string, id: unknown, params: Json): Heard {
+  #asks(method: string, id: unknown, params: JsonFields): Heard {
     if (method !== "session/request_permission") {
       const error = { code: UNKNOWN_METHOD, message: `prloom does not do ${method}.` };
       return { events: [], write: [answerLine(id, { error })] };
     }
-    const toolCall = asJson(params.toolCall);
+    const toolCall = asFields(params.toolCall);
     const events = [...this.#taken(), ...this.#updates.asked(toolCall)];
     const told = this.#updates.toldOf(toolCall);
     const question = permissionQuestion(told);
-    const callId = asText(toolCall.toolCallId);
+    const callId = asString(toolCall.toolCallId);
     return {
       events,
       ask: {
@@ -152,7 +154,7 @@ class AcpDialogue implements Dialogue {
     };
   }
 
-  #update(update: Json): Heard | undefined {
+  #update(update: JsonFields): Heard | undefined {
     // An agent that loads a conversation tells all of it once more.
     if (this.#phase === "preparing") {
       this.#retold ||= update.sessionUpdate !== "available_commands_update";
@@ -167,7 +169,7 @@ class AcpDialogue implements Dialogue {
     return this.#unheard.splice(0).map(({ id }) => ({ type: "received", messageId: id }));
   }
 
-  #answered(asked: Asked, result: Json): Heard {
+  #answered(asked: Asked, result: JsonFields): Heard {
     switch (asked) {
       case "initialize":
         return this.#initialized(capabilitiesOf(result));
@@ -198,8 +200,8 @@ class AcpDialogue implements Dialogue {
     return { events: [], write: [this.#request("resume", capabilities.resume, { sessionId, ...place })] };
   }
 
-  #opened(result: Json): Heard {
-    this.#sessionId = asText(result.sessionId) ?? this.#sessionId;
+  #opened(result: JsonFields): Heard {
+    this.#sessionId = asString(result.sessionId) ?? this.#sessionId;
     const sessionId = asSessionId(this.#sessionId);
     const events: AgentEvent[] = sessionId === undefined ? [] : [{ type: "session", sessionId }];
     const choice = modelChoiceOf(result);
@@ -246,7 +248,7 @@ class AcpDialogue implements Dialogue {
     return this.#request("prompt", "session/prompt", { sessionId: this.#sessionId, prompt });
   }
 
-  #turnOver(result: Json): Heard {
+  #turnOver(result: JsonFields): Heard {
     const events = [
       ...this.#taken(),
       ...this.#updates.flush(),
@@ -271,8 +273,8 @@ class AcpDialogue implements Dialogue {
 }
 
 /** Why a turn ended, where that is not because the agent had done all. */
-function stopped({ stopReason }: Json): AgentEvent[] {
-  const reason = asText(stopReason);
+function stopped({ stopReason }: JsonFields): AgentEvent[] {
+  const reason = asString(stopReason);
   if (reason === undefined || reason === "end_turn" || reason === "cancelled") return [];
   return [{ type: "error", kind: "other", message: `The agent stopped: ${reason.replaceAll("_", " ")}.` }];
 }

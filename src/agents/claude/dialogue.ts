@@ -1,10 +1,10 @@
+import { asFields, asFieldsList, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue/dialogue.ts";
 import { type FormatWatch, formatWatch } from "../dialogue/format-watch.ts";
 import { jsonLines } from "../dialogue/json-lines.ts";
-import { asJson, asList, asNumber, asText, type Json } from "../dialogue/json-value.ts";
 import { asSessionId } from "../dialogue/session-id.ts";
-import type { AgentEvent, AgentMessage } from "../port.ts";
-import { type Failure, limitEnd, resultFailure, retryFailure } from "./failure.ts";
+import type { AgentEvent, AgentMessage, ErrorEvent } from "../port.ts";
+import { limitEnd, resultFailure, retryFailure } from "./failure.ts";
 import { interruptLine, permissionLine, questionOf, unknownLine, userLine, uuidOf } from "./messages.ts";
 import { UsageCounter } from "./usage.ts";
 
@@ -43,7 +43,7 @@ class ClaudeDialogue implements Dialogue {
   /** What went wrong last, as far as a result cannot tell it. */
   #code: string | undefined;
   #resetsAt: number | undefined;
-  #givenUp: Failure | undefined;
+  #givenUp: ErrorEvent | undefined;
 
   constructor(hearing: ClaudeHearing) {
     this.#hearing = hearing;
@@ -75,7 +75,7 @@ class ClaudeDialogue implements Dialogue {
     return this.#format.close();
   }
 
-  #object(value: Json): Heard | undefined {
+  #object(value: JsonFields): Heard | undefined {
     switch (value.type) {
       case "system":
         return this.#system(value);
@@ -97,7 +97,7 @@ class ClaudeDialogue implements Dialogue {
     }
   }
 
-  #system(value: Json): Heard | undefined {
+  #system(value: JsonFields): Heard | undefined {
     switch (value.subtype) {
       case undefined:
         return undefined;
@@ -112,14 +112,14 @@ class ClaudeDialogue implements Dialogue {
     }
   }
 
-  #session({ session_id }: Json): AgentEvent[] {
+  #session({ session_id }: JsonFields): AgentEvent[] {
     const sessionId = asSessionId(session_id);
     if (sessionId === undefined || sessionId === this.#sessionId) return [];
     this.#sessionId = sessionId;
     return [{ type: "session", sessionId }];
   }
 
-  #retry(value: Json): Heard {
+  #retry(value: JsonFields): Heard {
     const failure = retryFailure(value);
     const isHopeless = failure.kind === "auth" && (asNumber(value.attempt) ?? 0) >= REFUSED_OFTEN;
     if (!isHopeless || this.#givenUp) return { events: [failure] };
@@ -127,17 +127,17 @@ class ClaudeDialogue implements Dialogue {
     return { events: [failure], write: [interruptLine("prloom-gives-up")] };
   }
 
-  #answer(value: Json): AgentEvent[] {
-    const message = asJson(value.message);
-    const model = asText(message.model) ?? "unknown";
+  #answer(value: JsonFields): AgentEvent[] {
+    const message = asFields(value.message);
+    const model = asString(message.model) ?? "unknown";
     if (model === NO_MODEL) {
-      this.#code = asText(value.error);
+      this.#code = asString(value.error);
       if (this.#code !== undefined || value.is_api_error_message === true) return [];
       return contentEvents(message);
     }
-    const id = asText(message.id) ?? "";
+    const id = asString(message.id) ?? "";
     const isNew = !this.#usage.knows(id);
-    const usage = this.#usage.answer(id, model, asJson(message.usage));
+    const usage = this.#usage.answer(id, model, asFields(message.usage));
     return [...(isNew ? [{ type: "turn" } as const] : []), ...contentEvents(message), ...usage];
   }
 
@@ -149,7 +149,7 @@ class ClaudeDialogue implements Dialogue {
   }
 
   /** A message is begun with before anything is answered to it. One that it knows already is over without that. */
-  #lifecycle({ command_uuid, state }: Json): Heard {
+  #lifecycle({ command_uuid, state }: JsonFields): Heard {
     if (state === "queued") return NOTHING_HEARD;
     if (state === "started") this.#idle = false;
     const isTaken = state === "started" || state === "completed";
@@ -159,8 +159,8 @@ class ClaudeDialogue implements Dialogue {
     return { events, ...this.#closing() };
   }
 
-  #result(value: Json): Heard {
-    const events: AgentEvent[] = this.#usage.result(asJson(value.model_usage_since_last_result));
+  #result(value: JsonFields): Heard {
+    const events: AgentEvent[] = this.#usage.result(asFields(value.model_usage_since_last_result));
     if (value.is_error === true) events.push(this.#failure(value));
     this.#code = undefined;
     this.#idle = true;
@@ -174,7 +174,7 @@ class ClaudeDialogue implements Dialogue {
     return { end: true };
   }
 
-  #failure(value: Json): Failure {
+  #failure(value: JsonFields): ErrorEvent {
     if (this.#givenUp) {
       const { retrying: _retrying, retryAfterMs: _wait, ...failure } = this.#givenUp;
       this.#givenUp = undefined;
@@ -185,18 +185,18 @@ class ClaudeDialogue implements Dialogue {
 }
 
 /** A request of the program; that whether it may use a tool is the only one that is known. */
-function asked(value: Json): Heard {
-  const request = asJson(value.request);
-  const id = asText(value.request_id);
+function asked(value: JsonFields): Heard {
+  const request = asFields(value.request);
+  const id = asString(value.request_id);
   if (id === undefined) return NOTHING_HEARD;
   if (request.subtype !== "can_use_tool") return { events: [], write: [unknownLine(id)] };
   const question = questionOf(request);
-  const callId = asText(request.tool_use_id);
+  const callId = asString(request.tool_use_id);
   return {
     events: [],
     ask: {
       request: {
-        tool: asText(request.tool_name) ?? "",
+        tool: asString(request.tool_name) ?? "",
         input: request.input ?? {},
         ...(callId === undefined ? {} : { callId }),
         reads: false,
@@ -210,10 +210,10 @@ function asked(value: Json): Heard {
   };
 }
 
-function contentEvents({ content }: Json): AgentEvent[] {
-  return asList(content).flatMap((block): AgentEvent[] => {
-    const id = asText(block.id);
-    const name = asText(block.name);
+function contentEvents({ content }: JsonFields): AgentEvent[] {
+  return asFieldsList(content).flatMap((block): AgentEvent[] => {
+    const id = asString(block.id);
+    const name = asString(block.name);
     if (block.type === "text" && typeof block.text === "string") return [{ type: "text", text: block.text }];
     const isCall = block.type === "tool_use" || block.type === "server_tool_use";
     if (!isCall || id === undefined || name === undefined) return [];
@@ -221,9 +221,9 @@ function contentEvents({ content }: Json): AgentEvent[] {
   });
 }
 
-function toolResults({ message }: Json): AgentEvent[] {
-  return asList(asJson(message).content).flatMap((block): AgentEvent[] => {
-    const id = asText(block.tool_use_id);
+function toolResults({ message }: JsonFields): AgentEvent[] {
+  return asFieldsList(asFields(message).content).flatMap((block): AgentEvent[] => {
+    const id = asString(block.tool_use_id);
     if (block.type !== "tool_result" || id === undefined) return [];
     return [{ type: "tool_result", id, output: textIn(block.content), failed: block.is_error === true }];
   });
@@ -232,7 +232,7 @@ function toolResults({ message }: Json): AgentEvent[] {
 /** Pictures and the like have no text. */
 function textIn(content: unknown): string {
   if (typeof content === "string") return content;
-  return asList(content)
-    .map((part) => asText(part.text) ?? `(${asText(part.type) ?? "something"})`)
+  return asFieldsList(content)
+    .map((part) => asString(part.text) ?? `(${asString(part.type) ?? "something"})`)
     .join("\n");
 }

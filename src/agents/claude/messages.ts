@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { asText, type Json } from "../dialogue/json-value.ts";
+import { asString, type JsonFields } from "../../kernel/json-fields.ts";
 import type { Permission } from "../port.ts";
 
 /** A line that says something to Claude Code as its user. */
@@ -32,7 +32,7 @@ export function unknownLine(request_id: string): string {
 }
 
 /** The answer to the question whether a tool may be used, as it was asked for. */
-export function permissionLine(request_id: string, request: Json, permission: Permission): string {
+export function permissionLine(request_id: string, request: JsonFields, permission: Permission): string {
   const response = permission.allow
     ? { behavior: "allow", updatedInput: request.input ?? {} }
     : { behavior: "deny", message: permission.reason };
@@ -40,8 +40,8 @@ export function permissionLine(request_id: string, request: Json, permission: Pe
 }
 
 /** What a permission that was asked for, or was refused, is about. */
-export function questionOf(asked: Json): string {
-  const tool = asText(asked.tool_name) ?? "a tool";
-  const why = asText(asked.decision_reason) ?? asText(asked.message) ?? asText(asked.description);
+export function questionOf(asked: JsonFields): string {
+  const tool = asString(asked.tool_name) ?? "a tool";
+  const why = asString(asked.decision_reason) ?? asString(asked.message) ?? asString(asked.description);
   return `May ${tool} be used?${why === undefined ? "" : ` ${why}`}`;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readTextIfExists } from "../../kernel/files.ts";
-import { asJson, type Json } from "../dialogue/json-value.ts";
+import { asFields, type JsonFields } from "../../kernel/json-fields.ts";
 import { sessionArgs } from "../dialogue/session-id.ts";
 import type { AgentProgram, HomeItem, Login, UserPlace } from "../program.ts";
 import { renewedTokens } from "../sandbox/login-renewal.ts";
@@ -43,10 +43,10 @@ function loginOf(where: UserPlace): Login {
   if (named !== undefined) return { state: "yes", how: `${named} is set` };
   const credentials = join(folder, ".credentials.json");
   if (existsSync(credentials)) return { state: "yes", how: `${credentials} exists` };
-  const inSettings = KEYS.find((name) => name in asJson(settings.env));
+  const inSettings = KEYS.find((name) => name in asFields(settings.env));
   if (inSettings !== undefined) return { state: "yes", how: `${join(folder, "settings.json")} sets ${inSettings}` };
   if ("primaryApiKey" in jsonIn(state)) return { state: "yes", how: `${state} has a key` };
-  const elsewhere = ELSEWHERE.find((name) => where.env[name] || name in asJson(settings.env));
+  const elsewhere = ELSEWHERE.find((name) => where.env[name] || name in asFields(settings.env));
   if (elsewhere !== undefined)
     return { state: "unknown", how: `${elsewhere} is set: the login is that of the provider` };
   if ("apiKeyHelper" in settings)
@@ -56,9 +56,9 @@ function loginOf(where: UserPlace): Login {
   return { state: "no", how: `there is no ${credentials}, and ANTHROPIC_API_KEY is not set` };
 }
 
-function jsonIn(path: string): Json {
+function jsonIn(path: string): JsonFields {
   try {
-    return asJson(JSON.parse(readTextIfExists(path) ?? "{}"));
+    return asFields(JSON.parse(readTextIfExists(path) ?? "{}"));
   } catch (error) {
     if (error instanceof SyntaxError) return {};
     throw error;

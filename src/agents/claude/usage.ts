@@ -1,7 +1,5 @@
-import { asCount, asJson, asNumber, type Json } from "../dialogue/json-value.ts";
-import type { AgentEvent } from "../port.ts";
-
-type Usage = Extract<AgentEvent, { type: "usage" }>;
+import { asCount, asFields, asNumber, type JsonFields } from "../../kernel/json-fields.ts";
+import type { UsageEvent } from "../port.ts";
 
 interface Tokens {
   readonly input: number;
@@ -38,7 +36,7 @@ export class UsageCounter {
   }
 
   /** What a line of an answer adds. */
-  answer(id: string, model: string, usage: Json): Usage[] {
+  answer(id: string, model: string, usage: JsonFields): UsageEvent[] {
     const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } = usage;
     const tokens: Tokens = {
       input: asCount(input_tokens) + asCount(cache_creation_input_tokens) + asCount(cache_read_input_tokens),
@@ -57,9 +55,9 @@ export class UsageCounter {
   }
 
   /** What a result adds to what was told. */
-  result(sinceLast: Json): Usage[] {
+  result(sinceLast: JsonFields): UsageEvent[] {
     return Object.entries(sinceLast).flatMap(([model, value]) => {
-      const spent = asJson(value);
+      const spent = asFields(value);
       const name = this.#nameOf(model, spent);
       const all: Tokens = {
         input:
@@ -75,13 +73,13 @@ export class UsageCounter {
   }
 
   /** Answers and results may call the same model differently: "name" and "name[1m]". */
-  #nameOf(model: string, spent: Json): string {
+  #nameOf(model: string, spent: JsonFields): string {
     const names = [model, spent.canonicalModel, model.replace(/\[.*\]$/, "")];
     return names.find((name): name is string => typeof name === "string" && this.#told.has(name)) ?? model;
   }
 }
 
-function usageEvents(model: string, tokens: Tokens, cost?: number): Usage[] {
+function usageEvents(model: string, tokens: Tokens, cost?: number): UsageEvent[] {
   const costUsd = cost !== undefined && cost > 0 ? cost : undefined;
   if (tokens.input === 0 && tokens.output === 0 && costUsd === undefined) return [];
   return [{ type: "usage", model, ...tokens, ...(costUsd === undefined ? {} : { costUsd }) }];

@@ -1,14 +1,12 @@
+import { asCount, asFields, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import type { Dialogue, Heard } from "../dialogue/dialogue.ts";
 import { NOTHING_HEARD } from "../dialogue/dialogue.ts";
 import { type FormatWatch, formatWatch } from "../dialogue/format-watch.ts";
 import { jsonLines } from "../dialogue/json-lines.ts";
-import { asCount, asJson, asText, type Json } from "../dialogue/json-value.ts";
 import { asSessionId } from "../dialogue/session-id.ts";
-import type { AgentEvent } from "../port.ts";
+import type { AgentEvent, ErrorEvent } from "../port.ts";
 import { codexFailure, codexRefusal } from "./failure.ts";
 import { itemReader } from "./items.ts";
-
-type Failure = Extract<AgentEvent, { type: "error" }>;
 
 /** Tokens of a conversation so far. */
 export interface CodexTokens {
@@ -72,7 +70,7 @@ class CodexDialogue implements Dialogue {
     return refusal ? this.#tell(refusal) : { events: [{ type: "text", text }] };
   }
 
-  #tell(failure: Failure): Heard {
+  #tell(failure: ErrorEvent): Heard {
     this.#format.known();
     return { events: [failure] };
   }
@@ -84,7 +82,7 @@ class CodexDialogue implements Dialogue {
     return this.#tell(codexFailure(message, this.#hearing.now()));
   }
 
-  #object(value: Json): Heard | undefined {
+  #object(value: JsonFields): Heard | undefined {
     switch (value.type) {
       case "thread.started":
         return typeof value.thread_id === "string" ? { events: sessionEvents(value.thread_id) } : undefined;
@@ -92,7 +90,7 @@ class CodexDialogue implements Dialogue {
         this.#items.turnStarted();
         return NOTHING_HEARD;
       case "turn.completed":
-        return this.#usage(asJson(value.usage));
+        return this.#usage(asFields(value.usage));
       case "turn.failed":
         return this.#fail(messageIn(value.error));
       case "error":
@@ -100,7 +98,7 @@ class CodexDialogue implements Dialogue {
       case "item.started":
       case "item.updated":
       case "item.completed": {
-        const events = this.#items.read(asJson(value.item), value.type === "item.completed");
+        const events = this.#items.read(asFields(value.item), value.type === "item.completed");
         return events && { events };
       }
       default:
@@ -108,7 +106,7 @@ class CodexDialogue implements Dialogue {
     }
   }
 
-  #usage(told: Json): Heard {
+  #usage(told: JsonFields): Heard {
     const total = { input: asCount(told.input_tokens), output: asCount(told.output_tokens) };
     const now: CodexTokens = { ...total, cached: Math.min(asCount(told.cached_input_tokens), total.input) };
     const before = this.#counted;
@@ -127,5 +125,5 @@ function sessionEvents(threadId: string): AgentEvent[] {
 }
 
 function messageIn(value: unknown): string {
-  return asText(asJson(value).message) ?? JSON.stringify(value ?? null);
+  return asString(asFields(value).message) ?? JSON.stringify(value ?? null);
 }

@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from "node:util";
+import { asCount, asFields, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue/dialogue.ts";
 import { type FormatWatch, formatWatch } from "../dialogue/format-watch.ts";
 import { jsonLines } from "../dialogue/json-lines.ts";
-import { asCount, asJson, asNumber, asText, type Json } from "../dialogue/json-value.ts";
 import { asSessionId } from "../dialogue/session-id.ts";
-import type { AgentEvent } from "../port.ts";
-import { type Failure, failureOf, saidFailure, withoutClass } from "./failure.ts";
+import type { AgentEvent, ErrorEvent } from "../port.ts";
+import { failureOf, saidFailure, withoutClass } from "./failure.ts";
 import { type LogLine, readLogLine } from "./log-line.ts";
 
 export interface OpenCodeHearing {
@@ -31,7 +31,7 @@ class OpenCodeDialogue implements Dialogue {
   /** It has told how it ended: what its log says about the same is no news. */
   #failed = false;
   /** An error that only names a line of the log, until that line comes. */
-  #unexplained: { readonly ref: string; readonly failure: Failure } | undefined;
+  #unexplained: { readonly ref: string; readonly failure: ErrorEvent } | undefined;
   readonly #explained = new Map<string, string>();
 
   constructor(hearing: OpenCodeHearing) {
@@ -53,20 +53,20 @@ class OpenCodeDialogue implements Dialogue {
     return [...(this.#unexplained ? [this.#unexplained.failure] : []), ...this.#format.close()];
   }
 
-  #session({ sessionID }: Json): AgentEvent[] {
+  #session({ sessionID }: JsonFields): AgentEvent[] {
     const sessionId = asSessionId(sessionID);
     if (sessionId === undefined || sessionId === this.#sessionId) return [];
     this.#sessionId = sessionId;
     return [{ type: "session", sessionId }];
   }
 
-  #object(value: Json): readonly AgentEvent[] | undefined {
-    const part = asJson(value.part);
+  #object(value: JsonFields): readonly AgentEvent[] | undefined {
+    const part = asFields(value.part);
     switch (value.type) {
       case "step_start":
         return [{ type: "turn" }];
       case "text": {
-        const text = asText(part.text);
+        const text = asString(part.text);
         return text === undefined ? undefined : [{ type: "text", text }];
       }
       case "tool_use":
@@ -76,15 +76,15 @@ class OpenCodeDialogue implements Dialogue {
       case "reasoning":
         return [];
       case "error":
-        return this.#error(asJson(value.error));
+        return this.#error(asFields(value.error));
       default:
         return undefined;
     }
   }
 
-  #usage({ tokens, cost }: Json): AgentEvent[] {
-    const { input, output, reasoning, cache } = asJson(tokens);
-    const { read, write } = asJson(cache);
+  #usage({ tokens, cost }: JsonFields): AgentEvent[] {
+    const { input, output, reasoning, cache } = asFields(tokens);
+    const { read, write } = asFields(cache);
     const all = {
       input: asCount(input) + asCount(read) + asCount(write),
       output: asCount(output) + asCount(reasoning),
@@ -96,10 +96,10 @@ class OpenCodeDialogue implements Dialogue {
     return [{ type: "usage", model: this.#hearing.model, ...all, ...(costUsd === 0 ? {} : { costUsd }) }];
   }
 
-  #error(error: Json): AgentEvent[] {
+  #error(error: JsonFields): AgentEvent[] {
     this.#failed = true;
     const failure = failureOf(error, this.#hearing.now());
-    const ref = asText(asJson(error.data).ref);
+    const ref = asString(asFields(error.data).ref);
     if (ref === undefined) return [failure];
     const why = this.#explained.get(ref);
     if (why !== undefined) return [this.#reasonOf(why)];
@@ -107,7 +107,7 @@ class OpenCodeDialogue implements Dialogue {
     return [];
   }
 
-  #reasonOf(why: string): Failure {
+  #reasonOf(why: string): ErrorEvent {
     return saidFailure(withoutClass(why), this.#hearing.now());
   }
 
@@ -147,14 +147,14 @@ class OpenCodeDialogue implements Dialogue {
 }
 
 /** A tool is told when it has ended: the call and its result at once. */
-function toolEvents(part: Json): AgentEvent[] | undefined {
-  const id = asText(part.callID) ?? asText(part.id);
-  const name = asText(part.tool);
+function toolEvents(part: JsonFields): AgentEvent[] | undefined {
+  const id = asString(part.callID) ?? asString(part.id);
+  const name = asString(part.tool);
   if (id === undefined || name === undefined) return undefined;
-  const state = asJson(part.state);
+  const state = asFields(part.state);
   const call: AgentEvent = { type: "tool_call", id, name, input: state.input ?? {} };
-  const exit = asNumber(asJson(state.metadata).exit);
+  const exit = asNumber(asFields(state.metadata).exit);
   const failed = state.status === "error" || (exit !== undefined && exit !== 0);
-  const output = asText(state.output) ?? asText(state.error) ?? "";
+  const output = asString(state.output) ?? asString(state.error) ?? "";
   return [call, { type: "tool_result", id, output, failed }];
 }

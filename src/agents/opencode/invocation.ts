@@ -1,5 +1,5 @@
+import { asFields, jsonIn } from "../../kernel/json-fields.ts";
 import type { AdapterSpec } from "../adapter-spec.ts";
-import { asJson } from "../dialogue/json-value.ts";
 import { asSessionId } from "../dialogue/session-id.ts";
 import type { Invocation, Stage } from "../port.ts";
 
@@ -47,7 +47,7 @@ export function openCodeEnvironment(around: OpenCodeSurroundings): Record<string
 }
 
 function configOf({ projectSettings, instructions, configContent }: OpenCodeSurroundings): object {
-  const given = asJson(parsed(configContent ?? "{}"));
+  const given = asFields(jsonIn(configContent ?? "{}"));
   const own = Array.isArray(given.instructions) ? given.instructions : [];
   // The switch for settings takes the instructions with it, which are only read.
   const read = projectSettings || instructions === undefined ? own : [...own, instructions];
@@ -55,15 +55,6 @@ function configOf({ projectSettings, instructions, configContent }: OpenCodeSurr
     ...given,
     ...(read.length === 0 ? {} : { instructions: read }),
     // Else one refused call ends the whole run, with exit code 0.
-    experimental: { continue_loop_on_deny: true, ...asJson(given.experimental) },
+    experimental: { continue_loop_on_deny: true, ...asFields(given.experimental) },
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
 }

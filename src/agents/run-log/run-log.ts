@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { isoTime } from "../../kernel/clock.ts";
 import { readTextIfExists, writeRunFile } from "../../kernel/files.ts";
-import { parseJson } from "../../kernel/json.ts";
+import { jsonIn } from "../../kernel/json-fields.ts";
 import { type AgentEvent, ERROR_KINDS } from "../port.ts";
 import { addEvent, EMPTY_SUMMARY, type RunLogSummary } from "./run-summary.ts";
 
@@ -94,17 +94,8 @@ const summarySchema = z.object({
 /** The sum of a run that has ended; of one that was cut off, the sum of the events that were written. */
 export function readSummary(runDir: string): RunLogSummary {
   const text = readTextIfExists(join(runDir, SUMMARY_FILE));
-  const summary = text === undefined ? undefined : summarySchema.safeParse(parsed(text)).data;
+  const summary = text === undefined ? undefined : summarySchema.safeParse(jsonIn(text)).data;
   return summary ?? readEvents(runDir).reduce(addEvent, EMPTY_SUMMARY);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** The last words of a run: what it said, and what went wrong; from a whole line on. */
@@ -126,7 +117,7 @@ export function lastWords(runDir: string, characters: number): string {
 export function readEvents(runDir: string): LoggedEvent[] {
   const text = readTextIfExists(join(runDir, EVENTS_FILE)) ?? "";
   return text.split("\n").flatMap((line) => {
-    const event = line === "" ? undefined : (parsed(line) as LoggedEvent | undefined);
+    const event = line === "" ? undefined : (jsonIn(line) as LoggedEvent | undefined);
     return event && typeof event.type === "string" ? [event] : [];
   });
 }

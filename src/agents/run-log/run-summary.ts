@@ -1,4 +1,4 @@
-import type { AgentEvent, ErrorKind } from "../port.ts";
+import type { AgentEvent, ErrorKind, UsageEvent } from "../port.ts";
 
 /** What one model cost in a run. */
 export interface ModelUsage {
@@ -64,7 +64,7 @@ function withoutTrouble({ trouble: _, ...summary }: RunLogSummary): RunLogSummar
   return summary;
 }
 
-function plus(before: ModelUsage | undefined, more: Extract<AgentEvent, { type: "usage" }>): ModelUsage {
+function plus(before: ModelUsage | undefined, more: UsageEvent): ModelUsage {
   const cost = [before?.costUsd, more.costUsd].filter((one) => one !== undefined);
   return {
     input: (before?.input ?? 0) + more.input,

@@ -8,6 +8,7 @@ import * as z from "zod";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, type PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, isMissing, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+import { jsonIn } from "../../kernel/json-fields.ts";
 import { passesByItself, usedUp, usedUpError } from "../../kernel/used-up.ts";
 import { findProgram } from "../find-program.ts";
 import { EXIT_REASONS, type RunExit, type RunRequest, type TalkingRun } from "../port.ts";
@@ -43,14 +44,7 @@ const exitSchema = z.object({
 
 /** How the run ended, or undefined when it has no exit: it still runs, or it was interrupted. */
 export function readExit(runDir: string): RunExit | undefined {
-  const text = readTextIfExists(join(runDir, RUN_FILES.exit));
-  if (text === undefined) return undefined;
-  try {
-    return exitSchema.safeParse(JSON.parse(text)).data;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return exitSchema.safeParse(jsonIn(readTextIfExists(join(runDir, RUN_FILES.exit)) ?? "")).data;
 }
 
 /** The last `bytes` bytes of what the program printed, from a whole character on; "" when it printed nothing. */

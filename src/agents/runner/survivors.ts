@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { readTextIfExists } from "../../kernel/files.ts";
+import { jsonIn } from "../../kernel/json-fields.ts";
 import {
   type EndOptions,
   endProcesses,
@@ -35,14 +36,7 @@ const requestSchema = z.object({ runId: z.string().min(1) });
 
 /** The value in a run's file; undefined when it is absent, torn, or not what we wrote. */
 function readRunFile<T>(path: string, schema: z.ZodType<T>): T | undefined {
-  const text = readTextIfExists(path);
-  if (text === undefined) return undefined;
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return schema.safeParse(jsonIn(readTextIfExists(path) ?? "")).data;
 }
 
 /**

@@ -4,6 +4,7 @@ import * as z from "zod";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeFileAtomic, writeRunFile } from "../../kernel/files.ts";
 import { readInside } from "../../kernel/held/files.ts";
+import { jsonIn } from "../../kernel/json-fields.ts";
 import { MAX_LOGIN_BYTES } from "./login-renewal.ts";
 import { besideOf, type CopiedLogin, hashOf } from "./private-home.ts";
 
@@ -38,14 +39,7 @@ export function keepLogins(home: string, spec: ProgramSpec, logins: readonly Cop
 }
 
 function keptLogins(home: string): Kept | undefined {
-  const text = readTextIfExists(join(besideOf(home), FILE));
-  if (text === undefined) return undefined;
-  try {
-    return keptSchema.safeParse(JSON.parse(text)).data;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return keptSchema.safeParse(jsonIn(readTextIfExists(join(besideOf(home), FILE)) ?? "")).data;
 }
 
 /**
