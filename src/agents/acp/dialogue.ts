@@ -1,7 +1,6 @@
 import { asFields, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue/dialogue.ts";
-import { type FormatWatch, formatWatch } from "../dialogue/format-watch.ts";
-import { jsonLines } from "../dialogue/json-lines.ts";
+import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { asSessionId } from "../dialogue/session-id.ts";
 import type { AgentEvent, AgentMessage } from "../port.ts";
 import { type Asked, acpFailure } from "./failure.ts";
@@ -48,8 +47,7 @@ export function acpDialogue(talk: AcpTalk): Dialogue {
 class AcpDialogue implements Dialogue {
   readonly opening: readonly string[];
   readonly #talk: AcpTalk;
-  readonly #lines = jsonLines();
-  readonly #format: FormatWatch;
+  readonly #reader: JsonReader;
   readonly #updates: UpdateReader;
   readonly #asked = new Map<number, Asked>();
   #nextId = 0;
@@ -69,7 +67,11 @@ class AcpDialogue implements Dialogue {
   constructor(talk: AcpTalk) {
     this.#talk = talk;
     this.#model = talk.model ?? "default";
-    this.#format = formatWatch({ program: talk.program, expected: EXPECTED });
+    this.#reader = jsonReader({
+      program: talk.program,
+      expected: EXPECTED,
+      object: (value) => this.#message(value),
+    });
     this.#updates = new UpdateReader(talk.costUsd, () => this.#model);
     this.opening = [
       this.#request("initialize", "initialize", {
@@ -81,17 +83,8 @@ class AcpDialogue implements Dialogue {
     ];
   }
 
-  read(text: string): Heard {
-    const line = this.#lines(text);
-    if (line.kind === "part") return NOTHING_HEARD;
-    if (line.kind === "text") {
-      this.#format.strange(line.text);
-      return { events: [{ type: "text", text: line.text }] };
-    }
-    const heard = this.#message(line.value);
-    if (heard) this.#format.known();
-    else this.#format.strange(text);
-    return heard ?? NOTHING_HEARD;
+  read(line: string): Heard {
+    return this.#reader.read(line);
   }
 
   send(message: AgentMessage): readonly string[] | undefined {
@@ -102,7 +95,7 @@ class AcpDialogue implements Dialogue {
 
   close(): readonly AgentEvent[] {
     this.#phase = "over";
-    return [...this.#updates.flush(), ...this.#format.close()];
+    return [...this.#updates.flush(), ...this.#reader.close()];
   }
 
   #request(asked: Asked, method: string, params: unknown): string {

@@ -6,7 +6,7 @@ import { AUTH_REQUIRED } from "./protocol.ts";
 /** What the agent was asked when it answered with an error. */
 export type Asked = "initialize" | "session" | "resume" | "model" | "ready" | "prompt";
 
-export interface Refusal {
+export interface AnsweredError {
   readonly asked: Asked;
   readonly error: unknown;
   readonly logins: readonly string[];
@@ -14,7 +14,7 @@ export interface Refusal {
 }
 
 /** An error that an agent answered with, as an event. */
-export function acpFailure({ asked, error, logins, now }: Refusal): ErrorEvent {
+export function acpFailure({ asked, error, logins, now }: AnsweredError): ErrorEvent {
   const { code, message, data } = asFields(error);
   const details = asString(data) ?? asString(asFields(data).details) ?? asString(asFields(data).message);
   const said = [asString(message) ?? JSON.stringify(error ?? null), details].filter((part) => part !== undefined);

@@ -1,8 +1,7 @@
 import { asFields, asFieldsList, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue/dialogue.ts";
-import { type FormatWatch, formatWatch } from "../dialogue/format-watch.ts";
-import { jsonLines } from "../dialogue/json-lines.ts";
-import { asSessionId } from "../dialogue/session-id.ts";
+import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
+import { sessionTeller } from "../dialogue/session-id.ts";
 import type { AgentEvent, AgentMessage, ErrorEvent } from "../port.ts";
 import { limitEnd, resultFailure, retryFailure } from "./failure.ts";
 import { interruptLine, permissionLine, questionOf, unknownLine, userLine, uuidOf } from "./messages.ts";
@@ -31,10 +30,9 @@ export function claudeDialogue(hearing: ClaudeHearing): Dialogue {
 class ClaudeDialogue implements Dialogue {
   readonly opening: readonly string[];
   readonly #hearing: ClaudeHearing;
-  readonly #lines = jsonLines();
-  readonly #format: FormatWatch;
+  readonly #reader: JsonReader;
   readonly #usage = new UsageCounter();
-  #sessionId: string | undefined;
+  readonly #session = sessionTeller();
   /** Sent, and not yet a part of the conversation: our ids by theirs. */
   readonly #sent = new Map<string, string>();
   /** A result has come, and nothing was begun since. */
@@ -47,21 +45,16 @@ class ClaudeDialogue implements Dialogue {
 
   constructor(hearing: ClaudeHearing) {
     this.#hearing = hearing;
-    this.#format = formatWatch({ program: hearing.program, expected: EXPECTED });
+    this.#reader = jsonReader({
+      program: hearing.program,
+      expected: EXPECTED,
+      object: (value) => this.#object(value),
+    });
     this.opening = [userLine(hearing.prompt)];
   }
 
-  read(text: string): Heard {
-    const line = this.#lines(text);
-    if (line.kind === "part") return NOTHING_HEARD;
-    if (line.kind === "text") {
-      this.#format.strange(line.text);
-      return { events: [{ type: "text", text: line.text }] };
-    }
-    const heard = this.#object(line.value);
-    if (heard) this.#format.known();
-    else this.#format.strange(JSON.stringify(line.value));
-    return heard ?? NOTHING_HEARD;
+  read(line: string): Heard {
+    return this.#reader.read(line);
   }
 
   send({ id, text }: AgentMessage): readonly string[] | undefined {
@@ -72,7 +65,7 @@ class ClaudeDialogue implements Dialogue {
   }
 
   close(): readonly AgentEvent[] {
-    return this.#format.close();
+    return this.#reader.close();
   }
 
   #object(value: JsonFields): Heard | undefined {
@@ -102,7 +95,7 @@ class ClaudeDialogue implements Dialogue {
       case undefined:
         return undefined;
       case "init":
-        return { events: this.#session(value) };
+        return { events: this.#session(value.session_id) };
       case "api_retry":
         return this.#retry(value);
       case "permission_denied":
@@ -110,13 +103,6 @@ class ClaudeDialogue implements Dialogue {
       default:
         return NOTHING_HEARD;
     }
-  }
-
-  #session({ session_id }: JsonFields): AgentEvent[] {
-    const sessionId = asSessionId(session_id);
-    if (sessionId === undefined || sessionId === this.#sessionId) return [];
-    this.#sessionId = sessionId;
-    return [{ type: "session", sessionId }];
   }
 
   #retry(value: JsonFields): Heard {

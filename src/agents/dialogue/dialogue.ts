@@ -8,10 +8,10 @@ export interface Heard {
   /** The program has said all; its stdin is to be closed. */
   readonly end?: boolean;
   /** The program asks whether it may, and waits. */
-  readonly ask?: Question;
+  readonly ask?: Ask;
 }
 
-export interface Question {
+export interface Ask {
   readonly request: PermitRequest;
   /** What to tell the program; to be called once. */
   answer(permission: Permission): Heard;

@@ -1,7 +1,7 @@
 import type { AgentEvent, AgentMessage, AgentRequest, AgentRun, LiveRun, Permit, TalkingRun } from "../port.ts";
 import { endSurvivors, startRun } from "../runner/runner.ts";
 import { CUT } from "../runner/shim-output.ts";
-import type { AdapterStyle, Dialogue, Heard, Question } from "./dialogue.ts";
+import type { AdapterStyle, Ask, Dialogue, Heard } from "./dialogue.ts";
 import { permission, usualPermit } from "./permit.ts";
 
 const NO_RUN: AgentRun = {
@@ -93,10 +93,10 @@ async function* obey(talk: Talk, { write, end, events, ask }: Heard): AsyncGener
   if (write) talk.live.write(write);
   if (end) talk.live.end();
   yield* events;
-  if (ask) yield* obey(talk, await decide(talk, ask));
+  if (ask) yield* obey(talk, await permitOrNot(talk, ask));
 }
 
-async function decide({ live, permit }: Talk, { request, answer }: Question): Promise<Heard> {
+async function permitOrNot({ live, permit }: Talk, { request, answer }: Ask): Promise<Heard> {
   const given = await permission(permit, request);
   if (!given.allow && given.endRun) live.endByPolicy(given.reason);
   return answer(given);

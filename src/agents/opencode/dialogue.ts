@@ -1,12 +1,12 @@
 import { stripVTControlCharacters } from "node:util";
-import { asCount, asFields, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
-import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue/dialogue.ts";
-import { type FormatWatch, formatWatch } from "../dialogue/format-watch.ts";
-import { jsonLines } from "../dialogue/json-lines.ts";
-import { asSessionId } from "../dialogue/session-id.ts";
+import { asFields, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
+import type { Dialogue, Heard } from "../dialogue/dialogue.ts";
+import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
+import { sessionTeller } from "../dialogue/session-id.ts";
 import type { AgentEvent, ErrorEvent } from "../port.ts";
 import { failureOf, saidFailure, withoutClass } from "./failure.ts";
 import { type LogLine, readLogLine } from "./log-line.ts";
+import { usageOfStep } from "./usage.ts";
 
 export interface OpenCodeHearing {
   /** As the user started it, for messages. */
@@ -25,9 +25,9 @@ export function openCodeDialogue(hearing: OpenCodeHearing): Dialogue {
 
 class OpenCodeDialogue implements Dialogue {
   readonly #hearing: OpenCodeHearing;
-  readonly #lines = jsonLines();
-  readonly #format: FormatWatch;
-  #sessionId: string | undefined;
+  readonly #reader: JsonReader;
+  readonly #session = sessionTeller();
+  #hasSession = false;
   /** It has told how it ended: what its log says about the same is no news. */
   #failed = false;
   /** An error that only names a line of the log, until that line comes. */
@@ -36,28 +36,28 @@ class OpenCodeDialogue implements Dialogue {
 
   constructor(hearing: OpenCodeHearing) {
     this.#hearing = hearing;
-    this.#format = formatWatch({ program: hearing.program, expected: EXPECTED });
+    this.#reader = jsonReader({
+      program: hearing.program,
+      expected: EXPECTED,
+      object: (value) => this.#told(value),
+      text: (line) => this.#text(line),
+    });
   }
 
-  read(text: string): Heard {
-    const line = this.#lines(text);
-    if (line.kind === "part") return NOTHING_HEARD;
-    if (line.kind === "text") return this.#text(stripVTControlCharacters(line.text));
-    const events = this.#object(line.value);
-    if (events) this.#format.known();
-    else this.#format.strange(JSON.stringify(line.value));
-    return events ? { events: [...this.#session(line.value), ...events] } : NOTHING_HEARD;
+  read(line: string): Heard {
+    return this.#reader.read(line.startsWith("{") ? line : stripVTControlCharacters(line));
   }
 
   close(): readonly AgentEvent[] {
-    return [...(this.#unexplained ? [this.#unexplained.failure] : []), ...this.#format.close()];
+    return [...(this.#unexplained ? [this.#unexplained.failure] : []), ...this.#reader.close()];
   }
 
-  #session({ sessionID }: JsonFields): AgentEvent[] {
-    const sessionId = asSessionId(sessionID);
-    if (sessionId === undefined || sessionId === this.#sessionId) return [];
-    this.#sessionId = sessionId;
-    return [{ type: "session", sessionId }];
+  #told(value: JsonFields): Heard | undefined {
+    const events = this.#object(value);
+    if (!events) return undefined;
+    const session = this.#session(value.sessionID);
+    this.#hasSession ||= session.length > 0;
+    return { events: [...session, ...events] };
   }
 
   #object(value: JsonFields): readonly AgentEvent[] | undefined {
@@ -72,7 +72,7 @@ class OpenCodeDialogue implements Dialogue {
       case "tool_use":
         return toolEvents(part);
       case "step_finish":
-        return this.#usage(part);
+        return usageOfStep(part, this.#hearing.model);
       case "reasoning":
         return [];
       case "error":
@@ -80,20 +80,6 @@ class OpenCodeDialogue implements Dialogue {
       default:
         return undefined;
     }
-  }
-
-  #usage({ tokens, cost }: JsonFields): AgentEvent[] {
-    const { input, output, reasoning, cache } = asFields(tokens);
-    const { read, write } = asFields(cache);
-    const all = {
-      input: asCount(input) + asCount(read) + asCount(write),
-      output: asCount(output) + asCount(reasoning),
-      cached: asCount(read),
-    };
-    // It says 0 for models whose price it does not know.
-    const costUsd = asCount(cost);
-    if (all.input === 0 && all.output === 0 && costUsd === 0) return [];
-    return [{ type: "usage", model: this.#hearing.model, ...all, ...(costUsd === 0 ? {} : { costUsd }) }];
   }
 
   #error(error: JsonFields): AgentEvent[] {
@@ -111,23 +97,18 @@ class OpenCodeDialogue implements Dialogue {
     return saidFailure(withoutClass(why), this.#hearing.now());
   }
 
-  #text(text: string): Heard {
+  #text(text: string): Heard | undefined {
     const log = readLogLine(text);
     if (log) return { events: this.#logged(log) };
     const question = /^!\s+(permission requested: .*?)(?:; auto-rejecting)?$/.exec(text)?.[1];
     if (question !== undefined) return { events: [{ type: "waiting", question }] };
     const said = /^Error:\s+(.+)$/.exec(text)?.[1];
-    if (said !== undefined && this.#sessionId === undefined) {
-      this.#format.known();
-      return { events: [saidFailure(said, this.#hearing.now())] };
-    }
-    this.#format.strange(text);
-    return { events: [{ type: "text", text }] };
+    if (said === undefined || this.#hasSession) return undefined;
+    return { events: [saidFailure(said, this.#hearing.now())] };
   }
 
   /** Of the log only errors are asked for; all of it is in the run's output. */
   #logged({ level, fields }: LogLine): AgentEvent[] {
-    this.#format.known();
     if (level !== "ERROR" && level !== "FATAL") return [];
     const { ref, error, message = "" } = fields;
     if (ref !== undefined) return this.#reason(ref, error ?? message);
