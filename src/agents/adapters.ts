@@ -1,5 +1,6 @@
 import { acpAdapter } from "./acp/adapter.ts";
 import { acpProgram, geminiProgram } from "./acp/program.ts";
+import type { AdapterSpec } from "./adapter-spec.ts";
 import { claudeAdapter } from "./claude/adapter.ts";
 import { claudeProgram } from "./claude/program.ts";
 import { codexAdapter } from "./codex/adapter.ts";
@@ -11,13 +12,8 @@ import type { AgentAdapter } from "./port.ts";
 import type { AgentProgram } from "./program.ts";
 
 /** `agents.<name>` of the config, as far as adapters care. */
-export interface ConfiguredAgent {
-  readonly name: string;
+export interface ConfiguredAgent extends AdapterSpec {
   readonly adapter: "command" | "opencode" | "claude" | "codex" | "acp";
-  readonly command: string;
-  readonly args?: readonly string[];
-  readonly model?: string;
-  readonly projectSettings: boolean;
 }
 
 /** How an agent of the config is started. */

@@ -1,7 +1,6 @@
 import * as z from "zod";
-import { parseJson } from "../../kernel/json.ts";
+import { atMost, KB, type ReadResult, readResult } from "./read-result.ts";
 
-const KB = 1024;
 /** All of a review together: it goes into prompts, into the plan and into one line of a journal. */
 const MAX_REVIEW_BYTES = 48 * KB;
 
@@ -11,10 +10,6 @@ const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u
 
 function clean(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(INVISIBLE, "").trim();
-}
-
-function atMost(bytes: number) {
-  return (text: string): boolean => Buffer.byteLength(text) <= bytes;
 }
 
 const textSchema = z.string().transform(clean);
@@ -54,29 +49,15 @@ export interface ReviewResult {
   readonly comments: readonly ReviewComment[];
 }
 
-export type ParsedReviewResult =
-  | { readonly ok: true; readonly result: ReviewResult }
-  | { readonly ok: false; readonly problem: string };
-
 const SHAPE =
   'It must be `{verdict: "approve" | "request_changes", summary, comments: [{path, line?, message}]}`, at most 50 comments.';
 
 /** Reads what the reviewer wrote; the problem is a sentence that its next attempt can act on. */
-export function parseReviewResult(text: string): ParsedReviewResult {
-  let value: unknown;
-  try {
-    value = parseJson(text.replace(/^\uFEFF/, ""));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { ok: false, problem: `The result is not JSON: ${why}` };
-  }
-  const parsed = reviewResultSchema.safeParse(value);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${issue.path.join(".") || "the result"}: ${issue.message}`);
-    return { ok: false, problem: `${problems.slice(0, 10).join("; ")}. ${SHAPE}` };
-  }
-  const { verdict, summary } = parsed.data;
-  const comments = parsed.data.comments.map(({ path, line, message }) => ({
+export function parseReviewResult(text: string): ReadResult<ReviewResult> {
+  const read = readResult(text, reviewResultSchema, SHAPE);
+  if (!read.ok) return read;
+  const { verdict, summary } = read.result;
+  const comments = read.result.comments.map(({ path, line, message }) => ({
     path,
     ...(typeof line === "number" ? { line } : {}),
     message,

@@ -12,8 +12,8 @@ import { jsonIn } from "../../kernel/json-fields.ts";
 import { passesByItself, usedUp, usedUpError } from "../../kernel/used-up.ts";
 import { findProgram } from "../find-program.ts";
 import { EXIT_REASONS, type RunExit, type RunRequest, type TalkingRun } from "../port.ts";
+import { NAMESPACE_ARGS } from "../sandbox/args.ts";
 import { tryBwrap } from "../sandbox/try-bwrap.ts";
-import { NAMESPACE_ARGS } from "./namespace.ts";
 import { conversationLines, outputLines } from "./output-lines.ts";
 import {
   END_OF_INPUT,

@@ -24,6 +24,9 @@ const NAMESPACES = [
   ["--die-with-parent"],
 ].flat();
 
+/** For runs without a sandbox: all in the new pid namespace dies with its first process, whatever it did to its session. */
+export const NAMESPACE_ARGS = ["--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "--die-with-parent"];
+
 /**
  * What lies here speaks of the whole machine, and root may write it without any capability: with a line in
  * `/proc/sys/kernel/core_pattern` an agent had a program of its choice run outside. bwrap covers only some of them.
