@@ -18,7 +18,7 @@ export interface Activity {
   readonly evidence: string;
 }
 
-/** Why nobody is to expect a plan to move, whatever its agent does. */
+/** Why a plan is not expected to move, whatever its agent does. */
 export type Rest = "gated" | "blocked" | "paused" | "hidden" | "opened";
 
 /** What the newest events of a run tell. */
@@ -53,14 +53,14 @@ export interface ObservedRun {
 export interface ActivityEvidence {
   /** The newest run that the plan waits for, or waited for. */
   readonly run?: ObservedRun;
-  /** Whether somebody is there to go on after it. */
+  /** Whether a dispatcher runs that goes on after it. */
   readonly dispatcher: boolean;
   readonly rest?: Rest;
   /** `limits.silenceTimeout`. */
   readonly silenceMs: number;
 }
 
-/** Models think for minutes; whoever says nothing for longer is called silent. */
+/** Models think for minutes; an agent that says nothing for longer is called silent. */
 const SILENT_MS = 5 * 60_000;
 /** The runner ends a silent run by itself; only when it could not for so long something is wrong. */
 const OVERDUE_MS = 60_000;

@@ -115,7 +115,7 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch (error) {
-    // Nobody is left in the group.
+    // No process is left in the group.
     if (errnoOf(error) !== "ESRCH") throw error;
   }
 }

@@ -47,7 +47,7 @@ export type AgentEvent =
   | { readonly type: "tool_call"; readonly id: string; readonly name: string; readonly input: unknown }
   | { readonly type: "tool_result"; readonly id: string; readonly output: string; readonly failed: boolean }
   | {
-      /** What came since the last one: sums are made by whoever reads. */
+      /** What came since the last one: the reader adds them up. */
       readonly type: "usage";
       readonly model: string;
       /** All that was read, from a cache or not. */
@@ -58,7 +58,7 @@ export type AgentEvent =
       readonly costUsd?: number;
     }
   | { readonly type: "session"; readonly sessionId: string }
-  /** The program waits for somebody: a permission, a question. */
+  /** The program waits for a person: a permission, a question. */
   | { readonly type: "waiting"; readonly question: string }
   /** A message that was sent to the running program has become a part of its conversation. */
   | { readonly type: "received"; readonly messageId: string }
@@ -112,7 +112,7 @@ export interface LiveRun {
   readonly ended: Promise<RunExit | "interrupted">;
   /** Asks the program to end, kills what remains, and resolves when all of it is gone. Leaves no exit: interrupted. */
   stop(): Promise<void>;
-  /** As `AgentRun.send`; absent: nobody can talk to it. */
+  /** As `AgentRun.send`; absent: it takes no messages. */
   send?(message: AgentMessage): boolean;
 }
 

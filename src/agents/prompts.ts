@@ -37,7 +37,7 @@ export function renderPrompt({ stage, template, values }: PromptTemplate): strin
     );
   }
   const filled = template.replace(NAME, (_whole, name: string) => known.get(name) ?? "");
-  // A prompt that somebody wrote before there were messages must not lose them.
+  // A prompt that a user wrote before there were messages must not lose them.
   const messages = values.messages ?? "";
   return messages === "" || /\{\{\s*messages\s*\}\}/.test(template) ? filled : `${filled}\n\n${messages}`;
 }

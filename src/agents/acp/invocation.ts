@@ -52,7 +52,7 @@ const KNOWN: Readonly<Record<string, KnownAgent>> = {
   },
 };
 
-/** Said in so many words: a project that Codex knows nothing about may start programs. */
+/** Said explicitly: a project that Codex knows nothing about may start programs. */
 function codexConfig(cwd: string, given: string | undefined, projectSettings: boolean): string {
   const projects = { [cwd]: { trust_level: projectSettings ? "trusted" : "untrusted" } };
   // What the worktree says to agents is told even of a project that is not trusted.

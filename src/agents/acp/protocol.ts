@@ -85,7 +85,7 @@ export interface Choosing {
   readonly params: unknown;
 }
 
-/** Which model a session has, and how another one is chosen; absent where the agent lets nobody choose. */
+/** Which model a session has, and how another one is chosen; absent where the agent offers no choice. */
 export interface ModelChoice {
   readonly current: string | undefined;
   choose(sessionId: string, model: string): Choosing;

@@ -1,7 +1,7 @@
 import { asFields, asFieldsList, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import type { AgentEvent } from "../port.ts";
 
-/** Known, and nothing that anybody waits for. */
+/** Known, and nothing that prloom waits for. */
 const SILENT = new Set([
   "user_message_chunk",
   "plan",

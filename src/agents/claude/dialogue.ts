@@ -140,7 +140,7 @@ class ClaudeDialogue implements Dialogue {
     if (state === "started") this.#idle = false;
     const isTaken = state === "started" || state === "completed";
     const events = isTaken ? this.#received(command_uuid) : [];
-    // It will not take the others: they wait for the next turn, and nobody for them.
+    // It will not take the others: they wait for the next turn, and we do not wait for them.
     if (typeof command_uuid === "string") this.#sent.delete(command_uuid);
     return { events, ...this.#closing() };
   }

@@ -85,7 +85,7 @@ export const claudeProgram: AgentProgram = {
     "ANTHROPIC_DEFAULT_SONNET_MODEL",
     "ANTHROPIC_DEFAULT_HAIKU_MODEL",
     ...ELSEWHERE,
-    // Not the keys of a whole account with these: they are named in passEnv by whoever wants that.
+    // Not the keys of a whole account with these: a user who wants that names them in passEnv.
     "AWS_REGION",
     "AWS_BEARER_TOKEN_BEDROCK",
     "ANTHROPIC_BEDROCK_BASE_URL",

@@ -40,7 +40,7 @@ const TOOLS: Readonly<Record<string, ToolKind>> = {
   todo_list: { name: fixed("todo_list"), input: picked("items"), output: fixed(""), answered: false },
 };
 
-/** Known, and nothing that anybody waits for. */
+/** Known, and nothing that prloom waits for. */
 const SILENT = new Set(["reasoning"]);
 
 function textOf(value: unknown): string {

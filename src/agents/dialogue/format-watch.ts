@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../port.ts";
 
-/** What prloom expects of a program, for whoever has to find out what has changed. */
+/** What prloom expects of a program, for the person who has to find out what has changed. */
 export interface ExpectedFormat {
   /** As the user started it. */
   readonly program: string;

@@ -1,7 +1,7 @@
 import { messageOf } from "../../kernel/errors.ts";
 import type { Permission, Permit, PermitRequest } from "../port.ts";
 
-const NO_PERSON = "Nobody is there to ask. Do without it, and say in your report what you could not do.";
+const NO_PERSON = "No person can be asked in this run. Do without it, and say in your report what you could not do.";
 
 /** What holds where no policy is given: in a sandbox anything may be done, elsewhere only what changes nothing. */
 export function usualPermit(sandboxed: boolean): (request: PermitRequest) => Permission {

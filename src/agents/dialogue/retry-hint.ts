@@ -70,7 +70,7 @@ function untilClock(
   return Math.max(0, target.getTime() - wall);
 }
 
-/** What the clock shows in a zone, as if that were UTC; in one that nobody knows, what it shows in UTC. */
+/** What the clock shows in a zone, as if that were UTC; in one that is not known, what it shows in UTC. */
 function wallTime(now: number, zone = "UTC"): number {
   const options = { year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric" } as const;
   try {

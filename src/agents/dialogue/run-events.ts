@@ -49,7 +49,7 @@ function stopOnAbort(live: LiveRun, signal: AbortSignal): { settled(): Promise<v
   let stopping: Promise<void> | undefined;
   const stop = (): void => {
     stopping = live.stop();
-    // Whoever iterates gets the failure from `settled`; until then it must not count as unhandled.
+    // The consumer gets the failure from `settled`; until then it must not count as unhandled.
     stopping.catch(() => undefined);
   };
   signal.addEventListener("abort", stop, { once: true });

@@ -28,7 +28,7 @@ class OpenCodeDialogue implements Dialogue {
   readonly #reader: JsonReader;
   readonly #session = sessionTeller();
   #hasSession = false;
-  /** It has told how it ended: what its log says about the same is no news. */
+  /** It has told how it ended: what its log says about the same is not news. */
   #failed = false;
   /** An error that only names a line of the log, until that line comes. */
   #unexplained: { readonly ref: string; readonly failure: ErrorEvent } | undefined;

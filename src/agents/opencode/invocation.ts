@@ -17,7 +17,7 @@ export function openCodeInvocation(spec: AdapterSpec, start: OpenCodeStart): Inv
     ...["--format", "json"],
     // It says nothing about a provider that refuses, and tries again in silence: only its log tells.
     ...["--print-logs", "--log-level", "WARN"],
-    // In a sandbox nobody has to be asked. Elsewhere what would be asked is refused: writing outside the worktree.
+    // In a sandbox no question is needed. Elsewhere what would be asked is refused: writing outside the worktree.
     ...(start.sandboxed ? ["--auto"] : []),
     // Without a title it asks a model for one.
     ...(sessionId === undefined ? ["--title", `prloom ${start.stage}`] : ["--session", sessionId]),

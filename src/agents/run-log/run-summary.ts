@@ -5,7 +5,7 @@ export interface ModelUsage {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
-  /** Undefined when nobody told what it cost. */
+  /** Undefined when the program did not tell what it cost. */
   readonly costUsd?: number;
 }
 

@@ -69,7 +69,7 @@ interface Wakeups {
   close(): void;
 }
 
-/** Says "look again" when something in the folder changed. Where watching is not to be had, four times a second. */
+/** Says "look again" when something in the folder changed. Where folders cannot be watched, four times a second. */
 function watchFolder(folder: string): Wakeups {
   let due = false;
   let waiting: (() => void) | undefined;

@@ -124,7 +124,7 @@ export function startRun(request: RunRequest): TalkingRun {
     const stuck = setTimeout(() => !isRecorded(request.runDir) && child.kill("SIGKILL"), 2 * SHIM_PATIENCE_MS).unref();
     child.once("exit", () => {
       clearTimeout(stuck);
-      // It writes down who it is before anything else; one that could not is no run.
+      // It writes down who it is before anything else; one that could not is not a run.
       if (!isStopped) noteUnrecorded(request.runDir);
       over();
     });
@@ -143,7 +143,7 @@ export function startRun(request: RunRequest): TalkingRun {
   const stop = async (): Promise<void> => {
     isStopped = true;
     child.stdin?.end(`${STOP}\n`);
-    // It waits until we have taken what it has to tell, and nobody takes it any more.
+    // It waits until we have taken what it has to tell, and we will not take it any more.
     child.stdout?.destroy();
     await within(ended, request.limits.graceMs + SHIM_PATIENCE_MS);
     await endSurvivors(request.runDir, { graceMs: 0 });

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import { writeAll } from "../../kernel/files.ts";
 
-/** Written where the log is cut, at once: whoever follows it must not wait for what will never come. */
+/** Written where the log is cut, at once: a reader that follows it must not wait for what will never come. */
 export const CUT = "… more was printed, but not kept";
 
 /** The run's output.log. Takes everything it is given and keeps the first `maxBytes`, so that a program is never blocked. */

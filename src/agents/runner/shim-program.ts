@@ -117,7 +117,7 @@ export async function startProgram(request: ProgramRequest, runDir: string): Pro
   const started = spawnProgram(request, stdio, gate);
   const { child } = started;
   if (prompt !== undefined) closeSync(prompt);
-  // A program that has ended, or that does not listen, is no fault of ours.
+  // A program that has ended, or that does not listen, is not our fault.
   child.stdin?.on("error", () => child.stdin?.destroy());
   if (pipe) closeSync(pipe.writer);
   if (child.pid === undefined) {

@@ -1,5 +1,5 @@
 /**
- * The small program between the daemon and one agent: `node shim.ts <runDir>`. It outlives nobody: when its pipe to the
+ * The small program between the daemon and one agent: `node shim.ts <runDir>`. It does not outlive the daemon: when its pipe to the
  * daemon closes, it ends all that it started. Imports built-ins and kernel only, because every run waits for its start.
  */
 import { once } from "node:events";
@@ -161,7 +161,7 @@ async function exited(shim: Shim, program: Program, code: number | null): Promis
   decide(shim, "exited");
 }
 
-/** The system had nothing left to start it with: no run, and nobody's attempt. */
+/** The system had nothing left to start it with: not a run, and not an attempt. */
 function leaveUnstarted(shim: Shim, why: string): void {
   writeRunFile(join(shim.runDir, RUN_FILES.unstarted), why, 0o600);
   decide(shim, "interrupted");
@@ -172,7 +172,7 @@ function recordAgent(shim: Shim, pid: number): void {
   try {
     writeProcessRecord(shim.runDir, { ...shim.record, ...agent });
   } catch (error) {
-    // The run id still finds the agent; a full disk is no reason to end it.
+    // The run id still finds the agent; a full disk is not a reason to end it.
     note(`process.json: ${messageOf(error)}`);
   }
 }

@@ -87,7 +87,7 @@ async function endShim(runId: string, record: ProcessRecord | undefined): Promis
 /**
  * Ends what is left of a run whose daemon died, whether or not it has an exit, and resolves with the number of processes
  * when all are gone; rejects, naming them, when some cannot be ended, and then nothing may touch their worktree. After it,
- * `readExit` tells for good whether the run was complete. Touches nobody else: pids that were given away meanwhile,
+ * `readExit` tells for good whether the run was complete. Touches no other process: pids that were given away meanwhile,
  * and everything after a restart of the machine, are left alone.
  */
 export async function endSurvivors(runDir: string, options: { readonly graceMs: number }): Promise<number> {

@@ -1,6 +1,6 @@
 import { isFields, type JsonFields, jsonIn } from "../../kernel/json-fields.ts";
 
-/** A file with a login is small; one that is not was written by somebody else. */
+/** A file with a login is small; a large one was not written by the program. */
 export const MAX_LOGIN_BYTES = 256 * 1024;
 
 /** Keys on the way to a value that a program renews by itself; `*` stands for any one. */
@@ -9,7 +9,7 @@ export type TokenPath = readonly string[];
 /** Without blanks, quotes and control characters: whatever reads it takes it for one word. */
 const TOKEN = /^[\w.~+/=:|#-]{8,16384}$/;
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
-/** The last moment that a date can have; numbers beyond it are no time at all. */
+/** The last moment that a date can have; numbers beyond it are not times. */
 const LAST_MOMENT = 8_640_000_000_000_000;
 
 /** A new token for a token, a later time for a time; nothing else is a renewal. */

@@ -59,7 +59,7 @@ function returnLogin(home: string, login: CopiedLogin, renewal: Renewal): Copied
   try {
     const stat = statSync(login.from);
     const before = readFileSync(login.from, "utf8");
-    // A new file would be ours; somebody else's login must stay theirs.
+    // A new file would be ours; another user's login must stay theirs.
     if (hashOf(before) !== login.hash || stat.uid !== process.getuid?.()) return login;
     const after = readInside(home, login.to, MAX_LOGIN_BYTES)?.toString("utf8");
     const renewed = after === undefined ? undefined : renewal(before, after);

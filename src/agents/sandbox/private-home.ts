@@ -44,7 +44,7 @@ export interface CopiedLogin {
   readonly hash: string;
 }
 
-/** Of one pattern; more are no conversations. */
+/** Of one pattern; more cannot be conversations. */
 const MAX_KEPT = 1000;
 
 /** The places in a folder that agents write to for which a pattern stands; they need not exist. */

@@ -214,7 +214,10 @@ describe("the model of a session", () => {
   });
 
   test("that cannot be had is an error, not another model", () => {
-    assert.match(chosen({})[1] ?? "", /^error other: agent lets nobody choose its model over ACP\. Take "model" \(b\)/);
+    assert.match(
+      chosen({})[1] ?? "",
+      /^error other: agent does not let its model be chosen over ACP\. Take "model" \(b\)/,
+    );
     const talk = dialogue({ model: "b" });
     const lines = [READY, answer(1, { sessionId: "s", configOptions: [config] }), refusal(2, { message: "Unknown" })];
     assert.deepEqual(told(talk, lines).slice(-2), ["error other: Unknown", "> end"]);
