@@ -2,7 +2,7 @@ import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { errnoOf } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists } from "../../kernel/files.ts";
-import { findProgram } from "../find-program.ts";
+import { findProgram } from "../../kernel/find-program.ts";
 import { isWithin, type Mount } from "./args.ts";
 import { TOOLCHAINS } from "./toolchains.ts";
 
