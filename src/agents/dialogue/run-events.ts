@@ -1,4 +1,13 @@
-import type { AgentEvent, AgentMessage, AgentRequest, AgentRun, LiveRun, Permit, TalkingRun } from "../port.ts";
+import type {
+  AgentEvent,
+  AgentMessage,
+  AgentRequest,
+  AgentRun,
+  LiveRun,
+  Permission,
+  Permit,
+  TalkingRun,
+} from "../port.ts";
 import { endSurvivors, startRun } from "../runner/runner.ts";
 import { CUT } from "../runner/shim-output.ts";
 import type { AdapterStyle, Ask, Dialogue, Heard } from "./dialogue.ts";
@@ -97,7 +106,9 @@ async function* obey(talk: Talk, { write, end, events, ask }: Heard): AsyncGener
 }
 
 async function permitOrNot({ live, permit }: Talk, { request, answer }: Ask): Promise<Heard> {
-  const given = await permission(permit, request);
+  // A run that has ended needs no answer, and its end must not wait for one.
+  const over = live.ended.then((): Permission => ({ allow: false, reason: "The run has ended." }));
+  const given = await Promise.race([permission(permit, request), over]);
   if (!given.allow && given.endRun) live.endByPolicy(given.reason);
   return answer(given);
 }

@@ -134,6 +134,16 @@ describe("a permission", () => {
     assert.equal(exit?.reason, "exited");
   });
 
+  test("that is never decided does not keep a run from being stopped", async () => {
+    const controller = new AbortController();
+    const permit = (): Promise<Permission> => {
+      controller.abort();
+      return new Promise(() => undefined);
+    };
+    const { exit } = await run(program("undecided", ""), { permit, signal: controller.signal });
+    assert.equal(exit, undefined);
+  });
+
   test("that is refused for good ends the run, and the exit says why", async () => {
     const permit = (): Permission => ({ allow: false, reason: "Write was refused 3 times", endRun: true });
     const { exit } = await run(program("ends", ""), { permit });
