@@ -1,4 +1,5 @@
 import { classifyError, type KnownError } from "../dialogue/error-kind.ts";
+import { MONTHS } from "../dialogue/retry-hint.ts";
 import type { ErrorEvent, ErrorKind } from "../port.ts";
 
 /** "Reconnecting... 2/5 (unexpected status 401 …)": it tries again by itself. */
@@ -49,7 +50,6 @@ function kindIn(table: readonly (readonly [ErrorKind, RegExp])[], text: string):
   return table.find(([, pattern]) => pattern.test(text))?.[0];
 }
 
-const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const AGAIN = /try again at (?:([a-z]{3})[a-z]* (\d{1,2})[a-z]{2}, (\d{4}) )?(\d{1,2}):(\d{2}) ([ap])m/i;
 
 /** When a usage limit ends: "try again at 1:50 PM", or "… at Nov 18th, 2026 11:50 AM", in local time. */

@@ -39,7 +39,7 @@ const EPOCH = /\|\s*(\d{10}(?:\d{3})?)\b/;
 const CLOCK =
   /resets?(?: at| on)?\s+(?:([a-z]{3})[a-z]*\.?\s+(\d{1,2}),?\s+(?:at\s+)?)?(\d{1,2})(?::(\d{2}))?\s*([ap]m)?(?:\s*\(([\w/+-]+)\))?/i;
 
-const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+export const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAY_MS = 86_400_000;
 
 /** The time until the point at which a text says that a limit ends. */
