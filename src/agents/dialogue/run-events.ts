@@ -33,6 +33,7 @@ export function runAdapter(request: AgentRequest, style: AdapterStyle): AgentRun
     env: { ...request.env, ...style.env },
     limits: request.limits,
     ...(dialogue.opening === undefined ? {} : { opening: dialogue.opening }),
+    ...(dialogue.rpc ? { rpc: true } : {}),
     ...(request.wrapper === undefined ? {} : { wrapper: request.wrapper }),
   });
   const talk: Talk = { live, dialogue, permit: request.permit ?? usualPermit(request.sandboxed ?? false) };

@@ -38,10 +38,11 @@ const SHAPE = "It must be `{reply_markdown, todos: [{text, context?, events}], r
 export function parseTriageResult(text: string, given: readonly string[]): ReadResult<TriageResult> {
   const read = readResult(text, triageResultSchema, SHAPE);
   if (!read.ok) return read;
-  const todos = read.result.todos.map((todo) => ({ ...todo, events: todo.events ?? onlyOne(given) }));
+  const known = new Set(given);
+  const todos = read.result.todos.map((todo) => ({ ...todo, events: [...new Set(todo.events ?? onlyOne(given))] }));
   const problems = todos.flatMap(({ events }, index) => {
     if (events.length === 0) return [`todos.${index}.events: must name the events that ask for it`];
-    const unknown = events.filter((id) => !given.includes(id));
+    const unknown = events.filter((id) => !known.has(id));
     return unknown.map(
       (id) => `todos.${index}.events: none of the events has the id ${JSON.stringify(id.slice(0, 100))}`,
     );
