@@ -18,7 +18,7 @@ export interface Activity {
   readonly evidence: string;
 }
 
-/** Why nobody is to expect a plan to move, whatever its agent does. */
+/** Why a plan is not expected to move, whatever its agent does. */
 export type Rest = "gated" | "blocked" | "paused" | "hidden" | "opened";
 
 /** What the newest events of a run tell. */
@@ -35,7 +35,7 @@ export interface EventEvidence {
   readonly retrying?: string;
 }
 
-export interface RunEvidence {
+export interface ObservedRun {
   readonly stage: Stage;
   readonly agent: string;
   readonly startedAt: string;
@@ -52,20 +52,20 @@ export interface RunEvidence {
 
 export interface ActivityEvidence {
   /** The newest run that the plan waits for, or waited for. */
-  readonly run?: RunEvidence;
-  /** Whether somebody is there to go on after it. */
+  readonly run?: ObservedRun;
+  /** Whether a dispatcher runs that goes on after it. */
   readonly dispatcher: boolean;
   readonly rest?: Rest;
   /** `limits.silenceTimeout`. */
   readonly silenceMs: number;
 }
 
-/** Models think for minutes; whoever says nothing for longer is called silent. */
+/** Models think for minutes; an agent that says nothing for longer is called silent. */
 const SILENT_MS = 5 * 60_000;
 /** The runner ends a silent run by itself; only when it could not for so long something is wrong. */
 const OVERDUE_MS = 60_000;
 /** As often as the same call may fail before it is called a loop. */
-const MOST_REPEATS = 3;
+const MAX_REPEATS = 3;
 
 /** Pure: what the agent of a plan is doing. A plan that rests is never stuck, and neither silence nor a long call is. */
 export function judgeActivity(evidence: ActivityEvidence, now: number): Activity {
@@ -87,7 +87,7 @@ const REST_WORDS: Readonly<Record<Rest, string>> = {
   opened: "in a person's hands (`prloom open`)",
 };
 
-function judgeEnd(run: RunEvidence, exit: RunExit, { rest, dispatcher }: ActivityEvidence): Activity {
+function judgeEnd(run: ObservedRun, exit: RunExit, { rest, dispatcher }: ActivityEvidence): Activity {
   const end = endInWords(exit);
   if (run.accepted === true) return { state: "none", evidence: `${end}; what it left was accepted` };
   if (rest !== undefined && run.accepted === undefined)
@@ -103,18 +103,19 @@ function judgeEnd(run: RunEvidence, exit: RunExit, { rest, dispatcher }: Activit
 function endInWords(exit: RunExit): string {
   if (exit.reason === "deadline") return "ended because it took longer than limits.runTimeout";
   if (exit.reason === "silence") return "ended because it was silent for limits.silenceTimeout";
+  if (exit.reason === "policy") return `ended by the policy: ${exit.error ?? "no reason is known"}`;
   if (exit.reason === "spawn-failed") return `could not be started: ${exit.error ?? "no reason is known"}`;
   return exit.signal === null ? `ended with exit code ${exit.code ?? "?"}` : `ended by ${exit.signal}`;
 }
 
-function judgeLife({ rest, silenceMs }: ActivityEvidence, run: RunEvidence, now: number): Activity {
+function judgeLife({ rest, silenceMs }: ActivityEvidence, run: ObservedRun, now: number): Activity {
   const { question, repeated, openTool, retrying } = run.events;
   const quietMs = now - lastSign(run);
   const quiet = `no output for ${inMinutes(quietMs)}`;
   if (run.isCut) return { state: "working", evidence: "printed more than limits.maxOutput; the rest is not seen" };
   if (question !== undefined) return { state: "waiting-for-input", evidence: `asks: ${question}` };
   if (rest === undefined) {
-    if (repeated && repeated.times >= MOST_REPEATS)
+    if (repeated && repeated.times >= MAX_REPEATS)
       return { state: "stuck", evidence: `the same call failed ${repeated.times} times in a row: ${repeated.tool}` };
     if (quietMs >= silenceMs + OVERDUE_MS)
       return { state: "stuck", evidence: after(run, `${quiet}, longer than limits.silenceTimeout allows`) };
@@ -129,12 +130,12 @@ function judgeLife({ rest, silenceMs }: ActivityEvidence, run: RunEvidence, now:
 }
 
 /** When it was last heard of; a run that has printed nothing was there when it started. */
-function lastSign(run: RunEvidence): number {
+function lastSign(run: ObservedRun): number {
   const times = [run.startedAt, run.lastOutputAt].map((iso) => Date.parse(iso ?? "")).filter(Number.isFinite);
   return Math.max(...times, 0);
 }
 
-function after({ events }: RunEvidence, words: string): string {
+function after({ events }: ObservedRun, words: string): string {
   return events.last === undefined ? words : `${words}; last: ${events.last}`;
 }
 
@@ -144,11 +145,11 @@ function inMinutes(ms: number): string {
   return seconds < 7200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
 }
 
-const LONGEST = 100;
+const MAX_LINE = 100;
 
 function short(text: string): string {
   const line = text.trim().replace(/\s+/g, " ");
-  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
+  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE - 1)}…` : line;
 }
 
 /** Arguments in which programs put what a call is about, the most telling first. */

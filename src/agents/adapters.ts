@@ -1,6 +1,7 @@
 import type { Adapter } from "../config/agent-words.ts";
 import { acpAdapter } from "./acp/adapter.ts";
 import { acpProgram, geminiProgram } from "./acp/program.ts";
+import type { AdapterSpec } from "./adapter-spec.ts";
 import { claudeAdapter } from "./claude/adapter.ts";
 import { claudeProgram } from "./claude/program.ts";
 import { codexAdapter } from "./codex/adapter.ts";
@@ -12,13 +13,8 @@ import type { AgentAdapter } from "./port.ts";
 import type { AgentProgram } from "./program.ts";
 
 /** `agents.<name>` of the config, as far as adapters care. */
-export interface ConfiguredAgent {
-  readonly name: string;
+export interface ConfiguredAgent extends AdapterSpec {
   readonly adapter: Adapter;
-  readonly command: string;
-  readonly args?: readonly string[];
-  readonly model?: string;
-  readonly projectSettings: boolean;
 }
 
 /** How an agent of the config is started. */

@@ -24,7 +24,7 @@ export interface ProgramFacts {
 
 /** Programs that look for updates, or install something, before they answer. */
 const ANSWER_MS = 20_000;
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 /** Asks a program for its version, and looks whether it is logged in; it is started for nothing else. */
 export async function inspectProgram(
@@ -89,7 +89,7 @@ function ask({ file, args, answerMs }: Question, env: Record<string, string>, cw
     const child = spawn(file, args, { env, cwd, detached: true, stdio: ["ignore", "pipe", "pipe"] });
     let said = "";
     const hear = (text: string): void => {
-      if (said.length < MOST_BYTES) said += text;
+      if (said.length < MAX_BYTES) said += text;
     };
     // Without any files left there are no pipes; the error comes in a moment.
     child.stdout?.setEncoding("utf8").on("data", hear);
@@ -115,7 +115,7 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch (error) {
-    // Nobody is left in the group.
+    // No process is left in the group.
     if (errnoOf(error) !== "ESRCH") throw error;
   }
 }

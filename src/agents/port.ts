@@ -2,9 +2,12 @@ import { STAGES, type Stage } from "../config/agent-words.ts";
 
 export { STAGES, type Stage };
 
+/** Why a run has ended; `policy`: it went on asking for what it was refused. */
+export const EXIT_REASONS = ["exited", "deadline", "silence", "policy", "spawn-failed"] as const;
+
 /** How a run's process ended. Only a run that ended by itself, or was ended for its own fault, has one. */
 export interface RunExit {
-  readonly reason: "exited" | "deadline" | "silence" | "spawn-failed";
+  readonly reason: (typeof EXIT_REASONS)[number];
   readonly code: number | null;
   readonly signal: string | null;
   readonly startedAt: string;
@@ -44,7 +47,7 @@ export type AgentEvent =
   | { readonly type: "tool_call"; readonly id: string; readonly name: string; readonly input: unknown }
   | { readonly type: "tool_result"; readonly id: string; readonly output: string; readonly failed: boolean }
   | {
-      /** What came since the last one: sums are made by whoever reads. */
+      /** What came since the last one: the reader adds them up. */
       readonly type: "usage";
       readonly model: string;
       /** All that was read, from a cache or not. */
@@ -55,7 +58,7 @@ export type AgentEvent =
       readonly costUsd?: number;
     }
   | { readonly type: "session"; readonly sessionId: string }
-  /** The program waits for somebody: a permission, a question. */
+  /** The program waits for a person: a permission, a question. */
   | { readonly type: "waiting"; readonly question: string }
   /** A message that was sent to the running program has become a part of its conversation. */
   | { readonly type: "received"; readonly messageId: string }
@@ -68,6 +71,9 @@ export type AgentEvent =
       readonly retrying?: boolean;
     }
   | { readonly type: "done"; readonly exit: RunExit };
+
+export type ErrorEvent = Extract<AgentEvent, { type: "error" }>;
+export type UsageEvent = Extract<AgentEvent, { type: "usage" }>;
 
 /** The program to start; `shell` commands go through `sh -c`. */
 export type Invocation = { readonly program: string; readonly args: readonly string[] } | { readonly shell: string };
@@ -108,7 +114,7 @@ export interface LiveRun {
   readonly ended: Promise<RunExit | "interrupted">;
   /** Asks the program to end, kills what remains, and resolves when all of it is gone. Leaves no exit: interrupted. */
   stop(): Promise<void>;
-  /** As `AgentRun.send`; absent: nobody can talk to it. */
+  /** As `AgentRun.send`; absent: it takes no messages. */
   send?(message: AgentMessage): boolean;
 }
 
@@ -118,7 +124,37 @@ export interface TalkingRun extends LiveRun {
   write(lines: readonly string[]): void;
   /** Closes the program's stdin. */
   end(): void;
+  /** Ends the run because of what it asked for: unlike a stop, that leaves an exit. */
+  endByPolicy(why: string): void;
+  /** What the program prints, to its end; to be read once. */
+  lines(): AsyncIterable<string>;
 }
+
+/** What an agent asks before it does something; what the program says about it is not to be believed. */
+export interface PermitRequest {
+  /** As the program calls it. */
+  readonly tool: string;
+  readonly input: unknown;
+  /** By which events know the call, where the program tells it. */
+  readonly callId?: string;
+  /** The program says that the call changes nothing. */
+  readonly reads: boolean;
+  /** For people. */
+  readonly question: string;
+}
+
+export type Permission =
+  | { readonly allow: true }
+  | {
+      readonly allow: false;
+      /** For the agent: what it is to do instead. */
+      readonly reason: string;
+      /** It has asked for the same too often: the run ends, and counts as one attempt. */
+      readonly endRun?: true;
+    };
+
+/** Decides what an agent may do. One that fails permits nothing. */
+export type Permit = (request: PermitRequest) => Permission | Promise<Permission>;
 
 /** Something a person says to an agent that is at work. */
 export interface AgentMessage {
@@ -152,6 +188,8 @@ export interface AgentRequest {
   readonly wrapper?: readonly string[];
   /** The run is in a sandbox of ours: the program's own may be left off, and it need not ask. */
   readonly sandboxed?: boolean;
+  /** Asked whenever the program asks; absent: `usualPermit`. */
+  readonly permit?: Permit;
   /** Of the first of the program's `instructionFiles` that is there. Left out where the program reads them by itself. */
   readonly instructions?: Instructions;
   readonly signal: AbortSignal;

@@ -1,5 +1,5 @@
 /** Where a program keeps what it needs, as the user's environment says; paths are absolute. */
-export interface Surroundings {
+export interface UserPlace {
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -48,9 +48,9 @@ export interface AgentProgram {
    * settings. Relative to the home; `*` stands for any one name.
    */
   readonly keeps: readonly string[];
-  homeItems(where: Surroundings): readonly HomeItem[];
+  homeItems(where: UserPlace): readonly HomeItem[];
   /** Says whether there is a login, without reading more of it than has to be, and never what it is. */
-  loginOf(where: Surroundings): Login;
+  loginOf(where: UserPlace): Login;
   /**
    * Pure: what the user's file with a login is to be after a run in which the program renewed it, or undefined: as it was.
    * `after` was in the hands of an agent. Absent: nothing is ever taken back.

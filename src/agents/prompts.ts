@@ -8,7 +8,7 @@ import type { Stage } from "./port.ts";
 /** The prompts that come with prloom: one for each stage, and one for a conversation that goes on. */
 export type PromptName = Stage | "resume";
 
-export interface PromptParts {
+export interface PromptTemplate {
   readonly stage: PromptName;
   readonly template: string;
   readonly values: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ const NAME = /\{\{\s*([A-Za-z][\w.-]*)\s*\}\}/g;
  * Fills `{{name}}` in a template, once: what a value brings along is never read as a template. `{{marker}}` is ours: it
  * depends on all values, so no value can contain it, and a template can quote text between two of them.
  */
-export function renderPrompt({ stage, template, values }: PromptParts): string {
+export function renderPrompt({ stage, template, values }: PromptTemplate): string {
   const known = new Map(Object.entries(values));
   known.set("marker", shortHash(JSON.stringify(Object.entries(values)), 16));
   const unknown = new Set([...template.matchAll(NAME)].map((match) => match[1]!).filter((name) => !known.has(name)));
@@ -37,7 +37,7 @@ export function renderPrompt({ stage, template, values }: PromptParts): string {
     );
   }
   const filled = template.replace(NAME, (_whole, name: string) => known.get(name) ?? "");
-  // A prompt that somebody wrote before there were messages must not lose them.
+  // A prompt that a user wrote before there were messages must not lose them.
   const messages = values.messages ?? "";
   return messages === "" || /\{\{\s*messages\s*\}\}/.test(template) ? filled : `${filled}\n\n${messages}`;
 }

@@ -1,6 +1,5 @@
-import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { errnoOf } from "../kernel/errors.ts";
+import { isExecutable } from "../kernel/find-program.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -29,16 +28,6 @@ export function passedVariables(env: Variables = process.env): Record<string, st
   return { ...passed, PATH: absolutePath(env.PATH) };
 }
 
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return false;
-  }
-}
-
 let found: { readonly path: string; readonly file: string } | undefined;
 
 /** The git that is meant, as an absolute file; undefined when no absolute entry of PATH has one. */
@@ -48,7 +37,7 @@ export function gitProgram(path = process.env.PATH): string | undefined {
   const file = folders
     .split(delimiter)
     .map((folder) => join(folder, "git"))
-    .find((candidate) => isAbsolute(candidate) && isProgram(candidate));
+    .find((candidate) => isAbsolute(candidate) && isExecutable(candidate));
   if (file !== undefined) found = { path: folders, file };
   return file;
 }

@@ -6,8 +6,8 @@ import {
   type ActivityState,
   eventEvidence,
   judgeActivity,
+  type ObservedRun,
   type Rest,
-  type RunEvidence,
   toolInWords,
 } from "../../src/agents/activity.ts";
 import type { AgentEvent, RunExit } from "../../src/agents/port.ts";
@@ -28,7 +28,7 @@ const exit = (over: Partial<RunExit> = {}): RunExit => ({
   ...over,
 });
 
-const alive: RunEvidence = {
+const alive: ObservedRun = {
   stage: "worker",
   agent: "claude",
   startedAt: minutesAgo(40),
@@ -39,7 +39,7 @@ const alive: RunEvidence = {
 const silentFor = (minutes: number) => ({ lastOutputAt: minutesAgo(minutes) });
 const looping = { events: { repeated: { tool: "Bash npm test", times: 5 } } };
 
-type Row = [what: string, run: Partial<RunEvidence> | undefined, expected: ActivityState, evidence: RegExp];
+type Row = [what: string, run: Partial<ObservedRun> | undefined, expected: ActivityState, evidence: RegExp];
 
 const rows: Row[] = [
   ["no run", undefined, "none", /^nothing runs$/],
@@ -108,6 +108,12 @@ const rows: Row[] = [
     /^could not be started: ENOENT$/,
   ],
   [
+    "ended by the policy",
+    { exit: exit({ reason: "policy", code: null, error: "Write was refused 3 times" }), accepted: false },
+    "finished-without-result",
+    /^ended by the policy: Write was refused 3 times, and nothing that could be accepted$/,
+  ],
+  [
     "ended for its silence",
     { exit: exit({ reason: "silence", code: null }), accepted: false },
     "finished-without-result",
@@ -121,7 +127,7 @@ const rows: Row[] = [
   ],
 ];
 
-const evidenceOf = (run: Partial<RunEvidence> | undefined, over: Partial<ActivityEvidence> = {}): ActivityEvidence => ({
+const evidenceOf = (run: Partial<ObservedRun> | undefined, over: Partial<ActivityEvidence> = {}): ActivityEvidence => ({
   dispatcher: true,
   silenceMs: SILENCE_MS,
   ...(run ? { run: { ...alive, ...run } } : {}),

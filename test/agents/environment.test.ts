@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import { agentEnvironment } from "../../src/agents/environment.ts";
+import { absolutePath, agentEnvironment } from "../../src/agents/environment.ts";
 
 const none = { vars: {}, extra: {} };
 
@@ -63,4 +63,24 @@ test("no TODO text keeps a program from starting", () => {
     const env = agentEnvironment(process.env, { vars: { PRLOOM_TODO: text }, extra: {} });
     assert.equal(spawnSync("sh", ["-c", 'test -n "$PRLOOM_TODO"'], { env }).status, 0);
   }
+});
+
+const PATHS: readonly [path: string, kept: string | undefined][] = [
+  ["/usr/bin:/bin", "/usr/bin:/bin"],
+  ["./bin:/usr/bin:node_modules/.bin:../x", "/usr/bin"],
+  [":/usr/bin::/bin:", "/usr/bin:/bin"],
+  [".", undefined],
+  ["", undefined],
+];
+
+for (const [path, kept] of PATHS) {
+  test(`programs are looked for in folders that are the same everywhere: "${path}"`, () => {
+    assert.equal(absolutePath(path), kept);
+    assert.equal(agentEnvironment({ PATH: path }, { vars: {}, extra: {} }).PATH, kept);
+    assert.equal(agentEnvironment({ PATH: "/sbin" }, { vars: {}, extra: { PATH: path } }).PATH, kept);
+  });
+}
+
+test("a PATH with nothing in it is none at all: an empty one means the folder that one is in", () => {
+  assert.equal("PATH" in agentEnvironment({ PATH: "bin" }, { vars: {}, extra: {} }), false);
 });

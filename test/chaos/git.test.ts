@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { findProgram } from "../../src/agents/find-program.ts";
+import { findProgram } from "../../src/kernel/find-program.ts";
 import type { Project } from "../testing/project.ts";
 import { makeChaosProject } from "./chaos-project.ts";
 import { brokenInvariants, type ExpectedPlan } from "./invariants/invariants.ts";

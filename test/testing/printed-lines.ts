@@ -1,15 +1,26 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Dialogue } from "../../src/agents/dialogue/dialogue.ts";
-import type { AgentEvent } from "../../src/agents/port.ts";
+import type { Dialogue, Heard } from "../../src/agents/dialogue/dialogue.ts";
+import { usualPermit } from "../../src/agents/dialogue/permit.ts";
+import type { AgentEvent, Permission, PermitRequest } from "../../src/agents/port.ts";
 import { eventLine } from "./event-line.ts";
 
+type PermitNow = (request: PermitRequest) => Permission;
+
+/** What a line means, with what follows from the answer where the program asks. */
+function readAll(talk: Dialogue, line: string, permit: PermitNow): Heard[] {
+  const all = [talk.read(line)];
+  for (const { ask } of all) if (ask) all.push(ask.answer(permit(ask.request)));
+  return all;
+}
+
 /** What a dialogue makes of lines: events, what it tells the program, and that it closes its stdin. */
-export function heard(talk: Dialogue, lines: readonly string[]): string[] {
-  const all = lines.flatMap((line) => {
-    const { events, write = [], end } = talk.read(line);
-    return [...events.map(eventLine), ...write.map((one) => `> ${one}`), ...(end ? ["> end"] : [])];
-  });
+export function heard(talk: Dialogue, lines: readonly string[], permit: PermitNow = usualPermit(false)): string[] {
+  const all = lines
+    .flatMap((line) => readAll(talk, line, permit))
+    .flatMap(({ events, write = [], end }) => {
+      return [...events.map(eventLine), ...write.map((one) => `> ${one}`), ...(end ? ["> end"] : [])];
+    });
   return [...all, ...(talk.close?.() ?? []).map(eventLine)];
 }
 
@@ -46,7 +57,7 @@ function madeUpLine({ types, keys, recorded }: LineWords): fc.Arbitrary<string> 
 export function assertUnshaken(make: () => Dialogue, words: LineWords): void {
   const lines = fc.array(madeUpLine(words));
   const told = (talk: Dialogue, printed: readonly string[]): AgentEvent[] => [
-    ...printed.flatMap((one) => talk.read(one).events),
+    ...printed.flatMap((one) => readAll(talk, one, usualPermit(false)).flatMap(({ events }) => events)),
     ...(talk.close?.() ?? []),
   ];
   const check = (printed: readonly string[]): void => {

@@ -4,7 +4,7 @@ import { asSessionId } from "../dialogue/session-id.ts";
 import type { AgentAdapter } from "../port.ts";
 import { earlierUsage } from "../run-log/earlier-usage.ts";
 import { acpDialogue } from "./dialogue.ts";
-import { acpEnvironment, acpInvocation, acpPrompt, acpSessionMeta } from "./known.ts";
+import { acpEnvironment, acpInvocation, acpPrompt, acpSessionMeta } from "./invocation.ts";
 
 /** Runs any agent that speaks the Agent Client Protocol. */
 export function acpAdapter(spec: AdapterSpec): AgentAdapter {

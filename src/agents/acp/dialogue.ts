@@ -1,7 +1,6 @@
+import { asFields, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue/dialogue.ts";
-import { type FormatWatch, formatWatch } from "../dialogue/format-watch.ts";
-import { jsonLines } from "../dialogue/json-lines.ts";
-import { asJson, asText, type Json } from "../dialogue/json-value.ts";
+import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
 import { asSessionId } from "../dialogue/session-id.ts";
 import type { AgentEvent, AgentMessage } from "../port.ts";
 import { type Asked, acpFailure } from "./failure.ts";
@@ -19,7 +18,7 @@ import {
   requestLine,
   UNKNOWN_METHOD,
 } from "./protocol.ts";
-import { UpdateReader } from "./updates.ts";
+import { toolInputOf, toolNameOf, UpdateReader } from "./updates.ts";
 import { usageOfTurn } from "./usage.ts";
 
 export interface AcpTalk {
@@ -29,7 +28,7 @@ export interface AcpTalk {
   readonly prompt: string;
   readonly sessionId?: string | undefined;
   readonly model?: string | undefined;
-  /** Something keeps the agent in, so that it may do whatever it asks for. */
+  /** What it writes into its settings is gone with the run. */
   readonly sandboxed: boolean;
   /** What earlier runs of the same conversation cost. */
   readonly costUsd: number;
@@ -49,8 +48,7 @@ class AcpDialogue implements Dialogue {
   readonly opening: readonly string[];
   readonly rpc = true;
   readonly #talk: AcpTalk;
-  readonly #lines = jsonLines();
-  readonly #format: FormatWatch;
+  readonly #reader: JsonReader;
   readonly #updates: UpdateReader;
   readonly #asked = new Map<number, Asked>();
   #nextId = 0;
@@ -70,7 +68,11 @@ class AcpDialogue implements Dialogue {
   constructor(talk: AcpTalk) {
     this.#talk = talk;
     this.#model = talk.model ?? "default";
-    this.#format = formatWatch({ program: talk.program, expected: EXPECTED });
+    this.#reader = jsonReader({
+      program: talk.program,
+      expected: EXPECTED,
+      object: (value) => this.#message(value),
+    });
     this.#updates = new UpdateReader(talk.costUsd, () => this.#model);
     this.opening = [
       this.#request("initialize", "initialize", {
@@ -82,17 +84,8 @@ class AcpDialogue implements Dialogue {
     ];
   }
 
-  read(text: string): Heard {
-    const line = this.#lines(text);
-    if (line.kind === "part") return NOTHING_HEARD;
-    if (line.kind === "text") {
-      this.#format.strange(line.text);
-      return { events: [{ type: "text", text: line.text }] };
-    }
-    const heard = this.#message(line.value);
-    if (heard) this.#format.known();
-    else this.#format.strange(text);
-    return heard ?? NOTHING_HEARD;
+  read(line: string): Heard {
+    return this.#reader.read(line);
   }
 
   send(message: AgentMessage): readonly string[] | undefined {
@@ -103,7 +96,7 @@ class AcpDialogue implements Dialogue {
 
   close(): readonly AgentEvent[] {
     this.#phase = "over";
-    return [...this.#updates.flush(), ...this.#format.close()];
+    return [...this.#updates.flush(), ...this.#reader.close()];
   }
 
   #request(asked: Asked, method: string, params: unknown): string {
@@ -112,35 +105,50 @@ class AcpDialogue implements Dialogue {
     return requestLine(id, method, params);
   }
 
-  #message(value: Json): Heard | undefined {
-    const method = asText(value.method);
-    if (method !== undefined && value.id !== undefined) return this.#asks(method, value.id, asJson(value.params));
-    if (method === "session/update") return this.#update(asJson(asJson(value.params).update));
+  #message(value: JsonFields): Heard | undefined {
+    const method = asString(value.method);
+    if (method !== undefined && value.id !== undefined) return this.#asks(method, value.id, asFields(value.params));
+    if (method === "session/update") return this.#update(asFields(asFields(value.params).update));
     // Other notifications may come with any version.
     if (method !== undefined) return NOTHING_HEARD;
     const asked = typeof value.id === "number" ? this.#asked.get(value.id) : undefined;
     if (asked === undefined) return undefined;
     this.#asked.delete(value.id as number);
-    return value.error === undefined ? this.#answered(asked, asJson(value.result)) : this.#refused(asked, value.error);
+    return value.error === undefined
+      ? this.#answered(asked, asFields(value.result))
+      : this.#refused(asked, value.error);
   }
 
-  #asks(method: string, id: unknown, params: Json): Heard {
+  #asks(method: string, id: unknown, params: JsonFields): Heard {
     if (method !== "session/request_permission") {
       const error = { code: UNKNOWN_METHOD, message: `prloom does not do ${method}.` };
       return { events: [], write: [answerLine(id, { error })] };
     }
-    const toolCall = asJson(params.toolCall);
+    const toolCall = asFields(params.toolCall);
     const events = [...this.#taken(), ...this.#updates.asked(toolCall)];
     const told = this.#updates.toldOf(toolCall);
-    const answer = permissionAnswer(
-      params,
-      this.#talk.sandboxed ? "anything" : isReading(told) ? "reading" : "nothing",
-    );
-    if (!answer.allowed) events.push({ type: "waiting", question: permissionQuestion(told) });
-    return { events, write: [answerLine(id, { result: { outcome: answer.outcome } })] };
+    const question = permissionQuestion(told);
+    const callId = asString(toolCall.toolCallId);
+    return {
+      events,
+      ask: {
+        request: {
+          tool: toolNameOf(told),
+          input: toolInputOf(told),
+          ...(callId === undefined ? {} : { callId }),
+          reads: isReading(told),
+          question,
+        },
+        answer: ({ allow }) => {
+          const answer = permissionAnswer(params, allow ? (this.#talk.sandboxed ? "always" : "once") : "never");
+          const write = [answerLine(id, { result: { outcome: answer.outcome } })];
+          return { events: answer.allowed ? [] : [{ type: "waiting", question }], write };
+        },
+      },
+    };
   }
 
-  #update(update: Json): Heard | undefined {
+  #update(update: JsonFields): Heard | undefined {
     // An agent that loads a conversation tells all of it once more.
     if (this.#phase === "preparing") {
       this.#retold ||= update.sessionUpdate !== "available_commands_update";
@@ -155,7 +163,7 @@ class AcpDialogue implements Dialogue {
     return this.#unheard.splice(0).map(({ id }) => ({ type: "received", messageId: id }));
   }
 
-  #answered(asked: Asked, result: Json): Heard {
+  #answered(asked: Asked, result: JsonFields): Heard {
     switch (asked) {
       case "initialize":
         return this.#initialized(capabilitiesOf(result));
@@ -186,8 +194,8 @@ class AcpDialogue implements Dialogue {
     return { events: [], write: [this.#request("resume", capabilities.resume, { sessionId, ...place })] };
   }
 
-  #opened(result: Json): Heard {
-    this.#sessionId = asText(result.sessionId) ?? this.#sessionId;
+  #opened(result: JsonFields): Heard {
+    this.#sessionId = asString(result.sessionId) ?? this.#sessionId;
     const sessionId = asSessionId(this.#sessionId);
     const events: AgentEvent[] = sessionId === undefined ? [] : [{ type: "session", sessionId }];
     const choice = modelChoiceOf(result);
@@ -223,7 +231,7 @@ class AcpDialogue implements Dialogue {
       return { events, write: [this.#request("model", method, params)] };
     }
     // To work with another model than the one that was asked for would be a surprise on the bill.
-    const message = `${this.#talk.program} lets nobody choose its model over ACP. Take "model" (${model}) out of its agent in prloom/config.json, or name it in "args" where the program has an option for it.`;
+    const message = `${this.#talk.program} does not let its model be chosen over ACP. Take "model" (${model}) out of its agent in prloom/config.json, or name it in "args" where the program has an option for it.`;
     return this.#over([...events, { type: "error", kind: "other", message }]);
   }
 
@@ -234,7 +242,7 @@ class AcpDialogue implements Dialogue {
     return this.#request("prompt", "session/prompt", { sessionId: this.#sessionId, prompt });
   }
 
-  #turnOver(result: Json): Heard {
+  #turnOver(result: JsonFields): Heard {
     const events = [
       ...this.#taken(),
       ...this.#updates.flush(),
@@ -259,8 +267,8 @@ class AcpDialogue implements Dialogue {
 }
 
 /** Why a turn ended, where that is not because the agent had done all. */
-function stopped({ stopReason }: Json): AgentEvent[] {
-  const reason = asText(stopReason);
+function stopped({ stopReason }: JsonFields): AgentEvent[] {
+  const reason = asString(stopReason);
   if (reason === undefined || reason === "end_turn" || reason === "cancelled") return [];
   return [{ type: "error", kind: "other", message: `The agent stopped: ${reason.replaceAll("_", " ")}.` }];
 }

@@ -1,14 +1,12 @@
+import { asFields, asNumber, asString, jsonIn } from "../../kernel/json-fields.ts";
 import { classifyError } from "../dialogue/error-kind.ts";
-import { asJson, asNumber, asText } from "../dialogue/json-value.ts";
-import type { AgentEvent } from "../port.ts";
+import type { ErrorEvent } from "../port.ts";
 import { AUTH_REQUIRED } from "./protocol.ts";
-
-type Failure = Extract<AgentEvent, { type: "error" }>;
 
 /** What the agent was asked when it answered with an error. */
 export type Asked = "initialize" | "session" | "resume" | "model" | "ready" | "prompt";
 
-export interface Refusal {
+export interface AnsweredError {
   readonly asked: Asked;
   readonly error: unknown;
   readonly logins: readonly string[];
@@ -16,10 +14,10 @@ export interface Refusal {
 }
 
 /** An error that an agent answered with, as an event. */
-export function acpFailure({ asked, error, logins, now }: Refusal): Failure {
-  const { code, message, data } = asJson(error);
-  const details = asText(data) ?? asText(asJson(data).details) ?? asText(asJson(data).message);
-  const said = [asText(message) ?? JSON.stringify(error ?? null), details].filter((part) => part !== undefined);
+export function acpFailure({ asked, error, logins, now }: AnsweredError): ErrorEvent {
+  const { code, message, data } = asFields(error);
+  const details = asString(data) ?? asString(asFields(data).details) ?? asString(asFields(data).message);
+  const said = [asString(message) ?? JSON.stringify(error ?? null), details].filter((part) => part !== undefined);
   const text = said.join(": ");
   if (code === AUTH_REQUIRED) {
     const offered = logins.length === 0 ? "" : ` (it offers: ${logins.join(", ")})`;
@@ -34,10 +32,5 @@ export function acpFailure({ asked, error, logins, now }: Refusal): Failure {
 
 /** Gemini puts the whole answer of its provider into the message. */
 function plain(text: string): string {
-  try {
-    return asText(asJson(asJson(JSON.parse(text)).error).message) ?? text;
-  } catch (error) {
-    if (error instanceof SyntaxError) return text;
-    throw error;
-  }
+  return asString(asFields(asFields(jsonIn(text)).error).message) ?? text;
 }

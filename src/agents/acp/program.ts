@@ -4,14 +4,14 @@ import { claudeProgram } from "../claude/program.ts";
 import { codexProgram } from "../codex/program.ts";
 import { sessionArgs } from "../dialogue/session-id.ts";
 import { openCodeProgram } from "../opencode/program.ts";
-import type { AgentProgram, HomeItem, Login, Surroundings } from "../program.ts";
+import type { AgentProgram, HomeItem, Login, UserPlace } from "../program.ts";
 import { renewedTokens } from "../sandbox/login-renewal.ts";
 
 const GEMINI_KEYS = ["GEMINI_API_KEY", "GOOGLE_API_KEY"] as const;
 const GEMINI_LOGIN = "oauth_creds.json";
 const GEMINI_TOKENS = [["access_token"], ["refresh_token"], ["id_token"], ["expiry_date"]];
 
-function geminiItems({ home }: Surroundings): HomeItem[] {
+function geminiItems({ home }: UserPlace): HomeItem[] {
   const item = (name: string, kind: HomeItem["kind"]): HomeItem => {
     return { from: join(home, ".gemini", name), to: `.gemini/${name}`, kind };
   };
@@ -26,7 +26,7 @@ function geminiItems({ home }: Surroundings): HomeItem[] {
   ];
 }
 
-function geminiLogin({ home, env }: Surroundings): Login {
+function geminiLogin({ home, env }: UserPlace): Login {
   const key = GEMINI_KEYS.find((name) => env[name]);
   if (key !== undefined) return { state: "yes", how: `${key} is set` };
   const login = join(home, ".gemini", GEMINI_LOGIN);

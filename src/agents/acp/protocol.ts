@@ -1,4 +1,4 @@
-import { asJson, asList, asText, type Json } from "../dialogue/json-value.ts";
+import { asFields, asFieldsList, asString, type JsonFields } from "../../kernel/json-fields.ts";
 
 /** The part of the Agent Client Protocol that prloom speaks: https://agentclientprotocol.com, version 1. */
 export const PROTOCOL_VERSION = 1;
@@ -18,28 +18,28 @@ export function answerLine(id: unknown, answer: { readonly result: unknown } | {
   return JSON.stringify({ jsonrpc: "2.0", id, ...answer });
 }
 
-/** What an agent is allowed that asks: in a sandbox anything, elsewhere only what changes nothing. */
-export type Allowance = "anything" | "reading" | "nothing";
+/** What an agent is allowed that asks. */
+export type Allowance = "always" | "once" | "never";
 
 export interface PermissionAnswer {
   readonly allowed: boolean;
   /** As the protocol has it. */
-  readonly outcome: Json;
+  readonly outcome: JsonFields;
 }
 
 /** Which option is taken, by its kind. "Always" would be written into settings that outlive the run. */
 const CHOICES: Readonly<Record<Allowance, readonly string[]>> = {
-  anything: ["allow_once", "allow_always", "reject_once", "reject_always"],
+  always: ["allow_once", "allow_always", "reject_once", "reject_always"],
   // Without a sandbox these settings are the user's own.
-  reading: ["allow_once", "reject_once"],
-  nothing: ["reject_once"],
+  once: ["allow_once", "reject_once"],
+  never: ["reject_once"],
 };
 
-/** What is answered when the agent asks whether it may. Nobody is there to be asked: what keeps it in decides. */
-export function permissionAnswer(params: Json, allowance: Allowance): PermissionAnswer {
-  const options = asList(params.options);
+/** What is answered when the agent asks whether it may. */
+export function permissionAnswer(params: JsonFields, allowance: Allowance): PermissionAnswer {
+  const options = asFieldsList(params.options);
   for (const kind of CHOICES[allowance]) {
-    const optionId = asText(options.find((option) => option.kind === kind && asText(option.optionId))?.optionId);
+    const optionId = asString(options.find((option) => option.kind === kind && asString(option.optionId))?.optionId);
     if (optionId === undefined) continue;
     return { allowed: kind.startsWith("allow"), outcome: { outcome: "selected", optionId } };
   }
@@ -49,14 +49,14 @@ export function permissionAnswer(params: Json, allowance: Allowance): Permission
 const READING = new Set(["read", "search", "think"]);
 
 /** Whether a call only looks at something, as the agent says; it need not say anything. */
-export function isReading({ kind }: Json): boolean {
-  return READING.has(asText(kind) ?? "");
+export function isReading({ kind }: JsonFields): boolean {
+  return READING.has(asString(kind) ?? "");
 }
 
 /** What a permission that was refused was about. */
-export function permissionQuestion({ kind, title }: Json): string {
-  const what = asText(title);
-  return `May ${asText(kind) ?? "a tool"} be used?${what === undefined ? "" : ` ${what}`}`;
+export function permissionQuestion({ kind, title }: JsonFields): string {
+  const what = asString(title);
+  return `May ${asString(kind) ?? "a tool"} be used?${what === undefined ? "" : ` ${what}`}`;
 }
 
 /** What an agent told about itself. */
@@ -69,13 +69,13 @@ export interface Capabilities {
 }
 
 /** Reads the answer to `initialize`. */
-export function capabilitiesOf(result: Json): Capabilities {
-  const offered = asJson(result.agentCapabilities);
-  const resumes = asJson(offered.sessionCapabilities).resume;
+export function capabilitiesOf(result: JsonFields): Capabilities {
+  const offered = asFields(result.agentCapabilities);
+  const resumes = asFields(offered.sessionCapabilities).resume;
   // `load` tells the whole conversation once more; `resume` does not.
   const resume =
     resumes !== undefined && resumes !== null ? "session/resume" : offered.loadSession ? "session/load" : "";
-  const logins = asList(result.authMethods).flatMap((method) => asText(method.name) ?? []);
+  const logins = asFieldsList(result.authMethods).flatMap((method) => asString(method.name) ?? []);
   return { version: result.protocolVersion, logins, ...(resume === "" ? {} : { resume }) };
 }
 
@@ -85,18 +85,20 @@ export interface Choosing {
   readonly params: unknown;
 }
 
-/** Which model a session has, and how another one is chosen; absent where the agent lets nobody choose. */
+/** Which model a session has, and how another one is chosen; absent where the agent offers no choice. */
 export interface ModelChoice {
   readonly current: string | undefined;
   choose(sessionId: string, model: string): Choosing;
 }
 
 /** Reads the answer to `session/new` and its like; there are two ways to tell about models. */
-export function modelChoiceOf(result: Json): ModelChoice | undefined {
-  const option = asList(result.configOptions).find(({ category, id }) => category === "model" && id !== undefined);
+export function modelChoiceOf(result: JsonFields): ModelChoice | undefined {
+  const option = asFieldsList(result.configOptions).find(
+    ({ category, id }) => category === "model" && id !== undefined,
+  );
   if (option) {
     return {
-      current: asText(option.currentValue),
+      current: asString(option.currentValue),
       choose: (sessionId, value) => ({
         method: "session/set_config_option",
         params: { sessionId, configId: option.id, value },
@@ -105,7 +107,7 @@ export function modelChoiceOf(result: Json): ModelChoice | undefined {
   }
   if (result.models === undefined || result.models === null) return undefined;
   return {
-    current: asText(asJson(result.models).currentModelId),
+    current: asString(asFields(result.models).currentModelId),
     choose: (sessionId, modelId) => ({ method: "session/set_model", params: { sessionId, modelId } }),
   };
 }

@@ -1,7 +1,7 @@
-import { asJson, asList, asNumber, asText, type Json } from "../dialogue/json-value.ts";
+import { asFields, asFieldsList, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import type { AgentEvent } from "../port.ts";
 
-/** Known, and nothing that anybody waits for. */
+/** Known, and nothing that prloom waits for. */
 const SILENT = new Set([
   "user_message_chunk",
   "plan",
@@ -12,7 +12,7 @@ const SILENT = new Set([
 ]);
 
 interface Tool {
-  readonly told: Json;
+  readonly told: JsonFields;
   readonly called: boolean;
 }
 
@@ -32,30 +32,30 @@ export class UpdateReader {
   }
 
   /** Undefined for an update of a kind that is not known. */
-  read(update: Json): readonly AgentEvent[] | undefined {
+  read(update: JsonFields): readonly AgentEvent[] | undefined {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
-        return [...this.#answer(), ...this.#chunk(asText(asJson(update.content).text) ?? "")];
+        return [...this.#answer(), ...this.#chunk(asString(asFields(update.content).text) ?? "")];
       case "agent_thought_chunk":
         return this.#answer();
       case "tool_call":
       case "tool_call_update":
         return [...this.flush(), ...this.#tool(update, false)];
       case "usage_update":
-        return this.#cost(asJson(update.cost));
+        return this.#cost(asFields(update.cost));
       default:
         return SILENT.has(String(update.sessionUpdate)) ? [] : undefined;
     }
   }
 
   /** Some agents tell of a call only when they ask whether they may. */
-  asked(toolCall: Json): readonly AgentEvent[] {
+  asked(toolCall: JsonFields): readonly AgentEvent[] {
     return [...this.flush(), ...this.#tool(toolCall, true)];
   }
 
   /** All that was told about a call, whenever that was. */
-  toldOf(toolCall: Json): Json {
-    return { ...this.#tools.get(asText(toolCall.toolCallId) ?? "")?.told, ...present(toolCall) };
+  toldOf(toolCall: JsonFields): JsonFields {
+    return { ...this.#tools.get(asString(toolCall.toolCallId) ?? "")?.told, ...present(toolCall) };
   }
 
   /** The rest of a text that has no end of line. */
@@ -83,8 +83,8 @@ export class UpdateReader {
     return lines.length === 0 ? [] : [{ type: "text", text: lines.join("\n") }];
   }
 
-  #tool(update: Json, begins: boolean): AgentEvent[] {
-    const id = asText(update.toolCallId);
+  #tool(update: JsonFields, begins: boolean): AgentEvent[] {
+    const id = asString(update.toolCallId);
     if (id === undefined) return [];
     const before = this.#tools.get(id);
     const told = { ...before?.told, ...present(update) };
@@ -94,7 +94,7 @@ export class UpdateReader {
     this.#tools.set(id, { told, called: calls || (before?.called ?? false) });
     if (!isOver && !calls) return [];
     const events = this.#answer();
-    if (calls) events.push({ type: "tool_call", id, name: nameOf(told), input: inputOf(told) });
+    if (calls) events.push({ type: "tool_call", id, name: toolNameOf(told), input: toolInputOf(told) });
     if (!isOver) {
       this.#running.add(id);
       return events;
@@ -105,7 +105,7 @@ export class UpdateReader {
     return [...events, { type: "tool_result", id, output: outputOf(told), failed: update.status === "failed" }];
   }
 
-  #cost(cost: Json): AgentEvent[] {
+  #cost(cost: JsonFields): AgentEvent[] {
     const total = cost.currency === "USD" ? asNumber(cost.amount) : undefined;
     if (total === undefined || total <= this.#costUsd) return [];
     const costUsd = total - this.#costUsd;
@@ -114,29 +114,29 @@ export class UpdateReader {
   }
 }
 
-function present(update: Json): Json {
+function present(update: JsonFields): JsonFields {
   return Object.fromEntries(Object.entries(update).filter(([, value]) => value !== undefined && value !== null));
 }
 
 /** The protocol has no names of tools; the kind is the nearest thing that does not differ from call to call. */
-function nameOf(told: Json): string {
-  const own = asText(asJson(asJson(told._meta).claudeCode).toolName);
-  const kind = asText(told.kind);
-  return own ?? (kind === undefined || kind === "other" ? (asText(told.title) ?? "tool") : kind);
+export function toolNameOf(told: JsonFields): string {
+  const own = asString(asFields(asFields(told._meta).claudeCode).toolName);
+  const kind = asString(told.kind);
+  return own ?? (kind === undefined || kind === "other" ? (asString(told.title) ?? "tool") : kind);
 }
 
-function inputOf({ rawInput, title, locations }: Json): unknown {
-  if (Object.keys(asJson(rawInput)).length > 0) return rawInput;
-  const paths = asList(locations).flatMap(({ path }) => asText(path) ?? []);
+export function toolInputOf({ rawInput, title, locations }: JsonFields): unknown {
+  if (Object.keys(asFields(rawInput)).length > 0) return rawInput;
+  const paths = asFieldsList(locations).flatMap(({ path }) => asString(path) ?? []);
   return { ...(title === undefined ? {} : { title }), ...(paths.length === 0 ? {} : { paths }) };
 }
 
-function outputOf({ content, rawOutput }: Json): string {
-  const texts = asList(content).flatMap((part) => {
-    if (part.type === "diff") return `changed ${asText(part.path) ?? ""}`;
-    return asText(asJson(part.content).text) ?? [];
+function outputOf({ content, rawOutput }: JsonFields): string {
+  const texts = asFieldsList(content).flatMap((part) => {
+    if (part.type === "diff") return `changed ${asString(part.path) ?? ""}`;
+    return asString(asFields(part.content).text) ?? [];
   });
   if (texts.length > 0) return texts.join("\n");
-  const raw = asText(rawOutput) ?? asText(asJson(rawOutput).output);
+  const raw = asString(rawOutput) ?? asString(asFields(rawOutput).output);
   return raw ?? (rawOutput === undefined ? "" : JSON.stringify(rawOutput));
 }

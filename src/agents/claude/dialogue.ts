@@ -1,11 +1,10 @@
+import { asFields, asFieldsList, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue/dialogue.ts";
-import { type FormatWatch, formatWatch } from "../dialogue/format-watch.ts";
-import { jsonLines } from "../dialogue/json-lines.ts";
-import { asJson, asList, asNumber, asText, type Json } from "../dialogue/json-value.ts";
-import { asSessionId } from "../dialogue/session-id.ts";
-import type { AgentEvent, AgentMessage } from "../port.ts";
-import { type Failure, limitEnd, resultFailure, retryFailure } from "./failure.ts";
-import { answerLine, interruptLine, questionOf, userLine, uuidOf } from "./messages.ts";
+import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
+import { sessionTeller } from "../dialogue/session-id.ts";
+import type { AgentEvent, AgentMessage, ErrorEvent } from "../port.ts";
+import { limitEnd, resultFailure, retryFailure } from "./failure.ts";
+import { interruptLine, permissionLine, questionOf, unknownLine, userLine, uuidOf } from "./messages.ts";
 import { UsageCounter } from "./usage.ts";
 
 export interface ClaudeHearing {
@@ -31,10 +30,9 @@ export function claudeDialogue(hearing: ClaudeHearing): Dialogue {
 class ClaudeDialogue implements Dialogue {
   readonly opening: readonly string[];
   readonly #hearing: ClaudeHearing;
-  readonly #lines = jsonLines();
-  readonly #format: FormatWatch;
+  readonly #reader: JsonReader;
   readonly #usage = new UsageCounter();
-  #sessionId: string | undefined;
+  readonly #session = sessionTeller();
   /** Sent, and not yet a part of the conversation: our ids by theirs. */
   readonly #sent = new Map<string, string>();
   /** A result has come, and nothing was begun since. */
@@ -43,25 +41,20 @@ class ClaudeDialogue implements Dialogue {
   /** What went wrong last, as far as a result cannot tell it. */
   #code: string | undefined;
   #resetsAt: number | undefined;
-  #givenUp: Failure | undefined;
+  #givenUp: ErrorEvent | undefined;
 
   constructor(hearing: ClaudeHearing) {
     this.#hearing = hearing;
-    this.#format = formatWatch({ program: hearing.program, expected: EXPECTED });
+    this.#reader = jsonReader({
+      program: hearing.program,
+      expected: EXPECTED,
+      object: (value) => this.#object(value),
+    });
     this.opening = [userLine(hearing.prompt)];
   }
 
-  read(text: string): Heard {
-    const line = this.#lines(text);
-    if (line.kind === "part") return NOTHING_HEARD;
-    if (line.kind === "text") {
-      this.#format.strange(line.text);
-      return { events: [{ type: "text", text: line.text }] };
-    }
-    const heard = this.#object(line.value);
-    if (heard) this.#format.known();
-    else this.#format.strange(JSON.stringify(line.value));
-    return heard ?? NOTHING_HEARD;
+  read(line: string): Heard {
+    return this.#reader.read(line);
   }
 
   send({ id, text }: AgentMessage): readonly string[] | undefined {
@@ -72,10 +65,10 @@ class ClaudeDialogue implements Dialogue {
   }
 
   close(): readonly AgentEvent[] {
-    return this.#format.close();
+    return this.#reader.close();
   }
 
-  #object(value: Json): Heard | undefined {
+  #object(value: JsonFields): Heard | undefined {
     switch (value.type) {
       case "system":
         return this.#system(value);
@@ -97,12 +90,12 @@ class ClaudeDialogue implements Dialogue {
     }
   }
 
-  #system(value: Json): Heard | undefined {
+  #system(value: JsonFields): Heard | undefined {
     switch (value.subtype) {
       case undefined:
         return undefined;
       case "init":
-        return { events: this.#session(value) };
+        return { events: this.#session(value.session_id) };
       case "api_retry":
         return this.#retry(value);
       case "permission_denied":
@@ -112,14 +105,7 @@ class ClaudeDialogue implements Dialogue {
     }
   }
 
-  #session({ session_id }: Json): AgentEvent[] {
-    const sessionId = asSessionId(session_id);
-    if (sessionId === undefined || sessionId === this.#sessionId) return [];
-    this.#sessionId = sessionId;
-    return [{ type: "session", sessionId }];
-  }
-
-  #retry(value: Json): Heard {
+  #retry(value: JsonFields): Heard {
     const failure = retryFailure(value);
     const isHopeless = failure.kind === "auth" && (asNumber(value.attempt) ?? 0) >= REFUSED_OFTEN;
     if (!isHopeless || this.#givenUp) return { events: [failure] };
@@ -127,17 +113,17 @@ class ClaudeDialogue implements Dialogue {
     return { events: [failure], write: [interruptLine("prloom-gives-up")] };
   }
 
-  #answer(value: Json): AgentEvent[] {
-    const message = asJson(value.message);
-    const model = asText(message.model) ?? "unknown";
+  #answer(value: JsonFields): AgentEvent[] {
+    const message = asFields(value.message);
+    const model = asString(message.model) ?? "unknown";
     if (model === NO_MODEL) {
-      this.#code = asText(value.error);
+      this.#code = asString(value.error);
       if (this.#code !== undefined || value.is_api_error_message === true) return [];
       return contentEvents(message);
     }
-    const id = asText(message.id) ?? "";
+    const id = asString(message.id) ?? "";
     const isNew = !this.#usage.knows(id);
-    const usage = this.#usage.answer(id, model, asJson(message.usage));
+    const usage = this.#usage.answer(id, model, asFields(message.usage));
     return [...(isNew ? [{ type: "turn" } as const] : []), ...contentEvents(message), ...usage];
   }
 
@@ -149,18 +135,18 @@ class ClaudeDialogue implements Dialogue {
   }
 
   /** A message is begun with before anything is answered to it. One that it knows already is over without that. */
-  #lifecycle({ command_uuid, state }: Json): Heard {
+  #lifecycle({ command_uuid, state }: JsonFields): Heard {
     if (state === "queued") return NOTHING_HEARD;
     if (state === "started") this.#idle = false;
     const isTaken = state === "started" || state === "completed";
     const events = isTaken ? this.#received(command_uuid) : [];
-    // It will not take the others: they wait for the next turn, and nobody for them.
+    // It will not take the others: they wait for the next turn, and we do not wait for them.
     if (typeof command_uuid === "string") this.#sent.delete(command_uuid);
     return { events, ...this.#closing() };
   }
 
-  #result(value: Json): Heard {
-    const events: AgentEvent[] = this.#usage.result(asJson(value.model_usage_since_last_result));
+  #result(value: JsonFields): Heard {
+    const events: AgentEvent[] = this.#usage.result(asFields(value.model_usage_since_last_result));
     if (value.is_error === true) events.push(this.#failure(value));
     this.#code = undefined;
     this.#idle = true;
@@ -174,7 +160,7 @@ class ClaudeDialogue implements Dialogue {
     return { end: true };
   }
 
-  #failure(value: Json): Failure {
+  #failure(value: JsonFields): ErrorEvent {
     if (this.#givenUp) {
       const { retrying: _retrying, retryAfterMs: _wait, ...failure } = this.#givenUp;
       this.#givenUp = undefined;
@@ -184,19 +170,36 @@ class ClaudeDialogue implements Dialogue {
   }
 }
 
-/** A question to whoever started the program; only a permission is one for people. */
-function asked(value: Json): Heard {
-  const request = asJson(value.request);
-  const answer = answerLine(value.request_id, request);
-  const events: AgentEvent[] =
-    request.subtype === "can_use_tool" ? [{ type: "waiting", question: questionOf(request) }] : [];
-  return { events, ...(answer === undefined ? {} : { write: [answer] }) };
+/** A request of the program; that whether it may use a tool is the only one that is known. */
+function asked(value: JsonFields): Heard {
+  const request = asFields(value.request);
+  const id = asString(value.request_id);
+  if (id === undefined) return NOTHING_HEARD;
+  if (request.subtype !== "can_use_tool") return { events: [], write: [unknownLine(id)] };
+  const question = questionOf(request);
+  const callId = asString(request.tool_use_id);
+  return {
+    events: [],
+    ask: {
+      request: {
+        tool: asString(request.tool_name) ?? "",
+        input: request.input ?? {},
+        ...(callId === undefined ? {} : { callId }),
+        reads: false,
+        question,
+      },
+      answer: (permission) => ({
+        events: permission.allow ? [] : [{ type: "waiting", question }],
+        write: [permissionLine(id, request, permission)],
+      }),
+    },
+  };
 }
 
-function contentEvents({ content }: Json): AgentEvent[] {
-  return asList(content).flatMap((block): AgentEvent[] => {
-    const id = asText(block.id);
-    const name = asText(block.name);
+function contentEvents({ content }: JsonFields): AgentEvent[] {
+  return asFieldsList(content).flatMap((block): AgentEvent[] => {
+    const id = asString(block.id);
+    const name = asString(block.name);
     if (block.type === "text" && typeof block.text === "string") return [{ type: "text", text: block.text }];
     const isCall = block.type === "tool_use" || block.type === "server_tool_use";
     if (!isCall || id === undefined || name === undefined) return [];
@@ -204,9 +207,9 @@ function contentEvents({ content }: Json): AgentEvent[] {
   });
 }
 
-function toolResults({ message }: Json): AgentEvent[] {
-  return asList(asJson(message).content).flatMap((block): AgentEvent[] => {
-    const id = asText(block.tool_use_id);
+function toolResults({ message }: JsonFields): AgentEvent[] {
+  return asFieldsList(asFields(message).content).flatMap((block): AgentEvent[] => {
+    const id = asString(block.tool_use_id);
     if (block.type !== "tool_result" || id === undefined) return [];
     return [{ type: "tool_result", id, output: textIn(block.content), failed: block.is_error === true }];
   });
@@ -215,7 +218,7 @@ function toolResults({ message }: Json): AgentEvent[] {
 /** Pictures and the like have no text. */
 function textIn(content: unknown): string {
   if (typeof content === "string") return content;
-  return asList(content)
-    .map((part) => asText(part.text) ?? `(${asText(part.type) ?? "something"})`)
+  return asFieldsList(content)
+    .map((part) => asString(part.text) ?? `(${asString(part.type) ?? "something"})`)
     .join("\n");
 }

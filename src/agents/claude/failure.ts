@@ -1,8 +1,6 @@
+import { asFields, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import { classifyError, isLasting } from "../dialogue/error-kind.ts";
-import { asJson, asNumber, asText, type Json } from "../dialogue/json-value.ts";
-import type { AgentEvent, ErrorKind } from "../port.ts";
-
-export type Failure = Extract<AgentEvent, { type: "error" }>;
+import type { ErrorEvent, ErrorKind } from "../port.ts";
 
 /** Claude Code's own names for what went wrong. */
 const BY_CODE: ReadonlyMap<string, ErrorKind> = new Map([
@@ -15,8 +13,8 @@ const BY_CODE: ReadonlyMap<string, ErrorKind> = new Map([
 ]);
 
 /** A `system` line that says that the provider refused and is asked again. */
-export function retryFailure(line: Json): Failure {
-  const code = asText(line.error) ?? "unknown";
+export function retryFailure(line: JsonFields): ErrorEvent {
+  const code = asString(line.error) ?? "unknown";
   const status = asNumber(line.error_status);
   const wait = asNumber(line.retry_delay_ms);
   const reason = status === undefined ? "no answer" : `status ${status}`;
@@ -40,9 +38,9 @@ export interface Circumstances {
 }
 
 /** What a `result` line says that ended with an error. */
-export function resultFailure(line: Json, { code, resetsAt, now }: Circumstances): Failure {
+export function resultFailure(line: JsonFields, { code, resetsAt, now }: Circumstances): ErrorEvent {
   const errors = Array.isArray(line.errors) ? line.errors.filter((one) => typeof one === "string") : [];
-  const message = asText(line.result) || errors.join("; ") || asText(line.subtype) || "The run failed.";
+  const message = asString(line.result) || errors.join("; ") || asString(line.subtype) || "The run failed.";
   const status = asNumber(line.api_error_status);
   const { kind, retryAfterMs } = classifyError({ text: message, now, ...(status === undefined ? {} : { status }) });
   const named = code === undefined || isLasting(status) ? undefined : BY_CODE.get(code);
@@ -56,8 +54,8 @@ export function resultFailure(line: Json, { code, resetsAt, now }: Circumstances
 }
 
 /** A line about the limits of the user's plan: when the one that refuses ends, in milliseconds since 1970. */
-export function limitEnd(line: Json): number | undefined {
-  const info = asJson(line.rate_limit_info);
+export function limitEnd(line: JsonFields): number | undefined {
+  const info = asFields(line.rate_limit_info);
   const seconds = asNumber(info.resetsAt);
   return info.status === "rejected" && seconds !== undefined ? seconds * 1000 : undefined;
 }

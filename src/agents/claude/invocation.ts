@@ -29,7 +29,7 @@ export function claudeInvocation(spec: AdapterSpec, start: ClaudeStart): Invocat
   return { program: spec.command, args };
 }
 
-/** In a sandbox nobody has to be asked. Elsewhere what would be asked is refused: writing outside the worktree. */
+/** In a sandbox no question is needed. Elsewhere what would be asked is refused: writing outside the worktree. */
 function permissions(sandboxed: boolean): string[] {
   return sandboxed
     ? ["--dangerously-skip-permissions"]

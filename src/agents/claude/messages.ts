@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { asText, type Json } from "../dialogue/json-value.ts";
+import { asString, type JsonFields } from "../../kernel/json-fields.ts";
+import type { Permission } from "../port.ts";
 
 /** A line that says something to Claude Code as its user. */
 export function userLine(text: string, uuid?: string): string {
@@ -24,22 +25,23 @@ export function interruptLine(requestId: string): string {
   return JSON.stringify({ type: "control_request", request_id: requestId, request: { subtype: "interrupt" } });
 }
 
-const NOBODY = "Nobody is there to ask. Do without it, and say in your report what you could not do.";
-
-/** The answer to what the program asks us: nobody is there, whatever it is. Undefined when it expects none. */
-export function answerLine(requestId: unknown, request: Json): string | undefined {
-  const request_id = asText(requestId);
-  if (request_id === undefined) return undefined;
-  const response =
-    request.subtype === "can_use_tool"
-      ? { subtype: "success", request_id, response: { behavior: "deny", message: NOBODY } }
-      : { subtype: "error", request_id, error: "prloom does not know this request." };
+/** The answer to a request of the program that prloom does not know. */
+export function unknownLine(request_id: string): string {
+  const response = { subtype: "error", request_id, error: "prloom does not know this request." };
   return JSON.stringify({ type: "control_response", response });
 }
 
+/** The answer to the question whether a tool may be used, as it was asked for. */
+export function permissionLine(request_id: string, request: JsonFields, permission: Permission): string {
+  const response = permission.allow
+    ? { behavior: "allow", updatedInput: request.input ?? {} }
+    : { behavior: "deny", message: permission.reason };
+  return JSON.stringify({ type: "control_response", response: { subtype: "success", request_id, response } });
+}
+
 /** What a permission that was asked for, or was refused, is about. */
-export function questionOf(asked: Json): string {
-  const tool = asText(asked.tool_name) ?? "a tool";
-  const why = asText(asked.decision_reason) ?? asText(asked.message) ?? asText(asked.description);
+export function questionOf(asked: JsonFields): string {
+  const tool = asString(asked.tool_name) ?? "a tool";
+  const why = asString(asked.decision_reason) ?? asString(asked.message) ?? asString(asked.description);
   return `May ${tool} be used?${why === undefined ? "" : ` ${why}`}`;
 }

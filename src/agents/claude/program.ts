@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readTextIfExists } from "../../kernel/files.ts";
-import { asJson, type Json } from "../dialogue/json-value.ts";
+import { asFields, type JsonFields } from "../../kernel/json-fields.ts";
 import { sessionArgs } from "../dialogue/session-id.ts";
-import type { AgentProgram, HomeItem, Login, Surroundings } from "../program.ts";
+import type { AgentProgram, HomeItem, Login, UserPlace } from "../program.ts";
 import { renewedTokens } from "../sandbox/login-renewal.ts";
 
 /** Claude Code's folder, and its file of settings and state, which lies beside it unless a variable has moved the folder. */
-function placesOf({ home, env }: Surroundings): { readonly folder: string; readonly state: string } {
+function placesOf({ home, env }: UserPlace): { readonly folder: string; readonly state: string } {
   if (!env.CLAUDE_CONFIG_DIR) return { folder: join(home, ".claude"), state: join(home, ".claude.json") };
   const folder = resolve(env.CLAUDE_CONFIG_DIR);
   return { folder, state: join(folder, ".claude.json") };
@@ -26,7 +26,7 @@ const TOKENS = ["accessToken", "refreshToken", "expiresAt", "refreshTokenExpires
   key,
 ]);
 
-function homeItems(where: Surroundings): HomeItem[] {
+function homeItems(where: UserPlace): HomeItem[] {
   const { folder, state } = placesOf(where);
   return [
     ...FOLDER_ITEMS.map((name): HomeItem => ({ from: join(folder, name), to: `.claude/${name}`, kind: "config" })),
@@ -36,17 +36,17 @@ function homeItems(where: Surroundings): HomeItem[] {
 }
 
 /** Of the files only the names of their keys are looked at. */
-function loginOf(where: Surroundings): Login {
+function loginOf(where: UserPlace): Login {
   const { folder, state } = placesOf(where);
   const settings = jsonIn(join(folder, "settings.json"));
   const named = KEYS.find((name) => where.env[name]);
   if (named !== undefined) return { state: "yes", how: `${named} is set` };
   const credentials = join(folder, ".credentials.json");
   if (existsSync(credentials)) return { state: "yes", how: `${credentials} exists` };
-  const inSettings = KEYS.find((name) => name in asJson(settings.env));
+  const inSettings = KEYS.find((name) => name in asFields(settings.env));
   if (inSettings !== undefined) return { state: "yes", how: `${join(folder, "settings.json")} sets ${inSettings}` };
   if ("primaryApiKey" in jsonIn(state)) return { state: "yes", how: `${state} has a key` };
-  const elsewhere = ELSEWHERE.find((name) => where.env[name] || name in asJson(settings.env));
+  const elsewhere = ELSEWHERE.find((name) => where.env[name] || name in asFields(settings.env));
   if (elsewhere !== undefined)
     return { state: "unknown", how: `${elsewhere} is set: the login is that of the provider` };
   if ("apiKeyHelper" in settings)
@@ -56,9 +56,9 @@ function loginOf(where: Surroundings): Login {
   return { state: "no", how: `there is no ${credentials}, and ANTHROPIC_API_KEY is not set` };
 }
 
-function jsonIn(path: string): Json {
+function jsonIn(path: string): JsonFields {
   try {
-    return asJson(JSON.parse(readTextIfExists(path) ?? "{}"));
+    return asFields(JSON.parse(readTextIfExists(path) ?? "{}"));
   } catch (error) {
     if (error instanceof SyntaxError) return {};
     throw error;
@@ -85,7 +85,7 @@ export const claudeProgram: AgentProgram = {
     "ANTHROPIC_DEFAULT_SONNET_MODEL",
     "ANTHROPIC_DEFAULT_HAIKU_MODEL",
     ...ELSEWHERE,
-    // Not the keys of a whole account with these: they are named in passEnv by whoever wants that.
+    // Not the keys of a whole account with these: a user who wants that names them in passEnv.
     "AWS_REGION",
     "AWS_BEARER_TOKEN_BEDROCK",
     "ANTHROPIC_BEDROCK_BASE_URL",

@@ -1,7 +1,5 @@
-import { asCount, asJson, asNumber, type Json } from "../dialogue/json-value.ts";
-import type { AgentEvent } from "../port.ts";
-
-type Usage = Extract<AgentEvent, { type: "usage" }>;
+import { asCount, asFields, asNumber, type JsonFields } from "../../kernel/json-fields.ts";
+import type { UsageEvent } from "../port.ts";
 
 interface Tokens {
   readonly input: number;
@@ -10,7 +8,7 @@ interface Tokens {
 }
 
 /** So many answers can be under way at once, and no run may fill our memory. */
-const MOST_ANSWERS = 100;
+const MAX_ANSWERS = 100;
 
 const NONE: Tokens = { input: 0, output: 0, cached: 0 };
 
@@ -38,7 +36,7 @@ export class UsageCounter {
   }
 
   /** What a line of an answer adds. */
-  answer(id: string, model: string, usage: Json): Usage[] {
+  answer(id: string, model: string, usage: JsonFields): UsageEvent[] {
     const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } = usage;
     const tokens: Tokens = {
       input: asCount(input_tokens) + asCount(cache_creation_input_tokens) + asCount(cache_read_input_tokens),
@@ -48,7 +46,7 @@ export class UsageCounter {
     const before = this.#answers.get(id) ?? NONE;
     this.#answers.set(id, combine(tokens, before, Math.max));
     for (const oldest of this.#answers.keys()) {
-      if (this.#answers.size <= MOST_ANSWERS) break;
+      if (this.#answers.size <= MAX_ANSWERS) break;
       this.#answers.delete(oldest);
     }
     const more = beyond(tokens, before);
@@ -57,9 +55,9 @@ export class UsageCounter {
   }
 
   /** What a result adds to what was told. */
-  result(sinceLast: Json): Usage[] {
+  result(sinceLast: JsonFields): UsageEvent[] {
     return Object.entries(sinceLast).flatMap(([model, value]) => {
-      const spent = asJson(value);
+      const spent = asFields(value);
       const name = this.#nameOf(model, spent);
       const all: Tokens = {
         input:
@@ -75,13 +73,13 @@ export class UsageCounter {
   }
 
   /** Answers and results may call the same model differently: "name" and "name[1m]". */
-  #nameOf(model: string, spent: Json): string {
+  #nameOf(model: string, spent: JsonFields): string {
     const names = [model, spent.canonicalModel, model.replace(/\[.*\]$/, "")];
     return names.find((name): name is string => typeof name === "string" && this.#told.has(name)) ?? model;
   }
 }
 
-function usageEvents(model: string, tokens: Tokens, cost?: number): Usage[] {
+function usageEvents(model: string, tokens: Tokens, cost?: number): UsageEvent[] {
   const costUsd = cost !== undefined && cost > 0 ? cost : undefined;
   if (tokens.input === 0 && tokens.output === 0 && costUsd === undefined) return [];
   return [{ type: "usage", model, ...tokens, ...(costUsd === undefined ? {} : { costUsd }) }];

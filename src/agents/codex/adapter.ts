@@ -39,7 +39,7 @@ function promptOf({ prompt, sessionId, instructions }: AgentRequest, { projectSe
   return hasThem ? prompt : withInstructions(prompt, instructions);
 }
 
-/** A folder that is not there is told by whoever tries to start in it. */
+/** A folder that is not there is reported by the shim, which starts in it. */
 function realPath(folder: string): string {
   try {
     return realpathSync(folder);

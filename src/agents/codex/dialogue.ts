@@ -1,21 +1,12 @@
+import { asFields, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import type { Dialogue, Heard } from "../dialogue/dialogue.ts";
 import { NOTHING_HEARD } from "../dialogue/dialogue.ts";
-import { type FormatWatch, formatWatch } from "../dialogue/format-watch.ts";
-import { jsonLines } from "../dialogue/json-lines.ts";
-import { asCount, asJson, asText, type Json } from "../dialogue/json-value.ts";
-import { asSessionId } from "../dialogue/session-id.ts";
-import type { AgentEvent } from "../port.ts";
+import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
+import { sessionTeller } from "../dialogue/session-id.ts";
+import type { AgentEvent, UsageEvent } from "../port.ts";
 import { codexFailure, codexRefusal } from "./failure.ts";
 import { itemReader } from "./items.ts";
-
-type Failure = Extract<AgentEvent, { type: "error" }>;
-
-/** Tokens of a conversation so far. */
-export interface CodexTokens {
-  readonly input: number;
-  readonly output: number;
-  readonly cached: number;
-}
+import { type CodexTokens, usageCounter } from "./usage.ts";
 
 export interface CodexHearing {
   /** As the user started it, for messages. */
@@ -36,63 +27,60 @@ export function codexDialogue(hearing: CodexHearing): Dialogue {
 
 class CodexDialogue implements Dialogue {
   readonly #hearing: CodexHearing;
-  readonly #lines = jsonLines();
   readonly #items = itemReader();
-  #counted: CodexTokens;
+  readonly #session = sessionTeller();
+  readonly #usage: (told: JsonFields) => UsageEvent[];
   #lastFailure: string | undefined;
-  readonly #format: FormatWatch;
+  readonly #reader: JsonReader;
   /** It has begun: what else it prints is not a reason why it could not. */
   #begun = false;
 
   constructor(hearing: CodexHearing) {
     this.#hearing = hearing;
-    this.#counted = hearing.before;
-    this.#format = formatWatch({ program: hearing.program, expected: EXPECTED });
+    this.#usage = usageCounter(hearing.model, hearing.before);
+    this.#reader = jsonReader({
+      program: hearing.program,
+      expected: EXPECTED,
+      object: (value) => this.#begin(this.#object(value)),
+      text: (line) => this.#text(line),
+    });
   }
 
-  read(text: string): Heard {
-    const line = this.#lines(text);
-    if (line.kind === "part") return NOTHING_HEARD;
-    if (line.kind === "text") return this.#text(line.text);
-    const heard = this.#object(line.value);
-    if (heard) this.#format.known();
-    else this.#format.strange(text);
-    this.#begun ||= heard !== undefined;
-    return heard ?? NOTHING_HEARD;
+  read(line: string): Heard {
+    return this.#reader.read(line);
   }
 
   close(): readonly AgentEvent[] {
-    return this.#format.close();
+    return this.#reader.close();
   }
 
-  #text(text: string): Heard {
-    if (this.#begun) return { events: [{ type: "text", text }] };
-    this.#format.strange(text);
-    const refusal = codexRefusal(text, this.#hearing.program, this.#hearing.now());
-    return refusal ? this.#tell(refusal) : { events: [{ type: "text", text }] };
+  #begin(heard: Heard | undefined): Heard | undefined {
+    this.#begun ||= heard !== undefined;
+    return heard;
   }
 
-  #tell(failure: Failure): Heard {
-    this.#format.known();
-    return { events: [failure] };
+  #text(line: string): Heard | undefined {
+    if (this.#begun) return undefined;
+    const refusal = codexRefusal(line, this.#hearing.program, this.#hearing.now());
+    return refusal && { events: [refusal] };
   }
 
   /** The same sentence comes twice: as an error, and as the reason why the turn failed. */
   #fail(message: string): Heard {
     if (message === this.#lastFailure) return NOTHING_HEARD;
     this.#lastFailure = message;
-    return this.#tell(codexFailure(message, this.#hearing.now()));
+    return { events: [codexFailure(message, this.#hearing.now())] };
   }
 
-  #object(value: Json): Heard | undefined {
+  #object(value: JsonFields): Heard | undefined {
     switch (value.type) {
       case "thread.started":
-        return typeof value.thread_id === "string" ? { events: sessionEvents(value.thread_id) } : undefined;
+        return typeof value.thread_id === "string" ? { events: this.#session(value.thread_id) } : undefined;
       case "turn.started":
         this.#items.turnStarted();
         return NOTHING_HEARD;
       case "turn.completed":
-        return this.#usage(asJson(value.usage));
+        return { events: this.#usage(asFields(value.usage)) };
       case "turn.failed":
         return this.#fail(messageIn(value.error));
       case "error":
@@ -100,32 +88,15 @@ class CodexDialogue implements Dialogue {
       case "item.started":
       case "item.updated":
       case "item.completed": {
-        const events = this.#items.read(asJson(value.item), value.type === "item.completed");
+        const events = this.#items.read(asFields(value.item), value.type === "item.completed");
         return events && { events };
       }
       default:
         return undefined;
     }
   }
-
-  #usage(told: Json): Heard {
-    const total = { input: asCount(told.input_tokens), output: asCount(told.output_tokens) };
-    const now: CodexTokens = { ...total, cached: Math.min(asCount(told.cached_input_tokens), total.input) };
-    const before = this.#counted;
-    this.#counted = now;
-    const input = Math.max(0, now.input - before.input);
-    const output = Math.max(0, now.output - before.output);
-    const cached = Math.min(input, Math.max(0, now.cached - before.cached));
-    if (input === 0 && output === 0) return NOTHING_HEARD;
-    return { events: [{ type: "usage", model: this.#hearing.model, input, output, cached }] };
-  }
-}
-
-function sessionEvents(threadId: string): AgentEvent[] {
-  const sessionId = asSessionId(threadId);
-  return sessionId === undefined ? [] : [{ type: "session", sessionId }];
 }
 
 function messageIn(value: unknown): string {
-  return asText(asJson(value).message) ?? JSON.stringify(value ?? null);
+  return asString(asFields(value).message) ?? JSON.stringify(value ?? null);
 }

@@ -1,21 +1,20 @@
 import { classifyError, type KnownError } from "../dialogue/error-kind.ts";
-import type { AgentEvent } from "../port.ts";
-
-type Failure = Extract<AgentEvent, { type: "error" }>;
+import { MONTHS } from "../dialogue/retry-hint.ts";
+import type { ErrorEvent, ErrorKind } from "../port.ts";
 
 /** "Reconnecting... 2/5 (unexpected status 401 …)": it tries again by itself. */
 const RETRYING = /^Reconnecting\.\.\.[^(]*\((.*)\)$/s;
 const STATUS = /\bstatus:? (\d{3})\b/;
 
 /** What Codex says about a failure of its provider, as an event. */
-export function codexFailure(message: string, now: number): Failure {
+export function codexFailure(message: string, now: number): ErrorEvent {
   const inner = RETRYING.exec(message)?.[1];
   const text = inner ?? message;
   return { type: "error", message: text, ...known(text, now), ...(inner === undefined ? {} : { retrying: true }) };
 }
 
 /** Its own words, which no other program uses. */
-const OWN_WORDS: readonly (readonly [Failure["kind"], RegExp])[] = [
+const OWN_WORDS: readonly (readonly [ErrorKind, RegExp])[] = [
   ["quota", /^to use codex with your chatgpt plan/i],
   ["overloaded", /^(?:selected )?model is at capacity/i],
   ["auth", /^missing environment variable/i],
@@ -24,7 +23,7 @@ const OWN_WORDS: readonly (readonly [Failure["kind"], RegExp])[] = [
 /** Before what ended an answer too early, which may be the line, or the provider's own reason. */
 const BROKEN_OFF = /^(?:stream disconnected before completion|connection failed)(?:: |$)/i;
 
-const BY_REASON: readonly (readonly [Failure["kind"], RegExp])[] = [
+const BY_REASON: readonly (readonly [ErrorKind, RegExp])[] = [
   [
     "network",
     /^(?:$|(?:the )?(?:response )?stream (?:closed|dropped|ended)|idle timeout|websocket|error (?:sending|decoding)|transport|connection|broken pipe|unexpected eof)/i,
@@ -47,11 +46,10 @@ function knownByWords(text: string, now: number): KnownError {
   return { kind: kindIn(BY_REASON, text.replace(BROKEN_OFF, "")) ?? "other" };
 }
 
-function kindIn(table: readonly (readonly [Failure["kind"], RegExp])[], text: string): Failure["kind"] | undefined {
+function kindIn(table: readonly (readonly [ErrorKind, RegExp])[], text: string): ErrorKind | undefined {
   return table.find(([, pattern]) => pattern.test(text))?.[0];
 }
 
-const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const AGAIN = /try again at (?:([a-z]{3})[a-z]* (\d{1,2})[a-z]{2}, (\d{4}) )?(\d{1,2}):(\d{2}) ([ap])m/i;
 
 /** When a usage limit ends: "try again at 1:50 PM", or "… at Nov 18th, 2026 11:50 AM", in local time. */
@@ -68,7 +66,7 @@ function againAt(text: string, now: number): number | undefined {
 }
 
 /** What Codex prints outside of its JSON when it does not even begin. */
-export function codexRefusal(line: string, program: string, now: number): Failure | undefined {
+export function codexRefusal(line: string, program: string, now: number): ErrorEvent | undefined {
   if (/no rollout found for thread|no (?:saved )?(?:session|thread) found/i.test(line)) {
     return { type: "error", kind: "session-lost", message: line };
   }

@@ -1,10 +1,10 @@
-import type { Json } from "../dialogue/json-value.ts";
+import type { JsonFields } from "../../kernel/json-fields.ts";
 import type { AgentEvent } from "../port.ts";
 
 interface ToolKind {
-  name(item: Json): string;
-  input(item: Json): unknown;
-  output(item: Json): string;
+  name(item: JsonFields): string;
+  input(item: JsonFields): unknown;
+  output(item: JsonFields): string;
   /** The model goes on with what this brought, in another answer. */
   readonly answered: boolean;
 }
@@ -12,7 +12,7 @@ interface ToolKind {
 const fixed = (name: string) => (): string => name;
 const picked =
   (...keys: string[]) =>
-  (item: Json): unknown =>
+  (item: JsonFields): unknown =>
     Object.fromEntries(keys.filter((key) => item[key] !== undefined).map((key) => [key, item[key]]));
 
 const TOOLS: Readonly<Record<string, ToolKind>> = {
@@ -40,7 +40,7 @@ const TOOLS: Readonly<Record<string, ToolKind>> = {
   todo_list: { name: fixed("todo_list"), input: picked("items"), output: fixed(""), answered: false },
 };
 
-/** Known, and nothing that anybody waits for. */
+/** Known, and nothing that prloom waits for. */
 const SILENT = new Set(["reasoning"]);
 
 function textOf(value: unknown): string {
@@ -50,7 +50,7 @@ function textOf(value: unknown): string {
 
 export interface ItemReader {
   /** What `item.started`, `item.updated` or `item.completed` means; undefined for an item of a kind that is not known. */
-  read(item: Json, completed: boolean): readonly AgentEvent[] | undefined;
+  read(item: JsonFields, completed: boolean): readonly AgentEvent[] | undefined;
   /** A new request to the model begins the next answer. */
   turnStarted(): void;
 }
@@ -64,7 +64,7 @@ export function itemReader(): ItemReader {
     answerDue = false;
     return [{ type: "turn" }];
   };
-  function tool(kind: ToolKind, item: Json, completed: boolean): AgentEvent[] {
+  function tool(kind: ToolKind, item: JsonFields, completed: boolean): AgentEvent[] {
     const id = textOf(item.id);
     const events = turn();
     if (!open.has(id)) events.push({ type: "tool_call", id, name: kind.name(item), input: kind.input(item) });
@@ -91,6 +91,6 @@ export function itemReader(): ItemReader {
   };
 }
 
-function hasFailed(item: Json): boolean {
+function hasFailed(item: JsonFields): boolean {
   return item.status === "failed" || item.status === "declined" || (item.error ?? undefined) !== undefined;
 }

@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { sessionArgs } from "../dialogue/session-id.ts";
-import type { AgentProgram, Login, Surroundings } from "../program.ts";
+import type { AgentProgram, Login, UserPlace } from "../program.ts";
 import { renewedTokens } from "../sandbox/login-renewal.ts";
 
 /** Codex keeps everything in one folder, which a variable may move. */
-function codexHome({ home, env }: Surroundings): string {
+function codexHome({ home, env }: UserPlace): string {
   return env.CODEX_HOME ? resolve(env.CODEX_HOME) : join(home, ".codex");
 }
 
-function loginOf(where: Surroundings): Login {
+function loginOf(where: UserPlace): Login {
   if (where.env.CODEX_API_KEY) return { state: "yes", how: "CODEX_API_KEY is set" };
   const folder = codexHome(where);
   if (existsSync(join(folder, "auth.json"))) return { state: "yes", how: `${join(folder, "auth.json")} exists` };

@@ -1,13 +1,9 @@
+import type { AdapterSpec } from "../adapter-spec.ts";
 import { runAdapter } from "../dialogue/run-events.ts";
 import type { AgentAdapter, Invocation } from "../port.ts";
 
-/** `agents.<name>` of the config, as far as it says what to start. */
-export interface CommandSpec {
-  readonly name: string;
-  readonly command: string;
-  readonly args?: readonly string[] | undefined;
-  readonly model?: string | undefined;
-}
+/** It knows nothing of a program's settings. */
+type CommandSpec = Omit<AdapterSpec, "projectSettings">;
 
 /** What to start: a command with blanks and without `args` is a line for the shell, anything else names a program. */
 export function invocationOf(spec: Pick<CommandSpec, "command" | "args">): Invocation {

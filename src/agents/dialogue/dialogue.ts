@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentMessage, Invocation } from "../port.ts";
+import type { AgentEvent, AgentMessage, Invocation, Permission, PermitRequest } from "../port.ts";
 
 /** What one line of a program's output means. */
 export interface Heard {
@@ -7,6 +7,14 @@ export interface Heard {
   readonly write?: readonly string[];
   /** The program has said all; its stdin is to be closed. */
   readonly end?: boolean;
+  /** The program asks whether it may, and waits. */
+  readonly ask?: Ask;
+}
+
+export interface Ask {
+  readonly request: PermitRequest;
+  /** What to tell the program; to be called once. */
+  answer(permission: Permission): Heard;
 }
 
 export const NOTHING_HEARD: Heard = { events: [] };
@@ -18,7 +26,7 @@ export const NOTHING_HEARD: Heard = { events: [] };
 export interface Dialogue {
   /** What the program is told first, on a stdin that stays open. Absent: it gets `stdin` and no more. */
   readonly opening?: readonly string[];
-  /** The program speaks JSON-RPC: it is understood as long as its questions and answers are heard. */
+  /** The program speaks JSON-RPC: the log keeps its questions and answers even where it cuts the rest. */
   readonly rpc?: true;
   read(line: string): Heard;
   /** Lines that bring a message to the program while it works; undefined when it takes none (now). */

@@ -52,7 +52,7 @@ const TOO_LARGE: Said = [["other", /request too large|tokens must be reduced/i]]
 const SAID: Said = [
   // Node's one word for a connection that was cut; Gemini gives it the number 500.
   ["network", /^(?:[\w ]+: )*terminated\.?$/i],
-  // A limit for a minute is called a quota too, and is over before anybody has to do something.
+  // A limit for a minute is called a quota too, and is over before a person has to do something.
   ["rate-limit", /quota.{0,200}\bper[ -_]?(?:minute|second)|(?:per[ -_]?(?:minute|second)).{0,200}\bquota/is],
   ...NO_MONEY,
   [

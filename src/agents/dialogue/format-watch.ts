@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../port.ts";
 
-/** What prloom expects of a program, for whoever has to find out what has changed. */
+/** What prloom expects of a program, for the person who has to find out what has changed. */
 export interface ExpectedFormat {
   /** As the user started it. */
   readonly program: string;
@@ -17,7 +17,7 @@ export interface FormatWatch {
   close(): readonly AgentEvent[];
 }
 
-const LONGEST_EXCERPT = 200;
+const MAX_EXCERPT = 200;
 
 export function formatWatch({ program, expected }: ExpectedFormat): FormatWatch {
   let isKnown = false;
@@ -27,7 +27,7 @@ export function formatWatch({ program, expected }: ExpectedFormat): FormatWatch 
       isKnown = true;
     },
     strange: (line) => {
-      if (line.trim() !== "") first ??= line.trim().slice(0, LONGEST_EXCERPT);
+      if (line.trim() !== "") first ??= line.trim().slice(0, MAX_EXCERPT);
     },
     close: () => {
       // One that printed nothing at all has not changed its format: how it ended says more.

@@ -8,7 +8,7 @@ export type JsonLine =
 /** Lines of this length may have been cut by `outputLines`, which hands on longer ones in parts. */
 const CUT_FROM = 64 * 1024;
 /** What is longer than this is not kept in memory to be understood. */
-const LONGEST = 16 * 1024 * 1024;
+const MAX_LENGTH = 16 * 1024 * 1024;
 
 const PART: JsonLine = { kind: "part" };
 
@@ -19,7 +19,7 @@ export function jsonLines(): (line: string) => JsonLine {
   const whole = (line: string): JsonLine => {
     const text = [...parts, line].join("");
     const value = line.trimEnd().endsWith("}") ? objectIn(text) : undefined;
-    if (value === undefined && line.length >= CUT_FROM && held + line.length <= LONGEST) {
+    if (value === undefined && line.length >= CUT_FROM && held + line.length <= MAX_LENGTH) {
       parts.push(line);
       held += line.length;
       return PART;
@@ -32,13 +32,13 @@ export function jsonLines(): (line: string) => JsonLine {
 }
 
 /** What a tool is given may be nested so deeply that writing it down again would overflow the stack. */
-const MOST_DEPTH = 200;
+const MAX_DEPTH = 200;
 
 function objectIn(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-    return (isDeeper(value, MOST_DEPTH) ? shallow(value, MOST_DEPTH) : value) as Record<string, unknown>;
+    return (isDeeper(value, MAX_DEPTH) ? shallow(value, MAX_DEPTH) : value) as Record<string, unknown>;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

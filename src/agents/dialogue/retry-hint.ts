@@ -39,7 +39,7 @@ const EPOCH = /\|\s*(\d{10}(?:\d{3})?)\b/;
 const CLOCK =
   /resets?(?: at| on)?\s+(?:([a-z]{3})[a-z]*\.?\s+(\d{1,2}),?\s+(?:at\s+)?)?(\d{1,2})(?::(\d{2}))?\s*([ap]m)?(?:\s*\(([\w/+-]+)\))?/i;
 
-const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+export const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAY_MS = 86_400_000;
 
 /** The time until the point at which a text says that a limit ends. */
@@ -70,7 +70,7 @@ function untilClock(
   return Math.max(0, target.getTime() - wall);
 }
 
-/** What the clock shows in a zone, as if that were UTC; in one that nobody knows, what it shows in UTC. */
+/** What the clock shows in a zone, as if that were UTC; in one that is not known, what it shows in UTC. */
 function wallTime(now: number, zone = "UTC"): number {
   const options = { year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric" } as const;
   try {

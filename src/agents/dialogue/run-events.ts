@@ -1,8 +1,17 @@
-import type { AgentEvent, AgentMessage, AgentRequest, AgentRun, LiveRun, TalkingRun } from "../port.ts";
-import { outputLines } from "../runner/output-lines.ts";
+import type {
+  AgentEvent,
+  AgentMessage,
+  AgentRequest,
+  AgentRun,
+  LiveRun,
+  Permission,
+  Permit,
+  TalkingRun,
+} from "../port.ts";
 import { endSurvivors, startRun } from "../runner/runner.ts";
-import { CUT, THINNED } from "../runner/shim-output.ts";
-import type { AdapterStyle, Dialogue, Heard } from "./dialogue.ts";
+import { CUT } from "../runner/shim-output.ts";
+import type { AdapterStyle, Ask, Dialogue, Heard } from "./dialogue.ts";
+import { permission, usualPermit } from "./permit.ts";
 
 const NO_RUN: AgentRun = {
   send: () => false,
@@ -27,7 +36,7 @@ export function runAdapter(request: AgentRequest, style: AdapterStyle): AgentRun
     ...(dialogue.rpc ? { rpc: true } : {}),
     ...(request.wrapper === undefined ? {} : { wrapper: request.wrapper }),
   });
-  const talk: Talk = { live, dialogue, cut: false };
+  const talk: Talk = { live, dialogue, permit: request.permit ?? usualPermit(request.sandboxed ?? false) };
   const events = eventsOfRun(talk, request);
   return { send: (message) => send(talk, message), [Symbol.asyncIterator]: () => events };
 }
@@ -35,12 +44,11 @@ export function runAdapter(request: AgentRequest, style: AdapterStyle): AgentRun
 interface Talk {
   readonly live: TalkingRun;
   readonly dialogue: Dialogue;
-  /** Its output is not kept any more, so nobody would learn what it answers. */
-  cut: boolean;
+  readonly permit: Permit;
 }
 
-function send({ live, dialogue, cut }: Talk, message: AgentMessage): boolean {
-  const lines = cut ? undefined : dialogue.send?.(message);
+function send({ live, dialogue }: Talk, message: AgentMessage): boolean {
+  const lines = dialogue.send?.(message);
   if (lines === undefined) return false;
   live.write(lines);
   return true;
@@ -51,7 +59,7 @@ function stopOnAbort(live: LiveRun, signal: AbortSignal): { settled(): Promise<v
   let stopping: Promise<void> | undefined;
   const stop = (): void => {
     stopping = live.stop();
-    // Whoever iterates gets the failure from `settled`; until then it must not count as unhandled.
+    // The consumer gets the failure from `settled`; until then it must not count as unhandled.
     stopping.catch(() => undefined);
   };
   signal.addEventListener("abort", stop, { once: true });
@@ -70,7 +78,7 @@ function eventsOfRun(talk: Talk, request: AgentRequest): AsyncGenerator<AgentEve
   let over = false;
   async function* events(): AsyncGenerator<AgentEvent> {
     try {
-      for await (const line of outputLines(live.runDir, live.ended)) yield* hear(talk, line);
+      for await (const line of live.lines()) yield* obey(talk, line === CUT ? CUT_OFF : dialogue.read(line));
       yield* dialogue.close?.() ?? [];
       const exit = await live.ended;
       await abort.settled();
@@ -85,17 +93,23 @@ function eventsOfRun(talk: Talk, request: AgentRequest): AsyncGenerator<AgentEve
   return events();
 }
 
-function hear(talk: Talk, line: string): readonly AgentEvent[] {
-  const { live, dialogue } = talk;
-  if (line === CUT) talk.cut = true;
-  const heard: Heard = line === CUT || line === THINNED ? cutOff(talk) : dialogue.read(line);
-  if (heard.write) live.write(heard.write);
-  if (heard.end) live.end();
-  return heard.events;
+const CUT_OFF: Heard = {
+  events: [
+    { type: "error", kind: "other", message: "The program printed more than limits.maxOutput; the rest is not kept." },
+  ],
+};
+
+async function* obey(talk: Talk, { write, end, events, ask }: Heard): AsyncGenerator<AgentEvent> {
+  if (write) talk.live.write(write);
+  if (end) talk.live.end();
+  yield* events;
+  if (ask) yield* obey(talk, await permitOrNot(talk, ask));
 }
 
-/** A program that talks and of which nothing is heard any more will never be understood: it is told that this was all. */
-function cutOff({ dialogue, cut }: Talk): Heard {
-  const message = "The program printed more than limits.maxOutput; the rest is not kept.";
-  return { events: [{ type: "error", kind: "other", message }], end: cut && dialogue.opening !== undefined };
+async function permitOrNot({ live, permit }: Talk, { request, answer }: Ask): Promise<Heard> {
+  // A run that has ended needs no answer, and its end must not wait for one.
+  const over = live.ended.then((): Permission => ({ allow: false, reason: "The run has ended." }));
+  const given = await Promise.race([permission(permit, request), over]);
+  if (!given.allow && given.endRun) live.endByPolicy(given.reason);
+  return answer(given);
 }

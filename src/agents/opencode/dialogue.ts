@@ -1,12 +1,12 @@
 import { stripVTControlCharacters } from "node:util";
-import { type Dialogue, type Heard, NOTHING_HEARD } from "../dialogue/dialogue.ts";
-import { type FormatWatch, formatWatch } from "../dialogue/format-watch.ts";
-import { jsonLines } from "../dialogue/json-lines.ts";
-import { asCount, asJson, asNumber, asText, type Json } from "../dialogue/json-value.ts";
-import { asSessionId } from "../dialogue/session-id.ts";
-import type { AgentEvent } from "../port.ts";
-import { type Failure, failureOf, saidFailure, withoutClass } from "./failure.ts";
+import { asFields, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
+import type { Dialogue, Heard } from "../dialogue/dialogue.ts";
+import { type JsonReader, jsonReader } from "../dialogue/json-reader.ts";
+import { sessionTeller } from "../dialogue/session-id.ts";
+import type { AgentEvent, ErrorEvent } from "../port.ts";
+import { failureOf, saidFailure, withoutClass } from "./failure.ts";
 import { type LogLine, readLogLine } from "./log-line.ts";
+import { usageOfStep } from "./usage.ts";
 
 export interface OpenCodeHearing {
   /** As the user started it, for messages. */
@@ -25,81 +25,67 @@ export function openCodeDialogue(hearing: OpenCodeHearing): Dialogue {
 
 class OpenCodeDialogue implements Dialogue {
   readonly #hearing: OpenCodeHearing;
-  readonly #lines = jsonLines();
-  readonly #format: FormatWatch;
-  #sessionId: string | undefined;
-  /** It has told how it ended: what its log says about the same is no news. */
+  readonly #reader: JsonReader;
+  readonly #session = sessionTeller();
+  #hasSession = false;
+  /** It has told how it ended: what its log says about the same is not news. */
   #failed = false;
   /** An error that only names a line of the log, until that line comes. */
-  #unexplained: { readonly ref: string; readonly failure: Failure } | undefined;
+  #unexplained: { readonly ref: string; readonly failure: ErrorEvent } | undefined;
   readonly #explained = new Map<string, string>();
 
   constructor(hearing: OpenCodeHearing) {
     this.#hearing = hearing;
-    this.#format = formatWatch({ program: hearing.program, expected: EXPECTED });
+    this.#reader = jsonReader({
+      program: hearing.program,
+      expected: EXPECTED,
+      object: (value) => this.#told(value),
+      text: (line) => this.#text(line),
+    });
   }
 
-  read(text: string): Heard {
-    const line = this.#lines(text);
-    if (line.kind === "part") return NOTHING_HEARD;
-    if (line.kind === "text") return this.#text(stripVTControlCharacters(line.text));
-    const events = this.#object(line.value);
-    if (events) this.#format.known();
-    else this.#format.strange(JSON.stringify(line.value));
-    return events ? { events: [...this.#session(line.value), ...events] } : NOTHING_HEARD;
+  read(line: string): Heard {
+    return this.#reader.read(line.startsWith("{") ? line : stripVTControlCharacters(line));
   }
 
   close(): readonly AgentEvent[] {
-    return [...(this.#unexplained ? [this.#unexplained.failure] : []), ...this.#format.close()];
+    return [...(this.#unexplained ? [this.#unexplained.failure] : []), ...this.#reader.close()];
   }
 
-  #session({ sessionID }: Json): AgentEvent[] {
-    const sessionId = asSessionId(sessionID);
-    if (sessionId === undefined || sessionId === this.#sessionId) return [];
-    this.#sessionId = sessionId;
-    return [{ type: "session", sessionId }];
+  #told(value: JsonFields): Heard | undefined {
+    const events = this.#object(value);
+    if (!events) return undefined;
+    const session = this.#session(value.sessionID);
+    this.#hasSession ||= session.length > 0;
+    return { events: [...session, ...events] };
   }
 
-  #object(value: Json): readonly AgentEvent[] | undefined {
-    const part = asJson(value.part);
+  #object(value: JsonFields): readonly AgentEvent[] | undefined {
+    const part = asFields(value.part);
     switch (value.type) {
       case "step_start":
         return [{ type: "turn" }];
       case "text": {
-        const text = asText(part.text);
+        const text = asString(part.text);
         return text === undefined ? undefined : [{ type: "text", text }];
       }
       case "tool_use":
         return toolEvents(part);
       case "step_finish":
-        return this.#usage(part);
+        return usageOfStep(part, this.#hearing.model);
       case "reasoning":
         return [];
       case "error":
-        return this.#error(asJson(value.error));
+        return this.#error(asFields(value.error));
       default:
         return undefined;
     }
   }
 
-  #usage({ tokens, cost }: Json): AgentEvent[] {
-    const { input, output, reasoning, cache } = asJson(tokens);
-    const { read, write } = asJson(cache);
-    const all = {
-      input: asCount(input) + asCount(read) + asCount(write),
-      output: asCount(output) + asCount(reasoning),
-      cached: asCount(read),
-    };
-    // It says 0 for models whose price it does not know.
-    const costUsd = asCount(cost);
-    if (all.input === 0 && all.output === 0 && costUsd === 0) return [];
-    return [{ type: "usage", model: this.#hearing.model, ...all, ...(costUsd === 0 ? {} : { costUsd }) }];
-  }
-
-  #error(error: Json): AgentEvent[] {
+  #error(error: JsonFields): AgentEvent[] {
     this.#failed = true;
     const failure = failureOf(error, this.#hearing.now());
-    const ref = asText(asJson(error.data).ref);
+    const ref = asString(asFields(error.data).ref);
     if (ref === undefined) return [failure];
     const why = this.#explained.get(ref);
     if (why !== undefined) return [this.#reasonOf(why)];
@@ -107,27 +93,22 @@ class OpenCodeDialogue implements Dialogue {
     return [];
   }
 
-  #reasonOf(why: string): Failure {
+  #reasonOf(why: string): ErrorEvent {
     return saidFailure(withoutClass(why), this.#hearing.now());
   }
 
-  #text(text: string): Heard {
+  #text(text: string): Heard | undefined {
     const log = readLogLine(text);
     if (log) return { events: this.#logged(log) };
     const question = /^!\s+(permission requested: .*?)(?:; auto-rejecting)?$/.exec(text)?.[1];
     if (question !== undefined) return { events: [{ type: "waiting", question }] };
     const said = /^Error:\s+(.+)$/.exec(text)?.[1];
-    if (said !== undefined && this.#sessionId === undefined) {
-      this.#format.known();
-      return { events: [saidFailure(said, this.#hearing.now())] };
-    }
-    this.#format.strange(text);
-    return { events: [{ type: "text", text }] };
+    if (said === undefined || this.#hasSession) return undefined;
+    return { events: [saidFailure(said, this.#hearing.now())] };
   }
 
   /** Of the log only errors are asked for; all of it is in the run's output. */
   #logged({ level, fields }: LogLine): AgentEvent[] {
-    this.#format.known();
     if (level !== "ERROR" && level !== "FATAL") return [];
     const { ref, error, message = "" } = fields;
     if (ref !== undefined) return this.#reason(ref, error ?? message);
@@ -147,14 +128,14 @@ class OpenCodeDialogue implements Dialogue {
 }
 
 /** A tool is told when it has ended: the call and its result at once. */
-function toolEvents(part: Json): AgentEvent[] | undefined {
-  const id = asText(part.callID) ?? asText(part.id);
-  const name = asText(part.tool);
+function toolEvents(part: JsonFields): AgentEvent[] | undefined {
+  const id = asString(part.callID) ?? asString(part.id);
+  const name = asString(part.tool);
   if (id === undefined || name === undefined) return undefined;
-  const state = asJson(part.state);
+  const state = asFields(part.state);
   const call: AgentEvent = { type: "tool_call", id, name, input: state.input ?? {} };
-  const exit = asNumber(asJson(state.metadata).exit);
+  const exit = asNumber(asFields(state.metadata).exit);
   const failed = state.status === "error" || (exit !== undefined && exit !== 0);
-  const output = asText(state.output) ?? asText(state.error) ?? "";
+  const output = asString(state.output) ?? asString(state.error) ?? "";
   return [call, { type: "tool_result", id, output, failed }];
 }

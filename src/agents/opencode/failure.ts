@@ -1,29 +1,27 @@
+import { asFields, asNumber, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import { classifyError } from "../dialogue/error-kind.ts";
-import { asJson, asNumber, asText, type Json } from "../dialogue/json-value.ts";
-import type { AgentEvent } from "../port.ts";
-
-export type Failure = Extract<AgentEvent, { type: "error" }>;
+import type { ErrorEvent, ErrorKind } from "../port.ts";
 
 /** OpenCode's own names for what went wrong. */
-const BY_NAME: ReadonlyMap<string, Failure["kind"]> = new Map([
+const BY_NAME: ReadonlyMap<string, ErrorKind> = new Map([
   ["ProviderAuthError", "auth"],
   ["ContextOverflowError", "other"],
   ["MessageOutputLengthError", "other"],
 ]);
 
 /** What an `error` line of OpenCode says. */
-export function failureOf(error: Json, now: number): Failure {
-  const data = asJson(error.data);
-  const name = asText(error.name) ?? "error";
-  const message = asText(data.message) ?? asText(error.message) ?? JSON.stringify(error);
+export function failureOf(error: JsonFields, now: number): ErrorEvent {
+  const data = asFields(error.data);
+  const name = asString(error.name) ?? "error";
+  const message = asString(data.message) ?? asString(error.message) ?? JSON.stringify(error);
   const status = asNumber(data.statusCode);
   const { kind, retryAfterMs } = classifyError({
     // What the provider sent says more than OpenCode's sentence about it.
-    text: [message, asText(data.responseBody) ?? ""].join("\n"),
+    text: [message, asString(data.responseBody) ?? ""].join("\n"),
     now,
     ...(status === undefined ? {} : { status }),
   });
-  const wait = headerMs(asJson(data.responseHeaders)) ?? retryAfterMs;
+  const wait = headerMs(asFields(data.responseHeaders)) ?? retryAfterMs;
   return {
     type: "error",
     message: message === "" ? name : message,
@@ -32,10 +30,10 @@ export function failureOf(error: Json, now: number): Failure {
   };
 }
 
-function headerMs(headers: Json): number | undefined {
-  const ms = Number(asText(headers["retry-after-ms"]));
+function headerMs(headers: JsonFields): number | undefined {
+  const ms = Number(asString(headers["retry-after-ms"]));
   if (ms > 0) return Math.ceil(ms);
-  const seconds = Number(asText(headers["retry-after"]));
+  const seconds = Number(asString(headers["retry-after"]));
   return seconds > 0 ? Math.ceil(seconds * 1000) : undefined;
 }
 
@@ -45,6 +43,6 @@ export function withoutClass(text: string): string {
 }
 
 /** What a sentence that OpenCode printed instead of JSON says. */
-export function saidFailure(text: string, now: number): Failure {
+export function saidFailure(text: string, now: number): ErrorEvent {
   return { type: "error", message: text, ...classifyError({ text, now }) };
 }

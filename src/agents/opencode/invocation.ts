@@ -1,5 +1,5 @@
+import { asFields, jsonIn } from "../../kernel/json-fields.ts";
 import type { AdapterSpec } from "../adapter-spec.ts";
-import { asJson } from "../dialogue/json-value.ts";
 import { asSessionId } from "../dialogue/session-id.ts";
 import type { Invocation, Stage } from "../port.ts";
 
@@ -17,7 +17,7 @@ export function openCodeInvocation(spec: AdapterSpec, start: OpenCodeStart): Inv
     ...["--format", "json"],
     // It says nothing about a provider that refuses, and tries again in silence: only its log tells.
     ...["--print-logs", "--log-level", "WARN"],
-    // In a sandbox nobody has to be asked. Elsewhere what would be asked is refused: writing outside the worktree.
+    // In a sandbox no question is needed. Elsewhere what would be asked is refused: writing outside the worktree.
     ...(start.sandboxed ? ["--auto"] : []),
     // Without a title it asks a model for one.
     ...(sessionId === undefined ? ["--title", `prloom ${start.stage}`] : ["--session", sessionId]),
@@ -47,7 +47,7 @@ export function openCodeEnvironment(around: OpenCodeSurroundings): Record<string
 }
 
 function configOf({ projectSettings, instructions, configContent }: OpenCodeSurroundings): object {
-  const given = asJson(parsed(configContent ?? "{}"));
+  const given = asFields(jsonIn(configContent ?? "{}"));
   const own = Array.isArray(given.instructions) ? given.instructions : [];
   // The switch for settings takes the instructions with it, which are only read.
   const read = projectSettings || instructions === undefined ? own : [...own, instructions];
@@ -55,15 +55,6 @@ function configOf({ projectSettings, instructions, configContent }: OpenCodeSurr
     ...given,
     ...(read.length === 0 ? {} : { instructions: read }),
     // Else one refused call ends the whole run, with exit code 0.
-    experimental: { continue_loop_on_deny: true, ...asJson(given.experimental) },
+    experimental: { continue_loop_on_deny: true, ...asFields(given.experimental) },
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
 }

@@ -1,3 +1,5 @@
+import { jsonIn } from "../../kernel/json-fields.ts";
+
 /** One line of OpenCode's log, as `--print-logs` prints it. */
 export interface LogLine {
   readonly level: string;
@@ -16,11 +18,5 @@ export function readLogLine(line: string): LogLine | undefined {
 }
 
 function unquoted(value: string): string {
-  if (!value.startsWith('"')) return value;
-  try {
-    return String(JSON.parse(value));
-  } catch (error) {
-    if (error instanceof SyntaxError) return value.slice(1, -1);
-    throw error;
-  }
+  return value.startsWith('"') ? String(jsonIn(value) ?? value.slice(1, -1)) : value;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { sessionArgs } from "../dialogue/session-id.ts";
-import type { AgentProgram, HomeItem, Login, Surroundings } from "../program.ts";
+import type { AgentProgram, HomeItem, Login, UserPlace } from "../program.ts";
 import { renewedTokens } from "../sandbox/login-renewal.ts";
 
 /**
@@ -33,7 +33,7 @@ const KEYS = [
 
 const CONFIG_FILES = ["opencode.json", "opencode.jsonc", "config.json"] as const;
 
-function placesOf({ home, env }: Surroundings): { readonly config: string; readonly data: string } {
+function placesOf({ home, env }: UserPlace): { readonly config: string; readonly data: string } {
   const config = env.XDG_CONFIG_HOME ? resolve(env.XDG_CONFIG_HOME) : join(home, ".config");
   const data = env.XDG_DATA_HOME ? resolve(env.XDG_DATA_HOME) : join(home, ".local", "share");
   return { config: join(config, "opencode"), data: join(data, "opencode") };
@@ -45,7 +45,7 @@ const TOKENS = [
   ...["accessToken", "refreshToken", "expiresAt"].map((key) => ["*", "tokens", key]),
 ];
 
-function homeItems(where: Surroundings): HomeItem[] {
+function homeItems(where: UserPlace): HomeItem[] {
   const { config, data } = placesOf(where);
   return [
     // Whole: without the packages in it OpenCode asks the registry for them at each start.
@@ -55,7 +55,7 @@ function homeItems(where: Surroundings): HomeItem[] {
   ];
 }
 
-function loginOf(where: Surroundings): Login {
+function loginOf(where: UserPlace): Login {
   const { config, data } = placesOf(where);
   const key = KEYS.find((name) => where.env[name]);
   if (key !== undefined) return { state: "yes", how: `${key} is set` };

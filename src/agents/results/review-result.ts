@@ -1,9 +1,8 @@
 import * as z from "zod";
-import { parseJson } from "../../kernel/json.ts";
+import { atMost, KB, type ReadResult, readResult } from "./read-result.ts";
 
-const KB = 1024;
 /** All of a review together: it goes into prompts, into the plan and into one line of a journal. */
-const MOST_REVIEW = 48 * KB;
+const MAX_REVIEW_BYTES = 48 * KB;
 
 /** Control and bidirectional-override characters: they would make a finding read otherwise than it is. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
@@ -11,10 +10,6 @@ const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u
 
 function clean(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(INVISIBLE, "").trim();
-}
-
-function atMost(bytes: number) {
-  return (text: string): boolean => Buffer.byteLength(text) <= bytes;
 }
 
 const textSchema = z.string().transform(clean);
@@ -39,7 +34,7 @@ const reviewResultSchema = z
     ({ verdict, summary, comments }) => verdict === "approve" || summary !== "" || comments.length > 0,
     "asks for changes without saying which",
   )
-  .refine((result) => atMost(MOST_REVIEW)(JSON.stringify(result)), "is longer than 48 KB; keep to what matters");
+  .refine((result) => atMost(MAX_REVIEW_BYTES)(JSON.stringify(result)), "is longer than 48 KB; keep to what matters");
 
 export interface ReviewComment {
   readonly path: string;
@@ -54,29 +49,15 @@ export interface ReviewResult {
   readonly comments: readonly ReviewComment[];
 }
 
-export type ParsedReviewResult =
-  | { readonly ok: true; readonly result: ReviewResult }
-  | { readonly ok: false; readonly problem: string };
-
 const SHAPE =
   'It must be `{verdict: "approve" | "request_changes", summary, comments: [{path, line?, message}]}`, at most 50 comments.';
 
 /** Reads what the reviewer wrote; the problem is a sentence that its next attempt can act on. */
-export function parseReviewResult(text: string): ParsedReviewResult {
-  let value: unknown;
-  try {
-    value = parseJson(text.replace(/^\uFEFF/, ""));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { ok: false, problem: `The result is not JSON: ${why}` };
-  }
-  const parsed = reviewResultSchema.safeParse(value);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${issue.path.join(".") || "the result"}: ${issue.message}`);
-    return { ok: false, problem: `${problems.slice(0, 10).join("; ")}. ${SHAPE}` };
-  }
-  const { verdict, summary } = parsed.data;
-  const comments = parsed.data.comments.map(({ path, line, message }) => ({
+export function parseReviewResult(text: string): ReadResult<ReviewResult> {
+  const read = readResult(text, reviewResultSchema, SHAPE);
+  if (!read.ok) return read;
+  const { verdict, summary } = read.result;
+  const comments = read.result.comments.map(({ path, line, message }) => ({
     path,
     ...(typeof line === "number" ? { line } : {}),
     message,
@@ -106,12 +87,12 @@ export function headline({ summary, comments }: Pick<ReviewResult, "summary" | "
   const words = summary === "" ? (comments[0]?.message ?? "") : summary;
   const line = words.split("\n", 1)[0] ?? "";
   const characters = Array.from(line);
-  return characters.length <= MOST_HEADLINE
+  return characters.length <= MAX_HEADLINE
     ? line
     : `${characters
-        .slice(0, MOST_HEADLINE - 1)
+        .slice(0, MAX_HEADLINE - 1)
         .join("")
         .trimEnd()}…`;
 }
 
-const MOST_HEADLINE = 100;
+const MAX_HEADLINE = 100;

@@ -1,11 +1,5 @@
 import * as z from "zod";
-import { parseJson } from "../../kernel/json.ts";
-
-const KB = 1024;
-
-function atMost(bytes: number) {
-  return (text: string): boolean => Buffer.byteLength(text) <= bytes;
-}
+import { atMost, KB, misshapen, type ReadResult, readResult } from "./read-result.ts";
 
 const todoSchema = z.object({
   text: z
@@ -35,31 +29,17 @@ export interface TriageResult extends Omit<Read, "todos"> {
 /** `events`: the ids of those that ask for it, at least one. */
 export type TriagedTodo = Omit<Read["todos"][number], "events"> & { readonly events: readonly string[] };
 
-export type ParsedTriageResult =
-  | { readonly ok: true; readonly result: TriageResult }
-  | { readonly ok: false; readonly problem: string };
-
 const SHAPE = "It must be `{reply_markdown, todos: [{text, context?, events}], rebase_requested}`.";
 
 /**
  * Reads what the triage agent wrote about the events with these ids; the problem is a sentence that its next attempt can
  * act on.
  */
-export function parseTriageResult(text: string, given: readonly string[]): ParsedTriageResult {
-  let value: unknown;
-  try {
-    value = parseJson(text.replace(/^\uFEFF/, ""));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { ok: false, problem: `The result is not JSON: ${why}` };
-  }
-  const parsed = triageResultSchema.safeParse(value);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${issue.path.join(".") || "the result"}: ${issue.message}`);
-    return refused(problems);
-  }
+export function parseTriageResult(text: string, given: readonly string[]): ReadResult<TriageResult> {
+  const read = readResult(text, triageResultSchema, SHAPE);
+  if (!read.ok) return read;
   const known = new Set(given);
-  const todos = parsed.data.todos.map((todo) => ({ ...todo, events: [...new Set(todo.events ?? onlyOne(given))] }));
+  const todos = read.result.todos.map((todo) => ({ ...todo, events: [...new Set(todo.events ?? onlyOne(given))] }));
   const problems = todos.flatMap(({ events }, index) => {
     if (events.length === 0) return [`todos.${index}.events: must name the events that ask for it`];
     const unknown = events.filter((id) => !known.has(id));
@@ -67,14 +47,10 @@ export function parseTriageResult(text: string, given: readonly string[]): Parse
       (id) => `todos.${index}.events: none of the events has the id ${JSON.stringify(id.slice(0, 100))}`,
     );
   });
-  return problems.length === 0 ? { ok: true, result: { ...parsed.data, todos } } : refused(problems);
+  return problems.length === 0 ? { ok: true, result: { ...read.result, todos } } : misshapen(problems, SHAPE);
 }
 
-/** Of a single event nobody needs to be told which one it was. */
+/** With a single event it is clear which one was meant. */
 function onlyOne(given: readonly string[]): readonly string[] {
   return given.length === 1 ? given : [];
-}
-
-function refused(problems: readonly string[]): ParsedTriageResult {
-  return { ok: false, problem: `${problems.slice(0, 10).join("; ")}. ${SHAPE}` };
 }

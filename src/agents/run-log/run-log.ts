@@ -3,25 +3,25 @@ import { join } from "node:path";
 import * as z from "zod";
 import { isoTime } from "../../kernel/clock.ts";
 import { readTextIfExists, writeRunFile } from "../../kernel/files.ts";
-import { parseJson } from "../../kernel/json.ts";
+import { jsonIn } from "../../kernel/json-fields.ts";
 import { type AgentEvent, ERROR_KINDS } from "../port.ts";
-import { addEvent, EMPTY_SUMMARY, type RunSummary } from "./run-summary.ts";
+import { addEvent, EMPTY_SUMMARY, type RunLogSummary } from "./run-summary.ts";
 
 /** Beside a run's output: what it meant, one event a line, and the sum of it when the run has ended. */
 export const EVENTS_FILE = "events.jsonl";
 export const SUMMARY_FILE = "summary.json";
 
 /** Longer texts and inputs are cut: the whole is in the run's output. */
-const LONGEST = 16 * 1024;
+const MAX_TEXT = 16 * 1024;
 /** A program that floods us must not fill the disk a second time; its output is capped as well. */
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 
 /** One line of events.jsonl. */
 export type LoggedEvent = AgentEvent & { readonly at: string };
 
 export interface RunLog {
   add(event: AgentEvent, now: number): void;
-  summary(): RunSummary;
+  summary(): RunLogSummary;
   /** Writes the summary; nothing can be added afterwards. */
   close(): void;
 }
@@ -35,7 +35,7 @@ export function openRunLog(runDir: string): RunLog {
     add(event, now) {
       summary = addEvent(summary, event);
       const line = `${JSON.stringify({ at: isoTime(now), ...shortened(event) })}\n`;
-      if (bytes + line.length > MOST_BYTES) return;
+      if (bytes + line.length > MAX_BYTES) return;
       bytes += line.length;
       writeSync(fd, line);
     },
@@ -48,7 +48,7 @@ export function openRunLog(runDir: string): RunLog {
 }
 
 function cut(text: string): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}… (${text.length - LONGEST} characters more)`;
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}… (${text.length - MAX_TEXT} characters more)`;
 }
 
 function shortened(event: AgentEvent): AgentEvent {
@@ -59,7 +59,7 @@ function shortened(event: AgentEvent): AgentEvent {
       return { ...event, output: cut(event.output) };
     case "tool_call": {
       const input = JSON.stringify(event.input) ?? "";
-      return input.length <= LONGEST ? event : { ...event, input: cut(input) };
+      return input.length <= MAX_TEXT ? event : { ...event, input: cut(input) };
     }
     case "error":
       return { ...event, message: cut(event.message) };
@@ -92,19 +92,10 @@ const summarySchema = z.object({
 });
 
 /** The sum of a run that has ended; of one that was cut off, the sum of the events that were written. */
-export function readSummary(runDir: string): RunSummary {
+export function readSummary(runDir: string): RunLogSummary {
   const text = readTextIfExists(join(runDir, SUMMARY_FILE));
-  const summary = text === undefined ? undefined : summarySchema.safeParse(parsed(text)).data;
+  const summary = text === undefined ? undefined : summarySchema.safeParse(jsonIn(text)).data;
   return summary ?? readEvents(runDir).reduce(addEvent, EMPTY_SUMMARY);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** The last words of a run: what it said, and what went wrong; from a whole line on. */
@@ -126,7 +117,7 @@ export function lastWords(runDir: string, characters: number): string {
 export function readEvents(runDir: string): LoggedEvent[] {
   const text = readTextIfExists(join(runDir, EVENTS_FILE)) ?? "";
   return text.split("\n").flatMap((line) => {
-    const event = line === "" ? undefined : (parsed(line) as LoggedEvent | undefined);
+    const event = line === "" ? undefined : (jsonIn(line) as LoggedEvent | undefined);
     return event && typeof event.type === "string" ? [event] : [];
   });
 }

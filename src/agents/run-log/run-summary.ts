@@ -1,16 +1,16 @@
-import type { AgentEvent, ErrorKind } from "../port.ts";
+import type { AgentEvent, ErrorKind, UsageEvent } from "../port.ts";
 
 /** What one model cost in a run. */
 export interface ModelUsage {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
-  /** Undefined when nobody told what it cost. */
+  /** Undefined when the program did not tell what it cost. */
   readonly costUsd?: number;
 }
 
 /** A run's events, summed: what `prloom show` tells and what budgets count. */
-export interface RunSummary {
+export interface RunLogSummary {
   readonly turns: number;
   /** Calls by the tool's name, as the program calls it. */
   readonly tools: Readonly<Record<string, number>>;
@@ -29,20 +29,19 @@ export interface RunError {
   readonly retryAfterMs?: number;
 }
 
-export const EMPTY_SUMMARY: RunSummary = { turns: 0, tools: {}, failedTools: 0, models: {}, errors: [] };
+export const EMPTY_SUMMARY: RunLogSummary = { turns: 0, tools: {}, failedTools: 0, models: {}, errors: [] };
 
-const MOST_ERRORS = 20;
+const MAX_ERRORS = 20;
 /** Names come from the program, and a model may make up thousands. */
-const MOST_NAMES = 100;
+const MAX_NAMES = 100;
 
 /** The summary with one more event in it. */
-export function addEvent(summary: RunSummary, event: AgentEvent): RunSummary {
+export function addEvent(summary: RunLogSummary, event: AgentEvent): RunLogSummary {
   switch (event.type) {
     case "turn":
       return { ...withoutTrouble(summary), turns: summary.turns + 1 };
     case "tool_call": {
-      const name =
-        event.name in summary.tools || Object.keys(summary.tools).length < MOST_NAMES ? event.name : "others";
+      const name = event.name in summary.tools || Object.keys(summary.tools).length < MAX_NAMES ? event.name : "others";
       return { ...summary, tools: { ...summary.tools, [name]: (summary.tools[name] ?? 0) + 1 } };
     }
     case "tool_result":
@@ -54,18 +53,18 @@ export function addEvent(summary: RunSummary, event: AgentEvent): RunSummary {
     case "error": {
       const { kind, message, retryAfterMs } = event;
       const error = { kind, message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-      return { ...summary, errors: [...summary.errors, error].slice(-MOST_ERRORS), trouble: error };
+      return { ...summary, errors: [...summary.errors, error].slice(-MAX_ERRORS), trouble: error };
     }
     default:
       return summary;
   }
 }
 
-function withoutTrouble({ trouble: _, ...summary }: RunSummary): RunSummary {
+function withoutTrouble({ trouble: _, ...summary }: RunLogSummary): RunLogSummary {
   return summary;
 }
 
-function plus(before: ModelUsage | undefined, more: Extract<AgentEvent, { type: "usage" }>): ModelUsage {
+function plus(before: ModelUsage | undefined, more: UsageEvent): ModelUsage {
   const cost = [before?.costUsd, more.costUsd].filter((one) => one !== undefined);
   return {
     input: (before?.input ?? 0) + more.input,
@@ -81,7 +80,10 @@ export interface Spending {
 }
 
 /** What a run spent; where the program told no cost, the price of the config is used. */
-export function spendingOf(summary: RunSummary, price?: { readonly input: number; readonly output: number }): Spending {
+export function spendingOf(
+  summary: RunLogSummary,
+  price?: { readonly input: number; readonly output: number },
+): Spending {
   let tokens = 0;
   let usd = 0;
   for (const { input, output, costUsd } of Object.values(summary.models)) {

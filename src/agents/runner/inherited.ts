@@ -10,7 +10,7 @@ export function isPassedOn(fdinfo: string): boolean {
 }
 
 /**
- * Closes files that whoever started us had open and that a program we start would get as well: through them it would reach
+ * Closes files that our parent had open and that a program we start would get as well: through them it would reach
  * what no sandbox shows it. Node opens its own so that they are not passed on. Nothing to do where there is no /proc.
  */
 export function closeInherited(): void {

@@ -1,13 +1,16 @@
 import { closeSync, type FSWatcher, openSync, readSync, watch } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import { errnoOf } from "../../kernel/errors.ts";
 import { isMissing } from "../../kernel/files.ts";
 import { RUN_FILES } from "./run-files.ts";
+import { CUT } from "./shim-output.ts";
 
 const CHUNK = 64 * 1024;
 
 /** Longer lines are handed on in parts: a program that prints no newline must not fill our memory. */
-const LONGEST_LINE = 64 * 1024;
+const MAX_LINE = 64 * 1024;
 
 /** Reads what was added to a file since the last call; it may not be there yet. */
 class GrowingFile {
@@ -49,7 +52,7 @@ class LineCutter {
     const lines = (this.#rest + text).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) yield line.endsWith("\r") ? line.slice(0, -1) : line;
-    if (this.#rest.length < LONGEST_LINE) return;
+    if (this.#rest.length < MAX_LINE) return;
     yield this.#rest;
     this.#rest = "";
   }
@@ -66,7 +69,7 @@ interface Wakeups {
   close(): void;
 }
 
-/** Says "look again" when something in the folder changed. Where watching is not to be had, four times a second. */
+/** Says "look again" when something in the folder changed. Where folders cannot be watched, four times a second. */
 function watchFolder(folder: string): Wakeups {
   let due = false;
   let waiting: (() => void) | undefined;
@@ -123,5 +126,42 @@ export async function* outputLines(runDir: string, ended: Promise<unknown>): Asy
   } finally {
     wakeups.close();
     file.close();
+  }
+}
+
+/**
+ * The lines of a program that is talked to, from the shim itself and not from the log: the conversation goes on beyond what
+ * the log keeps. From there on, what cannot be a message is left out: a flood of text must not keep the dispatcher busy.
+ */
+export async function* conversationLines(from: Readable, maxOutputBytes: number): AsyncGenerator<string> {
+  const decoder = new StringDecoder("utf8");
+  const cutter = new LineCutter();
+  let bytes = 0;
+  let isCut = false;
+  let isInside = false;
+  function* messages(lines: Iterable<string>): Generator<string> {
+    for (const line of lines) {
+      if (isCut && !isInside && !line.trimStart().startsWith("{")) continue;
+      isInside = line.length >= MAX_LINE;
+      yield line;
+    }
+  }
+  for await (const chunk of chunksOf(from)) {
+    yield* messages(cutter.cut(decoder.write(chunk)));
+    bytes += chunk.length;
+    if (isCut || bytes <= maxOutputBytes) continue;
+    isCut = true;
+    yield CUT;
+  }
+  yield* messages(cutter.cut(decoder.end()));
+  yield* messages(cutter.end());
+}
+
+/** A pipe that breaks has ended: how the run ended is told elsewhere. */
+async function* chunksOf(from: Readable): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of from) yield chunk as Buffer;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
   }
 }

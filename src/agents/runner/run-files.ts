@@ -21,6 +21,8 @@ export const STOP = "stop";
 /** A JSON list of lines for the program's stdin follows. */
 export const INPUT = "input ";
 export const END_OF_INPUT = "end";
+/** The policy ends the run; why follows as JSON. */
+export const POLICY = "policy ";
 
 /** In the environment of everything a run starts; how recovery finds what left the run's process group. */
 export const RUN_ID_VARIABLE = "PRLOOM_RUN_ID";

@@ -8,14 +8,17 @@ import * as z from "zod";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, type PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, isMissing, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+import { findProgram } from "../../kernel/find-program.ts";
+import { jsonIn } from "../../kernel/json-fields.ts";
 import { passesByItself, usedUp, usedUpError } from "../../kernel/used-up.ts";
-import { findProgram } from "../find-program.ts";
-import type { RunExit, RunRequest, TalkingRun } from "../port.ts";
+import { EXIT_REASONS, type RunExit, type RunRequest, type TalkingRun } from "../port.ts";
+import { NAMESPACE_ARGS } from "../sandbox/args.ts";
 import { tryBwrap } from "../sandbox/try-bwrap.ts";
-import { NAMESPACE_ARGS } from "./namespace.ts";
+import { conversationLines, outputLines } from "./output-lines.ts";
 import {
   END_OF_INPUT,
   INPUT,
+  POLICY,
   RUN_FILES,
   RUN_ID_VARIABLE,
   SHIM_VARIABLE,
@@ -28,7 +31,7 @@ import { endSurvivors } from "./survivors.ts";
 export { endSurvivors };
 
 const exitSchema = z.object({
-  reason: z.enum(["exited", "deadline", "silence", "spawn-failed"]),
+  reason: z.enum(EXIT_REASONS),
   code: z.number().nullable(),
   signal: z.string().nullable(),
   startedAt: z.string(),
@@ -41,14 +44,7 @@ const exitSchema = z.object({
 
 /** How the run ended, or undefined when it has no exit: it still runs, or it was interrupted. */
 export function readExit(runDir: string): RunExit | undefined {
-  const text = readTextIfExists(join(runDir, RUN_FILES.exit));
-  if (text === undefined) return undefined;
-  try {
-    return exitSchema.safeParse(JSON.parse(text)).data;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return exitSchema.safeParse(jsonIn(readTextIfExists(join(runDir, RUN_FILES.exit)) ?? "")).data;
 }
 
 /** The last `bytes` bytes of what the program printed, from a whole character on; "" when it printed nothing. */
@@ -101,7 +97,7 @@ function spawnShim(request: RunRequest): ChildProcess {
     return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", shimPath, request.runDir], {
       cwd: request.runDir,
       detached: true,
-      stdio: ["pipe", log, log],
+      stdio: ["pipe", request.opening ? "pipe" : log, log],
       // Nothing else of ours: an agent of the same user can read the shim's environment.
       env: {
         PATH: process.env.PATH ?? "",
@@ -128,7 +124,7 @@ export function startRun(request: RunRequest): TalkingRun {
     const stuck = setTimeout(() => !isRecorded(request.runDir) && child.kill("SIGKILL"), 2 * SHIM_PATIENCE_MS).unref();
     child.once("exit", () => {
       clearTimeout(stuck);
-      // It writes down who it is before anything else; one that could not is no run.
+      // It writes down who it is before anything else; one that could not is not a run.
       if (!isStopped) noteUnrecorded(request.runDir);
       over();
     });
@@ -147,10 +143,23 @@ export function startRun(request: RunRequest): TalkingRun {
   const stop = async (): Promise<void> => {
     isStopped = true;
     child.stdin?.end(`${STOP}\n`);
+    // It waits until we have taken what it has to tell, and we will not take it any more.
+    child.stdout?.destroy();
     await within(ended, request.limits.graceMs + SHIM_PATIENCE_MS);
     await endSurvivors(request.runDir, { graceMs: 0 });
   };
-  return { runDir: request.runDir, ended, stop, write, end: () => tell(END_OF_INPUT) };
+  return {
+    runDir: request.runDir,
+    ended,
+    stop,
+    write,
+    end: () => tell(END_OF_INPUT),
+    endByPolicy: (why) => tell(`${POLICY}${JSON.stringify(why)}`),
+    lines: () =>
+      child.stdout
+        ? conversationLines(child.stdout, request.limits.maxOutputBytes)
+        : outputLines(request.runDir, ended),
+  };
 }
 
 /** Why the program of a run was never started, where that passes by itself; undefined when it was. */

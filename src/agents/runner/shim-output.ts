@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import { writeAll } from "../../kernel/files.ts";
 import { isMessage, OpenLine } from "./rpc-lines.ts";
 
-/** Written where the log is cut, at once: whoever follows it must not wait for what will never come. */
+/** Written where the log is cut, at once: a reader that follows it must not wait for what will never come. */
 export const CUT = "… more was printed, but not kept";
 
 /** Written instead where the questions and answers of a program that speaks JSON-RPC are still to come. */

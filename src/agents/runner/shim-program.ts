@@ -5,11 +5,11 @@ import { Socket } from "node:net";
 import { join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { existsNoFollow } from "../../kernel/files.ts";
+import { findProgram } from "../../kernel/find-program.ts";
 import { childrenOf, type ProcessIdentity } from "../../kernel/process-tree.ts";
 import { usedUpWords } from "../../kernel/used-up.ts";
-import { findProgram } from "../find-program.ts";
 import { type Enclosed, openGate, spawnEnclosed } from "./enclosed.ts";
-import { withFifos } from "./fifo.ts";
+import { withNamedPipes } from "./named-pipes.ts";
 import { RUN_FILES, RUN_ID_VARIABLE, type StoredRequest } from "./run-files.ts";
 
 /** What to start, and the environment that came through the pipe. */
@@ -52,7 +52,7 @@ interface Pipes {
 
 function openPipes(runDir: string, isEnclosed: boolean): Pipes {
   const [output, gate] = [join(runDir, ".output"), join(runDir, ".gate")];
-  return withFifos(isEnclosed ? [output, gate] : [output], (made) => ({
+  return withNamedPipes(isEnclosed ? [output, gate] : [output], (made) => ({
     output: made ? openOutputPipe(output) : undefined,
     gate: made && isEnclosed ? openGate(gate) : undefined,
   }));
@@ -117,7 +117,7 @@ export async function startProgram(request: ProgramRequest, runDir: string): Pro
   const started = spawnProgram(request, stdio, gate);
   const { child } = started;
   if (prompt !== undefined) closeSync(prompt);
-  // A program that has ended, or that does not listen, is no fault of ours.
+  // A program that has ended, or that does not listen, is not our fault.
   child.stdin?.on("error", () => child.stdin?.destroy());
   if (pipe) closeSync(pipe.writer);
   if (child.pid === undefined) {
@@ -137,11 +137,11 @@ export function agentItself(program: Program, init: ProcessIdentity | undefined)
 
 /** With what bwrap ends when it cannot make the sandbox. */
 const BWRAP_FAILED = 1;
-const LONGEST_COMPLAINT = 300;
+const MAX_COMPLAINT = 300;
 
 /** What a bwrap that made no sandbox said, if the system had no process or memory for it. */
 export function noSandbox(code: number | null, runDir: string): string | undefined {
   if (code !== BWRAP_FAILED) return undefined;
-  const printed = readFileSync(join(runDir, RUN_FILES.output), "utf8").slice(0, LONGEST_COMPLAINT).trim();
+  const printed = readFileSync(join(runDir, RUN_FILES.output), "utf8").slice(0, MAX_COMPLAINT).trim();
   return usedUpWords(printed, "") ? printed : undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * The small program between the daemon and one agent: `node shim.ts <runDir>`. It outlives nobody: when its pipe to the
+ * The small program between the daemon and one agent: `node shim.ts <runDir>`. It does not outlive the daemon: when its pipe to the
  * daemon closes, it ends all that it started. Imports built-ins and kernel only, because every run waits for its start.
  */
 import { once } from "node:events";
@@ -21,12 +21,14 @@ import {
   END_OF_INPUT,
   INPUT,
   type InitRecord,
+  POLICY,
   type ProcessRecord,
   RUN_FILES,
   START,
   STOP,
   type StoredRequest,
 } from "./run-files.ts";
+import { Conversation, say } from "./shim-conversation.ts";
 import { drain, endAll, endOf, hasExited } from "./shim-end.ts";
 import { type OutputLog, openOutputLog } from "./shim-output.ts";
 import { noSandbox, type Program, startProgram } from "./shim-program.ts";
@@ -42,6 +44,7 @@ interface Shim {
   readonly startedAt: string;
   readonly timers: Set<NodeJS.Timeout>;
   program?: Program;
+  conversation?: Conversation;
   /** Of the pid namespace; absent: there is none, or it is not known yet and the agent has not begun. */
   init?: InitRecord;
   /** What was said to the program before it had started. */
@@ -52,7 +55,7 @@ interface Shim {
 }
 
 /** setTimeout fires at once for anything longer. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+const MAX_TIMER = 2 ** 31 - 1;
 
 /** For shim.log. The log may be on the very disk that is full, so a failure here must not become the next problem. */
 function note(problem: string): boolean {
@@ -100,7 +103,7 @@ function after(shim: Shim, ms: number, act: () => void): void {
       shim.timers.delete(timer);
       act();
     },
-    Math.min(ms, LONGEST_TIMER),
+    Math.min(ms, MAX_TIMER),
   );
   shim.timers.add(timer);
 }
@@ -158,7 +161,7 @@ async function exited(shim: Shim, program: Program, code: number | null): Promis
   decide(shim, "exited");
 }
 
-/** The system had nothing left to start it with: no run, and nobody's attempt. */
+/** The system had nothing left to start it with: not a run, and not an attempt. */
 function leaveUnstarted(shim: Shim, why: string): void {
   writeRunFile(join(shim.runDir, RUN_FILES.unstarted), why, 0o600);
   decide(shim, "interrupted");
@@ -169,17 +172,19 @@ function recordAgent(shim: Shim, pid: number): void {
   try {
     writeProcessRecord(shim.runDir, { ...shim.record, ...agent });
   } catch (error) {
-    // The run id still finds the agent; a full disk is no reason to end it.
+    // The run id still finds the agent; a full disk is not a reason to end it.
     note(`process.json: ${messageOf(error)}`);
   }
 }
 
 function relay(shim: Shim, program: Program): void {
+  if (shim.request.talks) shim.conversation = new Conversation(program);
   for (const output of program.outputs) {
     output.on("error", (error) => note(`output: ${error.message}`));
     output.on("data", (chunk: Buffer) => {
       shim.lastOutput = performance.now();
       shim.log.write(chunk);
+      shim.conversation?.handOn(chunk);
     });
   }
 }
@@ -190,10 +195,12 @@ async function finish(shim: Shim, ending: Ending): Promise<void> {
   if (program) {
     leftBehind = await endAll(program, shim.request, shim.init);
     if (!hasExited(program)) await once(program.child, "exit");
+    shim.conversation?.takeRest();
     await drain(program);
   }
   shim.log.close();
   if (ending !== "interrupted") await writeExit(shim, exitOf(shim, ending, leftBehind));
+  await shim.conversation?.delivered();
   leave();
 }
 
@@ -254,20 +261,19 @@ function fail(error: unknown): void {
   leave();
 }
 
-/** Hands on what the daemon says to the program; one that has closed its stdin hears nothing. */
-function say({ child }: Program, line: string): void {
-  if (!child.stdin?.writable) return;
-  if (line === END_OF_INPUT) child.stdin.end();
-  else for (const text of JSON.parse(line.slice(INPUT.length)) as string[]) child.stdin.write(`${text}\n`);
+function endByPolicy(shim: Shim, why: string): void {
+  if (shim.ending === undefined) shim.error = why;
+  decide(shim, "policy");
 }
 
 /**
- * The daemon says "start <environment>" once, then perhaps what the program is to hear, and perhaps "stop"; a closed
- * pipe means that it is dead: a stop too.
+ * The daemon says "start <environment>" once, then perhaps what the program is to hear, and perhaps "stop" or
+ * "policy <why>"; a closed pipe means that it is dead: a stop too.
  */
 function obeyDaemon(shim: Shim): void {
   createInterface({ input: process.stdin }).on("line", (line) => {
     if (line === STOP) decide(shim, "interrupted");
+    else if (line.startsWith(POLICY)) endByPolicy(shim, JSON.parse(line.slice(POLICY.length)));
     else if (line === END_OF_INPUT || line.startsWith(INPUT)) {
       if (shim.program) say(shim.program, line);
       else shim.early.push(line);

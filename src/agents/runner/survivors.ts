@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { readTextIfExists } from "../../kernel/files.ts";
+import { jsonIn } from "../../kernel/json-fields.ts";
 import {
   type EndOptions,
   endProcesses,
@@ -35,14 +36,7 @@ const requestSchema = z.object({ runId: z.string().min(1) });
 
 /** The value in a run's file; undefined when it is absent, torn, or not what we wrote. */
 function readRunFile<T>(path: string, schema: z.ZodType<T>): T | undefined {
-  const text = readTextIfExists(path);
-  if (text === undefined) return undefined;
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return schema.safeParse(jsonIn(readTextIfExists(path) ?? "")).data;
 }
 
 /**
@@ -93,7 +87,7 @@ async function endShim(runId: string, record: ProcessRecord | undefined): Promis
 /**
  * Ends what is left of a run whose daemon died, whether or not it has an exit, and resolves with the number of processes
  * when all are gone; rejects, naming them, when some cannot be ended, and then nothing may touch their worktree. After it,
- * `readExit` tells for good whether the run was complete. Touches nobody else: pids that were given away meanwhile,
+ * `readExit` tells for good whether the run was complete. Touches no other process: pids that were given away meanwhile,
  * and everything after a restart of the machine, are left alone.
  */
 export async function endSurvivors(runDir: string, options: { readonly graceMs: number }): Promise<number> {

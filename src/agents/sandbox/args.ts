@@ -3,7 +3,7 @@ import { FILTER_FD } from "./seccomp.ts";
 
 /** One thing that is laid over the read-only view of the machine. Paths are absolute, without links. */
 export type Mount =
-  /** A new empty folder in memory. `sealed`: nothing can be written there, so nobody takes it for the real one. */
+  /** A new empty folder in memory. `sealed`: nothing can be written there, so that a program does not take it for the real one. */
   | { readonly kind: "empty"; readonly path: string; readonly sealed?: true }
   /** What lies at `from` (at `path` itself when absent), to be read or to be written. */
   | { readonly kind: "read"; readonly path: string; readonly from?: string }
@@ -23,6 +23,9 @@ const NAMESPACES = [
   ["--unshare-cgroup-try"],
   ["--die-with-parent"],
 ].flat();
+
+/** For runs without a sandbox: all in the new pid namespace dies with its first process, whatever it did to its session. */
+export const NAMESPACE_ARGS = ["--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "--die-with-parent"];
 
 /**
  * What lies here speaks of the whole machine, and root may write it without any capability: with a line in

@@ -1,6 +1,12 @@
 import { join } from "node:path";
 import { arrangeMounts, type Mount } from "./args.ts";
 
+/**
+ * Where a run sees what prloom gives it to read. Each is a mount of its own in a folder that is one, too: a folder around
+ * them could be renamed by an agent, and another one put in its place.
+ */
+export const OURS_AT = { folder: "/run/prloom", program: "/run/prloom-program" } as const;
+
 /** Everything that decides how a run sees the machine. Paths are absolute, without links, and exist. */
 export interface SandboxPlan {
   /** Where the home is seen, and the folder that is kept for this plan, agent and stage. */
@@ -39,6 +45,8 @@ export interface SandboxPlan {
    * OpenCode does not start where it cannot put a file there.
    */
   readonly configuration: readonly { readonly from: string; readonly path: string }[];
+  /** A folder of ours, and a file or folder with a program of ours: to be read, at `OURS_AT`. */
+  readonly ours?: { readonly folder: string; readonly program?: string };
 }
 
 /** Pure: all mounts of a run, in order. */
@@ -68,5 +76,13 @@ export function layoutSandbox(plan: SandboxPlan): Mount[] {
       ({ path, isFolder }): Mount => (isFolder ? { kind: "empty", path, sealed: true } : read(path, emptyFile)),
     ),
     write(plan.agentDir),
+    ...oursIn(plan),
   ]);
+}
+
+function oursIn({ ours }: SandboxPlan): Mount[] {
+  if (ours === undefined) return [];
+  const program: Mount[] =
+    ours.program === undefined ? [] : [{ kind: "read", path: OURS_AT.program, from: ours.program }];
+  return [{ kind: "empty", path: "/run" }, { kind: "read", path: OURS_AT.folder, from: ours.folder }, ...program];
 }

@@ -1,6 +1,7 @@
-import { parseJson } from "../../kernel/json.ts";
-/** A file with a login is small; one that is not was written by somebody else. */
-export const MOST_LOGIN_BYTES = 256 * 1024;
+import { isFields, type JsonFields, jsonIn } from "../../kernel/json-fields.ts";
+
+/** A file with a login is small; a large one was not written by the program. */
+export const MAX_LOGIN_BYTES = 256 * 1024;
 
 /** Keys on the way to a value that a program renews by itself; `*` stands for any one. */
 export type TokenPath = readonly string[];
@@ -8,14 +9,8 @@ export type TokenPath = readonly string[];
 /** Without blanks, quotes and control characters: whatever reads it takes it for one word. */
 const TOKEN = /^[\w.~+/=:|#-]{8,16384}$/;
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
-/** The last moment that a date can have; numbers beyond it are no time at all. */
+/** The last moment that a date can have; numbers beyond it are not times. */
 const LAST_MOMENT = 8_640_000_000_000_000;
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** A new token for a token, a later time for a time; nothing else is a renewal. */
 function isRenewal(before: unknown, after: unknown): boolean {
@@ -39,7 +34,7 @@ interface Merging {
 }
 
 /** What was there before, with the tokens of `after` wherever all that they belong to is as it was. */
-function merged(before: Fields, after: unknown, at: readonly string[], merging: Merging): Fields {
+function merged(before: JsonFields, after: unknown, at: readonly string[], merging: Merging): JsonFields {
   if (!isFields(after)) return before;
   const entries = Object.entries(before);
   const other = (key: string): unknown => (Object.hasOwn(after, key) ? after[key] : undefined);
@@ -70,21 +65,12 @@ function isKept(before: unknown, after: unknown): boolean {
  * of `after`, which an agent may have written, only single tokens and times come over, into places that were there.
  */
 export function renewedTokens(before: string, after: string, paths: readonly TokenPath[]): string | undefined {
-  if (after.length > MOST_LOGIN_BYTES) return undefined;
-  const [old, now] = [parsed(before), parsed(after)];
+  if (after.length > MAX_LOGIN_BYTES) return undefined;
+  const [old, now] = [jsonIn(before), jsonIn(after)];
   if (!isFields(old)) return undefined;
   const merging: Merging = { paths, changed: false };
   const result = merged(old, now, [], merging);
   if (!merging.changed) return undefined;
   const indent = /^\{\r?\n([ \t]+)/.exec(before)?.[1];
   return `${JSON.stringify(result, undefined, indent)}${before.endsWith("\n") ? "\n" : ""}`;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

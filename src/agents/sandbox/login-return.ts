@@ -5,7 +5,8 @@ import { ADAPTERS } from "../../config/agent-words.ts";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeFileAtomic, writeRunFile } from "../../kernel/files.ts";
 import { readInside } from "../../kernel/held/files.ts";
-import { MOST_LOGIN_BYTES } from "./login-renewal.ts";
+import { jsonIn } from "../../kernel/json-fields.ts";
+import { MAX_LOGIN_BYTES } from "./login-renewal.ts";
 import { besideOf, type CopiedLogin, hashOf } from "./private-home.ts";
 
 /** What a program's own rule makes of a login before and after a run. */
@@ -39,14 +40,7 @@ export function keepLogins(home: string, spec: ProgramSpec, logins: readonly Cop
 }
 
 function keptLogins(home: string): Kept | undefined {
-  const text = readTextIfExists(join(besideOf(home), FILE));
-  if (text === undefined) return undefined;
-  try {
-    return keptSchema.safeParse(JSON.parse(text)).data;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return keptSchema.safeParse(jsonIn(readTextIfExists(join(besideOf(home), FILE)) ?? "")).data;
 }
 
 /**
@@ -66,9 +60,9 @@ function returnLogin(home: string, login: CopiedLogin, renewal: Renewal): Copied
   try {
     const stat = statSync(login.from);
     const before = readFileSync(login.from, "utf8");
-    // A new file would be ours; somebody else's login must stay theirs.
+    // A new file would be ours; another user's login must stay theirs.
     if (hashOf(before) !== login.hash || stat.uid !== process.getuid?.()) return login;
-    const after = readInside(home, login.to, MOST_LOGIN_BYTES)?.toString("utf8");
+    const after = readInside(home, login.to, MAX_LOGIN_BYTES)?.toString("utf8");
     const renewed = after === undefined ? undefined : renewal(before, after);
     if (renewed === undefined || renewed === before) return login;
     writeFileAtomic(login.from, renewed, stat.mode & 0o777);

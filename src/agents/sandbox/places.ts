@@ -2,7 +2,7 @@ import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { errnoOf } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists } from "../../kernel/files.ts";
-import { findProgram } from "../find-program.ts";
+import { findProgram } from "../../kernel/find-program.ts";
 import { isWithin, type Mount } from "./args.ts";
 import { TOOLCHAINS } from "./toolchains.ts";
 
@@ -89,7 +89,7 @@ export function programPlaces(started: StartedProgram, options: PlaceOptions): M
 }
 
 /** Versions of one tool that are looked at; each costs mounts. */
-const MOST_VERSIONS = 64;
+const MAX_VERSIONS = 64;
 
 /** The paths that a pattern of `TOOLCHAINS` stands for. */
 function expand(folder: string, pattern: string): string[] {
@@ -103,7 +103,7 @@ function expand(folder: string, pattern: string): string[] {
 
 function namesIn(folder: string): string[] {
   try {
-    return listDir(folder).slice(-MOST_VERSIONS);
+    return listDir(folder).slice(-MAX_VERSIONS);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return [];

@@ -45,8 +45,8 @@ export interface CopiedLogin {
   readonly hash: string;
 }
 
-/** Of one pattern; more are no conversations. */
-const MOST_KEPT = 1000;
+/** Of one pattern; more cannot be conversations. */
+const MAX_KEPT = 1000;
 
 /** The places in a folder that agents write to for which a pattern stands; they need not exist. */
 function placesIn(root: string, pattern: string): Buffer[] {
@@ -57,10 +57,10 @@ function placesIn(root: string, pattern: string): Buffer[] {
     const namesAt = (place: Buffer) =>
       after === undefined
         ? [Buffer.from(part)]
-        : listInside(root, place, MOST_KEPT).filter((name) => fits(name.toString("latin1")));
+        : listInside(root, place, MAX_KEPT).filter((name) => fits(name.toString("latin1")));
     places = places.flatMap((place) => namesAt(place).map((name) => Buffer.concat([place, Buffer.from("/"), name])));
   }
-  return places.slice(0, MOST_KEPT);
+  return places.slice(0, MAX_KEPT);
 }
 
 /**

@@ -51,7 +51,7 @@ export const RULES: readonly Rule[] = [
   refuse("keyctl", 250, 219),
   // No filter sees what is asked for through it.
   hide("io_uring_setup", 425, 425),
-  // Files that give everybody who starts them the rights of the user that the agent runs as.
+  // Files that give every user who starts them the rights of the user that the agent runs as.
   refuseSetuid("chmod", [90, null], { mode: 1 }),
   refuseSetuid("fchmod", [91, 52], { mode: 1 }),
   refuseSetuid("fchmodat", [268, 53], { mode: 2 }),

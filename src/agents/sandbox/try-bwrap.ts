@@ -13,7 +13,7 @@ const DEADLINE_MS = 15_000;
 const LOOKING = "looking what sandbox there is";
 
 /**
- * Tries whether bwrap takes these arguments. Rejects when the machine has nothing left, or bwrap was killed: that is no answer, and
+ * Tries whether bwrap takes these arguments. Rejects when the machine has nothing left, or bwrap was killed: that is not an answer, and
  * taken for one, all agents would run with less of a sandbox for as long as we live.
  */
 export function tryBwrap(program: string, args: readonly string[], filter?: Uint8Array): Promise<TriedBwrap> {

@@ -1,3 +1,4 @@
+import { hasSandbox } from "../../agents/enclosure-level.ts";
 import type { AgentReport, AgentsReport } from "../../dispatcher/report/read-agents.ts";
 import type { Output } from "../output.ts";
 import { firstLine, visible } from "./safe-text.ts";
@@ -22,14 +23,14 @@ export function agentsState(output: Output, report: AgentsReport, now: number): 
   if (today.ms > 0 || today.tokens > 0 || hasBudget) output.line(`today: ${spendingInWords(today, dailyBudget)}`);
 }
 
-const WORDS = { sandbox: "bubblewrap", none: "none: agents run with your rights" } as const;
+const NO_SANDBOX = "none: agents run with your rights";
 
 function sandboxInWords({ sandbox, sandboxWhy, agents }: AgentsReport): string {
-  const own = agents.filter(({ level }) => level === "none" && sandbox === "sandbox");
-  if (own.length > 0 && own.length === agents.length) return WORDS.none;
+  const own = agents.filter(({ level }) => level !== "refused" && !hasSandbox(level) && hasSandbox(sandbox));
+  if (own.length > 0 && own.length === agents.length) return NO_SANDBOX;
   const except = own.length === 0 ? "" : `; none for ${names(own)}: with your rights`;
   const why = sandboxWhy === undefined ? "" : ` (${firstLine(sandboxWhy)})`;
-  return `${WORDS[sandbox]}${why}${except}`;
+  return `${hasSandbox(sandbox) ? "bubblewrap" : NO_SANDBOX}${why}${except}`;
 }
 
 function names(agents: readonly AgentReport[]): string {

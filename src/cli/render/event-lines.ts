@@ -1,6 +1,6 @@
 import { toolInWords } from "../../agents/activity.ts";
 import type { AgentEvent } from "../../agents/port.ts";
-import { addEvent, EMPTY_SUMMARY, type RunSummary, spendingOf } from "../../agents/run-log/run-summary.ts";
+import { addEvent, EMPTY_SUMMARY, type RunLogSummary, spendingOf } from "../../agents/run-log/run-summary.ts";
 import { counted } from "../../kernel/words.ts";
 import { type Paint, plain } from "./colour.ts";
 import { firstLine, visible } from "./safe-text.ts";
@@ -17,7 +17,7 @@ export interface EventLines {
 /** Begins to tell a run. It remembers what was called, so that a failure can be named, and sums up at the end. */
 export function eventLines(paint: Paint = plain): EventLines {
   const calls = new Map<string, string>();
-  let summary: RunSummary = EMPTY_SUMMARY;
+  let summary: RunLogSummary = EMPTY_SUMMARY;
   return {
     lines(event) {
       summary = addEvent(summary, event);
@@ -30,7 +30,11 @@ export function eventLines(paint: Paint = plain): EventLines {
   };
 }
 
-function plainEvent(event: Exclude<AgentEvent, { type: "tool_result" }>, paint: Paint, summary: RunSummary): string[] {
+function plainEvent(
+  event: Exclude<AgentEvent, { type: "tool_result" }>,
+  paint: Paint,
+  summary: RunLogSummary,
+): string[] {
   switch (event.type) {
     case "text":
       return textLines(event.text);
@@ -71,7 +75,7 @@ function failure(call: string, output: string, paint: Paint): string[] {
 }
 
 /** What the run did and cost; nothing for a program that only prints. */
-function sumLines(summary: RunSummary, paint: Paint): string[] {
+function sumLines(summary: RunLogSummary, paint: Paint): string[] {
   const { turns, tools, failedTools, models } = summary;
   const calls = Object.values(tools).reduce((sum, one) => sum + one, 0);
   const { tokens, usd } = spendingOf(summary);

@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import { KNOWN_PROGRAMS, type KnownProgram } from "../../agents/adapters.ts";
-import { findProgram } from "../../agents/find-program.ts";
 import { inspectProgram, type ProgramFacts } from "../../agents/inspect-program.ts";
 import type { AgentProgram } from "../../agents/program.ts";
 import type { AgentFile } from "../../config/schema/agent-schema.ts";
 import { PrloomError } from "../../kernel/errors.ts";
+import { findProgram } from "../../kernel/find-program.ts";
 import type { Call } from "../output.ts";
 
 export interface AgentWishes {

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { join } from "node:path";
 import * as z from "zod";
 import { programOf } from "../../agents/adapters.ts";
+import { ENCLOSURE_LEVELS, hasSandbox } from "../../agents/enclosure-level.ts";
 import { absolutePath } from "../../agents/environment.ts";
-import { findProgram } from "../../agents/find-program.ts";
 import { openGate, release, spawnEnclosed } from "../../agents/runner/enclosed.ts";
-import { withFifos } from "../../agents/runner/fifo.ts";
 import { closeInherited } from "../../agents/runner/inherited.ts";
+import { withNamedPipes } from "../../agents/runner/named-pipes.ts";
 import { type InitRecord, RUN_FILES } from "../../agents/runner/run-files.ts";
 import { FILTER_FD, filterFor } from "../../agents/sandbox/seccomp.ts";
 import { terminalArgs } from "../../agents/sandbox/terminal.ts";
@@ -17,6 +17,7 @@ import type { Loom } from "../../dispatcher/loom.ts";
 import { environmentOf } from "../../dispatcher/runs/start-run.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { writeRunFile } from "../../kernel/files.ts";
+import { findProgram } from "../../kernel/find-program.ts";
 import { identityOf, type ProcessIdentity } from "../../kernel/process-tree.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseInsideRun, suggesting } from "../plans.ts";
@@ -37,7 +38,7 @@ const openedSchema = z.object({
   runId: z.string(),
   runDir: z.string(),
   wrapper: z.array(z.string()),
-  level: z.enum(["sandbox", "none"]),
+  level: z.enum(ENCLOSURE_LEVELS),
   env: z.record(z.string(), z.string().nullable()),
   args: z.array(z.string()).exactOptional(),
   sessionId: z.string().exactOptional(),
@@ -163,7 +164,7 @@ function environmentFor(loom: Loom, plan: string, opened: Opened): OwnEnvironmen
   // The run's id also tells a prloom that is called in there, by the agent or by a person, that it must change nothing.
   const vars = { PRLOOM_RUN_ID: opened.runId, PRLOOM_PLAN_ID: plan, PRLOOM_WORKTREE: opened.worktree };
   const laid = Object.entries(opened.env).map(([name, value]) => [name, value ?? undefined]);
-  const enclosure = { wrapper: opened.wrapper, sandboxed: opened.level === "sandbox", level: opened.level };
+  const enclosure = { wrapper: opened.wrapper, sandboxed: hasSandbox(opened.level), level: opened.level };
   return {
     agent,
     env: environmentOf(loom, agent, { vars, enclosure: { ...enclosure, env: Object.fromEntries(laid) } }),
@@ -174,7 +175,7 @@ function environmentFor(loom: Loom, plan: string, opened: Opened): OwnEnvironmen
 function tellWhere({ output }: Call, plan: string, opened: Opened): void {
   const { agent, sessionId, args, level } = opened;
   const how = args === undefined ? "a shell" : sessionId === undefined ? `${agent}, in a new conversation` : agent;
-  output.line(visible(`${plan}: ${how} in ${opened.worktree} (${level === "sandbox" ? "sandboxed" : "no sandbox"}).`));
+  output.line(visible(`${plan}: ${how} in ${opened.worktree} (${hasSandbox(level) ? "sandboxed" : "no sandbox"}).`));
   output.line("prloom keeps away until you leave it.");
 }
 
@@ -198,7 +199,7 @@ function startInTerminal(started: Interface): ChildProcess {
   const [program = "", ...args] = command;
   if (!enclosure) return spawn(program, args, { cwd, env: { ...env }, stdio: "inherit" });
   const fifo = join(runDir, ".gate");
-  const gate = withFifos([fifo], (made) => (made ? openGate(fifo) : undefined));
+  const gate = withNamedPipes([fifo], (made) => (made ? openGate(fifo) : undefined));
   const stdio = ["inherit", "inherit", "inherit"] as const;
   const enclosed = spawnEnclosed({ ...enclosure, command, cwd, env, stdio, detached: false, gate });
   const write = (record: InitRecord) => writeRunFile(join(runDir, RUN_FILES.init), JSON.stringify(record), 0o600);

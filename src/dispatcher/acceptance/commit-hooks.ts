@@ -1,10 +1,10 @@
-import { accessSync, constants, rmSync, statSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { readSettings, settingOf } from "../../git/shadow/config.ts";
 import { makeShadow, PERSONAL_CONFIG } from "../../git/shadow/shadow.ts";
-import { errnoOf } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, readTextNoFollow, writeFileAtomic } from "../../kernel/files.ts";
+import { isExecutable } from "../../kernel/find-program.ts";
 import { placeFile } from "../../kernel/held/files.ts";
 import { type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -120,16 +120,6 @@ async function hasHooks(loom: Loom, record: PlanRecord): Promise<boolean> {
 function hooksFolder(set: string, worktree: string, home = ""): string {
   if (set.startsWith("~/")) return join(home, set.slice(2));
   return isAbsolute(set) ? set : resolve(worktree, set);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return false;
-  }
 }
 
 interface TraceEvent {

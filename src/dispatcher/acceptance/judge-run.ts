@@ -57,10 +57,16 @@ export function judgeRun(run: RunEvidence): Verdict {
   }
   const tooMany = tooManyDeletions(run.changes, run.maxDeletions);
   if (tooMany !== undefined) return tooMany;
+  if (run.exit?.reason === "policy") return { kind: "again", missing: endedByPolicy(run.exit) };
   if (run.claims.tick !== "done") return { kind: "again", missing: notTicked(run) };
   if (run.changes.refused.length > 0) return { kind: "again", missing: madeRepositories(run.changes.refused) };
   const missing = unmetExpectation(run, run.changes);
   return missing === undefined ? { kind: "accept" } : { kind: "again", missing };
+}
+
+/** What an agent left that insisted on what it must not do is not taken: the next attempt is told why. */
+export function endedByPolicy({ error }: RunExit): string {
+  return `The policy ended the run: ${error ?? "no reason is known"}`;
 }
 
 const MOST_NAMED = 20;

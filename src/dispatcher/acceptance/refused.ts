@@ -1,5 +1,5 @@
 import { programOf } from "../../agents/adapters.ts";
-import type { RunError, RunSummary } from "../../agents/run-log/run-summary.ts";
+import type { RunError, RunLogSummary } from "../../agents/run-log/run-summary.ts";
 import type { PlanConfig, StageAgent } from "../../config/presets.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -19,7 +19,7 @@ export async function settleRefusal(
   loom: Loom,
   record: PlanRecord,
   config: PlanConfig,
-  summary: RunSummary,
+  summary: RunLogSummary,
 ): Promise<boolean> {
   const { trouble } = summary;
   const run = awaitedRun(record);

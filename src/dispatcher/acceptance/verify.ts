@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { lastWords } from "../../agents/run-log/run-log.ts";
-import type { RunSummary } from "../../agents/run-log/run-summary.ts";
+import type { RunLogSummary } from "../../agents/run-log/run-summary.ts";
 import { readExit } from "../../agents/runner/runner.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { stagedTree } from "../../git/commits/commit.ts";
@@ -87,7 +87,7 @@ async function isNobodysAttempt(
   loom: Loom,
   record: PlanRecord,
   config: PlanConfig,
-  summary: RunSummary,
+  summary: RunLogSummary,
 ): Promise<boolean> {
   const { spent } = requireRecord(loom, record.id);
   if (spent === undefined || overBudget(spent, config.limits.budget) === undefined)
@@ -174,7 +174,7 @@ interface Judged {
   readonly claims: Claims;
   readonly config: PlanConfig;
   readonly tree: string | undefined;
-  readonly summary: RunSummary;
+  readonly summary: RunLogSummary;
 }
 
 async function settleVerdict(loom: Loom, record: PlanRecord, result: Judged): Promise<void> {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { programOf } from "../../agents/adapters.ts";
+import type { EnclosureLevel } from "../../agents/enclosure-level.ts";
 import { readSummary } from "../../agents/run-log/run-log.ts";
 import type { Stage } from "../../config/agent-words.ts";
 import type { PlanConfig, StageAgent } from "../../config/presets.ts";
@@ -41,7 +42,7 @@ export interface OpenedPlan {
   readonly runDir: string;
   /** Arguments of bwrap; empty: bare. */
   readonly wrapper: readonly string[];
-  readonly level: "sandbox" | "none";
+  readonly level: EnclosureLevel;
   /** Laid over the agent's environment; null removes. */
   readonly env: Readonly<Record<string, string | null>>;
   /** Of the program's own interface; absent with `shell`. */

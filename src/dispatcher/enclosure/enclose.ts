@@ -2,10 +2,11 @@ import { chmodSync, statSync } from "node:fs";
 import { homedir, tmpdir, totalmem } from "node:os";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { programOf } from "../../agents/adapters.ts";
+import type { EnclosureLevel } from "../../agents/enclosure-level.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { namespaceWrapper } from "../../agents/runner/runner.ts";
 import { type BwrapFeatures, isWithin, type Mount, sandboxArgs } from "../../agents/sandbox/args.ts";
-import { layoutSandbox } from "../../agents/sandbox/layout.ts";
+import { layoutSandbox, type SandboxPlan } from "../../agents/sandbox/layout.ts";
 import {
   machineSecrets,
   movedCredentials,
@@ -41,7 +42,7 @@ const GIT_FILE = "git-file";
 export interface Enclosure {
   readonly wrapper: readonly string[];
   readonly sandboxed: boolean;
-  readonly level: "sandbox" | "none";
+  readonly level: EnclosureLevel;
   /** Laid over the agent's environment; undefined removes. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What the run sees in the place of the worktree, when that is something else. */
@@ -58,6 +59,8 @@ export interface EncloseOptions {
   readonly use: HomeUse;
   /** A commit or tree that the run is to see, in a folder of its own: nothing that others left in the worktree is there. */
   readonly tree?: string;
+  /** What the run gets from us to read. */
+  readonly ours?: NonNullable<SandboxPlan["ours"]>;
 }
 
 /**
@@ -178,6 +181,7 @@ async function mountsFor(loom: Loom, wanted: Wanted): Promise<Mount[]> {
     agentDir,
     places,
     configuration: folders.map(({ from, to }) => ({ from, path: join(where.homeAt, to) })),
+    ...(wanted.ours === undefined ? {} : { ours: wanted.ours }),
   });
 }
 

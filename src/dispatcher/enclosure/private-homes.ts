@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { programOf } from "../../agents/adapters.ts";
-import type { Surroundings } from "../../agents/program.ts";
+import type { UserPlace } from "../../agents/program.ts";
 import { keepLogins, type ProgramSpec, type Renewal, returnLogins } from "../../agents/sandbox/login-return.ts";
 import { type Furnished, furnishHome, renewHome } from "../../agents/sandbox/private-home.ts";
 import { PACKAGES } from "../../agents/sandbox/toolchains.ts";
@@ -33,7 +33,7 @@ interface Entering {
   readonly use: HomeUse;
   readonly runDir: string;
   readonly home: string;
-  readonly user: Surroundings;
+  readonly user: UserPlace;
 }
 
 /** Makes a private home anew, with what its program needs of the user; returns what is to be laid over it. */

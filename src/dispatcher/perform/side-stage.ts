@@ -17,6 +17,7 @@ import { visibleText } from "../../plan/markdown/visible.ts";
 import type { PlanRecord, SideRun } from "../../plan/record.ts";
 import { mergeUpsert } from "../../plan/upserts/merge.ts";
 import { asidePatch } from "../acceptance/commit-todo.ts";
+import { endedByPolicy } from "../acceptance/judge-run.ts";
 import { settleMissing, settleRefusal } from "../acceptance/refused.ts";
 import { takeLeft } from "../enclosure/run-view.ts";
 import { blockPlan, type Loom, updateRecord } from "../loom.ts";
@@ -53,7 +54,7 @@ export async function settleSide(loom: Loom, record: PlanRecord, config: PlanCon
     return;
   }
   await putAside(loom, record);
-  const problem = await takeResult(loom, record, { left, config });
+  const problem = exit?.reason === "policy" ? endedByPolicy(exit) : await takeResult(loom, record, { left, config });
   if (problem === undefined) return;
   if (await settleRefusal(loom, record, config, summary)) return;
   const tail = lastWords(runDir, 2000).trim();

@@ -6,8 +6,8 @@ import {
   type ActivityEvidence,
   eventEvidence,
   judgeActivity,
+  type ObservedRun,
   type Rest,
-  type RunEvidence,
 } from "../../agents/activity.ts";
 import type { AgentEvent } from "../../agents/port.ts";
 import { EVENTS_FILE } from "../../agents/run-log/run-log.ts";
@@ -71,7 +71,7 @@ function restOf(record: PlanRecord): Rest | undefined {
   return record.hidden ? "hidden" : undefined;
 }
 
-function runEvidence(runDir: string, limits: Limits, accepted: false | undefined): RunEvidence | undefined {
+function runEvidence(runDir: string, limits: Limits, accepted: false | undefined): ObservedRun | undefined {
   const started = readRunRecord(runDir);
   if (!started) return undefined;
   const { stage, agent, startedAt } = started;
@@ -92,7 +92,7 @@ function runEvidence(runDir: string, limits: Limits, accepted: false | undefined
 
 const processSchema = z.object({ pid: z.int(), startTicks: z.number(), bootId: z.string() });
 
-function processState(runDir: string): RunEvidence["process"] {
+function processState(runDir: string): ObservedRun["process"] {
   const text = readTextIfExists(join(runDir, RUN_FILES.process));
   const identity = text === undefined ? undefined : processSchema.safeParse(parsed(text)).data;
   if (!identity) return "unknown";

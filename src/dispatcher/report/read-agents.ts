@@ -1,3 +1,4 @@
+import { type EnclosureLevel, hasSandbox, withoutSandbox } from "../../agents/enclosure-level.ts";
 import type { ErrorKind } from "../../agents/port.ts";
 import type { AgentConfig, Budget } from "../../config/config.ts";
 import type { Loom } from "../loom.ts";
@@ -5,7 +6,7 @@ import { type DeskFile, readDesk } from "../runs/agent-pool.ts";
 import { dayOf, type Spent } from "../runs/availability.ts";
 
 /** How runs are enclosed. `refused`: they do not start, because the agent must have a sandbox and there is none. */
-export type AgentLevel = "sandbox" | "none" | "refused";
+export type AgentLevel = EnclosureLevel | "refused";
 
 export interface AgentReport {
   readonly name: string;
@@ -20,7 +21,7 @@ export interface AgentReport {
 /** What `prloom status` tells about the agents of the config. */
 export interface AgentsReport {
   /** How runs are enclosed on this machine, unless an agent's config says otherwise. */
-  readonly sandbox: "sandbox" | "none";
+  readonly sandbox: EnclosureLevel;
   /** Why there is no sandbox. */
   readonly sandboxWhy?: string;
   readonly agents: readonly AgentReport[];
@@ -29,7 +30,7 @@ export interface AgentsReport {
 }
 
 export interface Probe {
-  readonly sandbox: "sandbox" | "none";
+  readonly sandbox: EnclosureLevel;
   readonly sandboxWhy?: string;
 }
 
@@ -55,9 +56,9 @@ export function readAgents(
   return { ...machine, agents, today: spentToday(desk, dayOf(now)), dailyBudget: loom.config.limits.dailyBudget };
 }
 
-function levelOf(wanted: AgentConfig["sandbox"], machine: "sandbox" | "none"): AgentLevel {
-  if (wanted === "none" || machine === "sandbox") return wanted === "none" ? "none" : "sandbox";
-  return wanted === "bwrap" ? "refused" : "none";
+function levelOf(wanted: AgentConfig["sandbox"], machine: EnclosureLevel): AgentLevel {
+  if (wanted !== "none" && hasSandbox(machine)) return machine;
+  return wanted === "bwrap" ? "refused" : withoutSandbox(machine);
 }
 
 function spentToday(desk: DeskFile | undefined, day: string): AgentsReport["today"] {

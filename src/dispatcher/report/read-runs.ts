@@ -1,3 +1,4 @@
+import type { EnclosureLevel } from "../../agents/enclosure-level.ts";
 import type { RunExit, Stage } from "../../agents/port.ts";
 import { readSummary } from "../../agents/run-log/run-log.ts";
 import { type RunError, spendingOf } from "../../agents/run-log/run-summary.ts";
@@ -16,7 +17,7 @@ export interface RunSummary {
   readonly attempt: number;
   readonly startedAt: string;
   /** How it was enclosed; absent for runs of versions that did not tell. */
-  readonly level?: "sandbox" | "none";
+  readonly level?: EnclosureLevel;
   readonly model?: string;
   /** It went on with this conversation. */
   readonly sessionId?: string;

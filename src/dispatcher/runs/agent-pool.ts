@@ -1,6 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { ENCLOSURE_LEVELS, type EnclosureLevel } from "../../agents/enclosure-level.ts";
 import { ERROR_KINDS } from "../../agents/port.ts";
 import type { StageAgent } from "../../config/presets.ts";
 import { type Clock, isoTime } from "../../kernel/clock.ts";
@@ -39,7 +40,7 @@ export interface Desk {
   /** What today cost, with what runs at work have spent so far. */
   today(): Spent;
   /** How runs are enclosed on this machine, for `prloom status`. */
-  enclosed(level: "sandbox" | "none", why?: string): void;
+  enclosed(level: EnclosureLevel, why?: string): void;
 }
 
 export function deskFile(paths: Paths): string {
@@ -48,7 +49,7 @@ export function deskFile(paths: Paths): string {
 
 const deskSchema = z.object({
   schemaVersion: z.literal(1),
-  level: z.enum(["sandbox", "none"]).optional(),
+  level: z.enum(ENCLOSURE_LEVELS).optional(),
   why: z.string().optional(),
   agents: z.record(
     z.string(),

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { adapterOf } from "../../agents/adapters.ts";
 import { readSummary } from "../../agents/run-log/run-log.ts";
-import { type RunSummary, spendingOf } from "../../agents/run-log/run-summary.ts";
+import { type RunLogSummary, spendingOf } from "../../agents/run-log/run-summary.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { readExit } from "../../agents/runner/runner.ts";
 import type { Stage } from "../../config/agent-words.ts";
@@ -16,7 +16,7 @@ import { type RunRecord, readRunRecord, stageOf } from "./run-record.ts";
  * A run is over, whole or cut off: what it spent and the conversation that can go on are put into the record, once. The
  * day's ledger comes first and knows the run by its key, so a kill in between counts nothing twice.
  */
-export function countRun(loom: Loom, id: string, run: number): RunSummary {
+export function countRun(loom: Loom, id: string, run: number): RunLogSummary {
   const runDir = homeOf(loom.paths, id).run(run);
   const summary = readSummary(runDir);
   const started = readRunRecord(runDir);
@@ -32,7 +32,7 @@ export function countRun(loom: Loom, id: string, run: number): RunSummary {
 }
 
 /** The same for an agent that a plugin ran; if a kill comes first, the sums of plan and day lack this one. */
-export function countHookRun(loom: Loom, id: string, { runDir, key }: { runDir: string; key: string }): RunSummary {
+export function countHookRun(loom: Loom, id: string, { runDir, key }: { runDir: string; key: string }): RunLogSummary {
   const summary = readSummary(runDir);
   const started = readRunRecord(runDir);
   const record = loom.store.byId(id);
@@ -62,7 +62,7 @@ function endOf(runDir: string, started: RunRecord): number {
 }
 
 /** What the program does not know any more is forgotten; else the newest conversation of the stage is kept. */
-function sessionsAfter(record: PlanRecord, started: RunRecord, summary: RunSummary): PlanRecord["sessions"] {
+function sessionsAfter(record: PlanRecord, started: RunRecord, summary: RunLogSummary): PlanRecord["sessions"] {
   const sessions = { ...record.sessions };
   const isLost = summary.errors.some(({ kind }) => kind === "session-lost");
   if (isLost) delete sessions[started.stage];
@@ -86,13 +86,15 @@ export function sessionsAfterTodo(loom: Loom, record: PlanRecord): Partial<PlanR
   return withoutSessions(record, lasts ? ["reviewer"] : ["worker", "reviewer"]);
 }
 
-/** What the conversation of the record's next run is about: a TODO, the design, the events that triage was given. */
-export function conversationOf(record: PlanRecord): string {
-  const { side, current } = record;
-  if (side?.stage === "designer") return "design";
+/**
+ * What a stage's conversation is about, whichever stage is at work: a TODO, the design, the events that triage was given.
+ * So a conversation waits for its stage while another one works.
+ */
+export function conversationOf({ side, current }: PlanRecord, stage: (typeof RECORD_STAGES)[number]): string {
+  if (stage === "designer") return "design";
   // Another tree is another thing to look at: the prompt brings its difference.
-  if (side?.stage === "reviewer") return `review/${current?.tree ?? side.baseSha}`;
-  if (side?.stage === "triage") return side.events?.[0] ?? "triage";
+  if (stage === "reviewer") return `review/${current?.tree ?? side?.baseSha ?? ""}`;
+  if (stage === "triage") return (side?.stage === "triage" ? side.events?.[0] : undefined) ?? "triage";
   return current?.todoId ?? "end";
 }
 
@@ -105,7 +107,7 @@ export function sessionFor(
   const session = record.sessions?.[stage];
   if (session?.agent !== agent.name) return undefined;
   if (stage === "worker" && agent.session === "plan") return session;
-  return session.todoId === conversationOf(record) ? session : undefined;
+  return session.todoId === conversationOf(record, stage) ? session : undefined;
 }
 
 /** Whether the conversation of an interrupted run can go on, so that its tree must stay as it is. */

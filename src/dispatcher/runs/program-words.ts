@@ -1,7 +1,7 @@
 import { programOf } from "../../agents/adapters.ts";
-import { findProgram } from "../../agents/find-program.ts";
 import { inspectProgram } from "../../agents/inspect-program.ts";
 import type { StageAgent } from "../../config/presets.ts";
+import { findProgram } from "../../kernel/find-program.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 import { homeOf } from "../paths.ts";

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import * as z from "zod";
+import { ENCLOSURE_LEVELS } from "../../agents/enclosure-level.ts";
 import { STAGES, type Stage } from "../../agents/port.ts";
 import { readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 
@@ -9,7 +10,7 @@ const runRecordSchema = z.object({
   attempt: z.int(),
   startedAt: z.string(),
   /** How the run was enclosed. */
-  level: z.enum(["sandbox", "none"]).exactOptional(),
+  level: z.enum(ENCLOSURE_LEVELS).exactOptional(),
   model: z.string().exactOptional(),
   /** The conversation that it went on with. */
   sessionId: z.string().exactOptional(),

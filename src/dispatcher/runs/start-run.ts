@@ -110,7 +110,7 @@ async function prepare(
 ): Promise<Prepared> {
   const { stage, agent, runDir, number } = coming;
   const session = adapterOf(agent).resumes ? sessionFor(record, stage, agent) : undefined;
-  const about = conversationOf(record);
+  const about = conversationOf(record, stage);
   const todo = text.doc.todos.find((candidate) => candidate.id === record.current?.todoId);
   const more: Record<string, string> = stage === "reviewer" ? await reviewPromptValues(loom, record) : {};
   const messages = takeMessages(loom, record, number, session?.id);

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
-import { findProgram } from "../../agents/find-program.ts";
 import { shimPath } from "../../agents/runner/runner.ts";
 import { type ConfigChange, compareConfigs, needsStart } from "../../config/compare.ts";
 import type { AgentConfig, Config } from "../../config/config.ts";
@@ -9,6 +8,7 @@ import { digestOf, type Pin, type PinnedFile } from "../../config/pin.ts";
 import { checkConfig } from "../../config/problems/problems.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { listDir, readCheckedOut } from "../../kernel/files.ts";
+import { findProgram } from "../../kernel/find-program.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import { statKeyOf, statRegular } from "../intake/stat-key.ts";
 

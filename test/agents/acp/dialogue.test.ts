@@ -5,6 +5,7 @@ import { acpDialogue } from "../../../src/agents/acp/dialogue.ts";
 import { permissionAnswer } from "../../../src/agents/acp/protocol.ts";
 import { usageOfTurn } from "../../../src/agents/acp/usage.ts";
 import type { Dialogue } from "../../../src/agents/dialogue/dialogue.ts";
+import { usualPermit } from "../../../src/agents/dialogue/permit.ts";
 import { eventLine } from "../../testing/event-line.ts";
 import { assertUnshaken, heard } from "../../testing/printed-lines.ts";
 
@@ -27,7 +28,8 @@ function short(line: string): string {
   return `> ${method ?? JSON.stringify(result ?? error)}`;
 }
 
-const told = (talk: Dialogue, lines: readonly string[]): string[] => heard(talk, lines).map(short);
+const told = (talk: Dialogue, lines: readonly string[], sandboxed = true): string[] =>
+  heard(talk, lines, usualPermit(sandboxed)).map(short);
 const answer = (id: number, result: unknown): string => JSON.stringify({ jsonrpc: "2.0", id, result });
 const refusal = (id: number, error: unknown): string => JSON.stringify({ jsonrpc: "2.0", id, error });
 const update = (value: unknown): string =>
@@ -212,7 +214,10 @@ describe("the model of a session", () => {
   });
 
   test("that cannot be had is an error, not another model", () => {
-    assert.match(chosen({})[1] ?? "", /^error other: agent lets nobody choose its model over ACP\. Take "model" \(b\)/);
+    assert.match(
+      chosen({})[1] ?? "",
+      /^error other: agent does not let its model be chosen over ACP\. Take "model" \(b\)/,
+    );
     const talk = dialogue({ model: "b" });
     const lines = [READY, answer(1, { sessionId: "s", configOptions: [config] }), refusal(2, { message: "Unknown" })];
     assert.deepEqual(told(talk, lines).slice(-2), ["error other: Unknown", "> end"]);
@@ -221,23 +226,23 @@ describe("the model of a session", () => {
 
 describe("a permission", () => {
   const options = (...kinds: string[]) => ({ options: kinds.map((kind) => ({ kind, optionId: `id of ${kind}` })) });
-  const pick = (allowance: "anything" | "reading" | "nothing", ...kinds: string[]): string => {
+  const pick = (allowance: "always" | "once" | "never", ...kinds: string[]): string => {
     const { allowed, outcome } = permissionAnswer(options(...kinds), allowance);
     return `${allowed ? "yes" : "no"}: ${outcome.optionId ?? outcome.outcome}`;
   };
 
   test("is given this once; one that outlives the run is the last resort", () => {
-    assert.equal(pick("anything", "allow_always", "allow_once", "reject_once"), "yes: id of allow_once");
-    assert.equal(pick("anything", "reject_once", "allow_always"), "yes: id of allow_always");
-    assert.equal(pick("anything", "reject_always", "reject_once"), "no: id of reject_once");
-    assert.equal(pick("anything"), "no: cancelled");
+    assert.equal(pick("always", "allow_always", "allow_once", "reject_once"), "yes: id of allow_once");
+    assert.equal(pick("always", "reject_once", "allow_always"), "yes: id of allow_always");
+    assert.equal(pick("always", "reject_always", "reject_once"), "no: id of reject_once");
+    assert.equal(pick("always"), "no: cancelled");
   });
 
   test("that is not given leaves nothing behind either", () => {
-    assert.equal(pick("reading", "allow_always", "allow_once", "reject_once"), "yes: id of allow_once");
-    assert.equal(pick("reading", "allow_always", "reject_once"), "no: id of reject_once");
-    assert.equal(pick("nothing", "allow_once", "reject_always", "reject_once"), "no: id of reject_once");
-    assert.equal(pick("nothing", "allow_once", "reject_always"), "no: cancelled");
+    assert.equal(pick("once", "allow_always", "allow_once", "reject_once"), "yes: id of allow_once");
+    assert.equal(pick("once", "allow_always", "reject_once"), "no: id of reject_once");
+    assert.equal(pick("never", "allow_once", "reject_always", "reject_once"), "no: id of reject_once");
+    assert.equal(pick("never", "allow_once", "reject_always"), "no: cancelled");
   });
 
   const asks = (toolCall: object): string => {
@@ -249,7 +254,7 @@ describe("a permission", () => {
     return JSON.stringify({ jsonrpc: "2.0", id: "q", method: "session/request_permission", params });
   };
   const answered = (sandboxed: boolean, ...lines: string[]): string[] =>
-    told(dialogue({ sandboxed }), [READY, OPENED, ...lines])
+    told(dialogue({ sandboxed }), [READY, OPENED, ...lines], sandboxed)
       .slice(3)
       .filter((line) => /^(?:>|waiting)/.test(line));
   const yes = '> {"outcome":{"outcome":"selected","optionId":"id of allow_once"}}';
@@ -273,7 +278,7 @@ describe("a permission", () => {
   });
 
   test("is not given to Gemini at work without a sandbox", () => {
-    const lines = told(dialogue({ sandboxed: false }), recorded("gemini-work"));
+    const lines = told(dialogue({ sandboxed: false }), recorded("gemini-work"), false);
     assert.equal(lines.filter((line) => line.startsWith("waiting ")).length, 2);
     assert(!lines.includes(allowed));
   });

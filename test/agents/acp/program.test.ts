@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { acpEnvironment, acpInvocation, acpPrompt, acpSessionMeta } from "../../../src/agents/acp/known.ts";
+import { acpEnvironment, acpInvocation, acpPrompt, acpSessionMeta } from "../../../src/agents/acp/invocation.ts";
 import { acpProgram } from "../../../src/agents/acp/program.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "prloom-acp-"));

@@ -15,7 +15,9 @@ function recorded(name: string): string[] {
   return text.trimEnd().split("\n");
 }
 
-const NOBODY = "Nobody is there to ask. Do without it, and say in your report what you could not do.";
+const NO_PERSON = "No person can be asked in this run. Do without it, and say in your report what you could not do.";
+/** What was answered when it was recorded. */
+const ANSWERED = "Nobody is there to ask. Do without it, and say in your report what you could not do.";
 
 /** What version 2.1.325 printed, and what it means. */
 const RECORDED: readonly (readonly [name: string, expected: readonly string[]])[] = [
@@ -105,8 +107,8 @@ const RECORDED: readonly (readonly [name: string, expected: readonly string[]])[
       'call Write {"file_path":"/outside.txt","content":"x"}',
       "usage claude-opus-5-5 299/0/1",
       "waiting May Write be used? Path is outside allowed working directories",
-      `> {"type":"control_response","response":{"subtype":"success","request_id":"6f98ffeb-f93c-42d8-b22c-faade58dc036","response":{"behavior":"deny","message":"${NOBODY}"}}}`,
-      `failed ${NOBODY}`,
+      `> {"type":"control_response","response":{"subtype":"success","request_id":"6f98ffeb-f93c-42d8-b22c-faade58dc036","response":{"behavior":"deny","message":"${NO_PERSON}"}}}`,
+      `failed ${ANSWERED}`,
       "turn",
       "text Done.",
       "usage claude-opus-5-5 334/0/1",

@@ -4,9 +4,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { findProgram } from "../../../src/agents/find-program.ts";
 import { judgeProbe, type ProbeFacts, probeSandbox } from "../../../src/agents/sandbox/probe.ts";
 import { filterFor } from "../../../src/agents/sandbox/seccomp.ts";
+import { findProgram } from "../../../src/kernel/find-program.ts";
 
 const NONE = { seals: false, sizes: false, filters: false };
 const filters = filterFor(process.arch) !== undefined;

@@ -58,6 +58,18 @@ describe("the table of runs", () => {
     assert.match(first ?? "", /^ +1 +worker +claude +1 +sandbox +12 +7 +123k +\$1\.50 +10m ago +5m +exit 0$/);
   });
 
+  it("tells what kept a run in, and that the policy ended it", () => {
+    const exit = {
+      ...run(1).exit,
+      reason: "policy",
+      code: null,
+      signal: "SIGTERM",
+      error: "Write was refused 3 times",
+    };
+    const [, line] = linesOf(200, run(1, { level: "policy+sandbox", exit }));
+    assert.match(line ?? "", / policy\+sandbox .* ended by the policy: Write was refused 3 times$/);
+  });
+
   it("leaves out what no run tells", () => {
     const [head] = linesOf(200, run(1, bare), run(2, bare));
     assert.match(head ?? "", /^RUN +STAGE +AGENT +ATTEMPT +STARTED +TOOK +ENDED$/);

@@ -40,6 +40,8 @@ const TABLE: [name: string, change: Partial<RunEvidence>, expected: Verdict["kin
   ["killed", { claims: none, exit: { ...exit, code: null, signal: "SIGKILL" } }, "again", /SIGKILL/],
   ["too long", { claims: none, exit: { ...exit, reason: "deadline" } }, "again", /runTimeout/],
   ["too silent", { claims: none, exit: { ...exit, reason: "silence" } }, "again", /silenceTimeout/],
+  ["ended by the policy", { claims: none, exit: { ...exit, reason: "policy", error: "denied" } }, "again", /denied/],
+  ["ended by the policy, though ticked", { exit: { ...exit, reason: "policy" } }, "again", /The policy ended/],
   ["ticked, nothing changed", { changes: { ...changes, files: [] } }, "again", /no file changed/],
   ["files make a repository", { changes: { ...changes, refused } }, "again", /`lib\/HEAD` git would .* repository/],
   ["files make a repository, not ticked", { changes: { ...changes, refused }, claims: none }, "again", /not ticked/],

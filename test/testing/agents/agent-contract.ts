@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { agentEnvironment } from "../../../src/agents/environment.ts";
 import type { AgentAdapter, AgentEvent, AgentRequest, RunExit, RunLimits } from "../../../src/agents/port.ts";
-import { NAMESPACE_ARGS } from "../../../src/agents/runner/namespace.ts";
 import { outputTail, probePidNamespace, readExit } from "../../../src/agents/runner/runner.ts";
+import { NAMESPACE_ARGS } from "../../../src/agents/sandbox/args.ts";
 import { identityOf, processesOfRun } from "../../../src/kernel/process-tree.ts";
 import { appears, processesIn, SCRIPTS, shimOf, writeProgram } from "./agent-scripts.ts";
 

@@ -40,7 +40,7 @@ const PROGRAMS: Readonly<Record<ProgramName, Pinned>> = {
   gemini: { version: "0.61.0", packages: ["@google/gemini-cli@0.61.0"], command: "node_modules/.bin/gemini" },
 };
 
-const KEPT = fileURLToPath(new URL("../../node_modules/.cache/prloom-programs/", import.meta.url));
+const KEPT = fileURLToPath(new URL("../../../node_modules/.cache/prloom-programs/", import.meta.url));
 
 /** Where a program is or will be; whole once it is there. */
 export function programFolder(name: ProgramName): string {

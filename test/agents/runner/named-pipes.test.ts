@@ -7,12 +7,12 @@ import { after, test } from "node:test";
 
 const folder = mkdtempSync(join(tmpdir(), "prloom-fifo-"));
 after(() => rmSync(folder, { recursive: true }));
-const FIFO = new URL("../../../src/agents/runner/fifo.ts", import.meta.url).href;
+const FIFO = new URL("../../../src/agents/runner/named-pipes.ts", import.meta.url).href;
 
-/** What `withFifos` does in a process of its own, after `first`. */
+/** What `withNamedPipes` does in a process of its own, after `first`. */
 function answer(first: string, env: Record<string, string> = {}): string {
-  const code = `import { openSync } from "node:fs"; import { withFifos } from "${FIFO}"; ${first}
-    try { console.log("made", withFifos([${JSON.stringify(join(folder, "pipe"))}], (made) => made)); }
+  const code = `import { openSync } from "node:fs"; import { withNamedPipes } from "${FIFO}"; ${first}
+    try { console.log("made", withNamedPipes([${JSON.stringify(join(folder, "pipe"))}], (made) => made)); }
     catch (error) { console.log(error.code); }`;
   const args = ["-c", 'ulimit -n 64; exec "$0" "$@"', process.execPath, "--input-type=module", "-e", code];
   return execFileSync("/bin/sh", args, { encoding: "utf8", env: { ...process.env, ...env } }).trim();

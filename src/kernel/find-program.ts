@@ -1,8 +1,9 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, resolve } from "node:path";
-import { errnoOf } from "../kernel/errors.ts";
+import { errnoOf } from "./errors.ts";
 
-function isExecutable(path: string): boolean {
+/** Whether starting this file can work. */
+export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();

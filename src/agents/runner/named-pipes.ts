@@ -6,7 +6,7 @@ import { usedUpError } from "../../kernel/used-up.ts";
  * Makes named pipes, all with one process; false where the file system has none. They are gone when `use` has ended. Throws when
  * the system has no process left for it: without pipes a program would begin before it is written down.
  */
-export function withFifos<T>(paths: readonly string[], use: (made: boolean) => T): T {
+export function withNamedPipes<T>(paths: readonly string[], use: (made: boolean) => T): T {
   const remove = (): void => {
     for (const path of paths) rmSync(path, { force: true });
   };

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { asFields, jsonIn } from "../../kernel/json-fields.ts";
 import type { AdapterSpec } from "../adapter-spec.ts";
 import { withInstructions } from "../dialogue/repository-instructions.ts";
 import { openCodeEnvironment } from "../opencode/invocation.ts";
@@ -51,22 +52,17 @@ const KNOWN: Readonly<Record<string, KnownAgent>> = {
   },
 };
 
-/** Said in so many words: a project that Codex knows nothing about may start programs. */
+/** Said explicitly: a project that Codex knows nothing about may start programs. */
 function codexConfig(cwd: string, given: string | undefined, projectSettings: boolean): string {
   const projects = { [cwd]: { trust_level: projectSettings ? "trusted" : "untrusted" } };
   // What the worktree says to agents is told even of a project that is not trusted.
   const untold = projectSettings ? {} : { project_doc_max_bytes: 0, skills: { include_instructions: false } };
-  return JSON.stringify({ ...parsed(given ?? "{}"), check_for_update_on_startup: false, projects, ...untold });
-}
-
-function parsed(text: string): object {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : {};
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
+  return JSON.stringify({
+    ...asFields(jsonIn(given ?? "{}")),
+    check_for_update_on_startup: false,
+    projects,
+    ...untold,
+  });
 }
 
 function knownAgent(command: string): KnownAgent | undefined {

@@ -1,0 +1,12 @@
+/** What keeps a run in: rules about each of its calls, a sandbox around all of it, both, or nothing. */
+export const ENCLOSURE_LEVELS = ["policy+sandbox", "policy", "sandbox", "none"] as const;
+export type EnclosureLevel = (typeof ENCLOSURE_LEVELS)[number];
+
+export function hasSandbox(level: EnclosureLevel): boolean {
+  return level === "sandbox" || level === "policy+sandbox";
+}
+
+/** The level that is left where there is no sandbox. */
+export function withoutSandbox(level: EnclosureLevel): EnclosureLevel {
+  return level === "policy" || level === "policy+sandbox" ? "policy" : "none";
+}

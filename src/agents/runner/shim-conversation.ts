@@ -1,0 +1,43 @@
+import { END_OF_INPUT, INPUT } from "./run-files.ts";
+import type { Program } from "./shim-program.ts";
+
+/** What a program that is talked to says, on its way to the daemon: all of it, whatever the log keeps. */
+export class Conversation {
+  readonly #program: Program;
+  #waits = true;
+
+  constructor(program: Program) {
+    this.#program = program;
+    // A daemon that does not listen any more says so on the other pipe, or is dead.
+    process.stdout.on("error", () => process.stdout.destroy());
+    process.stdout.on("drain", () => this.#resume()).on("close", () => this.#resume());
+  }
+
+  /** A program that says more than the daemon takes has to wait. */
+  handOn(chunk: Buffer): void {
+    if (process.stdout.destroyed || process.stdout.write(chunk) || !this.#waits) return;
+    for (const output of this.#program.outputs) output.pause();
+  }
+
+  /** Nothing of the run is alive: what is left in its pipes is little, and is taken before the daemon is ready for it. */
+  takeRest(): void {
+    this.#waits = false;
+    this.#resume();
+  }
+
+  /** Resolves when the daemon has all. One that has heard enough, or is dead, closes the pipe. */
+  async delivered(): Promise<void> {
+    if (!process.stdout.destroyed) await new Promise((resolve) => process.stdout.write("", resolve));
+  }
+
+  #resume(): void {
+    for (const output of this.#program.outputs) output.resume();
+  }
+}
+
+/** Hands on what the daemon says to the program; one that has closed its stdin hears nothing. */
+export function say({ child }: Program, line: string): void {
+  if (!child.stdin?.writable) return;
+  if (line === END_OF_INPUT) child.stdin.end();
+  else for (const text of JSON.parse(line.slice(INPUT.length)) as string[]) child.stdin.write(`${text}\n`);
+}

@@ -1,0 +1,43 @@
+import { parseJson } from "./json.ts";
+
+/** An object that came as JSON from outside: nothing about its fields is certain. */
+export type JsonFields = Readonly<Record<string, unknown>>;
+
+/** What a text says as JSON; undefined when it is not JSON. */
+export function jsonIn(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+export function isFields(value: unknown): value is JsonFields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The value as an object; an empty one when it is not an object. */
+export function asFields(value: unknown): JsonFields {
+  return isFields(value) ? value : {};
+}
+
+/** The objects of a list; none when it is not a list. */
+export function asFieldsList(value: unknown): readonly JsonFields[] {
+  return Array.isArray(value) ? value.map(asFields) : [];
+}
+
+/** The value as a string; undefined when it is not one. */
+export function asString(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The value as a count; 0 for what cannot be one. */
+export function asCount(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
+}
+
+/** The value as a finite number; undefined when it is not one. */
+export function asNumber(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
