@@ -6,8 +6,8 @@ import { misuse } from "./calls/misuse.ts";
 import { CALLS_UNDER_WAY, type CallsUnderWay } from "./calls/under-way.ts";
 import { type CallTools, eventContext, globalEventContext, pluginEvent } from "./contexts/context.ts";
 import type { EventMarks } from "./contexts/context-types.ts";
-import type { HookHost, HookScope } from "./host.ts";
 import type { LoadedPlugin } from "./modules/load.ts";
+import type { HookScope, HookServices } from "./services.ts";
 
 /** How long the others wait for a plugin. */
 const PATIENCE_MS = 2000;
@@ -42,7 +42,7 @@ export interface Offered {
  * Offers an event to the event hook of each plugin that has not settled it, also when one handled it. A plugin that takes
  * long is left at work, and the others go on. Settlements are not synced: the caller does that once for many.
  */
-export async function offerEvent(host: HookHost, scope: HookScope, options: OfferOptions): Promise<Offered> {
+export async function offerEvent(services: HookServices, scope: HookScope, options: OfferOptions): Promise<Offered> {
   const { bus } = scope;
   const { event } = options;
   const point = scope.planId === undefined ? "onGlobalEvent" : "onEvent";
@@ -72,7 +72,7 @@ export async function offerEvent(host: HookHost, scope: HookScope, options: Offe
       note();
       return marksOf(verdict, ending, ending && isWaitedFor(plugin));
     };
-    const outcome = await offerTo(host, scope, { plugin, handler: handlerOf(plugin), options, marks });
+    const outcome = await offerTo(services, scope, { plugin, handler: handlerOf(plugin), options, marks });
     // What was not offered yet is offered at the next start.
     if (outcome.kind === "stopped") return { called: true, ...now(true) };
     if (outcome.kind === "settled" && outcome.verdict.outcome === "handled") handled.add(plugin);
@@ -102,29 +102,29 @@ interface Offer {
 const LEFT = { kind: "left" } as const;
 
 /** Calls a plugin, if it is its turn; when that takes long, or it is not, the record is made to wait for it. */
-async function offerTo(host: HookHost, scope: HookScope, offer: Offer): Promise<CallOutcome | typeof LEFT> {
+async function offerTo(services: HookServices, scope: HookScope, offer: Offer): Promise<CallOutcome | typeof LEFT> {
   const { handler, options } = offer;
   const record = options.event.id;
   const line = (options.underWay ?? CALLS_UNDER_WAY).line(scope.bus, handler);
   const isWaiting = (id: string): boolean => scope.bus.waitOf(id, handler) !== undefined;
   const turn = line.turnOf(record, isWaiting);
   const marks = offer.marks("threw");
-  if (turn === "itself") putOff(host, scope, { record, handler, marks });
+  if (turn === "itself") putOff(services, scope, { record, handler, marks });
   else if (turn !== "now") {
     const reason = "is busy with another event";
     const why: Marks = { ...marks, wait: "in-line" };
     const next = turn === "behind" ? line.first(isWaiting) : undefined;
     const until = next === undefined ? undefined : scope.bus.waitOf(next, handler)?.until;
-    const when = until === undefined ? {} : { until: Math.max(until, host.clock.now() + SOON_MS) };
+    const when = until === undefined ? {} : { until: Math.max(until, services.clock.now() + SOON_MS) };
     scope.bus.settle({ record, handler, outcome: "deferred", reason, ...when, marks: why }, { sync: false });
   }
   if (turn !== "now") return LEFT;
   const lateness: Lateness = { isLate: false, isGivenUp: false };
-  const call = callWith(host, scope, offer, lateness);
+  const call = callWith(services, scope, offer, lateness);
   // One that the end of the dispatcher breaks off does not take long.
-  if ((await isOverWithin(call, options.patienceMs ?? PATIENCE_MS)) || host.stopSignal.aborted) return call;
+  if ((await isOverWithin(call, options.patienceMs ?? PATIENCE_MS)) || services.stopSignal.aborted) return call;
   const { onLate } = options;
-  leaveBehind(host, scope, {
+  leaveBehind(services, scope, {
     record,
     handler,
     call,
@@ -136,11 +136,11 @@ async function offerTo(host: HookHost, scope: HookScope, offer: Offer): Promise<
   return LEFT;
 }
 
-function callWith(host: HookHost, scope: HookScope, offer: Offer, lateness: Lateness): Promise<CallOutcome> {
+function callWith(services: HookServices, scope: HookScope, offer: Offer, lateness: Lateness): Promise<CallOutcome> {
   const { planId } = scope;
   const { plugin } = offer;
   const { event } = offer.options;
-  return callHook(host, scope, {
+  return callHook(services, scope, {
     plugin,
     point: planId === undefined ? "onGlobalEvent" : "onEvent",
     record: event.id,
@@ -166,7 +166,7 @@ function callWith(host: HookHost, scope: HookScope, offer: Offer, lateness: Late
 }
 
 /** The last mark counts. What a hook returns says nothing: events do not change plans. */
-function eventMarks({ host, life }: CallTools, id: string): { marks: EventMarks; verdict: () => Verdict } {
+function eventMarks({ services, life }: CallTools, id: string): { marks: EventMarks; verdict: () => Verdict } {
   let verdict: Verdict = { outcome: "passed" };
   const check = (member: string, given: unknown): void => {
     life.require(member);
@@ -180,7 +180,7 @@ function eventMarks({ host, life }: CallTools, id: string): { marks: EventMarks;
     },
     markEventDeferred(given, reason, retryMs) {
       check("markEventDeferred", given);
-      const until = retryMs === undefined ? {} : { until: host.clock.now() + checkDelay(retryMs) };
+      const until = retryMs === undefined ? {} : { until: services.clock.now() + checkDelay(retryMs) };
       verdict = { outcome: "deferred", ...(reason === undefined ? {} : { reason: String(reason) }), ...until };
     },
   };

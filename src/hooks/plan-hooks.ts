@@ -7,8 +7,8 @@ import { type CallOutcome, callHook, type HookCall, type HookRun, hookHandler, t
 import { misuse } from "./calls/misuse.ts";
 import { activateContext, type CallTools, startupContext, textContext } from "./contexts/context.ts";
 import type { TextHookPoint } from "./contexts/context-types.ts";
-import type { HookHost, HookScope } from "./host.ts";
 import type { LoadedPlugin } from "./modules/load.ts";
+import type { HookScope, HookServices } from "./services.ts";
 
 const MAX_TEXT_BYTES = 512 * 1024;
 const MAX_STALE = 10;
@@ -35,7 +35,11 @@ export type RoundOutcome =
  * Runs the hooks that may change a plan's text, each on what the one before left. What a hook made of the text is
  * settled before it is written, so after a kill the same record writes it, or goes on with the next plugin.
  */
-export async function runTextHooks(host: HookHost, scope: HookScope, options: TextHookOptions): Promise<RoundOutcome> {
+export async function runTextHooks(
+  services: HookServices,
+  scope: HookScope,
+  options: TextHookOptions,
+): Promise<RoundOutcome> {
   const { point, record } = options;
   for (const plugin of options.plugins.filter(({ hooks }) => hooks[point] !== undefined)) {
     const handler = hookHandler(point, plugin.name);
@@ -46,7 +50,7 @@ export async function runTextHooks(host: HookHost, scope: HookScope, options: Te
       writeSettled(options, result);
       continue;
     }
-    const outcome = await callHook(host, scope, textCall(scope, plugin, options));
+    const outcome = await callHook(services, scope, textCall(scope, plugin, options));
     if (outcome.kind === "stopped") return outcome;
     if (outcome.kind === "failed" || outcome.kind === "dead") {
       return { kind: "failed", plugin: plugin.name, reason: outcome.reason };
@@ -138,9 +142,13 @@ export interface StartupOptions {
 }
 
 /** Runs `onStartup` of each plugin; the first that throws stops the start. */
-export async function runStartupHooks(host: HookHost, scope: HookScope, options: StartupOptions): Promise<void> {
+export async function runStartupHooks(
+  services: HookServices,
+  scope: HookScope,
+  options: StartupOptions,
+): Promise<void> {
   const invoke = (plugin: LoadedPlugin, tools: CallTools) => plugin.hooks.onStartup?.(startupContext(tools));
-  const outcome = await runRound(host, scope, { ...options, point: "onStartup", invoke });
+  const outcome = await runRound(services, scope, { ...options, point: "onStartup", invoke });
   if (outcome.kind !== "failed") return;
   throw new PrloomError(
     "plugin-failed",
@@ -154,10 +162,14 @@ export interface ActivateOptions extends StartupOptions {
 }
 
 /** Runs `afterActivate` of each plugin; who was asked for this record before is not asked again. */
-export function runActivateHooks(host: HookHost, scope: HookScope, options: ActivateOptions): Promise<RoundOutcome> {
+export function runActivateHooks(
+  services: HookServices,
+  scope: HookScope,
+  options: ActivateOptions,
+): Promise<RoundOutcome> {
   const invoke = (plugin: LoadedPlugin, tools: CallTools) =>
     plugin.hooks.afterActivate?.(structuredClone(options.plan), activateContext(tools));
-  return runRound(host, scope, { ...options, point: "afterActivate", invoke });
+  return runRound(services, scope, { ...options, point: "afterActivate", invoke });
 }
 
 interface Round extends StartupOptions {
@@ -165,7 +177,7 @@ interface Round extends StartupOptions {
   invoke(plugin: LoadedPlugin, tools: CallTools): unknown;
 }
 
-async function runRound(host: HookHost, scope: HookScope, round: Round): Promise<RoundOutcome> {
+async function runRound(services: HookServices, scope: HookScope, round: Round): Promise<RoundOutcome> {
   const { point, record } = round;
   for (const plugin of round.plugins.filter(({ hooks }) => hooks[point] !== undefined)) {
     const handler = hookHandler(point, plugin.name);
@@ -173,7 +185,7 @@ async function runRound(host: HookHost, scope: HookScope, round: Round): Promise
     const threw = settled ? thrownIn(scope.bus.results(record).get(handler)) : undefined;
     if (threw !== undefined) return { kind: "failed", plugin: plugin.name, reason: threw };
     if (settled) continue;
-    const outcome = await callOne(host, scope, { round, plugin });
+    const outcome = await callOne(services, scope, { round, plugin });
     if (outcome.kind === "stopped") return outcome;
     if (outcome.kind === "failed" || outcome.kind === "dead") {
       return { kind: "failed", plugin: plugin.name, reason: outcome.reason };
@@ -183,11 +195,11 @@ async function runRound(host: HookHost, scope: HookScope, round: Round): Promise
 }
 
 function callOne(
-  host: HookHost,
+  services: HookServices,
   scope: HookScope,
   { round, plugin }: { round: Round; plugin: LoadedPlugin },
 ): Promise<CallOutcome> {
-  return callHook(host, scope, {
+  return callHook(services, scope, {
     plugin,
     point: round.point,
     record: round.record,

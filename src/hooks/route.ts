@@ -4,8 +4,8 @@ import { misuse } from "./calls/misuse.ts";
 import { routeContext, upsertContext } from "./contexts/context.ts";
 import type { Author } from "./contexts/emitters.ts";
 import type { JsonValue, PluginAction, UpsertPayload } from "./contexts/event-types.ts";
-import type { HookHost, HookScope } from "./host.ts";
 import type { LoadedPlugin } from "./modules/load.ts";
+import type { HookScope, HookServices } from "./services.ts";
 import { copyJson } from "./state/json-value.ts";
 
 /** Neither delivered nor refused: a hook threw, and is asked again at `until`, or gave up. */
@@ -33,11 +33,15 @@ export interface RouteOptions {
  * Asks `beforeRoute` of each plugin where an action goes. Who was asked before is not asked again: its answer is in its
  * settlement. Not synced; nothing is delivered before the caller has done that.
  */
-export async function routeAction(host: HookHost, scope: HookScope, options: RouteOptions): Promise<RouteDecision> {
+export async function routeAction(
+  services: HookServices,
+  scope: HookScope,
+  options: RouteOptions,
+): Promise<RouteDecision> {
   const { action } = options;
   let target: ReplyAddress = action.target;
   for (const plugin of options.plugins.filter(({ hooks }) => hooks.beforeRoute !== undefined)) {
-    const answer = await ask(host, scope, routeCall(plugin, { ...action, target }));
+    const answer = await ask(services, scope, routeCall(plugin, { ...action, target }));
     if ("kind" in answer) return answer;
     const { handled, target: other } = membersOf(answer.result);
     if (handled === true) return { kind: "handled", by: plugin.name };
@@ -110,10 +114,14 @@ export interface UpsertOptions {
  * Asks `beforeUpsert` of each plugin, each with what the one before made of the payload. Who was asked before is not
  * asked again. Not synced.
  */
-export async function checkUpsert(host: HookHost, scope: HookScope, options: UpsertOptions): Promise<UpsertDecision> {
+export async function checkUpsert(
+  services: HookServices,
+  scope: HookScope,
+  options: UpsertOptions,
+): Promise<UpsertDecision> {
   let payload = options.action.payload as UpsertPayload;
   for (const plugin of options.plugins.filter(({ hooks }) => hooks.beforeUpsert !== undefined)) {
-    const answer = await ask(host, scope, upsertCall(scope, plugin, { ...options.action, payload }));
+    const answer = await ask(services, scope, upsertCall(scope, plugin, { ...options.action, payload }));
     if ("kind" in answer) return answer;
     const { rejected, payload: other } = membersOf(answer.result);
     if (rejected !== undefined) return { kind: "rejected", by: plugin.name, reason: String(rejected) };
@@ -169,19 +177,19 @@ function upsertIn(given: unknown): UpsertPayload {
 
 /** The verdict's result of a call now or earlier, or why there is none yet. */
 async function ask(
-  host: HookHost,
+  services: HookServices,
   scope: HookScope,
   call: HookCall,
 ): Promise<{ result: JsonValue | undefined } | Undecided> {
   const on = { record: call.record, handler: hookHandler(call.point, call.plugin.name) };
   const status = scope.bus.handlerStatus(on.record, on.handler);
   if (status === "settled") return { result: scope.bus.results(on.record).get(on.handler) };
-  if (status === "waiting") return { kind: "waiting", until: waitUntil(host, scope, on) };
+  if (status === "waiting") return { kind: "waiting", until: waitUntil(services, scope, on) };
   if (status === "dead") return { kind: "dead", by: call.plugin.name, reason: "it is a dead letter" };
-  const outcome = await callHook(host, scope, call);
+  const outcome = await callHook(services, scope, call);
   if (outcome.kind === "settled") return { result: outcome.verdict.result };
   if (outcome.kind === "waiting") return outcome;
-  if (outcome.kind === "stopped") return { kind: "waiting", until: host.clock.now() };
+  if (outcome.kind === "stopped") return { kind: "waiting", until: services.clock.now() };
   return { kind: "dead", by: call.plugin.name, reason: outcome.reason };
 }
 

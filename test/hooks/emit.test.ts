@@ -10,7 +10,7 @@ async function inHook(world: World, hook: (ctx: EventContext) => unknown, id = "
   const given = event(id);
   world.bus("p1").appendEvents([given]);
   const plugins = [planPlugin("one", { onEvent: async (_event, ctx) => void (await hook(ctx)) })];
-  await offerEvent(world.host, world.scope("p1"), { plugins, event: given, moveCursor: true });
+  await offerEvent(world.services, world.scope("p1"), { plugins, event: given, moveCursor: true });
 }
 
 const reason = (world: World, id = "e1"): string => world.bus("p1").waitOf(id, "onEvent:one")?.reason ?? "";
@@ -80,7 +80,7 @@ it("takes an id of the plugin's own, under which an action is done once", () =>
     });
     for (const id of ["e1", "e2"]) {
       world.bus("p1").appendEvents([event(id)]);
-      await offerEvent(world.host, world.scope("p1"), { plugins: [plugin], event: event(id), moveCursor: true });
+      await offerEvent(world.services, world.scope("p1"), { plugins: [plugin], event: event(id), moveCursor: true });
     }
     assert.deepEqual([given[0], given[2]], ["close-7", "close-7"]);
     assert.deepEqual(
@@ -100,7 +100,7 @@ it("emits from onGlobalEvent too (S0-57)", () =>
         ctx.emitReview(given.replyTo, { verdict: "comment", summary: "", comments: [] });
       },
     });
-    await offerEvent(world.host, world.scope(), { plugins: [plugin], event: event("g1"), moveCursor: true });
+    await offerEvent(world.services, world.scope(), { plugins: [plugin], event: event("g1"), moveCursor: true });
     assert.deepEqual(
       world.actions().map(({ payload }) => payload.type),
       ["comment", "merge", "review"],
@@ -256,7 +256,7 @@ it("asks for the id of a plan in a global hook by an error that names the parame
         await ctx.readPlan(undefined as never);
       },
     });
-    await offerEvent(world.host, world.scope(), { plugins: [plugin], event: event("g1"), moveCursor: true });
+    await offerEvent(world.services, world.scope(), { plugins: [plugin], event: event("g1"), moveCursor: true });
     assert.deepEqual(seen, [undefined, undefined, dir, "# p1", []]);
     assert.match(
       world.bus().waitOf("g1", "onGlobalEvent:g")?.reason ?? "",

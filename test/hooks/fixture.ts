@@ -6,9 +6,9 @@ import { createFileLog } from "../../src/bus/file/log.ts";
 import type { Action, BusEvent, WrittenSettlement } from "../../src/bus/types.ts";
 import type { EventContext, GlobalEventContext } from "../../src/hooks/contexts/context-types.ts";
 import type { Hooks } from "../../src/hooks/contexts/hook-types.ts";
-import type { HookHost, HookReport, HookScope } from "../../src/hooks/host.ts";
 import type { LoadedPlugin } from "../../src/hooks/modules/load.ts";
 import { offerEvent } from "../../src/hooks/offer-event.ts";
+import type { HookReport, HookScope, HookServices } from "../../src/hooks/services.ts";
 import { openStores, type StateProblem, type StateRef, type StateStores } from "../../src/hooks/state/plugin-state.ts";
 
 export const LIMITS = { maxAttempts: 3, retryMinMs: 1000, retryMaxMs: 300_000 };
@@ -49,7 +49,7 @@ export interface World {
   readonly stores: StateStores;
   readonly problems: StateProblem[];
   readonly reports: HookReport[];
-  readonly host: HookHost;
+  readonly services: HookServices;
   readonly labels: string[];
   readonly stop: AbortController;
   readonly agentCalls: { planId: string; prompt: string; options: object }[];
@@ -62,7 +62,7 @@ export interface World {
 
 export interface WorldOptions {
   readonly timeoutMs?: number;
-  readonly runAgent?: HookHost["runAgent"];
+  readonly runAgent?: HookServices["runAgent"];
 }
 
 export function openWorld(dir: string, options: WorldOptions = {}): World {
@@ -96,7 +96,7 @@ export function openWorld(dir: string, options: WorldOptions = {}): World {
   const labels: string[] = [];
   const stop = new AbortController();
   const agentCalls: World["agentCalls"] = [];
-  const host: HookHost = {
+  const services: HookServices = {
     repoRoot: dir,
     clock,
     stores,
@@ -127,7 +127,7 @@ export function openWorld(dir: string, options: WorldOptions = {}): World {
     stores,
     problems,
     reports,
-    host,
+    services,
     labels,
     stop,
     agentCalls,
@@ -159,7 +159,7 @@ export async function inHook(world: World, planId: string, hook: (ctx: EventCont
   const given = event(`e${count}`);
   world.bus(planId).appendEvents([given]);
   const plugins = [planPlugin("one", { onEvent: async (_event, ctx) => void (await hook(ctx)) })];
-  await offerEvent(world.host, world.scope(planId), { plugins, event: given, moveCursor: true });
+  await offerEvent(world.services, world.scope(planId), { plugins, event: given, moveCursor: true });
   return world.bus(planId).waitOf(given.id, "onEvent:one")?.reason ?? "";
 }
 
@@ -169,5 +169,5 @@ export async function inGlobalHook(world: World, hook: (ctx: GlobalEventContext)
   const given = event(`e${count}`);
   world.bus().appendEvents([given]);
   const plugins = [globalPlugin("one", { onGlobalEvent: async (_event, ctx) => void (await hook(ctx)) })];
-  await offerEvent(world.host, world.scope(), { plugins, event: given, moveCursor: true });
+  await offerEvent(world.services, world.scope(), { plugins, event: given, moveCursor: true });
 }

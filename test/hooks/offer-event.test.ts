@@ -12,7 +12,7 @@ const onEvent = (hook: NonNullable<Hooks["onEvent"]>): LoadedPlugin => planPlugi
 async function offer(world: World, plugins: readonly LoadedPlugin[], given: BusEvent = event("e1")) {
   world.bus("p1").appendEvents([given]);
   world.bus("p1").newEvents(99);
-  return offerEvent(world.host, world.scope("p1"), { plugins, event: given, moveCursor: true });
+  return offerEvent(world.services, world.scope("p1"), { plugins, event: given, moveCursor: true });
 }
 
 const ids = (world: World, planId?: string): string[] =>
@@ -38,7 +38,11 @@ it("calls every plugin in order, also when one handled the event, and never agai
     assert.deepEqual(ids(world, "p1"), []);
     const again = openWorld(dir);
     assert.deepEqual(ids(again, "p1"), []);
-    const offered = await offerEvent(again.host, again.scope("p1"), { plugins, event: event("e1"), moveCursor: true });
+    const offered = await offerEvent(again.services, again.scope("p1"), {
+      plugins,
+      event: event("e1"),
+      moveCursor: true,
+    });
     assert.equal(offered.called, false);
     assert.equal(calls.length, 3);
   }));
@@ -71,7 +75,7 @@ it("does not repeat the first plugin when the second throws, and knows after a r
       world.clock.time = again.clock.time;
       assert.deepEqual(ids(again, "p1"), ["e1"]);
       const options = { plugins: [first, second], event: event("e1"), moveCursor: true };
-      assert.equal((await offerEvent(again.host, again.scope("p1"), options)).handledBy, "first");
+      assert.equal((await offerEvent(again.services, again.scope("p1"), options)).handledBy, "first");
     }
     assert.deepEqual(calls, ["first", "second", "second", "second"]);
     assert.equal(world.actions("p1").length, 1);
@@ -222,7 +226,7 @@ it("offers events of the global bus to onGlobalEvent only, and of a plan to onEv
       world.bus(planId).appendEvents([event("same")]);
       assert.deepEqual(ids(world, planId), ["same"]);
       const plugins = [planId === undefined ? globalPlugin("g", both) : planPlugin("p", both)];
-      await offerEvent(world.host, world.scope(planId), { plugins, event: event("same"), moveCursor: true });
+      await offerEvent(world.services, world.scope(planId), { plugins, event: event("same"), moveCursor: true });
       assert.deepEqual(ids(world, planId), []);
     }
     assert.deepEqual(calls, ["global undefined same", "plan p1 same", "plan p2 same"]);
@@ -243,9 +247,9 @@ it("moves no cursor when somebody comes after the plugins, and keeps who handled
     const plugin = onEvent((given, ctx) => ctx.markEventHandled(given.id));
     world.bus("p1").appendEvents([event("e1")]);
     const options = { plugins: [plugin], event: event("e1"), moveCursor: false };
-    await offerEvent(world.host, world.scope("p1"), options);
+    await offerEvent(world.services, world.scope("p1"), options);
     const again = openWorld(dir);
     assert.deepEqual(ids(again, "p1"), ["e1"]);
-    const offered = await offerEvent(again.host, again.scope("p1"), options);
+    const offered = await offerEvent(again.services, again.scope("p1"), options);
     assert.deepEqual(offered, { called: false, handledBy: "one", waiting: false });
   }));

@@ -18,7 +18,7 @@ const router = (name: string, hook: NonNullable<Hooks["beforeRoute"]>): LoadedPl
   globalPlugin(name, { beforeRoute: hook });
 
 const route = (world: World, plugins: readonly LoadedPlugin[], action: Action, planId?: string) =>
-  routeAction(world.host, world.scope(planId), { plugins, action });
+  routeAction(world.services, world.scope(planId), { plugins, action });
 
 const upsert = (more: object = {}): Action =>
   comment("u1", {
@@ -29,7 +29,7 @@ const upsert = (more: object = {}): Action =>
 const checker = (name: string, hook: unknown): LoadedPlugin => globalPlugin(name, { beforeUpsert: hook } as Hooks);
 
 const check = (world: World, plugins: readonly LoadedPlugin[], action: Action = upsert()) =>
-  checkUpsert(world.host, world.scope(), { plugins, action });
+  checkUpsert(world.services, world.scope(), { plugins, action });
 
 it("delivers where nobody objects, and asks in order (S0-30, S0-44)", () =>
   inTemporary(async (dir) => {

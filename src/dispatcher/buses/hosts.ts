@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { BridgeHost } from "../../bridges/host.ts";
-import type { HookHost } from "../../hooks/host.ts";
+import type { HookServices } from "../../hooks/services.ts";
 import { openStores, type StateRef, type StateStores } from "../../hooks/state/plugin-state.ts";
 import { listPlans, readPlan } from "../intake/plan-reading.ts";
 import type { Loom } from "../loom.ts";
@@ -40,7 +40,7 @@ function surroundings(loom: Loom) {
 }
 
 /** The abilities that plugins have beyond their event. */
-export function hookHostOf(loom: Loom): HookHost {
+export function hookHostOf(loom: Loom): HookServices {
   return {
     ...surroundings(loom),
     timeoutMs: () => loom.config.bus.hookTimeoutMs,

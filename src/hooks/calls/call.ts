@@ -6,8 +6,8 @@ import type { CallTools } from "../contexts/context.ts";
 import { type Cause, createEmitters } from "../contexts/emitters.ts";
 import type { JsonValue } from "../contexts/event-types.ts";
 import type { HookPoint } from "../contexts/hook-types.ts";
-import type { HookHost, HookScope } from "../host.ts";
 import type { LoadedPlugin } from "../modules/load.ts";
+import type { HookScope, HookServices } from "../services.ts";
 import { type CallMemory, createMemory } from "../state/memory.ts";
 import { startDeadline } from "./deadline.ts";
 import { CallLife } from "./misuse.ts";
@@ -74,44 +74,44 @@ export function pluginOf(handler: string, point: HookPoint): string | undefined 
 }
 
 /** Calls one hook with one record: attempt, call, settlement. Everything that the hook did is in that one line. */
-export async function callHook(host: HookHost, scope: HookScope, call: HookCall): Promise<CallOutcome> {
-  if (host.stopSignal.aborted) return { kind: "stopped" };
+export async function callHook(services: HookServices, scope: HookScope, call: HookCall): Promise<CallOutcome> {
+  if (services.stopSignal.aborted) return { kind: "stopped" };
   const handler = hookHandler(call.point, call.plugin.name);
   const { allowed, attempts } = scope.bus.attempt(call.record, handler);
-  if (!allowed) return notAllowed(host, scope, call);
+  if (!allowed) return notAllowed(services, scope, call);
   crashPoint("hook:attempted");
-  const { turns } = host.stores;
+  const { turns } = services.stores;
   let turn: Turn | undefined;
   try {
     for (let stale = 0; stale < (call.maxStale ?? MAX_STALE); ) {
       const calling = { call, handler, attempts, turn };
       let work: Work;
       try {
-        work = await runOnce(host, scope, calling);
+        work = await runOnce(services, scope, calling);
       } catch (error) {
-        return call.isGivenUp?.() ? { kind: "stopped" } : threw(host, scope, { ...calling, error });
+        return call.isGivenUp?.() ? { kind: "stopped" } : threw(services, scope, { ...calling, error });
       }
-      if (isLost(host, { ...calling, ...work })) {
+      if (isLost(services, { ...calling, ...work })) {
         if (turn) turn.holdAll();
         else turn = await turns.take(call.plugin.name, work.memory.touched());
       }
       if (call.isGivenUp?.()) return { kind: "stopped" };
       // Who waited for the turn may find that nothing was changed after all.
-      const committed = commit(host, scope, { ...calling, ...work, turn });
+      const committed = commit(services, scope, { ...calling, ...work, turn });
       if (committed) return committed;
       if (work.run.isStale?.()) stale += 1;
     }
     const error = new Error("what it worked on was changed by others each time it ran");
-    return threw(host, scope, { call, handler, attempts, turn, error });
+    return threw(services, scope, { call, handler, attempts, turn, error });
   } finally {
     turn?.end();
   }
 }
 
 /** Whether others changed what a run worked on, or one with the turn is about to. */
-function isLost(host: HookHost, { call, memory, turn }: Calling & Work): boolean {
+function isLost(services: HookServices, { call, memory, turn }: Calling & Work): boolean {
   if (memory.conflicts()) return true;
-  return turn === undefined && host.stores.turns.blocks(call.plugin.name, memory.written());
+  return turn === undefined && services.stores.turns.blocks(call.plugin.name, memory.written());
 }
 
 interface Calling {
@@ -131,23 +131,32 @@ interface Work {
   readonly memory: CallMemory;
 }
 
-async function runOnce(host: HookHost, scope: HookScope, { call, handler }: Calling): Promise<Work> {
+async function runOnce(services: HookServices, scope: HookScope, { call, handler }: Calling): Promise<Work> {
   const life = new CallLife(`${handler} for ${call.record}`);
-  const deadline = startDeadline({ ms: host.timeoutMs(), stopSignal: host.stopSignal });
+  const deadline = startDeadline({ ms: services.timeoutMs(), stopSignal: services.stopSignal });
   const busScope = scope.planId === undefined ? {} : { plan: scope.planId };
   const findEvent = (id: string) => scope.bus.findEvent(id);
   const { record, cause, plugin, point } = call;
   const { emitters, actions } = createEmitters({ scope: busScope, record, handler, cause, life, findEvent });
   const planId = plugin.scope === "plan" ? scope.planId : undefined;
-  const memory = createMemory({ stores: host.stores, plugin: plugin.name, planId, life });
-  const run = call.run({ host, scope, plugin: plugin.name, point, life, deadline, emitters, memory: memory.memory });
-  const token = host.entering(handler);
+  const memory = createMemory({ stores: services.stores, plugin: plugin.name, planId, life });
+  const run = call.run({
+    services,
+    scope,
+    plugin: plugin.name,
+    point,
+    life,
+    deadline,
+    emitters,
+    memory: memory.memory,
+  });
+  const token = services.entering(handler);
   try {
     const returned = run.invoke();
     const value = isThenable(returned) ? await deadline.wait(returned) : returned;
     return { run, verdict: judged(run, value), actions, memory };
   } finally {
-    host.left(token);
+    services.left(token);
     life.end();
     deadline.end();
   }
@@ -168,10 +177,10 @@ function judged(run: HookRun, value: unknown): Verdict {
  * Settles what a run came to; undefined when others changed what it worked on, so that it must run again. From the look
  * to the settlement and what follows from it nothing else runs, so no other call can come in between.
  */
-function commit(host: HookHost, scope: HookScope, work: Calling & Work): CallOutcome | undefined {
+function commit(services: HookServices, scope: HookScope, work: Calling & Work): CallOutcome | undefined {
   const { call, handler, verdict, memory, run } = work;
   crashPoint("hook:called");
-  if (isLost(host, work) || run.isStale?.()) return undefined;
+  if (isLost(services, work) || run.isStale?.()) return undefined;
   const { state, order } = memory.commit();
   const isFinal = verdict.outcome !== "deferred";
   const settlement = {
@@ -183,28 +192,28 @@ function commit(host: HookHost, scope: HookScope, work: Calling & Work): CallOut
     marks: { ...call.marks?.(verdict), ...(isFinal && order ? { stateSeq: order } : {}) },
   } as Settlement;
   if (isFinal && order && scope.planId !== undefined) {
-    host.stores.markPending(scope.planId);
+    services.stores.markPending(scope.planId);
     crashPoint("hook:pending");
   }
   scope.bus.settle(settlement, { sync: call.sync });
   crashPoint("hook:settled");
-  if (!isFinal) return { kind: "waiting", until: waitUntil(host, scope, { record: call.record, handler }) };
+  if (!isFinal) return { kind: "waiting", until: waitUntil(services, scope, { record: call.record, handler }) };
   run.follow?.();
   return { kind: "settled", verdict };
 }
 
 /** When a handler that waits for a record may be called again. */
-export function waitUntil(host: HookHost, { bus }: HookScope, on: { record: string; handler: string }): number {
-  return bus.waitOf(on.record, on.handler)?.until ?? host.clock.now();
+export function waitUntil(services: HookServices, { bus }: HookScope, on: { record: string; handler: string }): number {
+  return bus.waitOf(on.record, on.handler)?.until ?? services.clock.now();
 }
 
-function threw(host: HookHost, scope: HookScope, thrown: Calling & { error: unknown }): CallOutcome {
+function threw(services: HookServices, scope: HookScope, thrown: Calling & { error: unknown }): CallOutcome {
   const { call, handler, attempts, error } = thrown;
   const { record, sync } = call;
   const reason = describeThrown(error);
   const what = error instanceof WrongReturn ? "returned what it must not" : "threw";
   // A call that the end of the dispatcher broke off is nobody's fault and no attempt.
-  if (host.stopSignal.aborted) {
+  if (services.stopSignal.aborted) {
     if (call.onThrow === "retry") {
       scope.bus.settle({ record, handler, outcome: "deferred", reason: "the dispatcher was stopped" }, { sync });
     } else {
@@ -215,44 +224,44 @@ function threw(host: HookHost, scope: HookScope, thrown: Calling & { error: unkn
   const marks = call.marks?.("threw") ?? {};
   if (call.onThrow === "fail") {
     scope.bus.settle({ record, handler, outcome: "handled", result: { threw: reason }, marks }, { sync });
-    tell(host, scope, { level: "warn", text: `${handler} ${what}: ${reason}` });
+    tell(services, scope, { level: "warn", text: `${handler} ${what}: ${reason}` });
     return { kind: "failed", reason };
   }
   const settled = scope.bus.settle({ record, handler, outcome: "threw", reason, marks }, { sync });
-  const when = settled === "dead" ? "" : nextCall(host, scope, { record, handler });
+  const when = settled === "dead" ? "" : nextCall(services, scope, { record, handler });
   const count = `attempt ${attempts} of ${scope.bus.limits().maxAttempts}`;
-  tell(host, scope, { level: "warn", text: `${handler} ${what} on ${record} (${count}${when}): ${reason}` });
-  if (settled === "dead") return dead(host, scope, { call, handler, reason });
-  return { kind: "waiting", until: waitUntil(host, scope, { record, handler }) };
+  tell(services, scope, { level: "warn", text: `${handler} ${what} on ${record} (${count}${when}): ${reason}` });
+  if (settled === "dead") return dead(services, scope, { call, handler, reason });
+  return { kind: "waiting", until: waitUntil(services, scope, { record, handler }) };
 }
 
-function nextCall(host: HookHost, scope: HookScope, on: { record: string; handler: string }): string {
-  const seconds = Math.ceil((waitUntil(host, scope, on) - host.clock.now()) / 1000);
+function nextCall(services: HookServices, scope: HookScope, on: { record: string; handler: string }): string {
+  const seconds = Math.ceil((waitUntil(services, scope, on) - services.clock.now()) / 1000);
   return `, next in ${seconds} s`;
 }
 
 /** Settled, dead, or dead by now: it was called too often and never came back. */
-function notAllowed(host: HookHost, scope: HookScope, call: HookCall): CallOutcome {
+function notAllowed(services: HookServices, scope: HookScope, call: HookCall): CallOutcome {
   const handler = hookHandler(call.point, call.plugin.name);
   if (scope.bus.handlerStatus(call.record, handler) !== "dead")
     return { kind: "settled", verdict: { outcome: "passed" } };
   const letter = scope.bus.deadLetters().find((one) => one.record === call.record && one.handler === handler);
-  return dead(host, scope, { call, handler, reason: letter?.reason ?? "it is a dead letter" });
+  return dead(services, scope, { call, handler, reason: letter?.reason ?? "it is a dead letter" });
 }
 
 function dead(
-  host: HookHost,
+  services: HookServices,
   scope: HookScope,
   about: { call: HookCall; handler: string; reason: string },
 ): CallOutcome {
   const { call, handler, reason } = about;
   const again = call.onThrow === "retry" ? ` \`prloom retry ${call.record}\` tries it again.` : "";
-  tell(host, scope, { level: "bad", text: `${handler} gave up on ${call.record}: ${sentence(reason)}${again}` });
+  tell(services, scope, { level: "bad", text: `${handler} gave up on ${call.record}: ${sentence(reason)}${again}` });
   return { kind: "dead", reason };
 }
 
-function tell(host: HookHost, { planId }: HookScope, report: { level: "warn" | "bad"; text: string }): void {
-  host.report({ ...(planId === undefined ? {} : { planId }), ...report });
+function tell(services: HookServices, { planId }: HookScope, report: { level: "warn" | "bad"; text: string }): void {
+  services.report({ ...(planId === undefined ? {} : { planId }), ...report });
 }
 
 /** Whether something is to be awaited. */

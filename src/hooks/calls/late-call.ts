@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { Bus } from "../../bus/bus.ts";
 import type { Marks } from "../../bus/marks.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import type { HookHost, HookScope } from "../host.ts";
+import type { HookScope, HookServices } from "../services.ts";
 import type { CallOutcome } from "./call.ts";
 import { describeThrown } from "./thrown.ts";
 import type { Line } from "./under-way.ts";
@@ -57,19 +57,19 @@ export async function isOverWithin(call: Promise<unknown>, ms: number): Promise<
 }
 
 /** Lets the others go on: the record waits on the disk, so that a kill loses nothing, until the call has settled it. */
-export function leaveBehind(host: HookHost, scope: HookScope, late: LateCall): void {
-  putOff(host, scope, late);
+export function leaveBehind(services: HookServices, scope: HookScope, late: LateCall): void {
+  putOff(services, scope, late);
   late.lateness.isLate = true;
-  late.line.begin(late.record, follow(host, scope, late));
+  late.line.begin(late.record, follow(services, scope, late));
 }
 
 /** Makes a record wait for the call that is at work on it. */
 export function putOff(
-  host: HookHost,
+  services: HookServices,
   { bus }: HookScope,
   { record, handler, marks }: Pick<LateCall, "record" | "handler" | "marks">,
 ): void {
-  const until = host.clock.now() + host.timeoutMs() + AFTER_DEADLINE_MS;
+  const until = services.clock.now() + services.timeoutMs() + AFTER_DEADLINE_MS;
   const reason = "still at work";
   const why: Marks = { ...marks, wait: "at-work" };
   bus.settle({ record, handler, outcome: "deferred", reason, until, marks: why }, { sync: false });
@@ -78,37 +78,37 @@ export function putOff(
   bus.attempt(record, handler);
 }
 
-async function follow(host: HookHost, scope: HookScope, late: LateCall): Promise<void> {
+async function follow(services: HookServices, scope: HookScope, late: LateCall): Promise<void> {
   const { record, handler, line, lateness } = late;
   const onStop = (): void => {
     lateness.isGivenUp = true;
     const reason = "the dispatcher was stopped";
-    guarded(host, scope, () =>
-      scope.bus.settle({ record, handler, outcome: "deferred", reason, until: host.clock.now() + SOON_MS }),
+    guarded(services, scope, () =>
+      scope.bus.settle({ record, handler, outcome: "deferred", reason, until: services.clock.now() + SOON_MS }),
     );
   };
   // Every call that takes long listens; that is no leak.
-  setMaxListeners(0, host.stopSignal);
-  host.stopSignal.addEventListener("abort", onStop, { once: true });
+  setMaxListeners(0, services.stopSignal);
+  services.stopSignal.addEventListener("abort", onStop, { once: true });
   try {
     await late.call;
   } catch (error) {
-    tell(host, scope, error);
+    tell(services, scope, error);
   }
-  host.stopSignal.removeEventListener("abort", onStop);
+  services.stopSignal.removeEventListener("abort", onStop);
   line.end();
   if (lateness.isGivenUp) return;
-  guarded(host, scope, () => {
-    hurry(host, scope, late);
+  guarded(services, scope, () => {
+    hurry(services, scope, late);
     scope.bus.sync();
   });
   late.onLate?.();
 }
 
 /** What came meanwhile is due now, in its order. */
-function hurry(host: HookHost, { bus }: HookScope, { handler, line }: LateCall): void {
+function hurry(services: HookServices, { bus }: HookScope, { handler, line }: LateCall): void {
   for (const record of line.behind) {
-    const until = host.clock.now() + SOON_MS;
+    const until = services.clock.now() + SOON_MS;
     const wait = bus.waitOf(record, handler);
     if (!wait || wait.until <= until) continue;
     const { reason, kind } = wait;
@@ -119,17 +119,17 @@ function hurry(host: HookHost, { bus }: HookScope, { handler, line }: LateCall):
 }
 
 /** A full disk: what was written before stays true, and the waits end by themselves. */
-function guarded(host: HookHost, scope: HookScope, work: () => void): void {
+function guarded(services: HookServices, scope: HookScope, work: () => void): void {
   try {
     work();
   } catch (error) {
-    tell(host, scope, error);
+    tell(services, scope, error);
   }
 }
 
-function tell(host: HookHost, { planId }: HookScope, error: unknown): void {
+function tell(services: HookServices, { planId }: HookScope, error: unknown): void {
   const where = planId === undefined ? {} : { planId };
-  host.report({ ...where, level: "bad", text: `handling its events failed: ${describeThrown(error)}` });
+  services.report({ ...where, level: "bad", text: `handling its events failed: ${describeThrown(error)}` });
 }
 
 /**

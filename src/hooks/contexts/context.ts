@@ -1,7 +1,7 @@
 import type { BusEvent } from "../../bus/types.ts";
 import type { Deadline } from "../calls/deadline.ts";
 import { type CallLife, misuse } from "../calls/misuse.ts";
-import type { HookHost, HookScope } from "../host.ts";
+import type { HookScope, HookServices } from "../services.ts";
 import { checkAgentOptions } from "./agent-options.ts";
 import type {
   ActivateContext,
@@ -27,7 +27,7 @@ import type { HookPoint } from "./hook-types.ts";
 
 /** What the context of one call is made of. */
 export interface CallTools {
-  readonly host: HookHost;
+  readonly services: HookServices;
   readonly scope: HookScope;
   readonly plugin: string;
   readonly point: HookPoint;
@@ -78,14 +78,14 @@ export function textContext(
 }
 
 function base(tools: CallTools): BaseContext & Emitters & PluginMemory {
-  const { host, deadline, emitters, memory } = tools;
-  return { repoRoot: host.repoRoot, signal: deadline.signal, log: logOf(tools), ...emitters, ...memory };
+  const { services, deadline, emitters, memory } = tools;
+  return { repoRoot: services.repoRoot, signal: deadline.signal, log: logOf(tools), ...emitters, ...memory };
 }
 
-function logOf({ host, scope, plugin }: CallTools): PluginLog {
+function logOf({ services, scope, plugin }: CallTools): PluginLog {
   const where = scope.planId === undefined ? {} : { planId: scope.planId };
   const say = (level: "info" | "warn" | "bad") => (text: string) =>
-    host.report({ ...where, level, text: `${plugin}: ${String(text)}` });
+    services.report({ ...where, level, text: `${plugin}: ${String(text)}` });
   return { info: say("info"), warn: say("warn"), error: say("bad") };
 }
 
@@ -93,21 +93,21 @@ function from({ scope }: CallTools): { readonly planId?: string } {
   return scope.planId === undefined ? {} : { planId: scope.planId };
 }
 
-function globalPlans({ host, life, point }: CallTools): GlobalPlans {
+function globalPlans({ services, life, point }: CallTools): GlobalPlans {
   return {
     async readPlan(planId) {
       life.require("readPlan");
-      return host.readPlan(checkPlanId(point, planId));
+      return services.readPlan(checkPlanId(point, planId));
     },
     async listPlans(filter = {}) {
       life.require("listPlans");
-      return host.listPlans(checkQuery(filter));
+      return services.listPlans(checkQuery(filter));
     },
   };
 }
 
 function planMembers(tools: CallTools, planId: string) {
-  const { host, scope, life, deadline, point } = tools;
+  const { services, scope, life, deadline, point } = tools;
   return {
     planId,
     worktree: scope.plan?.worktree,
@@ -115,7 +115,7 @@ function planMembers(tools: CallTools, planId: string) {
     ...eventReader(tools),
     async readPlan(other?: string) {
       life.require("readPlan");
-      return host.readPlan(other === undefined ? planId : checkPlanId(point, other));
+      return services.readPlan(other === undefined ? planId : checkPlanId(point, other));
     },
     async runAgent(prompt: string, options: AgentOptions = {}) {
       life.require("runAgent");
@@ -127,7 +127,7 @@ function planMembers(tools: CallTools, planId: string) {
       }
       const checked = checkAgentOptions(options);
       // An agent has its own limits; the hook's time is for what the hook does itself.
-      return deadline.exempt(() => host.runAgent(planId, prompt, { ...checked, signal: deadline.signal }));
+      return deadline.exempt(() => services.runAgent(planId, prompt, { ...checked, signal: deadline.signal }));
     },
   };
 }

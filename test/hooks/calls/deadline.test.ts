@@ -11,7 +11,7 @@ const onEvent = (hook: NonNullable<Hooks["onEvent"]>): LoadedPlugin => planPlugi
 async function offer(world: World, plugins: readonly LoadedPlugin[], given: BusEvent = event("e1")) {
   world.bus("p1").appendEvents([given]);
   world.bus("p1").newEvents(99);
-  return offerEvent(world.host, world.scope("p1"), { plugins, event: given, moveCursor: true });
+  return offerEvent(world.services, world.scope("p1"), { plugins, event: given, moveCursor: true });
 }
 
 const ids = (world: World, planId?: string): string[] =>

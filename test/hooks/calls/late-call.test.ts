@@ -18,7 +18,7 @@ function lane(
   const underWay = new CallsUnderWay();
   let late = gate();
   const offer = (given: BusEvent, plugins = all): Promise<Offered> =>
-    offerEvent(world.host, world.scope("p1"), {
+    offerEvent(world.services, world.scope("p1"), {
       plugins,
       event: given,
       moveCursor,

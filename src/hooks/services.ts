@@ -14,7 +14,7 @@ export interface HookReport {
 }
 
 /** What hooks need of the dispatcher. */
-export interface HookHost {
+export interface HookServices {
   /** Top of the main working tree. */
   readonly repoRoot: string;
   readonly clock: Clock;
