@@ -1,7 +1,7 @@
 /** For authors of plugins and bridges: everything they need, and nothing of prloom's inside. */
 import type { Bridge } from "./bridges/contract.ts";
-import type { JsonValue } from "./hooks/contexts/event-types.ts";
 import type { PluginFactory } from "./hooks/contexts/hook-types.ts";
+import type { JsonValue } from "./kernel/json.ts";
 
 export type {
   Bridge,
@@ -14,6 +14,7 @@ export type * from "./bus/message-types.ts";
 export type * from "./hooks/contexts/context-types.ts";
 export type * from "./hooks/contexts/event-types.ts";
 export type * from "./hooks/contexts/hook-types.ts";
+export type { JsonValue } from "./kernel/json.ts";
 export type * from "./plan/plan-types.ts";
 
 /** Types a plugin: `export default definePlugin((config) => ({ onEvent(event, ctx) { … } }))`. */

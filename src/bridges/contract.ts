@@ -1,6 +1,7 @@
 import type { BusEvent } from "../bus/message-types.ts";
 import type { BaseContext, GlobalPlans } from "../hooks/contexts/context-types.ts";
-import type { JsonValue, NewAction, PluginAction } from "../hooks/contexts/event-types.ts";
+import type { NewAction, PluginAction } from "../hooks/contexts/event-types.ts";
+import type { JsonValue } from "../kernel/json.ts";
 
 type Awaitable<T> = T | Promise<T>;
 

@@ -2,9 +2,9 @@ import { distance } from "fastest-levenshtein";
 import { nearest } from "../config/problems/nearest.ts";
 import { withinDeadline } from "../hooks/calls/deadline.ts";
 import { describeThrown } from "../hooks/calls/thrown.ts";
-import type { JsonValue } from "../hooks/contexts/event-types.ts";
 import { importModule } from "../hooks/modules/load-module.ts";
 import { PrloomError } from "../kernel/errors.ts";
+import { deepFreeze, type JsonValue } from "../kernel/json.ts";
 import type { Bridge } from "./contract.ts";
 
 /** A bridge as the config asks for it. */
@@ -155,12 +155,4 @@ function balanceProblem(given: { targets: readonly string[]; events: unknown; ac
   const twice = targets.find((target, index) => targets.indexOf(target) !== index);
   if (twice === undefined) return undefined;
   return { what: `names the target "${twice}" twice`, hint: "Name each target once." };
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null) {
-    for (const item of Object.values(value)) deepFreeze(item);
-    Object.freeze(value);
-  }
-  return value;
 }

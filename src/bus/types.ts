@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isJson, type JsonValue } from "./json.ts";
+import { isJson, type JsonValue } from "../kernel/json.ts";
 import { marksSchema, type WrittenMarks } from "./marks.ts";
 import type { Action } from "./message-types.ts";
 import { isDerivedId } from "./names.ts";

@@ -1,12 +1,12 @@
 import { type Action, payloadSchema, type ReplyAddress, replyAddressSchema } from "../bus/types.ts";
+import { copyJson, type JsonValue } from "../kernel/json.ts";
 import { callHook, type HookCall, hookHandler, type Verdict, waitUntil } from "./calls/call.ts";
 import { misuse } from "./calls/misuse.ts";
 import { routeContext, upsertContext } from "./contexts/context.ts";
 import type { Author } from "./contexts/emitters.ts";
-import type { JsonValue, PluginAction, UpsertPayload } from "./contexts/event-types.ts";
+import type { PluginAction, UpsertPayload } from "./contexts/event-types.ts";
 import type { LoadedPlugin } from "./modules/load.ts";
 import type { HookScope, HookServices } from "./services.ts";
-import { copyJson } from "./state/json-value.ts";
 
 /** Neither delivered nor refused: a hook threw, and is asked again at `until`, or gave up. */
 export type Undecided =

@@ -1,6 +1,7 @@
 import type { MergeMethod, Notification, ReplyAddress, ReviewSubmission } from "../../bus/message-types.ts";
+import type { JsonValue } from "../../kernel/json.ts";
 import type { PlanSource, PlanStatus, PlanSummary } from "../../plan/plan-types.ts";
-import type { JsonValue, NewAction, PlanLocation, PluginEvent, UpsertPayload } from "./event-types.ts";
+import type { NewAction, PlanLocation, PluginEvent, UpsertPayload } from "./event-types.ts";
 
 /** Lines for the log of the dispatcher, marked with the name of the plugin or bridge. */
 export interface PluginLog {

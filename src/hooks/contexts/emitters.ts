@@ -1,7 +1,7 @@
 import { actionId } from "../../bus/ledger/settlement.ts";
 import { type Action, actionSchema, type BusEvent, ownActionIdSchema, type Scope } from "../../bus/types.ts";
+import { copyJson } from "../../kernel/json.ts";
 import { type CallLife, misuse } from "../calls/misuse.ts";
-import { copyJson } from "../state/json-value.ts";
 import type { Emitters } from "./context-types.ts";
 
 export type Author = NonNullable<NonNullable<BusEvent["context"]>["author"]>;

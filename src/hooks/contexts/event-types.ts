@@ -1,7 +1,6 @@
 import type { BusEvent, Payload, RawUpsertPayload, ReplyAddress } from "../../bus/message-types.ts";
 import type { PlanSource, PlanStatus } from "../../plan/plan-types.ts";
 
-export type { JsonValue } from "../../bus/json.ts";
 export type { MergeMethod, Notification, ReviewSubmission } from "../../bus/message-types.ts";
 
 /** Who wrote what an event tells. `write` and above may merge, close and make plans. */

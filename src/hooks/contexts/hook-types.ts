@@ -1,4 +1,5 @@
 import type { ReplyAddress } from "../../bus/message-types.ts";
+import type { JsonValue } from "../../kernel/json.ts";
 import type { PlanSummary } from "../../plan/plan-types.ts";
 import type {
   ActivateContext,
@@ -10,7 +11,7 @@ import type {
   TextHookPoint,
   UpsertContext,
 } from "./context-types.ts";
-import type { JsonValue, PluginAction, PluginEvent, UpsertPayload } from "./event-types.ts";
+import type { PluginAction, PluginEvent, UpsertPayload } from "./event-types.ts";
 
 type Awaitable<T> = T | Promise<T>;
 

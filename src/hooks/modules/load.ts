@@ -1,9 +1,9 @@
 import { didYouMean, nearest } from "../../config/problems/nearest.ts";
 import { PrloomError } from "../../kernel/errors.ts";
+import { copyJson, deepFreeze } from "../../kernel/json.ts";
 import { withinDeadline } from "../calls/deadline.ts";
 import { describeThrown, sentence } from "../calls/thrown.ts";
 import { GLOBAL_HOOK_POINTS, type HookPoint, type Hooks, PLAN_HOOK_POINTS } from "../contexts/hook-types.ts";
-import { copyJson } from "../state/json-value.ts";
 import { importModule } from "./load-module.ts";
 import { ModuleProblem } from "./module-problem.ts";
 
@@ -124,10 +124,4 @@ function nameOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "a list";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value !== "object" || value === null) return value;
-  for (const member of Object.values(value)) deepFreeze(member);
-  return Object.freeze(value);
 }

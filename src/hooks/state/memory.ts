@@ -1,9 +1,8 @@
 import { storeName } from "../../bus/names.ts";
 import type { Settlement } from "../../bus/types.ts";
+import { copyJson, type JsonValue } from "../../kernel/json.ts";
 import { type CallLife, misuse } from "../calls/misuse.ts";
 import type { PluginMemory } from "../contexts/context-types.ts";
-import type { JsonValue } from "../contexts/event-types.ts";
-import { copyJson } from "./json-value.ts";
 import type { StateStore, StateStores } from "./plugin-state.ts";
 import { bytesOf, type StorePatch } from "./state-store.ts";
 

@@ -13,7 +13,7 @@ import {
   writeFileAtomic,
   writeRunFile,
 } from "../../kernel/files.ts";
-import type { JsonValue } from "../contexts/event-types.ts";
+import type { JsonValue } from "../../kernel/json.ts";
 
 /** Changes of one store: by key; no `value` removes it. */
 export type StorePatch = NonNullable<Settlement["state"]>[string];

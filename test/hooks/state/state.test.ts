@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { it } from "node:test";
 import type { EventContext } from "../../../src/hooks/contexts/context-types.ts";
-import type { JsonValue } from "../../../src/hooks/contexts/event-types.ts";
+import type { JsonValue } from "../../../src/kernel/json.ts";
 import { gate, inGlobalHook, inHook, inTemporary, openWorld } from "../fixture.ts";
 
 const values = (path: string): Record<string, JsonValue> => JSON.parse(readFileSync(path, "utf8")).values;
