@@ -15,7 +15,10 @@ export interface BridgeContext<Config = Readonly<Record<string, JsonValue>>> ext
 }
 
 /** An event as a bridge reports it. The same `id` again is the same event. */
-export type BridgeEvent = BusEvent;
+export interface BridgeEvent extends Omit<BusEvent, "source"> {
+  /** Always the bridge's key in the config, whatever is said here. */
+  readonly source?: string;
+}
 
 export interface PollResult<State extends JsonValue = JsonValue> {
   readonly events: readonly BridgeEvent[];
@@ -37,20 +40,29 @@ export type DeliveryResult =
 
 /** Code that talks to one outside system. `targets` exactly when `actions`. */
 export interface Bridge<Config = Readonly<Record<string, JsonValue>>, State extends JsonValue = JsonValue> {
-  readonly name: string;
+  /** For readers only: prloom calls a bridge by its key in the config. */
+  readonly name?: string;
   /** Address names that this bridge alone delivers to. */
   readonly targets?: readonly string[];
-  /** Looks for what is new since `state`. */
+  /** Looks for what is new since `state`. A throw: nothing is taken, `state` stays, and the poll is retried after a wait that grows. */
   events?(ctx: BridgeContext<Config>, state: State | undefined): Awaitable<PollResult<State>>;
   /**
    * Called after `prloom retry` with an event or action of an earlier poll that prloom could not take; returns it as it
    * should have been. Without it, and for undefined, it is judged again as it was.
    */
   repair?(ctx: BridgeContext<Config>, item: JsonValue): Awaitable<JsonValue | BridgeEvent | NewAction | undefined>;
-  /** Delivers one action. */
+  /**
+   * Delivers one action. A throw means that it may have arrived: `delivered` is asked, the call is retried, and after
+   * `bus.maxAttempts` the action is a dead letter. To be retried without being counted return `retryable: true`.
+   */
   actions?(ctx: BridgeContext<Config>, action: PluginAction): Awaitable<DeliveryResult>;
   /** Whether this action arrived earlier. Asked only when nobody knows what became of a call; without it, it is sent again. */
   delivered?(ctx: BridgeContext<Config>, action: PluginAction): Awaitable<boolean>;
+}
+
+/** A bridge of prloom's own: no config gives it a name. */
+export interface BuiltinBridge extends Bridge {
+  readonly name: string;
 }
 
 /** What a bridge module exports as its default: the bridge, or a function that makes it. */

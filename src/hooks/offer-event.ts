@@ -4,8 +4,14 @@ import { type CallOutcome, callHook, hookHandler, isThenable, type Verdict } fro
 import { inOwnTurn, isOverWithin, type Lateness, leaveBehind, putOff, SOON_MS } from "./calls/late-call.ts";
 import { misuse } from "./calls/misuse.ts";
 import { CALLS_UNDER_WAY, type CallsUnderWay } from "./calls/under-way.ts";
-import { type CallTools, eventContext, globalEventContext, pluginEvent } from "./contexts/context.ts";
-import type { EventMarks } from "./contexts/context-types.ts";
+import {
+  type CallTools,
+  type EventMembers,
+  eventContext,
+  globalEventContext,
+  logOf,
+  pluginEvent,
+} from "./contexts/context.ts";
 import type { LoadedPlugin } from "./modules/load.ts";
 import type { HookScope, HookServices } from "./services.ts";
 
@@ -145,13 +151,12 @@ function callWith(services: HookServices, scope: HookScope, offer: Offer, latene
     point: planId === undefined ? "onGlobalEvent" : "onEvent",
     record: event.id,
     cause: { relatedEventId: event.id, author: event.context?.author },
-    onThrow: "retry",
     sync: false,
     // The cursor went on when it was left at work; the bus offers the record once more when the last one is through.
     marks: (verdict) => (lateness.isLate ? {} : offer.marks(verdict)),
     isGivenUp: () => lateness.isGivenUp,
     run(tools) {
-      const { marks: members, verdict } = eventMarks(tools, event.id);
+      const { members, verdict } = eventMembers(tools, event);
       const copy = pluginEvent(event);
       const invoke = () => {
         const returned: unknown =
@@ -166,25 +171,40 @@ function callWith(services: HookServices, scope: HookScope, offer: Offer, latene
 }
 
 /** The last mark counts. What a hook returns says nothing: events do not change plans. */
-function eventMarks({ services, life }: CallTools, id: string): { marks: EventMarks; verdict: () => Verdict } {
+function eventMembers(tools: CallTools, event: BusEvent): { members: EventMembers; verdict: () => Verdict } {
+  const { services, life } = tools;
   let verdict: Verdict = { outcome: "passed" };
   const check = (member: string, given: unknown): void => {
-    life.require(member);
-    if (given !== id)
-      throw misuse(`${member}: the event of this call is "${id}", not ${show(given)}.`, "Pass event.id.");
+    if (given === event.id) return;
+    throw misuse(`${member}: the event of this call is "${event.id}", not ${show(given)}.`, "Leave the id out.");
   };
-  const marks: EventMarks = {
-    markEventHandled(given) {
+  const members: EventMembers = {
+    markEventHandled(given = event.id) {
+      life.require("markEventHandled");
       check("markEventHandled", given);
       verdict = { outcome: "handled", result: { handled: true } };
     },
-    markEventDeferred(given, reason, retryMs) {
-      check("markEventDeferred", given);
+    markEventDeferred(...given: unknown[]) {
+      life.require("markEventDeferred");
+      if (hasId(given, event)) check("markEventDeferred", given.shift());
+      const [reason, retryMs] = given;
       const until = retryMs === undefined ? {} : { until: services.clock.now() + checkDelay(retryMs) };
       verdict = { outcome: "deferred", ...(reason === undefined ? {} : { reason: String(reason) }), ...until };
     },
+    reply(message, options = {}) {
+      const target = event.replyTo;
+      if (target) return tools.emit("reply", { target, payload: { type: "comment", message, key: options.key } });
+      life.require("reply");
+      logOf(tools).info(`${event.id} has no replyTo, so nothing was replied to it`);
+      return undefined;
+    },
   };
-  return { marks, verdict: () => verdict };
+  return { members, verdict: () => verdict };
+}
+
+/** Whether the first argument is meant as an id: it is this event's, or what follows is not what follows a reason. */
+function hasId([first, second, ...more]: readonly unknown[], { id }: BusEvent): boolean {
+  return first === id || typeof second === "string" || more.length > 0;
 }
 
 function checkDelay(retryMs: unknown): number {

@@ -78,7 +78,6 @@ function textCall(scope: HookScope, plugin: LoadedPlugin, options: TextHookOptio
     point,
     record,
     cause: {},
-    onThrow: "fail",
     sync: true,
     maxStale: MAX_STALE,
     run: (tools) => textRun(tools, { scope, plugin, options }),
@@ -204,7 +203,6 @@ function callOne(
     point: round.point,
     record: round.record,
     cause: {},
-    onThrow: "fail",
     sync: true,
     run: (tools) => ({ invoke: () => round.invoke(plugin, tools), judge: () => ({ outcome: "passed" }) }),
   });

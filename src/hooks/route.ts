@@ -1,9 +1,9 @@
+import type { ReportedAuthor } from "../bus/message-types.ts";
 import { type Action, payloadSchema, type ReplyAddress, replyAddressSchema } from "../bus/types.ts";
 import { copyJson, type JsonValue } from "../kernel/json.ts";
 import { callHook, type HookCall, hookHandler, type Verdict, waitUntil } from "./calls/call.ts";
 import { misuse } from "./calls/misuse.ts";
 import { routeContext, upsertContext } from "./contexts/context.ts";
-import type { Author } from "./contexts/emitters.ts";
 import type { PluginAction, UpsertPayload } from "./contexts/event-types.ts";
 import type { LoadedPlugin } from "./modules/load.ts";
 import type { HookScope, HookServices } from "./services.ts";
@@ -56,14 +56,13 @@ function routeCall(plugin: LoadedPlugin, action: Action): HookCall {
     point: "beforeRoute",
     record: action.id,
     cause: { relatedEventId: action.relatedEventId, author: action.author, hops: (action.hops ?? 0) + 1 },
-    onThrow: "retry",
     sync: false,
     run(tools) {
       let handled = false;
-      const markActionHandled = (id: string): void => {
+      const markActionHandled = (id = action.id): void => {
         tools.life.require("markActionHandled");
         if (id !== action.id) {
-          throw misuse(`markActionHandled: the action of this call is "${action.id}".`, "Pass action.id.");
+          throw misuse(`markActionHandled: the action of this call is "${action.id}".`, "Leave the id out.");
         }
         handled = true;
       };
@@ -105,7 +104,7 @@ export interface UpsertOptions {
   readonly plugins: readonly LoadedPlugin[];
   readonly action: Pick<PluginAction | Action, "id" | "payload"> & {
     readonly relatedEventId?: string | undefined;
-    readonly author?: Author | undefined;
+    readonly author?: ReportedAuthor | undefined;
     readonly hops?: number | undefined;
   };
 }
@@ -138,7 +137,6 @@ function upsertCall(scope: HookScope, plugin: LoadedPlugin, action: UpsertOption
     point: "beforeUpsert",
     record: action.id,
     cause: { relatedEventId, author: action.author ?? found?.context?.author, hops: hops + 1 },
-    onThrow: "retry",
     sync: false,
     run: (tools) => ({
       invoke: () => plugin.hooks.beforeUpsert?.(structuredClone(action.payload as UpsertPayload), upsertContext(tools)),

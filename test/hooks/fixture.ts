@@ -152,11 +152,19 @@ export const gate = (): { promise: Promise<void>; open: () => void } => {
 };
 
 let count = 0;
-
-/** Calls `onEvent` of a plugin called one with a new event of the plan; gives what it waits for, if it threw. */
-export async function inHook(world: World, planId: string, hook: (ctx: EventContext) => unknown): Promise<string> {
+const nextId = (): string => {
   count += 1;
-  const given = event(`e${count}`);
+  return `e${count}`;
+};
+
+/** Calls `onEvent` of a plugin called one with an event of the plan; gives what it waits for, if it threw. */
+export async function inHook(
+  world: World,
+  planId: string,
+  hook: (ctx: EventContext) => unknown,
+  id = nextId(),
+): Promise<string> {
+  const given = event(id);
   world.bus(planId).appendEvents([given]);
   const plugins = [planPlugin("one", { onEvent: async (_event, ctx) => void (await hook(ctx)) })];
   await offerEvent(world.services, world.scope(planId), { plugins, event: given, moveCursor: true });
@@ -165,8 +173,7 @@ export async function inHook(world: World, planId: string, hook: (ctx: EventCont
 
 /** The same with `onGlobalEvent`. */
 export async function inGlobalHook(world: World, hook: (ctx: GlobalEventContext) => unknown): Promise<void> {
-  count += 1;
-  const given = event(`e${count}`);
+  const given = event(nextId());
   world.bus().appendEvents([given]);
   const plugins = [globalPlugin("one", { onGlobalEvent: async (_event, ctx) => void (await hook(ctx)) })];
   await offerEvent(world.services, world.scope(), { plugins, event: given, moveCursor: true });

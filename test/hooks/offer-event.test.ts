@@ -164,7 +164,7 @@ it("refuses marks with the id of another event, wrong delays, and everything aft
       (ctx) => ctx.markEventHandled("other"),
       /markEventHandled: the event of this call is "e0", not "other"/,
     );
-    await misuse((ctx) => ctx.markEventDeferred("other"), /markEventDeferred: the event of this call/);
+    await misuse((ctx) => ctx.markEventDeferred("other", "x"), /markEventDeferred: the event of this call/);
     await misuse((ctx) => ctx.markEventDeferred("e2", "x", Number.NaN), /retryMs/);
     await misuse((ctx) => ctx.markEventDeferred("e3", "x", -1), /retryMs/);
     const contexts: EventContext[] = [];
@@ -197,13 +197,46 @@ it("gives each plugin its own copy: what one changes the next does not see, nor 
         seen.push(mine.body, JSON.stringify(mine.context));
         const { events } = await ctx.readEvents();
         seen.push(events[0]?.body ?? "");
-        ctx.emitComment(mine.replyTo, "x");
+        ctx.reply("x");
       },
     });
     await offer(world, [vandal, reader], given);
     assert.deepEqual(seen, ["as it came", JSON.stringify(given.context), "as it came"]);
     assert.equal(given.body, "as it came");
     assert.equal(world.actions("p1")[0]?.author?.permission, "write");
+  }));
+
+it("marks the event in hand without its id, and with it", () =>
+  inTemporary(async (dir) => {
+    const world = openWorld(dir);
+    const marks: [id: string, hook: (ctx: EventContext, id: string) => void][] = [
+      ["handled", (ctx) => ctx.markEventHandled()],
+      ["handled-id", (ctx, id) => ctx.markEventHandled(id)],
+      ["deferred", (ctx) => ctx.markEventDeferred()],
+      ["deferred-reason", (ctx) => ctx.markEventDeferred("busy")],
+      ["deferred-time", (ctx) => ctx.markEventDeferred("busy", 5000)],
+      ["deferred-only-time", (ctx) => ctx.markEventDeferred(undefined, 5000)],
+      ["deferred-id", (ctx, id) => ctx.markEventDeferred(id)],
+      ["deferred-id-time", (ctx, id) => ctx.markEventDeferred(id, "busy", 5000)],
+      ["deferred-id-only-time", (ctx, id) => ctx.markEventDeferred(id, undefined, 5000)],
+    ];
+    const found = new Map<string, unknown>();
+    for (const [id, hook] of marks) {
+      const { handledBy } = await offer(world, [onEvent((given, ctx) => hook(ctx, given.id))], event(id));
+      const wait = world.bus("p1").waitOf(id, "onEvent:one");
+      found.set(id, handledBy ?? [wait?.reason ?? "", (wait?.until ?? 0) - world.clock.time]);
+    }
+    assert.deepEqual(Object.fromEntries(found), {
+      handled: "one",
+      "handled-id": "one",
+      deferred: ["deferred", 1000],
+      "deferred-reason": ["busy", 1000],
+      "deferred-time": ["busy", 5000],
+      "deferred-only-time": ["deferred", 5000],
+      "deferred-id": ["deferred", 1000],
+      "deferred-id-time": ["busy", 5000],
+      "deferred-id-only-time": ["deferred", 5000],
+    });
   }));
 
 it("ignores what an event hook returns (S0-55)", () =>

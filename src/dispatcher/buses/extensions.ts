@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Bridge } from "../../bridges/contract.ts";
+import type { BuiltinBridge } from "../../bridges/contract.ts";
 import { type LoadedBridge, loadBridges } from "../../bridges/load.ts";
 import { buildRegistry, type Registry } from "../../bridges/registry.ts";
 import type { Config } from "../../config/config.ts";
@@ -39,7 +39,7 @@ interface Loaded<Entry, Thing> {
 export async function loadExtensions(
   repoRoot: string,
   config: Config,
-  builtin: readonly Bridge[],
+  builtin: readonly BuiltinBridge[],
 ): Promise<Extensions> {
   const modules = allPlanModules(config);
   const globalPlugins = await loadPlugins({ repoRoot, scope: "global", entries: config.globalPlugins });

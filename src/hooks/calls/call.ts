@@ -4,8 +4,8 @@ import type { Action, Settlement } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { JsonValue } from "../../kernel/json.ts";
 import type { CallTools } from "../contexts/context.ts";
-import { type Cause, createEmitters } from "../contexts/emitters.ts";
-import type { HookPoint } from "../contexts/hook-types.ts";
+import { type Cause, createEmit } from "../contexts/emitters.ts";
+import { type HookPoint, THROW_EFFECTS } from "../contexts/hook-types.ts";
 import type { LoadedPlugin } from "../modules/load.ts";
 import type { HookScope, HookServices } from "../services.ts";
 import { type CallMemory, createMemory } from "../state/memory.ts";
@@ -43,8 +43,6 @@ export interface HookCall {
   readonly record: string;
   readonly cause: Cause;
   run(tools: CallTools): HookRun;
-  /** `retry`: put off, and a dead letter at last. `fail`: the record's round is over for this hook. */
-  readonly onThrow: "retry" | "fail";
   /** Marks for the settlement. */
   marks?(verdict: Verdict | "threw"): Marks;
   /** True: somebody else said what becomes of the record, and the call settles nothing. */
@@ -137,7 +135,7 @@ async function runOnce(services: HookServices, scope: HookScope, { call, handler
   const busScope = scope.planId === undefined ? {} : { plan: scope.planId };
   const findEvent = (id: string) => scope.bus.findEvent(id);
   const { record, cause, plugin, point } = call;
-  const { emitters, actions } = createEmitters({ scope: busScope, record, handler, cause, life, findEvent });
+  const { emit, actions } = createEmit({ scope: busScope, record, handler, cause, life, findEvent });
   const planId = plugin.scope === "plan" ? scope.planId : undefined;
   const memory = createMemory({ stores: services.stores, plugin: plugin.name, planId, life });
   const run = call.run({
@@ -147,7 +145,7 @@ async function runOnce(services: HookServices, scope: HookScope, { call, handler
     point,
     life,
     deadline,
-    emitters,
+    emit,
     memory: memory.memory,
   });
   const token = services.entering(handler);
@@ -214,7 +212,7 @@ function threw(services: HookServices, scope: HookScope, thrown: Calling & { err
   const what = error instanceof WrongReturn ? "returned what it must not" : "threw";
   // A call that the end of the dispatcher broke off is nobody's fault and no attempt.
   if (services.stopSignal.aborted) {
-    if (call.onThrow === "retry") {
+    if (isRetried(call)) {
       scope.bus.settle({ record, handler, outcome: "deferred", reason: "the dispatcher was stopped" }, { sync });
     } else {
       scope.bus.uncount(record, handler);
@@ -222,7 +220,7 @@ function threw(services: HookServices, scope: HookScope, thrown: Calling & { err
     return { kind: "stopped" };
   }
   const marks = call.marks?.("threw") ?? {};
-  if (call.onThrow === "fail") {
+  if (!isRetried(call)) {
     scope.bus.settle({ record, handler, outcome: "handled", result: { threw: reason }, marks }, { sync });
     tell(services, scope, { level: "warn", text: `${handler} ${what}: ${reason}` });
     return { kind: "failed", reason };
@@ -233,6 +231,11 @@ function threw(services: HookServices, scope: HookScope, thrown: Calling & { err
   tell(services, scope, { level: "warn", text: `${handler} ${what} on ${record} (${count}${when}): ${reason}` });
   if (settled === "dead") return dead(services, scope, { call, handler, reason });
   return { kind: "waiting", until: waitUntil(services, scope, { record, handler }) };
+}
+
+/** Put off, and a dead letter at last; else the record's round is over for this hook. */
+function isRetried({ point }: HookCall): boolean {
+  return THROW_EFFECTS[point] === "retried";
 }
 
 function nextCall(services: HookServices, scope: HookScope, on: { record: string; handler: string }): string {
@@ -255,7 +258,7 @@ function dead(
   about: { call: HookCall; handler: string; reason: string },
 ): CallOutcome {
   const { call, handler, reason } = about;
-  const again = call.onThrow === "retry" ? ` \`prloom retry ${call.record}\` tries it again.` : "";
+  const again = isRetried(call) ? ` \`prloom retry ${call.record}\` tries it again.` : "";
   tell(services, scope, { level: "bad", text: `${handler} gave up on ${call.record}: ${sentence(reason)}${again}` });
   return { kind: "dead", reason };
 }

@@ -11,6 +11,7 @@ import type {
   EventContext,
   EventMarks,
   EventReader,
+  EventReplies,
   GlobalEventContext,
   GlobalPlans,
   PlanQuery,
@@ -22,6 +23,7 @@ import type {
   TextHookPoint,
   UpsertContext,
 } from "./context-types.ts";
+import { type Emit, emittersOf } from "./emitters.ts";
 import type { PluginEvent } from "./event-types.ts";
 import type { HookPoint } from "./hook-types.ts";
 
@@ -33,9 +35,12 @@ export interface CallTools {
   readonly point: HookPoint;
   readonly life: CallLife;
   readonly deadline: Deadline;
-  readonly emitters: Emitters;
+  readonly emit: Emit;
   readonly memory: PluginMemory;
 }
+
+/** What the hook of an event may do with it. */
+export type EventMembers = EventMarks & EventReplies;
 
 /** The context of `onStartup`. */
 export function startupContext(tools: CallTools): StartupContext {
@@ -48,12 +53,12 @@ export function activateContext(tools: CallTools): ActivateContext {
 }
 
 /** The context of `onGlobalEvent`. */
-export function globalEventContext(tools: CallTools, marks: EventMarks): GlobalEventContext {
-  return { ...base(tools), hookPoint: "onGlobalEvent", ...globalPlans(tools), ...marks, ...eventReader(tools) };
+export function globalEventContext(tools: CallTools, members: EventMembers): GlobalEventContext {
+  return { ...base(tools), hookPoint: "onGlobalEvent", ...globalPlans(tools), ...members, ...eventReader(tools) };
 }
 
 /** The context of `beforeRoute`. */
-export function routeContext(tools: CallTools, markActionHandled: (id: string) => void): RouteContext {
+export function routeContext(tools: CallTools, markActionHandled: (id?: string) => void): RouteContext {
   return { ...base(tools), hookPoint: "beforeRoute", ...globalPlans(tools), from: from(tools), markActionHandled };
 }
 
@@ -63,8 +68,8 @@ export function upsertContext(tools: CallTools): UpsertContext {
 }
 
 /** The context of `onEvent`. */
-export function eventContext(tools: CallTools, planId: string, marks: EventMarks): EventContext {
-  return { ...base(tools), hookPoint: "onEvent", ...planMembers(tools, planId), ...marks };
+export function eventContext(tools: CallTools, planId: string, members: EventMembers): EventContext {
+  return { ...base(tools), hookPoint: "onEvent", ...planMembers(tools, planId), ...members };
 }
 
 /** The context of a hook that takes the plan's text; `todo` is the one that it is about. */
@@ -78,11 +83,12 @@ export function textContext(
 }
 
 function base(tools: CallTools): BaseContext & Emitters & PluginMemory {
-  const { services, deadline, emitters, memory } = tools;
-  return { repoRoot: services.repoRoot, signal: deadline.signal, log: logOf(tools), ...emitters, ...memory };
+  const { services, deadline, emit, memory } = tools;
+  return { repoRoot: services.repoRoot, signal: deadline.signal, log: logOf(tools), ...emittersOf(emit), ...memory };
 }
 
-function logOf({ services, scope, plugin }: CallTools): PluginLog {
+/** Lines in the log, marked with the plugin. */
+export function logOf({ services, scope, plugin }: CallTools): PluginLog {
   const where = scope.planId === undefined ? {} : { planId: scope.planId };
   const say = (level: "info" | "warn" | "bad") => (text: string) =>
     services.report({ ...where, level, text: `${plugin}: ${String(text)}` });
@@ -122,7 +128,7 @@ function planMembers(tools: CallTools, planId: string) {
       if (typeof prompt !== "string" || prompt.trim() === "") {
         throw misuse(
           "runAgent: the prompt is missing.",
-          "It takes a text: runAgent(prompt, {stage, model, files, timeoutMs}).",
+          "It takes a string: runAgent(prompt, {stage, model, files, timeoutMs}).",
         );
       }
       const checked = checkAgentOptions(options);
@@ -143,7 +149,7 @@ function checkPlanId(point: HookPoint, planId: unknown): string {
 function checkQuery(filter: unknown): PlanQuery {
   if (typeof filter === "object" && filter !== null && !Array.isArray(filter)) return structuredClone(filter);
   throw misuse(
-    "listPlans(filter): the filter is no object.",
+    "listPlans(filter): the filter must be an object.",
     "It takes {status, hidden, source, location}, each optional.",
   );
 }
@@ -170,7 +176,7 @@ function checkTypes(types: unknown): readonly string[] {
 
 function checkLimit(limit: unknown): number {
   if (typeof limit === "number" && Number.isInteger(limit) && limit >= 1) return limit;
-  throw misuse("readEvents: limit is no whole number of 1 or more.", "Write limit: 100, or leave it out.");
+  throw misuse("readEvents: limit must be a whole number of 1 or more.", "Write limit: 100, or leave it out.");
 }
 
 /** An event as a hook gets it: its own copy. */

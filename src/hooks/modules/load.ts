@@ -41,7 +41,7 @@ const ALL_POINTS: readonly string[] = [...GLOBAL_HOOK_POINTS, ...PLAN_HOOK_POINT
 
 const FORM = `export default definePlugin((config) => ({
   async onEvent(event, ctx) {
-    if (event.body.startsWith("/merge")) ctx.markEventHandled(event.id);
+    if (event.body.startsWith("/merge")) ctx.markEventHandled();
   },
 }));`;
 

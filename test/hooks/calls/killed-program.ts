@@ -22,7 +22,7 @@ async function offerAll(world: World, planId?: string): Promise<void> {
       async onEvent(given, ctx) {
         await Promise.resolve();
         ctx.setGlobalState("n", Number(ctx.getGlobalState("n") ?? 0) + 1);
-        ctx.emitComment(given.replyTo, given.id);
+        ctx.reply(given.id);
       },
     }),
     globalPlugin("answers", {
