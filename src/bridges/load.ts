@@ -2,7 +2,7 @@ import { distance } from "fastest-levenshtein";
 import { nearest } from "../config/problems/nearest.ts";
 import { withinDeadline } from "../hooks/calls/deadline.ts";
 import { describeThrown } from "../hooks/calls/thrown.ts";
-import { importModule } from "../hooks/modules/load-module.ts";
+import { importModule } from "../hooks/modules/import-module.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { deepFreeze, type JsonValue } from "../kernel/json.ts";
 import type { Bridge } from "./contract.ts";

@@ -1,9 +1,9 @@
 import type { Marks } from "../bus/marks.ts";
 import type { BusEvent } from "../bus/types.ts";
 import { type CallOutcome, callHook, hookHandler, isThenable, type Verdict } from "./calls/call.ts";
-import { inOwnTurn, isOverWithin, type Lateness, leaveBehind, putOff, SOON_MS } from "./calls/late-call.ts";
+import { SLOW_CALLS, type SlowCalls } from "./calls/handler-queue.ts";
 import { misuse } from "./calls/misuse.ts";
-import { CALLS_UNDER_WAY, type CallsUnderWay } from "./calls/under-way.ts";
+import { inOwnTurn, isOverWithin, type Lateness, leaveBehind, putOff, SOON_MS } from "./calls/slow-call.ts";
 import {
   type CallTools,
   type EventMembers,
@@ -12,7 +12,7 @@ import {
   logOf,
   pluginEvent,
 } from "./contexts/context.ts";
-import type { LoadedPlugin } from "./modules/load.ts";
+import type { LoadedPlugin } from "./modules/load-plugins.ts";
 import type { HookScope, HookServices } from "./services.ts";
 
 /** How long the others wait for a plugin. */
@@ -30,9 +30,9 @@ export interface OfferOptions {
   /** How long the others wait for a plugin. 2 s */
   readonly patienceMs?: number;
   /** Where calls that take longer are kept. */
-  readonly underWay?: CallsUnderWay;
+  readonly slowCalls?: SlowCalls;
   /** Such a call is over: there may be something new on the bus. */
-  onLate?(): void;
+  onSlowCallEnd?(): void;
 }
 
 export interface Offered {
@@ -111,7 +111,7 @@ const LEFT = { kind: "left" } as const;
 async function offerTo(services: HookServices, scope: HookScope, offer: Offer): Promise<CallOutcome | typeof LEFT> {
   const { handler, options } = offer;
   const record = options.event.id;
-  const line = (options.underWay ?? CALLS_UNDER_WAY).line(scope.bus, handler);
+  const line = (options.slowCalls ?? SLOW_CALLS).line(scope.bus, handler);
   const isWaiting = (id: string): boolean => scope.bus.waitOf(id, handler) !== undefined;
   const turn = line.turnOf(record, isWaiting);
   const marks = offer.marks("threw");
@@ -129,7 +129,7 @@ async function offerTo(services: HookServices, scope: HookScope, offer: Offer): 
   const call = callWith(services, scope, offer, lateness);
   // One that the end of the dispatcher breaks off does not take long.
   if ((await isOverWithin(call, options.patienceMs ?? PATIENCE_MS)) || services.stopSignal.aborted) return call;
-  const { onLate } = options;
+  const { onSlowCallEnd } = options;
   leaveBehind(services, scope, {
     record,
     handler,
@@ -137,7 +137,7 @@ async function offerTo(services: HookServices, scope: HookScope, offer: Offer): 
     lateness,
     line,
     marks: offer.marks("threw"),
-    ...(onLate && { onLate }),
+    ...(onSlowCallEnd && { onSlowCallEnd }),
   });
   return LEFT;
 }

@@ -7,7 +7,7 @@ import { type CallOutcome, callHook, type HookCall, type HookRun, hookHandler, t
 import { misuse } from "./calls/misuse.ts";
 import { activateContext, type CallTools, startupContext, textContext } from "./contexts/context.ts";
 import type { TextHookPoint } from "./contexts/context-types.ts";
-import type { LoadedPlugin } from "./modules/load.ts";
+import type { LoadedPlugin } from "./modules/load-plugins.ts";
 import type { HookScope, HookServices } from "./services.ts";
 
 const MAX_TEXT_BYTES = 512 * 1024;

@@ -5,7 +5,7 @@ import { callHook, type HookCall, hookHandler, type Verdict, waitUntil } from ".
 import { misuse } from "./calls/misuse.ts";
 import { routeContext, upsertContext } from "./contexts/context.ts";
 import type { PluginAction, UpsertPayload } from "./contexts/event-types.ts";
-import type { LoadedPlugin } from "./modules/load.ts";
+import type { LoadedPlugin } from "./modules/load-plugins.ts";
 import type { HookScope, HookServices } from "./services.ts";
 
 /** Neither delivered nor refused: a hook threw, and is asked again at `until`, or gave up. */

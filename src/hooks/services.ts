@@ -2,7 +2,7 @@ import type { Bus } from "../bus/bus.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { PlanSummary } from "../plan/summary.ts";
 import type { AgentOptions, PlanContent, PlanQuery } from "./contexts/context-types.ts";
-import type { StateStores } from "./state/plugin-state.ts";
+import type { StateStores } from "./state/state-stores.ts";
 
 type Awaitable<T> = T | Promise<T>;
 

@@ -6,10 +6,10 @@ import { createFileLog } from "../../src/bus/file/log.ts";
 import type { Action, BusEvent, WrittenSettlement } from "../../src/bus/types.ts";
 import type { EventContext, GlobalEventContext } from "../../src/hooks/contexts/context-types.ts";
 import type { Hooks } from "../../src/hooks/contexts/hook-types.ts";
-import type { LoadedPlugin } from "../../src/hooks/modules/load.ts";
+import type { LoadedPlugin } from "../../src/hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../src/hooks/offer-event.ts";
 import type { HookReport, HookScope, HookServices } from "../../src/hooks/services.ts";
-import { openStores, type StateProblem, type StateRef, type StateStores } from "../../src/hooks/state/plugin-state.ts";
+import { openStores, type StateProblem, type StateRef, type StateStores } from "../../src/hooks/state/state-stores.ts";
 
 export const LIMITS = { maxAttempts: 3, retryMinMs: 1000, retryMaxMs: 300_000 };
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { Action } from "../../src/bus/types.ts";
 import type { Hooks } from "../../src/hooks/contexts/hook-types.ts";
-import type { LoadedPlugin } from "../../src/hooks/modules/load.ts";
+import type { LoadedPlugin } from "../../src/hooks/modules/load-plugins.ts";
 import { checkUpsert, routeAction } from "../../src/hooks/route.ts";
 import { comment, event, globalPlugin, inTemporary, openWorld, type World } from "./fixture.ts";
 

@@ -5,7 +5,7 @@ import { buildRegistry, type Registry } from "../../bridges/registry.ts";
 import type { Config } from "../../config/config.ts";
 import { allPlanModules, configForPlan, type PlanConfig } from "../../config/presets.ts";
 import type { HookPoint } from "../../hooks/contexts/hook-types.ts";
-import { type LoadedPlugin, loadPlugins } from "../../hooks/modules/load.ts";
+import { type LoadedPlugin, loadPlugins } from "../../hooks/modules/load-plugins.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 
 /** The plugins and bridges of a repository, each loaded once, at the start. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { BridgeHost } from "../../bridges/host.ts";
 import type { HookServices } from "../../hooks/services.ts";
-import { openStores, type StateRef, type StateStores } from "../../hooks/state/plugin-state.ts";
+import { openStores, type StateRef, type StateStores } from "../../hooks/state/state-stores.ts";
 import { listPlans, readPlan } from "../intake/plan-reading.ts";
 import type { Loom } from "../loom.ts";
 import { homeOf, type Paths } from "../paths.ts";

@@ -6,13 +6,13 @@ import type { JsonValue } from "../../kernel/json.ts";
 import type { CallTools } from "../contexts/context.ts";
 import { type Cause, createEmit } from "../contexts/emitters.ts";
 import { type HookPoint, THROW_EFFECTS } from "../contexts/hook-types.ts";
-import type { LoadedPlugin } from "../modules/load.ts";
+import type { LoadedPlugin } from "../modules/load-plugins.ts";
 import type { HookScope, HookServices } from "../services.ts";
-import { type CallMemory, createMemory } from "../state/memory.ts";
+import { type CallMemory, createMemory } from "../state/call-memory.ts";
+import type { Turn } from "../state/key-locks.ts";
 import { startDeadline } from "./deadline.ts";
 import { CallLife } from "./misuse.ts";
 import { describeThrown, sentence } from "./thrown.ts";
-import type { Turn } from "./turns.ts";
 
 /** A hook whose text is changed each time it runs must not run for ever. */
 const MAX_STALE = 100;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { BusEvent } from "../../../src/bus/types.ts";
 import type { Hooks } from "../../../src/hooks/contexts/hook-types.ts";
-import type { LoadedPlugin } from "../../../src/hooks/modules/load.ts";
+import type { LoadedPlugin } from "../../../src/hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../../src/hooks/offer-event.ts";
 import { event, gate, inTemporary, openWorld, planPlugin, type World } from "../fixture.ts";
 

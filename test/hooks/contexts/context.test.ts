@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { EventContext } from "../../../src/hooks/contexts/context-types.ts";
 import { offerEvent } from "../../../src/hooks/offer-event.ts";
-import { event, globalPlugin, inHook, inTemporary, openWorld, planPlugin, type World } from "../fixture.ts";
+import { event, globalPlugin, inHook, inTemporary, openWorld, type World } from "../fixture.ts";
 
 const inPlan = (world: World, hook: (ctx: EventContext) => unknown, id = "e1"): Promise<string> =>
   inHook(world, "p1", hook, id);

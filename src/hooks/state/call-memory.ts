@@ -3,8 +3,8 @@ import type { Settlement } from "../../bus/types.ts";
 import { copyJson, type JsonValue } from "../../kernel/json.ts";
 import { type CallLife, misuse } from "../calls/misuse.ts";
 import type { PluginMemory } from "../contexts/context-types.ts";
-import type { StateStore, StateStores } from "./plugin-state.ts";
 import { bytesOf, type StorePatch } from "./state-store.ts";
+import type { StateStore, StateStores } from "./state-stores.ts";
 
 const MAX_KEY = 200;
 const MAX_BYTES = 1_000_000;

@@ -4,7 +4,7 @@ import { copyJson, deepFreeze } from "../../kernel/json.ts";
 import { withinDeadline } from "../calls/deadline.ts";
 import { describeThrown, sentence } from "../calls/thrown.ts";
 import { GLOBAL_HOOK_POINTS, type HookPoint, type Hooks, PLAN_HOOK_POINTS } from "../contexts/hook-types.ts";
-import { importModule } from "./load-module.ts";
+import { importModule } from "./import-module.ts";
 import { ModuleProblem } from "./module-problem.ts";
 
 export type PluginScope = "global" | "plan";

@@ -60,7 +60,7 @@ export class Line {
 }
 
 /** Calls of event hooks that take long, so that nobody waits for them: one at a time for each bus and plugin. */
-export class CallsUnderWay {
+export class SlowCalls {
   readonly #lines = new WeakMap<Bus, Map<string, Line>>();
 
   line(bus: Bus, handler: string): Line {
@@ -83,4 +83,4 @@ export class CallsUnderWay {
 }
 
 /** For callers that keep none of their own. */
-export const CALLS_UNDER_WAY = new CallsUnderWay();
+export const SLOW_CALLS = new SlowCalls();

@@ -4,8 +4,8 @@ import type { Marks } from "../../bus/marks.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { HookScope, HookServices } from "../services.ts";
 import type { CallOutcome } from "./call.ts";
+import type { Line } from "./handler-queue.ts";
 import { describeThrown } from "./thrown.ts";
-import type { Line } from "./under-way.ts";
 
 /** After the deadline of a call its own settlement is there; whoever looks later than that finds it. */
 const AFTER_DEADLINE_MS = 1000;
@@ -14,7 +14,7 @@ const AFTER_DEADLINE_MS = 1000;
 export const SOON_MS = 50;
 
 /** Makes due what waits for a call of a process that is gone. To be called before this process makes any call itself. */
-export function hurryInterrupted(bus: Bus, now: number): void {
+export function makeInterruptedDue(bus: Bus, now: number): void {
   for (const { record, handler, about, kind, until } of bus.deferredList(Number.MAX_SAFE_INTEGER)) {
     // A wait without a kind was asked for, or follows a throw: the end of a process does not end it.
     if (about !== "event" || until <= now || kind === undefined) continue;
@@ -41,7 +41,7 @@ export interface LateCall {
   readonly line: Line;
   /** Marks for the deferral that lets the others go on. */
   readonly marks: Marks;
-  onLate?(): void;
+  onSlowCallEnd?(): void;
 }
 
 /** Whether a call is over within `ms`. */
@@ -102,7 +102,7 @@ async function follow(services: HookServices, scope: HookScope, late: LateCall):
     hurry(services, scope, late);
     scope.bus.sync();
   });
-  late.onLate?.();
+  late.onSlowCallEnd?.();
 }
 
 /** What came meanwhile is due now, in its order. */

@@ -6,7 +6,7 @@ import type { Scope, WrittenSettlement } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { ensureDir, listDir } from "../../kernel/files.ts";
 import type { JsonValue } from "../../kernel/json.ts";
-import { Turns } from "../calls/turns.ts";
+import { Turns } from "./key-locks.ts";
 import { type StateProblem, StateStore } from "./state-store.ts";
 
 export type { StateProblem, StateStore } from "./state-store.ts";
