@@ -1,9 +1,9 @@
 import type { Marks } from "../bus/marks.ts";
 import type { BusEvent } from "../bus/types.ts";
-import { type CallOutcome, callHook, hookHandler, isThenable, type Verdict } from "./calls/call.ts";
+import { type CallOutcome, callHook, type HookAnswer, hookHandler, isThenable } from "./calls/call.ts";
 import { SLOW_CALLS, type SlowCalls } from "./calls/handler-queue.ts";
 import { misuse } from "./calls/misuse.ts";
-import { inOwnTurn, isOverWithin, type Lateness, leaveBehind, putOff, SOON_MS } from "./calls/slow-call.ts";
+import { goOnWithout, inOwnTick, isOverWithin, type SlowCallState, SOON_MS, waitForCall } from "./calls/slow-call.ts";
 import {
   type CallTools,
   type EventMembers,
@@ -23,7 +23,7 @@ export interface OfferOptions {
   readonly plugins: readonly LoadedPlugin[];
   readonly event: BusEvent;
   /**
-   * True: nobody comes after the plugins, so the last settlement moves the cursor and, when nobody waits, closes the
+   * True: nothing comes after the plugins, so the last settlement moves the cursor and, when no plugin waits, closes the
    * record.
    */
   readonly moveCursor: boolean;
@@ -73,15 +73,15 @@ export async function offerEvent(services: HookServices, scope: HookScope, optio
   for (const plugin of ready) {
     const isLast = plugin === ready.at(-1);
     const ending = options.moveCursor && isLast;
-    const marks = (verdict: Verdict | "threw") => {
+    const marks = (answer: HookAnswer | "threw") => {
       // The settlement that these are for may close the record, and who handled it is forgotten then.
       note();
-      return marksOf(verdict, ending, ending && isWaitedFor(plugin));
+      return marksOf(answer, ending, ending && isWaitedFor(plugin));
     };
     const outcome = await offerTo(services, scope, { plugin, handler: handlerOf(plugin), options, marks });
     // What was not offered yet is offered at the next start.
     if (outcome.kind === "stopped") return { called: true, ...now(true) };
-    if (outcome.kind === "settled" && outcome.verdict.outcome === "handled") handled.add(plugin);
+    if (outcome.kind === "settled" && outcome.answer.outcome === "handled") handled.add(plugin);
     called = isLast && outcome.kind !== "dead";
   }
   return { called, ...now(isWaitedFor()) };
@@ -91,9 +91,9 @@ function isHandled(result: unknown): boolean {
   return typeof result === "object" && result !== null && "handled" in result && result.handled === true;
 }
 
-function marksOf(verdict: Verdict | "threw", ending: boolean, waiting: boolean): Marks {
+function marksOf(answer: HookAnswer | "threw", ending: boolean, waiting: boolean): Marks {
   if (!ending) return {};
-  const isFinal = verdict !== "threw" && verdict.outcome !== "deferred";
+  const isFinal = answer !== "threw" && answer.outcome !== "deferred";
   return { moveCursor: true, ...(isFinal && !waiting ? { closed: true } : {}) };
 }
 
@@ -101,48 +101,48 @@ interface Offer {
   readonly plugin: LoadedPlugin;
   readonly handler: string;
   readonly options: OfferOptions;
-  marks(verdict: Verdict | "threw"): Marks;
+  marks(answer: HookAnswer | "threw"): Marks;
 }
 
 /** The record waits for a plugin, whose call is under way or comes later. */
 const LEFT = { kind: "left" } as const;
 
-/** Calls a plugin, if it is its turn; when that takes long, or it is not, the record is made to wait for it. */
+/** Calls a plugin, if it is free; when it is not, or takes long, the record is made to wait for it. */
 async function offerTo(services: HookServices, scope: HookScope, offer: Offer): Promise<CallOutcome | typeof LEFT> {
   const { handler, options } = offer;
   const record = options.event.id;
-  const line = (options.slowCalls ?? SLOW_CALLS).line(scope.bus, handler);
+  const queue = (options.slowCalls ?? SLOW_CALLS).queue(scope.bus, handler);
   const isWaiting = (id: string): boolean => scope.bus.waitOf(id, handler) !== undefined;
-  const turn = line.turnOf(record, isWaiting);
+  const place = queue.placeOf(record, isWaiting);
   const marks = offer.marks("threw");
-  if (turn === "itself") putOff(services, scope, { record, handler, marks });
-  else if (turn !== "now") {
+  if (place === "in-call") waitForCall(services, scope, { record, handler, marks });
+  else if (place !== "call") {
     const reason = "is busy with another event";
     const why: Marks = { ...marks, wait: "in-line" };
-    const next = turn === "behind" ? line.first(isWaiting) : undefined;
+    const next = place === "behind" ? queue.first(isWaiting) : undefined;
     const until = next === undefined ? undefined : scope.bus.waitOf(next, handler)?.until;
     const when = until === undefined ? {} : { until: Math.max(until, services.clock.now() + SOON_MS) };
     scope.bus.settle({ record, handler, outcome: "deferred", reason, ...when, marks: why }, { sync: false });
   }
-  if (turn !== "now") return LEFT;
-  const lateness: Lateness = { isLate: false, isGivenUp: false };
-  const call = callWith(services, scope, offer, lateness);
+  if (place !== "call") return LEFT;
+  const state: SlowCallState = { isLeftBehind: false, isGivenUp: false };
+  const call = callWith(services, scope, offer, state);
   // One that the end of the dispatcher breaks off does not take long.
   if ((await isOverWithin(call, options.patienceMs ?? PATIENCE_MS)) || services.stopSignal.aborted) return call;
   const { onSlowCallEnd } = options;
-  leaveBehind(services, scope, {
+  goOnWithout(services, scope, {
     record,
     handler,
     call,
-    lateness,
-    line,
+    state,
+    queue,
     marks: offer.marks("threw"),
     ...(onSlowCallEnd && { onSlowCallEnd }),
   });
   return LEFT;
 }
 
-function callWith(services: HookServices, scope: HookScope, offer: Offer, lateness: Lateness): Promise<CallOutcome> {
+function callWith(services: HookServices, scope: HookScope, offer: Offer, state: SlowCallState): Promise<CallOutcome> {
   const { planId } = scope;
   const { plugin } = offer;
   const { event } = offer.options;
@@ -153,27 +153,27 @@ function callWith(services: HookServices, scope: HookScope, offer: Offer, latene
     cause: { relatedEventId: event.id, author: event.context?.author },
     sync: false,
     // The cursor went on when it was left at work; the bus offers the record once more when the last one is through.
-    marks: (verdict) => (lateness.isLate ? {} : offer.marks(verdict)),
-    isGivenUp: () => lateness.isGivenUp,
+    marks: (answer) => (state.isLeftBehind ? {} : offer.marks(answer)),
+    isGivenUp: () => state.isGivenUp,
     run(tools) {
-      const { members, verdict } = eventMembers(tools, event);
+      const { members, answer } = eventMembers(tools, event);
       const copy = pluginEvent(event);
       const invoke = () => {
         const returned: unknown =
           planId === undefined
             ? plugin.hooks.onGlobalEvent?.(copy, globalEventContext(tools, members))
             : plugin.hooks.onEvent?.(copy, eventContext(tools, planId, members));
-        return isThenable(returned) ? inOwnTurn(returned, lateness) : returned;
+        return isThenable(returned) ? inOwnTick(returned, state) : returned;
       };
-      return { invoke, judge: verdict };
+      return { invoke, judge: answer };
     },
   });
 }
 
 /** The last mark counts. What a hook returns says nothing: events do not change plans. */
-function eventMembers(tools: CallTools, event: BusEvent): { members: EventMembers; verdict: () => Verdict } {
+function eventMembers(tools: CallTools, event: BusEvent): { members: EventMembers; answer: () => HookAnswer } {
   const { services, life } = tools;
-  let verdict: Verdict = { outcome: "passed" };
+  let answer: HookAnswer = { outcome: "passed" };
   const check = (member: string, given: unknown): void => {
     if (given === event.id) return;
     throw misuse(`${member}: the event of this call is "${event.id}", not ${show(given)}.`, "Leave the id out.");
@@ -182,14 +182,14 @@ function eventMembers(tools: CallTools, event: BusEvent): { members: EventMember
     markEventHandled(given = event.id) {
       life.require("markEventHandled");
       check("markEventHandled", given);
-      verdict = { outcome: "handled", result: { handled: true } };
+      answer = { outcome: "handled", result: { handled: true } };
     },
     markEventDeferred(...given: unknown[]) {
       life.require("markEventDeferred");
       if (hasId(given, event)) check("markEventDeferred", given.shift());
       const [reason, retryMs] = given;
       const until = retryMs === undefined ? {} : { until: services.clock.now() + checkDelay(retryMs) };
-      verdict = { outcome: "deferred", ...(reason === undefined ? {} : { reason: String(reason) }), ...until };
+      answer = { outcome: "deferred", ...(reason === undefined ? {} : { reason: String(reason) }), ...until };
     },
     reply(message, options = {}) {
       const target = event.replyTo;
@@ -199,7 +199,7 @@ function eventMembers(tools: CallTools, event: BusEvent): { members: EventMember
       return undefined;
     },
   };
-  return { members, verdict: () => verdict };
+  return { members, answer: () => answer };
 }
 
 /** Whether the first argument is meant as an id: it is this event's, or what follows is not what follows a reason. */

@@ -3,7 +3,7 @@ import { DISPATCHER } from "../bus/names.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { sha256 } from "../kernel/ids.ts";
 import type { PlanSummary } from "../plan/summary.ts";
-import { type CallOutcome, callHook, type HookCall, type HookRun, hookHandler, type Verdict } from "./calls/call.ts";
+import { type CallOutcome, callHook, type HookAnswer, type HookCall, type HookRun, hookHandler } from "./calls/call.ts";
 import { misuse } from "./calls/misuse.ts";
 import { activateContext, type CallTools, startupContext, textContext } from "./contexts/context.ts";
 import type { TextHookPoint } from "./contexts/context-types.ts";
@@ -65,7 +65,7 @@ function thrownIn(result: unknown): string | undefined {
   return String(result.threw);
 }
 
-/** A kill came between the settlement and the text. Whoever changed the text since wins. */
+/** A kill came between the settlement and the text. A change of the text since then wins. */
 function writeSettled({ readText, writeText }: TextHookOptions, result: unknown): void {
   if (typeof result !== "object" || result === null || !("base" in result) || !("text" in result)) return;
   if (typeof result.text === "string" && sha256(readText()) === result.base) writeText(result.text);
@@ -100,7 +100,7 @@ function textRun(tools: CallTools, { scope, plugin, options }: TextRun): HookRun
       const hook = plugin.hooks[point] as ((text: string, ctx: typeof context) => unknown) | undefined;
       return hook?.(base, context);
     },
-    judge(returned): Verdict {
+    judge(returned): HookAnswer {
       const text = checkText(point, returned);
       changed = text === base ? undefined : text;
       const result = { base: sha256(base), ...(changed === undefined ? {} : { text: changed }) };
@@ -128,7 +128,7 @@ function checkText(point: TextHookPoint, returned: unknown): string | undefined 
   );
 }
 
-/** Nobody will ask for the answers of this round again. */
+/** The answers of this round are not needed any more. */
 export function closeRecord(bus: Bus, record: string): void {
   bus.settle({ record, handler: DISPATCHER, outcome: "passed", marks: { closed: true, about: "event" } });
 }
@@ -160,7 +160,7 @@ export interface ActivateOptions extends StartupOptions {
   readonly plan: PlanSummary & { readonly worktree: string };
 }
 
-/** Runs `afterActivate` of each plugin; who was asked for this record before is not asked again. */
+/** Runs `afterActivate` of each plugin that was not asked for this record before. */
 export function runActivateHooks(
   services: HookServices,
   scope: HookScope,

@@ -1,7 +1,7 @@
 import type { ReportedAuthor } from "../bus/message-types.ts";
 import { type Action, payloadSchema, type ReplyAddress, replyAddressSchema } from "../bus/types.ts";
 import { copyJson, type JsonValue } from "../kernel/json.ts";
-import { callHook, type HookCall, hookHandler, type Verdict, waitUntil } from "./calls/call.ts";
+import { callHook, type HookAnswer, type HookCall, hookHandler, waitUntil } from "./calls/call.ts";
 import { misuse } from "./calls/misuse.ts";
 import { routeContext, upsertContext } from "./contexts/context.ts";
 import type { PluginAction, UpsertPayload } from "./contexts/event-types.ts";
@@ -30,8 +30,8 @@ export interface RouteOptions {
 }
 
 /**
- * Asks `beforeRoute` of each plugin where an action goes. Who was asked before is not asked again: its answer is in its
- * settlement. Not synced; nothing is delivered before the caller has done that.
+ * Asks `beforeRoute` of each plugin where an action goes. A plugin that was asked before is not asked
+ * again: its answer is in its settlement. Not synced; nothing is delivered before the caller has done that.
  */
 export async function routeAction(
   services: HookServices,
@@ -68,7 +68,7 @@ function routeCall(plugin: LoadedPlugin, action: Action): HookCall {
       };
       return {
         invoke: () => plugin.hooks.beforeRoute?.(pluginAction(action), routeContext(tools, markActionHandled)),
-        judge(returned): Verdict {
+        judge(returned): HookAnswer {
           const redirect = redirectIn(returned);
           if (handled) return { outcome: "handled", result: { handled: true } };
           return { outcome: "passed", ...(redirect ? { result: { target: redirect } } : {}) };
@@ -89,7 +89,7 @@ function redirectIn(returned: unknown): ReplyAddress | undefined {
   const address = replyAddressSchema.safeParse(membersOf(returned).target);
   if (address.success) return address.data;
   throw misuse(
-    `beforeRoute returned ${nameOf(returned)}, which is no address.`,
+    `beforeRoute returned ${nameOf(returned)}, which is not an address.`,
     'Return nothing, or {target: {target: "local", token: "…"}} to send the action there instead.',
   );
 }
@@ -145,7 +145,7 @@ function upsertCall(scope: HookScope, plugin: LoadedPlugin, action: UpsertOption
   };
 }
 
-function judgeUpsert(returned: unknown): Verdict {
+function judgeUpsert(returned: unknown): HookAnswer {
   const { proceed, reject, reason, payload } = membersOf(returned);
   if (reject === true && proceed === undefined && typeof reason === "string") {
     return { outcome: "handled", reason, result: { rejected: reason } };
@@ -173,7 +173,7 @@ function upsertIn(given: unknown): UpsertPayload {
   return result.data as UpsertPayload;
 }
 
-/** The verdict's result of a call now or earlier, or why there is none yet. */
+/** The answer's result of a call now or earlier, or why there is none yet. */
 async function ask(
   services: HookServices,
   scope: HookScope,
@@ -185,7 +185,7 @@ async function ask(
   if (status === "waiting") return { kind: "waiting", until: waitUntil(services, scope, on) };
   if (status === "dead") return { kind: "dead", by: call.plugin.name, reason: "it is a dead letter" };
   const outcome = await callHook(services, scope, call);
-  if (outcome.kind === "settled") return { result: outcome.verdict.result };
+  if (outcome.kind === "settled") return { result: outcome.answer.result };
   if (outcome.kind === "waiting") return outcome;
   if (outcome.kind === "stopped") return { kind: "waiting", until: services.clock.now() };
   return { kind: "dead", by: call.plugin.name, reason: outcome.reason };

@@ -9,7 +9,8 @@ import type { Hooks } from "../../src/hooks/contexts/hook-types.ts";
 import type { LoadedPlugin } from "../../src/hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../src/hooks/offer-event.ts";
 import type { HookReport, HookScope, HookServices } from "../../src/hooks/services.ts";
-import { openStores, type StateProblem, type StateRef, type StateStores } from "../../src/hooks/state/state-stores.ts";
+import { openStores, type StateRef, type StateStores } from "../../src/hooks/state/state-stores.ts";
+import type { StateProblem } from "../../src/hooks/state/store-file.ts";
 
 export const LIMITS = { maxAttempts: 3, retryMinMs: 1000, retryMaxMs: 300_000 };
 

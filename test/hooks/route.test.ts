@@ -103,10 +103,10 @@ it("fails closed: a throw and nonsense deliver nothing, are tried again, and end
   inTemporary(async (dir) => {
     const nonsense: [name: string, hook: (...args: never[]) => unknown, pattern: RegExp][] = [
       ["throws", () => assert.fail("broken"), /broken/],
-      ["text", () => "local", /^beforeRoute returned the string "local", which is no address\.$/],
-      ["true", () => true, /no address/],
-      ["target", () => ({ target: "local" }), /no address/],
-      ["extra", () => ({ target: { target: "local", now: 1 } }), /no address/],
+      ["text", () => "local", /^beforeRoute returned the string "local", which is not an address\.$/],
+      ["true", () => true, /not an address/],
+      ["target", () => ({ target: "local" }), /not an address/],
+      ["extra", () => ({ target: { target: "local", now: 1 } }), /not an address/],
       [
         "wrong id",
         (_action: unknown, ctx: { markActionHandled(id: string): void }) => ctx.markActionHandled("x"),

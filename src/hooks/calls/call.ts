@@ -9,7 +9,7 @@ import { type HookPoint, THROW_EFFECTS } from "../contexts/hook-types.ts";
 import type { LoadedPlugin } from "../modules/load-plugins.ts";
 import type { HookScope, HookServices } from "../services.ts";
 import { type CallMemory, createMemory } from "../state/call-memory.ts";
-import type { Turn } from "../state/key-locks.ts";
+import type { KeyLock } from "../state/key-locks.ts";
 import { startDeadline } from "./deadline.ts";
 import { CallLife } from "./misuse.ts";
 import { describeThrown, sentence } from "./thrown.ts";
@@ -18,7 +18,7 @@ import { describeThrown, sentence } from "./thrown.ts";
 const MAX_STALE = 100;
 
 /** What a hook decided about a record. */
-export interface Verdict {
+export interface HookAnswer {
   readonly outcome: "handled" | "passed" | "deferred";
   readonly result?: JsonValue;
   readonly reason?: string;
@@ -29,8 +29,8 @@ export interface Verdict {
 export interface HookRun {
   /** Calls the hook. */
   invoke(): unknown;
-  /** Makes a verdict of what it returned; throws when that is nonsense. */
-  judge(returned: unknown): Verdict;
+  /** Makes an answer of what it returned; throws when that is nonsense. */
+  judge(returned: unknown): HookAnswer;
   /** What it was given changed meanwhile: it must run again. */
   isStale?(): boolean;
   /** What the settlement promised, done in the same breath. */
@@ -44,8 +44,8 @@ export interface HookCall {
   readonly cause: Cause;
   run(tools: CallTools): HookRun;
   /** Marks for the settlement. */
-  marks?(verdict: Verdict | "threw"): Marks;
-  /** True: somebody else said what becomes of the record, and the call settles nothing. */
+  marks?(answer: HookAnswer | "threw"): Marks;
+  /** True: the record was put off when the dispatcher stopped, and the call settles nothing. */
   isGivenUp?(): boolean;
   /** Whether the settlement is on the disk when the call returns. */
   readonly sync: boolean;
@@ -54,7 +54,7 @@ export interface HookCall {
 }
 
 export type CallOutcome =
-  | { readonly kind: "settled"; readonly verdict: Verdict }
+  | { readonly kind: "settled"; readonly answer: HookAnswer }
   | { readonly kind: "waiting"; readonly until: number }
   | { readonly kind: "dead"; readonly reason: string }
   | { readonly kind: "failed"; readonly reason: string }
@@ -78,11 +78,11 @@ export async function callHook(services: HookServices, scope: HookScope, call: H
   const { allowed, attempts } = scope.bus.attempt(call.record, handler);
   if (!allowed) return notAllowed(services, scope, call);
   crashPoint("hook:attempted");
-  const { turns } = services.stores;
-  let turn: Turn | undefined;
+  const { locks } = services.stores;
+  let lock: KeyLock | undefined;
   try {
     for (let stale = 0; stale < (call.maxStale ?? MAX_STALE); ) {
-      const calling = { call, handler, attempts, turn };
+      const calling = { call, handler, attempts, lock };
       let work: Work;
       try {
         work = await runOnce(services, scope, calling);
@@ -90,26 +90,26 @@ export async function callHook(services: HookServices, scope: HookScope, call: H
         return call.isGivenUp?.() ? { kind: "stopped" } : threw(services, scope, { ...calling, error });
       }
       if (isLost(services, { ...calling, ...work })) {
-        if (turn) turn.holdAll();
-        else turn = await turns.take(call.plugin.name, work.memory.touched());
+        if (lock) lock.coverAll();
+        else lock = await locks.acquire(call.plugin.name, work.memory.touched());
       }
       if (call.isGivenUp?.()) return { kind: "stopped" };
-      // Who waited for the turn may find that nothing was changed after all.
-      const committed = commit(services, scope, { ...calling, ...work, turn });
+      // After the wait for the lock it may turn out that nothing was changed after all.
+      const committed = commit(services, scope, { ...calling, ...work, lock });
       if (committed) return committed;
       if (work.run.isStale?.()) stale += 1;
     }
     const error = new Error("what it worked on was changed by others each time it ran");
-    return threw(services, scope, { call, handler, attempts, turn, error });
+    return threw(services, scope, { call, handler, attempts, lock, error });
   } finally {
-    turn?.end();
+    lock?.release();
   }
 }
 
-/** Whether others changed what a run worked on, or one with the turn is about to. */
-function isLost(services: HookServices, { call, memory, turn }: Calling & Work): boolean {
+/** Whether others changed what a run worked on, or the holder of the lock is about to. */
+function isLost(services: HookServices, { call, memory, lock }: Calling & Work): boolean {
   if (memory.conflicts()) return true;
-  return turn === undefined && services.stores.turns.blocks(call.plugin.name, memory.written());
+  return lock === undefined && services.stores.locks.blocks(call.plugin.name, memory.written());
 }
 
 interface Calling {
@@ -118,13 +118,13 @@ interface Calling {
   /** Which attempt it is. */
   readonly attempts: number;
   /** It lost before, and is sure to win. */
-  readonly turn: Turn | undefined;
+  readonly lock: KeyLock | undefined;
 }
 
 /** What one run came to, not yet settled. */
 interface Work {
   readonly run: HookRun;
-  readonly verdict: Verdict;
+  readonly answer: HookAnswer;
   readonly actions: readonly Action[];
   readonly memory: CallMemory;
 }
@@ -152,7 +152,7 @@ async function runOnce(services: HookServices, scope: HookScope, { call, handler
   try {
     const returned = run.invoke();
     const value = isThenable(returned) ? await deadline.wait(returned) : returned;
-    return { run, verdict: judged(run, value), actions, memory };
+    return { run, answer: judged(run, value), actions, memory };
   } finally {
     services.left(token);
     life.end();
@@ -163,7 +163,7 @@ async function runOnce(services: HookServices, scope: HookScope, { call, handler
 /** What a hook returned is wrong. It is retried like a throw, and told as what it is. */
 class WrongReturn extends Error {}
 
-function judged(run: HookRun, value: unknown): Verdict {
+function judged(run: HookRun, value: unknown): HookAnswer {
   try {
     return run.judge(value);
   } catch (error) {
@@ -176,18 +176,18 @@ function judged(run: HookRun, value: unknown): Verdict {
  * to the settlement and what follows from it nothing else runs, so no other call can come in between.
  */
 function commit(services: HookServices, scope: HookScope, work: Calling & Work): CallOutcome | undefined {
-  const { call, handler, verdict, memory, run } = work;
+  const { call, handler, answer, memory, run } = work;
   crashPoint("hook:called");
   if (isLost(services, work) || run.isStale?.()) return undefined;
   const { state, order } = memory.commit();
-  const isFinal = verdict.outcome !== "deferred";
+  const isFinal = answer.outcome !== "deferred";
   const settlement = {
     record: call.record,
     handler,
-    ...verdict,
+    ...answer,
     ...(isFinal && work.actions.length > 0 ? { actions: [...work.actions] } : {}),
     ...(isFinal && state ? { state } : {}),
-    marks: { ...call.marks?.(verdict), ...(isFinal && order ? { stateSeq: order } : {}) },
+    marks: { ...call.marks?.(answer), ...(isFinal && order ? { stateSeq: order } : {}) },
   } as Settlement;
   if (isFinal && order && scope.planId !== undefined) {
     services.stores.markPending(scope.planId);
@@ -197,7 +197,7 @@ function commit(services: HookServices, scope: HookScope, work: Calling & Work):
   crashPoint("hook:settled");
   if (!isFinal) return { kind: "waiting", until: waitUntil(services, scope, { record: call.record, handler }) };
   run.follow?.();
-  return { kind: "settled", verdict };
+  return { kind: "settled", answer };
 }
 
 /** When a handler that waits for a record may be called again. */
@@ -210,7 +210,7 @@ function threw(services: HookServices, scope: HookScope, thrown: Calling & { err
   const { record, sync } = call;
   const reason = describeThrown(error);
   const what = error instanceof WrongReturn ? "returned what it must not" : "threw";
-  // A call that the end of the dispatcher broke off is nobody's fault and no attempt.
+  // A call that the end of the dispatcher broke off did not fail, and is no attempt.
   if (services.stopSignal.aborted) {
     if (isRetried(call)) {
       scope.bus.settle({ record, handler, outcome: "deferred", reason: "the dispatcher was stopped" }, { sync });
@@ -247,7 +247,7 @@ function nextCall(services: HookServices, scope: HookScope, on: { record: string
 function notAllowed(services: HookServices, scope: HookScope, call: HookCall): CallOutcome {
   const handler = hookHandler(call.point, call.plugin.name);
   if (scope.bus.handlerStatus(call.record, handler) !== "dead")
-    return { kind: "settled", verdict: { outcome: "passed" } };
+    return { kind: "settled", answer: { outcome: "passed" } };
   const letter = scope.bus.deadLetters().find((one) => one.record === call.record && one.handler === handler);
   return dead(services, scope, { call, handler, reason: letter?.reason ?? "it is a dead letter" });
 }

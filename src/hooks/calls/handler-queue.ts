@@ -1,84 +1,87 @@
 import type { Bus } from "../../bus/bus.ts";
 
-/** What a plugin may do with an event that it is offered: take it, or wait for the call that is under way, or for its turn. */
-export type Turn = "now" | "itself" | "busy" | "behind";
+/**
+ * What is to be done with an event that a handler is offered. `call`: call it now. `in-call`: it is being called with this
+ * one. `busy`: it is being called with another one. `behind`: others came before, and are not through yet.
+ */
+export type QueuePlace = "call" | "in-call" | "busy" | "behind";
 
 /** One plugin's hook on one bus: the call that takes long, and the events that came meanwhile. */
-export class Line {
-  #record: string | undefined;
+export class HandlerQueue {
+  #called: string | undefined;
   #over: Promise<void> = Promise.resolve();
   /** Oldest first. */
-  readonly #behind = new Set<string>();
+  readonly #waiting = new Set<string>();
 
   get isBusy(): boolean {
-    return this.#record !== undefined;
+    return this.#called !== undefined;
   }
 
   get over(): Promise<void> {
     return this.#over;
   }
 
-  /** Events that wait for their turn, oldest first. */
-  get behind(): readonly string[] {
-    return [...this.#behind];
+  /** Events that came while the handler was busy, oldest first. */
+  get waiting(): readonly string[] {
+    return [...this.#waiting];
   }
 
   /** Notes that a call takes long; `over` must call `end` before it resolves. */
   begin(record: string, over: Promise<void>): void {
-    this.#record = record;
+    this.#called = record;
     this.#over = over;
   }
 
   end(): void {
-    this.#record = undefined;
+    this.#called = undefined;
   }
 
-  /** Whether it is the turn of an event; who is to wait is kept in line. `isWaiting` tells who has not left it meanwhile. */
-  turnOf(record: string, isWaiting: (record: string) => boolean): Turn {
-    if (this.#record === record) return "itself";
+  /** The place of an event; one that cannot be called is queued. `isWaiting` tells which have not left the queue meanwhile. */
+  placeOf(record: string, isWaiting: (record: string) => boolean): QueuePlace {
+    if (this.#called === record) return "in-call";
     if (this.isBusy) {
-      this.#behind.add(record);
+      this.#waiting.add(record);
       return "busy";
     }
     const first = this.first(isWaiting);
     if (first === undefined || first === record) {
-      this.#behind.delete(record);
-      return "now";
+      this.#waiting.delete(record);
+      return "call";
     }
-    this.#behind.add(record);
+    this.#waiting.add(record);
     return "behind";
   }
 
-  /** The event whose turn is next. */
+  /** The event that is to be called next. */
   first(isWaiting: (record: string) => boolean): string | undefined {
-    for (const record of this.#behind) {
+    for (const record of this.#waiting) {
       if (isWaiting(record)) return record;
-      this.#behind.delete(record);
+      this.#waiting.delete(record);
     }
     return undefined;
   }
 }
 
-/** Calls of event hooks that take long, so that nobody waits for them: one at a time for each bus and plugin. */
+/** Calls of event hooks that take long, and that the others do not wait for: one at a time for each bus and plugin. */
 export class SlowCalls {
-  readonly #lines = new WeakMap<Bus, Map<string, Line>>();
+  readonly #queues = new WeakMap<Bus, Map<string, HandlerQueue>>();
 
-  line(bus: Bus, handler: string): Line {
-    const lines = this.#lines.get(bus) ?? new Map<string, Line>();
-    this.#lines.set(bus, lines);
-    const line = lines.get(handler) ?? new Line();
-    lines.set(handler, line);
-    return line;
+  queue(bus: Bus, handler: string): HandlerQueue {
+    const queues = this.#queues.get(bus) ?? new Map<string, HandlerQueue>();
+    this.#queues.set(bus, queues);
+    const queue = queues.get(handler) ?? new HandlerQueue();
+    queues.set(handler, queue);
+    return queue;
   }
 
-  /** Whether a call of this bus is under way that nobody waits for. */
+  /** Whether a slow call of this bus is not over yet. */
   has(bus: Bus): boolean {
-    return [...(this.#lines.get(bus)?.values() ?? [])].some((line) => line.isBusy);
+    return [...(this.#queues.get(bus)?.values() ?? [])].some((queue) => queue.isBusy);
   }
 
-  /** Resolves when the calls of this moment are over, at their deadline at the latest. */
+  /** Resolves when the slow calls of this moment are over, at their deadline at the latest. */
   async settled(bus: Bus): Promise<void> {
-    await Promise.all([...(this.#lines.get(bus)?.values() ?? [])].map((line) => line.over));
+    await Promise.all([...(this.#queues.get(bus)?.values() ?? [])].map((queue) => queue.over));
   }
 }
 

@@ -4,10 +4,10 @@ import type { Marks } from "../../bus/marks.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { HookScope, HookServices } from "../services.ts";
 import type { CallOutcome } from "./call.ts";
-import type { Line } from "./handler-queue.ts";
+import type { HandlerQueue } from "./handler-queue.ts";
 import { describeThrown } from "./thrown.ts";
 
-/** After the deadline of a call its own settlement is there; whoever looks later than that finds it. */
+/** By then the settlement of a call that met its deadline is written. */
 const AFTER_DEADLINE_MS = 1000;
 
 /** "Now" for a deferral: one whose time has come before it is written would be one without a time. */
@@ -25,20 +25,20 @@ export function makeInterruptedDue(bus: Bus, now: number): void {
   }
 }
 
-/** What becomes of a call that takes long; its own settlement looks here. */
-export interface Lateness {
+/** What became of a call that takes long; its own settlement looks here. */
+export interface SlowCallState {
   /** The others went on without it. */
-  isLate: boolean;
+  isLeftBehind: boolean;
   /** The dispatcher stopped, and the record was put off: whatever comes of the call now is too late. */
   isGivenUp: boolean;
 }
 
-export interface LateCall {
+export interface SlowCall {
   readonly record: string;
   readonly handler: string;
   readonly call: Promise<CallOutcome>;
-  readonly lateness: Lateness;
-  readonly line: Line;
+  readonly state: SlowCallState;
+  readonly queue: HandlerQueue;
   /** Marks for the deferral that lets the others go on. */
   readonly marks: Marks;
   onSlowCallEnd?(): void;
@@ -57,17 +57,17 @@ export async function isOverWithin(call: Promise<unknown>, ms: number): Promise<
 }
 
 /** Lets the others go on: the record waits on the disk, so that a kill loses nothing, until the call has settled it. */
-export function leaveBehind(services: HookServices, scope: HookScope, late: LateCall): void {
-  putOff(services, scope, late);
-  late.lateness.isLate = true;
-  late.line.begin(late.record, follow(services, scope, late));
+export function goOnWithout(services: HookServices, scope: HookScope, slow: SlowCall): void {
+  waitForCall(services, scope, slow);
+  slow.state.isLeftBehind = true;
+  slow.queue.begin(slow.record, follow(services, scope, slow));
 }
 
 /** Makes a record wait for the call that is at work on it. */
-export function putOff(
+export function waitForCall(
   services: HookServices,
   { bus }: HookScope,
-  { record, handler, marks }: Pick<LateCall, "record" | "handler" | "marks">,
+  { record, handler, marks }: Pick<SlowCall, "record" | "handler" | "marks">,
 ): void {
   const until = services.clock.now() + services.timeoutMs() + AFTER_DEADLINE_MS;
   const reason = "still at work";
@@ -78,10 +78,10 @@ export function putOff(
   bus.attempt(record, handler);
 }
 
-async function follow(services: HookServices, scope: HookScope, late: LateCall): Promise<void> {
-  const { record, handler, line, lateness } = late;
+async function follow(services: HookServices, scope: HookScope, slow: SlowCall): Promise<void> {
+  const { record, handler, queue, state } = slow;
   const onStop = (): void => {
-    lateness.isGivenUp = true;
+    state.isGivenUp = true;
     const reason = "the dispatcher was stopped";
     guarded(services, scope, () =>
       scope.bus.settle({ record, handler, outcome: "deferred", reason, until: services.clock.now() + SOON_MS }),
@@ -91,23 +91,23 @@ async function follow(services: HookServices, scope: HookScope, late: LateCall):
   setMaxListeners(0, services.stopSignal);
   services.stopSignal.addEventListener("abort", onStop, { once: true });
   try {
-    await late.call;
+    await slow.call;
   } catch (error) {
     tell(services, scope, error);
   }
   services.stopSignal.removeEventListener("abort", onStop);
-  line.end();
-  if (lateness.isGivenUp) return;
+  queue.end();
+  if (state.isGivenUp) return;
   guarded(services, scope, () => {
-    hurry(services, scope, late);
+    makeQueuedDue(services, scope, slow);
     scope.bus.sync();
   });
-  late.onSlowCallEnd?.();
+  slow.onSlowCallEnd?.();
 }
 
 /** What came meanwhile is due now, in its order. */
-function hurry(services: HookServices, { bus }: HookScope, { handler, line }: LateCall): void {
-  for (const record of line.behind) {
+function makeQueuedDue(services: HookServices, { bus }: HookScope, { handler, queue }: SlowCall): void {
+  for (const record of queue.waiting) {
     const until = services.clock.now() + SOON_MS;
     const wait = bus.waitOf(record, handler);
     if (!wait || wait.until <= until) continue;
@@ -133,13 +133,13 @@ function tell(services: HookServices, { planId }: HookScope, error: unknown): vo
 }
 
 /**
- * What a hook gives, and when its call is late, in a turn of its own: between the word of `offerEvent` about a record and
- * what its caller does with it no late settlement may come.
+ * What a hook gives; after a slow call in a tick of its own: between the word of `offerEvent` about a record and what its
+ * caller does with it no settlement of a slow call may come.
  */
-export async function inOwnTurn(returned: PromiseLike<unknown>, lateness: Lateness): Promise<unknown> {
+export async function inOwnTick(returned: PromiseLike<unknown>, state: SlowCallState): Promise<unknown> {
   try {
     return await returned;
   } finally {
-    if (lateness.isLate) await new Promise((resolve) => setImmediate(resolve));
+    if (state.isLeftBehind) await new Promise((resolve) => setImmediate(resolve));
   }
 }

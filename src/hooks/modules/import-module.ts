@@ -78,7 +78,7 @@ function fileUrl(repoRoot: string, specifier: string): string {
   throw new Error(`there is no file ${specifier} (from the root of the repository)${likely(path, specifier)}`);
 }
 
-/** The file that somebody who left out or mistook the ending probably meant. */
+/** The file that was probably meant, when the ending was left out or mistaken. */
 function likely(path: string, specifier: string): string {
   const folder = dirname(path);
   const stem = basename(path, extname(path));

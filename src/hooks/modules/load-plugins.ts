@@ -45,7 +45,7 @@ const FORM = `export default definePlugin((config) => ({
   },
 }));`;
 
-/** Loads plugins in order; one that cannot be used is an error, because somebody configured it as a policy. */
+/** Loads plugins in order; one that cannot be used is an error, because it may be configured as a policy. */
 export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugin[]> {
   const loaded: LoadedPlugin[] = [];
   for (const entry of options.entries) loaded.push(await loadPlugin(options, entry));

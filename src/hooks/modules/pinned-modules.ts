@@ -67,7 +67,7 @@ function refuseNewer(url: string, since: number): void {
 
 type Context = Parameters<Load>[1];
 
-/** For a module that nobody has asked for yet. */
+/** For a module that was not asked for yet. */
 function plain(url: string, context: Context): Context {
   return { ...context, format: undefined, importAttributes: url.endsWith(".json") ? { type: "json" } : {} };
 }
@@ -84,7 +84,7 @@ function record(url: string, loaded: Loaded, peek: (url: string) => Loaded): voi
     try {
       record(other, peek(other), peek);
     } catch {
-      // There is no such file, or it is no module: whoever asks for it is told so then.
+      // There is no such file, or it is not a module: an import of it will say so.
     }
   }
 }

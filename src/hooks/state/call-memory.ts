@@ -3,8 +3,8 @@ import type { Settlement } from "../../bus/types.ts";
 import { copyJson, type JsonValue } from "../../kernel/json.ts";
 import { type CallLife, misuse } from "../calls/misuse.ts";
 import type { PluginMemory } from "../contexts/context-types.ts";
-import { bytesOf, type StorePatch } from "./state-store.ts";
-import type { StateStore, StateStores } from "./state-stores.ts";
+import { bytesOf, type StateStore, type StorePatch } from "./state-store.ts";
+import type { StateStores } from "./state-stores.ts";
 
 const MAX_KEY = 200;
 const MAX_BYTES = 1_000_000;
@@ -64,7 +64,7 @@ export function createMemory({ stores, plugin, planId, life }: MemoryOptions): C
 
 function checkKey(member: string, key: unknown): string {
   if (typeof key !== "string" || key === "" || key.length > MAX_KEY || key === "__proto__") {
-    throw misuse(`${member}: ${showKey(key)} is no key.`, `Keys are texts of 1 to ${MAX_KEY} characters.`);
+    throw misuse(`${member}: ${showKey(key)} cannot be a key.`, `Keys are strings of 1 to ${MAX_KEY} characters.`);
   }
   return key;
 }

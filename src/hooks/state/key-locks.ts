@@ -1,64 +1,65 @@
 /**
  * Makes a call that met another's change win the next time. Calls of a plugin run side by side and look at the end
- * whether another changed what they worked on. One that lost runs again with the turn of its plugin, and then:
+ * whether another changed what they worked on. One that lost runs again with the lock of its plugin, and then:
  *
- * - While a call has the turn, no other call commits a change of a key that the holder worked on in an earlier run. It
- *   loses instead, and waits in line for the turn. What has nothing to do with those keys goes on.
- * - So the second run can lose only over keys that the first did not touch. The third then has all keys, and wins.
- * - A call has one turn at most, its plugin's, and waits for nothing but its own hook while it has it: no two can wait
- *   for each other. Its deadline ends it, and the turn with it. The time of an agent that the hook runs does not count
+ * - While a call has the lock, no other call commits a change of a key that the holder worked on in an earlier run. It
+ *   loses instead, and waits in line for the lock. What has nothing to do with those keys goes on.
+ * - So the second run can lose only over keys that the first did not touch. For the third the lock covers all keys, and
+ *   it wins.
+ * - A call has one lock at most, its plugin's, and waits for nothing but its own hook while it has it: no two can wait
+ *   for each other. Its deadline ends it, and releases the lock. The time of an agent that the hook runs does not count
  *   for that deadline: so long those wait in line that change the same keys, and no others.
  */
-export class Turns {
-  readonly #lines = new Map<string, Line>();
+export class KeyLocks {
+  readonly #plugins = new Map<string, Holding>();
 
-  /** Waits for the turn of a plugin, in the order of asking; from then on the keys are the holder's. */
-  async take(plugin: string, keys: Iterable<string>): Promise<Turn> {
-    const turn = new Turn(keys, () => this.#end(plugin));
-    const line = this.#lines.get(plugin);
-    if (!line) {
-      this.#lines.set(plugin, { holder: turn, waiting: [] });
-      return turn;
+  /** Waits for the lock of a plugin, in the order of asking; from then on the keys are the holder's. */
+  async acquire(plugin: string, keys: Iterable<string>): Promise<KeyLock> {
+    const lock = new KeyLock(keys, () => this.#passOn(plugin));
+    const holding = this.#plugins.get(plugin);
+    if (!holding) {
+      this.#plugins.set(plugin, { lock, waiting: [] });
+      return lock;
     }
     const { promise, resolve } = Promise.withResolvers<void>();
-    line.waiting.push({ turn, begin: resolve });
+    holding.waiting.push({ lock, begin: resolve });
     await promise;
-    // Who ended before goes on first: a call that takes long must settle in a turn of the loop of its own.
+    // The call that released it goes on first: a slow call must settle in a tick of its own.
     await new Promise((resolve) => setImmediate(resolve));
-    return turn;
+    return lock;
   }
 
-  /** Whether somebody with the turn works on one of these keys. */
+  /** Whether the holder of the lock works on one of these keys. */
   blocks(plugin: string, keys: Iterable<string>): boolean {
-    return this.#lines.get(plugin)?.holder.covers(keys) === true;
+    return this.#plugins.get(plugin)?.lock.covers(keys) === true;
   }
 
-  /** The next one has it in the same breath: nobody commits in between. */
-  #end(plugin: string): void {
-    const line = this.#lines.get(plugin);
-    const next = line?.waiting.shift();
-    if (!line || !next) this.#lines.delete(plugin);
+  /** The next call has it at once: none commits in between. */
+  #passOn(plugin: string): void {
+    const holding = this.#plugins.get(plugin);
+    const next = holding?.waiting.shift();
+    if (!holding || !next) this.#plugins.delete(plugin);
     else {
-      line.holder = next.turn;
+      holding.lock = next.lock;
       next.begin();
     }
   }
 }
 
-interface Line {
-  holder: Turn;
-  readonly waiting: { readonly turn: Turn; begin(): void }[];
+interface Holding {
+  lock: KeyLock;
+  readonly waiting: { readonly lock: KeyLock; begin(): void }[];
 }
 
 /** The right of one call to win. */
-export class Turn {
+export class KeyLock {
   readonly #keys: ReadonlySet<string>;
-  readonly #onEnd: () => void;
+  readonly #onRelease: () => void;
   #all = false;
 
-  constructor(keys: Iterable<string>, onEnd: () => void) {
+  constructor(keys: Iterable<string>, onRelease: () => void) {
     this.#keys = new Set(keys);
-    this.#onEnd = onEnd;
+    this.#onRelease = onRelease;
   }
 
   covers(keys: Iterable<string>): boolean {
@@ -66,12 +67,12 @@ export class Turn {
     return false;
   }
 
-  /** It lost with the turn: it touches other keys each time. */
-  holdAll(): void {
+  /** It lost with the lock: it touches other keys each time. */
+  coverAll(): void {
     this.#all = true;
   }
 
-  end(): void {
-    this.#onEnd();
+  release(): void {
+    this.#onRelease();
   }
 }
