@@ -44,19 +44,23 @@ export interface Bridge<Config = Readonly<Record<string, JsonValue>>, State exte
   readonly name?: string;
   /** Address names that this bridge alone delivers to. */
   readonly targets?: readonly string[];
-  /** Looks for what is new since `state`. A throw: nothing is taken, `state` stays, and the poll is retried after a wait that grows. */
+  /** Looks for what is new since `state`. A throw: retried after a wait that grows; nothing is taken, `state` stays. */
   events?(ctx: BridgeContext<Config>, state: State | undefined): Awaitable<PollResult<State>>;
   /**
    * Called after `prloom retry` with an event or action of an earlier poll that prloom could not take; returns it as it
-   * should have been. Without it, and for undefined, it is judged again as it was.
+   * should have been. Without it, and for undefined, it is judged again as it was. A throw: it stays a dead letter, with
+   * what was thrown as the reason.
    */
   repair?(ctx: BridgeContext<Config>, item: JsonValue): Awaitable<JsonValue | BridgeEvent | NewAction | undefined>;
   /**
-   * Delivers one action. A throw means that it may have arrived: `delivered` is asked, the call is retried, and after
-   * `bus.maxAttempts` the action is a dead letter. To be retried without being counted return `retryable: true`.
+   * Delivers one action. A throw: retried, but `delivered` is asked first, since it may have arrived; after
+   * `bus.maxAttempts` a dead letter. Return `retryable: true` for what is to be retried without being counted.
    */
   actions?(ctx: BridgeContext<Config>, action: PluginAction): Awaitable<DeliveryResult>;
-  /** Whether this action arrived earlier. Asked only when nobody knows what became of a call; without it, it is sent again. */
+  /**
+   * Whether this action arrived earlier. Asked only when it is not known what became of a call; without it, the action is
+   * sent again. A throw: retried, and counted as one of `actions`.
+   */
   delivered?(ctx: BridgeContext<Config>, action: PluginAction): Awaitable<boolean>;
 }
 

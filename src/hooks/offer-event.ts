@@ -2,7 +2,7 @@ import type { Marks } from "../bus/marks.ts";
 import type { BusEvent } from "../bus/types.ts";
 import { type CallOutcome, callHook, type HookAnswer, hookHandler, isThenable } from "./calls/call.ts";
 import { SLOW_CALLS, type SlowCalls } from "./calls/handler-queue.ts";
-import { misuse } from "./calls/misuse.ts";
+import { misuse, showValue } from "./calls/misuse.ts";
 import { goOnWithout, inOwnTick, isOverWithin, type SlowCallState, SOON_MS, waitForCall } from "./calls/slow-call.ts";
 import {
   type CallTools,
@@ -176,7 +176,7 @@ function eventMembers(tools: CallTools, event: BusEvent): { members: EventMember
   let answer: HookAnswer = { outcome: "passed" };
   const check = (member: string, given: unknown): void => {
     if (given === event.id) return;
-    throw misuse(`${member}: the event of this call is "${event.id}", not ${show(given)}.`, "Leave the id out.");
+    throw misuse(`${member}: the event of this call is "${event.id}", not ${showValue(given)}.`, "Leave the id out.");
   };
   const members: EventMembers = {
     markEventHandled(given = event.id) {
@@ -213,8 +213,4 @@ function checkDelay(retryMs: unknown): number {
     "markEventDeferred: retryMs must be a number of milliseconds.",
     "Write 60_000 for a minute, or leave it out.",
   );
-}
-
-function show(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : `a ${typeof value}`;
 }

@@ -2,7 +2,7 @@ import type { ReportedAuthor } from "../bus/message-types.ts";
 import { type Action, payloadSchema, type ReplyAddress, replyAddressSchema } from "../bus/types.ts";
 import { copyJson, type JsonValue } from "../kernel/json.ts";
 import { callHook, type HookAnswer, type HookCall, hookHandler, waitUntil } from "./calls/call.ts";
-import { misuse } from "./calls/misuse.ts";
+import { misuse, showValue } from "./calls/misuse.ts";
 import { routeContext, upsertContext } from "./contexts/context.ts";
 import type { PluginAction, UpsertPayload } from "./contexts/event-types.ts";
 import type { LoadedPlugin } from "./modules/load-plugins.ts";
@@ -89,14 +89,9 @@ function redirectIn(returned: unknown): ReplyAddress | undefined {
   const address = replyAddressSchema.safeParse(membersOf(returned).target);
   if (address.success) return address.data;
   throw misuse(
-    `beforeRoute returned ${nameOf(returned)}, which is not an address.`,
+    `beforeRoute returned ${typeof returned === "string" ? "the string " : ""}${showValue(returned)}, which is not an address.`,
     'Return nothing, or {target: {target: "local", token: "…"}} to send the action there instead.',
   );
-}
-
-function nameOf(returned: unknown): string {
-  if (typeof returned === "string") return `the string ${JSON.stringify(returned.slice(0, 80))}`;
-  return Array.isArray(returned) ? "a list" : `a value of type ${typeof returned}`;
 }
 
 export interface UpsertOptions {

@@ -3,7 +3,7 @@ import { registerHooks } from "node:module";
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { problemOf } from "./module-problem.ts";
-import { loadPinned, resolvePinned } from "./pinned-modules.ts";
+import { loadPinned, type Resolve, resolvePinned } from "./pinned-modules.ts";
 
 export interface ModuleName {
   /** Top of the main working tree. */
@@ -44,8 +44,6 @@ function registerOnce(): void {
     load: loadPinned,
   });
 }
-
-type Resolve = NonNullable<Parameters<typeof registerHooks>[0]["resolve"]>;
 
 const resolveFromRoot: Resolve = (specifier, context, nextResolve) => {
   const { parentURL, name } = JSON.parse(decodeURIComponent(specifier.slice(FROM_ROOT.length)));

@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { PrloomError } from "../../kernel/errors.ts";
 import { sha256 } from "../../kernel/ids.ts";
 
-type Hooks = Parameters<typeof registerHooks>[0];
-type Resolve = NonNullable<Hooks["resolve"]>;
-type Load = NonNullable<Hooks["load"]>;
+type LoaderHooks = Parameters<typeof registerHooks>[0];
+export type Resolve = NonNullable<LoaderHooks["resolve"]>;
+type Load = NonNullable<LoaderHooks["load"]>;
 type Loaded = ReturnType<Load>;
 
 /** prloom's own files. They are not kept, but what is loaded late must not be newer either: it would be another version. */
