@@ -32,6 +32,7 @@ export default definePlugin<Config, State>((config) => ({
       const author: EventAuthor = event.context.author;
       ctx.log.info(author.login);
     }
+    if (event.type === "agent_message") ctx.log.info(event.context.author.permission);
     const address: ReplyAddress | undefined = event.replyTo;
     if (address) ctx.emitComment(address, "seen", { key: "seen" });
     ctx.emitAction({ target: { target: "local" }, payload: { type: "add_labels", labels: ["a"] as const } });

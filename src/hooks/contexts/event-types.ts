@@ -38,6 +38,8 @@ export interface EventContexts {
   };
   /** A person said something to a plan. `todo` is the id of the TODO that it was said to. */
   comment: { author: EventAuthor; todo?: string };
+  /** A person sent this to the agent of a plan. */
+  agent_message: { author: EventAuthor };
 }
 
 interface EventBase {

@@ -175,7 +175,7 @@ it("does not hold up calls that work on other keys, nor wait for itself when two
     assert.deepEqual(runs, { a: 2, b: 2 });
   }));
 
-it("gives the turn on when a hook with it throws, or its time is over", () =>
+it("passes the lock on when a hook with it throws, or its time is over", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir, { timeoutMs: 300 });
     for (const [index, end] of ["throws", "hangs"].entries()) {
