@@ -1,5 +1,5 @@
 /**
- * Makes `dist/`, which is what the package holds: the CLI and the public entry as bundles that need no node_modules, the
+ * Makes `dist/`, which is what the package holds: the CLI and the entry for authors as bundles that need no node_modules, the
  * shim as a file of its own (every run waits for its start), the prompts, the types, and the licences of what is in it.
  * `--programs <folder>` makes there what can be run alone, for the tests.
  */
@@ -54,7 +54,7 @@ else {
 async function bundle(): Promise<Metafile[]> {
   const entries = await build({
     ...SHARED,
-    entryPoints: { main: "src/cli/main.ts", index: "src/index.ts", plugin: "src/plugin.ts" },
+    entryPoints: { main: "src/cli/main.ts", plugin: "src/plugin.ts" },
     // Commands are loaded when they are called. The parts lie beside the entries: files are found relative to them.
     splitting: true,
     chunkNames: "part-[hash]",
@@ -94,9 +94,7 @@ function writeLicences(metafiles: readonly Metafile[]): void {
 function makeTypes(): void {
   const compiler = join(root, "node_modules/.bin/tsc");
   execFileSync(compiler, ["-p", join(root, "tsconfig.build.json")], { stdio: "inherit" });
-  for (const entry of ["index", "plugin"]) {
-    if (!existsSync(join(dist, `types/${entry}.d.ts`))) throw new Error(`No types were made for src/${entry}.ts.`);
-  }
+  if (!existsSync(join(dist, "types/plugin.d.ts"))) throw new Error("No types were made for src/plugin.ts.");
 }
 
 rmSync(dist, { recursive: true, force: true });

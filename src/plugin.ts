@@ -1,7 +1,12 @@
 /** For authors of plugins and bridges: everything they need, and nothing of prloom's inside. */
 import type { Bridge } from "./bridges/contract.ts";
-import type { JsonValue } from "./hooks/contexts/event-types.ts";
+import { mayWrite as authorMayWrite } from "./bus/author.ts";
+import type { EventAuthor } from "./bus/message-types.ts";
+import type { PluginState, StateShape } from "./hooks/contexts/context-types.ts";
+import type { PluginEvent } from "./hooks/contexts/event-types.ts";
 import type { PluginFactory } from "./hooks/contexts/hook-types.ts";
+import type { JsonValue } from "./kernel/json.ts";
+import { addMissingTodos } from "./plan/edit-plan.ts";
 
 export type {
   Bridge,
@@ -14,16 +19,24 @@ export type * from "./bus/message-types.ts";
 export type * from "./hooks/contexts/context-types.ts";
 export type * from "./hooks/contexts/event-types.ts";
 export type * from "./hooks/contexts/hook-types.ts";
+export type { JsonValue } from "./kernel/json.ts";
 export type * from "./plan/plan-types.ts";
 
-/** Types a plugin: `export default definePlugin((config) => ({ onEvent(event, ctx) { … } }))`. */
-export function definePlugin<Config = Readonly<Record<string, JsonValue>>>(
-  factory: PluginFactory<Config>,
-): PluginFactory<Config> {
+/**
+ * Types a plugin: `export default definePlugin((config) => ({ onEvent(event, ctx) { … } }))`. `Config` is what the config
+ * file has under `config`, `State` the keys that `getState` and `setState` know.
+ */
+export function definePlugin<
+  Config = Readonly<Record<string, JsonValue>>,
+  State extends StateShape<State> = PluginState,
+>(factory: PluginFactory<Config, State>): PluginFactory<Config, State> {
   return factory;
 }
 
-/** Types a bridge: `export default defineBridge((config) => ({ name, targets, events, actions }))`. */
+/**
+ * Types a bridge: `export default defineBridge((config) => ({ targets, events, actions }))`. Its key in the config is its
+ * name, and the `source` of its events. A throw in the function: the start fails.
+ */
 export function defineBridge<Config = Readonly<Record<string, JsonValue>>, State extends JsonValue = JsonValue>(
   make: (config: Config) => Bridge<Config, State> | Promise<Bridge<Config, State>>,
 ): (config: Config) => Bridge<Config, State> | Promise<Bridge<Config, State>> {
@@ -33,4 +46,27 @@ export function defineBridge<Config = Readonly<Record<string, JsonValue>>, State
 /** A hidden mark for what a bridge posts, so that `delivered` can find it again: `<!-- prloom:act-… -->`. */
 export function actionMarker(action: { readonly id: string }): string {
   return `<!-- prloom:${action.id} -->`;
+}
+
+/**
+ * Whether a person who may write to the repository wrote this event. False when the event has no author, and when prloom
+ * itself wrote it: agents write under that login too.
+ */
+export function mayWrite({ context }: PluginEvent): boolean {
+  const author: EventAuthor | undefined = context && "author" in context ? context.author : undefined;
+  return author !== undefined && author.self !== true && authorMayWrite(author);
+}
+
+/**
+ * The plan's text with these TODOs at the end of its TODO section, which is made when there is none. A TODO that the plan
+ * has already, ticked or not, is not added again: so a hook may say each time what must be done.
+ */
+export function appendTodos(
+  plan: string,
+  todos: readonly (string | { readonly text: string; readonly context?: string })[],
+): string {
+  return addMissingTodos(
+    plan,
+    todos.map((todo) => (typeof todo === "string" ? { text: todo } : todo)),
+  );
 }

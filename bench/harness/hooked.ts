@@ -1,4 +1,4 @@
-import type { Bridge } from "../../src/bridges/contract.ts";
+import type { BuiltinBridge } from "../../src/bridges/contract.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { loadExtensions } from "../../src/dispatcher/buses/extensions.ts";
 import { type Loom, openLoom } from "../../src/dispatcher/loom.ts";
@@ -25,7 +25,7 @@ export async function openHooked(
   project: Project,
   options: {
     readonly clock: Clock;
-    readonly bridges?: readonly Bridge[];
+    readonly bridges?: readonly BuiltinBridge[];
     readonly environment?: Readonly<Record<string, string>>;
   },
 ): Promise<Loom> {

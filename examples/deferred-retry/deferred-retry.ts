@@ -10,15 +10,15 @@ interface Config {
 
 export default definePlugin<Config>(({ file = "ci-status.json", retryMs = 30_000 }) => ({
   onEvent(event, ctx) {
-    if (event.body.trim() !== "/ci" || !event.replyTo) return;
+    if (event.body.trim() !== "/ci") return;
     const status = readStatus(join(ctx.repoRoot, file));
     if (status === undefined) {
       // Asked again after retryMs, for as long as it takes; `prloom status` shows that it waits, and how long already.
-      ctx.markEventDeferred(event.id, `${file} is not there yet`, retryMs);
+      ctx.markEventDeferred(`${file} is not there yet`, retryMs);
       return;
     }
-    ctx.markEventHandled(event.id);
-    ctx.emitComment(event.replyTo, `CI says: ${status}`);
+    ctx.markEventHandled();
+    ctx.reply(`CI says: ${status}`);
   },
 }));
 

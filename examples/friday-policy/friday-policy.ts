@@ -19,7 +19,7 @@ export default definePlugin<Config>(({ days = ["Friday"], timeZone }) => {
       if (action.payload.type !== "merge") return;
       const today = weekday.format(new Date());
       if (!days.includes(today)) return;
-      ctx.markActionHandled(action.id);
+      ctx.markActionHandled();
       ctx.emitComment(action.target, `Not merged: nothing is merged on a ${today} here. Ask again on another day.`);
     },
   };

@@ -13,7 +13,6 @@ interface Config {
 type Seen = { readonly [card: string]: { readonly hash: string; readonly mark: string } };
 
 export default defineBridge<Config, Seen>(({ board = "board", status = "queued" }) => ({
-  name: "kanban",
   events(ctx, before = {}) {
     const seen: Record<string, Seen[string]> = {};
     const events: BridgeEvent[] = [];
@@ -44,7 +43,6 @@ export default defineBridge<Config, Seen>(({ board = "board", status = "queued" 
 function cardEvent(card: Card, last: string): BridgeEvent {
   return {
     id: `card-${hashOf(`${card.id}\n${last}\n${card.hash}`).slice(0, 32)}`,
-    source: "kanban",
     type: last === "" ? "card.added" : "card.edited",
     severity: "info",
     title: `${card.id}.md in ${card.column}/`,

@@ -6,7 +6,10 @@ interface Config {
   readonly board?: string;
 }
 
-export default definePlugin<Config>(({ board = "board" }) => ({
+/** By card: the hash of its text that the plan knows. */
+type Known = Record<string, string>;
+
+export default definePlugin<Config, Known>(({ board = "board" }) => ({
   async onGlobalEvent(event, ctx) {
     if (event.type === "card.added" || event.type === "card.edited") {
       // From now on the plan knows this text of the card, or will in a moment: it may be written over.
@@ -17,8 +20,8 @@ export default definePlugin<Config>(({ board = "board" }) => ({
     const { planId, source } = event.context;
     if (source?.system !== "board") return;
     const fresh = await bringUpToDate(ctx, { board: join(ctx.repoRoot, board), planId, cardId: source.id });
-    if (fresh) ctx.markEventHandled(event.id);
-    else ctx.markEventDeferred(event.id, "somebody is editing the card", 2_000);
+    if (fresh) ctx.markEventHandled();
+    else ctx.markEventDeferred("a person is editing the card", 2_000);
   },
 }));
 
@@ -32,7 +35,7 @@ interface Pair {
  * Makes the card say what the plan says now, whatever the event told: so events may come late, twice or out of order.
  * False when a person has changed the card and the bridge has not seen it yet; writing now would lose the change.
  */
-async function bringUpToDate(ctx: GlobalEventContext, { board, planId, cardId }: Pair): Promise<boolean> {
+async function bringUpToDate(ctx: GlobalEventContext<Known>, { board, planId, cardId }: Pair): Promise<boolean> {
   const plan = await ctx.readPlan(planId);
   const summary = (await ctx.listPlans({ source: { system: "board", id: cardId } })).find(
     (found) => found.planId === planId,

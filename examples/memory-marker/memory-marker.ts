@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { definePlugin, type EventAuthor } from "prloom/plugin";
+import { definePlugin, mayWrite } from "prloom/plugin";
 
 interface Config {
   readonly marker?: string;
@@ -14,22 +14,18 @@ export default definePlugin<Config>(({ marker = "!memory", file = "MEMORY.md" })
     const words = event.body.slice(at + marker.length).trim();
     if (at === -1 || words === "") return;
     // Agents read the file: what strangers say must not get there. Left alone, their comment goes the usual way.
-    if (!mayWrite(event.context && "author" in event.context ? event.context.author : undefined)) return;
+    if (!mayWrite(event)) return;
     try {
       remember(join(ctx.repoRoot, file), words, event.id);
     } catch (error) {
       ctx.log.warn(`${file}: ${error instanceof Error ? error.message : error}`);
-      ctx.markEventDeferred(event.id, "memory-update-failed", 60_000);
+      ctx.markEventDeferred("memory-update-failed", 60_000);
       return;
     }
-    ctx.markEventHandled(event.id);
-    if (event.replyTo) ctx.emitComment(event.replyTo, `Noted in ${file}.`);
+    ctx.markEventHandled();
+    ctx.reply(`Noted in ${file}.`);
   },
 }));
-
-function mayWrite(author: EventAuthor | undefined): boolean {
-  return author !== undefined && ["write", "maintain", "admin"].includes(author.permission);
-}
 
 /** Hooks run at least once: after a crash the event comes again, and its id tells that its line is there already. */
 function remember(path: string, words: string, eventId: string): void {

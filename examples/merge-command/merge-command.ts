@@ -8,10 +8,10 @@ export default definePlugin(() => ({
     const [firstLine = ""] = event.body.trim().split(/\r?\n/);
     const command = COMMAND.exec(firstLine);
     if (!command || !event.replyTo) return;
-    // Nobody else is to answer it: the triage agent would make a TODO of it.
-    ctx.markEventHandled(event.id);
+    // Otherwise the triage agent would make a TODO of it.
+    ctx.markEventHandled();
     const method = command[1] ?? "squash";
     if (method === "merge" || method === "squash" || method === "rebase") ctx.emitMerge(event.replyTo, method);
-    else ctx.emitComment(event.replyTo, `There is no way to merge called "${method}": say merge, squash or rebase.`);
+    else ctx.reply(`There is no way to merge called "${method}": say merge, squash or rebase.`);
   },
 }));

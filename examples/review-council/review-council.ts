@@ -1,4 +1,4 @@
-import { definePlugin } from "prloom/plugin";
+import { appendTodos, definePlugin } from "prloom/plugin";
 
 interface Config {
   /** What the reviewer is asked to look for. */
@@ -7,15 +7,20 @@ interface Config {
   readonly rounds?: number;
 }
 
-export default definePlugin<Config>(({ lookFor = "bugs, missing tests and leftovers", rounds = 2 }) => ({
+/** Of each plan. */
+interface State {
+  readonly rounds: number;
+}
+
+export default definePlugin<Config, State>(({ lookFor = "bugs, missing tests and leftovers", rounds = 2 }) => ({
   async beforeFinish(plan, ctx) {
-    const round = Number(ctx.getState("rounds") ?? 0) + 1;
+    const round = (ctx.getState("rounds") ?? 0) + 1;
     if (round > rounds) return undefined;
     const answer = await ctx.runAgent(promptFor(plan, lookFor), { stage: "reviewer" });
     const findings = [...answer.matchAll(/^TODO: (.+)$/gm)].map(([, finding = ""]) => finding.trim());
     ctx.setState("rounds", round);
     ctx.log.info(`review ${round} of ${rounds}: ${findings.length} to do`);
-    return findings.length === 0 ? undefined : withTodos(plan, findings);
+    return appendTodos(plan, findings);
   },
 }));
 
@@ -25,14 +30,4 @@ Change nothing. For each thing that must be fixed before a person looks at it pr
 If there is none, print OK.
 
 ${plan}`;
-}
-
-/** At the end of the TODO section. */
-function withTodos(plan: string, todos: readonly string[]): string {
-  const heading = /^## TODOs?[ \t]*$/m.exec(plan);
-  const start = heading ? heading.index + heading[0].length : plan.length;
-  const next = plan.slice(start).search(/^## /m);
-  const end = next === -1 ? plan.length : start + next;
-  const items = todos.map((todo) => `- [ ] ${todo}\n`).join("");
-  return `${plan.slice(0, end).trimEnd()}\n${items}${next === -1 ? "" : `\n${plan.slice(end)}`}`;
 }

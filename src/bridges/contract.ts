@@ -1,6 +1,7 @@
 import type { BusEvent } from "../bus/message-types.ts";
 import type { BaseContext, GlobalPlans } from "../hooks/contexts/context-types.ts";
-import type { JsonValue, NewAction, PluginAction } from "../hooks/contexts/event-types.ts";
+import type { NewAction, PluginAction } from "../hooks/contexts/event-types.ts";
+import type { JsonValue } from "../kernel/json.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -14,7 +15,10 @@ export interface BridgeContext<Config = Readonly<Record<string, JsonValue>>> ext
 }
 
 /** An event as a bridge reports it. The same `id` again is the same event. */
-export type BridgeEvent = BusEvent;
+export interface BridgeEvent extends Omit<BusEvent, "source"> {
+  /** Always the bridge's key in the config, whatever is said here. */
+  readonly source?: string;
+}
 
 export interface PollResult<State extends JsonValue = JsonValue> {
   readonly events: readonly BridgeEvent[];
@@ -36,20 +40,33 @@ export type DeliveryResult =
 
 /** Code that talks to one outside system. `targets` exactly when `actions`. */
 export interface Bridge<Config = Readonly<Record<string, JsonValue>>, State extends JsonValue = JsonValue> {
-  readonly name: string;
+  /** For readers only: prloom calls a bridge by its key in the config. */
+  readonly name?: string;
   /** Address names that this bridge alone delivers to. */
   readonly targets?: readonly string[];
-  /** Looks for what is new since `state`. */
+  /** Looks for what is new since `state`. A throw: retried after a wait that grows; nothing is taken, `state` stays. */
   events?(ctx: BridgeContext<Config>, state: State | undefined): Awaitable<PollResult<State>>;
   /**
    * Called after `prloom retry` with an event or action of an earlier poll that prloom could not take; returns it as it
-   * should have been. Without it, and for undefined, it is judged again as it was.
+   * should have been. Without it, and for undefined, it is judged again as it was. A throw: it stays a dead letter, with
+   * what was thrown as the reason.
    */
   repair?(ctx: BridgeContext<Config>, item: JsonValue): Awaitable<JsonValue | BridgeEvent | NewAction | undefined>;
-  /** Delivers one action. */
+  /**
+   * Delivers one action. A throw: retried, but `delivered` is asked first, since it may have arrived; after
+   * `bus.maxAttempts` a dead letter. Return `retryable: true` for what is to be retried without being counted.
+   */
   actions?(ctx: BridgeContext<Config>, action: PluginAction): Awaitable<DeliveryResult>;
-  /** Whether this action arrived earlier. Asked only when nobody knows what became of a call; without it, it is sent again. */
+  /**
+   * Whether this action arrived earlier. Asked only when it is not known what became of a call; without it, the action is
+   * sent again. A throw: retried, and counted as one of `actions`.
+   */
   delivered?(ctx: BridgeContext<Config>, action: PluginAction): Awaitable<boolean>;
+}
+
+/** A bridge of prloom's own: no config gives it a name. */
+export interface BuiltinBridge extends Bridge {
+  readonly name: string;
 }
 
 /** What a bridge module exports as its default: the bridge, or a function that makes it. */

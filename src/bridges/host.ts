@@ -1,9 +1,9 @@
 import type { Bus } from "../bus/bus.ts";
 import type { RetryLimits } from "../bus/bus-state.ts";
 import type { PlanContent, PlanQuery, PluginLog } from "../hooks/contexts/context-types.ts";
-import type { JsonValue } from "../hooks/contexts/event-types.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
+import type { JsonValue } from "../kernel/json.ts";
 import type { PlanSummary } from "../plan/summary.ts";
 import type { BridgeContext } from "./contract.ts";
 import type { LoadedBridge } from "./load.ts";

@@ -2,9 +2,9 @@ import { distance } from "fastest-levenshtein";
 import { nearest } from "../config/problems/nearest.ts";
 import { withinDeadline } from "../hooks/calls/deadline.ts";
 import { describeThrown } from "../hooks/calls/thrown.ts";
-import type { JsonValue } from "../hooks/contexts/event-types.ts";
-import { importModule } from "../hooks/modules/load-module.ts";
+import { importModule } from "../hooks/modules/import-module.ts";
 import { PrloomError } from "../kernel/errors.ts";
+import { deepFreeze, type JsonValue } from "../kernel/json.ts";
 import type { Bridge } from "./contract.ts";
 
 /** A bridge as the config asks for it. */
@@ -37,7 +37,7 @@ export interface LoadBridgesOptions {
 
 const FACTORY_TIMEOUT_MS = 30_000;
 const FORM =
-  "A bridge module looks like this: `export default defineBridge((config) => ({ name, targets: […], events(ctx, state) { … }, actions(ctx, action) { … } }))`.";
+  "A bridge module looks like this: `export default defineBridge((config) => ({ targets: […], events(ctx, state) { … }, actions(ctx, action) { … } }))`.";
 
 /** Imports the bridges in order and makes them; the first one that cannot be used is an error that says why. */
 export async function loadBridges(options: LoadBridgesOptions): Promise<LoadedBridge[]> {
@@ -94,7 +94,9 @@ export function bridgeProblem(made: unknown): Problem | undefined {
   }
   // Not spread: a bridge may be an instance of a class.
   const { name, targets, events, actions, delivered, repair } = made as Record<keyof Bridge, unknown>;
-  if (typeof name !== "string" || name === "") return { what: "has no `name`", hint: `Add a text \`name\`. ${FORM}` };
+  if (name !== undefined && typeof name !== "string") {
+    return { what: `has \`name\` as a ${typeof name}`, hint: "Leave `name` out: its key in the config is its name." };
+  }
   const misspelt = misspeltMember(made);
   if (misspelt) return misspelt;
   for (const [method, value] of Object.entries({ events, actions, delivered, repair })) {
@@ -118,7 +120,7 @@ const MEMBERS: readonly (keyof Bridge)[] = ["name", "targets", "events", "action
  * that is not there, is a mistake. One that could do nothing at all is looked at less strictly.
  */
 function misspeltMember(made: object): Problem | undefined {
-  const missing = MEMBERS.filter((member) => !(member in made));
+  const missing = MEMBERS.filter((member) => member !== "name" && !(member in made));
   const isIdle = missing.includes("events") && missing.includes("actions");
   for (const member of memberNames(made)) {
     const meant = MEMBERS.some((known) => known === member) ? undefined : nearest(member, missing);
@@ -155,12 +157,4 @@ function balanceProblem(given: { targets: readonly string[]; events: unknown; ac
   const twice = targets.find((target, index) => targets.indexOf(target) !== index);
   if (twice === undefined) return undefined;
   return { what: `names the target "${twice}" twice`, hint: "Name each target once." };
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null) {
-    for (const item of Object.values(value)) deepFreeze(item);
-    Object.freeze(value);
-  }
-  return value;
 }

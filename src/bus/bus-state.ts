@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isJson, type JsonValue } from "./json.ts";
+import { isJson, type JsonValue } from "../kernel/json.ts";
 import { waitKindSchema } from "./marks.ts";
 import { START } from "./ports.ts";
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { crashPoint } from "../kernel/crash-point.ts";
+import type { JsonValue } from "../kernel/json.ts";
 import { type BusOptions, type Core, openCore } from "./bus-core.ts";
 import type { BusState, DeadLetter } from "./bus-state.ts";
-import type { JsonValue } from "./json.ts";
 import type { BusLimits } from "./ledger/complete-settlement.ts";
 import { type DeferredWait, deferredList, deferredSummary } from "./ledger/deferred.ts";
 import { type About, isKnownAction } from "./ledger/entries.ts";
@@ -36,8 +36,8 @@ import { parseAction } from "./reading/record-finder.ts";
 import { writeStateFile } from "./state-file.ts";
 import { type Action, type BusEvent, busEventSchema, type Settlement } from "./types.ts";
 
+export type { JsonValue } from "../kernel/json.ts";
 export type { BusOptions } from "./bus-core.ts";
-export type { JsonValue } from "./json.ts";
 export type { BusLimits } from "./ledger/complete-settlement.ts";
 export type { DeferredWait } from "./ledger/deferred.ts";
 export type { DeferredAction } from "./ledger/offering.ts";

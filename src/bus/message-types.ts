@@ -14,13 +14,17 @@ export type ReplyAddress = {
 };
 
 /** Who wrote what an event tells. */
-export interface Author {
+export interface EventAuthor {
   readonly login: string;
-  /** What the author may do with the repository; `write` and above counts as authorised. */
+  /** What the author may do with the repository. `write` and above may merge, close and make plans. */
   readonly permission: "none" | "read" | "triage" | "write" | "maintain" | "admin";
   readonly bot?: boolean | undefined;
   /** Our own login: what prloom itself posted. */
   readonly self?: boolean | undefined;
+}
+
+/** An author as a bridge reports one: with whatever else the outside system says about them. */
+export interface ReportedAuthor extends EventAuthor {
   readonly [key: string]: unknown;
 }
 
@@ -36,7 +40,7 @@ export interface BusEvent {
   readonly body: string;
   /** Where an answer goes. */
   readonly replyTo?: ReplyAddress | undefined;
-  readonly context?: { readonly author?: Author | undefined; readonly [key: string]: unknown } | undefined;
+  readonly context?: { readonly author?: ReportedAuthor | undefined; readonly [key: string]: unknown } | undefined;
 }
 
 export interface CommentPayload {
@@ -108,7 +112,7 @@ export interface Action {
   readonly payload: Payload;
   readonly relatedEventId?: string | undefined;
   /** Who wrote the event that it answers: copied by prloom from the event, so the router can judge rights alone. */
-  readonly author?: Author | undefined;
+  readonly author?: ReportedAuthor | undefined;
   /** How many actions in a row triggered each other in beforeRoute; a loop ends here. */
   readonly hops?: number | undefined;
 }

@@ -1,4 +1,5 @@
 import { PrloomError } from "../kernel/errors.ts";
+import { deepFreeze } from "../kernel/json.ts";
 import { type PlanRecord, type PlanSource, planRecordSchema, type StoredStatus, sourceKey } from "../plan/record.ts";
 import type { Page, PlanFilter } from "./ports.ts";
 
@@ -120,13 +121,6 @@ function createGroups<Key>() {
 /** A deep copy that cannot be changed, exactly as a file would give it back. */
 function freezeRecord(value: PlanRecord): PlanRecord {
   return deepFreeze(planRecordSchema.parse(JSON.parse(JSON.stringify(value))));
-}
-
-/** Makes a value and all that is in it unchangeable. */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  for (const inner of Object.values(value)) deepFreeze(inner);
-  return Object.freeze(value);
 }
 
 /** Index of the first element that is greater than `after`. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { MERGE_METHODS } from "../git/merge-method.ts";
-import { isJson, type JsonValue } from "./json.ts";
+import { isJson, type JsonValue } from "../kernel/json.ts";
 import { marksSchema, type WrittenMarks } from "./marks.ts";
 import type { Action } from "./message-types.ts";
 import { isDerivedId } from "./names.ts";

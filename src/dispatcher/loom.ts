@@ -12,9 +12,9 @@ import type { Config } from "../config/config.ts";
 import { localForge } from "../forge/local.ts";
 import type { Forge } from "../forge/port.ts";
 import type { Repository } from "../git/repository.ts";
-import type { HookHost } from "../hooks/host.ts";
-import type { LoadedPlugin } from "../hooks/modules/load.ts";
-import type { StateStores } from "../hooks/state/plugin-state.ts";
+import type { LoadedPlugin } from "../hooks/modules/load-plugins.ts";
+import type { HookServices } from "../hooks/services.ts";
+import type { StateStores } from "../hooks/state/state-stores.ts";
 import { type Clock, isoTime } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import type { Ids } from "../kernel/ids.ts";
@@ -80,7 +80,7 @@ export interface Loom {
   readonly circuits: Circuits;
   readonly health: Health;
   readonly desk: Desk;
-  readonly hookHost: HookHost;
+  readonly hookHost: HookServices;
   readonly bridgeHost: BridgeHost;
   /** Plans in whose worktree a plugin's agent works (1) or is about to (0). */
   readonly hookAgents: Map<string, number>;
@@ -170,7 +170,7 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
     forge: localForge({ fileOf: (planId) => homeOf(paths, planId).changeRequest, clock }),
     ...nothingUnderWay(options),
     stores,
-    hookHost: undefined as unknown as HookHost,
+    hookHost: undefined as unknown as HookServices,
     bridgeHost: undefined as unknown as BridgeHost,
     ...buses,
     lifecycle(): Lifecycle {

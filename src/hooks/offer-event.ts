@@ -1,13 +1,19 @@
 import type { Marks } from "../bus/marks.ts";
 import type { BusEvent } from "../bus/types.ts";
-import { type CallOutcome, callHook, hookHandler, isThenable, type Verdict } from "./calls/call.ts";
-import { inOwnTurn, isOverWithin, type Lateness, leaveBehind, putOff, SOON_MS } from "./calls/late-call.ts";
-import { misuse } from "./calls/misuse.ts";
-import { CALLS_UNDER_WAY, type CallsUnderWay } from "./calls/under-way.ts";
-import { type CallTools, eventContext, globalEventContext, pluginEvent } from "./contexts/context.ts";
-import type { EventMarks } from "./contexts/context-types.ts";
-import type { HookHost, HookScope } from "./host.ts";
-import type { LoadedPlugin } from "./modules/load.ts";
+import { type CallOutcome, callHook, type HookAnswer, hookHandler, isThenable } from "./calls/call.ts";
+import { SLOW_CALLS, type SlowCalls } from "./calls/handler-queue.ts";
+import { misuse, showValue } from "./calls/misuse.ts";
+import { goOnWithout, inOwnTick, isOverWithin, type SlowCallState, SOON_MS, waitForCall } from "./calls/slow-call.ts";
+import {
+  type CallTools,
+  type EventMembers,
+  eventContext,
+  globalEventContext,
+  logOf,
+  pluginEvent,
+} from "./contexts/context.ts";
+import type { LoadedPlugin } from "./modules/load-plugins.ts";
+import type { HookScope, HookServices } from "./services.ts";
 
 /** How long the others wait for a plugin. */
 const PATIENCE_MS = 2000;
@@ -17,16 +23,16 @@ export interface OfferOptions {
   readonly plugins: readonly LoadedPlugin[];
   readonly event: BusEvent;
   /**
-   * True: nobody comes after the plugins, so the last settlement moves the cursor and, when nobody waits, closes the
+   * True: nothing comes after the plugins, so the last settlement moves the cursor and, when no plugin waits, closes the
    * record.
    */
   readonly moveCursor: boolean;
   /** How long the others wait for a plugin. 2 s */
   readonly patienceMs?: number;
   /** Where calls that take longer are kept. */
-  readonly underWay?: CallsUnderWay;
+  readonly slowCalls?: SlowCalls;
   /** Such a call is over: there may be something new on the bus. */
-  onLate?(): void;
+  onSlowCallEnd?(): void;
 }
 
 export interface Offered {
@@ -42,7 +48,7 @@ export interface Offered {
  * Offers an event to the event hook of each plugin that has not settled it, also when one handled it. A plugin that takes
  * long is left at work, and the others go on. Settlements are not synced: the caller does that once for many.
  */
-export async function offerEvent(host: HookHost, scope: HookScope, options: OfferOptions): Promise<Offered> {
+export async function offerEvent(services: HookServices, scope: HookScope, options: OfferOptions): Promise<Offered> {
   const { bus } = scope;
   const { event } = options;
   const point = scope.planId === undefined ? "onGlobalEvent" : "onEvent";
@@ -67,15 +73,15 @@ export async function offerEvent(host: HookHost, scope: HookScope, options: Offe
   for (const plugin of ready) {
     const isLast = plugin === ready.at(-1);
     const ending = options.moveCursor && isLast;
-    const marks = (verdict: Verdict | "threw") => {
+    const marks = (answer: HookAnswer | "threw") => {
       // The settlement that these are for may close the record, and who handled it is forgotten then.
       note();
-      return marksOf(verdict, ending, ending && isWaitedFor(plugin));
+      return marksOf(answer, ending, ending && isWaitedFor(plugin));
     };
-    const outcome = await offerTo(host, scope, { plugin, handler: handlerOf(plugin), options, marks });
+    const outcome = await offerTo(services, scope, { plugin, handler: handlerOf(plugin), options, marks });
     // What was not offered yet is offered at the next start.
     if (outcome.kind === "stopped") return { called: true, ...now(true) };
-    if (outcome.kind === "settled" && outcome.verdict.outcome === "handled") handled.add(plugin);
+    if (outcome.kind === "settled" && outcome.answer.outcome === "handled") handled.add(plugin);
     called = isLast && outcome.kind !== "dead";
   }
   return { called, ...now(isWaitedFor()) };
@@ -85,9 +91,9 @@ function isHandled(result: unknown): boolean {
   return typeof result === "object" && result !== null && "handled" in result && result.handled === true;
 }
 
-function marksOf(verdict: Verdict | "threw", ending: boolean, waiting: boolean): Marks {
+function marksOf(answer: HookAnswer | "threw", ending: boolean, waiting: boolean): Marks {
   if (!ending) return {};
-  const isFinal = verdict !== "threw" && verdict.outcome !== "deferred";
+  const isFinal = answer !== "threw" && answer.outcome !== "deferred";
   return { moveCursor: true, ...(isFinal && !waiting ? { closed: true } : {}) };
 }
 
@@ -95,96 +101,110 @@ interface Offer {
   readonly plugin: LoadedPlugin;
   readonly handler: string;
   readonly options: OfferOptions;
-  marks(verdict: Verdict | "threw"): Marks;
+  marks(answer: HookAnswer | "threw"): Marks;
 }
 
 /** The record waits for a plugin, whose call is under way or comes later. */
 const LEFT = { kind: "left" } as const;
 
-/** Calls a plugin, if it is its turn; when that takes long, or it is not, the record is made to wait for it. */
-async function offerTo(host: HookHost, scope: HookScope, offer: Offer): Promise<CallOutcome | typeof LEFT> {
+/** Calls a plugin, if it is free; when it is not, or takes long, the record is made to wait for it. */
+async function offerTo(services: HookServices, scope: HookScope, offer: Offer): Promise<CallOutcome | typeof LEFT> {
   const { handler, options } = offer;
   const record = options.event.id;
-  const line = (options.underWay ?? CALLS_UNDER_WAY).line(scope.bus, handler);
+  const queue = (options.slowCalls ?? SLOW_CALLS).queue(scope.bus, handler);
   const isWaiting = (id: string): boolean => scope.bus.waitOf(id, handler) !== undefined;
-  const turn = line.turnOf(record, isWaiting);
+  const place = queue.placeOf(record, isWaiting);
   const marks = offer.marks("threw");
-  if (turn === "itself") putOff(host, scope, { record, handler, marks });
-  else if (turn !== "now") {
+  if (place === "in-call") waitForCall(services, scope, { record, handler, marks });
+  else if (place !== "call") {
     const reason = "is busy with another event";
     const why: Marks = { ...marks, wait: "in-line" };
-    const next = turn === "behind" ? line.first(isWaiting) : undefined;
+    const next = place === "behind" ? queue.first(isWaiting) : undefined;
     const until = next === undefined ? undefined : scope.bus.waitOf(next, handler)?.until;
-    const when = until === undefined ? {} : { until: Math.max(until, host.clock.now() + SOON_MS) };
+    const when = until === undefined ? {} : { until: Math.max(until, services.clock.now() + SOON_MS) };
     scope.bus.settle({ record, handler, outcome: "deferred", reason, ...when, marks: why }, { sync: false });
   }
-  if (turn !== "now") return LEFT;
-  const lateness: Lateness = { isLate: false, isGivenUp: false };
-  const call = callWith(host, scope, offer, lateness);
+  if (place !== "call") return LEFT;
+  const state: SlowCallState = { isLeftBehind: false, isGivenUp: false };
+  const call = callWith(services, scope, offer, state);
   // One that the end of the dispatcher breaks off does not take long.
-  if ((await isOverWithin(call, options.patienceMs ?? PATIENCE_MS)) || host.stopSignal.aborted) return call;
-  const { onLate } = options;
-  leaveBehind(host, scope, {
+  if ((await isOverWithin(call, options.patienceMs ?? PATIENCE_MS)) || services.stopSignal.aborted) return call;
+  const { onSlowCallEnd } = options;
+  goOnWithout(services, scope, {
     record,
     handler,
     call,
-    lateness,
-    line,
+    state,
+    queue,
     marks: offer.marks("threw"),
-    ...(onLate && { onLate }),
+    ...(onSlowCallEnd && { onSlowCallEnd }),
   });
   return LEFT;
 }
 
-function callWith(host: HookHost, scope: HookScope, offer: Offer, lateness: Lateness): Promise<CallOutcome> {
+function callWith(services: HookServices, scope: HookScope, offer: Offer, state: SlowCallState): Promise<CallOutcome> {
   const { planId } = scope;
   const { plugin } = offer;
   const { event } = offer.options;
-  return callHook(host, scope, {
+  return callHook(services, scope, {
     plugin,
     point: planId === undefined ? "onGlobalEvent" : "onEvent",
     record: event.id,
     cause: { relatedEventId: event.id, author: event.context?.author },
-    onThrow: "retry",
     sync: false,
     // The cursor went on when it was left at work; the bus offers the record once more when the last one is through.
-    marks: (verdict) => (lateness.isLate ? {} : offer.marks(verdict)),
-    isGivenUp: () => lateness.isGivenUp,
+    marks: (answer) => (state.isLeftBehind ? {} : offer.marks(answer)),
+    isGivenUp: () => state.isGivenUp,
     run(tools) {
-      const { marks: members, verdict } = eventMarks(tools, event.id);
+      const { members, answer } = eventMembers(tools, event);
       const copy = pluginEvent(event);
       const invoke = () => {
         const returned: unknown =
           planId === undefined
             ? plugin.hooks.onGlobalEvent?.(copy, globalEventContext(tools, members))
             : plugin.hooks.onEvent?.(copy, eventContext(tools, planId, members));
-        return isThenable(returned) ? inOwnTurn(returned, lateness) : returned;
+        return isThenable(returned) ? inOwnTick(returned, state) : returned;
       };
-      return { invoke, judge: verdict };
+      return { invoke, judge: answer };
     },
   });
 }
 
 /** The last mark counts. What a hook returns says nothing: events do not change plans. */
-function eventMarks({ host, life }: CallTools, id: string): { marks: EventMarks; verdict: () => Verdict } {
-  let verdict: Verdict = { outcome: "passed" };
+function eventMembers(tools: CallTools, event: BusEvent): { members: EventMembers; answer: () => HookAnswer } {
+  const { services, life } = tools;
+  let answer: HookAnswer = { outcome: "passed" };
   const check = (member: string, given: unknown): void => {
-    life.require(member);
-    if (given !== id)
-      throw misuse(`${member}: the event of this call is "${id}", not ${show(given)}.`, "Pass event.id.");
+    if (given === event.id) return;
+    throw misuse(`${member}: the event of this call is "${event.id}", not ${showValue(given)}.`, "Leave the id out.");
   };
-  const marks: EventMarks = {
-    markEventHandled(given) {
+  const members: EventMembers = {
+    markEventHandled(given = event.id) {
+      life.require("markEventHandled");
       check("markEventHandled", given);
-      verdict = { outcome: "handled", result: { handled: true } };
+      answer = { outcome: "handled", result: { handled: true } };
     },
-    markEventDeferred(given, reason, retryMs) {
-      check("markEventDeferred", given);
-      const until = retryMs === undefined ? {} : { until: host.clock.now() + checkDelay(retryMs) };
-      verdict = { outcome: "deferred", ...(reason === undefined ? {} : { reason: String(reason) }), ...until };
+    markEventDeferred(...given: unknown[]) {
+      life.require("markEventDeferred");
+      if (hasId(given, event)) check("markEventDeferred", given.shift());
+      const [reason, retryMs] = given;
+      const until = retryMs === undefined ? {} : { until: services.clock.now() + checkDelay(retryMs) };
+      answer = { outcome: "deferred", ...(reason === undefined ? {} : { reason: String(reason) }), ...until };
+    },
+    reply(message, options = {}) {
+      const target = event.replyTo;
+      if (target) return tools.emit("reply", { target, payload: { type: "comment", message, key: options.key } });
+      life.require("reply");
+      logOf(tools).info(`${event.id} has no replyTo, so nothing was replied to it`);
+      return undefined;
     },
   };
-  return { marks, verdict: () => verdict };
+  return { members, answer: () => answer };
+}
+
+/** Whether the first argument is meant as an id: it is this event's, or what follows is not what follows a reason. */
+function hasId([first, second, ...more]: readonly unknown[], { id }: BusEvent): boolean {
+  return first === id || typeof second === "string" || more.length > 0;
 }
 
 function checkDelay(retryMs: unknown): number {
@@ -193,8 +213,4 @@ function checkDelay(retryMs: unknown): number {
     "markEventDeferred: retryMs must be a number of milliseconds.",
     "Write 60_000 for a minute, or leave it out.",
   );
-}
-
-function show(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : `a ${typeof value}`;
 }

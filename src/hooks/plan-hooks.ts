@@ -3,12 +3,12 @@ import { DISPATCHER } from "../bus/names.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { sha256 } from "../kernel/ids.ts";
 import type { PlanSummary } from "../plan/summary.ts";
-import { type CallOutcome, callHook, type HookCall, type HookRun, hookHandler, type Verdict } from "./calls/call.ts";
+import { type CallOutcome, callHook, type HookAnswer, type HookCall, type HookRun, hookHandler } from "./calls/call.ts";
 import { misuse } from "./calls/misuse.ts";
 import { activateContext, type CallTools, startupContext, textContext } from "./contexts/context.ts";
 import type { TextHookPoint } from "./contexts/context-types.ts";
-import type { HookHost, HookScope } from "./host.ts";
-import type { LoadedPlugin } from "./modules/load.ts";
+import type { LoadedPlugin } from "./modules/load-plugins.ts";
+import type { HookScope, HookServices } from "./services.ts";
 
 const MAX_TEXT_BYTES = 512 * 1024;
 const MAX_STALE = 10;
@@ -35,7 +35,11 @@ export type RoundOutcome =
  * Runs the hooks that may change a plan's text, each on what the one before left. What a hook made of the text is
  * settled before it is written, so after a kill the same record writes it, or goes on with the next plugin.
  */
-export async function runTextHooks(host: HookHost, scope: HookScope, options: TextHookOptions): Promise<RoundOutcome> {
+export async function runTextHooks(
+  services: HookServices,
+  scope: HookScope,
+  options: TextHookOptions,
+): Promise<RoundOutcome> {
   const { point, record } = options;
   for (const plugin of options.plugins.filter(({ hooks }) => hooks[point] !== undefined)) {
     const handler = hookHandler(point, plugin.name);
@@ -46,7 +50,7 @@ export async function runTextHooks(host: HookHost, scope: HookScope, options: Te
       writeSettled(options, result);
       continue;
     }
-    const outcome = await callHook(host, scope, textCall(scope, plugin, options));
+    const outcome = await callHook(services, scope, textCall(scope, plugin, options));
     if (outcome.kind === "stopped") return outcome;
     if (outcome.kind === "failed" || outcome.kind === "dead") {
       return { kind: "failed", plugin: plugin.name, reason: outcome.reason };
@@ -61,7 +65,7 @@ function thrownIn(result: unknown): string | undefined {
   return String(result.threw);
 }
 
-/** A kill came between the settlement and the text. Whoever changed the text since wins. */
+/** A kill came between the settlement and the text. A change of the text since then wins. */
 function writeSettled({ readText, writeText }: TextHookOptions, result: unknown): void {
   if (typeof result !== "object" || result === null || !("base" in result) || !("text" in result)) return;
   if (typeof result.text === "string" && sha256(readText()) === result.base) writeText(result.text);
@@ -74,7 +78,6 @@ function textCall(scope: HookScope, plugin: LoadedPlugin, options: TextHookOptio
     point,
     record,
     cause: {},
-    onThrow: "fail",
     sync: true,
     maxStale: MAX_STALE,
     run: (tools) => textRun(tools, { scope, plugin, options }),
@@ -97,7 +100,7 @@ function textRun(tools: CallTools, { scope, plugin, options }: TextRun): HookRun
       const hook = plugin.hooks[point] as ((text: string, ctx: typeof context) => unknown) | undefined;
       return hook?.(base, context);
     },
-    judge(returned): Verdict {
+    judge(returned): HookAnswer {
       const text = checkText(point, returned);
       changed = text === base ? undefined : text;
       const result = { base: sha256(base), ...(changed === undefined ? {} : { text: changed }) };
@@ -125,7 +128,7 @@ function checkText(point: TextHookPoint, returned: unknown): string | undefined 
   );
 }
 
-/** Nobody will ask for the answers of this round again. */
+/** The answers of this round are not needed any more. */
 export function closeRecord(bus: Bus, record: string): void {
   bus.settle({ record, handler: DISPATCHER, outcome: "passed", marks: { closed: true, about: "event" } });
 }
@@ -138,9 +141,13 @@ export interface StartupOptions {
 }
 
 /** Runs `onStartup` of each plugin; the first that throws stops the start. */
-export async function runStartupHooks(host: HookHost, scope: HookScope, options: StartupOptions): Promise<void> {
+export async function runStartupHooks(
+  services: HookServices,
+  scope: HookScope,
+  options: StartupOptions,
+): Promise<void> {
   const invoke = (plugin: LoadedPlugin, tools: CallTools) => plugin.hooks.onStartup?.(startupContext(tools));
-  const outcome = await runRound(host, scope, { ...options, point: "onStartup", invoke });
+  const outcome = await runRound(services, scope, { ...options, point: "onStartup", invoke });
   if (outcome.kind !== "failed") return;
   throw new PrloomError(
     "plugin-failed",
@@ -153,11 +160,15 @@ export interface ActivateOptions extends StartupOptions {
   readonly plan: PlanSummary & { readonly worktree: string };
 }
 
-/** Runs `afterActivate` of each plugin; who was asked for this record before is not asked again. */
-export function runActivateHooks(host: HookHost, scope: HookScope, options: ActivateOptions): Promise<RoundOutcome> {
+/** Runs `afterActivate` of each plugin that was not asked for this record before. */
+export function runActivateHooks(
+  services: HookServices,
+  scope: HookScope,
+  options: ActivateOptions,
+): Promise<RoundOutcome> {
   const invoke = (plugin: LoadedPlugin, tools: CallTools) =>
     plugin.hooks.afterActivate?.(structuredClone(options.plan), activateContext(tools));
-  return runRound(host, scope, { ...options, point: "afterActivate", invoke });
+  return runRound(services, scope, { ...options, point: "afterActivate", invoke });
 }
 
 interface Round extends StartupOptions {
@@ -165,7 +176,7 @@ interface Round extends StartupOptions {
   invoke(plugin: LoadedPlugin, tools: CallTools): unknown;
 }
 
-async function runRound(host: HookHost, scope: HookScope, round: Round): Promise<RoundOutcome> {
+async function runRound(services: HookServices, scope: HookScope, round: Round): Promise<RoundOutcome> {
   const { point, record } = round;
   for (const plugin of round.plugins.filter(({ hooks }) => hooks[point] !== undefined)) {
     const handler = hookHandler(point, plugin.name);
@@ -173,7 +184,7 @@ async function runRound(host: HookHost, scope: HookScope, round: Round): Promise
     const threw = settled ? thrownIn(scope.bus.results(record).get(handler)) : undefined;
     if (threw !== undefined) return { kind: "failed", plugin: plugin.name, reason: threw };
     if (settled) continue;
-    const outcome = await callOne(host, scope, { round, plugin });
+    const outcome = await callOne(services, scope, { round, plugin });
     if (outcome.kind === "stopped") return outcome;
     if (outcome.kind === "failed" || outcome.kind === "dead") {
       return { kind: "failed", plugin: plugin.name, reason: outcome.reason };
@@ -183,16 +194,15 @@ async function runRound(host: HookHost, scope: HookScope, round: Round): Promise
 }
 
 function callOne(
-  host: HookHost,
+  services: HookServices,
   scope: HookScope,
   { round, plugin }: { round: Round; plugin: LoadedPlugin },
 ): Promise<CallOutcome> {
-  return callHook(host, scope, {
+  return callHook(services, scope, {
     plugin,
     point: round.point,
     record: round.record,
     cause: {},
-    onThrow: "fail",
     sync: true,
     run: (tools) => ({ invoke: () => round.invoke(plugin, tools), judge: () => ({ outcome: "passed" }) }),
   });

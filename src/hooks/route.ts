@@ -1,12 +1,12 @@
+import type { ReportedAuthor } from "../bus/message-types.ts";
 import { type Action, payloadSchema, type ReplyAddress, replyAddressSchema } from "../bus/types.ts";
-import { callHook, type HookCall, hookHandler, type Verdict, waitUntil } from "./calls/call.ts";
-import { misuse } from "./calls/misuse.ts";
+import { copyJson, type JsonValue } from "../kernel/json.ts";
+import { callHook, type HookAnswer, type HookCall, hookHandler, waitUntil } from "./calls/call.ts";
+import { misuse, showValue } from "./calls/misuse.ts";
 import { routeContext, upsertContext } from "./contexts/context.ts";
-import type { Author } from "./contexts/emitters.ts";
-import type { JsonValue, PluginAction, UpsertPayload } from "./contexts/event-types.ts";
-import type { HookHost, HookScope } from "./host.ts";
-import type { LoadedPlugin } from "./modules/load.ts";
-import { copyJson } from "./state/json-value.ts";
+import type { PluginAction, UpsertPayload } from "./contexts/event-types.ts";
+import type { LoadedPlugin } from "./modules/load-plugins.ts";
+import type { HookScope, HookServices } from "./services.ts";
 
 /** Neither delivered nor refused: a hook threw, and is asked again at `until`, or gave up. */
 export type Undecided =
@@ -30,14 +30,18 @@ export interface RouteOptions {
 }
 
 /**
- * Asks `beforeRoute` of each plugin where an action goes. Who was asked before is not asked again: its answer is in its
- * settlement. Not synced; nothing is delivered before the caller has done that.
+ * Asks `beforeRoute` of each plugin where an action goes. A plugin that was asked before is not asked
+ * again: its answer is in its settlement. Not synced; nothing is delivered before the caller has done that.
  */
-export async function routeAction(host: HookHost, scope: HookScope, options: RouteOptions): Promise<RouteDecision> {
+export async function routeAction(
+  services: HookServices,
+  scope: HookScope,
+  options: RouteOptions,
+): Promise<RouteDecision> {
   const { action } = options;
   let target: ReplyAddress = action.target;
   for (const plugin of options.plugins.filter(({ hooks }) => hooks.beforeRoute !== undefined)) {
-    const answer = await ask(host, scope, routeCall(plugin, { ...action, target }));
+    const answer = await ask(services, scope, routeCall(plugin, { ...action, target }));
     if ("kind" in answer) return answer;
     const { handled, target: other } = membersOf(answer.result);
     if (handled === true) return { kind: "handled", by: plugin.name };
@@ -52,20 +56,19 @@ function routeCall(plugin: LoadedPlugin, action: Action): HookCall {
     point: "beforeRoute",
     record: action.id,
     cause: { relatedEventId: action.relatedEventId, author: action.author, hops: (action.hops ?? 0) + 1 },
-    onThrow: "retry",
     sync: false,
     run(tools) {
       let handled = false;
-      const markActionHandled = (id: string): void => {
+      const markActionHandled = (id = action.id): void => {
         tools.life.require("markActionHandled");
         if (id !== action.id) {
-          throw misuse(`markActionHandled: the action of this call is "${action.id}".`, "Pass action.id.");
+          throw misuse(`markActionHandled: the action of this call is "${action.id}".`, "Leave the id out.");
         }
         handled = true;
       };
       return {
         invoke: () => plugin.hooks.beforeRoute?.(pluginAction(action), routeContext(tools, markActionHandled)),
-        judge(returned): Verdict {
+        judge(returned): HookAnswer {
           const redirect = redirectIn(returned);
           if (handled) return { outcome: "handled", result: { handled: true } };
           return { outcome: "passed", ...(redirect ? { result: { target: redirect } } : {}) };
@@ -86,14 +89,9 @@ function redirectIn(returned: unknown): ReplyAddress | undefined {
   const address = replyAddressSchema.safeParse(membersOf(returned).target);
   if (address.success) return address.data;
   throw misuse(
-    `beforeRoute returned ${nameOf(returned)}, which is no address.`,
+    `beforeRoute returned ${typeof returned === "string" ? "the string " : ""}${showValue(returned)}, which is not an address.`,
     'Return nothing, or {target: {target: "local", token: "…"}} to send the action there instead.',
   );
-}
-
-function nameOf(returned: unknown): string {
-  if (typeof returned === "string") return `the string ${JSON.stringify(returned.slice(0, 80))}`;
-  return Array.isArray(returned) ? "a list" : `a value of type ${typeof returned}`;
 }
 
 export interface UpsertOptions {
@@ -101,7 +99,7 @@ export interface UpsertOptions {
   readonly plugins: readonly LoadedPlugin[];
   readonly action: Pick<PluginAction | Action, "id" | "payload"> & {
     readonly relatedEventId?: string | undefined;
-    readonly author?: Author | undefined;
+    readonly author?: ReportedAuthor | undefined;
     readonly hops?: number | undefined;
   };
 }
@@ -110,10 +108,14 @@ export interface UpsertOptions {
  * Asks `beforeUpsert` of each plugin, each with what the one before made of the payload. Who was asked before is not
  * asked again. Not synced.
  */
-export async function checkUpsert(host: HookHost, scope: HookScope, options: UpsertOptions): Promise<UpsertDecision> {
+export async function checkUpsert(
+  services: HookServices,
+  scope: HookScope,
+  options: UpsertOptions,
+): Promise<UpsertDecision> {
   let payload = options.action.payload as UpsertPayload;
   for (const plugin of options.plugins.filter(({ hooks }) => hooks.beforeUpsert !== undefined)) {
-    const answer = await ask(host, scope, upsertCall(scope, plugin, { ...options.action, payload }));
+    const answer = await ask(services, scope, upsertCall(scope, plugin, { ...options.action, payload }));
     if ("kind" in answer) return answer;
     const { rejected, payload: other } = membersOf(answer.result);
     if (rejected !== undefined) return { kind: "rejected", by: plugin.name, reason: String(rejected) };
@@ -130,7 +132,6 @@ function upsertCall(scope: HookScope, plugin: LoadedPlugin, action: UpsertOption
     point: "beforeUpsert",
     record: action.id,
     cause: { relatedEventId, author: action.author ?? found?.context?.author, hops: hops + 1 },
-    onThrow: "retry",
     sync: false,
     run: (tools) => ({
       invoke: () => plugin.hooks.beforeUpsert?.(structuredClone(action.payload as UpsertPayload), upsertContext(tools)),
@@ -139,7 +140,7 @@ function upsertCall(scope: HookScope, plugin: LoadedPlugin, action: UpsertOption
   };
 }
 
-function judgeUpsert(returned: unknown): Verdict {
+function judgeUpsert(returned: unknown): HookAnswer {
   const { proceed, reject, reason, payload } = membersOf(returned);
   if (reject === true && proceed === undefined && typeof reason === "string") {
     return { outcome: "handled", reason, result: { rejected: reason } };
@@ -167,21 +168,21 @@ function upsertIn(given: unknown): UpsertPayload {
   return result.data as UpsertPayload;
 }
 
-/** The verdict's result of a call now or earlier, or why there is none yet. */
+/** The answer's result of a call now or earlier, or why there is none yet. */
 async function ask(
-  host: HookHost,
+  services: HookServices,
   scope: HookScope,
   call: HookCall,
 ): Promise<{ result: JsonValue | undefined } | Undecided> {
   const on = { record: call.record, handler: hookHandler(call.point, call.plugin.name) };
   const status = scope.bus.handlerStatus(on.record, on.handler);
   if (status === "settled") return { result: scope.bus.results(on.record).get(on.handler) };
-  if (status === "waiting") return { kind: "waiting", until: waitUntil(host, scope, on) };
+  if (status === "waiting") return { kind: "waiting", until: waitUntil(services, scope, on) };
   if (status === "dead") return { kind: "dead", by: call.plugin.name, reason: "it is a dead letter" };
-  const outcome = await callHook(host, scope, call);
-  if (outcome.kind === "settled") return { result: outcome.verdict.result };
+  const outcome = await callHook(services, scope, call);
+  if (outcome.kind === "settled") return { result: outcome.answer.result };
   if (outcome.kind === "waiting") return outcome;
-  if (outcome.kind === "stopped") return { kind: "waiting", until: host.clock.now() };
+  if (outcome.kind === "stopped") return { kind: "waiting", until: services.clock.now() };
   return { kind: "dead", by: call.plugin.name, reason: outcome.reason };
 }
 

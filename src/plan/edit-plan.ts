@@ -81,6 +81,19 @@ export function appendTodos(text: string, todos: readonly NewTodo[]): string {
   throw unfit("TODOs cannot be added to this plan");
 }
 
+/** Adds TODOs that come from no event; one whose words are there already, ticked or not, is not added. */
+export function addMissingTodos(text: string, todos: readonly Omit<NewTodo, "from">[]): string {
+  const there = new Set(requireReadable(text).todos.map((todo) => todo.text));
+  const missing = todos
+    .map((todo) => ({ ...todo, from: [] }))
+    .filter((todo) => {
+      const isMissing = !there.has(todoLine(todo));
+      there.add(todoLine(todo));
+      return isMissing;
+    });
+  return appendTodos(text, missing);
+}
+
 /** Once per event and words: a repetition after a kill adds nothing. What agents wrote into the logs does not count. */
 function notThereYet(text: string, todos: readonly NewTodo[]): NewTodo[] {
   const asked = askedIn(text);

@@ -11,7 +11,7 @@ import { type Bus, openBus } from "../../src/bus/bus.ts";
 import { createFileLog } from "../../src/bus/file/log.ts";
 import type { Log } from "../../src/bus/ports.ts";
 import type { Action, Scope } from "../../src/bus/types.ts";
-import { openStores, type StateStores } from "../../src/hooks/state/plugin-state.ts";
+import { openStores, type StateStores } from "../../src/hooks/state/state-stores.ts";
 
 export const HOUR = 3_600_000;
 

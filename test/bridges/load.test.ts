@@ -31,6 +31,8 @@ describe("loading", () => {
     const plain = await load(file(`export default { name: "b", events: () => ({ events: [] }) };`));
     assert.equal(plain.name, "board");
     assert.equal(plain.scope, "global");
+    const nameless = await load(file("export default { events: () => ({ events: [] }), names: 1 };"));
+    assert.equal(nameless.name, "board");
     const typed = file(
       `import { defineBridge } from "prloom/plugin";
        export default defineBridge<{ url: string }>(async (config) => ({
@@ -81,7 +83,7 @@ describe("loading", () => {
     "a factory that never returns": [`export default () => new Promise(() => {})`, /did not return within 0.05 s/],
     "nothing made": [`export default () => undefined`, /gave nothing instead of a bridge/],
     "no bridge": [`export default 5`, /gave a number instead of a bridge/],
-    "no name": [`export default { events() {} }`, /has no `name`/],
+    "a name that is no string": [`export default { name: 5, events() {} }`, /has `name` as a number/],
     "neither events nor actions": [`export default { name: "b" }`, /neither `events` nor `actions`/],
     "actions without targets": [`export default { name: "b", actions() {} }`, /has `actions` but no `targets`/],
     "empty targets": [`export default { name: "b", actions() {}, targets: [] }`, /has `actions` but no `targets`/],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { loadPlugins } from "../../src/hooks/modules/load.ts";
+import { loadPlugins } from "../../src/hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../src/hooks/offer-event.ts";
 import { event, inTemporary, openWorld } from "../hooks/fixture.ts";
 
@@ -19,7 +19,7 @@ test("README's plugin has ten lines, merges where it was asked, and leaves alone
     const { replyTo: _replyTo, ...silent } = event("silent", { body: "/merge" });
     for (const given of [event("asked", { body: " /merge\n" }), event("other", { body: "merge?" }), silent]) {
       world.bus("p1").appendEvents([given]);
-      await offerEvent(world.host, world.scope("p1"), { plugins, event: given, moveCursor: true });
+      await offerEvent(world.services, world.scope("p1"), { plugins, event: given, moveCursor: true });
     }
     const outcomes = world.settlements("p1").map(({ record, outcome }) => [record, outcome]);
     assert.deepEqual(outcomes, [

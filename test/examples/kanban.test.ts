@@ -158,7 +158,7 @@ test("what a person writes to a card is not lost when the plan changes at the sa
   writeFileSync(edited, `${slow.planText(planId)}\n## Decision Log\n\n- It rhymes.\n`);
   await slow.type("edit", planId, "--file", edited);
   const bus = join(slow.authority, "bus");
-  await until(bus, () => readFileSync(join(bus, "settled.jsonl"), "utf8").includes("somebody is editing the card"));
+  await until(bus, () => readFileSync(join(bus, "settled.jsonl"), "utf8").includes("a person is editing the card"));
   assert.match(readFileSync(file, "utf8"), /Of autumn\.[\s\S]*Write it\n/);
   await slow.type("poll", "kanban");
   await until(join(file, ".."), () => readFileSync(file, "utf8").includes("- It rhymes."));

@@ -5,12 +5,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { THROW_EFFECTS } from "../../src/hooks/contexts/hook-types.ts";
 import { renderMatrix } from "../../src/hooks/contexts/matrix.ts";
 import { makeProject } from "../testing/project.ts";
 import { withCommands } from "./installed.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const pages = ["docs/plugins.md", "docs/bridges.md"].map((name) => readFileSync(join(root, name), "utf8"));
+const pages = ["docs/plugins.md", "docs/bridges.md", "README.md"].map((name) => readFileSync(join(root, name), "utf8"));
 const [plugins = "", bridges = ""] = pages;
 
 /** Whole files of the pages, by the path that stands before each. */
@@ -133,6 +134,14 @@ test("the error that the page shows for beforeTriage is the real one", async () 
   const shown = /```\n(error: [^\n]*\n[^\n]*)\n```/.exec(plugins)?.[1] ?? assert.fail("the page shows no error");
   assert.ok(stderr.includes(shown), stderr);
   assert.match(stderr, /onEvent\(event, ctx\)/);
+});
+
+test("the table of hooks says of each what a throw leads to, as the code has it", () => {
+  const rows = [...plugins.matchAll(/^\| `(\w+)` \|.*\| ([^|]+) \|$/gm)].filter(
+    ([, hook = ""]) => hook in THROW_EFFECTS,
+  );
+  const said = rows.map(([, hook, effect = ""]) => [hook, effect.replace(/,.*/, "")]);
+  assert.deepEqual(Object.fromEntries(said), THROW_EFFECTS);
 });
 
 test("the matrix of hooks and context members is the one of the code", () => {

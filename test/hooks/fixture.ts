@@ -6,10 +6,11 @@ import { createFileLog } from "../../src/bus/file/log.ts";
 import { type Action, type BusEvent, scopeOf, type WrittenSettlement } from "../../src/bus/types.ts";
 import type { EventContext, GlobalEventContext } from "../../src/hooks/contexts/context-types.ts";
 import type { Hooks } from "../../src/hooks/contexts/hook-types.ts";
-import type { HookHost, HookReport, HookScope } from "../../src/hooks/host.ts";
-import type { LoadedPlugin } from "../../src/hooks/modules/load.ts";
+import type { LoadedPlugin } from "../../src/hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../src/hooks/offer-event.ts";
-import { openStores, type StateProblem, type StateRef, type StateStores } from "../../src/hooks/state/plugin-state.ts";
+import type { HookReport, HookScope, HookServices } from "../../src/hooks/services.ts";
+import { openStores, type StateRef, type StateStores } from "../../src/hooks/state/state-stores.ts";
+import type { StateProblem } from "../../src/hooks/state/store-file.ts";
 
 export const LIMITS = { maxAttempts: 3, retryMinMs: 1000, retryMaxMs: 300_000 };
 
@@ -49,7 +50,7 @@ export interface World {
   readonly stores: StateStores;
   readonly problems: StateProblem[];
   readonly reports: HookReport[];
-  readonly host: HookHost;
+  readonly services: HookServices;
   readonly labels: string[];
   readonly stop: AbortController;
   readonly agentCalls: { planId: string; prompt: string; options: object }[];
@@ -62,7 +63,7 @@ export interface World {
 
 export interface WorldOptions {
   readonly timeoutMs?: number;
-  readonly runAgent?: HookHost["runAgent"];
+  readonly runAgent?: HookServices["runAgent"];
 }
 
 export function openWorld(dir: string, options: WorldOptions = {}): World {
@@ -96,7 +97,7 @@ export function openWorld(dir: string, options: WorldOptions = {}): World {
   const labels: string[] = [];
   const stop = new AbortController();
   const agentCalls: World["agentCalls"] = [];
-  const host: HookHost = {
+  const services: HookServices = {
     repoRoot: dir,
     clock,
     stores,
@@ -127,7 +128,7 @@ export function openWorld(dir: string, options: WorldOptions = {}): World {
     stores,
     problems,
     reports,
-    host,
+    services,
     labels,
     stop,
     agentCalls,
@@ -152,22 +153,29 @@ export const gate = (): { promise: Promise<void>; open: () => void } => {
 };
 
 let count = 0;
-
-/** Calls `onEvent` of a plugin called one with a new event of the plan; gives what it waits for, if it threw. */
-export async function inHook(world: World, planId: string, hook: (ctx: EventContext) => unknown): Promise<string> {
+const nextId = (): string => {
   count += 1;
-  const given = event(`e${count}`);
+  return `e${count}`;
+};
+
+/** Calls `onEvent` of a plugin called one with an event of the plan; gives what it waits for, if it threw. */
+export async function inHook(
+  world: World,
+  planId: string,
+  hook: (ctx: EventContext) => unknown,
+  id = nextId(),
+): Promise<string> {
+  const given = event(id);
   world.bus(planId).appendEvents([given]);
   const plugins = [planPlugin("one", { onEvent: async (_event, ctx) => void (await hook(ctx)) })];
-  await offerEvent(world.host, world.scope(planId), { plugins, event: given, moveCursor: true });
+  await offerEvent(world.services, world.scope(planId), { plugins, event: given, moveCursor: true });
   return world.bus(planId).waitOf(given.id, "onEvent:one")?.reason ?? "";
 }
 
 /** The same with `onGlobalEvent`. */
 export async function inGlobalHook(world: World, hook: (ctx: GlobalEventContext) => unknown): Promise<void> {
-  count += 1;
-  const given = event(`e${count}`);
+  const given = event(nextId());
   world.bus().appendEvents([given]);
   const plugins = [globalPlugin("one", { onGlobalEvent: async (_event, ctx) => void (await hook(ctx)) })];
-  await offerEvent(world.host, world.scope(), { plugins, event: given, moveCursor: true });
+  await offerEvent(world.services, world.scope(), { plugins, event: given, moveCursor: true });
 }

@@ -3,7 +3,7 @@ import { it } from "node:test";
 import type { BusEvent } from "../../src/bus/types.ts";
 import type { EventContext } from "../../src/hooks/contexts/context-types.ts";
 import type { Hooks } from "../../src/hooks/contexts/hook-types.ts";
-import type { LoadedPlugin } from "../../src/hooks/modules/load.ts";
+import type { LoadedPlugin } from "../../src/hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../src/hooks/offer-event.ts";
 import { event, globalPlugin, inTemporary, openWorld, planPlugin, type World } from "./fixture.ts";
 
@@ -12,7 +12,7 @@ const onEvent = (hook: NonNullable<Hooks["onEvent"]>): LoadedPlugin => planPlugi
 async function offer(world: World, plugins: readonly LoadedPlugin[], given: BusEvent = event("e1")) {
   world.bus("p1").appendEvents([given]);
   world.bus("p1").newEvents(99);
-  return offerEvent(world.host, world.scope("p1"), { plugins, event: given, moveCursor: true });
+  return offerEvent(world.services, world.scope("p1"), { plugins, event: given, moveCursor: true });
 }
 
 const ids = (world: World, planId?: string): string[] =>
@@ -38,7 +38,11 @@ it("calls every plugin in order, also when one handled the event, and never agai
     assert.deepEqual(ids(world, "p1"), []);
     const again = openWorld(dir);
     assert.deepEqual(ids(again, "p1"), []);
-    const offered = await offerEvent(again.host, again.scope("p1"), { plugins, event: event("e1"), moveCursor: true });
+    const offered = await offerEvent(again.services, again.scope("p1"), {
+      plugins,
+      event: event("e1"),
+      moveCursor: true,
+    });
     assert.equal(offered.called, false);
     assert.equal(calls.length, 3);
   }));
@@ -71,7 +75,7 @@ it("does not repeat the first plugin when the second throws, and knows after a r
       world.clock.time = again.clock.time;
       assert.deepEqual(ids(again, "p1"), ["e1"]);
       const options = { plugins: [first, second], event: event("e1"), moveCursor: true };
-      assert.equal((await offerEvent(again.host, again.scope("p1"), options)).handledBy, "first");
+      assert.equal((await offerEvent(again.services, again.scope("p1"), options)).handledBy, "first");
     }
     assert.deepEqual(calls, ["first", "second", "second", "second"]);
     assert.equal(world.actions("p1").length, 1);
@@ -160,7 +164,7 @@ it("refuses marks with the id of another event, wrong delays, and everything aft
       (ctx) => ctx.markEventHandled("other"),
       /markEventHandled: the event of this call is "e0", not "other"/,
     );
-    await misuse((ctx) => ctx.markEventDeferred("other"), /markEventDeferred: the event of this call/);
+    await misuse((ctx) => ctx.markEventDeferred("other", "x"), /markEventDeferred: the event of this call/);
     await misuse((ctx) => ctx.markEventDeferred("e2", "x", Number.NaN), /retryMs/);
     await misuse((ctx) => ctx.markEventDeferred("e3", "x", -1), /retryMs/);
     const contexts: EventContext[] = [];
@@ -193,13 +197,46 @@ it("gives each plugin its own copy: what one changes the next does not see, nor 
         seen.push(mine.body, JSON.stringify(mine.context));
         const { events } = await ctx.readEvents();
         seen.push(events[0]?.body ?? "");
-        ctx.emitComment(mine.replyTo, "x");
+        ctx.reply("x");
       },
     });
     await offer(world, [vandal, reader], given);
     assert.deepEqual(seen, ["as it came", JSON.stringify(given.context), "as it came"]);
     assert.equal(given.body, "as it came");
     assert.equal(world.actions("p1")[0]?.author?.permission, "write");
+  }));
+
+it("marks the event in hand without its id, and with it", () =>
+  inTemporary(async (dir) => {
+    const world = openWorld(dir);
+    const marks: [id: string, hook: (ctx: EventContext, id: string) => void][] = [
+      ["handled", (ctx) => ctx.markEventHandled()],
+      ["handled-id", (ctx, id) => ctx.markEventHandled(id)],
+      ["deferred", (ctx) => ctx.markEventDeferred()],
+      ["deferred-reason", (ctx) => ctx.markEventDeferred("busy")],
+      ["deferred-time", (ctx) => ctx.markEventDeferred("busy", 5000)],
+      ["deferred-only-time", (ctx) => ctx.markEventDeferred(undefined, 5000)],
+      ["deferred-id", (ctx, id) => ctx.markEventDeferred(id)],
+      ["deferred-id-time", (ctx, id) => ctx.markEventDeferred(id, "busy", 5000)],
+      ["deferred-id-only-time", (ctx, id) => ctx.markEventDeferred(id, undefined, 5000)],
+    ];
+    const found = new Map<string, unknown>();
+    for (const [id, hook] of marks) {
+      const { handledBy } = await offer(world, [onEvent((given, ctx) => hook(ctx, given.id))], event(id));
+      const wait = world.bus("p1").waitOf(id, "onEvent:one");
+      found.set(id, handledBy ?? [wait?.reason ?? "", (wait?.until ?? 0) - world.clock.time]);
+    }
+    assert.deepEqual(Object.fromEntries(found), {
+      handled: "one",
+      "handled-id": "one",
+      deferred: ["deferred", 1000],
+      "deferred-reason": ["busy", 1000],
+      "deferred-time": ["busy", 5000],
+      "deferred-only-time": ["deferred", 5000],
+      "deferred-id": ["deferred", 1000],
+      "deferred-id-time": ["busy", 5000],
+      "deferred-id-only-time": ["deferred", 5000],
+    });
   }));
 
 it("ignores what an event hook returns (S0-55)", () =>
@@ -222,7 +259,7 @@ it("offers events of the global bus to onGlobalEvent only, and of a plan to onEv
       world.bus(planId).appendEvents([event("same")]);
       assert.deepEqual(ids(world, planId), ["same"]);
       const plugins = [planId === undefined ? globalPlugin("g", both) : planPlugin("p", both)];
-      await offerEvent(world.host, world.scope(planId), { plugins, event: event("same"), moveCursor: true });
+      await offerEvent(world.services, world.scope(planId), { plugins, event: event("same"), moveCursor: true });
       assert.deepEqual(ids(world, planId), []);
     }
     assert.deepEqual(calls, ["global undefined same", "plan p1 same", "plan p2 same"]);
@@ -243,9 +280,9 @@ it("moves no cursor when somebody comes after the plugins, and keeps who handled
     const plugin = onEvent((given, ctx) => ctx.markEventHandled(given.id));
     world.bus("p1").appendEvents([event("e1")]);
     const options = { plugins: [plugin], event: event("e1"), moveCursor: false };
-    await offerEvent(world.host, world.scope("p1"), options);
+    await offerEvent(world.services, world.scope("p1"), options);
     const again = openWorld(dir);
     assert.deepEqual(ids(again, "p1"), ["e1"]);
-    const offered = await offerEvent(again.host, again.scope("p1"), options);
+    const offered = await offerEvent(again.services, again.scope("p1"), options);
     assert.deepEqual(offered, { called: false, handledBy: "one", waiting: false });
   }));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { BaseContext, TextHookPoint } from "../../src/hooks/contexts/context-types.ts";
 import { type Hooks, TEXT_HOOK_POINTS } from "../../src/hooks/contexts/hook-types.ts";
-import type { LoadedPlugin } from "../../src/hooks/modules/load.ts";
+import type { LoadedPlugin } from "../../src/hooks/modules/load-plugins.ts";
 import { closeRecord, runActivateHooks, runStartupHooks, runTextHooks } from "../../src/hooks/plan-hooks.ts";
 import type { PlanSummary } from "../../src/plan/summary.ts";
 import { globalPlugin, inTemporary, LIMITS, openWorld, planPlugin, type World } from "./fixture.ts";
@@ -18,7 +18,7 @@ function run(
   file: Text,
   more: { record?: string; point?: TextHookPoint } = {},
 ) {
-  return runTextHooks(world.host, world.scope("p1"), {
+  return runTextHooks(world.services, world.scope("p1"), {
     point: more.point ?? "afterDesign",
     record: more.record ?? "r1",
     plugins,
@@ -197,7 +197,7 @@ it("does not count a call that the end of the dispatcher broke off, however ofte
       const world = openWorld(dir);
       const text = run(world, [design("slow", broken)], file);
       const options = { record: "a1", plan, plugins: [globalPlugin("slow", { afterActivate: broken })] };
-      const activated = runActivateHooks(world.host, world.scope(), options);
+      const activated = runActivateHooks(world.services, world.scope(), options);
       world.stop.abort();
       assert.deepEqual([await text, await activated], [{ kind: "stopped" }, { kind: "stopped" }]);
       assert.equal(world.bus("p1").nextRetryAt(), undefined);
@@ -219,12 +219,12 @@ it("calls onStartup of each plugin once, and stops the start by an error that na
           ctx.setState("started", true);
         },
       });
-    await runStartupHooks(world.host, world.scope(), { plugins: [plugin("a"), plugin("b")], record: "start-1" });
+    await runStartupHooks(world.services, world.scope(), { plugins: [plugin("a"), plugin("b")], record: "start-1" });
     assert.deepEqual(calls, ["a onStartup", "b onStartup"]);
     assert.deepEqual(world.stores.read({ kind: "global", plugin: "b" }), { started: true });
     const bad = globalPlugin("bad", { onStartup: () => Promise.reject(new Error("no database")) });
     const options = { plugins: [bad, plugin("c")], record: "start-2" };
-    await assert.rejects(runStartupHooks(world.host, world.scope(), options), {
+    await assert.rejects(runStartupHooks(world.services, world.scope(), options), {
       code: "plugin-failed",
       message: 'onStartup of the plugin "bad" failed: no database',
       hint: /globalPlugins\.bad/,
@@ -264,7 +264,7 @@ it("calls afterActivate with a summary of the plan, and goes on after a kill whe
     ];
     const world = openWorld(dir);
     const activate = (into: World, record: string) =>
-      runActivateHooks(into.host, into.scope("p1"), { plugins, record, plan });
+      runActivateHooks(into.services, into.scope("p1"), { plugins, record, plan });
     assert.deepEqual(await activate(world, "r1"), { kind: "failed", plugin: "b", reason: "no secrets" });
     assert.deepEqual(await activate(openWorld(dir), "r1"), { kind: "failed", plugin: "b", reason: "no secrets" });
     assert.deepEqual(calls, ["a p1 /w/p1", "b p1"]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { Action } from "../../src/bus/types.ts";
 import type { Hooks } from "../../src/hooks/contexts/hook-types.ts";
-import type { LoadedPlugin } from "../../src/hooks/modules/load.ts";
+import type { LoadedPlugin } from "../../src/hooks/modules/load-plugins.ts";
 import { checkUpsert, routeAction } from "../../src/hooks/route.ts";
 import { comment, event, globalPlugin, inTemporary, openWorld, type World } from "./fixture.ts";
 
@@ -18,7 +18,7 @@ const router = (name: string, hook: NonNullable<Hooks["beforeRoute"]>): LoadedPl
   globalPlugin(name, { beforeRoute: hook });
 
 const route = (world: World, plugins: readonly LoadedPlugin[], action: Action, planId?: string) =>
-  routeAction(world.host, world.scope(planId), { plugins, action });
+  routeAction(world.services, world.scope(planId), { plugins, action });
 
 const upsert = (more: object = {}): Action =>
   comment("u1", {
@@ -29,7 +29,7 @@ const upsert = (more: object = {}): Action =>
 const checker = (name: string, hook: unknown): LoadedPlugin => globalPlugin(name, { beforeUpsert: hook } as Hooks);
 
 const check = (world: World, plugins: readonly LoadedPlugin[], action: Action = upsert()) =>
-  checkUpsert(world.host, world.scope(), { plugins, action });
+  checkUpsert(world.services, world.scope(), { plugins, action });
 
 it("delivers where nobody objects, and asks in order (S0-30, S0-44)", () =>
   inTemporary(async (dir) => {
@@ -103,10 +103,10 @@ it("fails closed: a throw and nonsense deliver nothing, are tried again, and end
   inTemporary(async (dir) => {
     const nonsense: [name: string, hook: (...args: never[]) => unknown, pattern: RegExp][] = [
       ["throws", () => assert.fail("broken"), /broken/],
-      ["text", () => "local", /^beforeRoute returned the string "local", which is no address\.$/],
-      ["true", () => true, /no address/],
-      ["target", () => ({ target: "local" }), /no address/],
-      ["extra", () => ({ target: { target: "local", now: 1 } }), /no address/],
+      ["text", () => "local", /^beforeRoute returned the string "local", which is not an address\.$/],
+      ["true", () => true, /not an address/],
+      ["target", () => ({ target: "local" }), /not an address/],
+      ["extra", () => ({ target: { target: "local", now: 1 } }), /not an address/],
       [
         "wrong id",
         (_action: unknown, ctx: { markActionHandled(id: string): void }) => ctx.markActionHandled("x"),

@@ -1,5 +1,5 @@
 /** What the compiler tells authors of plugins. Never run: `tsc` fails when one of these stops being true. */
-import { type Bridge, defineBridge, definePlugin, type Hooks, type PlanSummary } from "prloom/plugin";
+import { type Bridge, defineBridge, definePlugin, type Hooks, type PlanSummary, type ThrowEffect } from "prloom/plugin";
 import type {
   ActivateContext,
   EventContext,
@@ -59,7 +59,17 @@ export const plugin = definePlugin<{ readonly column: string }>((config) => ({
     }
     // An event type that a bridge declared.
     if (event.type === "test_card_moved" && event.context.column === config.column) ctx.markEventHandled(event.id);
-    ctx.emitComment(event.replyTo, "an event may have no replyTo; the types allow it");
+    // @ts-expect-error an event may have no replyTo
+    ctx.emitComment(event.replyTo, "x");
+    // @ts-expect-error an address cannot be undefined
+    ctx.emitReview(undefined, { verdict: "comment", summary: "", comments: [] });
+    // @ts-expect-error there may have been no address to reply to
+    const replied: string = ctx.reply("seen", { key: "seen" });
+    ctx.markEventHandled();
+    ctx.markEventDeferred(replied, 1000);
+    ctx.markEventDeferred(event.id, "not yet", 1000);
+    // @ts-expect-error the time comes after the reason
+    ctx.markEventDeferred(1000);
     // @ts-expect-error plan hooks see their own plan only (S0-62)
     void ctx.listPlans();
     // @ts-expect-error methods are merge, squash and rebase
@@ -108,6 +118,43 @@ export const plugin = definePlugin<{ readonly column: string }>((config) => ({
     await Promise.resolve();
   },
 }));
+
+interface Counts {
+  readonly rounds: number;
+  readonly seen: readonly string[];
+}
+
+export const typed = definePlugin<object, Counts>(() => ({
+  onEvent(event, ctx) {
+    const rounds: number = ctx.getState("rounds") ?? 0;
+    ctx.setState("rounds", rounds + 1);
+    ctx.setGlobalState("seen", [...(ctx.getGlobalState("seen") ?? []), event.id]);
+    ctx.setState("seen", undefined);
+    // @ts-expect-error a key that the state does not have
+    ctx.getState("round");
+    // @ts-expect-error rounds is a number
+    ctx.setState("rounds", "1");
+  },
+  beforeFinish(_plan, ctx) {
+    // @ts-expect-error a list of strings
+    const seen: string = ctx.getState("seen");
+    return seen;
+  },
+}));
+
+// @ts-expect-error only JSON is kept
+definePlugin<object, { when: Date }>(() => ({}));
+
+/** What a throw leads to is in the types. */
+export const THROWS: {
+  event: ThrowEffect<"onEvent">;
+  text: ThrowEffect<"afterTodo">;
+  start: ThrowEffect<"onStartup">;
+} = {
+  event: "retried",
+  text: "plan blocked",
+  start: "start fails",
+};
 
 // @ts-expect-error the hook is called onEvent
 export const misspelt: Hooks = { onEvnt: () => undefined };

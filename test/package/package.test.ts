@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { compile, declarations, install } from "./compile.ts";
-import { GOOD_BRIDGE, GOOD_EMBEDDER, GOOD_PLUGIN, WRONG } from "./programs.ts";
+import { GOOD_BRIDGE, GOOD_PLUGIN, WRONG } from "./programs.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
@@ -44,10 +44,10 @@ function prloom(...args: string[]): { code: number | null; stdout: string; stder
 
 test("it holds what a user needs and nothing else", () => {
   const names = files().map((file) => file.slice(unpacked.length + 1));
-  for (const name of ["README.md", "LICENSE", "CHANGELOG.md", "dist/LICENSES.txt", "dist/shim.js", "dist/index.js"]) {
+  for (const name of ["README.md", "LICENSE", "CHANGELOG.md", "dist/LICENSES.txt", "dist/shim.js", "dist/plugin.js"]) {
     assert.ok(names.includes(name), `${name} is missing`);
   }
-  for (const name of ["dist/prompts/worker.md", "dist/types/index.d.ts", "examples/demo/project/package.json"]) {
+  for (const name of ["dist/prompts/worker.md", "dist/types/plugin.d.ts", "examples/demo/project/package.json"]) {
     assert.ok(names.includes(name), `${name} is missing`);
   }
   const foreign = names.filter(
@@ -93,12 +93,15 @@ test("the demo runs from the package", () => {
   assert.ok(!existsSync(result.dir), "--no-keep leaves nothing behind");
 });
 
-test("the public entry can be imported, and its types resolve to files", async () => {
+test("the entry for authors is the only one, can be imported, and its types resolve to files", async () => {
   const { exports } = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8"));
-  const entry = exports["."];
+  assert.deepEqual(Object.keys(exports), ["./plugin", "./package.json"]);
+  const entry = exports["./plugin"];
   const loaded = await import(join(unpacked, entry.default));
-  assert.equal(typeof loaded.PrloomError, "function");
-  assert.match(readFileSync(join(unpacked, entry.types), "utf8"), /PrloomError/);
+  const functions = ["actionMarker", "appendTodos", "defineBridge", "definePlugin", "mayWrite"];
+  assert.deepEqual(Object.keys(loaded).sort(), functions);
+  assert.equal(loaded.appendTodos("# A plan\n", ["One"]), "# A plan\n\n## TODO\n\n- [ ] One\n");
+  for (const name of functions) assert.match(readFileSync(join(unpacked, entry.types), "utf8"), new RegExp(name));
 });
 
 test("its declarations need no other package", () => {
@@ -116,13 +119,13 @@ const AUTHORS = {
   "a browser's types": { lib: ["es2023", "dom"], nodeTypes: false },
 };
 for (const [who, author] of Object.entries(AUTHORS)) {
-  test(`a plugin, a bridge and an embedder compile against what was installed, with ${who}`, () => {
+  test(`a plugin and a bridge compile against what was installed, with ${who}`, () => {
     const at = join(dir, `author-${author.lib.length}-${author.nodeTypes}`);
     install(at, tarball);
     // Where there is a real one, it is handed on; where there is none, nothing takes one.
     const hasSignal = author.nodeTypes || author.lib.includes("dom");
     const signal = `import type { CallSignal } from "prloom/plugin";\nexport const hand = (one: CallSignal): AbortSignal => one;\n`;
-    const good = { "plugin.ts": GOOD_PLUGIN, "bridge.ts": GOOD_BRIDGE, "embedder.ts": GOOD_EMBEDDER };
+    const good = { "plugin.ts": GOOD_PLUGIN, "bridge.ts": GOOD_BRIDGE };
     const programs = { ...good, ...(hasSignal ? { "signal.ts": signal } : {}) };
     assert.deepEqual([...compile(at, programs, { root, ...author })], []);
   });

@@ -2,7 +2,7 @@ import type { Log } from "../../bus/ports.ts";
 import type { MergeMethod, PluginAction } from "../../hooks/contexts/event-types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { isValidPlanId } from "../../plan/identity.ts";
-import type { Bridge, DeliveryResult } from "../contract.ts";
+import type { BuiltinBridge, DeliveryResult } from "../contract.ts";
 import { deliverLocal, isInThread, LOCAL_TARGET, noteDeed, sayRefusal } from "./thread.ts";
 
 /** What became of a deed. `retryable`: the same call may work later, and nothing is said in the thread until then. */
@@ -21,7 +21,7 @@ export interface LocalBridgeOptions {
 }
 
 /** The bridge to people who talk to a plan on this machine; a token is a plan's id. */
-export function localBridge(options: LocalBridgeOptions): Bridge {
+export function localBridge(options: LocalBridgeOptions): BuiltinBridge {
   const planOf = ({ target }: PluginAction): string | undefined => {
     const { token } = target;
     return token !== undefined && isValidPlanId(token) && options.hasPlan(token) ? token : undefined;

@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { errnoOf } from "../../kernel/errors.ts";
-import type { Bridge, BridgeContext, DeliveryResult } from "../contract.ts";
+import type { BridgeContext, BuiltinBridge, DeliveryResult } from "../contract.ts";
 import { ARRIVED, type ChannelOutcome, refused } from "./channel-outcome.ts";
 import { type Environment, showOnDesktop } from "./desktop.ts";
 import { type Notice, noticeOf, plainLine, shortened } from "./notice.ts";
@@ -29,7 +29,7 @@ const REMEMBERED = 1000;
  * was cut off by a kill is sent again. Webhooks get the action's id as `Idempotency-Key` and can tell. Within one
  * process a retry goes only to the channels that have not answered yet.
  */
-export function notifyBridge(options: NotifyBridgeOptions): Bridge {
+export function notifyBridge(options: NotifyBridgeOptions): BuiltinBridge {
   const settings = effectiveSettings(options.notify);
   const secrets = secretVariables(settings);
   const environment = Object.fromEntries(Object.entries(options.environment).filter(([name]) => !secrets.has(name)));

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { AppendedEvents, Bus } from "../../bus/bus.ts";
 import { isDerivedId } from "../../bus/names.ts";
 import type { Action, BusEvent } from "../../bus/types.ts";
-import { copyJson } from "../../hooks/state/json-value.ts";
+import { copyJson } from "../../kernel/json.ts";
 import { pollMemory, remember } from "./memory.ts";
 import type { RefusedItem } from "./refusals.ts";
 

@@ -9,8 +9,7 @@ import {
   type Scope,
 } from "../../bus/types.ts";
 import { describeThrown } from "../../hooks/calls/thrown.ts";
-import type { JsonValue } from "../../hooks/contexts/event-types.ts";
-import { copyJson } from "../../hooks/state/json-value.ts";
+import { copyJson, type JsonValue } from "../../kernel/json.ts";
 import { plainIssues } from "../plain-issues.ts";
 import type { RefusedItem } from "./refusals.ts";
 

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import type { Bus } from "../../bus/bus.ts";
 import { type Refusal, scopeOf } from "../../bus/types.ts";
-import type { JsonValue } from "../../hooks/contexts/event-types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { shortHash } from "../../kernel/ids.ts";
+import type { JsonValue } from "../../kernel/json.ts";
 import { callBridge } from "../call-bridge.ts";
 import type { BridgeHost, BridgeScope } from "../host.ts";
 import type { LoadedBridge } from "../load.ts";

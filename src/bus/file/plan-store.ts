@@ -3,8 +3,9 @@ import { dirname, join } from "node:path";
 import type { Clock } from "../../kernel/clock.ts";
 import { errnoOf, messageOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, listDir, readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
+import { deepFreeze } from "../../kernel/json.ts";
 import { type PlanRecord, planRecordSchema, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
-import { createPlanIndex, deepFreeze, type PlanIndex } from "../plan-index.ts";
+import { createPlanIndex, type PlanIndex } from "../plan-index.ts";
 import type { PlanStore } from "../ports.ts";
 import { type CachedPlan, type FileMark, isSameFile, readPlansCache, writePlansCache } from "./plans-cache.ts";
 

@@ -1,5 +1,5 @@
+import type { JsonValue } from "../../kernel/json.ts";
 import { type BusState, type DeadLetter, type Deferred, emptyBusState, type Wait } from "../bus-state.ts";
-import type { JsonValue } from "../json.ts";
 import type { Cursor } from "../ports.ts";
 
 export type About = "event" | "action";

@@ -5,7 +5,7 @@ import { busStateSchema, type DeadLetter } from "../../bus/bus-state.ts";
 import { compareCursors } from "../../bus/cursor.ts";
 import type { Log } from "../../bus/ports.ts";
 import type { Scope } from "../../bus/types.ts";
-import type { StateStores } from "../../hooks/state/plugin-state.ts";
+import type { StateStores } from "../../hooks/state/state-stores.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";

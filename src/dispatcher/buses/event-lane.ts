@@ -5,7 +5,7 @@ import type { Marks } from "../../bus/marks.ts";
 import { DISPATCHER, PASS_OVER, TRIAGE, TRIGGERS } from "../../bus/names.ts";
 import type { Action, BusEvent } from "../../bus/types.ts";
 import { hookHandler, pluginOf } from "../../hooks/calls/call.ts";
-import type { LoadedPlugin } from "../../hooks/modules/load.ts";
+import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../hooks/offer-event.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { Loom } from "../loom.ts";
@@ -45,7 +45,7 @@ export async function handlePlanEvents(loom: Loom, planId: string): Promise<void
         plugins,
         event,
         moveCursor: false,
-        onLate: () => loom.wakeBus(planId),
+        onSlowCallEnd: () => loom.wakeBus(planId),
       });
       if (loom.stopping) return;
       crashPoint("events:offered");
@@ -74,7 +74,7 @@ export async function handleGlobalEvents(loom: Loom): Promise<void> {
           plugins,
           event,
           moveCursor: true,
-          onLate: () => loom.wakeBus(),
+          onSlowCallEnd: () => loom.wakeBus(),
         },
       );
       if (offered.called) continue;

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Bridge } from "../../bridges/contract.ts";
+import type { BuiltinBridge } from "../../bridges/contract.ts";
 import { type LoadedBridge, loadBridges } from "../../bridges/load.ts";
 import { buildRegistry, type Registry } from "../../bridges/registry.ts";
 import type { Config } from "../../config/config.ts";
 import { allPlanModules, configForPlan, type PlanConfig } from "../../config/presets.ts";
 import type { HookPoint } from "../../hooks/contexts/hook-types.ts";
-import { type LoadedPlugin, loadPlugins } from "../../hooks/modules/load.ts";
+import { type LoadedPlugin, loadPlugins } from "../../hooks/modules/load-plugins.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 
 /** The plugins and bridges of a repository, each loaded once, at the start. */
@@ -39,7 +39,7 @@ interface Loaded<Entry, Thing> {
 export async function loadExtensions(
   repoRoot: string,
   config: Config,
-  builtin: readonly Bridge[],
+  builtin: readonly BuiltinBridge[],
 ): Promise<Extensions> {
   const modules = allPlanModules(config);
   const globalPlugins = await loadPlugins({ repoRoot, scope: "global", entries: config.globalPlugins });

@@ -1,4 +1,4 @@
-import type { HookScope } from "../../hooks/host.ts";
+import type { HookScope } from "../../hooks/services.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
 

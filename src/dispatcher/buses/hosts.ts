@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { BridgeHost } from "../../bridges/host.ts";
-import type { HookHost } from "../../hooks/host.ts";
-import { openStores, type StateRef, type StateStores } from "../../hooks/state/plugin-state.ts";
+import type { HookServices } from "../../hooks/services.ts";
+import { openStores, type StateRef, type StateStores } from "../../hooks/state/state-stores.ts";
 import { listPlans, readPlan } from "../intake/plan-reading.ts";
 import type { Loom } from "../loom.ts";
 import { homeOf, type Paths } from "../paths.ts";
@@ -40,7 +40,7 @@ function surroundings(loom: Loom) {
 }
 
 /** The abilities that plugins have beyond their event. */
-export function hookHostOf(loom: Loom): HookHost {
+export function hookHostOf(loom: Loom): HookServices {
   return {
     ...surroundings(loom),
     timeoutMs: () => loom.config.bus.hookTimeoutMs,

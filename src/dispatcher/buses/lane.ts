@@ -2,9 +2,9 @@ import type { LoadedBridge } from "../../bridges/load.ts";
 import { createOutbox, type Outbox } from "../../bridges/outbox/outbox.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { retryDelay } from "../../bus/bus-state.ts";
-import { hurryInterrupted } from "../../hooks/calls/late-call.ts";
-import { CALLS_UNDER_WAY } from "../../hooks/calls/under-way.ts";
-import type { LoadedPlugin } from "../../hooks/modules/load.ts";
+import { SLOW_CALLS } from "../../hooks/calls/handler-queue.ts";
+import { makeInterruptedDue } from "../../hooks/calls/slow-call.ts";
+import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
 import { timerMs } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import type { Loom } from "../loom.ts";
@@ -44,7 +44,7 @@ export class Lane {
     const { loom, planId } = options;
     this.#options = options;
     this.#bus = planId === undefined ? loom.globalBus() : loom.bus(planId);
-    hurryInterrupted(this.#bus, loom.clock.now());
+    makeInterruptedDue(this.#bus, loom.clock.now());
     dropAbsent(this.#bus, planId === undefined ? "onGlobalEvent" : "onEvent", pluginsOf(loom, planId));
     giveBackAbsent(loom, this.#bus);
     const scope = () => hookScopeNow(loom, planId, this.#bus);
@@ -110,7 +110,7 @@ export class Lane {
 
   /** Nothing is under way and nothing is due before `horizon`. */
   idle(horizon: number): boolean {
-    if (this.#running || this.#dirty || !this.#outbox.idle() || CALLS_UNDER_WAY.has(this.#bus)) return false;
+    if (this.#running || this.#dirty || !this.#outbox.idle() || SLOW_CALLS.has(this.#bus)) return false;
     if (!this.#pollers.every((poller) => poller.quiet(horizon))) return false;
     const next = Math.min(this.#timerAt ?? Infinity, this.#outbox.nextAt() ?? Infinity);
     return next > horizon;
@@ -123,7 +123,7 @@ export class Lane {
 
   async settled(): Promise<void> {
     await this.#running;
-    await CALLS_UNDER_WAY.settled(this.#bus);
+    await SLOW_CALLS.settled(this.#bus);
     await this.#outbox.settled();
   }
 

@@ -1,11 +1,5 @@
-import type { Action, BusEvent } from "../../bus/types.ts";
-
-type Author = NonNullable<NonNullable<BusEvent["context"]>["author"]>;
-
-/** Whether an author may write to the repository. */
-export function mayWrite(author: Author): boolean {
-  return ["write", "maintain", "admin"].includes(author.permission);
-}
+import { mayWrite } from "../../bus/author.ts";
+import type { Action } from "../../bus/types.ts";
 
 /** These change what is worked on or what is merged, so a stranger's words must not cause them (B57). */
 const PRIVILEGED: ReadonlySet<string> = new Set(["merge", "close_pr", "upsert_plan"]);

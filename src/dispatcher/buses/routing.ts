@@ -1,10 +1,10 @@
-import type { Bridge, DeliveryResult } from "../../bridges/contract.ts";
+import type { BuiltinBridge, DeliveryResult } from "../../bridges/contract.ts";
 import type { InternalDelivery } from "../../bridges/outbox/deliver.ts";
 import type { Routed } from "../../bridges/outbox/outbox.ts";
 import type { Action } from "../../bus/types.ts";
 import type { PluginAction } from "../../hooks/contexts/event-types.ts";
-import type { HookScope } from "../../hooks/host.ts";
 import { checkUpsert, routeAction } from "../../hooks/route.ts";
+import type { HookScope } from "../../hooks/services.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { type PlanRecord, planSourceSchema } from "../../plan/record.ts";
 import type { Loom } from "../loom.ts";
@@ -40,7 +40,7 @@ function propose(loom: Loom, action: Action): void {
 }
 
 /** prloom-core as the outbox of one bus sees it: beforeUpsert, then the plan. */
-export function coreBridge(loom: Loom, scope: HookScope): Bridge {
+export function coreBridge(loom: Loom, scope: HookScope): BuiltinBridge {
   return {
     name: CORE_TARGET,
     targets: [CORE_TARGET],

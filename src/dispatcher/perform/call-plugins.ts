@@ -1,6 +1,6 @@
 import type { TextHookPoint } from "../../hooks/contexts/context-types.ts";
 import type { HookPoint } from "../../hooks/contexts/hook-types.ts";
-import type { LoadedPlugin } from "../../hooks/modules/load.ts";
+import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
 import { closeRecord, runActivateHooks, runTextHooks } from "../../hooks/plan-hooks.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { nextTodo } from "../../plan/markdown/markdown.ts";

@@ -1,7 +1,7 @@
+import { mayWrite } from "../../bus/author.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { type IgnoredComment, type PlanRecord, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
-import { mayWrite } from "../buses/rights.ts";
 import { type Loom, requireRecord } from "../loom.ts";
 
 export type Refusal = Pick<IgnoredComment, "kind" | "reason">;

@@ -90,7 +90,7 @@ export function sessionsAfterTodo(loom: Loom, record: PlanRecord): Partial<PlanR
  * What a stage's conversation is about, whichever stage is at work: a TODO, the design, the events that triage was given.
  * So a conversation waits for its stage while another one works.
  */
-export function conversationOf({ side, current }: PlanRecord, stage: (typeof RECORD_STAGES)[number]): string {
+export function conversationOf({ side, current }: PlanRecord, stage: Stage): string {
   if (stage === "designer") return "design";
   // Another tree is another thing to look at: the prompt brings its difference.
   if (stage === "reviewer") return `review/${current?.tree ?? side?.baseSha ?? ""}`;

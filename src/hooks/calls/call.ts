@@ -2,24 +2,24 @@ import type { Marks } from "../../bus/marks.ts";
 import { handlerName, parseHandler } from "../../bus/names.ts";
 import type { Action, Settlement } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
+import type { JsonValue } from "../../kernel/json.ts";
 import { passesByItself } from "../../kernel/used-up.ts";
 import type { CallTools } from "../contexts/context.ts";
-import { type Cause, createEmitters } from "../contexts/emitters.ts";
-import type { JsonValue } from "../contexts/event-types.ts";
-import type { HookPoint } from "../contexts/hook-types.ts";
-import type { HookHost, HookScope } from "../host.ts";
-import type { LoadedPlugin } from "../modules/load.ts";
-import { type CallMemory, createMemory } from "../state/memory.ts";
+import { type Cause, createEmit } from "../contexts/emitters.ts";
+import { type HookPoint, THROW_EFFECTS } from "../contexts/hook-types.ts";
+import type { LoadedPlugin } from "../modules/load-plugins.ts";
+import type { HookScope, HookServices } from "../services.ts";
+import { type CallMemory, createMemory } from "../state/call-memory.ts";
+import type { KeyLock } from "../state/key-locks.ts";
 import { startDeadline } from "./deadline.ts";
 import { CallLife } from "./misuse.ts";
 import { describeThrown, sentence } from "./thrown.ts";
-import type { Turn } from "./turns.ts";
 
 /** A hook whose text is changed each time it runs must not run for ever. */
 const MAX_STALE = 100;
 
 /** What a hook decided about a record. */
-export interface Verdict {
+export interface HookAnswer {
   readonly outcome: "handled" | "passed" | "deferred";
   readonly result?: JsonValue;
   readonly reason?: string;
@@ -30,8 +30,8 @@ export interface Verdict {
 export interface HookRun {
   /** Calls the hook. */
   invoke(): unknown;
-  /** Makes a verdict of what it returned; throws when that is nonsense. */
-  judge(returned: unknown): Verdict;
+  /** Makes an answer of what it returned; throws when that is nonsense. */
+  judge(returned: unknown): HookAnswer;
   /** What it was given changed meanwhile: it must run again. */
   isStale?(): boolean;
   /** What the settlement promised, done in the same breath. */
@@ -44,11 +44,9 @@ export interface HookCall {
   readonly record: string;
   readonly cause: Cause;
   run(tools: CallTools): HookRun;
-  /** `retry`: put off, and a dead letter at last. `fail`: the record's round is over for this hook. */
-  readonly onThrow: "retry" | "fail";
   /** Marks for the settlement. */
-  marks?(verdict: Verdict | "threw"): Marks;
-  /** True: somebody else said what becomes of the record, and the call settles nothing. */
+  marks?(answer: HookAnswer | "threw"): Marks;
+  /** True: the record was put off when the dispatcher stopped, and the call settles nothing. */
   isGivenUp?(): boolean;
   /** Whether the settlement is on the disk when the call returns. */
   readonly sync: boolean;
@@ -57,7 +55,7 @@ export interface HookCall {
 }
 
 export type CallOutcome =
-  | { readonly kind: "settled"; readonly verdict: Verdict }
+  | { readonly kind: "settled"; readonly answer: HookAnswer }
   | { readonly kind: "waiting"; readonly until: number }
   | { readonly kind: "dead"; readonly reason: string }
   | { readonly kind: "failed"; readonly reason: string }
@@ -75,46 +73,46 @@ export function pluginOf(handler: string, point: HookPoint): string | undefined 
 }
 
 /** Calls one hook with one record: attempt, call, settlement. Everything that the hook did is in that one line. */
-export async function callHook(host: HookHost, scope: HookScope, call: HookCall): Promise<CallOutcome> {
-  if (host.stopSignal.aborted) return { kind: "stopped" };
+export async function callHook(services: HookServices, scope: HookScope, call: HookCall): Promise<CallOutcome> {
+  if (services.stopSignal.aborted) return { kind: "stopped" };
   const handler = hookHandler(call.point, call.plugin.name);
   const { allowed, attempts } = scope.bus.attempt(call.record, handler);
-  if (!allowed) return notAllowed(host, scope, call);
+  if (!allowed) return notAllowed(services, scope, call);
   crashPoint("hook:attempted");
-  const { turns } = host.stores;
-  let turn: Turn | undefined;
+  const { locks } = services.stores;
+  let lock: KeyLock | undefined;
   try {
     for (let stale = 0; stale < (call.maxStale ?? MAX_STALE); ) {
-      const calling = { call, handler, attempts, turn };
-      // Of many that wait for the turn each would have its time to end, one after the other.
-      if (host.stopSignal.aborted) return brokenOff(scope, calling);
+      const calling = { call, handler, attempts, lock };
+      // Of many that wait for the lock each would have its time to end, one after the other.
+      if (services.stopSignal.aborted) return brokenOff(scope, calling);
       let work: Work;
       try {
-        work = await runOnce(host, scope, calling);
+        work = await runOnce(services, scope, calling);
       } catch (error) {
-        return call.isGivenUp?.() ? { kind: "stopped" } : threw(host, scope, { ...calling, error });
+        return call.isGivenUp?.() ? { kind: "stopped" } : threw(services, scope, { ...calling, error });
       }
-      if (isLost(host, { ...calling, ...work })) {
-        if (turn) turn.holdAll();
-        else turn = await turns.take(call.plugin.name, work.memory.touched());
+      if (isLost(services, { ...calling, ...work })) {
+        if (lock) lock.coverAll();
+        else lock = await locks.acquire(call.plugin.name, work.memory.touched());
       }
       if (call.isGivenUp?.()) return { kind: "stopped" };
-      // Who waited for the turn may find that nothing was changed after all.
-      const committed = commit(host, scope, { ...calling, ...work, turn });
+      // After the wait for the lock it may turn out that nothing was changed after all.
+      const committed = commit(services, scope, { ...calling, ...work, lock });
       if (committed) return committed;
       if (work.run.isStale?.()) stale += 1;
     }
     const error = new Error("what it worked on was changed by others each time it ran");
-    return threw(host, scope, { call, handler, attempts, turn, error });
+    return threw(services, scope, { call, handler, attempts, lock, error });
   } finally {
-    turn?.end();
+    lock?.release();
   }
 }
 
-/** Whether others changed what a run worked on, or one with the turn is about to. */
-function isLost(host: HookHost, { call, memory, turn }: Calling & Work): boolean {
+/** Whether others changed what a run worked on, or the holder of the lock is about to. */
+function isLost(services: HookServices, { call, memory, lock }: Calling & Work): boolean {
   if (memory.conflicts()) return true;
-  return turn === undefined && host.stores.turns.blocks(call.plugin.name, memory.written());
+  return lock === undefined && services.stores.locks.blocks(call.plugin.name, memory.written());
 }
 
 interface Calling {
@@ -123,33 +121,42 @@ interface Calling {
   /** Which attempt it is. */
   readonly attempts: number;
   /** It lost before, and is sure to win. */
-  readonly turn: Turn | undefined;
+  readonly lock: KeyLock | undefined;
 }
 
 /** What one run came to, not yet settled. */
 interface Work {
   readonly run: HookRun;
-  readonly verdict: Verdict;
+  readonly answer: HookAnswer;
   readonly actions: readonly Action[];
   readonly memory: CallMemory;
 }
 
-async function runOnce(host: HookHost, scope: HookScope, { call, handler }: Calling): Promise<Work> {
+async function runOnce(services: HookServices, scope: HookScope, { call, handler }: Calling): Promise<Work> {
   const life = new CallLife(`${handler} for ${call.record}`);
-  const deadline = startDeadline({ ms: host.timeoutMs(), stopSignal: host.stopSignal });
+  const deadline = startDeadline({ ms: services.timeoutMs(), stopSignal: services.stopSignal });
   const findEvent = (id: string) => scope.bus.findEvent(id);
   const { record, cause, plugin, point } = call;
-  const { emitters, actions } = createEmitters({ scope, record, handler, cause, life, findEvent });
+  const { emit, actions } = createEmit({ scope, record, handler, cause, life, findEvent });
   const planId = plugin.scope === "plan" ? scope.planId : undefined;
-  const memory = createMemory({ stores: host.stores, plugin: plugin.name, planId, life });
-  const run = call.run({ host, scope, plugin: plugin.name, point, life, deadline, emitters, memory: memory.memory });
-  const token = host.entering(handler);
+  const memory = createMemory({ stores: services.stores, plugin: plugin.name, planId, life });
+  const run = call.run({
+    services,
+    scope,
+    plugin: plugin.name,
+    point,
+    life,
+    deadline,
+    emit,
+    memory: memory.memory,
+  });
+  const token = services.entering(handler);
   try {
     const returned = run.invoke();
     const value = isThenable(returned) ? await deadline.wait(returned) : returned;
-    return { run, verdict: judged(run, value), actions, memory };
+    return { run, answer: judged(run, value), actions, memory };
   } finally {
-    host.left(token);
+    services.left(token);
     life.end();
     deadline.end();
   }
@@ -158,7 +165,7 @@ async function runOnce(host: HookHost, scope: HookScope, { call, handler }: Call
 /** What a hook returned is wrong. It is retried like a throw, and told as what it is. */
 class WrongReturn extends Error {}
 
-function judged(run: HookRun, value: unknown): Verdict {
+function judged(run: HookRun, value: unknown): HookAnswer {
   try {
     return run.judge(value);
   } catch (error) {
@@ -170,102 +177,108 @@ function judged(run: HookRun, value: unknown): Verdict {
  * Settles what a run came to; undefined when others changed what it worked on, so that it must run again. From the look
  * to the settlement and what follows from it nothing else runs, so no other call can come in between.
  */
-function commit(host: HookHost, scope: HookScope, work: Calling & Work): CallOutcome | undefined {
-  const { call, handler, verdict, memory, run } = work;
+function commit(services: HookServices, scope: HookScope, work: Calling & Work): CallOutcome | undefined {
+  const { call, handler, answer, memory, run } = work;
   crashPoint("hook:called");
-  if (isLost(host, work) || run.isStale?.()) return undefined;
+  if (isLost(services, work) || run.isStale?.()) return undefined;
   const { state, order } = memory.commit();
-  const isFinal = verdict.outcome !== "deferred";
+  const isFinal = answer.outcome !== "deferred";
   const settlement = {
     record: call.record,
     handler,
-    ...verdict,
+    ...answer,
     ...(isFinal && work.actions.length > 0 ? { actions: [...work.actions] } : {}),
     ...(isFinal && state ? { state } : {}),
-    marks: { ...call.marks?.(verdict), ...(isFinal && order ? { stateSeq: order } : {}) },
+    marks: { ...call.marks?.(answer), ...(isFinal && order ? { stateSeq: order } : {}) },
   } as Settlement;
   if (isFinal && order && scope.planId !== undefined) {
-    host.stores.markPending(scope.planId);
+    services.stores.markPending(scope.planId);
     crashPoint("hook:pending");
   }
   scope.bus.settle(settlement, { sync: call.sync });
   crashPoint("hook:settled");
-  if (!isFinal) return { kind: "waiting", until: waitUntil(host, scope, { record: call.record, handler }) };
+  if (!isFinal) return { kind: "waiting", until: waitUntil(services, scope, { record: call.record, handler }) };
   run.follow?.();
-  return { kind: "settled", verdict };
+  return { kind: "settled", answer };
 }
 
 /** When a handler that waits for a record may be called again. */
-export function waitUntil(host: HookHost, { bus }: HookScope, on: { record: string; handler: string }): number {
-  return bus.waitOf(on.record, on.handler)?.until ?? host.clock.now();
+export function waitUntil(services: HookServices, { bus }: HookScope, on: { record: string; handler: string }): number {
+  return bus.waitOf(on.record, on.handler)?.until ?? services.clock.now();
 }
 
-/** A call that the end of the dispatcher broke off is nobody's fault and no attempt. */
+/** A call that the end of the dispatcher broke off did not fail, and is no attempt. */
 function brokenOff(scope: HookScope, { call, handler }: Calling): CallOutcome {
   const { record, sync } = call;
-  if (call.onThrow === "retry")
+  if (isRetried(call))
     scope.bus.settle({ record, handler, outcome: "deferred", reason: "the dispatcher was stopped" }, { sync });
   else scope.bus.uncount(record, handler);
   return { kind: "stopped" };
 }
 
-/** An agent that nothing was left to start with, a full disk: that is no attempt of the hook, however often. */
-function putOff(host: HookHost, scope: HookScope, { call, handler, error }: Calling & { error: unknown }): CallOutcome {
+/** No process left to start an agent with, a full disk: that is no attempt of the hook, however often. */
+function putOff(services: HookServices, scope: HookScope, put: Calling & { error: unknown }): CallOutcome {
+  const { call, handler, error } = put;
   const { record, sync } = call;
   const reason = describeThrown(error);
   scope.bus.settle({ record, handler, outcome: "deferred", reason }, { sync });
-  tell(host, scope, { level: "warn", text: `${handler} waits with ${record}: ${reason}` });
-  return { kind: "waiting", until: waitUntil(host, scope, { record, handler }) };
+  tell(services, scope, { level: "warn", text: `${handler} waits with ${record}: ${reason}` });
+  return { kind: "waiting", until: waitUntil(services, scope, { record, handler }) };
 }
 
-function threw(host: HookHost, scope: HookScope, thrown: Calling & { error: unknown }): CallOutcome {
+function threw(services: HookServices, scope: HookScope, thrown: Calling & { error: unknown }): CallOutcome {
   const { call, handler, attempts, error } = thrown;
   const { record, sync } = call;
   const reason = describeThrown(error);
   const what = error instanceof WrongReturn ? "returned what it must not" : "threw";
-  if (host.stopSignal.aborted) return brokenOff(scope, thrown);
-  if (passesByItself(error) && call.onThrow === "retry") return putOff(host, scope, thrown);
+  if (services.stopSignal.aborted) return brokenOff(scope, thrown);
+  if (passesByItself(error) && isRetried(call)) return putOff(services, scope, thrown);
   const marks = call.marks?.("threw") ?? {};
-  if (call.onThrow === "fail") {
+  if (!isRetried(call)) {
     scope.bus.settle({ record, handler, outcome: "handled", result: { threw: reason }, marks }, { sync });
-    tell(host, scope, { level: "warn", text: `${handler} ${what}: ${reason}` });
+    tell(services, scope, { level: "warn", text: `${handler} ${what}: ${reason}` });
     return { kind: "failed", reason };
   }
   const settled = scope.bus.settle({ record, handler, outcome: "threw", reason, marks }, { sync });
-  const when = settled === "dead" ? "" : nextCall(host, scope, { record, handler });
+  const when = settled === "dead" ? "" : nextCall(services, scope, { record, handler });
   const count = `attempt ${attempts} of ${scope.bus.limits().maxAttempts}`;
-  tell(host, scope, { level: "warn", text: `${handler} ${what} on ${record} (${count}${when}): ${reason}` });
-  if (settled === "dead") return dead(host, scope, { call, handler, reason });
-  return { kind: "waiting", until: waitUntil(host, scope, { record, handler }) };
+  tell(services, scope, { level: "warn", text: `${handler} ${what} on ${record} (${count}${when}): ${reason}` });
+  if (settled === "dead") return dead(services, scope, { call, handler, reason });
+  return { kind: "waiting", until: waitUntil(services, scope, { record, handler }) };
 }
 
-function nextCall(host: HookHost, scope: HookScope, on: { record: string; handler: string }): string {
-  const seconds = Math.ceil((waitUntil(host, scope, on) - host.clock.now()) / 1000);
+/** Put off, and a dead letter at last; else the record's round is over for this hook. */
+function isRetried({ point }: HookCall): boolean {
+  return THROW_EFFECTS[point] === "retried";
+}
+
+function nextCall(services: HookServices, scope: HookScope, on: { record: string; handler: string }): string {
+  const seconds = Math.ceil((waitUntil(services, scope, on) - services.clock.now()) / 1000);
   return `, next in ${seconds} s`;
 }
 
 /** Settled, dead, or dead by now: it was called too often and never came back. */
-function notAllowed(host: HookHost, scope: HookScope, call: HookCall): CallOutcome {
+function notAllowed(services: HookServices, scope: HookScope, call: HookCall): CallOutcome {
   const handler = hookHandler(call.point, call.plugin.name);
   if (scope.bus.handlerStatus(call.record, handler) !== "dead")
-    return { kind: "settled", verdict: { outcome: "passed" } };
+    return { kind: "settled", answer: { outcome: "passed" } };
   const letter = scope.bus.deadLetters().find((one) => one.record === call.record && one.handler === handler);
-  return dead(host, scope, { call, handler, reason: letter?.reason ?? "it is a dead letter" });
+  return dead(services, scope, { call, handler, reason: letter?.reason ?? "it is a dead letter" });
 }
 
 function dead(
-  host: HookHost,
+  services: HookServices,
   scope: HookScope,
   about: { call: HookCall; handler: string; reason: string },
 ): CallOutcome {
   const { call, handler, reason } = about;
-  const again = call.onThrow === "retry" ? ` \`prloom retry ${call.record}\` tries it again.` : "";
-  tell(host, scope, { level: "bad", text: `${handler} gave up on ${call.record}: ${sentence(reason)}${again}` });
+  const again = isRetried(call) ? ` \`prloom retry ${call.record}\` tries it again.` : "";
+  tell(services, scope, { level: "bad", text: `${handler} gave up on ${call.record}: ${sentence(reason)}${again}` });
   return { kind: "dead", reason };
 }
 
-function tell(host: HookHost, { planId }: HookScope, report: { level: "warn" | "bad"; text: string }): void {
-  host.report({ ...(planId === undefined ? {} : { planId }), ...report });
+function tell(services: HookServices, { planId }: HookScope, report: { level: "warn" | "bad"; text: string }): void {
+  services.report({ ...(planId === undefined ? {} : { planId }), ...report });
 }
 
 /** Whether something is to be awaited. */

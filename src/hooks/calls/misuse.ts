@@ -5,6 +5,13 @@ export function misuse(message: string, hint: string): PrloomError {
   return new PrloomError("hook-misuse", message, hint);
 }
 
+/** A value that an author gave, for such an error. */
+export function showValue(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, 80));
+  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
+  return Array.isArray(value) ? "a list" : `a value of type ${typeof value}`;
+}
+
 /** Whether the call that a context belongs to is still under way. */
 export class CallLife {
   readonly #call: string;

@@ -1,4 +1,4 @@
-import { misuse } from "../calls/misuse.ts";
+import { misuse, showValue } from "../calls/misuse.ts";
 import type { AgentOptions } from "./context-types.ts";
 
 const STAGES = ["designer", "worker", "triage", "reviewer"] as const satisfies readonly AgentOptions["stage"][];
@@ -25,21 +25,15 @@ const HINT =
 /** The options of `runAgent` as a plugin gave them; throws an error that names the first one that is wrong. */
 export function checkAgentOptions(given: unknown): AgentOptions {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw misuse(`runAgent: the options must be an object; they are ${nameOf(given)}.`, HINT);
+    throw misuse(`runAgent: the options must be an object; they are ${showValue(given)}.`, HINT);
   }
   const checked: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(RULES, name)) throw misuse(`runAgent: there is no option "${name.slice(0, 80)}".`, HINT);
     if (value === undefined) continue;
     const { must, is } = RULES[name as keyof AgentOptions];
-    if (!is(value)) throw misuse(`runAgent: ${name} must be ${must}; it is ${nameOf(value)}.`, HINT);
+    if (!is(value)) throw misuse(`runAgent: ${name} must be ${must}; it is ${showValue(value)}.`, HINT);
     checked[name] = Array.isArray(value) ? [...value] : value;
   }
   return checked;
-}
-
-function nameOf(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.slice(0, 80));
-  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
-  return Array.isArray(value) ? "a list" : `a value of type ${typeof value}`;
 }

@@ -1,6 +1,7 @@
 import type { MergeMethod, Notification, ReplyAddress, ReviewSubmission } from "../../bus/message-types.ts";
+import type { JsonValue } from "../../kernel/json.ts";
 import type { PlanSource, PlanStatus, PlanSummary } from "../../plan/plan-types.ts";
-import type { JsonValue, NewAction, PlanLocation, PluginEvent, UpsertPayload } from "./event-types.ts";
+import type { NewAction, PlanLocation, PluginEvent, UpsertPayload } from "./event-types.ts";
 
 /** Lines for the log of the dispatcher, marked with the name of the plugin or bridge. */
 export interface PluginLog {
@@ -45,33 +46,58 @@ export interface BaseContext {
   readonly log: PluginLog;
 }
 
+export interface CommentOptions {
+  /** The same key edits the earlier comment instead of adding one. */
+  readonly key?: string;
+}
+
 /** Actions are committed with the call: all of them when it returns, none when it throws. Each returns the action's id. */
 export interface Emitters {
   emitAction(action: NewAction): string;
-  /** The same `key` edits the earlier comment instead of adding one. */
-  emitComment(target: ReplyAddress | undefined, message: string, options?: { key?: string }): string;
-  emitReview(target: ReplyAddress | undefined, review: ReviewSubmission): string;
+  emitComment(target: ReplyAddress, message: string, options?: CommentOptions): string;
+  emitReview(target: ReplyAddress, review: ReviewSubmission): string;
   /** Squashes unless told otherwise. */
-  emitMerge(target: ReplyAddress | undefined, method?: MergeMethod): string;
+  emitMerge(target: ReplyAddress, method?: MergeMethod): string;
   /** Makes a plan, or changes the one that this source has. */
   emitUpsert(upsert: Omit<UpsertPayload, "type">): string;
   /** Tells people, by the channels that `notify` in the config has for this priority. */
   emitNotification(notification: Notification): string;
 }
 
-/** Key/value memory of a plugin. Loaded before the call, committed with it. Undefined removes a key. */
-export interface PluginMemory {
-  getState(key: string): JsonValue | undefined;
-  setState(key: string, value: JsonValue | undefined): void;
-  getGlobalState(key: string): JsonValue | undefined;
-  setGlobalState(key: string, value: JsonValue | undefined): void;
+/** What a plugin keeps: its keys, and the value that each has. */
+export type PluginState = { readonly [key: string]: JsonValue };
+
+/** Whether a type is one of a plugin's state, also when it is written as an interface. */
+export type StateShape<State> = { readonly [Key in keyof State]: JsonValue | undefined };
+
+/**
+ * Key/value memory of a plugin. Loaded before the call, committed with it. Undefined removes a key. `State` names the keys
+ * of both stores, and is not checked when the plugin is run: a file that an older version wrote is as that version left it.
+ */
+export interface PluginMemory<State = PluginState> {
+  /** Of the plan at hand in hooks of plans, of the repository in global ones. */
+  getState<Key extends keyof State & string>(key: Key): State[Key] | undefined;
+  setState<Key extends keyof State & string>(key: Key, value: State[Key] | undefined): void;
+  /** Of the repository. */
+  getGlobalState<Key extends keyof State & string>(key: Key): State[Key] | undefined;
+  setGlobalState<Key extends keyof State & string>(key: Key, value: State[Key] | undefined): void;
 }
 
+/** About the event in hand. Its id may be given, and must then be its own. */
 export interface EventMarks {
   /** Done: neither triage nor this plugin sees it again. */
-  markEventHandled(id: string): void;
-  /** Not now: this plugin is called with it again after `retryMs`. */
+  markEventHandled(id?: string): void;
+  /** Not now: this plugin is called with it again after `retryMs`, and nothing that this call emitted or set is kept. */
+  markEventDeferred(reason?: string, retryMs?: number): void;
   markEventDeferred(id: string, reason?: string, retryMs?: number): void;
+}
+
+export interface EventReplies {
+  /**
+   * Comments at the `replyTo` of the event in hand and returns the action's id. An event without a `replyTo` cannot be
+   * answered, and never will be: then nothing is sent, the log says so, and undefined is returned.
+   */
+  reply(message: string, options?: CommentOptions): string | undefined;
 }
 
 export interface EventReader {
@@ -98,29 +124,32 @@ export interface AgentOptions {
   readonly timeoutMs?: number;
 }
 
-interface GlobalBase<Point extends string> extends BaseContext, Emitters, PluginMemory, GlobalPlans {
+interface GlobalBase<Point extends string, State> extends BaseContext, Emitters, PluginMemory<State>, GlobalPlans {
   readonly hookPoint: Point;
   readonly planId?: undefined;
   readonly worktree?: undefined;
 }
 
-export type StartupContext = GlobalBase<"onStartup">;
-export type GlobalEventContext = GlobalBase<"onGlobalEvent"> & EventMarks & EventReader;
-export type ActivateContext = GlobalBase<"afterActivate">;
+export type StartupContext<State = PluginState> = GlobalBase<"onStartup", State>;
+export type GlobalEventContext<State = PluginState> = GlobalBase<"onGlobalEvent", State> &
+  EventMarks &
+  EventReplies &
+  EventReader;
+export type ActivateContext<State = PluginState> = GlobalBase<"afterActivate", State>;
 
 /** Where an action lies: on the bus of a plan, or on the global one. */
 export interface ActionOrigin {
   readonly from: { readonly planId?: string };
 }
 
-export type RouteContext = GlobalBase<"beforeRoute"> &
+export type RouteContext<State = PluginState> = GlobalBase<"beforeRoute", State> &
   ActionOrigin & {
-    /** The action is not delivered. */
-    markActionHandled(id: string): void;
+    /** The action in hand is not delivered. Its id may be given, and must then be its own. */
+    markActionHandled(id?: string): void;
   };
-export type UpsertContext = GlobalBase<"beforeUpsert"> & ActionOrigin;
+export type UpsertContext<State = PluginState> = GlobalBase<"beforeUpsert", State> & ActionOrigin;
 
-interface PlanBase<Point extends string> extends BaseContext, Emitters, PluginMemory, EventReader {
+interface PlanBase<Point extends string, State> extends BaseContext, Emitters, PluginMemory<State>, EventReader {
   readonly hookPoint: Point;
   readonly planId: string;
   /** Undefined until the plan is activated. */
@@ -133,9 +162,9 @@ interface PlanBase<Point extends string> extends BaseContext, Emitters, PluginMe
   runAgent(prompt: string, options?: AgentOptions): Promise<string>;
 }
 
-export type EventContext = PlanBase<"onEvent"> & EventMarks;
+export type EventContext<State = PluginState> = PlanBase<"onEvent", State> & EventMarks & EventReplies;
 export type TextHookPoint = "afterDesign" | "beforeTodo" | "afterTodo" | "beforeFinish" | "afterFinish";
-export type TextContext<Point extends TextHookPoint = TextHookPoint> = PlanBase<Point> &
+export type TextContext<Point extends TextHookPoint = TextHookPoint, State = PluginState> = PlanBase<Point, State> &
   (Point extends "beforeTodo"
     ? { /** The TODO that is about to start. */ readonly todo: string }
     : Point extends "afterTodo"

@@ -1,7 +1,7 @@
 import type { BusEvent } from "../../bus/types.ts";
 import type { Deadline } from "../calls/deadline.ts";
 import { type CallLife, misuse } from "../calls/misuse.ts";
-import type { HookHost, HookScope } from "../host.ts";
+import type { HookScope, HookServices } from "../services.ts";
 import { checkAgentOptions } from "./agent-options.ts";
 import type {
   ActivateContext,
@@ -11,6 +11,7 @@ import type {
   EventContext,
   EventMarks,
   EventReader,
+  EventReplies,
   GlobalEventContext,
   GlobalPlans,
   PlanQuery,
@@ -22,20 +23,24 @@ import type {
   TextHookPoint,
   UpsertContext,
 } from "./context-types.ts";
+import { type Emit, emittersOf } from "./emitters.ts";
 import type { PluginEvent } from "./event-types.ts";
 import type { HookPoint } from "./hook-types.ts";
 
 /** What the context of one call is made of. */
 export interface CallTools {
-  readonly host: HookHost;
+  readonly services: HookServices;
   readonly scope: HookScope;
   readonly plugin: string;
   readonly point: HookPoint;
   readonly life: CallLife;
   readonly deadline: Deadline;
-  readonly emitters: Emitters;
+  readonly emit: Emit;
   readonly memory: PluginMemory;
 }
+
+/** What the hook of an event may do with it. */
+export type EventMembers = EventMarks & EventReplies;
 
 /** The context of `onStartup`. */
 export function startupContext(tools: CallTools): StartupContext {
@@ -48,12 +53,12 @@ export function activateContext(tools: CallTools): ActivateContext {
 }
 
 /** The context of `onGlobalEvent`. */
-export function globalEventContext(tools: CallTools, marks: EventMarks): GlobalEventContext {
-  return { ...base(tools), hookPoint: "onGlobalEvent", ...globalPlans(tools), ...marks, ...eventReader(tools) };
+export function globalEventContext(tools: CallTools, members: EventMembers): GlobalEventContext {
+  return { ...base(tools), hookPoint: "onGlobalEvent", ...globalPlans(tools), ...members, ...eventReader(tools) };
 }
 
 /** The context of `beforeRoute`. */
-export function routeContext(tools: CallTools, markActionHandled: (id: string) => void): RouteContext {
+export function routeContext(tools: CallTools, markActionHandled: (id?: string) => void): RouteContext {
   return { ...base(tools), hookPoint: "beforeRoute", ...globalPlans(tools), from: from(tools), markActionHandled };
 }
 
@@ -63,8 +68,8 @@ export function upsertContext(tools: CallTools): UpsertContext {
 }
 
 /** The context of `onEvent`. */
-export function eventContext(tools: CallTools, planId: string, marks: EventMarks): EventContext {
-  return { ...base(tools), hookPoint: "onEvent", ...planMembers(tools, planId), ...marks };
+export function eventContext(tools: CallTools, planId: string, members: EventMembers): EventContext {
+  return { ...base(tools), hookPoint: "onEvent", ...planMembers(tools, planId), ...members };
 }
 
 /** The context of a hook that takes the plan's text; `todo` is the one that it is about. */
@@ -78,14 +83,15 @@ export function textContext(
 }
 
 function base(tools: CallTools): BaseContext & Emitters & PluginMemory {
-  const { host, deadline, emitters, memory } = tools;
-  return { repoRoot: host.repoRoot, signal: deadline.signal, log: logOf(tools), ...emitters, ...memory };
+  const { services, deadline, emit, memory } = tools;
+  return { repoRoot: services.repoRoot, signal: deadline.signal, log: logOf(tools), ...emittersOf(emit), ...memory };
 }
 
-function logOf({ host, scope, plugin }: CallTools): PluginLog {
+/** Lines in the log, marked with the plugin. */
+export function logOf({ services, scope, plugin }: CallTools): PluginLog {
   const where = scope.planId === undefined ? {} : { planId: scope.planId };
   const say = (level: "info" | "warn" | "bad") => (text: string) =>
-    host.report({ ...where, level, text: `${plugin}: ${String(text)}` });
+    services.report({ ...where, level, text: `${plugin}: ${String(text)}` });
   return { info: say("info"), warn: say("warn"), error: say("bad") };
 }
 
@@ -93,21 +99,21 @@ function from({ scope }: CallTools): { readonly planId?: string } {
   return scope.planId === undefined ? {} : { planId: scope.planId };
 }
 
-function globalPlans({ host, life, point }: CallTools): GlobalPlans {
+function globalPlans({ services, life, point }: CallTools): GlobalPlans {
   return {
     async readPlan(planId) {
       life.require("readPlan");
-      return host.readPlan(checkPlanId(point, planId));
+      return services.readPlan(checkPlanId(point, planId));
     },
     async listPlans(filter = {}) {
       life.require("listPlans");
-      return host.listPlans(checkQuery(filter));
+      return services.listPlans(checkQuery(filter));
     },
   };
 }
 
 function planMembers(tools: CallTools, planId: string) {
-  const { host, scope, life, deadline, point } = tools;
+  const { services, scope, life, deadline, point } = tools;
   return {
     planId,
     worktree: scope.plan?.worktree,
@@ -115,19 +121,19 @@ function planMembers(tools: CallTools, planId: string) {
     ...eventReader(tools),
     async readPlan(other?: string) {
       life.require("readPlan");
-      return host.readPlan(other === undefined ? planId : checkPlanId(point, other));
+      return services.readPlan(other === undefined ? planId : checkPlanId(point, other));
     },
     async runAgent(prompt: string, options: AgentOptions = {}) {
       life.require("runAgent");
       if (typeof prompt !== "string" || prompt.trim() === "") {
         throw misuse(
           "runAgent: the prompt is missing.",
-          "It takes a text: runAgent(prompt, {stage, model, files, timeoutMs}).",
+          "It takes a string: runAgent(prompt, {stage, model, files, timeoutMs}).",
         );
       }
       const checked = checkAgentOptions(options);
       // An agent has its own limits; the hook's time is for what the hook does itself.
-      return deadline.exempt(() => host.runAgent(planId, prompt, { ...checked, signal: deadline.signal }));
+      return deadline.exempt(() => services.runAgent(planId, prompt, { ...checked, signal: deadline.signal }));
     },
   };
 }
@@ -143,7 +149,7 @@ function checkPlanId(point: HookPoint, planId: unknown): string {
 function checkQuery(filter: unknown): PlanQuery {
   if (typeof filter === "object" && filter !== null && !Array.isArray(filter)) return structuredClone(filter);
   throw misuse(
-    "listPlans(filter): the filter is no object.",
+    "listPlans(filter): the filter must be an object.",
     "It takes {status, hidden, source, location}, each optional.",
   );
 }
@@ -170,7 +176,7 @@ function checkTypes(types: unknown): readonly string[] {
 
 function checkLimit(limit: unknown): number {
   if (typeof limit === "number" && Number.isInteger(limit) && limit >= 1) return limit;
-  throw misuse("readEvents: limit is no whole number of 1 or more.", "Write limit: 100, or leave it out.");
+  throw misuse("readEvents: limit must be a whole number of 1 or more.", "Write limit: 100, or leave it out.");
 }
 
 /** An event as a hook gets it: its own copy. */

@@ -1,19 +1,18 @@
 import { actionId } from "../../bus/ledger/settlement.ts";
+import type { ReportedAuthor } from "../../bus/message-types.ts";
 import { type Action, actionSchema, type BusEvent, ownActionIdSchema, type Scope } from "../../bus/types.ts";
+import { copyJson } from "../../kernel/json.ts";
 import { type CallLife, misuse } from "../calls/misuse.ts";
-import { copyJson } from "../state/json-value.ts";
 import type { Emitters } from "./context-types.ts";
-
-export type Author = NonNullable<NonNullable<BusEvent["context"]>["author"]>;
 
 /** What a call answers, so that its actions can be traced to an event and to who wrote it. */
 export interface Cause {
   readonly relatedEventId?: string | undefined;
-  readonly author?: Author | undefined;
+  readonly author?: ReportedAuthor | undefined;
   readonly hops?: number;
 }
 
-export interface EmitterOptions {
+export interface EmitOptions {
   readonly scope: Scope;
   readonly record: string;
   readonly handler: string;
@@ -27,10 +26,13 @@ const MAX_ACTIONS = 1000;
 const FIELDS: readonly string[] = ["id", "target", "payload", "relatedEventId", "type"];
 const EXAMPLE = 'It takes {target: {target: "github-pr", token: "…"}, payload: {type: "comment", message: "…"}}.';
 
-/** The emitters of one call, and the actions that it emitted so far. */
-export function createEmitters(options: EmitterOptions): { readonly emitters: Emitters; readonly actions: Action[] } {
+/** Takes what a member of the context was given as an action, and gives its id. */
+export type Emit = (member: string, given: unknown) => string;
+
+/** What one call emits with, and what it emitted so far. */
+export function createEmit(options: EmitOptions): { readonly emit: Emit; readonly actions: Action[] } {
   const actions: Action[] = [];
-  const emit = (member: string, given: unknown): string => {
+  const emit: Emit = (member, given) => {
     options.life.require(member);
     if (actions.length >= MAX_ACTIONS) {
       throw misuse(`${member}: one call may emit ${MAX_ACTIONS} actions.`, "Emit fewer, or over several events.");
@@ -40,7 +42,12 @@ export function createEmitters(options: EmitterOptions): { readonly emitters: Em
     actions.push(action);
     return action.id;
   };
-  const emitters: Emitters = {
+  return { emit, actions };
+}
+
+/** The members of a context that emit. */
+export function emittersOf(emit: Emit): Emitters {
+  return {
     emitAction: (action) => emit("emitAction", action),
     emitComment: (target, message, { key } = {}) =>
       emit("emitComment", { target, payload: { type: "comment", message, key } }),
@@ -51,10 +58,9 @@ export function createEmitters(options: EmitterOptions): { readonly emitters: Em
     emitNotification: (notification) =>
       emit("emitNotification", { target: { target: "human" }, payload: { ...notification, type: "notification" } }),
   };
-  return { emitters, actions };
 }
 
-function makeAction(options: EmitterOptions, member: string, { id, given }: { id: string; given: unknown }): Action {
+function makeAction(options: EmitOptions, member: string, { id, given }: { id: string; given: unknown }): Action {
   const copied = copyJson(given, `${member}: the action`);
   if (typeof copied !== "object" || copied === null || Array.isArray(copied)) {
     throw misuse(`${member}: an action is an object.`, EXAMPLE);
@@ -64,7 +70,10 @@ function makeAction(options: EmitterOptions, member: string, { id, given }: { id
     if (!FIELDS.includes(field)) throw misuse(`${member}: an action has no field "${field}" to set.`, EXAMPLE);
   }
   if (action.target === undefined) {
-    throw misuse(`${member}: target is missing.`, "Not every event has a replyTo: pass the address that you mean.");
+    throw misuse(
+      `${member}: target is missing.`,
+      "Not every event has a replyTo: use ctx.reply(…), or look at event.replyTo before you emit.",
+    );
   }
   const { target, payload, type = "respond" } = action;
   const own = ownActionIdSchema.optional().safeParse(action.id);
@@ -79,7 +88,7 @@ function makeAction(options: EmitterOptions, member: string, { id, given }: { id
 }
 
 /** The event of the call, if it has one, whatever the plugin says: rights hang on it. */
-function causeOf({ cause, findEvent }: EmitterOptions, member: string, claimed: unknown): Partial<Action> {
+function causeOf({ cause, findEvent }: EmitOptions, member: string, claimed: unknown): Partial<Action> {
   const hops = cause.hops === undefined ? {} : { hops: cause.hops };
   if (cause.relatedEventId !== undefined || cause.author) {
     const related = cause.relatedEventId === undefined ? {} : { relatedEventId: cause.relatedEventId };

@@ -1,17 +1,7 @@
-import type { BusEvent, Payload, RawUpsertPayload, ReplyAddress } from "../../bus/message-types.ts";
+import type { BusEvent, EventAuthor, Payload, RawUpsertPayload, ReplyAddress } from "../../bus/message-types.ts";
 import type { PlanSource, PlanStatus } from "../../plan/plan-types.ts";
 
-export type { JsonValue } from "../../bus/json.ts";
 export type { MergeMethod, Notification, ReviewSubmission } from "../../bus/message-types.ts";
-
-/** Who wrote what an event tells. `write` and above may merge, close and make plans. */
-export interface EventAuthor {
-  readonly login: string;
-  readonly permission: "none" | "read" | "triage" | "write" | "maintain" | "admin";
-  readonly bot?: boolean;
-  /** Our own login: what prloom itself posted. */
-  readonly self?: boolean;
-}
 
 export type PlanLocation = "inbox" | "worktree";
 
@@ -46,8 +36,10 @@ export interface EventContexts {
     source?: PlanSource;
     reason: "deleted" | "file_removed" | "cleaned";
   };
-  /** Somebody said something to a plan. `todo` is the id of the TODO that it was said to. */
+  /** A person said something to a plan. `todo` is the id of the TODO that it was said to. */
   comment: { author: EventAuthor; todo?: string };
+  /** A person sent this to the agent of a plan. */
+  agent_message: { author: EventAuthor };
 }
 
 interface EventBase {
@@ -57,7 +49,7 @@ interface EventBase {
   readonly severity: BusEvent["severity"];
   readonly title: string;
   readonly body: string;
-  /** Where an answer goes. */
+  /** Where an answer goes; `ctx.reply` sends one there. Absent: nothing listens at the place where it came from. */
   readonly replyTo?: ReplyAddress;
 }
 
@@ -92,6 +84,7 @@ export interface PluginAction {
 
 /** An action as plugins and bridges ask for one. */
 export interface NewAction {
+  /** There is one type; it may be left out. */
   readonly type?: "respond";
   /** Its dedupe key: the same id again is the same action. Left out: prloom gives it one. */
   readonly id?: string;

@@ -4,7 +4,7 @@ import { GLOBAL_HOOK_POINTS, PLAN_HOOK_POINTS } from "./hook-types.ts";
 const EVERYWHERE = ["repoRoot", "signal", "log", "hookPoint"] as const;
 const EMITTERS = ["emitAction", "emitComment", "emitReview", "emitMerge", "emitUpsert", "emitNotification"] as const;
 const MEMORY = ["getState", "setState", "getGlobalState", "setGlobalState"] as const;
-const EVENT_MARKS = ["markEventHandled", "markEventDeferred"] as const;
+const OF_EVENTS = ["markEventHandled", "markEventDeferred", "reply"] as const;
 const GLOBAL = [...EVERYWHERE, ...EMITTERS, ...MEMORY, "readPlan", "listPlans"] as const;
 const PLAN = [
   ...EVERYWHERE,
@@ -21,11 +21,11 @@ const PLAN = [
 /** Which hook's context has which member (B56). A test compares it with the types and with contexts as hooks get them. */
 export const CONTEXT_MEMBERS = {
   onStartup: GLOBAL,
-  onGlobalEvent: [...GLOBAL, ...EVENT_MARKS, "readEvents"],
+  onGlobalEvent: [...GLOBAL, ...OF_EVENTS, "readEvents"],
   beforeRoute: [...GLOBAL, "markActionHandled", "from"],
   beforeUpsert: [...GLOBAL, "from"],
   afterActivate: GLOBAL,
-  onEvent: [...PLAN, ...EVENT_MARKS],
+  onEvent: [...PLAN, ...OF_EVENTS],
   afterDesign: PLAN,
   beforeTodo: [...PLAN, "todo"],
   afterTodo: [...PLAN, "todoCompleted"],

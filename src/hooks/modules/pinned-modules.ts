@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { PrloomError } from "../../kernel/errors.ts";
 import { sha256 } from "../../kernel/ids.ts";
 
-type Hooks = Parameters<typeof registerHooks>[0];
-type Resolve = NonNullable<Hooks["resolve"]>;
-type Load = NonNullable<Hooks["load"]>;
+type LoaderHooks = Parameters<typeof registerHooks>[0];
+export type Resolve = NonNullable<LoaderHooks["resolve"]>;
+type Load = NonNullable<LoaderHooks["load"]>;
 type Loaded = ReturnType<Load>;
 
 /** prloom's own files. They are not kept, but what is loaded late must not be newer either: it would be another version. */
@@ -70,7 +70,7 @@ function refuseNewer(url: string, since: number): void {
 
 type Context = Parameters<Load>[1];
 
-/** For a module that nobody has asked for yet. */
+/** For a module that was not asked for yet. */
 function plain(url: string, context: Context): Context {
   return { ...context, format: undefined, importAttributes: url.endsWith(".json") ? { type: "json" } : {} };
 }
@@ -87,7 +87,7 @@ function record(url: string, loaded: Loaded, peek: (url: string) => Loaded): voi
     try {
       record(other, peek(other), peek);
     } catch {
-      // There is no such file, or it is no module: whoever asks for it is told so then.
+      // There is no such file, or it is not a module: an import of it will say so.
     }
   }
 }

@@ -1,44 +1,17 @@
-import { closeSync, fsyncSync, openSync, renameSync } from "node:fs";
-import { dirname } from "node:path";
-import * as z from "zod";
 import { compareCursors } from "../../bus/cursor.ts";
 import type { Cursor } from "../../bus/ports.ts";
 import type { Settlement } from "../../bus/types.ts";
-import { PrloomError } from "../../kernel/errors.ts";
-import {
-  ensureDir,
-  existsNoFollow,
-  isMissing,
-  readTextIfExists,
-  writeFileAtomic,
-  writeRunFile,
-} from "../../kernel/files.ts";
-import type { JsonValue } from "../contexts/event-types.ts";
+import type { JsonValue } from "../../kernel/json.ts";
+import { readStoreFile, type StateProblem, syncStoreFile, writeStoreFile } from "./store-file.ts";
 
 /** Changes of one store: by key; no `value` removes it. */
 export type StorePatch = NonNullable<Settlement["state"]>[string];
-
-const fileSchema = z.object({
-  schemaVersion: z.literal(1),
-  values: z.record(z.string(), z.json()),
-  /** How far the settlements of each bus are in here: by plan id, `*` for the global bus. */
-  applied: z.record(z.string(), z.string()),
-  /** Number of the newest change. */
-  seq: z.int().min(0),
-});
 
 interface Value {
   readonly value: JsonValue;
   /** The number of the change that it came with. */
   readonly version: number;
   readonly bytes: number;
-}
-
-/** A file that could not be read as what it should be, and where it was put. */
-export interface StateProblem {
-  readonly path: string;
-  readonly keptAs: string;
-  readonly message: string;
 }
 
 /** One change as a settlement has it. */
@@ -58,7 +31,7 @@ export function bytesOf(key: string, value: JsonValue): number {
 /**
  * The values of one plugin or bridge. Memory decides; the file is what settlements made of it, written from time to time.
  * One that cannot be read is kept aside and reported, and the values begin anew: what a bus settled before its snapshot
- * is told to nobody again, so a person who wants those values back fixes the file that was kept.
+ * is not told again, so a person who wants those values back fixes the file that was kept.
  */
 export class StateStore {
   readonly #path: string;
@@ -130,26 +103,17 @@ export class StateStore {
   /** Makes what was written without sync safe from a power loss. */
   sync(): void {
     if (!this.#unsynced) return;
-    try {
-      fsyncPath(this.#path);
-      fsyncPath(dirname(this.#path));
-    } catch (error) {
-      // A plan that was removed has nothing to keep.
-      if (!isMissing(error)) throw error;
-    }
+    syncStoreFile(this.#path);
     this.#unsynced = false;
   }
 
   /** Writes the file if something changed; tells whether it did. */
   write(sync: boolean): boolean {
     if (!this.#dirty) return false;
-    const applied = Object.fromEntries(this.#applied);
-    const data = { schemaVersion: 1, values: this.entries(), applied, seq: this.#seq };
-    ensureDir(dirname(this.#path));
-    (sync ? writeFileAtomic : writeRunFile)(this.#path, `${JSON.stringify(data, null, 2)}\n`);
+    const content = { values: this.entries(), applied: Object.fromEntries(this.#applied), seq: this.#seq };
+    writeStoreFile(this.#path, content, sync);
     this.#dirty = false;
     this.#unsynced = !sync;
-    if (sync) fsyncPath(dirname(this.#path));
     for (const seq of this.#removed.values()) this.#removedBefore = Math.max(this.#removedBefore, seq);
     this.#removed.clear();
     return true;
@@ -169,54 +133,12 @@ export class StateStore {
   }
 
   #load(onProblem: (problem: StateProblem) => void): void {
-    const text = readTextIfExists(this.#path);
-    if (text === undefined) return;
-    const { value, message } = parse(text);
-    refuseNewer(this.#path, value);
-    const result = fileSchema.safeParse(value);
-    if (!result.success) {
-      const keptAs = keepAside(this.#path);
-      onProblem({ path: this.#path, keptAs, message: message ?? z.prettifyError(result.error) });
-      return;
-    }
-    const { values, applied, seq } = result.data;
+    const content = readStoreFile(this.#path, onProblem);
+    if (content === undefined) return;
+    const { values, applied, seq } = content;
     this.#seq = seq;
     this.#removedBefore = seq;
     for (const [bus, cursor] of Object.entries(applied)) this.#applied.set(bus, cursor);
     for (const [key, each] of Object.entries(values)) this.#put(key, each, seq);
   }
-}
-
-function fsyncPath(path: string): void {
-  const fd = openSync(path, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function parse(text: string): { value?: unknown; message?: string } {
-  try {
-    return { value: JSON.parse(text) };
-  } catch (error) {
-    return { message: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-function refuseNewer(path: string, value: unknown): void {
-  const version = typeof value === "object" && value !== null && "schemaVersion" in value ? value.schemaVersion : 0;
-  if (typeof version !== "number" || version <= 1) return;
-  throw new PrloomError(
-    "schema-newer",
-    `${path} has format ${version}; this prloom knows format 1.`,
-    "A newer prloom wrote it. Install that version or a later one; `prloom --version` prints this one.",
-  );
-}
-
-function keepAside(path: string): string {
-  let number = 1;
-  while (existsNoFollow(`${path}.broken-${number}`)) number += 1;
-  renameSync(path, `${path}.broken-${number}`);
-  return `${path}.broken-${number}`;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { BusEvent } from "../../../src/bus/types.ts";
 import type { Hooks } from "../../../src/hooks/contexts/hook-types.ts";
-import type { LoadedPlugin } from "../../../src/hooks/modules/load.ts";
+import type { LoadedPlugin } from "../../../src/hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../../src/hooks/offer-event.ts";
 import { event, gate, inTemporary, openWorld, planPlugin, type World } from "../fixture.ts";
 
@@ -11,7 +11,7 @@ const onEvent = (hook: NonNullable<Hooks["onEvent"]>): LoadedPlugin => planPlugi
 async function offer(world: World, plugins: readonly LoadedPlugin[], given: BusEvent = event("e1")) {
   world.bus("p1").appendEvents([given]);
   world.bus("p1").newEvents(99);
-  return offerEvent(world.host, world.scope("p1"), { plugins, event: given, moveCursor: true });
+  return offerEvent(world.services, world.scope("p1"), { plugins, event: given, moveCursor: true });
 }
 
 const ids = (world: World, planId?: string): string[] =>

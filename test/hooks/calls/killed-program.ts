@@ -22,7 +22,7 @@ async function offerAll(world: World, planId?: string): Promise<void> {
       async onEvent(given, ctx) {
         await Promise.resolve();
         ctx.setGlobalState("n", Number(ctx.getGlobalState("n") ?? 0) + 1);
-        ctx.emitComment(given.replyTo, given.id);
+        ctx.reply(given.id);
       },
     }),
     globalPlugin("answers", {
@@ -30,7 +30,7 @@ async function offerAll(world: World, planId?: string): Promise<void> {
     }),
   ];
   for (const { event: given } of bus.newEvents(99)) {
-    await offerEvent(world.host, world.scope(planId), { plugins, event: given, moveCursor: true });
+    await offerEvent(world.services, world.scope(planId), { plugins, event: given, moveCursor: true });
     bus.sync();
     world.stores.flush({ sync: false });
   }
@@ -48,7 +48,7 @@ async function routeAll(world: World): Promise<void> {
     },
   });
   for (const { action } of world.bus("p1").freshActions(99, () => true)) {
-    const decision = await routeAction(world.host, world.scope("p1"), { plugins: [doubles], action });
+    const decision = await routeAction(world.services, world.scope("p1"), { plugins: [doubles], action });
     console.log(action.payload.type, decision.kind, decision.kind === "deliver" ? decision.target.target : "");
   }
 }
@@ -56,7 +56,7 @@ async function routeAll(world: World): Promise<void> {
 async function changeText(world: World, path: string): Promise<void> {
   const append = (name: string) =>
     planPlugin(name, { afterTodo: (text, ctx) => `${text}${name} ${ctx.todoCompleted}\n` });
-  const outcome = await runTextHooks(world.host, world.scope("p1"), {
+  const outcome = await runTextHooks(world.services, world.scope("p1"), {
     point: "afterTodo",
     record: "round-1",
     plugins: [append("a"), append("b")],

@@ -23,17 +23,17 @@ async function contexts(world: World): Promise<Map<HookPoint, object>> {
   const all = (points: readonly HookPoint[]): Hooks => Object.fromEntries(points.map((point) => [point, keep]));
   const plugins = [globalPlugin("g", all(GLOBAL_HOOK_POINTS))];
   const planPlugins = [planPlugin("p", all(PLAN_HOOK_POINTS))];
-  const { host } = world;
-  await runStartupHooks(host, world.scope(), { plugins, record: "start" });
-  await offerEvent(host, world.scope(), { plugins, event: event("g"), moveCursor: true });
-  await routeAction(host, world.scope(), { plugins, action: comment("c") });
-  await checkUpsert(host, world.scope(), { plugins, action: comment("u") });
-  await runActivateHooks(host, world.scope("p1"), { plugins, record: "activate", plan: {} as never });
-  await offerEvent(host, world.scope("p1"), { plugins: planPlugins, event: event("e"), moveCursor: true });
+  const { services } = world;
+  await runStartupHooks(services, world.scope(), { plugins, record: "start" });
+  await offerEvent(services, world.scope(), { plugins, event: event("g"), moveCursor: true });
+  await routeAction(services, world.scope(), { plugins, action: comment("c") });
+  await checkUpsert(services, world.scope(), { plugins, action: comment("u") });
+  await runActivateHooks(services, world.scope("p1"), { plugins, record: "activate", plan: {} as never });
+  await offerEvent(services, world.scope("p1"), { plugins: planPlugins, event: event("e"), moveCursor: true });
   for (const point of PLAN_HOOK_POINTS) {
     if (point === "onEvent") continue;
     const text = { readText: () => "", writeText: () => undefined, todo: "t" };
-    await runTextHooks(host, world.scope("p1"), { point, record: point, plugins: planPlugins, ...text });
+    await runTextHooks(services, world.scope("p1"), { point, record: point, plugins: planPlugins, ...text });
   }
   return found;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { it } from "node:test";
-import { loadPlugins } from "../../../src/hooks/modules/load.ts";
+import { loadPlugins } from "../../../src/hooks/modules/load-plugins.ts";
 import { inTemporary } from "../fixture.ts";
 
 const PLUGIN = "export default (config) => ({ onEvent: () => config.word });";

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, afterEach, test } from "node:test";
-import { importModule } from "../../../src/hooks/modules/load-module.ts";
+import { importModule } from "../../../src/hooks/modules/import-module.ts";
 import { recordedModules, sealModules } from "../../../src/hooks/modules/pinned-modules.ts";
 import { sha256 } from "../../../src/kernel/ids.ts";
 

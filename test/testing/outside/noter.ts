@@ -1,4 +1,4 @@
-import { definePlugin, type EventContext, type PluginMemory } from "prloom/plugin";
+import { definePlugin, type EventContext, type PluginEvent, type PluginMemory } from "prloom/plugin";
 import { openService, type ServiceConfig } from "./service.ts";
 
 /** The plan plugin: records each call outside, counts it for the plan and over all plans, and takes `/note` and `/merge`. */
@@ -37,11 +37,11 @@ export default definePlugin<ServiceConfig>((config) => {
   };
 });
 
-function obey(event: { readonly id: string; readonly body: string; replyTo?: { target: string } }, ctx: EventContext) {
+function obey(event: PluginEvent, ctx: EventContext) {
   if (event.body.startsWith("/merge")) {
-    ctx.emitMerge(event.replyTo, "merge");
+    if (event.replyTo) ctx.emitMerge(event.replyTo, "merge");
     return;
   }
-  ctx.emitComment(event.replyTo, `noted ${event.id}`);
+  ctx.reply(`noted ${event.id}`);
   ctx.emitComment({ target: "forum", token: ctx.planId }, `note ${event.body}`);
 }

@@ -21,7 +21,7 @@ export default definePlugin<ServiceConfig>((config) => {
     async onGlobalEvent(event, ctx) {
       done(ctx, "onGlobalEvent", event.id);
       if (event.type === "post.made") {
-        ctx.emitComment(event.replyTo, `re ${event.id}: ${event.body}`);
+        ctx.reply(`re ${event.id}: ${event.body}`);
         ctx.emitComment({ target: "outside", token: "all" }, `seen ${event.id}`);
         if (event.body.includes("[notify]")) {
           ctx.emitNotification({ priority: "info", title: "A post", message: event.body });

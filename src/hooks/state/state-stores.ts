@@ -5,11 +5,10 @@ import type { Cursor } from "../../bus/ports.ts";
 import { type Scope, scopeOf, type WrittenSettlement } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { ensureDir, listDir } from "../../kernel/files.ts";
-import { Turns } from "../calls/turns.ts";
-import type { JsonValue } from "../contexts/event-types.ts";
-import { type StateProblem, StateStore } from "./state-store.ts";
-
-export type { StateProblem, StateStore } from "./state-store.ts";
+import type { JsonValue } from "../../kernel/json.ts";
+import { KeyLocks } from "./key-locks.ts";
+import { StateStore } from "./state-store.ts";
+import type { StateProblem } from "./store-file.ts";
 
 /** Whose values. */
 export type StateRef =
@@ -29,7 +28,7 @@ export interface StoresOptions {
  * come before the snapshot of a bus is saved: what the snapshot covers is never told again.
  */
 export interface StateStores {
-  readonly turns: Turns;
+  readonly locks: KeyLocks;
   /** A copy of all values. */
   read(ref: StateRef): Record<string, JsonValue>;
   open(ref: StateRef): StateStore;
@@ -38,7 +37,7 @@ export interface StateStores {
   /** To be called before a plan's bus gets a settlement that changes global values. */
   markPending(planId: string): void;
   /**
-   * Plans whose buses must be opened, by who asks, before anything else: a crash came before the files were written.
+   * Plans whose buses the caller must open before anything else: a crash came before the files were written.
    * The next flush after it takes them off the list.
    */
   pendingPlans(): string[];
@@ -47,7 +46,7 @@ export interface StateStores {
    * plans, or of `planId`; what of another plan cannot be written is that plan's trouble, and stays to be written.
    */
   flush(options?: { sync?: boolean; planId?: string }): void;
-  /** Forgets the values of a plan that nobody works on; they are read again when they are asked for. */
+  /** Forgets the values of a plan that is not being worked on; they are read again when they are asked for. */
   release(planId: string): void;
 }
 
@@ -73,7 +72,7 @@ export function openStores(options: StoresOptions): StateStores {
   };
 
   return {
-    turns: new Turns(),
+    locks: new KeyLocks(),
     read: (ref) => structuredClone(open(ref).entries()),
     open,
     apply(scope, settlement, cursor) {
@@ -97,7 +96,7 @@ export function openStores(options: StoresOptions): StateStores {
     },
     pendingPlans() {
       const plans = [...pending].sort();
-      // Who asks opens their buses at once, and that tells us all they know.
+      // The caller opens their buses at once, and that tells us all they know.
       for (const planId of plans) awaited.delete(planId);
       return plans;
     },

@@ -1,11 +1,10 @@
 import { storeName } from "../../bus/names.ts";
 import type { Settlement } from "../../bus/types.ts";
-import { type CallLife, misuse } from "../calls/misuse.ts";
+import { copyJson, type JsonValue } from "../../kernel/json.ts";
+import { type CallLife, misuse, showValue } from "../calls/misuse.ts";
 import type { PluginMemory } from "../contexts/context-types.ts";
-import type { JsonValue } from "../contexts/event-types.ts";
-import { copyJson } from "./json-value.ts";
-import type { StateStore, StateStores } from "./plugin-state.ts";
-import { bytesOf, type StorePatch } from "./state-store.ts";
+import { bytesOf, type StateStore, type StorePatch } from "./state-store.ts";
+import type { StateStores } from "./state-stores.ts";
 
 const MAX_KEY = 200;
 const MAX_BYTES = 1_000_000;
@@ -65,13 +64,9 @@ export function createMemory({ stores, plugin, planId, life }: MemoryOptions): C
 
 function checkKey(member: string, key: unknown): string {
   if (typeof key !== "string" || key === "" || key.length > MAX_KEY || key === "__proto__") {
-    throw misuse(`${member}: ${showKey(key)} is no key.`, `Keys are texts of 1 to ${MAX_KEY} characters.`);
+    throw misuse(`${member}: ${showValue(key)} cannot be a key.`, `Keys are strings of 1 to ${MAX_KEY} characters.`);
   }
   return key;
-}
-
-function showKey(key: unknown): string {
-  return typeof key === "string" ? JSON.stringify(key.slice(0, 40)) : `a ${typeof key}`;
 }
 
 /** Changes to one store that wait for their settlement. */

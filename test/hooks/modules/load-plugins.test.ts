@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { it } from "node:test";
-import { type LoadedPlugin, loadPlugins, type PluginScope } from "../../../src/hooks/modules/load.ts";
-import { importModule } from "../../../src/hooks/modules/load-module.ts";
+import { importModule } from "../../../src/hooks/modules/import-module.ts";
+import { type LoadedPlugin, loadPlugins, type PluginScope } from "../../../src/hooks/modules/load-plugins.ts";
 import { inTemporary } from "../fixture.ts";
 
 function write(dir: string, files: Readonly<Record<string, string>>): void {
@@ -72,7 +72,7 @@ it("takes paths from the root of the repository when it is started in a subdirec
     write(dir, { "repo/plugins/a.mjs": PLUGIN, "repo/sub/x": "" });
     symlinkSync(join(dir, "repo"), join(dir, "link"));
     const script = `
-      import { loadPlugins } from ${JSON.stringify(new URL("../../../src/hooks/modules/load.ts", import.meta.url).href)};
+      import { loadPlugins } from ${JSON.stringify(new URL("../../../src/hooks/modules/load-plugins.ts", import.meta.url).href)};
       const [plugin] = await loadPlugins({ repoRoot: ${JSON.stringify(join(dir, "link"))}, scope: "plan",
         entries: [{ name: "a", module: "./plugins/a.mjs", config: { word: "here" } }] });
       console.log(plugin.hooks.onEvent());`;

@@ -1,10 +1,10 @@
 import { didYouMean, nearest } from "../../config/problems/nearest.ts";
 import { PrloomError } from "../../kernel/errors.ts";
+import { copyJson, deepFreeze } from "../../kernel/json.ts";
 import { withinDeadline } from "../calls/deadline.ts";
 import { describeThrown, sentence } from "../calls/thrown.ts";
 import { GLOBAL_HOOK_POINTS, type HookPoint, type Hooks, PLAN_HOOK_POINTS } from "../contexts/hook-types.ts";
-import { copyJson } from "../state/json-value.ts";
-import { importModule } from "./load-module.ts";
+import { importModule } from "./import-module.ts";
 import { ModuleProblem } from "./module-problem.ts";
 
 export type PluginScope = "global" | "plan";
@@ -41,11 +41,11 @@ const ALL_POINTS: readonly string[] = [...GLOBAL_HOOK_POINTS, ...PLAN_HOOK_POINT
 
 const FORM = `export default definePlugin((config) => ({
   async onEvent(event, ctx) {
-    if (event.body.startsWith("/merge")) ctx.markEventHandled(event.id);
+    if (event.body.startsWith("/merge")) ctx.markEventHandled();
   },
 }));`;
 
-/** Loads plugins in order; one that cannot be used is an error, because somebody configured it as a policy. */
+/** Loads plugins in order; one that cannot be used is an error, because it may be configured as a policy. */
 export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugin[]> {
   const loaded: LoadedPlugin[] = [];
   for (const entry of options.entries) loaded.push(await loadPlugin(options, entry));
@@ -124,10 +124,4 @@ function nameOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "a list";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value !== "object" || value === null) return value;
-  for (const member of Object.values(value)) deepFreeze(member);
-  return Object.freeze(value);
 }

@@ -2,19 +2,19 @@ import { setMaxListeners } from "node:events";
 import type { Bus } from "../../bus/bus.ts";
 import type { Marks } from "../../bus/marks.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import type { HookHost, HookScope } from "../host.ts";
+import type { HookScope, HookServices } from "../services.ts";
 import type { CallOutcome } from "./call.ts";
+import type { HandlerQueue } from "./handler-queue.ts";
 import { describeThrown } from "./thrown.ts";
-import type { Line } from "./under-way.ts";
 
-/** After the deadline of a call its own settlement is there; whoever looks later than that finds it. */
+/** By then the settlement of a call that met its deadline is written. */
 const AFTER_DEADLINE_MS = 1000;
 
 /** "Now" for a deferral: one whose time has come before it is written would be one without a time. */
 export const SOON_MS = 50;
 
 /** Makes due what waits for a call of a process that is gone. To be called before this process makes any call itself. */
-export function hurryInterrupted(bus: Bus, now: number): void {
+export function makeInterruptedDue(bus: Bus, now: number): void {
   for (const { record, handler, about, kind, until } of bus.deferredList(Number.MAX_SAFE_INTEGER)) {
     // A wait without a kind was asked for, or follows a throw: the end of a process does not end it.
     if (about !== "event" || until <= now || kind === undefined) continue;
@@ -25,23 +25,23 @@ export function hurryInterrupted(bus: Bus, now: number): void {
   }
 }
 
-/** What becomes of a call that takes long; its own settlement looks here. */
-export interface Lateness {
+/** What became of a call that takes long; its own settlement looks here. */
+export interface SlowCallState {
   /** The others went on without it. */
-  isLate: boolean;
+  isLeftBehind: boolean;
   /** The dispatcher stopped, and the record was put off: whatever comes of the call now is too late. */
   isGivenUp: boolean;
 }
 
-export interface LateCall {
+export interface SlowCall {
   readonly record: string;
   readonly handler: string;
   readonly call: Promise<CallOutcome>;
-  readonly lateness: Lateness;
-  readonly line: Line;
+  readonly state: SlowCallState;
+  readonly queue: HandlerQueue;
   /** Marks for the deferral that lets the others go on. */
   readonly marks: Marks;
-  onLate?(): void;
+  onSlowCallEnd?(): void;
 }
 
 /** Whether a call is over within `ms`. */
@@ -57,19 +57,19 @@ export async function isOverWithin(call: Promise<unknown>, ms: number): Promise<
 }
 
 /** Lets the others go on: the record waits on the disk, so that a kill loses nothing, until the call has settled it. */
-export function leaveBehind(host: HookHost, scope: HookScope, late: LateCall): void {
-  putOff(host, scope, late);
-  late.lateness.isLate = true;
-  late.line.begin(late.record, follow(host, scope, late));
+export function goOnWithout(services: HookServices, scope: HookScope, slow: SlowCall): void {
+  waitForCall(services, scope, slow);
+  slow.state.isLeftBehind = true;
+  slow.queue.begin(slow.record, follow(services, scope, slow));
 }
 
 /** Makes a record wait for the call that is at work on it. */
-export function putOff(
-  host: HookHost,
+export function waitForCall(
+  services: HookServices,
   { bus }: HookScope,
-  { record, handler, marks }: Pick<LateCall, "record" | "handler" | "marks">,
+  { record, handler, marks }: Pick<SlowCall, "record" | "handler" | "marks">,
 ): void {
-  const until = host.clock.now() + host.timeoutMs() + AFTER_DEADLINE_MS;
+  const until = services.clock.now() + services.timeoutMs() + AFTER_DEADLINE_MS;
   const reason = "still at work";
   const why: Marks = { ...marks, wait: "at-work" };
   bus.settle({ record, handler, outcome: "deferred", reason, until, marks: why }, { sync: false });
@@ -78,37 +78,37 @@ export function putOff(
   bus.attempt(record, handler);
 }
 
-async function follow(host: HookHost, scope: HookScope, late: LateCall): Promise<void> {
-  const { record, handler, line, lateness } = late;
+async function follow(services: HookServices, scope: HookScope, slow: SlowCall): Promise<void> {
+  const { record, handler, queue, state } = slow;
   const onStop = (): void => {
-    lateness.isGivenUp = true;
+    state.isGivenUp = true;
     const reason = "the dispatcher was stopped";
-    guarded(host, scope, () =>
-      scope.bus.settle({ record, handler, outcome: "deferred", reason, until: host.clock.now() + SOON_MS }),
+    guarded(services, scope, () =>
+      scope.bus.settle({ record, handler, outcome: "deferred", reason, until: services.clock.now() + SOON_MS }),
     );
   };
   // Every call that takes long listens; that is no leak.
-  setMaxListeners(0, host.stopSignal);
-  host.stopSignal.addEventListener("abort", onStop, { once: true });
+  setMaxListeners(0, services.stopSignal);
+  services.stopSignal.addEventListener("abort", onStop, { once: true });
   try {
-    await late.call;
+    await slow.call;
   } catch (error) {
-    tell(host, scope, error);
+    tell(services, scope, error);
   }
-  host.stopSignal.removeEventListener("abort", onStop);
-  line.end();
-  if (lateness.isGivenUp) return;
-  guarded(host, scope, () => {
-    hurry(host, scope, late);
+  services.stopSignal.removeEventListener("abort", onStop);
+  queue.end();
+  if (state.isGivenUp) return;
+  guarded(services, scope, () => {
+    makeQueuedDue(services, scope, slow);
     scope.bus.sync();
   });
-  late.onLate?.();
+  slow.onSlowCallEnd?.();
 }
 
 /** What came meanwhile is due now, in its order. */
-function hurry(host: HookHost, { bus }: HookScope, { handler, line }: LateCall): void {
-  for (const record of line.behind) {
-    const until = host.clock.now() + SOON_MS;
+function makeQueuedDue(services: HookServices, { bus }: HookScope, { handler, queue }: SlowCall): void {
+  for (const record of queue.waiting) {
+    const until = services.clock.now() + SOON_MS;
     const wait = bus.waitOf(record, handler);
     if (!wait || wait.until <= until) continue;
     const { reason, kind } = wait;
@@ -119,27 +119,27 @@ function hurry(host: HookHost, { bus }: HookScope, { handler, line }: LateCall):
 }
 
 /** A full disk: what was written before stays true, and the waits end by themselves. */
-function guarded(host: HookHost, scope: HookScope, work: () => void): void {
+function guarded(services: HookServices, scope: HookScope, work: () => void): void {
   try {
     work();
   } catch (error) {
-    tell(host, scope, error);
+    tell(services, scope, error);
   }
 }
 
-function tell(host: HookHost, { planId }: HookScope, error: unknown): void {
+function tell(services: HookServices, { planId }: HookScope, error: unknown): void {
   const where = planId === undefined ? {} : { planId };
-  host.report({ ...where, level: "bad", text: `handling its events failed: ${describeThrown(error)}` });
+  services.report({ ...where, level: "bad", text: `handling its events failed: ${describeThrown(error)}` });
 }
 
 /**
- * What a hook gives, and when its call is late, in a turn of its own: between the word of `offerEvent` about a record and
- * what its caller does with it no late settlement may come.
+ * What a hook gives; after a slow call in a tick of its own: between the word of `offerEvent` about a record and what its
+ * caller does with it no settlement of a slow call may come.
  */
-export async function inOwnTurn(returned: PromiseLike<unknown>, lateness: Lateness): Promise<unknown> {
+export async function inOwnTick(returned: PromiseLike<unknown>, state: SlowCallState): Promise<unknown> {
   try {
     return await returned;
   } finally {
-    if (lateness.isLate) await new Promise((resolve) => setImmediate(resolve));
+    if (state.isLeftBehind) await new Promise((resolve) => setImmediate(resolve));
   }
 }

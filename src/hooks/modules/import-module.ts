@@ -3,7 +3,7 @@ import { registerHooks } from "node:module";
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { problemOf } from "./module-problem.ts";
-import { loadPinned, resolvePinned } from "./pinned-modules.ts";
+import { loadPinned, type Resolve, resolvePinned } from "./pinned-modules.ts";
 
 export interface ModuleName {
   /** Top of the main working tree. */
@@ -45,8 +45,6 @@ function registerOnce(): void {
   });
 }
 
-type Resolve = NonNullable<Parameters<typeof registerHooks>[0]["resolve"]>;
-
 const resolveFromRoot: Resolve = (specifier, context, nextResolve) => {
   const { parentURL, name } = JSON.parse(decodeURIComponent(specifier.slice(FROM_ROOT.length)));
   return nextResolve(name, { ...context, parentURL });
@@ -78,7 +76,7 @@ function fileUrl(repoRoot: string, specifier: string): string {
   throw new Error(`there is no file ${specifier} (from the root of the repository)${likely(path, specifier)}`);
 }
 
-/** The file that somebody who left out or mistook the ending probably meant. */
+/** The file that was probably meant, when the ending was left out or mistaken. */
 function likely(path: string, specifier: string): string {
   const folder = dirname(path);
   const stem = basename(path, extname(path));

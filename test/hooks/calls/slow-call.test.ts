@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { BusEvent } from "../../../src/bus/types.ts";
-import { hurryInterrupted, SOON_MS } from "../../../src/hooks/calls/late-call.ts";
-import { CallsUnderWay } from "../../../src/hooks/calls/under-way.ts";
-import type { LoadedPlugin } from "../../../src/hooks/modules/load.ts";
+import { SlowCalls } from "../../../src/hooks/calls/handler-queue.ts";
+import { makeInterruptedDue, SOON_MS } from "../../../src/hooks/calls/slow-call.ts";
+import type { LoadedPlugin } from "../../../src/hooks/modules/load-plugins.ts";
 import { type Offered, offerEvent } from "../../../src/hooks/offer-event.ts";
 import { event, gate, inTemporary, LIMITS, openWorld, planPlugin, type World } from "../fixture.ts";
 
@@ -15,20 +15,20 @@ function lane(
   { plugins: all, moveCursor = true }: { plugins: readonly LoadedPlugin[]; moveCursor?: boolean },
 ) {
   const bus = world.bus("p1");
-  const underWay = new CallsUnderWay();
+  const slowCalls = new SlowCalls();
   let late = gate();
   const offer = (given: BusEvent, plugins = all): Promise<Offered> =>
-    offerEvent(world.host, world.scope("p1"), {
+    offerEvent(world.services, world.scope("p1"), {
       plugins,
       event: given,
       moveCursor,
       patienceMs: 50,
-      underWay,
-      onLate: () => late.open(),
+      slowCalls,
+      onSlowCallEnd: () => late.open(),
     });
   return {
     bus,
-    underWay,
+    slowCalls,
     offer,
     /** Offers what is due. */
     async pass(): Promise<Offered[]> {
@@ -70,7 +70,7 @@ it("goes on without a plugin that hangs, and takes what it says when it comes (L
     const world = openWorld(dir);
     const calls: string[] = [];
     const hanging = gate();
-    const { pass, bus, ended, underWay } = lane(world, {
+    const { pass, bus, ended, slowCalls } = lane(world, {
       plugins: [slow(calls, { e1: hanging.promise }), quick(calls)],
     });
     bus.appendEvents([event("e1"), event("e2")]);
@@ -82,12 +82,12 @@ it("goes on without a plugin that hangs, and takes what it says when it comes (L
     assert.deepEqual(calls, ["slow e1", "quick e1", "quick e2"]);
     assert.deepEqual([reasonOf(world, "e1"), reasonOf(world, "e2")], ["still at work", "is busy with another event"]);
     assert.equal(bus.waitOf("e1", HANDLER)?.until, world.clock.time + 60_000 + 1000);
-    assert.equal(underWay.has(bus), true);
+    assert.equal(slowCalls.has(bus), true);
     assert.deepEqual(openWorld(dir).bus("p1").newEvents(9), [], "the cursor has passed both");
     hanging.open();
     await ended();
-    await underWay.settled(bus);
-    assert.equal(underWay.has(bus), false);
+    await slowCalls.settled(bus);
+    assert.equal(slowCalls.has(bus), false);
     assert.deepEqual(
       world.actions("p1").map(({ relatedEventId }) => relatedEventId),
       ["e1"],
@@ -142,18 +142,18 @@ it("is called again soon after a kill, counts the call that hung, and gives up a
     for (let life = 1; life <= LIMITS.maxAttempts; life += 1) {
       const world = openWorld(dir);
       world.clock.time += time;
-      const { bus, pass, underWay } = lane(world, { plugins: [slow(calls, { e1: hanging.promise })] });
+      const { bus, pass, slowCalls } = lane(world, { plugins: [slow(calls, { e1: hanging.promise })] });
       if (life === 1) bus.appendEvents([event("e1")]);
-      hurryInterrupted(bus, world.clock.now());
+      makeInterruptedDue(bus, world.clock.now());
       world.clock.time += SOON_MS;
       await pass();
-      ends.push(underWay.settled(bus));
+      ends.push(slowCalls.settled(bus));
       assert.equal(calls.length, life);
       time += 1000;
     }
     const world = openWorld(dir);
     world.clock.time += time;
-    hurryInterrupted(world.bus("p1"), world.clock.now());
+    makeInterruptedDue(world.bus("p1"), world.clock.now());
     world.clock.time += SOON_MS;
     await lane(world, { plugins: [slow(calls, {})] }).pass();
     assert.equal(calls.length, LIMITS.maxAttempts);
@@ -184,7 +184,7 @@ it("keeps what a plugin put off over restarts, whatever words it used (B27)", ()
       world.clock.time += life * 1000;
       const { bus, pass } = lane(world, { plugins: [patient] });
       if (life === 0) bus.appendEvents(words.map((title, index) => ({ ...event(`e${index}`), title })));
-      hurryInterrupted(bus, world.clock.now());
+      makeInterruptedDue(bus, world.clock.now());
       world.clock.time += SOON_MS;
       await pass();
       assert.equal(calls.length, words.length, "nobody is called before the hour is over");
@@ -214,11 +214,11 @@ it("counts a late throw once, and a late deferral not at all", () =>
         ctx.markEventDeferred(given.id, "not yet", 5000);
       },
     });
-    const { bus, pass, underWay } = lane(world, { plugins: [thrower, patient] });
+    const { bus, pass, slowCalls } = lane(world, { plugins: [thrower, patient] });
     bus.appendEvents([event("e1")]);
     await pass();
     hanging.open();
-    await underWay.settled(bus);
+    await slowCalls.settled(bus);
     const waits = ["thrower", "patient"].map((name) => bus.waitOf("e1", `onEvent:${name}`));
     assert.deepEqual(
       waits.map((wait) => [wait?.reason, wait?.attempts]),
@@ -235,11 +235,11 @@ for (const moveCursor of [true, false]) {
     inTemporary(async (dir) => {
       const world = openWorld(dir);
       const hanging = gate();
-      const { underWay, bus, offer } = lane(world, { plugins: [], moveCursor });
+      const { slowCalls, bus, offer } = lane(world, { plugins: [], moveCursor });
       const second = planPlugin("second", {
         async onEvent() {
           hanging.open();
-          await underWay.settled(bus);
+          await slowCalls.settled(bus);
         },
       });
       bus.appendEvents([event("e1")]);
@@ -257,7 +257,7 @@ it("leaves the event to the next start when the dispatcher stops, and writes not
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const hanging = gate();
-    const { bus, pass, underWay } = lane(world, { plugins: [slow([], { e1: hanging.promise })] });
+    const { bus, pass, slowCalls } = lane(world, { plugins: [slow([], { e1: hanging.promise })] });
     bus.appendEvents([event("e1")]);
     await pass();
     world.stop.abort();
@@ -265,7 +265,7 @@ it("leaves the event to the next start when the dispatcher stops, and writes not
     assert.deepEqual([wait?.reason, wait?.attempts], ["the dispatcher was stopped", 0]);
     const before = world.settlements("p1").length;
     hanging.open();
-    await underWay.settled(bus);
+    await slowCalls.settled(bus);
     assert.equal(world.settlements("p1").length, before);
     const again = openWorld(dir);
     again.clock.time += SOON_MS;

@@ -2,7 +2,7 @@ import type { Bus } from "../bus/bus.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { PlanSummary } from "../plan/summary.ts";
 import type { AgentOptions, PlanContent, PlanQuery } from "./contexts/context-types.ts";
-import type { StateStores } from "./state/plugin-state.ts";
+import type { StateStores } from "./state/state-stores.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -14,7 +14,7 @@ export interface HookReport {
 }
 
 /** What hooks need of the dispatcher. */
-export interface HookHost {
+export interface HookServices {
   /** Top of the main working tree. */
   readonly repoRoot: string;
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import { it } from "node:test";
 import { countCalls } from "../../../bench/harness/counts.ts";
 import type { Settlement, WrittenSettlement } from "../../../src/bus/types.ts";
 import type { EventContext } from "../../../src/hooks/contexts/context-types.ts";
-import type { JsonValue } from "../../../src/hooks/contexts/event-types.ts";
+import type { JsonValue } from "../../../src/kernel/json.ts";
 import { inGlobalHook, inHook, inTemporary, openWorld } from "../fixture.ts";
 
 const values = (path: string): Record<string, JsonValue> => JSON.parse(readFileSync(path, "utf8")).values;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { it } from "node:test";
 import type { EventContext } from "../../../src/hooks/contexts/context-types.ts";
-import type { JsonValue } from "../../../src/hooks/contexts/event-types.ts";
+import type { JsonValue } from "../../../src/kernel/json.ts";
 import { gate, inGlobalHook, inHook, inTemporary, openWorld } from "../fixture.ts";
 
 const values = (path: string): Record<string, JsonValue> => JSON.parse(readFileSync(path, "utf8")).values;
@@ -176,7 +176,7 @@ it("does not hold up calls that work on other keys, nor wait for itself when two
     assert.deepEqual(runs, { a: 2, b: 2 });
   }));
 
-it("gives the turn on when a hook with it throws, or its time is over", () =>
+it("passes the lock on when a hook with it throws, or its time is over", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir, { timeoutMs: 300 });
     for (const [index, end] of ["throws", "hangs"].entries()) {
@@ -251,7 +251,7 @@ it("takes JSON only, by an error that names the key, and copies it", () =>
       assert.match(await inHook(world, "p1", (ctx) => ctx.setState("k", value as JsonValue)), pattern);
     }
     for (const key of ["", "x".repeat(201), "__proto__", 5 as never]) {
-      assert.match(await inHook(world, "p1", (ctx) => ctx.setState(key, 1)), /is no key/);
+      assert.match(await inHook(world, "p1", (ctx) => ctx.setState(key, 1)), /cannot be a key/);
     }
     assert.deepEqual(world.stores.read(ofPlan), {});
     const value = { list: [1], left: undefined };

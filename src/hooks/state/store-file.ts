@@ -1,0 +1,102 @@
+import { closeSync, fsyncSync, openSync, renameSync } from "node:fs";
+import { dirname } from "node:path";
+import * as z from "zod";
+import { PrloomError } from "../../kernel/errors.ts";
+import {
+  ensureDir,
+  existsNoFollow,
+  isMissing,
+  readTextIfExists,
+  writeFileAtomic,
+  writeRunFile,
+} from "../../kernel/files.ts";
+import type { JsonValue } from "../../kernel/json.ts";
+
+const fileSchema = z.object({
+  schemaVersion: z.literal(1),
+  values: z.record(z.string(), z.json()),
+  applied: z.record(z.string(), z.string()),
+  seq: z.int().min(0),
+});
+
+/** What the file of one plugin or bridge says. */
+export interface StoreContent {
+  readonly values: Readonly<Record<string, JsonValue>>;
+  /** How far the settlements of each bus are in here: by plan id, `*` for the global bus. */
+  readonly applied: Readonly<Record<string, string>>;
+  /** Number of the newest change. */
+  readonly seq: number;
+}
+
+/** A file that could not be read as what it should be, and where it was put. */
+export interface StateProblem {
+  readonly path: string;
+  readonly keptAs: string;
+  readonly message: string;
+}
+
+/** What a file says; undefined when there is none, or none that can be read: that one is kept aside and reported. */
+export function readStoreFile(path: string, onProblem: (problem: StateProblem) => void): StoreContent | undefined {
+  const text = readTextIfExists(path);
+  if (text === undefined) return undefined;
+  const { value, message } = parse(text);
+  refuseNewer(path, value);
+  const result = fileSchema.safeParse(value);
+  if (result.success) return result.data;
+  onProblem({ path, keptAs: keepAside(path), message: message ?? z.prettifyError(result.error) });
+  return undefined;
+}
+
+/** Replaces a file. Without `sync` a power loss may take that back, until `syncStoreFile`. */
+export function writeStoreFile(path: string, content: StoreContent, sync: boolean): void {
+  const { values, applied, seq } = content;
+  ensureDir(dirname(path));
+  const text = `${JSON.stringify({ schemaVersion: 1, values, applied, seq }, null, 2)}\n`;
+  (sync ? writeFileAtomic : writeRunFile)(path, text);
+  if (sync) fsyncPath(dirname(path));
+}
+
+/** Makes what was written without sync safe from a power loss. */
+export function syncStoreFile(path: string): void {
+  try {
+    fsyncPath(path);
+    fsyncPath(dirname(path));
+  } catch (error) {
+    // A plan that was removed has nothing to keep.
+    if (!isMissing(error)) throw error;
+  }
+}
+
+function fsyncPath(path: string): void {
+  const fd = openSync(path, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function parse(text: string): { value?: unknown; message?: string } {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function refuseNewer(path: string, value: unknown): void {
+  const version = typeof value === "object" && value !== null && "schemaVersion" in value ? value.schemaVersion : 0;
+  if (typeof version !== "number" || version <= 1) return;
+  throw new PrloomError(
+    "schema-newer",
+    `${path} has format ${version}; this prloom knows format 1.`,
+    "A newer prloom wrote it. Install that version or a later one; `prloom --version` prints this one.",
+  );
+}
+
+function keepAside(path: string): string {
+  let number = 1;
+  while (existsNoFollow(`${path}.broken-${number}`)) number += 1;
+  renameSync(path, `${path}.broken-${number}`);
+  return `${path}.broken-${number}`;
+}
