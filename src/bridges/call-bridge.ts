@@ -1,8 +1,8 @@
 import { startDeadline } from "../hooks/calls/deadline.ts";
 import { describeThrown } from "../hooks/calls/thrown.ts";
 import type { BridgeContext } from "./contract.ts";
-import { type BridgeHost, bridgeContext } from "./host.ts";
 import type { LoadedBridge } from "./load.ts";
+import { type BridgeServices, bridgeContext } from "./services.ts";
 
 /** How a call of a bridge ended. `stopped`: it failed after the dispatcher asked it to end. */
 export type Called =
@@ -18,13 +18,16 @@ export interface BridgeCall {
 }
 
 /** Calls a bridge with a deadline. Never rejects; what comes after the deadline is nobody's any more. */
-export async function callBridge(host: BridgeHost, { loaded, planId, label, call }: BridgeCall): Promise<Called> {
-  const { stopSignal } = host;
+export async function callBridge(
+  services: BridgeServices,
+  { loaded, planId, label, call }: BridgeCall,
+): Promise<Called> {
+  const { stopSignal } = services;
   if (stopSignal.aborted) return { kind: "stopped", error: "the dispatcher stops" };
-  const deadline = startDeadline({ ms: loaded.timeoutMs ?? host.bridgeTimeoutMs(), stopSignal });
+  const deadline = startDeadline({ ms: loaded.timeoutMs ?? services.bridgeTimeoutMs(), stopSignal });
   try {
-    const context = bridgeContext(host, { loaded, planId, signal: deadline.signal });
-    return { kind: "returned", value: await deadline.wait(begin(host, label, () => call(context))) };
+    const context = bridgeContext(services, { loaded, planId, signal: deadline.signal });
+    return { kind: "returned", value: await deadline.wait(begin(services, label, () => call(context))) };
   } catch (error) {
     return { kind: stopSignal.aborted ? "stopped" : "threw", error: describeThrown(error) };
   } finally {
@@ -32,13 +35,13 @@ export async function callBridge(host: BridgeHost, { loaded, planId, label, call
   }
 }
 
-async function begin(host: BridgeHost, label: string, call: () => unknown): Promise<unknown> {
-  const token = host.entering(label);
+async function begin(services: BridgeServices, label: string, call: () => unknown): Promise<unknown> {
+  const token = services.entering(label);
   let value: unknown;
   try {
     value = call();
   } finally {
-    host.left(token);
+    services.left(token);
   }
   return value;
 }

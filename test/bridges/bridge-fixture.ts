@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Circuits, createCircuits } from "../../src/bridges/circuit.ts";
 import type { Bridge } from "../../src/bridges/contract.ts";
-import type { BridgeHost } from "../../src/bridges/host.ts";
 import type { LoadedBridge } from "../../src/bridges/load.ts";
 import { createOutbox, type Outbox, type OutboxOptions } from "../../src/bridges/outbox/outbox.ts";
 import { buildRegistry } from "../../src/bridges/registry.ts";
+import type { BridgeServices } from "../../src/bridges/services.ts";
 import { type Bus, openBus } from "../../src/bus/bus.ts";
 import { createFileLog } from "../../src/bus/file/log.ts";
 import type { Log } from "../../src/bus/ports.ts";
@@ -70,7 +70,7 @@ export class Bench {
     ({ log: this.log, stores: this.stores, bus: this.bus } = this.#open());
   }
 
-  get host(): BridgeHost {
+  get services(): BridgeServices {
     return {
       repoRoot: this.dir,
       clock: this.clock,
@@ -97,7 +97,7 @@ export class Bench {
       bridgeFor: registry.byTarget,
       targets: () => registry.targets,
       circuits: this.circuits,
-      host: this.host,
+      services: this.services,
       route: async (action) => ({ kind: "deliver", target: action.target }),
       ...more,
     });

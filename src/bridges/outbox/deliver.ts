@@ -4,8 +4,8 @@ import type { Action, ReplyAddress } from "../../bus/types.ts";
 import type { PluginAction } from "../../hooks/contexts/event-types.ts";
 import { callBridge } from "../call-bridge.ts";
 import type { BridgeContext, DeliveryResult } from "../contract.ts";
-import type { BridgeHost } from "../host.ts";
 import type { LoadedBridge } from "../load.ts";
+import type { BridgeServices } from "../services.ts";
 
 /** What a built-in bridge may say besides: not now, and nobody's fault. */
 export type InternalDelivery = DeliveryResult | { readonly later: { readonly reason: string; readonly until: number } };
@@ -38,11 +38,11 @@ export function deliveryHandler(bridge: string): string {
 }
 
 /** Delivers one action: looks for it first where an earlier call may have arrived. Never rejects. */
-export async function deliver(host: BridgeHost, options: DeliverOptions): Promise<Delivery> {
+export async function deliver(services: BridgeServices, options: DeliverOptions): Promise<Delivery> {
   const { loaded, planId, uncertain } = options;
   const { bridge } = loaded;
   const call = (make: (ctx: BridgeContext) => unknown) =>
-    callBridge(host, { loaded, planId, label: deliveryHandler(loaded.name), call: make });
+    callBridge(services, { loaded, planId, label: deliveryHandler(loaded.name), call: make });
   if (uncertain && bridge.delivered) {
     const asked = await call((ctx) => bridge.delivered?.(ctx, forBridge(options)));
     if (asked.kind !== "returned") {

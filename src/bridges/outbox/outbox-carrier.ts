@@ -80,9 +80,9 @@ export class OutboxCarrier {
 
   async #call(call: Call): Promise<void> {
     const { queue, item, loaded, uncertain } = call;
-    const { host, scope } = this.#memory.options;
+    const { services, scope } = this.#memory.options;
     const { action, target } = item;
-    const delivery = await deliver(host, { loaded, planId: scope.planId, action, target, uncertain });
+    const delivery = await deliver(services, { loaded, planId: scope.planId, action, target, uncertain });
     crashPoint("deliver:returned");
     this.#ended(queue, wayOf(delivery));
     if (this.#memory.stopped) return;
@@ -103,12 +103,12 @@ export class OutboxCarrier {
 
   #settle({ queue, item, loaded }: Call, delivery: Delivery): void {
     const memory = this.#memory;
-    const { bus, host, circuits } = memory.options;
+    const { bus, services, circuits } = memory.options;
     const handler = deliveryHandler(loaded.name);
     const { openUntil } = circuits.of(queue.bridge);
     const { since, action } = item;
     const now = memory.now();
-    const call = { id: action.id, handler, delivery, now, since, maxAgeMs: host.maxAgeMs(), openUntil };
+    const call = { id: action.id, handler, delivery, now, since, maxAgeMs: services.maxAgeMs(), openUntil };
     const after = settleDelivery(bus, call);
     crashPoint("deliver:settled");
     if (after.kind === "dead") memory.tellDead(item, handler, after.reason);
@@ -138,7 +138,7 @@ export class OutboxCarrier {
   #buryOld(bridge: string, reason: string): void {
     const memory = this.#memory;
     const now = memory.now();
-    const maxAgeMs = memory.options.host.maxAgeMs();
+    const maxAgeMs = memory.options.services.maxAgeMs();
     for (let queue = this.stage.firstFor(bridge); queue; queue = this.stage.firstFor(bridge)) {
       const item = queue.items.first;
       if (!item || now - (item.since ?? now) < maxAgeMs) return;

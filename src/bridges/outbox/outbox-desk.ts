@@ -33,7 +33,7 @@ export class OutboxDesk {
   constructor(options: OutboxOptions, schedule: () => void) {
     this.#options = options;
     this.#memory = new OutboxMemory(options, schedule);
-    const retryLimits = () => options.host.retryLimits();
+    const retryLimits = () => options.services.retryLimits();
     // Also when the way is broken again: whoever waits for it must know until when.
     const isConcerned = (bridge: string): boolean => this.hasWork || this.#carrier.stage.firstFor(bridge) !== undefined;
     this.#member = options.circuits.join((bridge) => isConcerned(bridge) && schedule(), retryLimits);
@@ -107,7 +107,7 @@ export class OutboxDesk {
   call(): void {
     this.#carrier.call();
     // Not `hasWork`: what only waits for a call that another bus makes is told when that ends.
-    const mayRoute = this.#router.stage.busy && !this.#options.host.stopSignal.aborted;
+    const mayRoute = this.#router.stage.busy && !this.#options.services.stopSignal.aborted;
     if (!this.underWay && (this.#memory.jobs.length > 0 || mayRoute)) this.#memory.schedule();
   }
 

@@ -25,7 +25,7 @@ export class OutboxMemory {
   }
 
   now(): number {
-    return this.options.host.clock.now();
+    return this.options.services.clock.now();
   }
 
   /** Takes up an action; undefined when it is here already. */
@@ -85,8 +85,8 @@ export class OutboxMemory {
   }
 
   tell(level: "info" | "warn" | "bad", text: string): void {
-    const { host, scope } = this.options;
-    host.report({ ...scope, level, text });
+    const { services, scope } = this.options;
+    services.report({ ...scope, level, text });
   }
 
   /** What a target that nobody delivers to is told. */

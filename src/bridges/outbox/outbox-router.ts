@@ -61,7 +61,8 @@ export class OutboxRouter {
     const { bus, bridgeFor } = memory.options;
     if (routed.kind === "waiting") {
       // A routing that waits until a time that is over would otherwise be tried without pause.
-      const until = routed.until > memory.now() ? routed.until : memory.now() + memory.options.host.retryLimits().minMs;
+      const until =
+        routed.until > memory.now() ? routed.until : memory.now() + memory.options.services.retryLimits().minMs;
       memory.hold(item, until);
       this.stage.wait(item, until);
       return;

@@ -4,8 +4,8 @@ import type { Action, ReplyAddress } from "../../bus/types.ts";
 import { timerMs } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import type { Circuits } from "../circuit.ts";
-import type { BridgeHost } from "../host.ts";
 import type { LoadedBridge } from "../load.ts";
+import type { BridgeServices } from "../services.ts";
 import { OutboxDesk } from "./outbox-desk.ts";
 
 /** What rights and beforeRoute say about an action. `dead`: a hook gave up, and its dead letter is written. */
@@ -24,7 +24,7 @@ export interface OutboxOptions {
   /** All targets there are, for the error that a wrong one gets. */
   targets?(): readonly string[];
   readonly circuits: Circuits;
-  readonly host: BridgeHost;
+  readonly services: BridgeServices;
   route(action: Action): Promise<Routed>;
   /** What, besides the target, order is kept for; else the token, and the source of a plan for prloom-core. */
   addressKey?(action: Action, target: ReplyAddress): string;
@@ -89,7 +89,7 @@ class WorkingOutbox implements Outbox {
   idle(): boolean {
     if (this.#stopped) return true;
     if (this.#turn !== undefined || this.#desk.underWay) return false;
-    if (this.#retryAt !== undefined || this.#options.host.stopSignal.aborted) return true;
+    if (this.#retryAt !== undefined || this.#options.services.stopSignal.aborted) return true;
     return !this.#desk.hasWork;
   }
 
@@ -121,12 +121,12 @@ class WorkingOutbox implements Outbox {
 
   #takeTurn(): void {
     this.#turn = undefined;
-    const { host } = this.#options;
-    if (this.#retryAt === undefined || host.clock.now() >= this.#retryAt) {
+    const { services } = this.#options;
+    if (this.#retryAt === undefined || services.clock.now() >= this.#retryAt) {
       try {
         this.#retryAt = undefined;
         const wrote = this.#desk.write();
-        if (!host.stopSignal.aborted) this.#desk.begin();
+        if (!services.stopSignal.aborted) this.#desk.begin();
         const wroteMore = this.#desk.write();
         this.#options.bus.sync();
         this.#desk.call();
@@ -144,17 +144,17 @@ class WorkingOutbox implements Outbox {
 
   /** Nothing is lost: what could not be written is still to be written, and no call is begun before. */
   #failed(error: unknown): void {
-    const { host, scope } = this.#options;
+    const { services, scope } = this.#options;
     this.#failures += 1;
-    this.#retryAt = host.clock.now() + retryDelay(this.#failures, host.retryLimits());
-    host.report({ ...scope, level: "bad", text: `deliveries wait, their journal failed: ${messageOf(error)}` });
+    this.#retryAt = services.clock.now() + retryDelay(this.#failures, services.retryLimits());
+    services.report({ ...scope, level: "bad", text: `deliveries wait, their journal failed: ${messageOf(error)}` });
   }
 
   #setTimer(): void {
     clearTimeout(this.#timer);
     const at = this.nextAt();
     if (at === undefined) return;
-    const wait = timerMs(at, this.#options.host.clock.now());
+    const wait = timerMs(at, this.#options.services.clock.now());
     this.#timer = setTimeout(() => this.#schedule(), wait);
   }
 

@@ -6,8 +6,8 @@ import { describeThrown } from "../../hooks/calls/thrown.ts";
 import type { JsonValue } from "../../hooks/contexts/event-types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { callBridge } from "../call-bridge.ts";
-import { type BridgeHost, type BridgeScope, type BridgeStateRef, busScope } from "../host.ts";
 import type { LoadedBridge } from "../load.ts";
+import { type BridgeScope, type BridgeServices, type BridgeStateRef, busScope } from "../services.ts";
 import { withoutClashes } from "./clashes.ts";
 import { type JudgedPoll, judgePoll } from "./judge-poll.ts";
 import { pollMemory, remember } from "./memory.ts";
@@ -30,29 +30,33 @@ const NOTHING: PollOutcome = { events: 0, actions: 0, refused: [] };
 const MOST_TOLD = 20;
 
 /** Asks a bridge for what is new and puts it on the bus. Never rejects. */
-export async function pollBridge(host: BridgeHost, scope: BridgeScope, loaded: LoadedBridge): Promise<PollOutcome> {
+export async function pollBridge(
+  services: BridgeServices,
+  scope: BridgeScope,
+  loaded: LoadedBridge,
+): Promise<PollOutcome> {
   try {
-    const outcome = await poll(host, scope, loaded);
-    tell(host, scope, loaded, outcome);
+    const outcome = await poll(services, scope, loaded);
+    tell(services, scope, loaded, outcome);
     return outcome;
   } catch (error) {
     const outcome = { ...NOTHING, failed: describeThrown(error) };
-    tell(host, scope, loaded, outcome);
+    tell(services, scope, loaded, outcome);
     return outcome;
   }
 }
 
-async function poll(host: BridgeHost, scope: BridgeScope, loaded: LoadedBridge): Promise<PollOutcome> {
+async function poll(services: BridgeServices, scope: BridgeScope, loaded: LoadedBridge): Promise<PollOutcome> {
   const { bridge, name } = loaded;
   const { planId } = scope;
   const handler = handlerName({ kind: "poll", bridge: name });
-  const again = await takeRevived(host, scope, { loaded, handler });
+  const again = await takeRevived(services, scope, { loaded, handler });
   const ref: BridgeStateRef = { kind: "bridge", name, ...(planId === undefined ? {} : { planId }) };
-  const before = host.stores.read(ref);
+  const before = services.stores.read(ref);
   // A copy: a bridge that changes what it was given would make its old state look like the new one.
   const state = structuredClone(before.state);
   const call = (ctx: Parameters<NonNullable<typeof bridge.events>>[0]): unknown => bridge.events?.(ctx, state);
-  const called = await callBridge(host, { loaded, planId, label: handler, call });
+  const called = await callBridge(services, { loaded, planId, label: handler, call });
   const nothing = { ...NOTHING, ...again };
   if (called.kind !== "returned") return called.kind === "stopped" ? nothing : { ...nothing, failed: called.error };
   crashPoint("poll:returned");
@@ -115,15 +119,20 @@ function untold(bus: Bus, bridge: string, refused: readonly string[]): string[] 
   });
 }
 
-function tell(host: BridgeHost, { bus, planId }: BridgeScope, { name }: LoadedBridge, outcome: PollOutcome): void {
+function tell(
+  services: BridgeServices,
+  { bus, planId }: BridgeScope,
+  { name }: LoadedBridge,
+  outcome: PollOutcome,
+): void {
   const where = planId === undefined ? {} : { planId };
   if (outcome.failed !== undefined) {
-    host.report({ ...where, level: "warn", text: `the poll of bridge ${name} failed: ${outcome.failed}` });
+    services.report({ ...where, level: "warn", text: `the poll of bridge ${name} failed: ${outcome.failed}` });
   }
   const refused = untold(bus, name, outcome.refused);
   for (const reason of refused.slice(0, MOST_TOLD)) {
-    host.report({ ...where, level: "warn", text: `bridge ${name}: not taken: ${reason}` });
+    services.report({ ...where, level: "warn", text: `bridge ${name}: not taken: ${reason}` });
   }
   const rest = refused.length - MOST_TOLD;
-  if (rest > 0) host.report({ ...where, level: "warn", text: `bridge ${name}: ${rest} more were not taken` });
+  if (rest > 0) services.report({ ...where, level: "warn", text: `bridge ${name}: ${rest} more were not taken` });
 }

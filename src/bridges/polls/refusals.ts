@@ -5,8 +5,8 @@ import type { JsonValue } from "../../hooks/contexts/event-types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import { callBridge } from "../call-bridge.ts";
-import { type BridgeHost, type BridgeScope, busScope } from "../host.ts";
 import type { LoadedBridge } from "../load.ts";
+import { type BridgeScope, type BridgeServices, busScope } from "../services.ts";
 import { withoutClashes } from "./clashes.ts";
 import { judgePoll } from "./judge-poll.ts";
 
@@ -86,7 +86,7 @@ interface Revived {
 
 /** Judges revived items again, each as the bridge gave it, or as the bridge repairs it. Events first: actions answer them. */
 export async function takeRevived(
-  host: BridgeHost,
+  services: BridgeServices,
   scope: BridgeScope,
   on: { loaded: LoadedBridge; handler: string },
 ): Promise<TakenAgain> {
@@ -101,7 +101,7 @@ export async function takeRevived(
   let [events, actions] = [0, 0];
   const refused: string[] = [];
   for (const one of revived.sort((a, b) => Number(a.kept.of === "actions") - Number(b.kept.of === "actions"))) {
-    const taken = await takeOne(host, scope, { ...on, ...one });
+    const taken = await takeOne(services, scope, { ...on, ...one });
     events += taken.events;
     actions += taken.actions;
     if (taken.refused !== undefined) refused.push(taken.refused);
@@ -116,7 +116,7 @@ interface OneTaken {
 }
 
 async function takeOne(
-  host: BridgeHost,
+  services: BridgeServices,
   scope: BridgeScope,
   { loaded, handler, id, reason, kept }: Revived & { loaded: LoadedBridge; handler: string },
 ): Promise<OneTaken> {
@@ -129,7 +129,7 @@ async function takeOne(
   if (kept.of === "more" || kept.item === undefined) return stay(reason);
   const { of, item } = kept;
   const call = bridge.repair && ((ctx: Parameters<NonNullable<typeof bridge.repair>>[0]) => bridge.repair?.(ctx, item));
-  const called = call ? await callBridge(host, { loaded, planId, label: handler, call }) : undefined;
+  const called = call ? await callBridge(services, { loaded, planId, label: handler, call }) : undefined;
   if (called?.kind === "stopped") return { events: 0, actions: 0 };
   if (called?.kind === "threw") return stay(`${of}: repair() failed: ${called.error}`);
   const again = (called?.kind === "returned" ? called.value : undefined) ?? item;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { BridgeHost } from "../../bridges/host.ts";
+import type { BridgeServices } from "../../bridges/services.ts";
 import type { HookHost } from "../../hooks/host.ts";
 import { openStores, type StateRef, type StateStores } from "../../hooks/state/plugin-state.ts";
 import { listPlans, readPlan } from "../intake/plan-reading.ts";
@@ -49,7 +49,7 @@ export function hookHostOf(loom: Loom): HookHost {
 }
 
 /** The same for bridges. */
-export function bridgeHostOf(loom: Loom): BridgeHost {
+export function bridgeHostOf(loom: Loom): BridgeServices {
   return {
     ...surroundings(loom),
     bridgeTimeoutMs: () => loom.config.bus.bridgeTimeoutMs,

@@ -56,7 +56,7 @@ export class Lane {
           ? { name: CORE_TARGET, scope: "builtin", bridge: core, config: {}, timeoutMs: coreTimeoutMs(loom) }
           : bridgeFor(loom, target, planId),
       circuits: loom.circuits,
-      host: loom.bridgeHost,
+      services: loom.bridgeHost,
       route: (action) => routeOn(loom, scope(), action),
       targets: () => loom.extensions.registry.targets.filter((target) => bridgeFor(loom, target, planId)),
       onSettled: () => {

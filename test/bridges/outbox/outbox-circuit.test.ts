@@ -126,7 +126,7 @@ describe("a broken way", () => {
           scope: {},
           bridgeFor: () => loaded,
           circuits: bench.circuits,
-          host: bench.host,
+          services: bench.services,
           route: async ({ target }) => ({ kind: "deliver", target }),
         });
         other.outbox = outbox;

@@ -61,7 +61,7 @@ describe("an outbox that nobody wakes", () => {
           scope: {},
           bridgeFor: () => loaded,
           circuits,
-          host: bench.host,
+          services: bench.services,
           route: async ({ target }) => ({ kind: "deliver", target }),
         });
         other.outbox = outbox;

@@ -117,9 +117,9 @@ it("is idle until it is woken", () =>
   onBench(async (bench) => {
     const { got, loaded } = desk();
     bench.put(comment("a1"));
-    const { bus, circuits, host } = bench;
+    const { bus, circuits, services } = bench;
     const route = async ({ target }: Action) => ({ kind: "deliver" as const, target });
-    const outbox = createOutbox({ bus, scope: {}, bridgeFor: () => loaded, circuits, host, route });
+    const outbox = createOutbox({ bus, scope: {}, bridgeFor: () => loaded, circuits, services, route });
     assert.equal(outbox.idle(), true);
     await outbox.settled();
     assert.equal(outbox.nextAt(), undefined);

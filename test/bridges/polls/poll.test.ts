@@ -23,9 +23,9 @@ const upsert = (id: string, relatedEventId?: string) => ({
 
 function poll(bench: Bench, events: Bridge["events"] | (() => unknown), scope: "plan" | "global" = "plan") {
   const loaded = loadedBridge({ events: events as NonNullable<Bridge["events"]> }, { name: "tracker", scope });
-  const { bus, host } = bench;
+  const { bus, services } = bench;
   const { plan } = bench.scope;
-  return pollBridge(host, { bus, ...(plan === undefined ? {} : { planId: plan }) }, loaded);
+  return pollBridge(services, { bus, ...(plan === undefined ? {} : { planId: plan }) }, loaded);
 }
 
 const onBus = (bench: Bench): string =>

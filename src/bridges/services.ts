@@ -19,7 +19,7 @@ export interface BridgeStateRef {
 }
 
 /** What the bridges need of the program around them. */
-export interface BridgeHost {
+export interface BridgeServices {
   readonly repoRoot: string;
   readonly clock: Clock;
   /** What settlements said last about a bridge: `state` and `seq`. */
@@ -59,19 +59,19 @@ export interface ContextOptions {
 }
 
 /** What a bridge gets with one call. Global bridges are told of no plan, whichever bus they work for. */
-export function bridgeContext(host: BridgeHost, { loaded, planId, signal }: ContextOptions): BridgeContext {
+export function bridgeContext(services: BridgeServices, { loaded, planId, signal }: ContextOptions): BridgeContext {
   const own = loaded.scope === "global" ? undefined : planId;
-  const facts = own === undefined ? {} : host.planFacts(own);
+  const facts = own === undefined ? {} : services.planFacts(own);
   return {
-    repoRoot: host.repoRoot,
+    repoRoot: services.repoRoot,
     signal,
-    log: logOf(host, loaded.name, planId),
+    log: logOf(services, loaded.name, planId),
     config: loaded.config,
     ...(own === undefined ? {} : { planId: own }),
     ...(facts.worktree === undefined ? {} : { worktree: facts.worktree }),
     ...(facts.changeRequestRef === undefined ? {} : { changeRequestRef: facts.changeRequestRef }),
-    readPlan: async (id: unknown) => host.readPlan(requirePlanId(id)),
-    listPlans: async (query) => host.listPlans(query),
+    readPlan: async (id: unknown) => services.readPlan(requirePlanId(id)),
+    listPlans: async (query) => services.listPlans(query),
   };
 }
 
@@ -86,9 +86,9 @@ function requirePlanId(id: unknown): string {
   );
 }
 
-function logOf(host: BridgeHost, name: string, planId: string | undefined): PluginLog {
+function logOf(services: BridgeServices, name: string, planId: string | undefined): PluginLog {
   const where = planId === undefined ? {} : { planId };
   const at = (level: "info" | "warn" | "bad") => (text: string) =>
-    host.report({ ...where, level, text: `${name}: ${text}` });
+    services.report({ ...where, level, text: `${name}: ${text}` });
   return { info: at("info"), warn: at("warn"), error: at("bad") };
 }
