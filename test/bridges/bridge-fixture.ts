@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Circuits, createCircuits } from "../../src/bridges/circuit.ts";
 import type { Bridge } from "../../src/bridges/contract.ts";
 import type { LoadedBridge } from "../../src/bridges/load.ts";
-import { createOutbox, type Outbox, type OutboxOptions } from "../../src/bridges/outbox/outbox.ts";
+import { Outbox, type OutboxOptions } from "../../src/bridges/outbox/outbox.ts";
 import { buildRegistry } from "../../src/bridges/registry.ts";
 import type { BridgeServices } from "../../src/bridges/services.ts";
 import { type Bus, openBus } from "../../src/bus/bus.ts";
@@ -91,7 +91,7 @@ export class Bench {
   /** Opens the outbox for these bridges and lets it work until it has to wait. */
   async deliver(bridges: readonly LoadedBridge[], more: Partial<OutboxOptions> = {}): Promise<Outbox> {
     const registry = buildRegistry(bridges);
-    this.outbox = createOutbox({
+    this.outbox = new Outbox({
       bus: this.bus,
       scope: this.scope.plan === undefined ? {} : { planId: this.scope.plan },
       bridgeFor: registry.byTarget,

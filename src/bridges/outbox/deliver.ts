@@ -1,33 +1,19 @@
 import * as z from "zod";
 import { handlerName } from "../../bus/names.ts";
-import type { Action, ReplyAddress } from "../../bus/types.ts";
 import type { PluginAction } from "../../hooks/contexts/event-types.ts";
 import { callBridge } from "../call-bridge.ts";
+import type { Reach } from "../circuit.ts";
 import type { BridgeContext, DeliveryResult } from "../contract.ts";
 import type { LoadedBridge } from "../load.ts";
 import type { BridgeServices } from "../services.ts";
+import type { Delivery, RoutedAction } from "./settle.ts";
 
-/** What a built-in bridge may say besides: not now, and nobody's fault. */
+/** What a built-in bridge may return besides: not now, and that is no failure. */
 export type InternalDelivery = DeliveryResult | { readonly later: { readonly reason: string; readonly until: number } };
 
-/** What became of the call for one action. */
-export type Delivery =
-  | { readonly kind: "delivered"; readonly foundAgain: boolean }
-  | { readonly kind: "later"; readonly reason: string; readonly until: number }
-  /** The way there is broken; what was sent may have arrived all the same. */
-  | { readonly kind: "transport"; readonly reason: string; readonly retryAfterMs: number | undefined }
-  | { readonly kind: "refused"; readonly reason: string }
-  | { readonly kind: "threw"; readonly reason: string }
-  /** Nobody could tell whether an earlier call arrived, so it was not sent again. */
-  | { readonly kind: "unknown"; readonly reason: string }
-  | { readonly kind: "stopped"; readonly reason: string };
-
-export interface DeliverOptions {
+export interface DeliverOptions extends RoutedAction {
   readonly loaded: LoadedBridge;
   readonly planId: string | undefined;
-  readonly action: Action;
-  /** After beforeRoute. */
-  readonly target: ReplyAddress;
   /** An earlier call may have arrived. */
   readonly uncertain: boolean;
 }
@@ -90,4 +76,11 @@ export function judgeDelivery(value: unknown, isBuiltin: boolean): Delivery {
   const later = isBuiltin ? laterSchema.safeParse(value) : undefined;
   if (later?.success) return { kind: "later", ...later.data.later };
   return { kind: "threw", reason: "it returned neither { success: true } nor { success: false, error, retryable }" };
+}
+
+/** What a delivery tells about the outside of its bridge. */
+export function reachOf(delivery: Delivery): Reach {
+  if (delivery.kind === "transport") return { retryAfterMs: delivery.retryAfterMs };
+  const isThere = delivery.kind === "delivered" || delivery.kind === "refused" || delivery.kind === "later";
+  return isThere ? "there" : "nothing";
 }

@@ -1,5 +1,5 @@
 import type { LoadedBridge } from "../../bridges/load.ts";
-import { createOutbox, type Outbox } from "../../bridges/outbox/outbox.ts";
+import { Outbox } from "../../bridges/outbox/outbox.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { retryDelay } from "../../bus/bus-state.ts";
 import { hurryInterrupted } from "../../hooks/calls/late-call.ts";
@@ -48,7 +48,7 @@ export class Lane {
     dropAbsent(this.#bus, planId === undefined ? "onGlobalEvent" : "onEvent", pluginsOf(loom, planId));
     const scope = () => hookScopeNow(loom, planId, this.#bus);
     const core = coreBridge(loom, scope());
-    this.#outbox = createOutbox({
+    this.#outbox = new Outbox({
       bus: this.#bus,
       scope: planId === undefined ? {} : { planId },
       bridgeFor: (target) =>
