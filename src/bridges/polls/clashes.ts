@@ -1,8 +1,8 @@
 import type { AppendedEvents, Bus } from "../../bus/bus.ts";
 import type { Action, BusEvent } from "../../bus/types.ts";
 import { copyJson } from "../../hooks/state/json-value.ts";
+import type { RefusedItem } from "./judge-poll.ts";
 import { pollMemory, remember } from "./memory.ts";
-import type { RefusedItem } from "./refusals.ts";
 
 export interface AppendedPoll {
   readonly bridge: string;

@@ -12,7 +12,6 @@ import { describeThrown } from "../../hooks/calls/thrown.ts";
 import type { JsonValue } from "../../hooks/contexts/event-types.ts";
 import { copyJson } from "../../hooks/state/json-value.ts";
 import { plainIssues } from "../plain-issues.ts";
-import type { RefusedItem } from "./refusals.ts";
 
 /** More in one poll is a mistake of the bridge: its cursor does not move, and the log would fill up. */
 const MAX_EVENTS = 10_000;
@@ -30,6 +29,16 @@ export interface PollToJudge {
   readonly handler: string;
   /** An event that is on the bus already; who wrote it decides what may be done about it. */
   findEvent(id: string): BusEvent | undefined;
+}
+
+/** An item of a poll that cannot be taken. */
+export interface RefusedItem {
+  readonly of: "events" | "actions";
+  /** Its place in the list, where that is known; another one at each poll. */
+  readonly index?: number;
+  readonly reason: string;
+  /** As the bridge gave it; undefined when it is no JSON. */
+  readonly item: JsonValue | undefined;
 }
 
 /** What of a poll is taken, and why the rest is not. */

@@ -8,17 +8,7 @@ import { callBridge } from "../call-bridge.ts";
 import type { LoadedBridge } from "../load.ts";
 import { type BridgeScope, type BridgeServices, busScope } from "../services.ts";
 import { withoutClashes } from "./clashes.ts";
-import { judgePoll } from "./judge-poll.ts";
-
-/** An item of a poll that cannot be taken. */
-export interface RefusedItem {
-  readonly of: "events" | "actions";
-  /** Its place in the list, where that is known; another one at each poll. */
-  readonly index?: number;
-  readonly reason: string;
-  /** As the bridge gave it; undefined when it is no JSON. */
-  readonly item: JsonValue | undefined;
-}
+import { judgePoll, type RefusedItem } from "./judge-poll.ts";
 
 /** A bridge that is all wrong must not fill the list of dead letters: this many are kept of each, the rest is counted. */
 const MOST_LETTERS = 100;
