@@ -22,6 +22,8 @@ export interface PollOutcome {
   readonly refused: readonly string[];
   /** Set when the poll as a whole failed: nothing of it was taken, or not all of it was saved. */
   readonly failed?: string;
+  /** How long the outside asked to be left alone; only where it failed. */
+  readonly retryAfterMs?: number;
 }
 
 const NO_EVENTS: AppendedEvents = { appended: [], duplicates: [], refused: [] };
