@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { startDeadline } from "../hooks/calls/deadline.ts";
 import { describeThrown } from "../hooks/calls/thrown.ts";
 import type { BridgeContext } from "./contract.ts";
@@ -7,7 +8,7 @@ import { type BridgeServices, bridgeContext } from "./services.ts";
 /** How a call of a bridge ended. `stopped`: it failed after the dispatcher asked it to end. */
 export type Called =
   | { readonly kind: "returned"; readonly value: unknown }
-  | { readonly kind: "threw" | "stopped"; readonly error: string };
+  | { readonly kind: "threw" | "stopped"; readonly error: string; readonly retryAfterMs?: number };
 
 export interface BridgeCall {
   readonly loaded: LoadedBridge;
@@ -17,7 +18,7 @@ export interface BridgeCall {
   call(ctx: BridgeContext): unknown;
 }
 
-/** Calls a bridge with a deadline. Never rejects; what comes after the deadline is nobody's any more. */
+/** Calls a bridge with a deadline. Never rejects; what comes after the deadline is ignored. */
 export async function callBridge(
   services: BridgeServices,
   { loaded, planId, label, call }: BridgeCall,
@@ -29,7 +30,7 @@ export async function callBridge(
     const context = bridgeContext(services, { loaded, planId, signal: deadline.signal });
     return { kind: "returned", value: await deadline.wait(begin(services, label, () => call(context))) };
   } catch (error) {
-    return { kind: stopSignal.aborted ? "stopped" : "threw", error: describeThrown(error) };
+    return { kind: stopSignal.aborted ? "stopped" : "threw", error: describeThrown(error), ...retryAfterOf(error) };
   } finally {
     deadline.end();
   }
@@ -44,4 +45,16 @@ async function begin(services: BridgeServices, label: string, call: () => unknow
     services.left(token);
   }
   return value;
+}
+
+const retryAfterSchema = z.object({ retryAfterMs: z.number().min(0) });
+
+/** How long the outside asked to be left alone. */
+export function retryAfterOf(value: unknown): { retryAfterMs?: number } {
+  try {
+    return retryAfterSchema.safeParse(value instanceof Error ? { ...value } : value).data ?? {};
+  } catch {
+    // A getter or a proxy of the bridge can throw.
+    return {};
+  }
 }

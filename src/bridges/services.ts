@@ -5,6 +5,7 @@ import type { PlanContent, PlanQuery, PluginLog } from "../hooks/contexts/contex
 import type { JsonValue } from "../hooks/contexts/event-types.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
+import type { PlanSource } from "../plan/plan-types.ts";
 import type { PlanSummary } from "../plan/summary.ts";
 import type { BridgeContext } from "./contract.ts";
 import type { LoadedBridge } from "./load.ts";
@@ -17,6 +18,9 @@ export interface BridgeStateRef {
   readonly planId?: string;
   readonly name: string;
 }
+
+/** A plan as a bridge names it. */
+export type PlanName = { readonly id: string } | { readonly source: PlanSource };
 
 /** What the bridges need of the program around them. */
 export interface BridgeServices {
@@ -31,6 +35,11 @@ export interface BridgeServices {
   retryLimits(): RetryLimits;
   /** Aborted when the dispatcher stops: calls under way are told, and no new one is begun. */
   readonly stopSignal: AbortSignal;
+  /** The id of a plan; undefined when there is none, or it was deleted. */
+  findPlan(name: PlanName): string | undefined;
+  planBus(planId: string): Bus;
+  /** There is something new on the bus of a plan. */
+  wakePlan(planId: string): void;
   readPlan(planId: string): Awaitable<PlanContent | undefined>;
   listPlans(query?: PlanQuery): Awaitable<PlanSummary[]>;
   planFacts(planId: string): { readonly worktree?: string; readonly changeRequestRef?: string };

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,6 +33,9 @@ export class Bench {
   /** Reads of the journals, by name. */
   readonly reads: Record<string, number> = {};
   outbox: Outbox | undefined;
+  /** The buses of plans, where this is the repository's own. */
+  readonly plans = new Map<string, Bench>();
+  readonly woken: string[] = [];
   #records = 0;
 
   constructor(scope: Scope = { plan: "login" }, dir = mkdtempSync(join(tmpdir(), "prloom-bridges-"))) {
@@ -79,6 +83,12 @@ export class Bench {
       maxAgeMs: () => 72 * HOUR,
       retryLimits: () => this.retryLimits,
       stopSignal: this.stop.signal,
+      findPlan: (name) => {
+        const id = "id" in name ? name.id : name.source.id;
+        return this.plans.has(id) ? id : undefined;
+      },
+      planBus: (id) => this.plans.get(id)?.bus ?? assert.fail(`no plan ${id}`),
+      wakePlan: (id) => void this.woken.push(id),
       readPlan: (id) => (id === "login" ? { content: "# Login", progress: { total: 2, completed: 1 } } : undefined),
       listPlans: () => [],
       planFacts: () => ({ worktree: "/worktrees/login", changeRequestRef: "local/login" }),

@@ -5,6 +5,7 @@ import type { LoadedBridge } from "../load.ts";
 import type { BridgeServices } from "../services.ts";
 import type { AddressQueue, AddressQueues } from "./address-queues.ts";
 import { deliver, deliveryHandler, reachOf } from "./deliver.ts";
+import { refOf, withRef } from "./refs.ts";
 import {
   concludeAction,
   type Delivery,
@@ -98,7 +99,8 @@ export class Calls {
 
   async #make(call: Call): Promise<void> {
     const { services, scope, write, wake } = this.#options;
-    const delivery = await deliver(services, { ...call, planId: scope.planId });
+    const ref = refOf({ services, scope, bridge: call.loaded.name }, call);
+    const delivery = await deliver(services, { ...call, planId: scope.planId, ref });
     crashPoint("deliver:returned");
     this.#ended(call.queue, reachOf(delivery));
     write(() => this.#settle(call, delivery));
@@ -106,14 +108,16 @@ export class Calls {
   }
 
   #settle(call: Call, delivery: Delivery): void {
-    const { bus, services, circuits, queues, taken } = this.#options;
+    const { bus, services, scope, circuits, queues, taken } = this.#options;
     const { queue } = call;
     const { id } = call.action;
     const now = this.#now();
     const handler = deliveryHandler(call.loaded.name);
     const { openUntil } = circuits.of(queue.bridge);
     const age = { since: taken.parkedSince(id), maxAgeMs: services.maxAgeMs() };
-    const after = settleDelivery(bus, { id, handler, delivery, now, openUntil, ...age });
+    const ref = delivery.kind === "delivered" ? delivery.ref : undefined;
+    const kept = ref === undefined ? {} : withRef({ services, scope, bridge: call.loaded.name }, call, ref);
+    const after = settleDelivery(bus, { id, handler, delivery, now, openUntil, kept, ...age });
     crashPoint("deliver:settled");
     if (after.kind === "dead") tell(this.#options, "bad", gaveUp(call, handler, after.reason));
     if (after.kind === "done" || after.kind === "dead") {

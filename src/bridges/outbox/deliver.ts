@@ -1,9 +1,8 @@
 import * as z from "zod";
 import { handlerName } from "../../bus/names.ts";
-import type { PluginAction } from "../../hooks/contexts/event-types.ts";
 import { callBridge } from "../call-bridge.ts";
 import type { Reach } from "../circuit.ts";
-import type { BridgeContext, DeliveryResult } from "../contract.ts";
+import type { BridgeContext, DeliveryResult, OutgoingAction } from "../contract.ts";
 import type { LoadedBridge } from "../load.ts";
 import type { BridgeServices } from "../services.ts";
 import type { Delivery, RoutedAction } from "./settle.ts";
@@ -16,6 +15,8 @@ export interface DeliverOptions extends RoutedAction {
   readonly planId: string | undefined;
   /** An earlier call may have arrived. */
   readonly uncertain: boolean;
+  /** What the outside calls the comment that it edits. */
+  readonly ref: string | undefined;
 }
 
 /** The name of a bridge as a handler of actions. */
@@ -37,8 +38,9 @@ export async function deliver(services: BridgeServices, options: DeliverOptions)
         reason: `looking for it failed: ${asked.error}`,
       };
     }
-    if (asked.value === true) return { kind: "delivered", foundAgain: true };
-    if (asked.value !== false) return { kind: "unknown", reason: "`delivered` returned neither true nor false" };
+    const found = foundSchema.safeParse(asked.value).data;
+    if (found === undefined) return { kind: "unknown", reason: "`delivered` returned neither true, { ref } nor false" };
+    if (found !== false) return { kind: "delivered", foundAgain: true, ref: found === true ? undefined : found.ref };
   }
   const called = await call((ctx) => bridge.actions?.(ctx, forBridge(options)));
   if (called.kind !== "returned") return { kind: called.kind, reason: called.error };
@@ -46,16 +48,20 @@ export async function deliver(services: BridgeServices, options: DeliverOptions)
 }
 
 /** A copy for each call: what a bridge does to it has no effect. */
-function forBridge({ action, target, loaded }: DeliverOptions): PluginAction {
+function forBridge({ action, target, loaded, ref }: DeliverOptions): OutgoingAction {
+  const edited = ref === undefined ? {} : { ref };
   // prloom-core asks hooks, and they need to know on whose behalf.
-  if (loaded.scope === "builtin") return structuredClone({ ...action, target }) as PluginAction;
+  if (loaded.scope === "builtin") return structuredClone({ ...action, target, ...edited }) as OutgoingAction;
   const { id, type, payload, relatedEventId } = action;
-  const copy = { id, type, target, payload, ...(relatedEventId === undefined ? {} : { relatedEventId }) };
-  return structuredClone(copy) as PluginAction;
+  const answered = relatedEventId === undefined ? {} : { relatedEventId };
+  return structuredClone({ id, type, target, payload, ...answered, ...edited }) as OutgoingAction;
 }
 
 const MAX_REASON = 2000;
-const successSchema = z.looseObject({ success: z.literal(true) });
+const MAX_REF = 1000;
+const refSchema = z.string().min(1).max(MAX_REF);
+const successSchema = z.looseObject({ success: z.literal(true), ref: refSchema.optional().catch(undefined) });
+const foundSchema = z.union([z.boolean(), z.looseObject({ ref: refSchema })]);
 const failureSchema = z.looseObject({
   success: z.literal(false),
   error: z.string(),
@@ -66,7 +72,8 @@ const laterSchema = z.strictObject({ later: z.strictObject({ reason: z.string(),
 
 /** What a returned value says; anything that is no result counts as a throw. */
 export function judgeDelivery(value: unknown, isBuiltin: boolean): Delivery {
-  if (successSchema.safeParse(value).success) return { kind: "delivered", foundAgain: false };
+  const success = successSchema.safeParse(value);
+  if (success.success) return { kind: "delivered", foundAgain: false, ref: success.data.ref };
   const failure = failureSchema.safeParse(value);
   if (failure.success) {
     const reason = failure.data.error.slice(0, MAX_REASON) || "it gave no reason";

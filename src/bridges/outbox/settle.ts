@@ -15,7 +15,7 @@ export interface RoutedAction {
 
 /** What became of the call for one action. */
 export type Delivery =
-  | { readonly kind: "delivered"; readonly foundAgain: boolean }
+  | { readonly kind: "delivered"; readonly foundAgain: boolean; readonly ref?: string | undefined }
   | { readonly kind: "later"; readonly reason: string; readonly until: number }
   /** The outside cannot be reached; what was sent may have arrived all the same. */
   | { readonly kind: "transport"; readonly reason: string; readonly retryAfterMs: number | undefined }
@@ -62,16 +62,19 @@ export interface Conclusion {
   readonly reason?: string;
 }
 
+/** What is kept with the last line of an action. */
+type Kept = Pick<Settlement, "result" | "state">;
+
 /**
  * The action is done with. What hooks decided about it is forgotten with the last line only: a kill before that must
  * find the same way again, and then that its end was reached.
  */
-export function concludeAction(bus: Bus, id: string, { handler, reason }: Conclusion): void {
+export function concludeAction(bus: Bus, id: string, { handler, reason, ...kept }: Conclusion & Kept): void {
   const others = bus.waitingHandlers(id).filter((other) => other !== handler);
   const closed = others.length === 0 ? { closed: true } : {};
   const why = reason === undefined ? {} : { reason };
   const marks = { ...ABOUT, moveCursor: true, ...closed };
-  bus.settle({ record: id, handler, outcome: "handled", ...why, marks }, { sync: false });
+  bus.settle({ record: id, handler, outcome: "handled", ...why, ...kept, marks }, { sync: false });
   pass(bus, id, { handlers: others, closed: true });
 }
 
@@ -113,6 +116,8 @@ export interface FinishedCall {
   /** When the action was first put off, if it was. */
   readonly since: number | undefined;
   readonly maxAgeMs: number;
+  /** What is kept of a delivery. */
+  readonly kept: Kept;
   /** When the bridge may be called again, where it cannot be reached. */
   readonly openUntil: number;
 }
@@ -129,7 +134,7 @@ export function settleDelivery(bus: Bus, call: FinishedCall): AfterCall {
   const { id, handler, delivery } = call;
   switch (delivery.kind) {
     case "delivered":
-      concludeAction(bus, id, { handler, ...(delivery.foundAgain ? { reason: "found again" } : {}) });
+      concludeAction(bus, id, { handler, ...(delivery.foundAgain ? { reason: "found again" } : {}), ...call.kept });
       return { kind: "done" };
     case "refused":
       return bury(bus, call, delivery.reason);

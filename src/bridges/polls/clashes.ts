@@ -4,7 +4,7 @@ import { copyJson } from "../../hooks/state/json-value.ts";
 import type { RefusedItem } from "./judge-poll.ts";
 import { pollMemory, remember } from "./memory.ts";
 
-export interface AppendedPoll {
+export interface PollOnBus {
   readonly bridge: string;
   readonly appended: AppendedEvents;
   readonly actions: readonly Action[];
@@ -21,7 +21,7 @@ const MOST_SEARCHES = 50;
  * An id that is taken already is another's event, or the same one again. Another's: it is refused, and so is what
  * answers it. The same: who wrote it was said when it was first told, and that holds.
  */
-export function withoutClashes(bus: Bus, poll: AppendedPoll): { actions: Action[]; refused: RefusedItem[] } {
+export function withoutClashes(bus: Bus, poll: PollOnBus): { actions: Action[]; refused: RefusedItem[] } {
   const { bridge } = poll;
   const known = duplicatesOf(bus, poll);
   const refused = [...poll.refused];
@@ -53,7 +53,7 @@ interface Duplicate {
   readonly event: BusEvent | undefined;
 }
 
-function duplicatesOf(bus: Bus, { bridge, appended, actions }: AppendedPoll): Map<string, Duplicate> {
+function duplicatesOf(bus: Bus, { bridge, appended, actions }: PollOnBus): Map<string, Duplicate> {
   const { sources } = pollMemory(bus, bridge);
   for (const { id } of appended.appended) remember(sources, id, bridge);
   const answered = new Set(actions.map(({ relatedEventId }) => relatedEventId));

@@ -7,11 +7,11 @@ import { shortHash } from "../../kernel/ids.ts";
 import { callBridge } from "../call-bridge.ts";
 import type { LoadedBridge } from "../load.ts";
 import { type BridgeScope, type BridgeServices, busScope } from "../services.ts";
-import { withoutClashes } from "./clashes.ts";
-import { judgePoll, type RefusedItem } from "./judge-poll.ts";
+import { appendEvents } from "./append-events.ts";
+import { judgePoll, type PollToJudge, type RefusedItem } from "./judge-poll.ts";
 
 /** A bridge that is all wrong must not fill the list of dead letters: this many are kept of each, the rest is counted. */
-const MOST_LETTERS = 100;
+const MAX_LETTERS = 100;
 /** All of them are in memory and in the snapshot of the bus. */
 const MAX_ITEM_CHARACTERS = 16_000;
 
@@ -40,13 +40,13 @@ export function newLetters(
     const letter = letterOf(name, one);
     if (bus.handlerStatus(letter.id, handler) === "ready") fresh.set(letter.id, letter);
   }
-  const room = Math.max(0, MOST_LETTERS - bus.deadLetters().filter((letter) => letter.handler === handler).length);
+  const room = Math.max(0, MAX_LETTERS - bus.deadLetters().filter((letter) => letter.handler === handler).length);
   const kept = [...fresh.values()].slice(0, room);
   const count = fresh.size - kept.length;
   const id = `refused-${name}-more`;
   const before = keptSchema.safeParse(bus.results(id).get(handler)).data?.count ?? 0;
   if (count <= before) return kept;
-  const reason = `at least ${count} more items were not taken; of one bridge ${MOST_LETTERS} are kept`;
+  const reason = `at least ${count} more items were not taken; of one bridge ${MAX_LETTERS} are kept`;
   return [...kept, { id, reason, item: { of: "more", count } }];
 }
 
@@ -125,15 +125,16 @@ async function takeOne(
   const again = (called?.kind === "returned" ? called.value : undefined) ?? item;
   const result = of === "events" ? { events: [again] } : { events: [], actions: [again] };
   const findEvent = (event: string) => bus.findEvent(event);
-  const judged = judgePoll({ result, bridge: name, scope: busScope(planId), record: id, handler, findEvent });
+  const findPlan: PollToJudge["findPlan"] = (plan) => services.findPlan(plan);
+  const given = { result, bridge: name, scope: busScope(planId), record: id, handler };
+  const judged = judgePoll({ ...given, findEvent, findPlan });
   if (judged.kind === "failed") return stay(`${of}: ${judged.reason}`);
-  const appended = bus.appendEvents(judged.events);
+  const { events, actions, refused } = appendEvents(services, scope, { ...judged, bridge: name });
   crashPoint("poll:revived-appended");
-  const { actions, refused } = withoutClashes(bus, { ...judged, bridge: name, appended });
   const [problem] = refused;
   if (problem) return stay(`${of}: ${problem.reason}`);
   const marks = { about: "event", closed: true } as const;
   bus.settle({ record: id, handler, outcome: "handled", ...(actions.length > 0 ? { actions } : {}), marks });
   crashPoint("poll:revived-settled");
-  return { events: appended.appended.length, actions: actions.length };
+  return { events, actions: actions.length };
 }

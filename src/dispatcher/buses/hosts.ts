@@ -55,6 +55,12 @@ export function bridgeHostOf(loom: Loom): BridgeServices {
     bridgeTimeoutMs: () => loom.config.bus.bridgeTimeoutMs,
     maxAgeMs: () => loom.config.bus.maxAgeMs,
     retryLimits: () => ({ minMs: loom.config.bus.retryMinMs, maxMs: loom.config.bus.retryMaxMs }),
+    findPlan(name) {
+      const record = "id" in name ? loom.store.byId(name.id) : loom.store.bySource(name.source);
+      return record?.deleted ? undefined : record?.id;
+    },
+    planBus: (planId) => loom.bus(planId),
+    wakePlan: (planId) => loom.wakeBus(planId),
     planFacts(planId) {
       const record = loom.store.byId(planId);
       return {

@@ -91,6 +91,7 @@ describe("a poll", () => {
       scope: {},
       record: "poll-tracker-1",
       handler: "poll:tracker",
+      findPlan: () => undefined,
       findEvent: (id) => {
         searched.push(id);
         return event(id);
