@@ -1,13 +1,14 @@
+import * as z from "zod";
 import { startDeadline } from "../hooks/calls/deadline.ts";
 import { describeThrown } from "../hooks/calls/thrown.ts";
 import type { BridgeContext } from "./contract.ts";
-import { type BridgeHost, bridgeContext } from "./host.ts";
 import type { LoadedBridge } from "./load.ts";
+import { type BridgeServices, bridgeContext } from "./services.ts";
 
 /** How a call of a bridge ended. `stopped`: it failed after the dispatcher asked it to end. */
 export type Called =
   | { readonly kind: "returned"; readonly value: unknown }
-  | { readonly kind: "threw" | "stopped"; readonly error: string };
+  | { readonly kind: "threw" | "stopped"; readonly error: string; readonly retryAfterMs?: number };
 
 export interface BridgeCall {
   readonly loaded: LoadedBridge;
@@ -17,28 +18,43 @@ export interface BridgeCall {
   call(ctx: BridgeContext): unknown;
 }
 
-/** Calls a bridge with a deadline. Never rejects; what comes after the deadline is nobody's any more. */
-export async function callBridge(host: BridgeHost, { loaded, planId, label, call }: BridgeCall): Promise<Called> {
-  const { stopSignal } = host;
+/** Calls a bridge with a deadline. Never rejects; what comes after the deadline is ignored. */
+export async function callBridge(
+  services: BridgeServices,
+  { loaded, planId, label, call }: BridgeCall,
+): Promise<Called> {
+  const { stopSignal } = services;
   if (stopSignal.aborted) return { kind: "stopped", error: "the dispatcher stops" };
-  const deadline = startDeadline({ ms: loaded.timeoutMs ?? host.bridgeTimeoutMs(), stopSignal });
+  const deadline = startDeadline({ ms: loaded.timeoutMs ?? services.bridgeTimeoutMs(), stopSignal });
   try {
-    const context = bridgeContext(host, { loaded, planId, signal: deadline.signal });
-    return { kind: "returned", value: await deadline.wait(begin(host, label, () => call(context))) };
+    const context = bridgeContext(services, { loaded, planId, signal: deadline.signal });
+    return { kind: "returned", value: await deadline.wait(begin(services, label, () => call(context))) };
   } catch (error) {
-    return { kind: stopSignal.aborted ? "stopped" : "threw", error: describeThrown(error) };
+    return { kind: stopSignal.aborted ? "stopped" : "threw", error: describeThrown(error), ...retryAfterOf(error) };
   } finally {
     deadline.end();
   }
 }
 
-async function begin(host: BridgeHost, label: string, call: () => unknown): Promise<unknown> {
-  const token = host.entering(label);
+async function begin(services: BridgeServices, label: string, call: () => unknown): Promise<unknown> {
+  const token = services.entering(label);
   let value: unknown;
   try {
     value = call();
   } finally {
-    host.left(token);
+    services.left(token);
   }
   return value;
+}
+
+const retryAfterSchema = z.object({ retryAfterMs: z.number().min(0) });
+
+/** How long the outside asked to be left alone. */
+export function retryAfterOf(value: unknown): { retryAfterMs?: number } {
+  try {
+    return retryAfterSchema.safeParse(value instanceof Error ? { ...value } : value).data ?? {};
+  } catch {
+    // A getter or a proxy of the bridge can throw.
+    return {};
+  }
 }

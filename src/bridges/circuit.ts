@@ -1,13 +1,13 @@
 import { type RetryLimits, retryDelay } from "../bus/bus-state.ts";
 
-/** Whether the way to a bridge's outside is thought to be passable. */
+/** Whether the outside of a bridge is thought to be reachable. */
 export interface Circuit {
-  /** Failures of the way in a row. */
+  /** How often in a row it could not be reached. */
   readonly failures: number;
   readonly openUntil: number;
 }
 
-/** Open: not called at all. Half-open: one call shows whether the way is there again. */
+/** Open: not called at all. Half-open: one call shows whether the outside is reachable again. */
 export type CircuitState = "closed" | "open" | "half-open";
 
 export const CLOSED_CIRCUIT: Circuit = { failures: 0, openUntil: 0 };
@@ -21,7 +21,7 @@ export function circuitState(circuit: Circuit, now: number): CircuitState {
   return now < circuit.openUntil ? "open" : "half-open";
 }
 
-export interface WayFailure {
+export interface Unreached {
   readonly now: number;
   /** What the other side asked for. */
   readonly retryAfterMs?: number | undefined;
@@ -29,32 +29,32 @@ export interface WayFailure {
 }
 
 /**
- * The circuit after a failure of the way: open for 1 s, doubling to 5 min, or longer where the other side asks for it.
+ * The circuit after a call that did not get there: open for 1 s, doubling to 5 min, or longer where the other side asks for it.
  * Never shorter: systems that are down like to say 0.
  */
-export function failCircuit(circuit: Circuit, { now, retryAfterMs = 0, limits }: WayFailure): Circuit {
+export function failCircuit(circuit: Circuit, { now, retryAfterMs = 0, limits }: Unreached): Circuit {
   // Calls that were under way when it opened fail for the same reason: they are not further failures.
   const failures = circuitState(circuit, now) === "open" ? circuit.failures : circuit.failures + 1;
   const wait = Math.max(retryDelay(failures, limits), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
   return { failures, openUntil: Math.max(circuitState(circuit, now) === "open" ? circuit.openUntil : 0, now + wait) };
 }
 
-/** What a call told about the way there. `nothing`: it threw, which may be the bridge's own fault. */
-export type WayReport = "there" | "nothing" | { readonly retryAfterMs: number | undefined };
+/** What a call told about the outside. `nothing`: it threw, which may be the bridge's own fault. */
+export type Reach = "there" | "nothing" | { readonly retryAfterMs: number | undefined };
 
 /** One outbox among those that share the bridges. */
 export interface CircuitMember {
   /** Asks for a call; true: it may be made, and `leave` must follow. */
   enter(bridge: string, now: number): boolean;
-  /** Tells whether the way is there again, after it was broken. */
-  leave(bridge: string, now: number, way: WayReport): boolean;
+  /** Tells whether the outside is reachable again, after it was not. */
+  leave(bridge: string, now: number, reach: Reach): boolean;
   quit(): void;
 }
 
-/** The circuits of all bridges, shared by the buses: a way that is broken is so for each of them. */
+/** The circuits of all bridges, shared by the buses: what one of them cannot reach, none can. */
 export interface Circuits {
   of(bridge: string): Circuit;
-  /** `onChange`: a call of this bridge has ended, so there may be room, or the way may be free again. */
+  /** `onChange`: a call of this bridge has ended, so there may be room, or it may be reachable again. */
   join(onChange: (bridge: string) => void, retryLimits?: () => RetryLimits): CircuitMember;
 }
 
@@ -83,14 +83,14 @@ export function createCircuits(): Circuits {
     return {
       enter: (bridge, now) => {
         const entered = enter(bridge, now);
-        // Whoever got a call is asked last the next time.
+        // The outbox that got a call is told last the next time.
         if (entered && listeners.delete(onChange)) listeners.add(onChange);
         return entered;
       },
-      leave: (bridge, now, way) => {
-        const isBack = way === "there" && circuits.delete(bridge);
-        if (typeof way === "object") {
-          circuits.set(bridge, failCircuit(of(bridge), { now, ...way, limits: retryLimits?.() }));
+      leave: (bridge, now, reach) => {
+        const isBack = reach === "there" && circuits.delete(bridge);
+        if (typeof reach === "object") {
+          circuits.set(bridge, failCircuit(of(bridge), { now, ...reach, limits: retryLimits?.() }));
         }
         ended(bridge);
         return isBack;

@@ -2,6 +2,7 @@ import type { BusEvent } from "../bus/message-types.ts";
 import type { BaseContext, GlobalPlans } from "../hooks/contexts/context-types.ts";
 import type { NewAction, PluginAction } from "../hooks/contexts/event-types.ts";
 import type { JsonValue } from "../kernel/json.ts";
+import type { PlanSource } from "../plan/plan-types.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -16,8 +17,13 @@ export interface BridgeContext<Config = Readonly<Record<string, JsonValue>>> ext
 
 /** An event as a bridge reports it. The same `id` again is the same event. */
 export interface BridgeEvent extends Omit<BusEvent, "source"> {
-  /** Always the bridge's key in the config, whatever is said here. */
-  readonly source?: string;
+  /**
+   * A string is ignored: prloom writes the bridge's key in the config. A global bridge may give the source of a plan here
+   * instead, and the event goes to the bus of that plan.
+   */
+  readonly source?: string | PlanSource;
+  /** Global bridges: the id of the plan whose bus the event goes to. Without it and a source: the repository's bus. */
+  readonly plan?: string;
 }
 
 export interface PollResult<State extends JsonValue = JsonValue> {
@@ -28,13 +34,32 @@ export interface PollResult<State extends JsonValue = JsonValue> {
   readonly actions?: readonly NewAction[];
 }
 
+/** A poll that did not get through. Nothing is taken, the cursor stays; an error that is thrown may have `retryAfterMs` too. */
+export interface PollFailure {
+  readonly success: false;
+  readonly error: string;
+  /** Not polled again before, where that is longer than the usual wait; at most a day. */
+  readonly retryAfterMs?: number;
+}
+
+/** An action as a bridge delivers it. */
+export interface OutgoingAction extends PluginAction {
+  /** The `ref` that was returned for the last comment with the same `key` at this address: edit that one. */
+  readonly ref?: string;
+}
+
 export type DeliveryResult =
-  | { readonly success: true }
+  | {
+      readonly success: true;
+      /** What the outside calls it. Kept for comments with a `key`. */
+      readonly ref?: string;
+    }
   | {
       readonly success: false;
       readonly error: string;
-      /** True: the way there is broken (network, 5xx, rate limit). False: refused, and it would be again. */
+      /** True: the outside cannot be reached (network, 5xx, rate limit). False: refused, and it would be again. */
       readonly retryable: boolean;
+      /** Not called again before, where that is longer than the usual wait; at most a day. */
       readonly retryAfterMs?: number;
     };
 
@@ -45,7 +70,7 @@ export interface Bridge<Config = Readonly<Record<string, JsonValue>>, State exte
   /** Address names that this bridge alone delivers to. */
   readonly targets?: readonly string[];
   /** Looks for what is new since `state`. A throw: retried after a wait that grows; nothing is taken, `state` stays. */
-  events?(ctx: BridgeContext<Config>, state: State | undefined): Awaitable<PollResult<State>>;
+  events?(ctx: BridgeContext<Config>, state: State | undefined): Awaitable<PollResult<State> | PollFailure>;
   /**
    * Called after `prloom retry` with an event or action of an earlier poll that prloom could not take; returns it as it
    * should have been. Without it, and for undefined, it is judged again as it was. A throw: it stays a dead letter, with
@@ -56,12 +81,12 @@ export interface Bridge<Config = Readonly<Record<string, JsonValue>>, State exte
    * Delivers one action. A throw: retried, but `delivered` is asked first, since it may have arrived; after
    * `bus.maxAttempts` a dead letter. Return `retryable: true` for what is to be retried without being counted.
    */
-  actions?(ctx: BridgeContext<Config>, action: PluginAction): Awaitable<DeliveryResult>;
+  actions?(ctx: BridgeContext<Config>, action: OutgoingAction): Awaitable<DeliveryResult>;
   /**
-   * Whether this action arrived earlier. Asked only when it is not known what became of a call; without it, the action is
-   * sent again. A throw: retried, and counted as one of `actions`.
+   * Whether this action arrived earlier, with its `ref` if it has one. Asked only when it is not known what became of a
+   * call; without it, the action is sent again. A throw: retried, and counted as one of `actions`.
    */
-  delivered?(ctx: BridgeContext<Config>, action: PluginAction): Awaitable<boolean>;
+  delivered?(ctx: BridgeContext<Config>, action: OutgoingAction): Awaitable<boolean | { readonly ref: string }>;
 }
 
 /** A bridge of prloom's own: no config gives it a name. */

@@ -1,7 +1,7 @@
 import type { LiveRun } from "../agents/port.ts";
 import { type Circuits, createCircuits } from "../bridges/circuit.ts";
-import type { BridgeHost } from "../bridges/host.ts";
 import type { LoadedBridge } from "../bridges/load.ts";
+import type { BridgeServices } from "../bridges/services.ts";
 import type { Bus } from "../bus/bus.ts";
 import type { DeadLetter } from "../bus/bus-state.ts";
 import { createFileLog } from "../bus/file/log.ts";
@@ -81,7 +81,7 @@ export interface Loom {
   readonly health: Health;
   readonly desk: Desk;
   readonly hookHost: HookServices;
-  readonly bridgeHost: BridgeHost;
+  readonly bridgeHost: BridgeServices;
   /** Plans in whose worktree a plugin's agent works (1) or is about to (0). */
   readonly hookAgents: Map<string, number>;
   /** Plans with a step under way that may touch their worktree; calling plugins is none. */
@@ -171,7 +171,7 @@ export function openLoom(options: LoomOptions): Loom & { listen(listener: Listen
     ...nothingUnderWay(options),
     stores,
     hookHost: undefined as unknown as HookServices,
-    bridgeHost: undefined as unknown as BridgeHost,
+    bridgeHost: undefined as unknown as BridgeServices,
     ...buses,
     lifecycle(): Lifecycle {
       lifecycle ??= createLifecycle(loom, loom.globalBus());

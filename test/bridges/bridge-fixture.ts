@@ -1,12 +1,13 @@
+import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Circuits, createCircuits } from "../../src/bridges/circuit.ts";
 import type { Bridge } from "../../src/bridges/contract.ts";
-import type { BridgeHost } from "../../src/bridges/host.ts";
 import type { LoadedBridge } from "../../src/bridges/load.ts";
-import { createOutbox, type Outbox, type OutboxOptions } from "../../src/bridges/outbox/outbox.ts";
+import { Outbox, type OutboxOptions } from "../../src/bridges/outbox/outbox.ts";
 import { buildRegistry } from "../../src/bridges/registry.ts";
+import type { BridgeServices } from "../../src/bridges/services.ts";
 import { type Bus, openBus } from "../../src/bus/bus.ts";
 import { createFileLog } from "../../src/bus/file/log.ts";
 import type { Log } from "../../src/bus/ports.ts";
@@ -32,6 +33,9 @@ export class Bench {
   /** Reads of the journals, by name. */
   readonly reads: Record<string, number> = {};
   outbox: Outbox | undefined;
+  /** The buses of plans, where this is the repository's own. */
+  readonly plans = new Map<string, Bench>();
+  readonly woken: string[] = [];
   #records = 0;
 
   constructor(scope: Scope = { planId: "login" }, dir = mkdtempSync(join(tmpdir(), "prloom-bridges-"))) {
@@ -70,7 +74,7 @@ export class Bench {
     ({ log: this.log, stores: this.stores, bus: this.bus } = this.#open());
   }
 
-  get host(): BridgeHost {
+  get services(): BridgeServices {
     return {
       repoRoot: this.dir,
       clock: this.clock,
@@ -79,6 +83,12 @@ export class Bench {
       maxAgeMs: () => 72 * HOUR,
       retryLimits: () => this.retryLimits,
       stopSignal: this.stop.signal,
+      findPlan: (name) => {
+        const id = "id" in name ? name.id : name.source.id;
+        return this.plans.has(id) ? id : undefined;
+      },
+      planBus: (id) => this.plans.get(id)?.bus ?? assert.fail(`no plan ${id}`),
+      wakePlan: (id) => void this.woken.push(id),
       readPlan: (id) => (id === "login" ? { content: "# Login", progress: { total: 2, completed: 1 } } : undefined),
       listPlans: () => [],
       planFacts: () => ({ worktree: "/worktrees/login", changeRequestRef: "local/login" }),
@@ -91,13 +101,13 @@ export class Bench {
   /** Opens the outbox for these bridges and lets it work until it has to wait. */
   async deliver(bridges: readonly LoadedBridge[], more: Partial<OutboxOptions> = {}): Promise<Outbox> {
     const registry = buildRegistry(bridges);
-    this.outbox = createOutbox({
+    this.outbox = new Outbox({
       bus: this.bus,
       scope: this.scope,
       bridgeFor: registry.byTarget,
       targets: () => registry.targets,
       circuits: this.circuits,
-      host: this.host,
+      services: this.services,
       route: async (action) => ({ kind: "deliver", target: action.target }),
       ...more,
     });

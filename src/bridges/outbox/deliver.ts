@@ -1,35 +1,22 @@
 import * as z from "zod";
 import { handlerName } from "../../bus/names.ts";
-import type { Action, ReplyAddress } from "../../bus/types.ts";
-import type { PluginAction } from "../../hooks/contexts/event-types.ts";
 import { callBridge } from "../call-bridge.ts";
-import type { BridgeContext, DeliveryResult } from "../contract.ts";
-import type { BridgeHost } from "../host.ts";
+import type { Reach } from "../circuit.ts";
+import type { BridgeContext, DeliveryResult, OutgoingAction } from "../contract.ts";
 import type { LoadedBridge } from "../load.ts";
+import type { BridgeServices } from "../services.ts";
+import type { Delivery, RoutedAction } from "./settle.ts";
 
-/** What a built-in bridge may say besides: not now, and nobody's fault. */
+/** What a built-in bridge may return besides: not now, and that is no failure. */
 export type InternalDelivery = DeliveryResult | { readonly later: { readonly reason: string; readonly until: number } };
 
-/** What became of the call for one action. */
-export type Delivery =
-  | { readonly kind: "delivered"; readonly foundAgain: boolean }
-  | { readonly kind: "later"; readonly reason: string; readonly until: number }
-  /** The way there is broken; what was sent may have arrived all the same. */
-  | { readonly kind: "transport"; readonly reason: string; readonly retryAfterMs: number | undefined }
-  | { readonly kind: "refused"; readonly reason: string }
-  | { readonly kind: "threw"; readonly reason: string }
-  /** Nobody could tell whether an earlier call arrived, so it was not sent again. */
-  | { readonly kind: "unknown"; readonly reason: string }
-  | { readonly kind: "stopped"; readonly reason: string };
-
-export interface DeliverOptions {
+export interface DeliverOptions extends RoutedAction {
   readonly loaded: LoadedBridge;
   readonly planId: string | undefined;
-  readonly action: Action;
-  /** After beforeRoute. */
-  readonly target: ReplyAddress;
   /** An earlier call may have arrived. */
   readonly uncertain: boolean;
+  /** What the outside calls the comment that it edits. */
+  readonly ref: string | undefined;
 }
 
 /** The name of a bridge as a handler of actions. */
@@ -38,11 +25,11 @@ export function deliveryHandler(bridge: string): string {
 }
 
 /** Delivers one action: looks for it first where an earlier call may have arrived. Never rejects. */
-export async function deliver(host: BridgeHost, options: DeliverOptions): Promise<Delivery> {
+export async function deliver(services: BridgeServices, options: DeliverOptions): Promise<Delivery> {
   const { loaded, planId, uncertain } = options;
   const { bridge } = loaded;
   const call = (make: (ctx: BridgeContext) => unknown) =>
-    callBridge(host, { loaded, planId, label: deliveryHandler(loaded.name), call: make });
+    callBridge(services, { loaded, planId, label: deliveryHandler(loaded.name), call: make });
   if (uncertain && bridge.delivered) {
     const asked = await call((ctx) => bridge.delivered?.(ctx, forBridge(options)));
     if (asked.kind !== "returned") {
@@ -51,8 +38,9 @@ export async function deliver(host: BridgeHost, options: DeliverOptions): Promis
         reason: `looking for it failed: ${asked.error}`,
       };
     }
-    if (asked.value === true) return { kind: "delivered", foundAgain: true };
-    if (asked.value !== false) return { kind: "unknown", reason: "`delivered` returned neither true nor false" };
+    const found = foundSchema.safeParse(asked.value).data;
+    if (found === undefined) return { kind: "unknown", reason: "`delivered` returned neither true, { ref } nor false" };
+    if (found !== false) return { kind: "delivered", foundAgain: true, ref: found === true ? undefined : found.ref };
   }
   const called = await call((ctx) => bridge.actions?.(ctx, forBridge(options)));
   if (called.kind !== "returned") return { kind: called.kind, reason: called.error };
@@ -60,16 +48,20 @@ export async function deliver(host: BridgeHost, options: DeliverOptions): Promis
 }
 
 /** A copy for each call: what a bridge does to it has no effect. */
-function forBridge({ action, target, loaded }: DeliverOptions): PluginAction {
+function forBridge({ action, target, loaded, ref }: DeliverOptions): OutgoingAction {
+  const edited = ref === undefined ? {} : { ref };
   // prloom-core asks hooks, and they need to know on whose behalf.
-  if (loaded.scope === "builtin") return structuredClone({ ...action, target }) as PluginAction;
+  if (loaded.scope === "builtin") return structuredClone({ ...action, target, ...edited }) as OutgoingAction;
   const { id, type, payload, relatedEventId } = action;
-  const copy = { id, type, target, payload, ...(relatedEventId === undefined ? {} : { relatedEventId }) };
-  return structuredClone(copy) as PluginAction;
+  const answered = relatedEventId === undefined ? {} : { relatedEventId };
+  return structuredClone({ id, type, target, payload, ...answered, ...edited }) as OutgoingAction;
 }
 
 const MAX_REASON = 2000;
-const successSchema = z.looseObject({ success: z.literal(true) });
+const MAX_REF = 1000;
+const refSchema = z.string().min(1).max(MAX_REF);
+const successSchema = z.looseObject({ success: z.literal(true), ref: refSchema.optional().catch(undefined) });
+const foundSchema = z.union([z.boolean(), z.looseObject({ ref: refSchema })]);
 const failureSchema = z.looseObject({
   success: z.literal(false),
   error: z.string(),
@@ -80,7 +72,8 @@ const laterSchema = z.strictObject({ later: z.strictObject({ reason: z.string(),
 
 /** What a returned value says; anything that is no result counts as a throw. */
 export function judgeDelivery(value: unknown, isBuiltin: boolean): Delivery {
-  if (successSchema.safeParse(value).success) return { kind: "delivered", foundAgain: false };
+  const success = successSchema.safeParse(value);
+  if (success.success) return { kind: "delivered", foundAgain: false, ref: success.data.ref };
   const failure = failureSchema.safeParse(value);
   if (failure.success) {
     const reason = failure.data.error.slice(0, MAX_REASON) || "it gave no reason";
@@ -90,4 +83,11 @@ export function judgeDelivery(value: unknown, isBuiltin: boolean): Delivery {
   const later = isBuiltin ? laterSchema.safeParse(value) : undefined;
   if (later?.success) return { kind: "later", ...later.data.later };
   return { kind: "threw", reason: "it returned neither { success: true } nor { success: false, error, retryable }" };
+}
+
+/** What a delivery tells about the outside of its bridge. */
+export function reachOf(delivery: Delivery): Reach {
+  if (delivery.kind === "transport") return { retryAfterMs: delivery.retryAfterMs };
+  const isThere = delivery.kind === "delivered" || delivery.kind === "refused" || delivery.kind === "later";
+  return isThere ? "there" : "nothing";
 }

@@ -1,12 +1,16 @@
-import type { Bus } from "../../bus/bus.ts";
 import { retryDelay } from "../../bus/bus-state.ts";
+import { DISPATCHER } from "../../bus/names.ts";
 import type { Action, ReplyAddress } from "../../bus/types.ts";
-import { timerMs } from "../../kernel/clock.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import type { Circuits } from "../circuit.ts";
-import type { BridgeHost } from "../host.ts";
-import type { LoadedBridge } from "../load.ts";
-import { OutboxDesk } from "./outbox-desk.ts";
+import { Loop } from "../../kernel/loop.ts";
+import type { CircuitMember } from "../circuit.ts";
+import { AddressQueues } from "./address-queues.ts";
+import { Calls, type DeliveryOptions } from "./calls.ts";
+import { deliveryHandler } from "./deliver.ts";
+import { RouteLine } from "./route-line.ts";
+import { concludeAction, giveUp, noBridge, type Parking, releaseAction, tell } from "./settle.ts";
+import { TakenActions } from "./taken-actions.ts";
 
 /** What rights and beforeRoute say about an action. `dead`: a hook gave up, and its dead letter is written. */
 export type Routed =
@@ -16,151 +20,213 @@ export type Routed =
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "dead"; readonly by: string; readonly reason: string };
 
-export interface OutboxOptions {
-  readonly bus: Bus;
-  /** Whose bus it is; no plan: the repository's own. */
-  readonly scope: { readonly planId?: string };
-  bridgeFor(target: string): LoadedBridge | undefined;
-  /** All targets there are, for the error that a wrong one gets. */
-  targets?(): readonly string[];
-  readonly circuits: Circuits;
-  readonly host: BridgeHost;
+export interface OutboxOptions extends DeliveryOptions {
   route(action: Action): Promise<Routed>;
-  /** What, besides the target, order is kept for; else the token, and the source of a plan for prloom-core. */
-  addressKey?(action: Action, target: ReplyAddress): string;
   /** Something was settled. */
   onSettled?(): void;
-  /** A turn is over, and nothing is left that could be done now. */
+  /** A pass is over, and nothing is left that could be done now. */
   onIdle?(): void;
 }
 
-/** Delivers the actions of one bus: in order for each address, and no address waits for another. */
-export interface Outbox {
-  /** There may be new actions, or dead letters that were revived. */
-  wake(): void;
-  /** An action that waits may be tried now. */
-  hurry(actionId: string): boolean | undefined;
-  /** Nothing is under way, and nothing could be begun now. */
-  idle(): boolean;
-  /** When the next wait is over. */
-  nextAt(): number | undefined;
-  /** Resolves when it is idle. */
-  settled(): Promise<void>;
-  /** Nothing more is begun or written. Calls under way are left alone; the next start looks what became of them. */
-  stop(): void;
-}
-
-/** Opens the outbox of a bus; nothing happens before `wake`. */
-export function createOutbox(options: OutboxOptions): Outbox {
-  return new WorkingOutbox(options);
-}
-
 /**
- * The loop: write what calls came back with, read what is new, route one, begin what may be begun, sync, call. Each
- * turn is one pass of it; whatever changes something asks for another turn.
+ * Delivers the actions of one bus: in order for each address, and no address waits for another. An action goes through
+ * it from front to back: taken from the bus, routed, queued at its address, called out, settled.
  */
-class WorkingOutbox implements Outbox {
+export class Outbox {
   readonly #options: OutboxOptions;
-  readonly #desk: OutboxDesk;
-  #turn: NodeJS.Immediate | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #failures = 0;
-  /** After a write that failed, a full disk for example: not before this time. */
-  #retryAt: number | undefined;
+  readonly #loop: Loop;
+  readonly #member: CircuitMember;
+  readonly #taken: TakenActions;
+  readonly #line: RouteLine;
+  readonly #queues: AddressQueues;
+  readonly #calls: Calls;
+  /**
+   * What is to be written, in order. Each first writes and then changes what is in memory, so one that failed can be
+   * done again.
+   */
+  readonly #writes: (() => void)[] = [];
   #stopped = false;
-  #waiters: (() => void)[] = [];
 
+  /** Nothing happens before `wake`. */
   constructor(options: OutboxOptions) {
+    const { bus, circuits, services } = options;
     this.#options = options;
-    this.#desk = new OutboxDesk(options, () => this.#schedule());
+    const retryLimits = () => services.retryLimits();
+    this.#loop = new Loop({
+      clock: services.clock,
+      pass: () => this.#pass(),
+      backoffMs: (failures) => retryDelay(failures, retryLimits()),
+      // Nothing is lost: what could not be written is still to be written, and no call is begun before.
+      onFailure: (error) => tell(options, "bad", `deliveries wait, their journal failed: ${messageOf(error)}`),
+      underWay: () => this.#isUnderWay(),
+      onIdle: () => options.onIdle?.(),
+    });
+    const wake = (): void => this.#loop.wake();
+    // Also when it is unreachable again: what waits for it must know until when.
+    const isConcerned = (bridge: string): boolean => this.#hasWork() || this.#queues.firstFor(bridge) !== undefined;
+    const member = circuits.join((bridge) => isConcerned(bridge) && wake(), retryLimits);
+    const taken = new TakenActions(bus, services.clock);
+    const park = (parking: Parking): void => this.#park(parking);
+    const isParked = (id: string): boolean => taken.isParked(id);
+    this.#member = member;
+    this.#taken = taken;
+    this.#line = new RouteLine({ park, keyOf: (action) => addressKey(action, action.target) });
+    const waitsUntil = (id: string, bridge: string) =>
+      isParked(id) ? bus.waitOf(id, deliveryHandler(bridge))?.until : undefined;
+    this.#queues = new AddressQueues({ circuits, member, park, isParked, waitsUntil });
+    const write = (job: () => void): void => this.#write(job);
+    this.#calls = new Calls({ ...options, member, taken, queues: this.#queues, write, wake, look: () => this.wake() });
   }
 
+  /** There may be new actions, or dead letters that were revived. */
   wake(): void {
-    this.#desk.readMore();
-    this.#schedule();
+    this.#taken.look();
+    this.#loop.wake();
   }
 
+  /** An action that waits may be tried now. Tells whether it did wait; undefined when it is not here. */
   hurry(actionId: string): boolean | undefined {
-    const isHurried = this.#desk.hurry(actionId);
-    if (isHurried) this.#schedule();
+    if (!this.#taken.has(actionId)) return undefined;
+    const isHurried = this.#line.hurry(actionId) || this.#queues.hurry(actionId, this.#now());
+    if (isHurried) this.#loop.wake();
     return isHurried;
   }
 
+  /** Nothing is under way, and nothing could be begun now. */
   idle(): boolean {
-    if (this.#stopped) return true;
-    if (this.#turn !== undefined || this.#desk.underWay) return false;
-    if (this.#retryAt !== undefined || this.#options.host.stopSignal.aborted) return true;
-    return !this.#desk.hasWork;
+    return this.#loop.idle();
   }
 
+  /** When the next wait is over. */
   nextAt(): number | undefined {
-    if (this.#stopped) return undefined;
-    return this.#retryAt ?? this.#desk.nextAt();
+    return this.#loop.nextAt();
   }
 
+  /** Resolves when it is idle. */
   settled(): Promise<void> {
-    if (this.idle()) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#waiters.push(resolve);
-    });
+    return this.#loop.settled();
   }
 
+  /** Nothing more is begun or written. Calls under way are left alone; the next start looks what became of them. */
   stop(): void {
     this.#stopped = true;
-    clearImmediate(this.#turn);
-    clearTimeout(this.#timer);
-    this.#desk.stop();
-    this.#tellWaiters();
+    this.#member.quit();
+    this.#loop.stop();
   }
 
-  #schedule(): void {
-    if (this.#stopped) return;
-    // Not a microtask: calls that come back at once must not keep everything else from its turn.
-    this.#turn ??= setImmediate(() => this.#takeTurn());
+  #pass(): number | undefined {
+    const { bus, services, onSettled } = this.#options;
+    const hasSettled = this.#doWrites();
+    if (!services.stopSignal.aborted) this.#begin(this.#now());
+    const hasBegun = this.#doWrites();
+    bus.sync();
+    this.#calls.make();
+    if (hasSettled || hasBegun) onSettled?.();
+    const times = [this.#line.nextAt(), this.#queues.nextAt(this.#now())].filter((at) => at !== undefined);
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  #takeTurn(): void {
-    this.#turn = undefined;
-    const { host } = this.#options;
-    if (this.#retryAt === undefined || host.clock.now() >= this.#retryAt) {
-      try {
-        this.#retryAt = undefined;
-        const wrote = this.#desk.write();
-        if (!host.stopSignal.aborted) this.#desk.begin();
-        const wroteMore = this.#desk.write();
-        this.#options.bus.sync();
-        this.#desk.call();
-        this.#failures = 0;
-        if (wrote || wroteMore) this.#options.onSettled?.();
-      } catch (error) {
-        this.#failed(error);
-      }
+  /** Moves everything on that can go on. */
+  #begin(now: number): void {
+    for (const action of this.#taken.take()) this.#line.add(action);
+    const next = this.#line.next(now);
+    if (next) this.#write(() => this.#beginRoute(next));
+    for (const queue of this.#queues.start(now)) this.#write(() => this.#calls.begin(queue));
+    this.#makeRoom(now);
+  }
+
+  /** Many actions for one slow address must not keep those for others from being taken. */
+  #makeRoom(now: number): void {
+    const canGoOn = this.#line.busy || this.#queues.full || this.#queues.canStart(now);
+    if (!this.#taken.mayHaveMore || canGoOn) return;
+    for (const id of this.#taken.oldest()) this.#park({ id, reason: "many are before it", until: undefined });
+    this.#loop.wake();
+  }
+
+  #beginRoute(action: Action): void {
+    if (this.#taken.isParked(action.id)) this.#taken.hold(action.id, undefined);
+    void this.#route(action);
+  }
+
+  async #route(action: Action): Promise<void> {
+    let routed: Routed;
+    try {
+      routed = await this.#options.route(action);
+    } catch (error) {
+      // Fails closed: not delivered, and asked again.
+      tell(this.#options, "bad", `routing ${action.id} failed: ${messageOf(error)}`);
+      routed = { kind: "waiting", until: 0 };
     }
-    this.#setTimer();
-    if (!this.idle()) return;
-    this.#tellWaiters();
-    this.#options.onIdle?.();
+    crashPoint("deliver:routed");
+    this.#write(() => this.#settleRoute(action, routed));
+    // Hooks were called: they may have put actions on this bus.
+    this.wake();
   }
 
-  /** Nothing is lost: what could not be written is still to be written, and no call is begun before. */
-  #failed(error: unknown): void {
-    const { host, scope } = this.#options;
-    this.#failures += 1;
-    this.#retryAt = host.clock.now() + retryDelay(this.#failures, host.retryLimits());
-    host.report({ ...scope, level: "bad", text: `deliveries wait, their journal failed: ${messageOf(error)}` });
+  #settleRoute(action: Action, routed: Routed): void {
+    const { bus, bridgeFor, services } = this.#options;
+    const { id } = action;
+    const now = this.#now();
+    if (routed.kind === "waiting") {
+      // A routing that waits until a time that is over would otherwise be tried without pause.
+      const until = routed.until > now ? routed.until : now + services.retryLimits().minMs;
+      this.#taken.hold(id, until);
+      this.#line.wait(action, until);
+      return;
+    }
+    const loaded = routed.kind === "deliver" ? bridgeFor(routed.target.target) : undefined;
+    if (routed.kind === "deliver" && loaded) {
+      const { target } = routed;
+      this.#line.passed(action);
+      this.#queues.add({ action, target, key: addressKey(action, target), bridge: loaded.name, now });
+      return;
+    }
+    if (routed.kind === "handled") concludeAction(bus, id, { handler: DISPATCHER, reason: `blocked by ${routed.by}` });
+    else if (routed.kind === "dead") releaseAction(bus, id);
+    // Not a dead letter: nothing that a person could fix would let it through. What refused it has told it.
+    else if (routed.kind === "refused") concludeAction(bus, id, { handler: DISPATCHER, reason: routed.reason });
+    else giveUp(this.#options, { action, target: routed.target }, noBridge(this.#options, routed.target));
+    this.#taken.forget(id);
+    this.#line.passed(action);
   }
 
-  #setTimer(): void {
-    clearTimeout(this.#timer);
-    const at = this.nextAt();
-    if (at === undefined) return;
-    const wait = timerMs(at, this.#options.host.clock.now());
-    this.#timer = setTimeout(() => this.#schedule(), wait);
+  #park(parking: Parking): void {
+    if (!this.#taken.isParked(parking.id)) this.#write(() => this.#taken.park(parking));
   }
 
-  #tellWaiters(): void {
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const resolve of waiters) resolve();
+  #write(job: () => void): void {
+    if (!this.#stopped) this.#writes.push(job);
   }
+
+  /** Tells whether there was anything to write. Throws when something cannot be written now. */
+  #doWrites(): boolean {
+    const isAny = this.#writes.length > 0;
+    for (let write = this.#writes[0]; write; write = this.#writes[0]) {
+      write();
+      this.#writes.shift();
+    }
+    return isAny;
+  }
+
+  #isUnderWay(): boolean {
+    if (this.#queues.running > 0 || this.#line.routing) return true;
+    return !(this.#loop.backsOff() || this.#options.services.stopSignal.aborted) && this.#hasWork();
+  }
+
+  /** Something could be done now. */
+  #hasWork(): boolean {
+    if (this.#writes.length > 0 || this.#calls.hasBegun || this.#taken.mayHaveMore) return true;
+    return this.#line.busy || this.#queues.canStart(this.#now());
+  }
+
+  #now(): number {
+    return this.#options.services.clock.now();
+  }
+}
+
+/** The name of an address: order is kept among the actions that have the same. */
+function addressKey({ payload }: Action, { target, token = "" }: ReplyAddress): string {
+  if (target !== "prloom-core" || payload.type !== "upsert_plan") return JSON.stringify([target, token]);
+  const { system, kind, id } = payload.source;
+  return JSON.stringify([target, system, kind, id]);
 }

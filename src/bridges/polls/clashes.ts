@@ -3,10 +3,10 @@ import type { AppendedEvents, Bus } from "../../bus/bus.ts";
 import { isDerivedId } from "../../bus/names.ts";
 import type { Action, BusEvent } from "../../bus/types.ts";
 import { copyJson } from "../../kernel/json.ts";
+import type { RefusedItem } from "./judge-poll.ts";
 import { pollMemory, remember } from "./memory.ts";
-import type { RefusedItem } from "./refusals.ts";
 
-export interface AppendedPoll {
+export interface PollOnBus {
   readonly bridge: string;
   readonly appended: AppendedEvents;
   readonly actions: readonly Action[];
@@ -24,17 +24,17 @@ interface Unclashed {
   readonly refused: RefusedItem[];
 }
 
-/** What of a poll is new, and what has an id that is another's. */
-export function withoutClashes(bus: Bus, poll: AppendedPoll): Unclashed {
-  const { actions, refused } = withoutClashingEvents(bus, poll);
+/** Actions that are new on their bus. One whose id another action has is refused; the same action again is left out. */
+export function newActions(bus: Bus, { actions, refused: before }: Pick<PollOnBus, "actions" | "refused">): Unclashed {
+  const refused = [...before];
   const fresh = new Map<string, Action>();
   for (const action of actions) {
     // Ids that prloom made are new with each poll; one that the bridge gave may be the same action again.
-    const before = isDerivedId(action.id) ? undefined : (fresh.get(action.id) ?? bus.findAction(action.id));
-    if (before && !isSame(before, action)) {
+    const known = isDerivedId(action.id) ? undefined : (fresh.get(action.id) ?? bus.findAction(action.id));
+    if (known && !isSame(known, action)) {
       const reason = `the id ${shown(action.id)} was used by another action; put the system's name into ids`;
       refused.push({ of: "actions", reason, item: copyJson(given(action), "action") });
-    } else if (isDerivedId(action.id) || !bus.hasAction(action.id)) fresh.set(action.id, before ?? action);
+    } else if (isDerivedId(action.id) || !bus.hasAction(action.id)) fresh.set(action.id, known ?? action);
   }
   return { actions: [...fresh.values()], refused };
 }
@@ -52,7 +52,7 @@ function given({ author: _author, ...rest }: Action): Omit<Action, "author"> {
  * An id that is taken already is another's event, or the same one again. Another's: it is refused, and so is what
  * answers it. The same: who wrote it was said when it was first told, and that holds.
  */
-function withoutClashingEvents(bus: Bus, poll: AppendedPoll): Unclashed {
+export function withoutClashes(bus: Bus, poll: PollOnBus): Unclashed {
   const { bridge } = poll;
   const known = duplicatesOf(bus, poll);
   const refused = [...poll.refused];
@@ -82,7 +82,7 @@ interface Duplicate {
   readonly event: BusEvent | undefined;
 }
 
-function duplicatesOf(bus: Bus, { bridge, appended, actions }: AppendedPoll): Map<string, Duplicate> {
+function duplicatesOf(bus: Bus, { bridge, appended, actions }: PollOnBus): Map<string, Duplicate> {
   const { sources } = pollMemory(bus, bridge);
   for (const { id } of appended.appended) remember(sources, id, bridge);
   const answered = new Set(actions.map(({ relatedEventId }) => relatedEventId));

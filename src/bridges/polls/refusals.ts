@@ -5,23 +5,13 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import type { JsonValue } from "../../kernel/json.ts";
 import { callBridge } from "../call-bridge.ts";
-import type { BridgeHost, BridgeScope } from "../host.ts";
 import type { LoadedBridge } from "../load.ts";
-import { withoutClashes } from "./clashes.ts";
-import { judgePoll } from "./judge-poll.ts";
-
-/** An item of a poll that cannot be taken. */
-export interface RefusedItem {
-  readonly of: "events" | "actions";
-  /** Its place in the list, where that is known; another one at each poll. */
-  readonly index?: number;
-  readonly reason: string;
-  /** As the bridge gave it; undefined when it is no JSON. */
-  readonly item: JsonValue | undefined;
-}
+import type { BridgeScope, BridgeServices } from "../services.ts";
+import { appendEvents } from "./append-events.ts";
+import { judgePoll, type PollToJudge, type RefusedItem } from "./judge-poll.ts";
 
 /** A bridge that is all wrong must not fill the list of dead letters: this many are kept of each, the rest is counted. */
-const MOST_LETTERS = 100;
+const MAX_LETTERS = 100;
 /** All of them are in memory and in the snapshot of the bus. */
 const MAX_ITEM_CHARACTERS = 16_000;
 
@@ -50,13 +40,13 @@ export function newLetters(
     const letter = letterOf(name, one);
     if (bus.handlerStatus(letter.id, handler) === "ready") fresh.set(letter.id, letter);
   }
-  const room = Math.max(0, MOST_LETTERS - bus.deadLetters().filter((letter) => letter.handler === handler).length);
+  const room = Math.max(0, MAX_LETTERS - bus.deadLetters().filter((letter) => letter.handler === handler).length);
   const kept = [...fresh.values()].slice(0, room);
   const count = fresh.size - kept.length;
   const id = `refused-${name}-more`;
   const before = keptSchema.safeParse(bus.results(id).get(handler)).data?.count ?? 0;
   if (count <= before) return kept;
-  const reason = `at least ${count} more items were not taken; of one bridge ${MOST_LETTERS} are kept`;
+  const reason = `at least ${count} more items were not taken; of one bridge ${MAX_LETTERS} are kept`;
   return [...kept, { id, reason, item: { of: "more", count } }];
 }
 
@@ -86,7 +76,7 @@ interface Revived {
 
 /** Judges revived items again, each as the bridge gave it, or as the bridge repairs it. Events first: actions answer them. */
 export async function takeRevived(
-  host: BridgeHost,
+  services: BridgeServices,
   scope: BridgeScope,
   on: { loaded: LoadedBridge; handler: string },
 ): Promise<TakenAgain> {
@@ -101,7 +91,7 @@ export async function takeRevived(
   let [events, actions] = [0, 0];
   const refused: string[] = [];
   for (const one of revived.sort((a, b) => Number(a.kept.of === "actions") - Number(b.kept.of === "actions"))) {
-    const taken = await takeOne(host, scope, { ...on, ...one });
+    const taken = await takeOne(services, scope, { ...on, ...one });
     events += taken.events;
     actions += taken.actions;
     if (taken.refused !== undefined) refused.push(taken.refused);
@@ -116,7 +106,7 @@ interface OneTaken {
 }
 
 async function takeOne(
-  host: BridgeHost,
+  services: BridgeServices,
   scope: BridgeScope,
   { loaded, handler, id, reason, kept }: Revived & { loaded: LoadedBridge; handler: string },
 ): Promise<OneTaken> {
@@ -129,21 +119,22 @@ async function takeOne(
   if (kept.of === "more" || kept.item === undefined) return stay(reason);
   const { of, item } = kept;
   const call = bridge.repair && ((ctx: Parameters<NonNullable<typeof bridge.repair>>[0]) => bridge.repair?.(ctx, item));
-  const called = call ? await callBridge(host, { loaded, planId, label: handler, call }) : undefined;
+  const called = call ? await callBridge(services, { loaded, planId, label: handler, call }) : undefined;
   if (called?.kind === "stopped") return { events: 0, actions: 0 };
   if (called?.kind === "threw") return stay(`${of}: repair() failed: ${called.error}`);
   const again = (called?.kind === "returned" ? called.value : undefined) ?? item;
   const result = of === "events" ? { events: [again] } : { events: [], actions: [again] };
   const findEvent = (event: string) => bus.findEvent(event);
-  const judged = judgePoll({ result, bridge: name, scope: scopeOf(planId), record: id, handler, findEvent });
+  const findPlan: PollToJudge["findPlan"] = (plan) => services.findPlan(plan);
+  const given = { result, bridge: name, scope: scopeOf(planId), record: id, handler };
+  const judged = judgePoll({ ...given, findEvent, findPlan });
   if (judged.kind === "failed") return stay(`${of}: ${judged.reason}`);
-  const appended = bus.appendEvents(judged.events);
+  const { events, actions, refused } = appendEvents(services, scope, { ...judged, bridge: name });
   crashPoint("poll:revived-appended");
-  const { actions, refused } = withoutClashes(bus, { ...judged, bridge: name, appended });
   const [problem] = refused;
   if (problem) return stay(`${of}: ${problem.reason}`);
   const marks = { about: "event", closed: true } as const;
   bus.settle({ record: id, handler, outcome: "handled", ...(actions.length > 0 ? { actions } : {}), marks });
   crashPoint("poll:revived-settled");
-  return { events: appended.appended.length, actions: actions.length };
+  return { events, actions: actions.length };
 }

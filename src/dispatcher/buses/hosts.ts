@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { BridgeHost } from "../../bridges/host.ts";
+import type { BridgeServices } from "../../bridges/services.ts";
 import type { HookServices } from "../../hooks/services.ts";
 import { openStores, type StateRef, type StateStores } from "../../hooks/state/state-stores.ts";
 import { listPlans, readPlan } from "../intake/plan-reading.ts";
@@ -49,12 +49,18 @@ export function hookHostOf(loom: Loom): HookServices {
 }
 
 /** The same for bridges. */
-export function bridgeHostOf(loom: Loom): BridgeHost {
+export function bridgeHostOf(loom: Loom): BridgeServices {
   return {
     ...surroundings(loom),
     bridgeTimeoutMs: () => loom.config.bus.bridgeTimeoutMs,
     maxAgeMs: () => loom.config.bus.maxAgeMs,
     retryLimits: () => ({ minMs: loom.config.bus.retryMinMs, maxMs: loom.config.bus.retryMaxMs }),
+    findPlan(name) {
+      const record = "id" in name ? loom.store.byId(name.id) : loom.store.bySource(name.source);
+      return record?.deleted ? undefined : record?.id;
+    },
+    planBus: (planId) => loom.bus(planId),
+    wakePlan: (planId) => loom.wakeBus(planId),
     planFacts(planId) {
       const record = loom.store.byId(planId);
       return {

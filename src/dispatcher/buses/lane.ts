@@ -1,5 +1,5 @@
 import type { LoadedBridge } from "../../bridges/load.ts";
-import { createOutbox, type Outbox } from "../../bridges/outbox/outbox.ts";
+import { Outbox } from "../../bridges/outbox/outbox.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { retryDelay } from "../../bus/bus-state.ts";
 import { SLOW_CALLS } from "../../hooks/calls/handler-queue.ts";
@@ -49,7 +49,7 @@ export class Lane {
     giveBackAbsent(loom, this.#bus);
     const scope = () => hookScopeNow(loom, planId, this.#bus);
     const core = coreBridge(loom, scope());
-    this.#outbox = createOutbox({
+    this.#outbox = new Outbox({
       bus: this.#bus,
       scope: planId === undefined ? {} : { planId },
       bridgeFor: (target) =>
@@ -57,7 +57,7 @@ export class Lane {
           ? { name: CORE_TARGET, scope: "builtin", bridge: core, config: {}, timeoutMs: coreTimeoutMs(loom) }
           : bridgeFor(loom, target, planId),
       circuits: loom.circuits,
-      host: loom.bridgeHost,
+      services: loom.bridgeHost,
       route: (action) => routeOn(loom, scope(), action),
       targets: () => loom.extensions.registry.targets.filter((target) => bridgeFor(loom, target, planId)),
       onSettled: () => {

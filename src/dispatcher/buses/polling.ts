@@ -1,9 +1,12 @@
+import { CLOSED_CIRCUIT, failCircuit } from "../../bridges/circuit.ts";
 import type { LoadedBridge } from "../../bridges/load.ts";
 import { type PollOutcome, pollBridge } from "../../bridges/polls/poll.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { retryDelay } from "../../bus/bus-state.ts";
 import { parseHandler } from "../../bus/names.ts";
 import { allPlanModules } from "../../config/presets.ts";
+import { messageOf } from "../../kernel/errors.ts";
+import { Loop } from "../../kernel/loop.ts";
 import type { Loom } from "../loom.ts";
 
 /** Revived items of polls go back where they were when their bridge is gone: no poll would ever judge them. */
@@ -48,71 +51,67 @@ export interface PollerOptions {
 }
 
 /** A bridge that has something new each time must not become a hot loop. */
-const MOST_IN_A_ROW = 20;
+const MAX_IN_A_ROW = 20;
 
-/** After so many in a row nobody waits for a bridge to come back. */
+/** After so many failures in a row the dispatcher counts as idle all the same. */
 const ENOUGH_FAILURES = 3;
 
 /** Polls one bridge for one scope: at once, then at its interval; one that brought something is followed by another. */
 export function createPoller(options: PollerOptions): Poller {
-  const { loom, loaded, planId } = options;
-  let running: Promise<PollReport> | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let failures = 0;
+  const { loom, bus, loaded } = options;
+  const whose = options.planId === undefined ? {} : { planId: options.planId };
+  let report: PollReport = { bridge: loaded.name, ...whose, events: 0, actions: 0, refused: [] };
+  let circuit = CLOSED_CIRCUIT;
   let inARow = 0;
   let news = true;
-  let stopped = false;
 
-  const intervalMs = (): number => loaded.pollEveryMs ?? loom.config.bus.pollEveryMs;
-  let nextAt = 0;
-  const after = (ms: number): void => {
-    clearTimeout(timer);
-    nextAt = loom.clock.now() + ms;
-    if (!stopped && !loom.stopping) timer = setTimeout(() => void poll(), ms);
+  const retryLimits = () => ({ minMs: loom.config.bus.retryMinMs, maxMs: loom.config.bus.retryMaxMs });
+  const tellHealth = (failed: string | undefined): void =>
+    loom.health.polled({ bridge: loaded.name, ...whose }, failed);
+  const nextAt = ({ failed, retryAfterMs }: PollOutcome): number => {
+    const now = loom.clock.now();
+    circuit =
+      failed === undefined ? CLOSED_CIRCUIT : failCircuit(circuit, { now, retryAfterMs, limits: retryLimits() });
+    if (failed !== undefined) return circuit.openUntil;
+    return news && inARow <= MAX_IN_A_ROW ? now : now + (loaded.pollEveryMs ?? loom.config.bus.pollEveryMs);
   };
-  const next = (outcome: PollOutcome): void => {
-    const { retryMinMs: minMs, retryMaxMs: maxMs } = loom.config.bus;
-    failures = outcome.failed === undefined ? 0 : failures + 1;
+  const pass = async (): Promise<number | undefined> => {
+    const outcome = await pollBridge(loom.bridgeHost, { bus, ...whose }, loaded);
     news = outcome.events + outcome.actions > 0;
     inARow = news ? inARow + 1 : 0;
-    tellHealth(outcome);
-    if (failures > 0) after(retryDelay(failures, { minMs, maxMs }));
-    else after(news && inARow <= MOST_IN_A_ROW ? 0 : intervalMs());
-  };
-  const tellHealth = ({ failed }: PollOutcome): void =>
-    loom.health.polled({ bridge: loaded.name, ...(planId === undefined ? {} : { planId }) }, failed);
-  const once = async (): Promise<PollReport> => {
-    const scope = { bus: options.bus, ...(planId === undefined ? {} : { planId }) };
-    const outcome = await pollBridge(loom.bridgeHost, scope, loaded);
-    next(outcome);
+    const next = nextAt(outcome);
+    report = { bridge: loaded.name, ...whose, ...outcome };
+    tellHealth(outcome.failed);
     if (news) options.onNews();
-    return { bridge: loaded.name, ...(planId === undefined ? {} : { planId }), ...outcome };
+    return loom.stopping ? undefined : next;
   };
-  const poll = (): Promise<PollReport> => {
-    clearTimeout(timer);
-    running ??= once().finally(() => {
-      running = undefined;
-      options.onQuiet();
-    });
-    return running;
-  };
+  const loop = new Loop({
+    clock: loom.clock,
+    pass,
+    backoffMs: (failures) => retryDelay(failures, retryLimits()),
+    onFailure: (error) =>
+      loom.report({ ...whose, level: "bad", text: `polling ${loaded.name} failed: ${messageOf(error)}` }),
+    onIdle: () => options.onQuiet(),
+  });
   if (loom.health.isBlocking(loaded.name)) {
     const text = `${loaded.name} is not polled: it blocked the last dispatcher. Fix it, then \`prloom poll ${loaded.name}\``;
-    loom.report({ ...(planId === undefined ? {} : { planId }), level: "bad", text });
-    tellHealth({ events: 0, actions: 0, refused: [], failed: text });
+    loom.report({ ...whose, level: "bad", text });
+    tellHealth(text);
     news = false;
-  } else after(0);
+  } else loop.wake();
   return {
     bridge: loaded.name,
-    poll,
+    async poll() {
+      // One that is under way is joined.
+      if (loop.idle()) loop.hurry();
+      await loop.settled();
+      return report;
+    },
     quiet(horizon) {
-      if (running !== undefined) return false;
-      if (failures > 0) return failures >= ENOUGH_FAILURES || nextAt > horizon;
-      return !news || inARow > MOST_IN_A_ROW;
+      if (!loop.idle()) return false;
+      if (circuit.failures > 0) return circuit.failures >= ENOUGH_FAILURES || circuit.openUntil > horizon;
+      return !news || inARow > MAX_IN_A_ROW;
     },
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
+    stop: () => loop.stop(),
   };
 }

@@ -1,5 +1,5 @@
-import type { BridgeScope } from "../../bridges/host.ts";
 import { pollBridge } from "../../bridges/polls/poll.ts";
+import type { BridgeScope } from "../../bridges/services.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { parseHandler } from "../../bus/names.ts";
 import { currentBranch } from "../../git/repository.ts";

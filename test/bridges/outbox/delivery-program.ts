@@ -71,7 +71,7 @@ async function route({ id, payload, target }: Action): Promise<Routed> {
 
 await bench.deliver([desk("desk"), desk("attic")], { route });
 for (let n = 0; n < 8; n += 1) {
-  const { failed } = await pollBridge(bench.host, { bus: bench.bus, planId: "login" }, tracker);
+  const { failed } = await pollBridge(bench.services, { bus: bench.bus, planId: "login" }, tracker);
   if (failed !== undefined) throw new Error(failed);
   if (n === 4) for (const { record } of bench.bus.deadLetters()) bench.bus.revive(record);
   await bench.later(5000);

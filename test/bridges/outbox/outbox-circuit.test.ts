@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { DeliveryResult } from "../../../src/bridges/contract.ts";
-import { createOutbox } from "../../../src/bridges/outbox/outbox.ts";
+import { Outbox } from "../../../src/bridges/outbox/outbox.ts";
 import { comment, HOUR, loadedBridge, onBench, pending } from "../bridge-fixture.ts";
 
 const OK: DeliveryResult = { success: true };
@@ -121,12 +121,12 @@ describe("a broken way", () => {
       await bench.deliver([loaded]);
       await onBench(async (other) => {
         other.put(comment("b1"));
-        const outbox = createOutbox({
+        const outbox = new Outbox({
           bus: other.bus,
           scope: {},
           bridgeFor: () => loaded,
           circuits: bench.circuits,
-          host: bench.host,
+          services: bench.services,
           route: async ({ target }) => ({ kind: "deliver", target }),
         });
         other.outbox = outbox;

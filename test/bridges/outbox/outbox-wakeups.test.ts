@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createCircuits } from "../../../src/bridges/circuit.ts";
 import type { DeliveryResult } from "../../../src/bridges/contract.ts";
-import { createOutbox } from "../../../src/bridges/outbox/outbox.ts";
+import { Outbox } from "../../../src/bridges/outbox/outbox.ts";
 import { comment, loadedBridge, onBench, pending } from "../bridge-fixture.ts";
 
 const OK: DeliveryResult = { success: true };
@@ -56,12 +56,12 @@ describe("an outbox that nobody wakes", () => {
       await bench.deliver([loaded], { circuits });
       await onBench(async (other) => {
         other.put(comment("b1"));
-        const outbox = createOutbox({
+        const outbox = new Outbox({
           bus: other.bus,
           scope: {},
           bridgeFor: () => loaded,
           circuits,
-          host: bench.host,
+          services: bench.services,
           route: async ({ target }) => ({ kind: "deliver", target }),
         });
         other.outbox = outbox;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { DeliveryResult } from "../../../src/bridges/contract.ts";
-import { createOutbox } from "../../../src/bridges/outbox/outbox.ts";
+import { Outbox } from "../../../src/bridges/outbox/outbox.ts";
 import type { Action } from "../../../src/bus/types.ts";
 import { comment, loadedBridge, onBench, pending } from "../bridge-fixture.ts";
 
@@ -117,9 +117,9 @@ it("is idle until it is woken", () =>
   onBench(async (bench) => {
     const { got, loaded } = desk();
     bench.put(comment("a1"));
-    const { bus, circuits, host } = bench;
+    const { bus, circuits, services } = bench;
     const route = async ({ target }: Action) => ({ kind: "deliver" as const, target });
-    const outbox = createOutbox({ bus, scope: {}, bridgeFor: () => loaded, circuits, host, route });
+    const outbox = new Outbox({ bus, scope: {}, bridgeFor: () => loaded, circuits, services, route });
     assert.equal(outbox.idle(), true);
     await outbox.settled();
     assert.equal(outbox.nextAt(), undefined);

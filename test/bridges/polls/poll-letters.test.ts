@@ -21,7 +21,7 @@ const comment = (message: string, more: object = {}) => ({
 function poll(bench: Bench, result: unknown, more: Partial<Bridge> = {}) {
   const events = () => structuredClone(result) as never;
   return pollBridge(
-    bench.host,
+    bench.services,
     { bus: bench.bus, planId: "login" },
     loadedBridge({ events, ...more }, { name: "tracker" }),
   );
@@ -158,7 +158,7 @@ describe("an action of a poll", () => {
     onBench(async (bench) => {
       const say = (name: string, actions: object[], more: Partial<Bridge> = {}) =>
         pollBridge(
-          bench.host,
+          bench.services,
           { bus: bench.bus, planId: "login" },
           loadedBridge({ events: () => ({ events: [], actions }) as never, ...more }, { name }),
         );

@@ -22,7 +22,7 @@ const upsert = (id: string, relatedEventId: string) => ({
 
 function poll(bench: Bench, events: () => unknown) {
   const loaded = loadedBridge({ events: events as NonNullable<Bridge["events"]> }, { name: "tracker" });
-  return pollBridge(bench.host, { bus: bench.bus, planId: "login" }, loaded);
+  return pollBridge(bench.services, { bus: bench.bus, planId: "login" }, loaded);
 }
 
 const onBus = (bench: Bench): string =>
@@ -49,7 +49,7 @@ describe("a poll", () => {
     onBench(async (bench) => {
       const eve = { login: "eve", permission: "read" };
       const other = loadedBridge({ events: () => ({ events: [event("1")] }) }, { name: "forum" });
-      await pollBridge(bench.host, { bus: bench.bus, planId: "login" }, other);
+      await pollBridge(bench.services, { bus: bench.bus, planId: "login" }, other);
       const events = [event("1", { context: { author: eve } }), event("tracker-2")];
       const actions = [upsert("1", "1"), upsert("2", "tracker-2")];
       const why = `the id "1" was used by bridge forum; put the system's name into ids`;
@@ -91,6 +91,7 @@ describe("a poll", () => {
       scope: {},
       record: "poll-tracker-1",
       handler: "poll:tracker",
+      findPlan: () => undefined,
       findEvent: (id) => {
         searched.push(id);
         return event(id);

@@ -23,8 +23,8 @@ const upsert = (id: string, relatedEventId?: string) => ({
 
 function poll(bench: Bench, events: Bridge["events"] | (() => unknown), scope: "plan" | "global" = "plan") {
   const loaded = loadedBridge({ events: events as NonNullable<Bridge["events"]> }, { name: "tracker", scope });
-  const { bus, host } = bench;
-  return pollBridge(host, { bus, ...bench.scope }, loaded);
+  const { bus, services } = bench;
+  return pollBridge(services, { bus, ...bench.scope }, loaded);
 }
 
 const onBus = (bench: Bench): string =>

@@ -4,6 +4,7 @@ import type { PlanContent, PlanQuery, PluginLog } from "../hooks/contexts/contex
 import type { Clock } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import type { JsonValue } from "../kernel/json.ts";
+import type { PlanSource } from "../plan/plan-types.ts";
 import type { PlanSummary } from "../plan/summary.ts";
 import type { BridgeContext } from "./contract.ts";
 import type { LoadedBridge } from "./load.ts";
@@ -17,8 +18,11 @@ export interface BridgeStateRef {
   readonly name: string;
 }
 
+/** A plan as a bridge names it. */
+export type PlanName = { readonly id: string } | { readonly source: PlanSource };
+
 /** What the bridges need of the program around them. */
-export interface BridgeHost {
+export interface BridgeServices {
   readonly repoRoot: string;
   readonly clock: Clock;
   /** What settlements said last about a bridge: `state` and `seq`. */
@@ -30,6 +34,11 @@ export interface BridgeHost {
   retryLimits(): RetryLimits;
   /** Aborted when the dispatcher stops: calls under way are told, and no new one is begun. */
   readonly stopSignal: AbortSignal;
+  /** The id of a plan; undefined when there is none, or it was deleted. */
+  findPlan(name: PlanName): string | undefined;
+  planBus(planId: string): Bus;
+  /** There is something new on the bus of a plan. */
+  wakePlan(planId: string): void;
   readPlan(planId: string): Awaitable<PlanContent | undefined>;
   listPlans(query?: PlanQuery): Awaitable<PlanSummary[]>;
   planFacts(planId: string): { readonly worktree?: string; readonly changeRequestRef?: string };
@@ -53,19 +62,19 @@ export interface ContextOptions {
 }
 
 /** What a bridge gets with one call. Global bridges are told of no plan, whichever bus they work for. */
-export function bridgeContext(host: BridgeHost, { loaded, planId, signal }: ContextOptions): BridgeContext {
+export function bridgeContext(services: BridgeServices, { loaded, planId, signal }: ContextOptions): BridgeContext {
   const own = loaded.scope === "global" ? undefined : planId;
-  const facts = own === undefined ? {} : host.planFacts(own);
+  const facts = own === undefined ? {} : services.planFacts(own);
   return {
-    repoRoot: host.repoRoot,
+    repoRoot: services.repoRoot,
     signal,
-    log: logOf(host, loaded.name, planId),
+    log: logOf(services, loaded.name, planId),
     config: loaded.config,
     ...(own === undefined ? {} : { planId: own }),
     ...(facts.worktree === undefined ? {} : { worktree: facts.worktree }),
     ...(facts.changeRequestRef === undefined ? {} : { changeRequestRef: facts.changeRequestRef }),
-    readPlan: async (id: unknown) => host.readPlan(requirePlanId(id)),
-    listPlans: async (query) => host.listPlans(query),
+    readPlan: async (id: unknown) => services.readPlan(requirePlanId(id)),
+    listPlans: async (query) => services.listPlans(query),
   };
 }
 
@@ -80,9 +89,9 @@ function requirePlanId(id: unknown): string {
   );
 }
 
-function logOf(host: BridgeHost, name: string, planId: string | undefined): PluginLog {
+function logOf(services: BridgeServices, name: string, planId: string | undefined): PluginLog {
   const where = planId === undefined ? {} : { planId };
   const at = (level: "info" | "warn" | "bad") => (text: string) =>
-    host.report({ ...where, level, text: `${name}: ${text}` });
+    services.report({ ...where, level, text: `${name}: ${text}` });
   return { info: at("info"), warn: at("warn"), error: at("bad") };
 }
