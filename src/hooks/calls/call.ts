@@ -3,6 +3,7 @@ import { handlerName, parseHandler } from "../../bus/names.ts";
 import type { Action, Settlement } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { JsonValue } from "../../kernel/json.ts";
+import { passesByItself } from "../../kernel/used-up.ts";
 import type { CallTools } from "../contexts/context.ts";
 import { type Cause, createEmit } from "../contexts/emitters.ts";
 import { type HookPoint, THROW_EFFECTS } from "../contexts/hook-types.ts";
@@ -83,6 +84,8 @@ export async function callHook(services: HookServices, scope: HookScope, call: H
   try {
     for (let stale = 0; stale < (call.maxStale ?? MAX_STALE); ) {
       const calling = { call, handler, attempts, lock };
+      // Of many that wait for the lock each would have its time to end, one after the other.
+      if (services.stopSignal.aborted) return brokenOff(scope, calling);
       let work: Work;
       try {
         work = await runOnce(services, scope, calling);
@@ -205,20 +208,35 @@ export function waitUntil(services: HookServices, { bus }: HookScope, on: { reco
   return bus.waitOf(on.record, on.handler)?.until ?? services.clock.now();
 }
 
+/** A call that the end of the dispatcher broke off did not fail, and is no attempt. */
+function brokenOff(scope: HookScope, { call, handler }: Calling): CallOutcome {
+  const { record, sync } = call;
+  if (isRetried(call))
+    scope.bus.settle({ record, handler, outcome: "deferred", reason: "the dispatcher was stopped" }, { sync });
+  else scope.bus.uncount(record, handler);
+  return { kind: "stopped" };
+}
+
+/** An agent that nothing was left to start with, a full disk: that is no attempt of the hook, however often. */
+function putOff(
+  services: HookServices,
+  scope: HookScope,
+  { call, handler, error }: Calling & { error: unknown },
+): CallOutcome {
+  const { record, sync } = call;
+  const reason = describeThrown(error);
+  scope.bus.settle({ record, handler, outcome: "deferred", reason }, { sync });
+  tell(services, scope, { level: "warn", text: `${handler} waits with ${record}: ${reason}` });
+  return { kind: "waiting", until: waitUntil(services, scope, { record, handler }) };
+}
+
 function threw(services: HookServices, scope: HookScope, thrown: Calling & { error: unknown }): CallOutcome {
   const { call, handler, attempts, error } = thrown;
   const { record, sync } = call;
   const reason = describeThrown(error);
   const what = error instanceof WrongReturn ? "returned what it must not" : "threw";
-  // A call that the end of the dispatcher broke off did not fail, and is no attempt.
-  if (services.stopSignal.aborted) {
-    if (isRetried(call)) {
-      scope.bus.settle({ record, handler, outcome: "deferred", reason: "the dispatcher was stopped" }, { sync });
-    } else {
-      scope.bus.uncount(record, handler);
-    }
-    return { kind: "stopped" };
-  }
+  if (services.stopSignal.aborted) return brokenOff(scope, thrown);
+  if (passesByItself(error) && isRetried(call)) return putOff(services, scope, thrown);
   const marks = call.marks?.("threw") ?? {};
   if (!isRetried(call)) {
     scope.bus.settle({ record, handler, outcome: "handled", result: { threw: reason }, marks }, { sync });
