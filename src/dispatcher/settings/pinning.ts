@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, sep } from "node:path";
-import { shimPath } from "../../agents/runner/runner.ts";
+import { isAbsolute, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type ConfigChange, compareConfigs, needsStart } from "../../config/compare.ts";
 import type { AgentConfig, Config } from "../../config/config.ts";
 import { CONFIG_FILE, parseConfig, problemLine, readConfig } from "../../config/load.ts";
@@ -10,6 +10,7 @@ import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { listDir, readCheckedOut } from "../../kernel/files.ts";
 import { findProgram } from "../../kernel/find-program.ts";
 import { sha256 } from "../../kernel/ids.ts";
+import { OWN_FOLDER } from "../../kernel/own-folder.ts";
 import { statKeyOf, statRegular } from "../intake/stat-key.ts";
 
 export const PROMPTS_DIR = "prloom/prompts";
@@ -78,8 +79,7 @@ export function ownFiles({ root }: Tree): string[] {
   return inside(root, [process.execPath, ...own]);
 }
 
-/** The folder that prloom's code and prompts lie in, as source and as bundle. */
-const OWN = shimPath.endsWith(".ts") ? dirname(dirname(shimPath)) : dirname(shimPath);
+const OWN = fileURLToPath(OWN_FOLDER);
 
 function filesBelow(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });

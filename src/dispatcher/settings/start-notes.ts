@@ -93,7 +93,7 @@ async function pathsToCompare(repo: Repository, config: Config, commit: string):
   const modules = [...plugins, ...bridges, ...config.globalPlugins, ...config.globalBridges].map(
     ({ module }) => module,
   );
-  const local = modules.filter((module) => module.startsWith("../")).map((module) => module.slice(2));
+  const local = modules.filter((module) => module.startsWith("./")).map((module) => module.slice(2));
   return new Set([CONFIG_FILE, ...splitNul(stdout), ...here, ...local]);
 }
 

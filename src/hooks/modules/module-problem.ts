@@ -31,7 +31,7 @@ export function problemOf(error: unknown, importing: Importing): unknown {
   const { repoRoot, specifier, isPath } = importing;
   if (!isPath && NOT_FOUND.has(String(errnoOf(error))) && isFile(join(repoRoot, specifier))) {
     const message = `there is no package "${specifier}", but a file of that name; did you mean ./${specifier}?`;
-    return new ModuleProblem(message, `Write "module": "./${specifier}": paths begin with "../".`);
+    return new ModuleProblem(message, `Write "module": "./${specifier}": paths begin with "./".`);
   }
   if (!(error instanceof SyntaxError)) return error;
   const place = placeOf(error, importing.lastFile);

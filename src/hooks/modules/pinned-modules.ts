@@ -4,6 +4,7 @@ import { isAbsolute, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PrloomError } from "../../kernel/errors.ts";
 import { sha256 } from "../../kernel/ids.ts";
+import { OWN_FOLDER } from "../../kernel/own-folder.ts";
 
 type LoaderHooks = Parameters<typeof registerHooks>[0];
 export type Resolve = NonNullable<LoaderHooks["resolve"]>;
@@ -11,7 +12,7 @@ type Load = NonNullable<LoaderHooks["load"]>;
 type Loaded = ReturnType<Load>;
 
 /** prloom's own files. They are not kept, but what is loaded late must not be newer either: it would be another version. */
-const OWN = new URL(import.meta.url.endsWith(".ts") ? "../../" : "./", import.meta.url).href;
+const OWN = OWN_FOLDER.href;
 
 /** Modules of repositories that were loaded, or are named by one that was, by their addresses. */
 const recorded = new Map<string, Loaded>();

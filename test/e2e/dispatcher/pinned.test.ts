@@ -111,7 +111,7 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
       export default () => ({
         async beforeTodo() {
           const { late } = await import("./late.mjs");
-          const other = await import("../" + ["un", "named"].join("") + ".mjs").then((m) => m.word, (e) => e.message);
+          const other = await import("./" + ["un", "named"].join("") + ".mjs").then((m) => m.word, (e) => e.message);
           appendFileSync(${JSON.stringify(notes)}, "${word} " + base + " " + late + " " + other + "\\n");
         },
       });`;
@@ -229,7 +229,7 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     await daemon.end();
   });
 
-  for (const changed of ["agents/shim.ts", "kernel/clock.ts"])
+  for (const changed of ["agents/runner/shim.ts", "kernel/clock.ts"])
     test(`prloom itself, installed in the checkout, starts runs only with what it was (${changed})`, () =>
       startsAsItWas(changed));
 
