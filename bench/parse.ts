@@ -1,6 +1,6 @@
 import { fromMarkdown } from "mdast-util-from-markdown";
-import { parsePlan } from "../src/plan/markdown/markdown.ts";
 import { setTodoState } from "../src/plan/edit-plan.ts";
+import { parsePlan } from "../src/plan/markdown/markdown.ts";
 import { measurePairs, timedSync } from "./harness/measure.ts";
 import { type Bench, result, type Sizes } from "./harness/result.ts";
 
