@@ -6,7 +6,7 @@ import { busState } from "../../src/cli/render/bus-state.ts";
 import { paintFor } from "../../src/cli/render/colour.ts";
 import { timeUntil } from "../../src/cli/render/time.ts";
 import { errorLines } from "../../src/cli/report-error.ts";
-import { plainProgress } from "../../src/cli/setup/progress-view.ts";
+import { plainProgress } from "../../src/cli/running/progress-view.ts";
 import { PrloomError } from "../../src/kernel/errors.ts";
 
 const NOW = Date.parse("2030-01-01T00:00:00.000Z");

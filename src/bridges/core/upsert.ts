@@ -6,7 +6,7 @@ import { parsePlan } from "../../plan/markdown/markdown.ts";
 import { MAX_TEXT_BYTES } from "../../plan/markdown/size-limits.ts";
 import { visibleText } from "../../plan/markdown/visible.ts";
 import { type InboxMeta, type PlanRecord, type PlanSource, planSourceSchema } from "../../plan/record.ts";
-import { mergeUpsert, retitled } from "../../plan/upserts/merge.ts";
+import { mergeUpsert, retitled } from "../../plan/upserts/merge-upsert.ts";
 
 /** An upsert as it lies on the bus: nobody has checked its source yet. */
 export type RawUpsert = Extract<Payload, { type: "upsert_plan" }>;

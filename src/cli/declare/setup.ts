@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { NewOptions } from "../changing/new.ts";
+import type { StartOptions } from "../running/start.ts";
 import type { InitOptions } from "../setup/init.ts";
-import type { StartOptions } from "../setup/start.ts";
 import { collect, declare, type JsonOption, perform } from "./declare.ts";
 
 /** Commands that bring something into being: init, new, start, stop, reload, doctor, demo. */
@@ -12,20 +12,20 @@ export function declareSetup(program: Command): void {
   declare(program, "stop", {
     about: "end the running dispatcher; agents are ended, and the next start goes on where they were",
     examples: ["stop", "stop --json"],
-  }).action((options: JsonOption) => perform(options, async (call) => (await import("../setup/stop.ts")).stop(call)));
+  }).action((options: JsonOption) => perform(options, async (call) => (await import("../running/stop.ts")).stop(call)));
   declare(program, "reload", {
     about: "let the dispatcher work with the config, prompts and programs that are checked out now; shows what changes",
     examples: ["reload", "reload --yes", "reload --json"],
   })
     .option("-y, --yes", "do not ask, also where it permits more or checks less")
     .action((options: { yes?: boolean } & JsonOption) =>
-      perform(options, async (call) => (await import("../setup/reload.ts")).reload(call, options)),
+      perform(options, async (call) => (await import("../running/reload.ts")).reload(call, options)),
     );
   declare(program, "doctor", {
     about: "check everything that prloom needs, agents and their logins too, and say what to do about what is missing",
     examples: ["doctor", "doctor --json"],
   }).action((options: JsonOption) =>
-    perform(options, async (call) => (await import("../setup/doctor.ts")).doctor(call)),
+    perform(options, async (call) => (await import("../doctor/doctor.ts")).doctor(call)),
   );
   declareDemo(program);
 }
@@ -77,7 +77,7 @@ function declareStart(program: Command): void {
     .option("--until-idle", "end when there is nothing left to do")
     .option("--detach", "go on in the background, with output to a file")
     .action((options: StartOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../setup/start.ts")).start(call, options)),
+      perform(options, async (call) => (await import("../running/start.ts")).start(call, options)),
     );
 }
 
@@ -90,7 +90,7 @@ function declareDemo(program: Command): void {
     .option("--no-keep", "remove it afterwards")
     .action((options: { dir?: string; keep: boolean } & JsonOption) =>
       perform(options, async ({ output }) => {
-        const { runDemo } = await import("../setup/demo.ts");
+        const { runDemo } = await import("../demo/demo.ts");
         return runDemo({
           ...(options.dir === undefined ? {} : { dir: options.dir }),
           keep: options.keep,

@@ -11,7 +11,7 @@ import type { Output } from "../output.ts";
 import { LEVEL_STYLES } from "../render/colour.ts";
 import { firstLine, visible } from "../render/safe-text.ts";
 import { cutToWidth } from "../render/table.ts";
-import { DEMO_PLAN } from "./repository.ts";
+import { DEMO_PLAN } from "./demo-repository.ts";
 
 const LOOK_MS = 100;
 

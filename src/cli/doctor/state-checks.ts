@@ -7,7 +7,7 @@ import type { Loom } from "../../dispatcher/loom.ts";
 import { type Paths, pathsOf } from "../../dispatcher/paths.ts";
 import { readStatus } from "../../dispatcher/report/read.ts";
 import type { Repository } from "../../git/repository.ts";
-import { readSettings, settingOf } from "../../git/shadow/config.ts";
+import { readSettings, settingOf } from "../../git/shadow/git-settings.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { listDir } from "../../kernel/files.ts";
 import { counted } from "../../kernel/words.ts";

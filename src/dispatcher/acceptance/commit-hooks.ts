@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
-import { readSettings, settingOf } from "../../git/shadow/config.ts";
+import { readSettings, settingOf } from "../../git/shadow/git-settings.ts";
 import { makeShadow, PERSONAL_CONFIG } from "../../git/shadow/shadow.ts";
 import { ensureDir, readTextIfExists, readTextNoFollow, writeFileAtomic } from "../../kernel/files.ts";
 import { isExecutable } from "../../kernel/find-program.ts";

@@ -20,7 +20,7 @@ import {
 import { prepareMountPoints } from "../../agents/sandbox/private-home.ts";
 import { probeSandbox } from "../../agents/sandbox/probe.ts";
 import type { StageAgent } from "../../config/presets.ts";
-import { type GitSetting, readSettings, settingOf } from "../../git/shadow/config.ts";
+import { type GitSetting, readSettings, settingOf } from "../../git/shadow/git-settings.ts";
 import { EMPTY_FILE, makeShadow, PERSONAL_CONFIG, REAL_OBJECTS, removeShadow } from "../../git/shadow/shadow.ts";
 import type { Worktree } from "../../git/worktree/worktrees.ts";
 import { PrloomError } from "../../kernel/errors.ts";

@@ -15,7 +15,7 @@ import { appendTodos, reopenDone } from "../../plan/edit-plan.ts";
 import { parsePlan, type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
 import { visibleText } from "../../plan/markdown/visible.ts";
 import type { PlanRecord, SideRun } from "../../plan/record.ts";
-import { mergeUpsert } from "../../plan/upserts/merge.ts";
+import { mergeUpsert } from "../../plan/upserts/merge-upsert.ts";
 import { asidePatch } from "../acceptance/commit-todo.ts";
 import { endedByPolicy } from "../acceptance/judge-run.ts";
 import { settleMissing, settleRefusal } from "../acceptance/refused.ts";

@@ -14,7 +14,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { existsNoFollow, isMissing, listDir, readTextIfExists } from "../../kernel/files.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import type { Worktree } from "../worktree/worktrees.ts";
-import { type GitSetting, personalSettings, publicSettings, QUIET_SETTINGS, renderSettings } from "./config.ts";
+import { type GitSetting, personalSettings, publicSettings, QUIET_SETTINGS, renderSettings } from "./git-settings.ts";
 
 /** Where the real objects are seen by a program that has the shadow in the place of the repository; below the shadow. */
 export const REAL_OBJECTS = "real-objects";

@@ -1,5 +1,5 @@
 import { PrloomError } from "../../kernel/errors.ts";
-import { type GitSetting, readSettings } from "../shadow/config.ts";
+import { type GitSetting, readSettings } from "../shadow/git-settings.ts";
 
 /**
  * Programs that the user's configuration names for git to run on files. They would run with our rights on what an agent

@@ -3,29 +3,7 @@ import { test } from "node:test";
 import { decide } from "../../../src/dispatcher/steps/decide.ts";
 import type { PlanView, Step } from "../../../src/dispatcher/steps/step.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
-import type { PlanRecord } from "../../../src/plan/record.ts";
-
-const NOW = Date.parse("2026-01-01T00:00:00Z");
-
-const record: PlanRecord = {
-  schemaVersion: 1,
-  uid: "01",
-  id: "p",
-  status: "active",
-  hidden: false,
-  paused: false,
-  branch: "prloom/p",
-  baseBranch: "main",
-  baseSha: "a",
-  worktree: "/w/p",
-  worktreeReady: true,
-  inInbox: false,
-  runs: 0,
-  createdAt: "2026-01-01T00:00:00Z",
-  updatedAt: "2026-01-01T00:00:00Z",
-  revision: 0,
-  metadata: {},
-};
+import { NOW, planView, type ViewChange } from "./plan-view.ts";
 
 const OPEN = "## TODO\n\n- [x] one\n- [ ] two\n";
 const DONE = "## TODO\n\n- [x] one\n";
@@ -33,29 +11,10 @@ const STUCK = "## TODO\n\n- [b] one\n  no idea\n";
 const BARE = "# Only words\n";
 const ASKED = "## TODO\n\n- [ ] one\n  <!-- from e-1 by ann -->\n";
 
-type Change = Partial<Omit<PlanView, "record" | "doc" | "bus">> & {
-  record?: Partial<PlanRecord>;
-  text?: string | null;
-  bus?: Partial<PlanView["bus"]>;
-};
+type Change = Omit<ViewChange, "text"> & { readonly text?: string | null };
 
-function view(change: Change): PlanView {
-  const { record: fields, text, bus, ...rest } = change;
-  return {
-    record: { ...record, ...fields },
-    doc: text === null ? undefined : parsePlan(text ?? OPEN),
-    run: "none",
-    config: { ok: true, config: {} as never },
-    dependencies: { kind: "met" },
-    worktree: "ok",
-    hookAgent: false,
-    bus: { fresh: 0, pending: [], ...bus },
-    change: "none",
-    slots: { agent: true, open: true },
-    agent: { kind: "free" },
-    cleanAfterMs: 1000,
-    ...rest,
-  };
+function view({ text = OPEN, ...rest }: Change): PlanView {
+  return planView({ text, ...rest });
 }
 
 const current = { todoId: parsePlan(OPEN).todos[1]?.id ?? "", attempt: 1, baseSha: "a", run: 1 } as const;

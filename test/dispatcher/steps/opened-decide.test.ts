@@ -2,58 +2,29 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { afterPerson } from "../../../src/dispatcher/perform/close-opened.ts";
 import { decide } from "../../../src/dispatcher/steps/decide.ts";
-import type { PlanView, Step } from "../../../src/dispatcher/steps/step.ts";
+import type { Step } from "../../../src/dispatcher/steps/step.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../../src/plan/record.ts";
+import { activeRecord, NOW, planView, type ViewChange } from "./plan-view.ts";
 
-const NOW = Date.parse("2026-01-01T00:00:00Z");
 const at = "2026-01-01T00:00:00Z";
-const doc = parsePlan("## TODO\n\n- [ ] one\n");
+const text = "## TODO\n\n- [ ] one\n";
+const doc = parsePlan(text);
 
 const record: PlanRecord = {
-  schemaVersion: 1,
-  uid: "01",
-  id: "p",
-  status: "active",
-  hidden: false,
-  paused: false,
-  branch: "prloom/p",
-  worktree: "/w/p",
-  worktreeReady: true,
-  inInbox: false,
-  runs: 1,
+  ...activeRecord,
   opened: { pid: 4711, startTicks: 1, bootId: "b", at },
-  createdAt: at,
-  updatedAt: at,
   finishedAt: at,
-  revision: 0,
-  metadata: {},
 };
 
-function step(opened: "held" | "left", change: Partial<PlanRecord>, more: Partial<PlanView> = {}): Step {
-  const view: PlanView = {
-    record: { ...record, ...change },
-    doc,
-    run: "none",
-    config: { ok: true, config: {} as never },
-    dependencies: { kind: "met" },
-    worktree: "ok",
-    hookAgent: false,
-    opened,
-    bus: { fresh: 0, pending: [] },
-    change: "none",
-    slots: { agent: true, open: true },
-    agent: { kind: "free" },
-    cleanAfterMs: 0,
-    ...more,
-  };
-  return decide(view, NOW);
+function step(opened: "held" | "left", change: Partial<PlanRecord>, more: Omit<ViewChange, "text"> = {}): Step {
+  return decide(planView({ text, opened, cleanAfterMs: 0, ...more, record: { ...record, ...change } }), NOW);
 }
 
 const current = { todoId: doc.todos[0]?.id ?? "", attempt: 1, baseSha: "a", stage: "running", run: 1 } as const;
 
 /** What would be done if nobody had the plan open. */
-const DUE: [name: string, change: Partial<PlanRecord>, more?: Partial<PlanView>][] = [
+const DUE: [name: string, change: Partial<PlanRecord>, more?: Omit<ViewChange, "text">][] = [
   ["a TODO would begin", {}],
   ["a run would start", { current }],
   ["a run would be recovered, and the tree taken back", { current }, { run: "interrupted" }],

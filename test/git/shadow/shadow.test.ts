@@ -20,7 +20,7 @@ import {
   readSettings,
   renderSettings,
   settingOf,
-} from "../../../src/git/shadow/config.ts";
+} from "../../../src/git/shadow/git-settings.ts";
 import { makeShadow, packRefs, removeShadow } from "../../../src/git/shadow/shadow.ts";
 import { BRANCH, IDENTITY, plainGit, planSandbox, type Sandbox, write } from "../fixture.ts";
 

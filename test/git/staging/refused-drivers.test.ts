@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { rebaseOnto } from "../../../src/git/commits/rebase.ts";
-import type { GitSetting } from "../../../src/git/shadow/config.ts";
+import type { GitSetting } from "../../../src/git/shadow/git-settings.ts";
 import { refuseDrivers } from "../../../src/git/staging/refused-drivers.ts";
 import { stageAll } from "../../../src/git/staging/stage.ts";
 import { stagedChanges } from "../../../src/git/staging/staged-changes.ts";

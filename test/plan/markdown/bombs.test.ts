@@ -16,7 +16,7 @@ import {
 import { nextTodo, parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { applyClaims, readClaims } from "../../../src/plan/todos/claims.ts";
 import { askedIn } from "../../../src/plan/todos/provenance.ts";
-import { mergeUpsert, retitled } from "../../../src/plan/upserts/merge.ts";
+import { mergeUpsert, retitled } from "../../../src/plan/upserts/merge-upsert.ts";
 
 const fill = (piece: string, size: number): string => piece.repeat(Math.ceil(size / piece.length));
 const each = (size: number, line: (at: number) => string): string =>

@@ -5,7 +5,7 @@ import { addTodoContext, appendTodos, appendToSection, ensureTitle } from "../..
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { MAX_LINES, MAX_TEXT_BYTES, MAX_TODOS } from "../../../src/plan/markdown/size-limits.ts";
 import { applyClaims, readClaims } from "../../../src/plan/todos/claims.ts";
-import { mergeUpsert } from "../../../src/plan/upserts/merge.ts";
+import { mergeUpsert } from "../../../src/plan/upserts/merge-upsert.ts";
 
 const PLAN = "## Title\n\nT\n\n## TODO\n\n- [ ] a\n\n## Progress Log\n\nstarted\n";
 const todoId = parsePlan(PLAN).todos[0]?.id ?? "";

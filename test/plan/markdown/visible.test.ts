@@ -4,7 +4,7 @@ import { addTodoContext, appendTodos, ensureTitle } from "../../../src/plan/edit
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { visibleText } from "../../../src/plan/markdown/visible.ts";
 import { applyClaims, readClaims } from "../../../src/plan/todos/claims.ts";
-import { retitled } from "../../../src/plan/upserts/merge.ts";
+import { retitled } from "../../../src/plan/upserts/merge-upsert.ts";
 
 const HOSTILE = "\u001b]0;owned\u0007\u009b2J\u202egnp.exe\u2066x\u0000\u007f";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { PrloomError } from "../../../src/kernel/errors.ts";
 import { sectionBody, setTodoState } from "../../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
-import { mergeUpsert } from "../../../src/plan/upserts/merge.ts";
+import { mergeUpsert } from "../../../src/plan/upserts/merge-upsert.ts";
 import { anyPlan } from "../arbitrary-plans.ts";
 
 const todosOf = (text: string) => parsePlan(text).todos.map((todo) => `${todo.state} ${todo.text}`);

@@ -9,7 +9,7 @@ import { ERROR_CODES, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists } from "../../kernel/files.ts";
 import type { Call } from "../output.ts";
 import { reading } from "../plans.ts";
-import { tellBefore } from "./tell-before.ts";
+import { warnBeforeStart } from "./warn-before-start.ts";
 
 const PATIENCE_MS = 30_000;
 const LOOK_EVERY_MS = 25;
@@ -20,7 +20,7 @@ export async function startDetached(call: Call, options: { untilIdle: boolean })
     call,
     async (loom) => {
       if (await liveDaemon(loom.paths)) throw daemonRunning(loom.paths.root);
-      await tellBefore(call, loom);
+      await warnBeforeStart(call, loom);
       ensureDir(loom.paths.authority);
       const log = join(loom.paths.authority, "daemon.log");
       const fd = openSync(log, "a");

@@ -3,10 +3,10 @@ import type { Loom } from "../../dispatcher/loom.ts";
 import { startNotes } from "../../dispatcher/settings/start-notes.ts";
 import type { Call } from "../output.ts";
 import { visible } from "../render/safe-text.ts";
-import { checkProgram } from "./agent-program.ts";
+import { checkProgram } from "../setup/agent-program.ts";
 
 /** What to know about the settings that a start takes over, on stderr. */
-export async function tellBefore(call: Call, { repo, config, paths }: Loom): Promise<void> {
+export async function warnBeforeStart(call: Call, { repo, config, paths }: Loom): Promise<void> {
   const warnings = [...missingPrograms(call, config, paths.root), ...(await startNotes(repo, config, paths.pinFile))];
   for (const warning of warnings) call.output.note(`warning: ${visible(warning)}`);
 }

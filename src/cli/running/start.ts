@@ -9,10 +9,10 @@ import { hintLines } from "../render/hint.ts";
 import { planTable, waitsFor } from "../render/plan-table.ts";
 import { problemLines } from "../render/problems.ts";
 import { jsonText, visible } from "../render/safe-text.ts";
+import { version } from "../setup/version.ts";
 import { startDetached } from "./detach.ts";
 import { jsonProgress, liveProgress, type ProgressView, plainProgress } from "./progress-view.ts";
-import { tellBefore } from "./tell-before.ts";
-import { version } from "./version.ts";
+import { warnBeforeStart } from "./warn-before-start.ts";
 
 export interface StartOptions {
   readonly untilIdle?: boolean;
@@ -28,7 +28,7 @@ export async function start(call: Call, options: StartOptions): Promise<number> 
   return reading(
     call,
     async (loom) => {
-      await tellBefore(call, loom);
+      await warnBeforeStart(call, loom);
       const view = output.json ? jsonProgress() : output.terminal ? liveProgress(output, loom) : plainProgress(output);
       const { reasons, signalled } = await dispatch(call, view, untilIdle);
       const interrupted = unfinishedRuns(loom).length > 0;

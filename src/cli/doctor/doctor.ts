@@ -1,9 +1,9 @@
 import { counted } from "../../kernel/words.ts";
-import { checkEverything } from "../doctor/checks.ts";
-import type { Finding } from "../doctor/finding.ts";
 import type { Call } from "../output.ts";
 import { hintLines } from "../render/hint.ts";
 import { visible } from "../render/safe-text.ts";
+import { checkEverything } from "./checks.ts";
+import type { Finding } from "./finding.ts";
 
 const MARKS = { ok: ["✓", "green"], warn: ["!", "yellow"], bad: ["✗", "red"] } as const;
 

@@ -5,7 +5,7 @@ import { PrloomError } from "../../../src/kernel/errors.ts";
 import { addTodoContext, appendTodos, LOG_HEADINGS, sectionBody } from "../../../src/plan/edit-plan.ts";
 import { parsePlan, todoTitle } from "../../../src/plan/markdown/markdown.ts";
 import { hasProvenance } from "../../../src/plan/todos/provenance.ts";
-import { mergeUpsert, retitled } from "../../../src/plan/upserts/merge.ts";
+import { mergeUpsert, retitled } from "../../../src/plan/upserts/merge-upsert.ts";
 import { anyPlan } from "../arbitrary-plans.ts";
 
 const todosOf = (text: string) => parsePlan(text).todos.map((todo) => `${todo.state} ${todo.text}`);

@@ -4,11 +4,11 @@ import { runDispatcher } from "../../dispatcher/daemon.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
 import { type PlanDetail, readPlanDetail } from "../../dispatcher/report/read.ts";
 import { systemClock } from "../../kernel/clock.ts";
-import { openDemoView } from "../demo/demo-view.ts";
-import { DEMO_PLAN, makeDemoRepository } from "../demo/repository.ts";
-import { type DemoResult, demoJson, succeeded, summaryLines } from "../demo/summary.ts";
 import type { Output } from "../output.ts";
-import { version } from "./version.ts";
+import { version } from "../setup/version.ts";
+import { DEMO_PLAN, makeDemoRepository } from "./demo-repository.ts";
+import { type DemoResult, demoJson, succeeded, summaryLines } from "./demo-summary.ts";
+import { openDemoView } from "./demo-view.ts";
 
 export interface DemoOptions {
   /** Where to make the repository; must be new or empty. Without it: a folder among the temporary ones. */
