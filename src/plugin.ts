@@ -8,6 +8,8 @@ export type {
   BridgeContext,
   BridgeEvent,
   DeliveryResult,
+  OutgoingAction,
+  PollFailure,
   PollResult,
 } from "./bridges/contract.ts";
 export type * from "./bus/message-types.ts";

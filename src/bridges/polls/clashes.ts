@@ -15,7 +15,7 @@ export interface PollOnBus {
 /** How prloom signs its own events. */
 const OWN_SOURCE = "prloom";
 /** Searches of the journal for events that nothing answers; the next poll goes on with the others. */
-const MOST_SEARCHES = 50;
+const MAX_SEARCHES = 50;
 
 /**
  * An id that is taken already is another's event, or the same one again. Another's: it is refused, and so is what
@@ -62,7 +62,7 @@ function duplicatesOf(bus: Bus, { bridge, appended, actions }: PollOnBus): Map<s
   for (const id of new Set(appended.duplicates)) {
     const before = answered.has(id) ? undefined : sources.get(id);
     if (before === undefined && !answered.has(id)) {
-      if (searches >= MOST_SEARCHES) continue;
+      if (searches >= MAX_SEARCHES) continue;
       searches += 1;
     }
     const event = before === undefined ? bus.findEvent(id) : undefined;

@@ -45,7 +45,7 @@ export interface RefusedItem {
   /** Its place in the list, where that is known; another one at each poll. */
   readonly index?: number;
   readonly reason: string;
-  /** As the bridge gave it; undefined when it is no JSON. */
+  /** As the bridge gave it; undefined when it is not JSON. */
   readonly item: JsonValue | undefined;
 }
 
@@ -172,7 +172,7 @@ function withoutPlan(copy: JsonValue, { bridge, scope, findPlan }: PollToJudge):
   return { named, problem: isSource ? `no plan has the source ${shown}` : `there is no plan ${shown}` };
 }
 
-/** Names the event for whoever looks for it in the outside system; its place in the list is another at each poll. */
+/** Names the event for a person who looks for it in the outside system; its place in the list is another at each poll. */
 function idOf(event: unknown): string {
   try {
     const { id } = event as { id?: unknown };
@@ -217,7 +217,7 @@ function judgeActions(actions: readonly unknown[], { poll, events, refused }: Ac
       const { relatedEventId } = parsed.data;
       const event =
         relatedEventId === undefined ? undefined : (byId.get(relatedEventId) ?? poll.findEvent(relatedEventId));
-      // Without the event nobody knows whose wish it is, and strangers may not do everything.
+      // Without the event it is not known whose wish it is, and strangers may not do everything.
       if (relatedEventId !== undefined && !event) {
         refuse(`relatedEventId names no event that was taken: ${relatedEventId.slice(0, 100)}`);
         continue;
