@@ -12,7 +12,7 @@ import { describeThrown } from "../../hooks/calls/thrown.ts";
 import type { JsonValue } from "../../hooks/contexts/event-types.ts";
 import { copyJson } from "../../hooks/state/json-value.ts";
 import { planSourceSchema } from "../../plan/record.ts";
-import { retryAfterOf } from "../call-bridge.ts";
+import { retryAfterOf } from "../circuit.ts";
 import type { PollFailure, PollResult } from "../contract.ts";
 import { plainIssues } from "../plain-issues.ts";
 import type { PlanName } from "../services.ts";
