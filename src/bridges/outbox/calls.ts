@@ -158,7 +158,7 @@ export class Calls {
   #ended(queue: AddressQueue, reach: Reach): void {
     this.#options.queues.ended();
     const isBack = this.#options.member.leave(queue.bridge, this.#now(), reach);
-    if (isBack) tell(this.#options, "info", `${queue.bridge} can be reached again`);
+    if (isBack) tell(this.#options, "info", `bridge ${queue.bridge} is reachable again`);
   }
 
   #finish(queue: AddressQueue, id: string): void {
