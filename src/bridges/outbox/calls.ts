@@ -2,8 +2,9 @@ import type { Bus } from "../../bus/bus.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { type CircuitMember, type Circuits, circuitState, type Reach } from "../circuit.ts";
 import type { LoadedBridge } from "../load.ts";
-import type { BridgeServices } from "../services.ts";
+import { type BridgeServices, busScope } from "../services.ts";
 import type { AddressQueue, AddressQueues } from "./address-queues.ts";
+import { answerRefusal } from "./answer-refusal.ts";
 import { deliver, deliveryHandler, reachOf } from "./deliver.ts";
 import { refOf, withRef } from "./refs.ts";
 import {
@@ -108,13 +109,18 @@ export class Calls {
   }
 
   #settle(call: Call, delivery: Delivery): void {
-    const { bus, services, scope, circuits, queues, taken } = this.#options;
+    const { bus, services, scope, circuits, queues, taken, wake } = this.#options;
     const { queue } = call;
     const { id } = call.action;
     const now = this.#now();
     const handler = deliveryHandler(call.loaded.name);
     const { openUntil } = circuits.of(queue.bridge);
     const age = { since: taken.parkedSince(id), maxAgeMs: services.maxAgeMs() };
+    if (delivery.kind === "refused") {
+      answerRefusal(bus, busScope(scope.planId), { action: call.action, loaded: call.loaded, reason: delivery.reason });
+      taken.look();
+      wake();
+    }
     const ref = delivery.kind === "delivered" ? delivery.ref : undefined;
     const kept = ref === undefined ? {} : withRef({ services, scope, bridge: call.loaded.name }, call, ref);
     const after = settleDelivery(bus, { id, handler, delivery, now, openUntil, kept, ...age });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Bus } from "../../bus/bus.ts";
-import { handlerName, isDerivedId, storeName } from "../../bus/names.ts";
+import { handlerName, storeName } from "../../bus/names.ts";
 import type { Settlement } from "../../bus/types.ts";
 import { describeThrown } from "../../hooks/calls/thrown.ts";
 import type { JsonValue } from "../../hooks/contexts/event-types.ts";
@@ -96,9 +96,7 @@ interface Committing {
 }
 
 /** The events are on their buses; a kill before the cursor is makes the bridge tell them again, under the same ids. */
-function commit(scope: BridgeScope, { events, actions: wanted, refused }: AppendedPoll, poll: Committing): PollOutcome {
-  // Ids that prloom made are new with each poll; one that the bridge gave may be the same action again.
-  const actions = wanted.filter(({ id }) => isDerivedId(id) || !scope.bus.hasAction(id));
+function commit(scope: BridgeScope, { events, actions, refused }: AppendedPoll, poll: Committing): PollOutcome {
   const letters = newLetters(scope.bus, poll, refused);
   const isMoved = poll.state !== undefined && !isDeepStrictEqual(poll.state.value, poll.before);
   if (isMoved || actions.length > 0 || letters.length > 0) {

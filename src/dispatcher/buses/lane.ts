@@ -10,7 +10,7 @@ import { messageOf } from "../../kernel/errors.ts";
 import type { Loom } from "../loom.ts";
 import { dropAbsent, handleGlobalEvents, handlePlanEvents } from "./event-lane.ts";
 import { hookScope } from "./hook-scope.ts";
-import { createPoller, type Poller, type PollReport } from "./polling.ts";
+import { createPoller, giveBackAbsent, type Poller, type PollReport } from "./polling.ts";
 import { CORE_TARGET, coreBridge, routeOn } from "./routing.ts";
 
 /** A hook that takes its time must not keep from going out what others sent meanwhile. */
@@ -46,6 +46,7 @@ export class Lane {
     this.#bus = planId === undefined ? loom.globalBus() : loom.bus(planId);
     hurryInterrupted(this.#bus, loom.clock.now());
     dropAbsent(this.#bus, planId === undefined ? "onGlobalEvent" : "onEvent", pluginsOf(loom, planId));
+    giveBackAbsent(loom, this.#bus);
     const scope = () => hookScopeNow(loom, planId, this.#bus);
     const core = coreBridge(loom, scope());
     this.#outbox = new Outbox({

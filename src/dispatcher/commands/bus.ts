@@ -2,16 +2,23 @@ import { pollBridge } from "../../bridges/polls/poll.ts";
 import type { BridgeScope } from "../../bridges/services.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { parseHandler } from "../../bus/names.ts";
+import { currentBranch } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { loadExtensions } from "../buses/extensions.ts";
-import type { PollReport } from "../buses/polling.ts";
+import { giveBackAbsent, type PollReport } from "../buses/polling.ts";
 import type { Loom } from "../loom.ts";
 import { hasBus } from "../paths.ts";
 import { type FoundLetter, foundLetter } from "../report/read-bus.ts";
+import { sealToPin } from "../settings/keep-pin.ts";
 import { requireModulesPinned } from "../settings/pinning.ts";
 
+interface LetterBus {
+  readonly planId?: string;
+  readonly bus: Bus;
+}
+
 /** The buses that may have dead letters, the repository's own first. Thousands that are at rest stay closed. */
-function busesWithLetters(loom: Loom): { planId?: string; bus: Bus }[] {
+function busesWithLetters(loom: Loom): LetterBus[] {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
   const plans = records.filter(({ id }) => hasBus(loom, id) && loom.restingLetters(id)?.length !== 0);
   return [{ bus: loom.globalBus() }, ...plans.map(({ id }) => ({ planId: id, bus: loom.bus(id) }))];
@@ -23,33 +30,47 @@ interface WantedLetters {
 }
 
 /** Lets dead letters be tried again: those of one record, or all. */
-export function retryDead(loom: Loom, wanted: WantedLetters): { retried: FoundLetter[] } {
-  const retried = takeLetters(loom, wanted, (bus, record) => bus.revive(record));
+export function retryDead(loom: Loom, wanted: WantedLetters): { retried: FoundLetter[]; stay: FoundLetter[] } {
+  const stay: FoundLetter[] = [];
+  const taken = takeLetters(loom, wanted, ({ bus, planId }, records) => {
+    for (const record of records) bus.revive(record);
+    giveBackAbsent(loom, bus);
+    for (const letter of bus.deadLetters())
+      if (records.has(letter.record) && !letter.revived) stay.push(foundLetter(letter, planId));
+  });
+  const left = new Set(stay.map(({ record }) => record));
+  const retried = taken.filter(({ record }) => !left.has(record));
   const bridges = retried.flatMap(({ handler }) => {
     const parsed = parseHandler(handler);
     return parsed?.kind === "poll" ? [parsed.bridge] : [];
   });
   // What a poll brought is judged again by the next one; without a dispatcher that is the first of the next start.
   for (const bridge of new Set(bridges)) {
-    // One that is no longer configured is not asked, and its letters stay.
+    // A bridge without events() is not asked, and its letters stay.
     loom.poll?.(bridge).catch(() => undefined);
   }
-  return { retried };
+  return { retried, stay };
 }
 
 /** Gives dead letters up for good: nobody is called with them again, and no list has them. */
 export function dropDead(loom: Loom, wanted: WantedLetters): { dropped: FoundLetter[] } {
-  return { dropped: takeLetters(loom, wanted, (bus, record) => bus.drop(record)) };
+  const dropped = takeLetters(loom, wanted, ({ bus }, records) => {
+    for (const record of records) bus.drop(record);
+  });
+  return { dropped };
 }
 
-function takeLetters(loom: Loom, { id, all }: WantedLetters, act: (bus: Bus, record: string) => void): FoundLetter[] {
+type TakeLetters = (from: LetterBus, records: ReadonlySet<string>) => void;
+
+function takeLetters(loom: Loom, { id, all }: WantedLetters, take: TakeLetters): FoundLetter[] {
   if ((id === undefined) === !all) {
     throw new PrloomError("usage", "Say which dead letter, or --all.", "`prloom status` lists them: prloom retry <id>");
   }
   const found: FoundLetter[] = [];
-  for (const { planId, bus } of busesWithLetters(loom)) {
+  for (const from of busesWithLetters(loom)) {
+    const { planId, bus } = from;
     const letters = bus.deadLetters().filter((letter) => all || letter.record === id);
-    for (const record of new Set(letters.map((letter) => letter.record))) act(bus, record);
+    take(from, new Set(letters.map((letter) => letter.record)));
     found.push(...letters.map((letter) => foundLetter(letter, planId)));
     if (letters.length > 0) loom.wakeBus(planId);
   }
@@ -66,7 +87,7 @@ function takeLetters(loom: Loom, { id, all }: WantedLetters, act: (bus: Bus, rec
 /** Polls the bridges now. Without a dispatcher what they bring is kept, and hooks see it at the next start. */
 export async function pollNow(loom: Loom, bridge: string | undefined): Promise<{ polls: PollReport[] }> {
   if (loom.poll) return { polls: await loom.poll(bridge) };
-  requireModulesPinned(loom.pinned.pin, loom.paths.root);
+  await requireAsStarted(loom);
   loom.extensions = await loadExtensions(loom.repo.root, loom.config, []);
   const { globalBridges } = loom.extensions;
   const open = loom.store.list({ status: ["active", "review"] }, { limit: Number.MAX_SAFE_INTEGER }).records;
@@ -87,6 +108,13 @@ export async function pollNow(loom: Loom, bridge: string | undefined): Promise<{
     }),
   );
   return { polls };
+}
+
+/** To poll on somebody's branch must not run what that brings. */
+async function requireAsStarted({ pinned: { pin }, paths, repo }: Loom): Promise<void> {
+  requireModulesPinned(pin, paths.root);
+  // Without a branch nothing tells that it is still the person's.
+  if (pin && (pin.branch === undefined || pin.branch !== (await currentBranch(repo)))) sealToPin(paths, pin);
 }
 
 /** A name that is no bridge's is a mistake, whether or not a plan is open that it would be polled for. */

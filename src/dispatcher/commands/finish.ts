@@ -15,7 +15,7 @@ import { keepLeft } from "../acceptance/keep-left.ts";
 import { removePrivateHomes } from "../enclosure/enclose.ts";
 import { isInboxRecord } from "../intake/intake.ts";
 import { type Loom, requireRecord, updateRecord } from "../loom.ts";
-import { undeliveredMessages } from "../messages/messages.ts";
+import type { Undelivered } from "../messages/messages.ts";
 import { inboxOf } from "../paths.ts";
 import { cleanWorktree, endPlan } from "../perform/end.ts";
 import { endPlanSurvivors } from "../runs/survivors.ts";
@@ -26,7 +26,7 @@ export interface MergeResult {
   readonly sha?: string;
   readonly base: string;
   /** Messages to its agent that it never got. */
-  readonly undelivered: readonly { readonly author: string; readonly text: string }[];
+  readonly undelivered: readonly Undelivered[];
 }
 
 /** Merges the branch into its base and finishes the plan. Repeating it after a kill finds what is done. */
@@ -57,8 +57,7 @@ export async function mergePlan(
   updateRecord(loom, id, (now) =>
     now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "merged" } } : {},
   );
-  const undelivered = undeliveredMessages(loom, id);
-  endPlan(loom, requireRecord(loom, id), "merged");
+  const undelivered = endPlan(loom, requireRecord(loom, id), "merged");
   return { ...(outcome.kind === "merged" ? { sha: outcome.sha } : {}), base: baseBranch, undelivered };
 }
 

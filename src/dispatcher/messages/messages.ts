@@ -214,9 +214,11 @@ export function readMessages(loom: Loom, planId: string, dispatchedElsewhere = f
   });
 }
 
+export type Undelivered = Pick<MessageState, "author" | "text">;
+
 /** The messages that no agent was given: when the plan ends, nobody reads them any more. */
-export function undeliveredMessages(loom: Loom, planId: string): Pick<MessageState, "author" | "text">[] {
-  const found: Pick<MessageState, "author" | "text">[] = [];
+export function undeliveredMessages(loom: Loom, planId: string): Undelivered[] {
+  const found: Undelivered[] = [];
   safely(loom, planId, () => {
     for (const { author, text, state } of readMessages(loom, planId))
       if (state === "waits") found.push({ author, text });

@@ -5,14 +5,21 @@ import type { PlanRecord } from "../../plan/record.ts";
 import { keepLeft } from "../acceptance/keep-left.ts";
 import { removePrivateHomes } from "../enclosure/enclose.ts";
 import { changeStatus, type Loom, updateRecord } from "../loom.ts";
+import { type Undelivered, undeliveredMessages } from "../messages/messages.ts";
 
-/** The forge says that the change request was merged or closed. */
-export function endPlan(loom: Loom, record: PlanRecord, outcome: "merged" | "closed"): void {
+/** The forge says that the change request was merged or closed. Returns the messages that its agent never got. */
+export function endPlan(loom: Loom, record: PlanRecord, outcome: "merged" | "closed"): Undelivered[] {
+  const undelivered = undeliveredMessages(loom, record.id);
   const finishedAt = isoTime(loom.clock.now());
   changeStatus(loom, record.id, outcome, { outcome, finishedAt, blocked: undefined });
   loom.report({ planId: record.id, level: "good", text: outcome });
+  for (const { author, text } of undelivered) {
+    const words = `never delivered: ${author} sent its agent: ${text.split("\n", 1)[0]}`;
+    loom.report({ planId: record.id, level: "warn", text: words });
+  }
   // Plans that depend on this one wait for exactly this moment.
   loom.wake();
+  return undelivered;
 }
 
 /** Removes the worktree of a plan that is done; branch and home stay. Recorded last, so a kill makes it be done again. */

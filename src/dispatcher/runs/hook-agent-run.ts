@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { adapterOf } from "../../agents/adapters.ts";
 import type { AgentRun, LiveRun, RunLimits } from "../../agents/port.ts";
+import { readUnstarted } from "../../agents/runner/runner.ts";
 import type { PlanConfig, PlanStage, StageAgent } from "../../config/presets.ts";
 import type { AgentOptions } from "../../hooks/contexts/context-types.ts";
 import { isoTime } from "../../kernel/clock.ts";
@@ -108,10 +109,12 @@ async function runAs(loom: Loom, record: PlanRecord, chosen: Chosen): Promise<st
   loom.commandRuns.set(live, record.id);
   const { text, exit } = await answer.finally(async () => {
     loom.commandRuns.delete(live);
-    const { trouble } = countHookRun(loom, record.id, { runDir, key: runId });
+    const { trouble } = readUnstarted(runDir) ? {} : countHookRun(loom, record.id, { runDir, key: runId });
     if (trouble && isRefusal(trouble)) loom.desk.refused(agent.name, { ...trouble, planId: record.id });
     await clearEnclosure(runDir);
   });
+  const unstarted = exit === "interrupted" ? readUnstarted(runDir) : undefined;
+  if (unstarted) throw unstarted;
   if (exit === "interrupted") throw new Error("the agent was interrupted");
   if (exit.reason !== "exited")
     throw new Error(`the agent was ended (${exit.reason})${exit.error ? `: ${exit.error}` : ""}`);

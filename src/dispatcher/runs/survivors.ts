@@ -30,7 +30,6 @@ export async function recoverPlans(loom: Loom): Promise<number> {
       holdPlan(loom, record, error);
     }
   }
-  await removeDeleted(loom);
   const { authority, bus, pluginState } = loom.paths;
   for (const dir of [authority, bus, join(bus, "state"), join(bus, "blobs"), pluginState])
     await orTell(loom, {}, () => removeTemporaryFiles(dir));
@@ -149,8 +148,8 @@ async function endRunsOf(loom: Loom, record: PlanRecord): Promise<number> {
   return ended;
 }
 
-/** A kill in the middle of `prloom delete` leaves the worktree. */
-async function removeDeleted(loom: Loom): Promise<void> {
+/** A kill in the middle of `prloom delete` leaves the worktree. How large that is was an agent's choice: no start waits for it. */
+export async function removeDeleted(loom: Loom): Promise<void> {
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
     const { id: planId, worktree, deleted } = record;
     if (deleted && worktree && existsNoFollow(worktree))

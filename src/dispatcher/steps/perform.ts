@@ -46,7 +46,7 @@ export async function perform(loom: Loom, view: PlanView, step: Doing): Promise<
       changeStatus(loom, record.id, "todos-added");
       return;
     case "end-plan":
-      return endPlan(loom, record, step.outcome);
+      return void endPlan(loom, record, step.outcome);
     case "clean-worktree":
       return cleanWorktree(loom, record);
     default:
