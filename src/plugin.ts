@@ -13,6 +13,8 @@ export type {
   BridgeContext,
   BridgeEvent,
   DeliveryResult,
+  OutgoingAction,
+  PollFailure,
   PollResult,
 } from "./bridges/contract.ts";
 export type * from "./bus/message-types.ts";

@@ -1,6 +1,6 @@
-import * as z from "zod";
 import { startDeadline } from "../hooks/calls/deadline.ts";
 import { describeThrown } from "../hooks/calls/thrown.ts";
+import { retryAfterOf } from "./circuit.ts";
 import type { BridgeContext } from "./contract.ts";
 import type { LoadedBridge } from "./load.ts";
 import { type BridgeServices, bridgeContext } from "./services.ts";
@@ -45,16 +45,4 @@ async function begin(services: BridgeServices, label: string, call: () => unknow
     services.left(token);
   }
   return value;
-}
-
-const retryAfterSchema = z.object({ retryAfterMs: z.number().min(0) });
-
-/** How long the outside asked to be left alone. */
-export function retryAfterOf(value: unknown): { retryAfterMs?: number } {
-  try {
-    return retryAfterSchema.safeParse(value instanceof Error ? { ...value } : value).data ?? {};
-  } catch {
-    // A getter or a proxy of the bridge can throw.
-    return {};
-  }
 }

@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { type RetryLimits, retryDelay } from "../bus/bus-state.ts";
 
 /** Whether the outside of a bridge is thought to be reachable. */
@@ -37,6 +38,18 @@ export function failCircuit(circuit: Circuit, { now, retryAfterMs = 0, limits }:
   const failures = circuitState(circuit, now) === "open" ? circuit.failures : circuit.failures + 1;
   const wait = Math.max(retryDelay(failures, limits), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
   return { failures, openUntil: Math.max(circuitState(circuit, now) === "open" ? circuit.openUntil : 0, now + wait) };
+}
+
+const retryAfterSchema = z.object({ retryAfterMs: z.number().min(0) });
+
+/** How long the outside asked to be left alone. */
+export function retryAfterOf(value: unknown): { retryAfterMs?: number } {
+  try {
+    return retryAfterSchema.safeParse(value instanceof Error ? { ...value } : value).data ?? {};
+  } catch {
+    // A getter or a proxy of the bridge can throw.
+    return {};
+  }
 }
 
 /** What a call told about the outside. `nothing`: it threw, which may be the bridge's own fault. */

@@ -86,7 +86,7 @@ interface Problem {
   readonly hint: string;
 }
 
-/** Why something is no bridge; undefined when it is one. */
+/** Why something is not a bridge; undefined when it is one. */
 export function bridgeProblem(made: unknown): Problem | undefined {
   if (typeof made !== "object" || made === null) {
     const given = made === undefined ? "nothing" : made === null ? "null" : `a ${typeof made}`;

@@ -2,11 +2,11 @@ import type * as z from "zod";
 
 type Issue = z.core.$ZodIssue;
 
-const MOST = 500;
-const MOST_OF_VALUE = 40;
+const MAX_CHARACTERS = 500;
+const MAX_VALUE_CHARACTERS = 40;
 
 const KINDS: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   number: "a number",
   int: "a whole number",
   boolean: "true or false",
@@ -15,12 +15,12 @@ const KINDS: Readonly<Record<string, string>> = {
   record: "an object",
 };
 
-/** What is wrong with a value, field by field, for somebody who never heard of schemas. */
+/** What is wrong with a value, field by field, for readers who never heard of schemas. */
 export function plainIssues(error: z.ZodError, given: unknown): string {
   return error.issues
     .map((issue) => plainIssue(issue, given))
     .join("; ")
-    .slice(0, MOST);
+    .slice(0, MAX_CHARACTERS);
 }
 
 function plainIssue(issue: Issue, given: unknown): string {
@@ -58,7 +58,7 @@ function shown(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "an object";
   const text = JSON.stringify(value) ?? String(value);
-  return text.length > MOST_OF_VALUE ? `${text.slice(0, MOST_OF_VALUE)}…` : text;
+  return text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text;
 }
 
 function fieldName(path: readonly PropertyKey[]): string {

@@ -44,6 +44,7 @@ export async function openFlow(seed: number): Promise<Flow> {
       const post = POSTS[round % POSTS.length] ?? "";
       outside.put({ kind: "post", body: `post ${round} [notify] ${post}` });
       outside.put({ kind: "post", body: `/note ${round}` }, "first");
+      outside.put({ kind: "post", body: `/note for ${round}`, plan: "first" });
       outside.put({ kind: "source", source: `idea-${round}`, status: "draft", text: `# Idea ${round}\n` });
       putMain();
     },

@@ -14,6 +14,8 @@ export interface Outside {
   /** How many items were put there. */
   count(planId?: string): number;
   readonly sources: ReadonlyMap<string, string>;
+  /** The plans of those items of the repository's intake that are for one, by number. */
+  readonly forPlans: ReadonlyMap<number, string>;
   ledger(): LedgerEntry[];
 }
 
@@ -44,15 +46,19 @@ export function addOutside(project: Project, seed: number): Outside {
     return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".json")).length : 0;
   };
   const sources = new Map<string, string>();
+  const forPlans = new Map<number, string>();
   return {
     count,
     sources,
+    forPlans,
     put(item, planId) {
       const folder = folderOf(planId);
       mkdirSync(folder, { recursive: true });
       const temporary = join(folder, "next.part");
       writeFileSync(temporary, JSON.stringify(item));
-      renameSync(temporary, join(folder, `${count(planId) + 1}.json`));
+      const number = count(planId) + 1;
+      renameSync(temporary, join(folder, `${number}.json`));
+      if (item.kind === "post" && item.plan !== undefined) forPlans.set(number, item.plan);
       if (item.kind === "source") sources.set(item.source, item.text);
     },
     ledger() {

@@ -119,7 +119,7 @@ function deleted(record: PlanRecord, observed: Observed): LifecycleEvent | undef
 }
 
 const REASONS: Readonly<Record<EventContexts["plan_deleted"]["reason"], string>> = {
-  deleted: "Somebody deleted it.",
+  deleted: "It was deleted.",
   file_removed: "Its file was taken out of the inbox.",
   cleaned: "It is done, and its worktree was cleaned up.",
 };
@@ -157,7 +157,7 @@ function locationOf(record: PlanRecord): PlanLocation {
   return record.status === "draft" || record.status === "queued" ? "inbox" : "worktree";
 }
 
-/** Nobody triages for a plan that is deleted; it is told as it was. */
+/** A plan that is deleted is not triaged any more; it is told as it was. */
 function statusOf(record: PlanRecord, observed: Observed | undefined, facts: LifecycleFacts): PlanStatus {
   const triaging = record.deleted ? observed?.status === "triaging" : facts.triaging;
   return triaging && readsComments(record) ? "triaging" : record.status;

@@ -8,7 +8,7 @@ import { visibleText } from "../../plan/markdown/visible.ts";
 import { type InboxMeta, type PlanRecord, type PlanSource, planSourceSchema } from "../../plan/record.ts";
 import { mergeUpsert, retitled } from "../../plan/upserts/merge-upsert.ts";
 
-/** An upsert as it lies on the bus: nobody has checked its source yet. */
+/** An upsert as it lies on the bus: its source is not checked yet. */
 export type RawUpsert = Extract<Payload, { type: "upsert_plan" }>;
 
 /** What the decision needs to know about the plan that the source has now. */
@@ -17,7 +17,7 @@ export interface UpsertView {
   readonly record?: PlanRecord;
   /** Absent: the plan has no text yet. */
   readonly text?: string;
-  /** What the source said at the last upsert that was applied; absent: nobody knows. */
+  /** What the source said at the last upsert that was applied; absent: not known. */
   readonly upserted?: string;
   /** An agent works on the plan at this moment. */
   readonly running: boolean;
@@ -43,7 +43,7 @@ export type UpsertChange =
   | { readonly kind: "unchanged" | "busy"; readonly planId: string }
   | { readonly kind: "refused"; readonly reason: string };
 
-const MOST_META_BYTES = 64 * 1024;
+const MAX_META_BYTES = 64 * 1024;
 
 /** Section "Upsert" of the design as a table: what an upsert does to the plan in the state it is in. */
 export function decideUpsert(view: UpsertView, payload: RawUpsert): UpsertChange {
@@ -67,7 +67,7 @@ export function sourceOf(payload: RawUpsert): PlanSource | undefined {
   return source.success ? source.data : undefined;
 }
 
-/** Names the field, so that whoever wrote the bridge finds it. */
+/** Names the field, so that the author of the bridge finds it. */
 function problemIn(payload: RawUpsert): string | undefined {
   const source = planSourceSchema.safeParse(payload.source);
   if (!source.success) {
@@ -183,8 +183,8 @@ function tooLarge(meta: object, text: string): UpsertChange | undefined {
   if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
     return { kind: "refused", reason: `the plan's text would be larger than ${MAX_TEXT_BYTES / 1024} KB` };
   }
-  if (Buffer.byteLength(JSON.stringify(meta, null, 2)) >= MOST_META_BYTES) {
-    return { kind: "refused", reason: `metadata would be larger than ${MOST_META_BYTES / 1024} KB` };
+  if (Buffer.byteLength(JSON.stringify(meta, null, 2)) >= MAX_META_BYTES) {
+    return { kind: "refused", reason: `metadata would be larger than ${MAX_META_BYTES / 1024} KB` };
   }
   return undefined;
 }

@@ -24,7 +24,7 @@ const traceSchema = z.object({ actionId: z.string(), refused: z.literal(true).op
 
 const PAGE = 1000;
 
-/** A person's comment as an event; whoever can run prloom here can write to the repository. */
+/** A person's comment as an event; a person who can run prloom here can write to the repository. */
 export function localComment(options: {
   id: string;
   planId: string;
@@ -64,7 +64,7 @@ export function deliverLocal(log: Log, action: Pick<Action, "id" | "payload" | "
   return undefined;
 }
 
-/** Notes that a deed was done for an action, without words: whoever asked sees it at the plan itself. */
+/** Notes that a deed was done for an action, without words: the person who asked sees it at the plan itself. */
 export function noteDeed(log: Log, planId: string, actionId: string): void {
   log.append(threadOf(planId), [{ kind: "deed", id: actionId, data: { actionId } }]);
 }

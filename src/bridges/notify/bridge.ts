@@ -25,7 +25,7 @@ export interface NotifyBridgeOptions {
 const REMEMBERED = 1000;
 
 /**
- * Tells people. Delivery is at least once: nobody can ask a desktop or a chat what it has shown, so a notice whose call
+ * Tells people. Delivery is at least once: a desktop or a chat cannot be asked what it has shown, so a notice whose call
  * was cut off by a kill is sent again. Webhooks get the action's id as `Idempotency-Key` and can tell. Within one
  * process a retry goes only to the channels that have not answered yet.
  */
@@ -71,7 +71,7 @@ function planOf({ planId }: Notice): { planId?: string } {
 
 /**
  * What the channels' outcomes mean together: it goes on while one may still be reached; after that it has arrived when
- * one person could see it anywhere. A route without channels is somebody's wish for silence.
+ * one person could see it anywhere. A route without channels is a wish for silence.
  */
 export function resultOf(
   names: readonly string[],
@@ -102,7 +102,7 @@ interface Sending {
   readonly ctx: Pick<BridgeContext, "signal">;
 }
 
-/** A channel that breaks in a way nobody thought of must not keep the notice from the others. */
+/** A channel that breaks in an unexpected way must not keep the notice from the others. */
 async function sendSafely(channels: Channels, sending: Sending): Promise<ChannelOutcome> {
   try {
     const outcome = await send(channels, sending);
@@ -139,12 +139,12 @@ async function send(channels: Channels, { name, notice, ctx }: Sending): Promise
 }
 
 const LEVELS = { urgent: "bad", action: "warn", warning: "warn", info: "info" } as const;
-const LONGEST_LINE = 300;
+const MAX_LINE_CHARACTERS = 300;
 
 /** A notice as a line of the dispatcher's progress. */
 function terminalLine({ priority, title, message }: Notice): { level: Level; text: string } {
   const words = [plainLine(title), plainLine(message)].filter((part) => part !== "").join(": ");
-  return { level: LEVELS[priority], text: shortened(words, LONGEST_LINE) };
+  return { level: LEVELS[priority], text: shortened(words, MAX_LINE_CHARACTERS) };
 }
 
 /** A notice as a message of Slack, where `<…>` would make links and call people. */

@@ -11,7 +11,7 @@ const NOTIFIERS = ["notify-send", "osascript"] as const;
 type Notifier = (typeof NOTIFIERS)[number];
 
 const URGENCY = { urgent: "critical", action: "normal", warning: "normal", info: "low" } as const;
-const LONGEST = 500;
+const MAX_CHARACTERS = 500;
 
 /** The words are arguments of the script, never a part of it: quotes in a title are only quotes. */
 const SCRIPT = [
@@ -23,7 +23,7 @@ const SCRIPT = [
 /** What a notifier is called with. */
 function desktopArguments(notifier: Notifier, notice: Notice): string[] {
   const title = plainLine(notice.title) || "prloom";
-  const message = shortened(plainLines(notice.message), LONGEST);
+  const message = shortened(plainLines(notice.message), MAX_CHARACTERS);
   if (notifier === "osascript") {
     // "prloom" comes first because osascript would take a title that begins with "-" for an option of its own.
     return [...SCRIPT.flatMap((line) => ["-e", line]), "prloom", title, message];
@@ -36,7 +36,7 @@ function forNotifySend(message: string): string {
   return message.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\\", "\\\\");
 }
 
-/** Shows a notice on the desktop of whoever runs prloom. */
+/** Shows a notice on the desktop of the person who runs prloom. */
 export async function showOnDesktop(
   notice: Notice,
   { environment, signal }: { environment: Environment; signal: AbortSignal },

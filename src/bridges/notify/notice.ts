@@ -12,9 +12,9 @@ export interface Notice {
   readonly planId?: string;
 }
 
-const LONGEST_TITLE = 200;
+const MAX_TITLE_CHARACTERS = 200;
 /** What fits a message of a chat; a desktop and a terminal get less. */
-const LONGEST_MESSAGE = 3000;
+const MAX_MESSAGE_CHARACTERS = 3000;
 
 /** The notice that an action asks for, or why it is none. */
 export function noticeOf(action: PluginAction, planId: string | undefined): Notice | { readonly refused: string } {
@@ -22,14 +22,14 @@ export function noticeOf(action: PluginAction, planId: string | undefined): Noti
   const about = { id: action.id, ...(planId === undefined ? {} : { planId }) };
   const fallback = planId === undefined ? "prloom" : `prloom: ${planId}`;
   if (payload.type === "comment") {
-    return { ...about, priority: "info", title: fallback, message: shortened(payload.message, LONGEST_MESSAGE) };
+    return { ...about, priority: "info", title: fallback, message: shortened(payload.message, MAX_MESSAGE_CHARACTERS) };
   }
   if (payload.type !== "notification") return { refused: `the notify bridge cannot carry "${payload.type}"` };
   return {
     ...about,
     priority: payload.priority,
-    title: shortened(payload.title.trim(), LONGEST_TITLE) || fallback,
-    message: shortened(payload.message, LONGEST_MESSAGE),
+    title: shortened(payload.title.trim(), MAX_TITLE_CHARACTERS) || fallback,
+    message: shortened(payload.message, MAX_MESSAGE_CHARACTERS),
   };
 }
 

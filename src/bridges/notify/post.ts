@@ -18,7 +18,7 @@ export interface PostPort {
   readonly clock: Clock;
 }
 
-const LONGEST_WAIT_MS = 60 * 60 * 1000;
+const MAX_WAIT_MS = 60 * 60 * 1000;
 
 /**
  * Posts JSON. What it says about failures is made of our own words, names of variables, numbers and error codes: the
@@ -48,7 +48,7 @@ export async function post(request: PostRequest, port: PostPort): Promise<Channe
 
 type Found<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
-/** What a variable holds. Somebody may have put the secret itself where its name belongs, so odd names are not repeated. */
+/** What a variable holds. The secret itself may stand where its name belongs, so odd names are not repeated. */
 function secret(variable: string, environment: Environment): Found<string> {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(variable)) {
     return { ok: false, reason: "notify names something that cannot be an environment variable" };
@@ -78,7 +78,7 @@ function secretHeaders(named: Readonly<Record<string, string>>, environment: Env
     try {
       headers.set(name, value.value);
     } catch {
-      return { ok: false, reason: `the header whose value is in ${variable} is no valid header` };
+      return { ok: false, reason: `the header whose value is in ${variable} is not a valid header` };
     }
   }
   return { ok: true, value: headers };
@@ -96,7 +96,7 @@ function answered({ ok, status, headers }: Response, clock: Clock): ChannelOutco
 function waitOf(header: string | null, clock: Clock): number | undefined {
   if (header === null) return undefined;
   const wait = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - clock.now();
-  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), LONGEST_WAIT_MS);
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), MAX_WAIT_MS);
 }
 
 function failureOf(error: unknown): string {

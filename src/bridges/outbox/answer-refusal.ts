@@ -13,7 +13,7 @@ interface RefusedDeed {
 }
 
 /**
- * Whoever asked for a merge or a close is told where they asked that the bridge refused it, once per action: its dead
+ * The person who asked for a merge or a close is told there that the bridge refused it, once per action: its dead
  * letter is seen by others. Done before the action is buried, so that a kill in between forgets neither. prloom's own
  * bridges answer by themselves.
  */

@@ -42,8 +42,6 @@ export interface CallsOptions extends DeliveryOptions {
   write(job: () => void): void;
   /** Asks for another pass. */
   wake(): void;
-  /** There is a new action on the bus. */
-  look(): void;
 }
 
 interface Call extends RoutedAction {
@@ -111,19 +109,20 @@ export class Calls {
   }
 
   #settle(call: Call, delivery: Delivery): void {
-    const { bus, services, scope, circuits, queues, taken, look } = this.#options;
+    const { bus, services, scope, circuits, queues, taken, wake } = this.#options;
     const { queue } = call;
     const { id } = call.action;
     const now = this.#now();
     const handler = deliveryHandler(call.loaded.name);
     const { openUntil } = circuits.of(queue.bridge);
     const age = { since: taken.parkedSince(id), maxAgeMs: services.maxAgeMs() };
-    const ref = delivery.kind === "delivered" ? delivery.ref : undefined;
-    const kept = ref === undefined ? {} : withRef({ services, scope, bridge: call.loaded.name }, call, ref);
     if (delivery.kind === "refused") {
       answerRefusal(bus, scope, { ...call, reason: delivery.reason });
-      look();
+      taken.look();
+      wake();
     }
+    const ref = delivery.kind === "delivered" ? delivery.ref : undefined;
+    const kept = ref === undefined ? {} : withRef({ services, scope, bridge: call.loaded.name }, call, ref);
     const after = settleDelivery(bus, { id, handler, delivery, now, openUntil, kept, ...age });
     crashPoint("deliver:settled");
     if (after.kind === "dead") tell(this.#options, "bad", gaveUp(call, handler, after.reason));
@@ -165,7 +164,7 @@ export class Calls {
   #ended(queue: AddressQueue, reach: Reach): void {
     this.#options.queues.ended();
     const isBack = this.#options.member.leave(queue.bridge, this.#now(), reach);
-    if (isBack) tell(this.#options, "info", `${queue.bridge} can be reached again`);
+    if (isBack) tell(this.#options, "info", `bridge ${queue.bridge} is reachable again`);
   }
 
   #finish(queue: AddressQueue, id: string): void {

@@ -7,7 +7,7 @@ import type { LoadedBridge } from "../load.ts";
 import type { BridgeServices } from "../services.ts";
 import type { Delivery, RoutedAction } from "./settle.ts";
 
-/** What a built-in bridge may return besides: not now, and that is no failure. */
+/** What a built-in bridge may return besides: not now, which is not a failure. */
 export type InternalDelivery = DeliveryResult | { readonly later: { readonly reason: string; readonly until: number } };
 
 export interface DeliverOptions extends RoutedAction {
@@ -70,7 +70,7 @@ const failureSchema = z.looseObject({
 });
 const laterSchema = z.strictObject({ later: z.strictObject({ reason: z.string(), until: z.number() }) });
 
-/** What a returned value says; anything that is no result counts as a throw. */
+/** What a returned value says; anything else counts as a throw. */
 export function judgeDelivery(value: unknown, isBuiltin: boolean): Delivery {
   const success = successSchema.safeParse(value);
   if (success.success) return { kind: "delivered", foundAgain: false, ref: success.data.ref };

@@ -75,7 +75,7 @@ export class Outbox {
       isParked(id) ? bus.waitOf(id, deliveryHandler(bridge))?.until : undefined;
     this.#queues = new AddressQueues({ circuits, member, park, isParked, waitsUntil });
     const write = (job: () => void): void => this.#write(job);
-    this.#calls = new Calls({ ...options, member, taken, queues: this.#queues, write, wake, look: () => this.wake() });
+    this.#calls = new Calls({ ...options, member, taken, queues: this.#queues, write, wake });
   }
 
   /** There may be new actions, or dead letters that were revived. */

@@ -45,7 +45,7 @@ export class TakenActions {
     this.#revivals = revivals;
   }
 
-  /** Some may not have been taken; not all of them are where there is no room. */
+  /** Some may not have been taken: none has looked, or there was no room. */
   get mayHaveMore(): boolean {
     return this.#mayHaveMore || this.#mustLoad;
   }

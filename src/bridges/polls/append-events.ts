@@ -4,7 +4,7 @@ import { describeThrown } from "../../hooks/calls/thrown.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { copyJson } from "../../kernel/json.ts";
 import type { BridgeScope, BridgeServices } from "../services.ts";
-import { newActions, withoutClashes } from "./clashes.ts";
+import { withoutClashingActions, withoutClashingEvents } from "./clashes.ts";
 import type { JudgedPoll, RefusedItem } from "./judge-poll.ts";
 
 export interface AppendedPoll {
@@ -26,7 +26,7 @@ export function appendEvents(
   let count = 0;
   const append = (bus: Bus, events: readonly BusEvent[]): number => {
     const appended = bus.appendEvents(events);
-    ({ actions, refused } = withoutClashes(bus, { bridge, appended, actions, events, refused }));
+    ({ actions, refused } = withoutClashingEvents(bus, { bridge, appended, actions, events, refused }));
     return appended.appended.length;
   };
   for (const [planId, events] of judged.forPlans) {
@@ -43,5 +43,5 @@ export function appendEvents(
     }
   }
   if (judged.events.length > 0) count += append(scope.bus, judged.events);
-  return { events: count, ...newActions(scope.bus, { actions, refused }) };
+  return { events: count, ...withoutClashingActions(scope.bus, { actions, refused }) };
 }

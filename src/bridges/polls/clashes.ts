@@ -17,18 +17,18 @@ export interface PollOnBus {
 /** How prloom signs its own events. */
 const OWN_SOURCE = "prloom";
 /** Searches of the journal for events that nothing answers; the next poll goes on with the others. */
-const MOST_SEARCHES = 50;
+const MAX_SEARCHES = 50;
 
 interface Unclashed {
   readonly actions: Action[];
   readonly refused: RefusedItem[];
 }
 
-/** Actions that are new on their bus. One whose id another action has is refused; the same action again is left out. */
-export function newActions(bus: Bus, { actions, refused: before }: Pick<PollOnBus, "actions" | "refused">): Unclashed {
-  const refused = [...before];
+/** Which actions are new on the bus that gets them; one with another's id is refused. */
+export function withoutClashingActions(bus: Bus, poll: Pick<PollOnBus, "actions" | "refused">): Unclashed {
+  const refused = [...poll.refused];
   const fresh = new Map<string, Action>();
-  for (const action of actions) {
+  for (const action of poll.actions) {
     // Ids that prloom made are new with each poll; one that the bridge gave may be the same action again.
     const known = isDerivedId(action.id) ? undefined : (fresh.get(action.id) ?? bus.findAction(action.id));
     if (known && !isSame(known, action)) {
@@ -52,7 +52,7 @@ function given({ author: _author, ...rest }: Action): Omit<Action, "author"> {
  * An id that is taken already is another's event, or the same one again. Another's: it is refused, and so is what
  * answers it. The same: who wrote it was said when it was first told, and that holds.
  */
-export function withoutClashes(bus: Bus, poll: PollOnBus): Unclashed {
+export function withoutClashingEvents(bus: Bus, poll: PollOnBus): Unclashed {
   const { bridge } = poll;
   const known = duplicatesOf(bus, poll);
   const refused = [...poll.refused];
@@ -91,7 +91,7 @@ function duplicatesOf(bus: Bus, { bridge, appended, actions }: PollOnBus): Map<s
   for (const id of new Set(appended.duplicates)) {
     const before = answered.has(id) ? undefined : sources.get(id);
     if (before === undefined && !answered.has(id)) {
-      if (searches >= MOST_SEARCHES) continue;
+      if (searches >= MAX_SEARCHES) continue;
       searches += 1;
     }
     const event = before === undefined ? bus.findEvent(id) : undefined;

@@ -11,7 +11,7 @@ import {
 import { describeThrown } from "../../hooks/calls/thrown.ts";
 import { copyJson, type JsonValue } from "../../kernel/json.ts";
 import { planSourceSchema } from "../../plan/record.ts";
-import { retryAfterOf } from "../call-bridge.ts";
+import { retryAfterOf } from "../circuit.ts";
 import type { PollFailure, PollResult } from "../contract.ts";
 import { plainIssues } from "../plain-issues.ts";
 import type { PlanName } from "../services.ts";
@@ -44,7 +44,7 @@ export interface RefusedItem {
   /** Its place in the list, where that is known; another one at each poll. */
   readonly index?: number;
   readonly reason: string;
-  /** As the bridge gave it; undefined when it is no JSON. */
+  /** As the bridge gave it; undefined when it is not JSON. */
   readonly item: JsonValue | undefined;
 }
 
@@ -171,7 +171,7 @@ function withoutPlan(copy: JsonValue, { bridge, scope, findPlan }: PollToJudge):
   return { named, problem: isSource ? `no plan has the source ${shown}` : `there is no plan ${shown}` };
 }
 
-/** Names the event for whoever looks for it in the outside system; its place in the list is another at each poll. */
+/** Names the event for a person who looks for it in the outside system; its place in the list is another at each poll. */
 function idOf(event: unknown): string {
   try {
     const { id } = event as { id?: unknown };
@@ -216,7 +216,7 @@ function judgeActions(actions: readonly unknown[], { poll, events, refused }: Ac
       const { relatedEventId } = parsed.data;
       const event =
         relatedEventId === undefined ? undefined : (byId.get(relatedEventId) ?? poll.findEvent(relatedEventId));
-      // Without the event nobody knows whose wish it is, and strangers may not do everything.
+      // Without the event it is not known whose wish it is, and strangers may not do everything.
       if (relatedEventId !== undefined && !event) {
         refuse(`relatedEventId names no event that was taken: ${relatedEventId.slice(0, 100)}`);
         continue;

@@ -10,7 +10,7 @@ export interface PollMemory {
 
 const memories = new WeakMap<Bus, Map<string, PollMemory>>();
 /** Twice what one poll may bring. */
-const MOST = 20_000;
+const MAX_REMEMBERED = 20_000;
 
 /** The memory of a bridge's polls for a bus. */
 export function pollMemory(bus: Bus, bridge: string): PollMemory {
@@ -24,7 +24,7 @@ export function pollMemory(bus: Bus, bridge: string): PollMemory {
 export function remember<T>(memory: Map<string, T>, key: string, value: T): void {
   memory.delete(key);
   memory.set(key, value);
-  if (memory.size <= MOST) return;
+  if (memory.size <= MAX_REMEMBERED) return;
   const [oldest] = memory.keys();
   if (oldest !== undefined) memory.delete(oldest);
 }

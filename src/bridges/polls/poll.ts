@@ -115,7 +115,7 @@ function commit(scope: BridgeScope, { events, actions, refused }: AppendedPoll, 
   return { events, actions: actions.length, refused: refused.map(refusalText) };
 }
 
-/** Those of the refusals that were not told before. Its place in the list is no part of what is told about an event. */
+/** Those of the refusals that were not told before. The place in the list is not part of what is told about an event. */
 function untold(bus: Bus, bridge: string, refused: readonly string[]): string[] {
   const { told } = pollMemory(bus, bridge);
   return refused.filter((reason) => {

@@ -54,7 +54,7 @@ export function newLetters(
 function letterOf(name: string, { of, reason, item }: RefusedItem): Refusal {
   const text = item === undefined ? undefined : JSON.stringify(item);
   const id = `refused-${name}-${shortHash(JSON.stringify([of, text ?? reason]), 16)}`;
-  if (text === undefined) return { id, reason: `${of}: ${reason} (not kept: it is no JSON)`, item: { of } };
+  if (text === undefined) return { id, reason: `${of}: ${reason} (not kept: it is not JSON)`, item: { of } };
   if (text.length > MAX_ITEM_CHARACTERS) {
     return { id, reason: `${of}: ${reason} (not kept: it has ${text.length} characters)`, item: { of } };
   }

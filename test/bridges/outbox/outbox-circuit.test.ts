@@ -52,7 +52,7 @@ describe("a broken way", () => {
         bench.reports.join("\n"),
         /warn: deliver:desk: comment to desk\/token-\d waits: 503; next try in 4 s/,
       );
-      assert.equal(bench.reports.filter((line) => line === "info: desk can be reached again").length, 1);
+      assert.equal(bench.reports.filter((line) => line === "info: bridge desk is reachable again").length, 1);
       assert.equal(bench.bus.deferredSummary().count, 0);
     }));
 

@@ -116,7 +116,7 @@ describe("what a poll brings and prloom cannot take", () => {
       const date = event("date", { context: { at: new Date(0) } });
       await poll(bench, { events: [huge, date], state: 1 });
       assert.match(reasons(bench).join("\n"), /"huge": severity .* \(not kept: it has \d+ characters\)/);
-      assert.match(reasons(bench).join("\n"), /"date": .*Date.* \(not kept: it is no JSON\)/);
+      assert.match(reasons(bench).join("\n"), /"date": .*Date.* \(not kept: it is not JSON\)/);
       reviveAll(bench);
       await poll(bench, { events: [], state: 1 });
       assert.equal(bench.bus.deadLetters().length, 2);

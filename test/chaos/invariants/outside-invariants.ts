@@ -29,13 +29,19 @@ export function outsideProblems(project: Project, outside: Outside): string[] {
   ];
 }
 
-/** Each item that was put outside is an event, once and in order. */
+/** Each item that was put outside is an event on the bus that it is for, once and in order. */
 function intakeProblems(bus: BusFacts, outside: Outside): string[] {
   const [name, folder] = bus.planId === undefined ? ["outside", "global"] : ["forum", bus.planId];
-  const put = Array.from({ length: outside.count(bus.planId) }, (_, index) => `${name}-${folder}-${index + 1}`);
-  const taken = bus.events.filter(({ source }) => source === name).map(({ id }) => id);
+  const numbers = Array.from({ length: outside.count(bus.planId) }, (_, index) => index + 1);
+  const isOwn = (number: number): boolean => bus.planId !== undefined || !outside.forPlans.has(number);
+  const put = numbers.filter(isOwn).map((number) => `${name}-${folder}-${number}`);
+  const taken = (from: string) => bus.events.filter(({ source }) => source === from).map(({ id }) => id);
+  const forThis = [...outside.forPlans].flatMap(([number, planId]) =>
+    planId === bus.planId ? `outside-global-${number}` : [],
+  );
   return [
-    ...differs("the items of the intake", taken, put),
+    ...differs("the items of the intake", taken(name), put),
+    ...(bus.planId === undefined ? [] : differs("what the repository's intake had for it", taken("outside"), forThis)),
     ...differs("events that are there twice", repeated(bus.events.map(({ id }) => id)), []),
   ];
 }

@@ -25,6 +25,7 @@ export const FLOW_POINTS: ReadonlySet<string> = new Set([
   "lifecycle:recovered",
   "notify:sent",
   "poll:events-appended",
+  "poll:plan-events-appended",
   "poll:returned",
   "poll:settled",
   "state:file-synced",

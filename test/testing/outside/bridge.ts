@@ -52,15 +52,17 @@ interface Found {
 
 function eventOf({ number, item, name, folder }: Found): BridgeEvent {
   const isPlan = folder !== "global";
+  const { plan } = item.kind === "post" ? item : {};
   return {
     id: `${name}-${folder}-${number}`,
     source: name,
-    type: item.kind === "source" ? "source.changed" : isPlan ? "comment" : "post.made",
+    type: item.kind === "source" ? "source.changed" : isPlan || plan !== undefined ? "comment" : "post.made",
     severity: "info",
     title: `${folder} ${number}`,
     body: item.kind === "post" ? item.body : "",
     replyTo: { target: name, token: isPlan ? folder : `thread-${number % 3}` },
     context: { author: { login: "ada", permission: "write" } },
+    ...(plan === undefined ? {} : { plan }),
   };
 }
 

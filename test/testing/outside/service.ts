@@ -11,7 +11,8 @@ export interface ServiceConfig {
 
 /** What somebody outside put into the intake; its number is the name of its file. */
 export type IntakeItem =
-  | { readonly kind: "post"; readonly body: string }
+  /** `plan`: what the repository's intake has for a plan. */
+  | { readonly kind: "post"; readonly body: string; readonly plan?: string }
   | {
       readonly kind: "source";
       readonly source: string;
