@@ -8,15 +8,17 @@ import type { PlanRecord } from "../plan/record.ts";
 import { healthFile } from "./buses/health.ts";
 import { Scopes } from "./buses/scopes.ts";
 import { isBusy } from "./buses/upsert.ts";
+import type { Progress } from "./capabilities.ts";
 import { serveControl, socketPath } from "./commands/control.ts";
-import { daemonRunning, type OwnedLoom, openAsOwner } from "./commands/open-loom.ts";
+import { daemonRunning, openAsOwner } from "./commands/open-loom.ts";
 import { runOwnerCommand } from "./commands/table.ts";
+import type { OwnedLoom } from "./compose.ts";
 import { createTicker, type Ticker, wakeAll } from "./intake/ticker.ts";
 import { type Watching, watchDirs } from "./intake/watching.ts";
-import type { Progress } from "./loom.ts";
+import { textPath } from "./paths.ts";
 import { recoverPlans } from "./runs/survivors.ts";
+import { lookAtTree } from "./settings/pinned.ts";
 import { outliveStrays, restoreMemory, startExtensions, startOnWatch, tellEnclosure } from "./starting.ts";
-import { textPath } from "./steps/observe.ts";
 import { Scheduler, type SchedulerHooks } from "./steps/scheduler.ts";
 
 const SAFETY_TICK_MS = 30_000;
@@ -86,7 +88,7 @@ async function dispatch(
     const control = await openControl(loom, parts, { version: options.version, stop: stop.resolve, stillOwner });
     watching = watchDirs(loom, {
       changed: parts.ticker.soon,
-      treeChanged: soonAfter(() => loom.lookAtTree()),
+      treeChanged: soonAfter(() => lookAtTree(loom)),
       planChanged: (id) => parts.scheduler.wake(id),
     });
     const safety = setInterval(() => {
@@ -159,8 +161,8 @@ function connect(loom: OwnedLoom, hooks: Pick<SchedulerHooks, "stillOwner" | "on
     settled: async (id) => {
       await scheduler.planSettled(id);
     },
+    poll: (bridge) => scopes.poll(bridge),
   });
-  loom.poll = (bridge) => scopes.poll(bridge);
   return { scheduler, scopes, ticker };
 }
 
@@ -215,8 +217,7 @@ function orNothing(act: () => unknown): void {
 
 /** Ends agents, gracefully first; what they were at is on record, and the next start goes on there. */
 async function shutDown(loom: OwnedLoom, { scheduler, scopes }: Parts): Promise<void> {
-  loom.stopping = true;
-  loom.stop.abort();
+  loom.beginStop();
   scheduler.stop();
   await Promise.all([...loom.live.values(), ...loom.commandRuns.keys()].map((run) => run.stop()));
   await scheduler.settled();

@@ -7,18 +7,26 @@ import { describeThrown } from "../hooks/calls/thrown.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf } from "../kernel/errors.ts";
-import { loadExtensions, withHook } from "./buses/extensions.ts";
+import type { Bridging } from "./buses/bridging.ts";
+import type { Buses } from "./buses/buses.ts";
+import { type Extended, loadExtensions, withHook } from "./buses/extensions.ts";
 import { closeForBridge, mergeForBridge } from "./buses/forge-actions.ts";
 import { healthFile } from "./buses/health.ts";
 import { hookScopeGlobal } from "./buses/hook-scope.ts";
 import { coreBridge } from "./buses/routing.ts";
-import { blockPlan, type Loom } from "./loom.ts";
+import type { Naming, Publishing, Reporting, Waking } from "./capabilities.ts";
+import type { Intake } from "./intake/intake.ts";
+import type { Located } from "./paths.ts";
+import { blockPlan, type Records } from "./records.ts";
+import type { Pooled } from "./runs/agent-pool.ts";
+import type { AtWork } from "./runs/at-work.ts";
 import { keepPin } from "./settings/keep-pin.ts";
-import { stallWords } from "./watchdog/stalls.ts";
+import type { Configured } from "./settings/pinned.ts";
+import { stallWords, type Watched } from "./watchdog/stalls.ts";
 import { blockerOf, clearNote, readNote, startWatchdog, type Watchdog } from "./watchdog/watchdog.ts";
 
 /** Writes down how agents are enclosed on this machine, for `prloom status`; nothing waits for that. */
-export async function tellEnclosure(loom: Loom): Promise<void> {
+export async function tellEnclosure(loom: Configured & Pooled & Reporting): Promise<void> {
   // A machine that has no process left for the question is asked again by the first run.
   const probe = await probeSandbox().catch(() => undefined);
   if (probe === undefined) return;
@@ -32,7 +40,21 @@ export async function tellEnclosure(loom: Loom): Promise<void> {
 }
 
 /** Loads plugins and bridges, brings their memory up to date, and calls onStartup. Whatever fails here stops the start. */
-export async function startExtensions(loom: Loom): Promise<void> {
+export async function startExtensions(
+  loom: Located &
+    Naming &
+    Configured &
+    Records &
+    Intake &
+    Buses &
+    Extended &
+    Bridging &
+    Publishing &
+    AtWork &
+    Watched &
+    Reporting &
+    Waking,
+): Promise<void> {
   const builtin = [
     coreBridge(loom, hookScopeGlobal(loom)),
     localBridge({
@@ -48,7 +70,7 @@ export async function startExtensions(loom: Loom): Promise<void> {
       clock: loom.clock,
     }),
   ];
-  loom.extensions = await loadExtensions(loom.repo.root, loom.config, builtin);
+  loom.extensions.take(await loadExtensions(loom.repo.root, loom.config, builtin));
   keepPin(loom);
   const plugins = withHook(loom.extensions.globalPlugins, "onStartup");
   if (plugins.length === 0) return;
@@ -60,7 +82,7 @@ export async function startExtensions(loom: Loom): Promise<void> {
  * What plugins wrote into the global memory from the buses of plans right before a kill is in those buses. Done before
  * the watchdog comes: reading a million records takes a while, and nobody is to blame for it.
  */
-export function restoreMemory(loom: Loom): void {
+export function restoreMemory(loom: Buses & Extended & Reporting): void {
   loom.globalBus();
   for (const planId of loom.stores.pendingPlans()) {
     try {
@@ -78,7 +100,7 @@ export function restoreMemory(loom: Loom): void {
  * A promise that a plugin did not wait for, or a timer that it left, fails outside of any call. That is the plugin's
  * fault and must not end the work of everybody else; without foreign code it is ours, and ends it as ever.
  */
-export function outliveStrays(loom: Loom): () => void {
+export function outliveStrays(loom: Configured & Extended & Reporting): () => void {
   const { globalPlugins, registry } = loom.extensions;
   const planModules = loom.config.plugins.length + Object.values(loom.config.presets).length;
   const isForeign = globalPlugins.length + planModules > 0 || registry.all.some(({ scope }) => scope !== "builtin");
@@ -94,7 +116,7 @@ export function outliveStrays(loom: Loom): () => void {
 }
 
 /** A loop that is blocked is ended from outside; what the last one was ended for is told once. */
-export function startOnWatch(loom: Loom): Watchdog {
+export function startOnWatch(loom: Located & Records & Bridging & Watched & Reporting): Watchdog {
   const noteFile = join(loom.paths.authority, "watchdog.json");
   const note = readNote(noteFile);
   if (note) {
@@ -121,6 +143,6 @@ export function startOnWatch(loom: Loom): Watchdog {
   // What an earlier dispatcher knew about its bridges is no longer true.
   rmSync(healthFile(loom.paths), { force: true });
   const watchdog = startWatchdog({ noteFile });
-  loom.watch = watchdog;
+  loom.watch.watchWith(watchdog);
   return watchdog;
 }

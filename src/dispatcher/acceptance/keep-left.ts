@@ -3,13 +3,13 @@ import { savePartial } from "../../git/worktree/reset.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
-import { homeOf } from "../paths.ts";
+import type { Reporting } from "../capabilities.ts";
+import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { leftOut } from "../perform/prepared.ts";
-import { worktreeOf } from "../steps/observe.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /** What lies in a worktree that is about to be removed, and is in no commit, is kept as a patch in the plan's home. */
-export async function keepLeft(loom: Loom, record: PlanRecord): Promise<void> {
+export async function keepLeft(loom: Located & Configured & Reporting, record: PlanRecord): Promise<void> {
   if (!record.worktreeReady || worktreeHealth(worktreeOf(loom, record)) !== "ok") return;
   const patchFile = join(homeOf(loom.paths, record.id).home, "left.patch");
   try {

@@ -3,20 +3,22 @@ import type { RunError, RunSummary } from "../../agents/run-log/run-summary.ts";
 import type { PlanConfig, StageAgent } from "../../config/presets.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { blockPlan, type Loom, updateRecord } from "../loom.ts";
-import { homeOf } from "../paths.ts";
+import type { Reporting } from "../capabilities.ts";
+import { homeOf, type Located } from "../paths.ts";
 import { nextRun } from "../perform/begin.ts";
+import { blockPlan, type Records, updateRecord } from "../records.ts";
+import type { Pooled } from "../runs/agent-pool.ts";
 import { isRefusal } from "../runs/availability.ts";
 import { wordsAbout } from "../runs/program-words.ts";
-import { readRunRecord, stageOf } from "../runs/run-record.ts";
-import { awaitedRun } from "../steps/observe.ts";
+import { awaitedRun, readRunRecord, stageOf } from "../runs/run-record.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /**
  * A run that has nothing to show because its provider, or the program's memory, failed it. Such a run is nobody's
  * attempt: it is made again, later, in a new conversation, or by another agent. False when it was not like that.
  */
 export async function settleRefusal(
-  loom: Loom,
+  loom: Located & Configured & Records & Pooled & Reporting,
   record: PlanRecord,
   config: PlanConfig,
   summary: RunSummary,
@@ -42,7 +44,12 @@ export async function settleRefusal(
 }
 
 /** A program that cannot be started is no reason to stop while another agent of the stage may do the work. */
-export function settleMissing(loom: Loom, record: PlanRecord, config: PlanConfig, error: string): boolean {
+export function settleMissing(
+  loom: Located & Records & Pooled & Reporting,
+  record: PlanRecord,
+  config: PlanConfig,
+  error: string,
+): boolean {
   const agents = config.agents[stageOf(record)];
   const run = awaitedRun(record);
   const started = run === undefined ? undefined : readRunRecord(homeOf(loom.paths, record.id).run(run));
@@ -69,7 +76,11 @@ function inOneLine(message: string): string {
   return line.length <= LONGEST_SAID ? line : `${line.slice(0, LONGEST_SAID)}…`;
 }
 
-async function waitOrBlock(loom: Loom, record: PlanRecord, { trouble, agent, agents }: Refused): Promise<void> {
+async function waitOrBlock(
+  loom: Located & Configured & Records & Pooled & Reporting,
+  record: PlanRecord,
+  { trouble, agent, agents }: Refused,
+): Promise<void> {
   const refusal = loom.desk.refused(agent.name, { ...trouble, planId: record.id });
   const next = loom.desk.choose(agents, record.id);
   if (loom.desk.needsPerson(agents)) {

@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Bridge } from "../../bridges/contract.ts";
+import type { BridgeHost } from "../../bridges/host.ts";
 import { type LoadedBridge, loadBridges } from "../../bridges/load.ts";
 import { buildRegistry, type Registry } from "../../bridges/registry.ts";
 import type { Config } from "../../config/config.ts";
 import { allPlanModules, configForPlan, type PlanConfig } from "../../config/presets.ts";
 import type { HookPoint } from "../../hooks/contexts/hook-types.ts";
+import type { HookHost } from "../../hooks/host.ts";
 import { type LoadedPlugin, loadPlugins } from "../../hooks/modules/load.ts";
+import type { StateStores } from "../../hooks/state/plugin-state.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 
 /** The plugins and bridges of a repository, each loaded once, at the start. */
@@ -18,14 +21,47 @@ export interface Extensions {
   bridgesOf(record: PlanRecord): readonly LoadedBridge[];
 }
 
+/** The same, for a process that may load them later; until then there are none. */
+export interface HeldExtensions extends Extensions {
+  take(loaded: Extensions): void;
+}
+
+/** Plugins and bridges, and what they are called with. A command that works without a dispatcher calls none. */
+export interface Extended {
+  readonly extensions: HeldExtensions;
+  readonly stores: StateStores;
+  readonly hookHost: HookHost;
+  readonly bridgeHost: BridgeHost;
+}
+
 /** Nothing is configured, or nothing is to be called: commands that work without a dispatcher. */
-export const NO_EXTENSIONS: Extensions = {
+const NO_EXTENSIONS: Extensions = {
   globalPlugins: [],
   globalBridges: [],
   registry: buildRegistry([]),
   pluginsOf: () => [],
   bridgesOf: () => [],
 };
+
+export function holdExtensions(): HeldExtensions {
+  let held = NO_EXTENSIONS;
+  return {
+    get globalPlugins() {
+      return held.globalPlugins;
+    },
+    get globalBridges() {
+      return held.globalBridges;
+    },
+    get registry() {
+      return held.registry;
+    },
+    pluginsOf: (record) => held.pluginsOf(record),
+    bridgesOf: (record) => held.bridgesOf(record),
+    take(loaded) {
+      held = loaded;
+    },
+  };
+}
 
 /** A merge in a large repository takes its time, and nothing else waits for it. */
 const BUILTIN_TIMEOUT_MS = 10 * 60_000;

@@ -7,17 +7,41 @@ import { CALLS_UNDER_WAY } from "../../hooks/calls/under-way.ts";
 import type { LoadedPlugin } from "../../hooks/modules/load.ts";
 import { timerMs } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import type { Loom } from "../loom.ts";
+import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
+import type { Intake } from "../intake/intake.ts";
+import type { Located } from "../paths.ts";
+import type { Records } from "../records.ts";
+import type { AtWork } from "../runs/at-work.ts";
+import type { Configured } from "../settings/pinned.ts";
+import type { Watched } from "../watchdog/stalls.ts";
+import type { Bridging, PollReport } from "./bridging.ts";
+import type { Buses } from "./buses.ts";
 import { dropAbsent, handleGlobalEvents, handlePlanEvents } from "./event-lane.ts";
+import type { Extended } from "./extensions.ts";
 import { hookScope } from "./hook-scope.ts";
-import { createPoller, type Poller, type PollReport } from "./polling.ts";
+import { createPoller, type Poller } from "./polling.ts";
 import { CORE_TARGET, coreBridge, routeOn } from "./routing.ts";
+
+/** What handling events, delivering actions and polling bridges takes. */
+export type BusesAtWork = Located &
+  Naming &
+  Configured &
+  Records &
+  Intake &
+  Buses &
+  Extended &
+  Bridging &
+  AtWork &
+  Watched &
+  Reporting &
+  Stopping &
+  Waking;
 
 /** A hook that takes its time must not keep from going out what others sent meanwhile. */
 const OUTBOX_LOOK_MS = 200;
 
 export interface LaneOptions {
-  readonly loom: Loom;
+  readonly loom: BusesAtWork;
   /** Undefined: the repository's own. */
   readonly planId?: string;
   /** Resolves when the plans may go on with their events: the global ones come first. */
@@ -186,26 +210,26 @@ export class Lane {
   }
 }
 
-function pluginsOf(loom: Loom, planId: string | undefined): readonly LoadedPlugin[] {
+function pluginsOf(loom: Records & Extended, planId: string | undefined): readonly LoadedPlugin[] {
   if (planId === undefined) return loom.extensions.globalPlugins;
   const record = loom.store.byId(planId);
-  return record ? loom.pluginsOf(record) : [];
+  return record ? loom.extensions.pluginsOf(record) : [];
 }
 
 /** Its hooks have deadlines of their own, one after another. */
-function coreTimeoutMs(loom: Loom): number {
+function coreTimeoutMs(loom: Configured & Extended): number {
   return (loom.extensions.globalPlugins.length + 1) * loom.config.bus.hookTimeoutMs;
 }
 
-function hookScopeNow(loom: Loom, planId: string | undefined, bus: Bus) {
+function hookScopeNow(loom: Records & Buses, planId: string | undefined, bus: Bus) {
   const record = planId === undefined ? undefined : loom.store.byId(planId);
   return record ? hookScope(loom, record) : { bus, ...(planId === undefined ? {} : { planId }) };
 }
 
 /** A preset may switch a plan's bridge off; then its targets are nobody's for that plan. */
-function bridgeFor(loom: Loom, target: string, planId: string | undefined): LoadedBridge | undefined {
+function bridgeFor(loom: Records & Extended, target: string, planId: string | undefined): LoadedBridge | undefined {
   const found = loom.extensions.registry.byTarget(target);
   if (found?.scope !== "plan" || planId === undefined) return found;
   const record = loom.store.byId(planId);
-  return record ? loom.bridgesOf(record).find(({ name }) => name === found.name) : found;
+  return record ? loom.extensions.bridgesOf(record).find(({ name }) => name === found.name) : found;
 }

@@ -2,17 +2,10 @@ import type { LoadedBridge } from "../../bridges/load.ts";
 import { type PollOutcome, pollBridge } from "../../bridges/polls/poll.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { retryDelay } from "../../bus/bus-state.ts";
-import type { Loom } from "../loom.ts";
-
-/** What one poll brought, for `prloom poll`. */
-export interface PollReport {
-  readonly bridge: string;
-  readonly planId?: string;
-  readonly events: number;
-  readonly actions: number;
-  readonly refused: readonly string[];
-  readonly failed?: string;
-}
+import type { Reporting, Stopping, Timing } from "../capabilities.ts";
+import type { Configured } from "../settings/pinned.ts";
+import type { Bridging, PollReport } from "./bridging.ts";
+import type { Extended } from "./extensions.ts";
 
 export interface Poller {
   readonly bridge: string;
@@ -24,7 +17,7 @@ export interface Poller {
 }
 
 export interface PollerOptions {
-  readonly loom: Loom;
+  readonly loom: Timing & Configured & Extended & Bridging & Reporting & Stopping;
   readonly bus: Bus;
   readonly loaded: LoadedBridge;
   readonly planId?: string;

@@ -2,10 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { refuseUnknown } from "../commands/bus.ts";
-import type { Loom } from "../loom.ts";
 import { hasBus } from "../paths.ts";
-import { Lane } from "./lane.ts";
-import type { PollReport } from "./polling.ts";
+import type { PollReport } from "./bridging.ts";
+import { type BusesAtWork, Lane } from "./lane.ts";
 
 /** A global plugin that takes longer must not keep the plans from their events. */
 const HEAD_START_MS = 2000;
@@ -18,12 +17,12 @@ export interface ScopesHooks {
 
 /** The buses at work: the global one first, then those of the plans, each in its own lane. */
 export class Scopes {
-  readonly #loom: Loom;
+  readonly #loom: BusesAtWork;
   readonly #hooks: ScopesHooks;
   readonly #global: Lane;
   readonly #plans = new Map<string, Lane>();
 
-  constructor(loom: Loom, hooks: ScopesHooks) {
+  constructor(loom: BusesAtWork, hooks: ScopesHooks) {
     this.#loom = loom;
     this.#hooks = hooks;
     this.#global = new Lane({ loom, first: async () => undefined, onPass: hooks.onQuiet, onIdle: hooks.onQuiet });
@@ -46,7 +45,7 @@ export class Scopes {
   /** Brings the polls of a plan in line with its state: bridges of plans are asked while it has a worktree. */
   follow(record: PlanRecord): void {
     const isOpen = record.worktreeReady && !record.deleted && record.status !== "done";
-    const bridges = isOpen ? this.#loom.bridgesOf(record) : [];
+    const bridges = isOpen ? this.#loom.extensions.bridgesOf(record) : [];
     if (!isOpen) this.#loom.stores.release(record.id);
     if (bridges.length > 0 || this.#plans.has(record.id)) this.#laneOf(record.id).pollWith(bridges);
   }

@@ -3,15 +3,18 @@ import { pollBridge } from "../../bridges/polls/poll.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { parseHandler } from "../../bus/names.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { loadExtensions } from "../buses/extensions.ts";
-import type { PollReport } from "../buses/polling.ts";
-import type { Loom } from "../loom.ts";
-import { hasBus } from "../paths.ts";
+import type { Bridging, PollReport } from "../buses/bridging.ts";
+import type { Buses } from "../buses/buses.ts";
+import { type Extended, loadExtensions } from "../buses/extensions.ts";
+import type { Waking } from "../capabilities.ts";
+import { hasBus, type Located } from "../paths.ts";
+import type { Records } from "../records.ts";
 import { type FoundLetter, foundLetter } from "../report/read-bus.ts";
+import type { Configured } from "../settings/pinned.ts";
 import { requireModulesPinned } from "../settings/pinning.ts";
 
 /** The buses that may have dead letters, the repository's own first. Thousands that are at rest stay closed. */
-function busesWithLetters(loom: Loom): { planId?: string; bus: Bus }[] {
+function busesWithLetters(loom: Located & Records & Buses): { planId?: string; bus: Bus }[] {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
   const plans = records.filter(({ id }) => hasBus(loom, id) && loom.restingLetters(id)?.length !== 0);
   return [{ bus: loom.globalBus() }, ...plans.map(({ id }) => ({ planId: id, bus: loom.bus(id) }))];
@@ -23,7 +26,10 @@ interface WantedLetters {
 }
 
 /** Lets dead letters be tried again: those of one record, or all. */
-export function retryDead(loom: Loom, wanted: WantedLetters): { retried: FoundLetter[] } {
+export function retryDead(
+  loom: Located & Records & Buses & Bridging & Waking,
+  wanted: WantedLetters,
+): { retried: FoundLetter[] } {
   const retried = takeLetters(loom, wanted, (bus, record) => bus.revive(record));
   const bridges = retried.flatMap(({ handler }) => {
     const parsed = parseHandler(handler);
@@ -32,17 +38,21 @@ export function retryDead(loom: Loom, wanted: WantedLetters): { retried: FoundLe
   // What a poll brought is judged again by the next one; without a dispatcher that is the first of the next start.
   for (const bridge of new Set(bridges)) {
     // One that is no longer configured is not asked, and its letters stay.
-    loom.poll?.(bridge).catch(() => undefined);
+    loom.poll(bridge)?.catch(() => undefined);
   }
   return { retried };
 }
 
 /** Gives dead letters up for good: nobody is called with them again, and no list has them. */
-export function dropDead(loom: Loom, wanted: WantedLetters): { dropped: FoundLetter[] } {
+export function dropDead(loom: Located & Records & Buses & Waking, wanted: WantedLetters): { dropped: FoundLetter[] } {
   return { dropped: takeLetters(loom, wanted, (bus, record) => bus.drop(record)) };
 }
 
-function takeLetters(loom: Loom, { id, all }: WantedLetters, act: (bus: Bus, record: string) => void): FoundLetter[] {
+function takeLetters(
+  loom: Located & Records & Buses & Waking,
+  { id, all }: WantedLetters,
+  act: (bus: Bus, record: string) => void,
+): FoundLetter[] {
   if ((id === undefined) === !all) {
     throw new PrloomError("usage", "Say which dead letter, or --all.", "`prloom status` lists them: prloom retry <id>");
   }
@@ -64,10 +74,14 @@ function takeLetters(loom: Loom, { id, all }: WantedLetters, act: (bus: Bus, rec
 }
 
 /** Polls the bridges now. Without a dispatcher what they bring is kept, and hooks see it at the next start. */
-export async function pollNow(loom: Loom, bridge: string | undefined): Promise<{ polls: PollReport[] }> {
-  if (loom.poll) return { polls: await loom.poll(bridge) };
+export async function pollNow(
+  loom: Located & Configured & Records & Buses & Extended & Bridging,
+  bridge: string | undefined,
+): Promise<{ polls: PollReport[] }> {
+  const polled = loom.poll(bridge);
+  if (polled) return { polls: await polled };
   requireModulesPinned(loom.pinned.pin, loom.paths.root);
-  loom.extensions = await loadExtensions(loom.repo.root, loom.config, []);
+  loom.extensions.take(await loadExtensions(loom.repo.root, loom.config, []));
   const { globalBridges } = loom.extensions;
   const open = loom.store.list({ status: ["active", "review"] }, { limit: Number.MAX_SAFE_INTEGER }).records;
   const calls = [
@@ -75,7 +89,9 @@ export async function pollNow(loom: Loom, bridge: string | undefined): Promise<{
     ...open
       .filter((record) => record.worktreeReady && !record.deleted)
       .flatMap((record) =>
-        loom.bridgesOf(record).map((loaded) => ({ loaded, scope: { bus: loom.bus(record.id), planId: record.id } })),
+        loom.extensions
+          .bridgesOf(record)
+          .map((loaded) => ({ loaded, scope: { bus: loom.bus(record.id), planId: record.id } })),
       ),
   ].filter(({ loaded }) => loaded.bridge.events && (bridge === undefined || loaded.name === bridge));
   refuseUnknown(loom, bridge);
@@ -90,7 +106,7 @@ export async function pollNow(loom: Loom, bridge: string | undefined): Promise<{
 }
 
 /** A name that is no bridge's is a mistake, whether or not a plan is open that it would be polled for. */
-export function refuseUnknown(loom: Loom, bridge: string | undefined): void {
+export function refuseUnknown(loom: Extended, bridge: string | undefined): void {
   if (bridge === undefined) return;
   const names = loom.extensions.registry.all.filter((one) => one.bridge.events).map(({ name }) => name);
   if (names.includes(bridge)) return;

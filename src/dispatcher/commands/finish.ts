@@ -12,14 +12,17 @@ import { counted } from "../../kernel/words.ts";
 import { titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { keepLeft } from "../acceptance/keep-left.ts";
-import { removePrivateHomes } from "../enclosure/enclose.ts";
-import { isInboxRecord } from "../intake/intake.ts";
-import { type Loom, requireRecord, updateRecord } from "../loom.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Publishing, Reporting, Waking } from "../capabilities.ts";
+import { removePrivateHomes } from "../enclosure/private-homes.ts";
 import { undeliveredMessages } from "../messages/messages.ts";
-import { inboxOf } from "../paths.ts";
+import { inboxOf, isInboxRecord, type Located } from "../paths.ts";
 import { cleanWorktree, endPlan } from "../perform/end.ts";
+import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
+import type { AtWork } from "../runs/at-work.ts";
 import { endPlanSurvivors } from "../runs/survivors.ts";
-import { deferredComments, planText, unansweredComments } from "../steps/observe.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { deferredComments, unansweredComments } from "../steps/observe.ts";
 import { allowed } from "./state.ts";
 
 export interface MergeResult {
@@ -31,7 +34,7 @@ export interface MergeResult {
 
 /** Merges the branch into its base and finishes the plan. Repeating it after a kill finds what is done. */
 export async function mergePlan(
-  loom: Loom,
+  loom: Located & Configured & Records & Buses & Publishing & AtWork & Reporting & Waking,
   id: string,
   { force, method = "merge" }: { force: boolean; method?: MergeMethod },
 ): Promise<MergeResult> {
@@ -87,7 +90,7 @@ function refusedMerge({ id, branch, baseBranch }: PlanRecord, outcome: RefusedMe
   }
 }
 
-function refuseUnlessReviewed(loom: Loom, record: PlanRecord): void {
+function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
   const { id, status } = record;
   if (status === "done")
     throw new PrloomError(
@@ -106,7 +109,7 @@ function refuseUnlessReviewed(loom: Loom, record: PlanRecord): void {
 }
 
 /** A person who merges should know that something is still open; nobody would look at it afterwards. */
-function refuseUnsettled(loom: Loom, record: PlanRecord): void {
+function refuseUnsettled(loom: Located & Records & Buses, record: PlanRecord): void {
   const { id, blocked } = record;
   const anyway = `or merge it as it is: \`prloom merge ${id} --force\`.`;
   if (blocked) {
@@ -146,7 +149,11 @@ function refuseOpened({ id, opened }: PlanRecord): void {
  * Takes a plan away: its run is ended, its worktree removed. The branch stays unless asked for, the home always does. Tells what
  * could not be removed: the plan is gone all the same.
  */
-export async function deletePlan(loom: Loom, id: string, options: { branch: boolean }): Promise<{ left: string[] }> {
+export async function deletePlan(
+  loom: Located & Configured & Records & AtWork & Reporting,
+  id: string,
+  options: { branch: boolean },
+): Promise<{ left: string[] }> {
   const record = allowed(loom, id, "delete");
   const at = isoTime(loom.clock.now());
   // The text goes before the mark: a plan that is marked while its file is still there would be found and made again.
@@ -168,12 +175,12 @@ export async function deletePlan(loom: Loom, id: string, options: { branch: bool
 }
 
 /** The record as the last step of the plan left it: it may have got its worktree only a moment ago. */
-function requireDeleted(loom: Loom, record: PlanRecord): PlanRecord {
+function requireDeleted(loom: Records, record: PlanRecord): PlanRecord {
   return loom.store.get(record.uid) ?? record;
 }
 
 /** Whatever of it fails, the rest is done; returns what could not be, and why. */
-async function removeRest(loom: Loom, record: PlanRecord): Promise<string[]> {
+async function removeRest(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<string[]> {
   const { id, worktree } = record;
   const left: string[] = [];
   const attempt = async (what: string, act: () => Promise<void>): Promise<void> => {
@@ -194,7 +201,7 @@ async function removeRest(loom: Loom, record: PlanRecord): Promise<string[]> {
 
 /** Removes the worktrees of plans that are done, or of one plan that is. */
 export async function cleanPlans(
-  loom: Loom,
+  loom: Located & Configured & Records & Reporting & Waking,
   id: string | undefined,
 ): Promise<{ removed: string[]; left: Record<string, string[]> }> {
   if (id !== undefined) {
@@ -222,7 +229,7 @@ export async function cleanPlans(
 }
 
 /** One that cannot be cleaned keeps no other from it. */
-async function cleanDone(loom: Loom, record: PlanRecord): Promise<string[]> {
+async function cleanDone(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<string[]> {
   try {
     await cleanWorktree(loom, record);
     return [];

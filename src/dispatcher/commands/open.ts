@@ -13,14 +13,19 @@ import { isAlive, type ProcessIdentity, processesWithVariable } from "../../kern
 import { removeTree } from "../../kernel/remove-tree.ts";
 import { nextTodo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { Reporting } from "../capabilities.ts";
 import { clearEnclosure, enclose } from "../enclosure/enclose.ts";
-import { type Loom, refuseUnrecovered, requireRecord, updateRecord } from "../loom.ts";
-import { homeOf } from "../paths.ts";
+import { homeOf, type Located, worktreeOf } from "../paths.ts";
+import { recoverRun } from "../perform/begin.ts";
 import { endOpened, isUnderWay, leaveOpened, openRunDir, openRunId } from "../perform/close-opened.ts";
+import { planText, type Records, refuseUnrecovered, requireRecord, updateRecord } from "../records.ts";
 import { readRuns } from "../report/read-runs.ts";
+import type { Pooled } from "../runs/agent-pool.ts";
+import type { AtWork } from "../runs/at-work.ts";
 import { requireAgentPinned } from "../runs/require-pinned.ts";
-import { observe, planConfig, planText, worktreeOf } from "../steps/observe.ts";
-import { perform } from "../steps/perform.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { planConfig } from "../settings/plan-config.ts";
+import { runState } from "../steps/observe.ts";
 
 export interface OpenRequest {
   /** The process that keeps the plan open as long as it lives; without one nothing is kept, only told. */
@@ -50,7 +55,11 @@ export interface OpenedPlan {
 }
 
 /** Lets a person into the worktree of a plan: from now on, until that process ends, the dispatcher keeps away from it. */
-export async function openPlan(loom: Loom, id: string, request: OpenRequest): Promise<OpenedPlan> {
+export async function openPlan(
+  loom: Located & Configured & Records & Pooled & AtWork & Reporting,
+  id: string,
+  request: OpenRequest,
+): Promise<OpenedPlan> {
   const record = requireRecord(loom, id);
   refuseWithoutWorktree(loom, record);
   refuseUnrecovered(loom, id);
@@ -94,7 +103,7 @@ export async function openPlan(loom: Loom, id: string, request: OpenRequest): Pr
 }
 
 /** Throws while a person has the plan open: for what would take the worktree away from under them. */
-export function refuseWhileOpen(loom: Loom, id: string): void {
+export function refuseWhileOpen(loom: Records, id: string): void {
   const { opened } = requireRecord(loom, id);
   if (!opened || !isAlive(opened)) return;
   const message = `A person has ${id} open (prloom open, pid ${opened.pid}).`;
@@ -109,7 +118,7 @@ function refuseWhileStarted(record: PlanRecord): void {
   throw new PrloomError("plan-state", message, `Leave it there first, or end process ${started.pid}.`);
 }
 
-function refuseWithoutWorktree(loom: Loom, record: PlanRecord): void {
+function refuseWithoutWorktree(loom: Located & Configured, record: PlanRecord): void {
   const { id, status, worktreeReady } = record;
   if (status === "done") throw new PrloomError("plan-state", `${id} is done.`, "`prloom new` makes a new plan.");
   if (!worktreeReady) {
@@ -123,13 +132,13 @@ function refuseWithoutWorktree(loom: Loom, record: PlanRecord): void {
 }
 
 /** Anything of ours that may touch the worktree: an agent, a plugin's agent, a check, a step, plugins before a step. */
-function isAtWork(loom: Loom, id: string): boolean {
+function isAtWork(loom: AtWork, id: string): boolean {
   const isCommand = [...loom.commandRuns.values()].includes(id);
   return isCommand || [loom.live, loom.hookAgents, loom.stepping, loom.planStops].some((under) => under.has(id));
 }
 
 /** Stops what is at work on a plan of which no step may begin any more (it is blocked, or a person has it open). */
-export async function stopAtWork(loom: Loom, id: string): Promise<void> {
+export async function stopAtWork(loom: AtWork, id: string): Promise<void> {
   await loom.quiesce(id);
   // A step that was about to start an agent has started it by now, and what a plugin's agent changed is being put back.
   for (let looks = 0; loom.live.has(id) || loom.hookAgents.has(id); looks += 1) {
@@ -149,12 +158,14 @@ function stillAtWork(id: string): PrloomError {
 }
 
 /** What a run that was cut off left is put in order before a person comes: afterwards it would take their changes back. */
-export async function recoverInterrupted(loom: Loom, id: string): Promise<void> {
+export async function recoverInterrupted(
+  loom: Located & Configured & Records & Pooled & AtWork & Reporting,
+  id: string,
+): Promise<void> {
   // Stopped by a person: no sign that something ends the processes around the agent.
   loom.stranded.delete(id);
   const record = requireRecord(loom, id);
-  const view = observe(loom, record, { slots: { agent: false, open: false } });
-  if (view.run === "interrupted") await perform(loom, view, { kind: "recover-run" });
+  if (runState(loom, record) === "interrupted") await recoverRun(loom, record);
 }
 
 interface Interface {
@@ -170,7 +181,7 @@ interface Choice {
   readonly config: PlanConfig;
 }
 
-function chooseInterface(loom: Loom, record: PlanRecord, { request, config }: Choice): Interface {
+function chooseInterface(loom: Located & Configured, record: PlanRecord, { request, config }: Choice): Interface {
   const stage = record.side?.stage ?? "worker";
   // The stage that is at work first: its conversation is the one that somebody wants to look into.
   const going = [record.sessions?.[stage], record.sessions?.worker, ...Object.values(record.sessions ?? {})];
@@ -203,7 +214,7 @@ function chooseInterface(loom: Loom, record: PlanRecord, { request, config }: Ch
 const MOST_PAST = 20;
 
 /** No run goes on with the conversations of TODOs that are done, but people may look into them; the newest first. */
-function pastSessions(loom: Loom, record: PlanRecord): { agent: string; id: string }[] {
+function pastSessions(loom: Located, record: PlanRecord): { agent: string; id: string }[] {
   const runs = readRuns(loom, record, false).slice(-MOST_PAST).reverse();
   const told = runs.filter(({ stage }) => stage === "worker" || stage === "designer");
   return told.flatMap(({ agent, dir, sessionId }) => {
@@ -214,7 +225,7 @@ function pastSessions(loom: Loom, record: PlanRecord): { agent: string; id: stri
 }
 
 async function describe(
-  loom: Loom,
+  loom: Located & Configured & Reporting,
   record: PlanRecord,
   { agent, stage, ...more }: Interface,
   runDir: string,
@@ -246,7 +257,11 @@ export interface ClosedPlan {
 }
 
 /** The person is done: the plan goes on. */
-export async function closePlan(loom: Loom, id: string, who: ProcessIdentity): Promise<ClosedPlan> {
+export async function closePlan(
+  loom: Located & Configured & Records & Reporting,
+  id: string,
+  who: ProcessIdentity,
+): Promise<ClosedPlan> {
   const record = requireRecord(loom, id);
   const { opened } = record;
   if (opened?.pid === who.pid && opened.startTicks === who.startTicks) {

@@ -2,7 +2,9 @@ import type { ConfigChange } from "../../config/compare.ts";
 import { pinOf, writePin } from "../../config/pin.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import type { Loom } from "../loom.ts";
+import type { Reporting, Timing, Waking } from "../capabilities.ts";
+import type { Located } from "../paths.ts";
+import type { Configured } from "../settings/pinned.ts";
 import { offerOf } from "../settings/pinning.ts";
 
 export interface ReloadAnswer {
@@ -14,7 +16,10 @@ export interface ReloadAnswer {
 }
 
 /** Says what the working tree would change, or with the digest of that takes it over. Taken over wholly or not at all. */
-export function reloadPinned(loom: Loom, agreed: string | undefined): ReloadAnswer {
+export function reloadPinned(
+  loom: Located & Timing & Configured & Reporting & Waking,
+  agreed: string | undefined,
+): ReloadAnswer {
   const { pin } = loom.pinned;
   if (!pin) {
     const hint = "`prloom start` takes what is checked out.";

@@ -7,11 +7,18 @@ import { repairGitFile } from "../../git/worktree/repair.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { removeTree } from "../../kernel/remove-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
+import type { Naming, Reporting, Stopping } from "../capabilities.ts";
+import { type Located, worktreeOf } from "../paths.ts";
+import type { Records } from "../records.ts";
+import type { AtWork } from "../runs/at-work.ts";
 import { refuseStart, StepInterrupted } from "../runs/interrupted.ts";
 import { requireLinePinned } from "../runs/require-pinned.ts";
-import { planConfig, worktreeOf } from "../steps/observe.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { planConfig } from "../settings/plan-config.ts";
 import { clearEnclosure, type Enclosure, enclose } from "./enclose.ts";
+
+/** What running a command of the user takes. */
+export type CommandRunning = Located & Naming & Configured & Records & AtWork & Reporting & Stopping;
 
 export interface CommandOutcome {
   readonly ok: boolean;
@@ -26,7 +33,7 @@ const TAIL_BYTES = 8 * 1024;
  * agent wrote there must never run with more than the agent has. But in a home of its own, which no agent prepared.
  */
 export async function runCommand(
-  loom: Loom,
+  loom: CommandRunning,
   record: PlanRecord,
   options: { command: string; runDir: string; env: Readonly<Record<string, string>> },
 ): Promise<CommandOutcome> {
@@ -62,7 +69,7 @@ export interface EnclosedCommand {
  * had nothing left to start it with: then it waits.
  */
 export async function runEnclosed(
-  loom: Loom,
+  loom: CommandRunning,
   record: PlanRecord,
   command: EnclosedCommand,
 ): Promise<RunExit | "interrupted"> {
@@ -108,7 +115,7 @@ export function overlaid(
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
-function workerOf(loom: Loom, record: PlanRecord): StageAgent {
+function workerOf(loom: Configured, record: PlanRecord): StageAgent {
   const config = planConfig(loom, record);
   if (config.ok) return config.config.stages.worker;
   throw new PrloomError(

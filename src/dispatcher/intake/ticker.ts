@@ -1,9 +1,14 @@
 import { messageOf } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
-import { hasBus } from "../paths.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Naming, Publishing, Reporting, Stopping } from "../capabilities.ts";
+import { hasBus, type Located } from "../paths.ts";
+import type { Records } from "../records.ts";
+import { type Configured, lookAtTree } from "../settings/pinned.ts";
 import { watchMerges } from "../steps/merged.ts";
 import type { Scheduler } from "../steps/scheduler.ts";
+import type { Watched } from "../watchdog/stalls.ts";
+import type { Intake } from "./intake.ts";
 import { lookAtInbox, lookAtPlans, tellAll } from "./look.ts";
 
 export interface TickerHooks {
@@ -27,7 +32,11 @@ export interface Ticker {
 /** More plans than this at once are found by looking at all; the kernel may have left some out. */
 const MOST_NAMED = 100;
 
-export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHooks): Ticker {
+export function createTicker(
+  loom: Located & Naming & Configured & Records & Intake & Publishing & Watched & Reporting & Stopping,
+  scheduler: Scheduler,
+  hooks: TickerHooks,
+): Ticker {
   const merges = watchMerges(loom);
   let wanted: Set<string> | "all" | undefined;
   let looks = 0;
@@ -48,7 +57,7 @@ export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHook
   };
   const full = async (): Promise<void> => {
     await guarded(async () => {
-      loom.lookAtTree();
+      lookAtTree(loom);
       for (const id of loom.store.reload()) scheduler.wake(id);
       await lookAtInbox(loom, scheduler, { whole: true, mayGoOn });
       if (await tellAll(loom, mayGoOn)) hooks.onNews();
@@ -92,7 +101,7 @@ export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHook
 }
 
 /** At a start: everything that may have something to do; returns the plans. */
-export function wakeAll(loom: Loom, scheduler: Scheduler): string[] {
+export function wakeAll(loom: Located & Records & Buses & Reporting, scheduler: Scheduler): string[] {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
   const ids = records.filter((record) => mayHaveWork(loom, record)).map((record) => record.id);
   for (const id of ids) scheduler.wake(id);
@@ -100,7 +109,7 @@ export function wakeAll(loom: Loom, scheduler: Scheduler): string[] {
 }
 
 /** A draft, or a plan that is done, has work only if something waits on its bus; thousands of them cost one stat each. */
-function mayHaveWork(loom: Loom, record: PlanRecord): boolean {
+function mayHaveWork(loom: Located & Buses & Reporting, record: PlanRecord): boolean {
   if (record.deleted) return false;
   if (record.status === "done" && record.worktreeReady) return true;
   if (record.status !== "draft" && record.status !== "done") return true;
@@ -108,7 +117,7 @@ function mayHaveWork(loom: Loom, record: PlanRecord): boolean {
 }
 
 /** One whose bus cannot be read is looked at: that tells what is wrong with it. */
-function isAtRest(loom: Loom, id: string): boolean {
+function isAtRest(loom: Buses & Reporting, id: string): boolean {
   try {
     return loom.isAtRest(id);
   } catch (error) {
@@ -118,13 +127,13 @@ function isAtRest(loom: Loom, id: string): boolean {
 }
 
 /** Plans that may go on now: a dependency is met, a place is free. */
-function wakeWaiting(loom: Loom, scheduler: Scheduler): void {
+function wakeWaiting(loom: Records, scheduler: Scheduler): void {
   wakeQueued(loom, scheduler);
   scheduler.placesChanged();
 }
 
 /** Plans whose dependencies may just have been met. */
-function wakeQueued(loom: Loom, scheduler: Scheduler): void {
+function wakeQueued(loom: Records, scheduler: Scheduler): void {
   for (const record of loom.store.list({ status: "queued" }, { limit: Number.MAX_SAFE_INTEGER }).records)
     scheduler.wake(record.id);
 }

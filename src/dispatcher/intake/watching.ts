@@ -2,9 +2,11 @@ import { existsSync, type FSWatcher, statSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { Reporting } from "../capabilities.ts";
 import { ensureLinks } from "../layout.ts";
-import type { Loom } from "../loom.ts";
-import { homeOf } from "../paths.ts";
+import { homeOf, type Located } from "../paths.ts";
+import type { Records } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
 import { PROMPTS_DIR } from "../settings/pinning.ts";
 import { planOfFile } from "./inbox.ts";
 
@@ -29,7 +31,7 @@ export interface WatchHooks {
 }
 
 /** Directories only, never recursive. A watch that cannot be had costs only time: the safety tick finds everything. */
-export function watchDirs(loom: Loom, hooks: WatchHooks): Watching {
+export function watchDirs(loom: Located & Configured & Records & Reporting, hooks: WatchHooks): Watching {
   const watched = new Map<string, { inode: number; watcher: FSWatcher }>();
   const arm = (dir: string, onChange: (file: string | null) => void): void => {
     try {
@@ -76,7 +78,7 @@ export function watchDirs(loom: Loom, hooks: WatchHooks): Watching {
 }
 
 /** Where the files lie that were pinned, and others like them may appear. */
-function pinnedDirs({ paths, pinned }: Loom): Set<string> {
+function pinnedDirs({ paths, pinned }: Located & Configured): Set<string> {
   const files = pinned.pin?.files.map(({ path }) => dirname(join(paths.root, path))) ?? [];
   // A folder that is away, since another branch has none, is found again by the safety tick.
   return new Set(
@@ -85,7 +87,7 @@ function pinnedDirs({ paths, pinned }: Loom): Set<string> {
 }
 
 /** Plans that are worked on or in review: a person may edit their text with any editor. */
-function openHomes(loom: Loom): Map<string, string> {
+function openHomes(loom: Located & Records): Map<string, string> {
   const { records } = loom.store.list({ status: ["active", "review"] }, { limit: MOST_HOMES });
   return new Map(records.filter(isOpen).map((record) => [homeOf(loom.paths, record.id).home, record.id]));
 }

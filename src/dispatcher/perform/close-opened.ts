@@ -7,10 +7,11 @@ import { messageOf } from "../../kernel/errors.ts";
 import { isAlive } from "../../kernel/process-tree.ts";
 import { removeTree } from "../../kernel/remove-tree.ts";
 import type { CurrentTodo, PlanRecord } from "../../plan/record.ts";
+import type { Reporting } from "../capabilities.ts";
 import { clearEnclosure } from "../enclosure/enclose.ts";
-import { type Loom, updateRecord } from "../loom.ts";
-import { homeOf } from "../paths.ts";
-import { worktreeOf } from "../steps/observe.ts";
+import { homeOf, type Located, worktreeOf } from "../paths.ts";
+import { type Records, updateRecord } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
 import { branchHead } from "./begin.ts";
 import { leftOut } from "./prepared.ts";
 
@@ -20,12 +21,12 @@ export function openRunId(record: PlanRecord): string {
 }
 
 /** Where the interface that a person has open is enclosed. */
-export function openRunDir(loom: Loom, record: PlanRecord): string {
+export function openRunDir(loom: Located, record: PlanRecord): string {
   return join(homeOf(loom.paths, record.id).runs, "open");
 }
 
 /** Ends what the interface left running, and removes what it was enclosed with. */
-export async function endOpened(loom: Loom, record: PlanRecord): Promise<void> {
+export async function endOpened(loom: Located & Configured, record: PlanRecord): Promise<void> {
   const runDir = openRunDir(loom, record);
   await endInhabitants({ runDir, runId: openRunId(record) }, { graceMs: loom.config.limits.stopGraceMs });
   await clearEnclosure(runDir);
@@ -33,14 +34,14 @@ export async function endOpened(loom: Loom, record: PlanRecord): Promise<void> {
 }
 
 /** The process that kept the plan open has died without a word: nothing of it may work beside the next step. */
-export async function closeOpened(loom: Loom, record: PlanRecord): Promise<void> {
+export async function closeOpened(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<void> {
   if (!record.opened || isAlive(record.opened)) return;
   await leaveOpened(loom, record);
   loom.report({ planId: record.id, level: "warn", text: "`prloom open` ended without closing it; going on" });
 }
 
 /** Nobody has the plan open any more, and what the person left is on record: one write, so a kill leaves it open. */
-export async function leaveOpened(loom: Loom, record: PlanRecord): Promise<void> {
+export async function leaveOpened(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<void> {
   await endOpened(loom, record);
   const kept = await keepWhatWasLeft(loom, record);
   updateRecord(loom, record.id, (now) => ({ opened: undefined, ...(kept ? afterPerson(now, kept) : {}) }));
@@ -49,7 +50,7 @@ export async function leaveOpened(loom: Loom, record: PlanRecord): Promise<void>
 type Kept = NonNullable<PlanRecord["kept"]>;
 
 /** Undefined when that cannot be told: then the plan goes on as it would have without a person. */
-async function keepWhatWasLeft(loom: Loom, record: PlanRecord): Promise<Kept | undefined> {
+async function keepWhatWasLeft(loom: Located & Configured & Reporting, record: PlanRecord): Promise<Kept | undefined> {
   const worktree = worktreeOf(loom, record);
   const { branch = "", current, side } = record;
   if (!record.worktreeReady || worktreeHealth(worktree) !== "ok") return undefined;

@@ -3,11 +3,14 @@ import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { keepLeft } from "../acceptance/keep-left.ts";
-import { removePrivateHomes } from "../enclosure/enclose.ts";
-import { changeStatus, type Loom, updateRecord } from "../loom.ts";
+import type { Reporting, Waking } from "../capabilities.ts";
+import { removePrivateHomes } from "../enclosure/private-homes.ts";
+import type { Located } from "../paths.ts";
+import { changeStatus, type Records, updateRecord } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /** The forge says that the change request was merged or closed. */
-export function endPlan(loom: Loom, record: PlanRecord, outcome: "merged" | "closed"): void {
+export function endPlan(loom: Records & Reporting & Waking, record: PlanRecord, outcome: "merged" | "closed"): void {
   const finishedAt = isoTime(loom.clock.now());
   changeStatus(loom, record.id, outcome, { outcome, finishedAt, blocked: undefined });
   loom.report({ planId: record.id, level: "good", text: outcome });
@@ -16,7 +19,10 @@ export function endPlan(loom: Loom, record: PlanRecord, outcome: "merged" | "clo
 }
 
 /** Removes the worktree of a plan that is done; branch and home stay. Recorded last, so a kill makes it be done again. */
-export async function cleanWorktree(loom: Loom, record: PlanRecord): Promise<void> {
+export async function cleanWorktree(
+  loom: Located & Configured & Records & Reporting,
+  record: PlanRecord,
+): Promise<void> {
   await keepLeft(loom, record);
   if (record.worktree) await removeWorktree(loom.repo, record.worktree);
   await removePrivateHomes(loom, record);

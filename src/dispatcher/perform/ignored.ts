@@ -2,7 +2,7 @@ import type { BusEvent } from "../../bus/types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { type IgnoredComment, type PlanRecord, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
 import { mayWrite } from "../buses/rights.ts";
-import { type Loom, requireRecord } from "../loom.ts";
+import { type Records, requireRecord } from "../records.ts";
 
 export type Refusal = Pick<IgnoredComment, "kind" | "reason">;
 
@@ -24,7 +24,7 @@ const MOST_LISTED = 20;
  * Lists an event as ignored. Before it is settled: a kill in between makes the same event come again. Not by
  * `updateRecord`: nothing about the plan changed, and a stranger must not make it look as if.
  */
-export function listIgnored(loom: Loom, planId: string, event: BusEvent, refusal: Refusal): void {
+export function listIgnored(loom: Records, planId: string, event: BusEvent, refusal: Refusal): void {
   const record = requireRecord(loom, planId);
   const { count, newest } = record.ignored ?? { count: 0, newest: [] };
   if (newest.some(({ id }) => id === event.id)) return;

@@ -3,11 +3,11 @@ import { keepTree } from "../../git/worktree/kept-tree.ts";
 import { preparedIn } from "../../git/worktree/prepared.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
-import { worktreeOf } from "../steps/observe.ts";
+import { type Located, worktreeOf } from "../paths.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /** Files of a worktree that are no work of an agent: they are in no commit and no patch, and outlast what is taken back. */
-export function leftOut(loom: Loom, record: Pick<PlanRecord, "prepared">): readonly string[] {
+export function leftOut(loom: Configured, record: Pick<PlanRecord, "prepared">): readonly string[] {
   return [...loom.config.copyFiles, ...(record.prepared ?? [])];
 }
 
@@ -18,7 +18,10 @@ const MOST_FILES = 1000;
  * What `initCommands` and `afterActivate` have put into a new worktree, in which no agent has been: their own files count
  * like `copyFiles`. What they changed of the repository's files stays until the first TODO's commit takes it along.
  */
-export async function takePrepared(loom: Loom, record: PlanRecord): Promise<Pick<PlanRecord, "prepared" | "kept">> {
+export async function takePrepared(
+  loom: Located & Configured,
+  record: PlanRecord,
+): Promise<Pick<PlanRecord, "prepared" | "kept">> {
   const worktree = worktreeOf(loom, record);
   const { files, changesTracked } = await preparedIn(worktree, loom.config.copyFiles);
   if (files.length > MOST_FILES) {

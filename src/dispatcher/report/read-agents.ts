@@ -1,8 +1,10 @@
 import type { ErrorKind } from "../../agents/port.ts";
 import type { AgentConfig, Budget } from "../../config/config.ts";
-import type { Loom } from "../loom.ts";
+import type { Timing } from "../capabilities.ts";
+import type { Located } from "../paths.ts";
 import { type DeskFile, readDesk } from "../runs/agent-pool.ts";
 import { dayOf, type Spent } from "../runs/availability.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /** How runs are enclosed. `refused`: they do not start, because the agent must have a sandbox and there is none. */
 export type AgentLevel = "sandbox" | "none" | "refused";
@@ -35,7 +37,7 @@ export interface Probe {
 
 /** Pure but for the desk's file: the agents, how they are enclosed, who backs off, and what today cost. */
 export function readAgents(
-  loom: Loom,
+  loom: Located & Timing & Configured,
   { machine, working }: { readonly machine: Probe; readonly working: readonly string[] },
 ): AgentsReport {
   const now = loom.clock.now();
@@ -65,7 +67,7 @@ function spentToday(desk: DeskFile | undefined, day: string): AgentsReport["toda
 }
 
 /** What the dispatcher that runs has found out; undefined when none has. */
-export function knownProbe(loom: Loom): Probe | undefined {
+export function knownProbe(loom: Located): Probe | undefined {
   const { level, why } = readDesk(loom.paths) ?? {};
   if (level === undefined) return undefined;
   return { sandbox: level, ...(why === undefined ? {} : { sandboxWhy: why }) };

@@ -42,6 +42,10 @@ export interface Desk {
   enclosed(level: "sandbox" | "none", why?: string): void;
 }
 
+export interface Pooled {
+  readonly desk: Desk;
+}
+
 export function deskFile(paths: Paths): string {
   return join(paths.authority, "agents.json");
 }

@@ -7,15 +7,17 @@ import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { readExit } from "../../agents/runner/runner.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import type { PlanRecord, RECORD_STAGES, Spent, StageSession } from "../../plan/record.ts";
-import { type Loom, updateRecord } from "../loom.ts";
-import { homeOf } from "../paths.ts";
+import { homeOf, type Located } from "../paths.ts";
+import { type Records, updateRecord } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
+import type { Pooled } from "./agent-pool.ts";
 import { type RunRecord, readRunRecord, stageOf } from "./run-record.ts";
 
 /**
  * A run is over, whole or cut off: what it spent and the conversation that can go on are put into the record, once. The
  * day's ledger comes first and knows the run by its key, so a kill in between counts nothing twice.
  */
-export function countRun(loom: Loom, id: string, run: number): RunSummary {
+export function countRun(loom: Located & Configured & Records & Pooled, id: string, run: number): RunSummary {
   const runDir = homeOf(loom.paths, id).run(run);
   const summary = readSummary(runDir);
   const started = readRunRecord(runDir);
@@ -31,7 +33,11 @@ export function countRun(loom: Loom, id: string, run: number): RunSummary {
 }
 
 /** The same for an agent that a plugin ran; if a kill comes first, the sums of plan and day lack this one. */
-export function countHookRun(loom: Loom, id: string, { runDir, key }: { runDir: string; key: string }): RunSummary {
+export function countHookRun(
+  loom: Configured & Records & Pooled,
+  id: string,
+  { runDir, key }: { runDir: string; key: string },
+): RunSummary {
   const summary = readSummary(runDir);
   const started = readRunRecord(runDir);
   const record = loom.store.byId(id);
@@ -42,7 +48,7 @@ export function countHookRun(loom: Loom, id: string, { runDir, key }: { runDir: 
   return summary;
 }
 
-function spentIn(loom: Loom, runDir: string, started: RunRecord): { tokens: number; usd: number; ms: number } {
+function spentIn(loom: Configured, runDir: string, started: RunRecord): { tokens: number; usd: number; ms: number } {
   const ms = Math.max(0, endOf(runDir, started) - Date.parse(started.startedAt));
   return { ...spendingOf(readSummary(runDir), loom.config.agents[started.agent]?.price), ms };
 }
@@ -82,7 +88,7 @@ export function withoutSessions(
 }
 
 /** A TODO is over: its conversations are, too, unless the worker's is meant to last as long as the plan. */
-export function sessionsAfterTodo(loom: Loom, record: PlanRecord): Partial<PlanRecord> {
+export function sessionsAfterTodo(loom: Configured, record: PlanRecord): Partial<PlanRecord> {
   const agent = record.sessions?.worker?.agent ?? "";
   const lasts = loom.config.agents[agent]?.session === "plan";
   return withoutSessions(record, lasts ? ["reviewer"] : ["worker", "reviewer"]);
@@ -111,7 +117,7 @@ export function sessionFor(
 }
 
 /** Whether the conversation of an interrupted run can go on, so that its tree must stay as it is. */
-export function canGoOn(loom: Loom, record: PlanRecord, config: PlanConfig): boolean {
+export function canGoOn(loom: Pooled, record: PlanRecord, config: PlanConfig): boolean {
   const stage = stageOf(record);
   const choice = loom.desk.choose(config.agents[stage], record.id);
   const agent = choice.kind === "free" ? choice.agent : config.stages[stage];

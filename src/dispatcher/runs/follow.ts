@@ -2,7 +2,9 @@ import type { AgentEvent, AgentRun, RunExit, RunLimits } from "../../agents/port
 import { openRunLog } from "../../agents/run-log/run-log.ts";
 import { spendingOf } from "../../agents/run-log/run-summary.ts";
 import type { PlanConfig, StageAgent } from "../../config/presets.ts";
-import type { Loom } from "../loom.ts";
+import type { Reporting } from "../capabilities.ts";
+import type { Records } from "../records.ts";
+import type { Pooled } from "./agent-pool.ts";
 import { NOTHING_SPENT, overBudget, type Spent } from "./availability.ts";
 
 export interface Followed {
@@ -18,7 +20,7 @@ export interface Followed {
 
 /** Keeps what a run tells, as it comes, and ends one that spends more than it may; `hear` is told every event. */
 export async function follow(
-  loom: Loom,
+  loom: Records & Pooled & Reporting,
   stream: AgentRun,
   run: Followed,
   hear: (event: AgentEvent) => void,
@@ -54,7 +56,7 @@ function plus(before: Spent, more: Spent): Spent {
 /** Some programs tell what they spent as their very last word: such a run ends by itself, and is judged by its work. */
 const LAST_WORD_MS = 3000;
 
-function endIfSpent(loom: Loom, run: Followed, spent: Spent): NodeJS.Timeout | undefined {
+function endIfSpent(loom: Pooled & Reporting, run: Followed, spent: Spent): NodeJS.Timeout | undefined {
   const ofPlan = overBudget(spent, run.limits.budget);
   const ofDay = overBudget(loom.desk.today(), run.limits.dailyBudget);
   if (ofPlan === undefined && ofDay === undefined) return undefined;
@@ -66,7 +68,7 @@ function endIfSpent(loom: Loom, run: Followed, spent: Spent): NodeJS.Timeout | u
 }
 
 /** What a run may take: its own limits, or what is left of the minutes of the plan and of the day, if that is less. */
-export function runLimits(loom: Loom, planId: string, limits: PlanConfig["limits"]): RunLimits {
+export function runLimits(loom: Records & Pooled, planId: string, limits: PlanConfig["limits"]): RunLimits {
   const spent = loom.store.byId(planId)?.spent?.ms ?? 0;
   const left = minutesLeft(limits.budget.minutes, spent);
   const leftToday = minutesLeft(limits.dailyBudget.minutes, loom.desk.today().ms);

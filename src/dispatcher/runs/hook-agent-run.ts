@@ -8,9 +8,13 @@ import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextNoFollow } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { Reporting, Stopping } from "../capabilities.ts";
 import { clearEnclosure, enclose } from "../enclosure/enclose.ts";
-import { type Loom, requireRecord } from "../loom.ts";
-import { worktreeOf } from "../steps/observe.ts";
+import { type Located, worktreeOf } from "../paths.ts";
+import { type Records, requireRecord } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
+import type { Pooled } from "./agent-pool.ts";
+import type { AtWork } from "./at-work.ts";
 import { isRefusal, NOTHING_SPENT, overBudget } from "./availability.ts";
 import { countHookRun } from "./count-run.ts";
 import { type Followed, follow, runLimits } from "./follow.ts";
@@ -47,7 +51,11 @@ interface Prepared extends Planned {
 }
 
 /** Runs the agent in the worktree that is kept free for it, and gives back what it said. */
-export async function runIn(loom: Loom, record: PlanRecord, prepared: Prepared): Promise<string> {
+export async function runIn(
+  loom: Located & Configured & Records & Pooled & AtWork & Reporting & Stopping,
+  record: PlanRecord,
+  prepared: Prepared,
+): Promise<string> {
   const { agent, over } = await agentFor(loom, record, prepared);
   try {
     return await runAs(loom, record, { ...prepared, agent });
@@ -60,7 +68,11 @@ interface Chosen extends Prepared {
   readonly agent: StageAgent;
 }
 
-async function runAs(loom: Loom, record: PlanRecord, chosen: Chosen): Promise<string> {
+async function runAs(
+  loom: Located & Configured & Records & Pooled & AtWork & Reporting & Stopping,
+  record: PlanRecord,
+  chosen: Chosen,
+): Promise<string> {
   const { call, config, stage, name, runDir, agent, tree } = chosen;
   const worktree = worktreeOf(loom, record).path;
   const runId = `${record.uid}/hooks/${name}`;
@@ -131,7 +143,11 @@ interface TakenAgent {
  * Waits for a place and for an agent of the stage, and takes both at once: whoever waits for one must not keep the other.
  * A budget that is spent is no reason to wait.
  */
-async function agentFor(loom: Loom, record: PlanRecord, { call, config, stage }: Prepared): Promise<TakenAgent> {
+async function agentFor(
+  loom: Configured & Records & Pooled & AtWork,
+  record: PlanRecord,
+  { call, config, stage }: Prepared,
+): Promise<TakenAgent> {
   const until = loom.clock.now() + LONGEST_WAIT_MS;
   for (;;) {
     refuseSpent(loom, record.id, config);
@@ -148,13 +164,13 @@ async function agentFor(loom: Loom, record: PlanRecord, { call, config, stage }:
 }
 
 /** Agents that run or are about to, plugins' own included. */
-export function agentsAtWork(loom: Loom, starting: Iterable<string> = []): number {
+export function agentsAtWork(loom: AtWork, starting: Iterable<string> = []): number {
   let count = new Set([...loom.live.keys(), ...starting]).size;
   for (const agents of loom.hookAgents.values()) count += agents;
   return count;
 }
 
-function refuseSpent(loom: Loom, planId: string, { limits }: PlanConfig): void {
+function refuseSpent(loom: Records & Pooled, planId: string, { limits }: PlanConfig): void {
   const spent = overBudget(requireRecord(loom, planId).spent ?? NOTHING_SPENT, limits.budget);
   const today = overBudget(loom.desk.today(), limits.dailyBudget);
   if (spent !== undefined) throw new Error(`the budget of ${planId} is spent: ${spent}`);
@@ -167,7 +183,7 @@ async function stopAgent(controller: AbortController, ended: LiveRun["ended"]): 
 }
 
 function limitsFor(
-  loom: Loom,
+  loom: Records & Pooled,
   planId: string,
   { config, timeoutMs }: { config: PlanConfig; timeoutMs: number | undefined },
 ): RunLimits {
@@ -175,7 +191,7 @@ function limitsFor(
   return { ...limits, deadlineMs: Math.min(timeoutMs ?? limits.deadlineMs, limits.deadlineMs) };
 }
 
-async function collect(loom: Loom, stream: AgentRun, followed: Followed) {
+async function collect(loom: Records & Pooled & Reporting, stream: AgentRun, followed: Followed) {
   const parts: string[] = [];
   let length = 0;
   const exit = await follow(loom, stream, followed, (event) => {

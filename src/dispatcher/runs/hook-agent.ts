@@ -10,15 +10,23 @@ import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, listDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { isAlive } from "../../kernel/process-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
 import { removeView } from "../enclosure/run-view.ts";
-import { blockPlan, type Loom, refuseUnrecovered, requireRecord } from "../loom.ts";
-import { homeOf } from "../paths.ts";
+import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { leftOut } from "../perform/prepared.ts";
-import { planConfig, worktreeOf } from "../steps/observe.ts";
+import { blockPlan, type Records, refuseUnrecovered, requireRecord } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { planConfig } from "../settings/plan-config.ts";
+import type { Pooled } from "./agent-pool.ts";
+import type { AtWork } from "./at-work.ts";
 import { type AgentCall, PLACE_LOOK_MS, type Planned, runIn } from "./hook-agent-run.ts";
 
 /** Runs an agent for a hook, in the worktree of its plan, like any other run: through the shim, with the same limits. */
-export async function runHookAgent(loom: Loom, planId: string, call: AgentCall): Promise<string> {
+export async function runHookAgent(
+  loom: Located & Naming & Configured & Records & Pooled & AtWork & Reporting & Stopping & Waking,
+  planId: string,
+  call: AgentCall,
+): Promise<string> {
   const record = requireRecord(loom, planId);
   refuseWithoutWorktree(record);
   refuseUnrecovered(loom, planId);
@@ -47,20 +55,24 @@ function refuseWithoutWorktree({ id, worktreeReady }: PlanRecord): void {
 }
 
 /** Two agents in one worktree would undo each other's work; a step of the plan must be over, too. */
-async function worktreeIsFree(loom: Loom, planId: string, signal: AbortSignal): Promise<void> {
+async function worktreeIsFree(loom: Records & AtWork, planId: string, signal: AbortSignal): Promise<void> {
   const isTaken = (): boolean =>
     loom.live.has(planId) || loom.hookAgents.has(planId) || loom.stepping.has(planId) || isOpened(loom, planId);
   while (isTaken()) await sleep(PLACE_LOOK_MS, undefined, { signal });
 }
 
 /** A person has the worktree (`prloom open`). */
-function isOpened(loom: Loom, planId: string): boolean {
+function isOpened(loom: Records, planId: string): boolean {
   const opened = loom.store.byId(planId)?.opened;
   return opened !== undefined && isAlive(opened);
 }
 
 /** Only a worker may change files. What another stage changed is put aside, as after every designer and triage. */
-async function inKeptTree(loom: Loom, record: PlanRecord, planned: Planned): Promise<string> {
+async function inKeptTree(
+  loom: Located & Naming & Configured & Records & Pooled & AtWork & Reporting & Stopping,
+  record: PlanRecord,
+  planned: Planned,
+): Promise<string> {
   const stage = planned.call.options.stage ?? "reviewer";
   const name = loom.ids.ulid(loom.clock.now());
   const runDir = join(homeOf(loom.paths, record.id).runs, "hooks", name);
@@ -89,7 +101,7 @@ async function inKeptTree(loom: Loom, record: PlanRecord, planned: Planned): Pro
 const MOST_NAMES = 5;
 
 /** A worker's changes stay, and the next commit of the plan takes them: nobody should wonder where they came from. */
-async function tellLeft(loom: Loom, record: PlanRecord, before: KeptTree): Promise<void> {
+async function tellLeft(loom: Located & Configured & Reporting, record: PlanRecord, before: KeptTree): Promise<void> {
   const worktree = worktreeOf(loom, record);
   const after = await keepTree(worktree, before);
   const names = await changedNames(worktree, before.tree, after.tree);
@@ -115,7 +127,11 @@ interface Interrupted {
 }
 
 /** What cannot be put back must not be committed with the next TODO: a person has to look first. */
-async function putBack(loom: Loom, record: PlanRecord, { runDir, kept }: Interrupted): Promise<void> {
+async function putBack(
+  loom: Located & Configured & Records & Reporting,
+  record: PlanRecord,
+  { runDir, kept }: Interrupted,
+): Promise<void> {
   const patch = join(runDir, "aside.patch");
   const isChanged = await restoreTree(worktreeOf(loom, record), kept, patch).catch((error: unknown) => {
     blockPlan(loom, record.id, {
@@ -135,7 +151,10 @@ async function putBack(loom: Loom, record: PlanRecord, { runDir, kept }: Interru
  * A dispatcher was killed under an agent of a plugin: what that left in the worktree is put aside now. Throws when it cannot be:
  * the next TODO would be committed with it.
  */
-export async function putBackInterrupted(loom: Loom, record: PlanRecord): Promise<void> {
+export async function putBackInterrupted(
+  loom: Located & Configured & Records & Reporting,
+  record: PlanRecord,
+): Promise<void> {
   const dir = join(homeOf(loom.paths, record.id).runs, "hooks");
   for (const name of listDir(dir)) {
     const runDir = join(dir, name);
@@ -154,7 +173,11 @@ function readKept(file: string, { id, worktree }: PlanRecord): KeptTree {
 }
 
 /** The branch stays where it is: since the kill a person may have committed to it, and nobody can tell whose a commit is. */
-async function putBackOne(loom: Loom, record: PlanRecord, runDir: string): Promise<void> {
+async function putBackOne(
+  loom: Located & Configured & Records & Reporting,
+  record: PlanRecord,
+  runDir: string,
+): Promise<void> {
   const kept = readKept(join(runDir, KEPT), record);
   const isThere = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) === "ok";
   if (isThere && (await branchTip(loom.repo, kept.branch)) === kept.head)

@@ -6,7 +6,7 @@ import type { StageAgent } from "../../config/presets.ts";
 import { fileAt } from "../../git/file-at.ts";
 import { placeFile } from "../../kernel/held/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
+import type { Located } from "../paths.ts";
 
 const MOST_BYTES = 32 * 1024;
 
@@ -16,7 +16,7 @@ const MOST_BYTES = 32 * 1024;
  * own. The file is this run's copy, in the run's own folder; the run can spoil it for itself alone.
  */
 export async function instructionsFor(
-  loom: Loom,
+  loom: Located,
   record: PlanRecord,
   { agent, runDir }: { agent: StageAgent; runDir: string },
 ): Promise<Instructions | undefined> {

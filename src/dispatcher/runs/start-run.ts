@@ -11,25 +11,29 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Reporting, Stopping, Waking } from "../capabilities.ts";
 import { copyFiles } from "../enclosure/copy-files.ts";
 import { clearEnclosure, type Enclosure, enclose } from "../enclosure/enclose.ts";
 import { makeRunCopy } from "../enclosure/run-copy.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
-import type { Loom } from "../loom.ts";
 import { messageReceived, offerMessages, settleMessages, takeMessages } from "../messages/messages.ts";
-import { homeOf } from "../paths.ts";
+import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { givenEvents, giveWords, renderWords } from "../perform/answer.ts";
 import { clearUnstarted } from "../perform/begin.ts";
 import { leftOut } from "../perform/prepared.ts";
 import { reviewPromptValues } from "../perform/review.ts";
-import { awaitedRun, planText, worktreeOf } from "../steps/observe.ts";
+import { planText, type Records } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
+import type { Pooled } from "./agent-pool.ts";
+import type { AtWork } from "./at-work.ts";
 import { conversationOf, countRun, sessionFor } from "./count-run.ts";
 import { follow, runLimits } from "./follow.ts";
 import { instructionsFor } from "./instructions.ts";
 import { refuseStart } from "./interrupted.ts";
 import { promptFor, variables, writeEvents } from "./prompt.ts";
 import { requireAgentPinned } from "./require-pinned.ts";
-import { stageOf, writeRunRecord } from "./run-record.ts";
+import { awaitedRun, stageOf, writeRunRecord } from "./run-record.ts";
 
 /** The text that the agent was given, beside the run's other files: claims are the difference to it. */
 export const GIVEN = "given.md";
@@ -46,7 +50,11 @@ interface Coming {
 }
 
 /** Starts the agent that the record waits for; returns as soon as it runs. */
-export async function startAgentRun(loom: Loom, planned: PlanRecord, config: PlanConfig): Promise<void> {
+export async function startAgentRun(
+  loom: Located & Configured & Records & Buses & Pooled & AtWork & Reporting & Stopping & Waking,
+  planned: PlanRecord,
+  config: PlanConfig,
+): Promise<void> {
   const number = awaitedRun(planned);
   const text = planText(loom, planned);
   if (number === undefined || !text) return;
@@ -78,7 +86,12 @@ export async function startAgentRun(loom: Loom, planned: PlanRecord, config: Pla
   }
 }
 
-async function prepareWorktree(loom: Loom, record: PlanRecord, coming: Coming, text: PlanText): Promise<void> {
+async function prepareWorktree(
+  loom: Located & Configured & Reporting,
+  record: PlanRecord,
+  coming: Coming,
+  text: PlanText,
+): Promise<void> {
   await clearUnstarted(coming.runDir);
   ensureDir(join(coming.runDir, "agent"));
   await repairGitFile(worktreeOf(loom, record));
@@ -103,7 +116,7 @@ interface Prepared {
 
 /** Writes down what the run is started as, before it is. */
 async function prepare(
-  loom: Loom,
+  loom: Located & Configured & Records & Buses & AtWork,
   record: PlanRecord,
   coming: Coming,
   { text, enclosure }: { text: PlanText; enclosure: Enclosure },
@@ -141,7 +154,7 @@ async function prepare(
 
 /** The whole environment of an agent's run. */
 export function environmentOf(
-  loom: Loom,
+  loom: Configured,
   agent: StageAgent,
   { vars, enclosure }: { vars: Readonly<Record<string, string>>; enclosure: Enclosure },
 ): Record<string, string> {
@@ -154,7 +167,12 @@ export function environmentOf(
   return Object.fromEntries(laid.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
-function launch(loom: Loom, record: PlanRecord, coming: Coming, prepared: Prepared): void {
+function launch(
+  loom: Located & Configured & Records & Pooled & AtWork & Reporting & Stopping & Waking,
+  record: PlanRecord,
+  coming: Coming,
+  prepared: Prepared,
+): void {
   const { agent, runDir, number, stage, config } = coming;
   const controller = new AbortController();
   const { enclosure, sessionId, instructions } = prepared;
@@ -177,7 +195,7 @@ function launch(loom: Loom, record: PlanRecord, coming: Coming, prepared: Prepar
 }
 
 function watch(
-  loom: Loom,
+  loom: Located & Configured & Records & Pooled & AtWork & Reporting & Stopping & Waking,
   record: PlanRecord,
   { agent, runDir, number, config, over }: Coming,
   { stream, controller }: { stream: AgentRun; controller: AbortController },
@@ -213,7 +231,7 @@ function watch(
 }
 
 /** Only disk space is lost where this fails; the next start tries again. */
-async function clearAfter(loom: Loom, id: string, runDir: string): Promise<void> {
+async function clearAfter(loom: Reporting, id: string, runDir: string): Promise<void> {
   try {
     await clearEnclosure(runDir);
   } catch (error) {
@@ -222,7 +240,7 @@ async function clearAfter(loom: Loom, id: string, runDir: string): Promise<void>
 }
 
 /** What cannot be counted now is counted before the run is judged. */
-function countEnded(loom: Loom, id: string, run: number): void {
+function countEnded(loom: Located & Configured & Records & Pooled & Reporting, id: string, run: number): void {
   try {
     countRun(loom, id, run);
   } catch (error) {

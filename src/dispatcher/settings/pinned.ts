@@ -3,6 +3,7 @@ import { type Config, defaultConfig } from "../../config/config.ts";
 import { CONFIG_FILE, loadConfig } from "../../config/load.ts";
 import { type Pin, readPin } from "../../config/pin.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import type { Reporting } from "../capabilities.ts";
 import { type Offer, offerOf, PROMPTS_DIR, pinnedConfig, type Tree, treeKey } from "./pinning.ts";
 
 /** What a repository is worked on with: from the pin, or where there is none from the working tree. */
@@ -38,6 +39,23 @@ export interface Pinned {
   take(pin: Pin, config: Config): void;
   /** Looks at the working tree; returns what is new to tell about it. */
   look(): { level: "info" | "warn" | "bad"; text: string } | undefined;
+}
+
+/** What the repository is worked on with, and as whom. */
+export interface Configured {
+  /** As it was pinned; not what the working tree says. */
+  readonly config: Config;
+  readonly pinned: Pinned;
+  /** Git author and committer; empty when the user has an identity. */
+  readonly identity: Readonly<Record<string, string>>;
+  /** The parent environment that agents get a part of. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Tells, once, what the working tree would change if it were taken over. */
+export function lookAtTree({ pinned, report }: Pick<Configured, "pinned"> & Reporting): void {
+  const told = pinned.look();
+  if (told) report(told);
 }
 
 export function holdSettings(tree: Tree, initial: Settings): Pinned {

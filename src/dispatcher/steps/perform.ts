@@ -1,7 +1,10 @@
 import type { PlanConfig } from "../../config/presets.ts";
 import { beginFinish, commitTodo, publishTodo, tickTodo } from "../acceptance/commit-todo.ts";
 import { verify } from "../acceptance/verify.ts";
-import { blockPlan, changeStatus, type Loom } from "../loom.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Extended } from "../buses/extensions.ts";
+import type { Naming, Publishing, Reporting, Stopping, Waking } from "../capabilities.ts";
+import type { Located } from "../paths.ts";
 import { activate, clearInbox, restoreWorktree } from "../perform/activate.ts";
 import { beginSide, beginTodo, discardWork, recoverRun } from "../perform/begin.ts";
 import { callPlugins } from "../perform/call-plugins.ts";
@@ -9,13 +12,31 @@ import { closeOpened } from "../perform/close-opened.ts";
 import { cleanWorktree, endPlan } from "../perform/end.ts";
 import { beginReview } from "../perform/review.ts";
 import { settleSide } from "../perform/side-stage.ts";
+import { blockPlan, changeStatus, type Records } from "../records.ts";
+import type { Pooled } from "../runs/agent-pool.ts";
+import type { AtWork } from "../runs/at-work.ts";
 import { startAgentRun } from "../runs/start-run.ts";
+import type { Configured } from "../settings/pinned.ts";
 import type { PlanView, Step } from "./step.ts";
+
+/** What the steps of a plan take, all together. */
+export type Performing = Located &
+  Naming &
+  Configured &
+  Records &
+  Buses &
+  Extended &
+  Publishing &
+  Pooled &
+  AtWork &
+  Reporting &
+  Stopping &
+  Waking;
 
 type Doing = Exclude<Step, { kind: "wait" }>;
 
 /** Does one step. Every step looks before it acts, so doing it again after a kill does it once. */
-export async function perform(loom: Loom, view: PlanView, step: Doing): Promise<void> {
+export async function perform(loom: Performing, view: PlanView, step: Doing): Promise<void> {
   const { record } = view;
   switch (step.kind) {
     case "block":
@@ -56,7 +77,7 @@ export async function perform(loom: Loom, view: PlanView, step: Doing): Promise<
 
 /** Steps that need the plan's config, which `decide` has found valid. */
 async function performConfigured(
-  loom: Loom,
+  loom: Located & Naming & Configured & Records & Buses & Extended & Pooled & AtWork & Reporting & Stopping & Waking,
   view: PlanView,
   kind: "activate" | "restore-worktree" | "start-run" | "verify" | "settle-side",
 ): Promise<void> {

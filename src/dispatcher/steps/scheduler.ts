@@ -5,12 +5,13 @@ import { type ErrorCode, messageOf, PrloomError } from "../../kernel/errors.ts";
 import { diskError } from "../../kernel/files.ts";
 import { passesByItself, usedUpError } from "../../kernel/used-up.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { blockPlan, type Loom } from "../loom.ts";
+import { blockPlan } from "../records.ts";
 import { agentsAtWork } from "../runs/hook-agent-run.ts";
 import { StepInterrupted } from "../runs/interrupted.ts";
+import type { Watched } from "../watchdog/stalls.ts";
 import { decide } from "./decide.ts";
 import { observe } from "./observe.ts";
-import { perform } from "./perform.ts";
+import { type Performing, perform } from "./perform.ts";
 import type { PlanView, Step } from "./step.ts";
 
 /** A plan as the scheduler keeps it: nothing here needs to survive, it is all looked up again. */
@@ -68,7 +69,7 @@ export interface SchedulerHooks {
 
 /** Runs the plans side by side: each has its own loop, and no loop waits for another. */
 export class Scheduler {
-  readonly #loom: Loom;
+  readonly #loom: Performing & Watched;
   readonly #hooks: SchedulerHooks;
   readonly #places = new Map<string, Place>();
   /** Plans between "decided to activate / start an agent" and the record or the run saying so. */
@@ -76,7 +77,7 @@ export class Scheduler {
   readonly #starting = new Set<string>();
   #waits = 0;
 
-  constructor(loom: Loom, hooks: SchedulerHooks) {
+  constructor(loom: Performing & Watched, hooks: SchedulerHooks) {
     this.#loom = loom;
     this.#hooks = hooks;
   }
@@ -147,18 +148,15 @@ export class Scheduler {
   #placeOf(id: string): Place {
     const known = this.#places.get(id);
     if (known) return known;
-    const rest = { looping: undefined, timer: undefined, timerAt: undefined, retryAt: undefined, waitsFor: undefined };
-    const place: Place = {
-      id,
-      dirty: false,
-      failures: 0,
-      waitingSince: 0,
-      last: "",
-      repeats: 0,
-      trouble: "",
-      why: "",
-      ...rest,
+    const nothing = {
+      looping: undefined,
+      timer: undefined,
+      timerAt: undefined,
+      retryAt: undefined,
+      waitsFor: undefined,
     };
+    const words = { last: "", trouble: "", why: "" };
+    const place: Place = { id, dirty: false, failures: 0, waitingSince: 0, repeats: 0, ...words, ...nothing };
     this.#places.set(id, place);
     return place;
   }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
 import type { WatchdogNote } from "./watchdog.ts";
+import type { HeldWatch } from "./watched-work.ts";
 
 /** A plan that blocked the dispatcher until the watchdog ended it. */
 export interface Stall {
@@ -20,6 +21,14 @@ export interface Stalls {
   held(): ReadonlyMap<string, Stall>;
   /** Another chance; false when there was nothing to forgive. */
   forgive(planId: string): boolean;
+}
+
+/** What is under way, and which plans are left alone because of what they did. */
+export interface Watched {
+  /** Told what is under way, and for which plan; the watchdog names it. */
+  readonly watch: HeldWatch;
+  /** Plans that blocked the dispatcher. */
+  readonly stalls: Stalls;
 }
 
 const MOST_STALLS = 2;

@@ -3,7 +3,6 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import type { AgentEvent } from "../../../src/agents/port.ts";
 import { localComment } from "../../../src/bridges/local/thread.ts";
-import { updateRecord } from "../../../src/dispatcher/loom.ts";
 import {
   AGENT_MESSAGE,
   keepMessage,
@@ -17,6 +16,7 @@ import {
   takeMessages,
 } from "../../../src/dispatcher/messages/messages.ts";
 import { takeEvent } from "../../../src/dispatcher/perform/events.ts";
+import { updateRecord } from "../../../src/dispatcher/records.ts";
 import { withLoom } from "../buses/owned-loom.ts";
 import { messageBench, session, turn } from "./message-bench.ts";
 

@@ -1,0 +1,12 @@
+import { configForPlan, type PlanConfig } from "../../config/presets.ts";
+import { ownConfigOf } from "../../plan/own.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Configured } from "./pinned.ts";
+
+export type WishedConfig = { ok: true; config: PlanConfig } | { ok: false; reason: string };
+
+/** The config with the plan's preset and its own wishes laid over it, or why that cannot be. */
+export function planConfig(loom: Configured, record: PlanRecord): WishedConfig {
+  const { own, problems } = ownConfigOf(record.metadata);
+  return problems[0] === undefined ? configForPlan(loom.config, own) : { ok: false, reason: problems[0] };
+}
