@@ -19,7 +19,7 @@ import { statKey } from "./intake/stat-key.ts";
 import type { Loom } from "./loom.ts";
 import { homeOf, inboxOf, type Located } from "./paths.ts";
 import { openDesk } from "./runs/agent-pool.ts";
-import { nothingAtWork } from "./runs/at-work.ts";
+import { Occupancy } from "./runs/occupancy.ts";
 import { type Configured, holdSettings, type Settings } from "./settings/pinned.ts";
 import { openStalls } from "./watchdog/stalls.ts";
 import { holdWatch } from "./watchdog/watched-work.ts";
@@ -62,7 +62,12 @@ export function openLoom(options: LoomOptions): OwnedLoom {
   let bridgeHost: BridgeHost | undefined;
   const loom: OwnedLoom = {
     ...{ repo, paths, clock, ids, identity, environment, pinned, report, store, stores, ...buses },
-    ...nothingAtWork(),
+    occupancy: new Occupancy({
+      openedBy: (planId) => store.byId(planId)?.opened,
+      stepsOver: async (planId) => listener?.settled(planId),
+    }),
+    stranded: new Map(),
+    unrecovered: new Set(),
     get config() {
       return pinned.config;
     },
@@ -103,12 +108,6 @@ export function openLoom(options: LoomOptions): OwnedLoom {
     desk: openDesk(paths, clock, readOnly),
     watch: holdWatch(),
     stalls: openStalls(paths.stallsFile, (id) => store.byId(id)?.uid ?? statKey(inboxOf(paths, id).text) ?? ""),
-    async quiesce(planId) {
-      loom.planStops.get(planId)?.abort();
-      const commands = [...loom.commandRuns].filter(([, id]) => id === planId).map(([run]) => run);
-      await Promise.all([loom.live.get(planId), ...commands].map((run) => run?.stop()));
-      await listener?.settled(planId);
-    },
     saveCaches() {
       loom.store.saveIndex();
       loom.texts.save();

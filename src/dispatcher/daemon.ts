@@ -219,7 +219,7 @@ function orNothing(act: () => unknown): void {
 async function shutDown(loom: OwnedLoom, { scheduler, scopes }: Parts): Promise<void> {
   loom.beginStop();
   scheduler.stop();
-  await Promise.all([...loom.live.values(), ...loom.commandRuns.keys()].map((run) => run.stop()));
+  await loom.occupancy.stopAll();
   await scheduler.settled();
   // Calls that were told to end still have their last word written down.
   await scopes.settled();

@@ -6,7 +6,7 @@ import { type PlanEvent, transition } from "../plan/transition.ts";
 import type { Reporting, Timing } from "./capabilities.ts";
 import type { PlanText, Texts } from "./intake/plan-texts.ts";
 import { type Located, textPath } from "./paths.ts";
-import type { AtWork } from "./runs/at-work.ts";
+import type { AtWork } from "./runs/occupancy.ts";
 
 /** What is known about the plans, and their texts. Whatever is written says when. */
 export interface Records extends Timing {

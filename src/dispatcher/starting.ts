@@ -19,7 +19,7 @@ import type { Intake } from "./intake/intake.ts";
 import type { Located } from "./paths.ts";
 import { blockPlan, type Records } from "./records.ts";
 import type { Pooled } from "./runs/agent-pool.ts";
-import type { AtWork } from "./runs/at-work.ts";
+import type { AtWork } from "./runs/occupancy.ts";
 import { keepPin } from "./settings/keep-pin.ts";
 import type { Configured } from "./settings/pinned.ts";
 import { stallWords, type Watched } from "./watchdog/stalls.ts";

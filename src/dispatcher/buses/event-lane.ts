@@ -12,7 +12,7 @@ import type { Reporting, Stopping, Waking } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
 import { takeEvent } from "../perform/events.ts";
 import type { Records } from "../records.ts";
-import type { AtWork } from "../runs/at-work.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
 import type { Buses } from "./buses.ts";
 import { type Extended, withHook } from "./extensions.ts";

@@ -5,7 +5,7 @@ import type { Publishing, Reporting, Waking } from "../capabilities.ts";
 import { mergePlan } from "../commands/finish.ts";
 import type { Located } from "../paths.ts";
 import { type Records, updateRecord } from "../records.ts";
-import type { AtWork } from "../runs/at-work.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
 import type { Buses } from "./buses.ts";
 

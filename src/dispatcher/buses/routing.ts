@@ -11,7 +11,7 @@ import type { Naming, Reporting, Timing, Waking } from "../capabilities.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { Located } from "../paths.ts";
 import type { Records } from "../records.ts";
-import type { AtWork } from "../runs/at-work.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import type { Bridging } from "./bridging.ts";
 import { type Extended, withHook } from "./extensions.ts";

@@ -20,7 +20,7 @@ import { changeInboxMeta } from "../commands/inbox-meta.ts";
 import { type Intake, takePlan } from "../intake/intake.ts";
 import { homeOf, inboxOf, isInboxRecord, type Located } from "../paths.ts";
 import { planText, type Records, updateRecord } from "../records.ts";
-import type { AtWork } from "../runs/at-work.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 
 export type Upserted =
@@ -101,7 +101,9 @@ function inboxProblem(loom: Intake, record: PlanRecord): string | undefined {
 
 /** Checks belong to a run too: they judge it against the text that it was given. */
 function isRunning(loom: AtWork, record: PlanRecord): boolean {
-  return loom.live.has(record.id) || (!isInboxRecord(record) && [...loom.commandRuns.values()].includes(record.id));
+  const { occupancy } = loom;
+  if (isInboxRecord(record)) return occupancy.agentIn(record.id) !== undefined;
+  return occupancy.runsIn(record.id).length > 0;
 }
 
 function upsertedFile(loom: Located, planId: string): string {

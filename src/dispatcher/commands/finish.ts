@@ -7,7 +7,6 @@ import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
-import { isAlive } from "../../kernel/process-tree.ts";
 import { counted } from "../../kernel/words.ts";
 import { titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -19,7 +18,7 @@ import { undeliveredMessages } from "../messages/messages.ts";
 import { inboxOf, isInboxRecord, type Located } from "../paths.ts";
 import { cleanWorktree, endPlan } from "../perform/end.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
-import type { AtWork } from "../runs/at-work.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import { endPlanSurvivors } from "../runs/survivors.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { deferredComments, unansweredComments } from "../steps/observe.ts";
@@ -41,7 +40,7 @@ export async function mergePlan(
   const record = requireRecord(loom, id);
   const { branch = "", baseBranch = "" } = record;
   refuseUnlessReviewed(loom, record);
-  refuseOpened(record);
+  refuseOpened(loom, record);
   if (!force) refuseUnsettled(loom, record);
   const message = `Merge ${titleOf(planText(loom, record)?.text ?? "", id)}\n\nPlan: ${id}`;
   const outcome = await mergeIntoBase(loom.repo, {
@@ -98,7 +97,7 @@ function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
       `${id} is done already (${record.outcome}).`,
       "There is nothing to merge; `prloom clean` removes its worktree.",
     );
-  if (status !== "review" || loom.live.has(id) || record.current || record.side) {
+  if (status !== "review" || loom.occupancy.agentIn(id) || record.current || record.side) {
     const hint = `\`prloom show ${id}\` tells what is missing; \`prloom start\` works on it.`;
     throw new PrloomError(
       "plan-state",
@@ -139,8 +138,9 @@ function refuseUnsettled(loom: Located & Records & Buses, record: PlanRecord): v
 }
 
 /** What a person is about to change must not be merged under their hands. */
-function refuseOpened({ id, opened }: PlanRecord): void {
-  if (!opened || !isAlive(opened)) return;
+function refuseOpened({ occupancy }: AtWork, { id }: PlanRecord): void {
+  const opened = occupancy.personIn(id);
+  if (!opened) return;
   const hint = `Leave it there (process ${opened.pid}), then run \`prloom merge ${id}\` again.`;
   throw new PrloomError("plan-state", `${id} is open in another terminal (\`prloom open\`).`, hint);
 }
@@ -166,7 +166,7 @@ export async function deletePlan(
   // Marked before the rest: no step of the plan starts any more, and the next start removes what a kill left.
   updateRecord(loom, id, () => ({ deleted: { at, reason: "deleted" }, inInbox: false }));
   crashPoint("delete:marked");
-  await loom.quiesce(id);
+  await loom.occupancy.quiesce(id);
   const left = await removeRest(loom, requireDeleted(loom, record));
   if (options.branch && record.branch)
     await gitAt(loom.repo, ["branch", "-D", "--", record.branch], { allowExit: [1] });

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { programOf } from "../../agents/adapters.ts";
 import { readSummary } from "../../agents/run-log/run-log.ts";
 import type { PlanConfig, PlanStage, StageAgent } from "../../config/presets.ts";
@@ -9,7 +8,7 @@ import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
-import { isAlive, type ProcessIdentity, processesWithVariable } from "../../kernel/process-tree.ts";
+import { type ProcessIdentity, processesWithVariable } from "../../kernel/process-tree.ts";
 import { removeTree } from "../../kernel/remove-tree.ts";
 import { nextTodo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -21,7 +20,7 @@ import { endOpened, isUnderWay, leaveOpened, openRunDir, openRunId } from "../pe
 import { planText, type Records, refuseUnrecovered, requireRecord, updateRecord } from "../records.ts";
 import { readRuns } from "../report/read-runs.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
-import type { AtWork } from "../runs/at-work.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import { requireAgentPinned } from "../runs/require-pinned.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
@@ -75,7 +74,7 @@ export async function openPlan(
   const planned = chooseInterface(loom, record, choice);
   // Before anything is touched, in every form: who is at work has the same private home, and could change it meanwhile.
   refuseWhileOpen(loom, id);
-  const isBusy = isAtWork(loom, id);
+  const isBusy = loom.occupancy.isAtWork(id);
   if (isBusy && !(request.who && request.now)) {
     const hint = `Let it end (\`prloom pause ${id}\`, then wait), or stop it: \`prloom open ${id} --now\`; it goes on afterwards.`;
     throw new PrloomError("plan-state", `An agent is at work on ${id}.`, hint);
@@ -98,14 +97,16 @@ export async function openPlan(
     return opened;
   } catch (error) {
     updateRecord(loom, id, () => ({ opened: undefined }));
+    loom.occupancy.personLeft(id);
     throw error;
   }
 }
 
 /** Throws while a person has the plan open: for what would take the worktree away from under them. */
-export function refuseWhileOpen(loom: Records, id: string): void {
-  const { opened } = requireRecord(loom, id);
-  if (!opened || !isAlive(opened)) return;
+export function refuseWhileOpen(loom: Records & AtWork, id: string): void {
+  requireRecord(loom, id);
+  const opened = loom.occupancy.personIn(id);
+  if (!opened) return;
   const message = `A person has ${id} open (prloom open, pid ${opened.pid}).`;
   throw new PrloomError("plan-state", message, `Leave it there first, or end process ${opened.pid}.`);
 }
@@ -131,25 +132,12 @@ function refuseWithoutWorktree(loom: Located & Configured, record: PlanRecord): 
   throw new PrloomError("plan-state", `The worktree of ${id} is ${health}: ${record.worktree}`, hint);
 }
 
-/** Anything of ours that may touch the worktree: an agent, a plugin's agent, a check, a step, plugins before a step. */
-function isAtWork(loom: AtWork, id: string): boolean {
-  const isCommand = [...loom.commandRuns.values()].includes(id);
-  return isCommand || [loom.live, loom.hookAgents, loom.stepping, loom.planStops].some((under) => under.has(id));
-}
-
 /** Stops what is at work on a plan of which no step may begin any more (it is blocked, or a person has it open). */
 export async function stopAtWork(loom: AtWork, id: string): Promise<void> {
-  await loom.quiesce(id);
-  // A step that was about to start an agent has started it by now, and what a plugin's agent changed is being put back.
-  for (let looks = 0; loom.live.has(id) || loom.hookAgents.has(id); looks += 1) {
-    if (looks >= MOST_LOOKS) throw stillAtWork(id);
-    await loom.quiesce(id);
-    await sleep(LOOK_MS);
-  }
+  if (!(await loom.occupancy.evict(id, EVICTION_MS))) throw stillAtWork(id);
 }
 
-const LOOK_MS = 20;
-const MOST_LOOKS = 500;
+const EVICTION_MS = 10_000;
 
 /** One that waits for a place among the agents has nothing yet that could be stopped. */
 function stillAtWork(id: string): PrloomError {
@@ -258,7 +246,7 @@ export interface ClosedPlan {
 
 /** The person is done: the plan goes on. */
 export async function closePlan(
-  loom: Located & Configured & Records & Reporting,
+  loom: Located & Configured & Records & AtWork & Reporting,
   id: string,
   who: ProcessIdentity,
 ): Promise<ClosedPlan> {

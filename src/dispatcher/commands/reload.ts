@@ -4,6 +4,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Reporting, Timing, Waking } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
+import type { Pooled } from "../runs/agent-pool.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { offerOf } from "../settings/pinning.ts";
 
@@ -17,7 +18,7 @@ export interface ReloadAnswer {
 
 /** Says what the working tree would change, or with the digest of that takes it over. Taken over wholly or not at all. */
 export function reloadPinned(
-  loom: Located & Timing & Configured & Reporting & Waking,
+  loom: Located & Timing & Configured & Pooled & Reporting & Waking,
   agreed: string | undefined,
 ): ReloadAnswer {
   const { pin } = loom.pinned;
@@ -42,6 +43,7 @@ export function reloadPinned(
   writePin(loom.paths.pinFile, next);
   loom.pinned.take(next, config);
   loom.report({ level: "info", text: "what is checked out was taken over" });
+  loom.desk.limitsChanged();
   loom.wake();
   return { ...answer, taken: true };
 }

@@ -10,7 +10,7 @@ import { discardWork } from "../perform/begin.ts";
 import { hookAgain } from "../perform/hook-due.ts";
 import { blockPlan, planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
-import type { AtWork } from "../runs/at-work.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import { recoverAgain } from "../runs/survivors.ts";
 import type { Configured } from "../settings/pinned.ts";
 import type { Watched } from "../watchdog/stalls.ts";
@@ -85,12 +85,12 @@ async function resetPlan(
 ): Promise<void> {
   await stopAtWork(loom, id);
   // Neither a plugin's agent nor a person gets in before the tree is what it was.
-  loom.stepping.add(id);
+  const leave = loom.occupancy.enter(id, "step");
   try {
     await recoverInterrupted(loom, id);
     await discardWork(loom, requireRecord(loom, id));
   } finally {
-    loom.stepping.delete(id);
+    leave();
   }
 }
 

@@ -10,7 +10,7 @@ import { whyItWaits } from "../messages/judge-message.ts";
 import { AGENT_MESSAGE, listenTo, type MessageFate, viewOf } from "../messages/messages.ts";
 import { type Located, textPath } from "../paths.ts";
 import { planText, type Records, requireRecord } from "../records.ts";
-import type { AtWork } from "../runs/at-work.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 
 /** A person's words, to the whole plan or to one TODO (counted from 1, as people do). */
 export function commentOn(

@@ -10,8 +10,8 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Naming, Reporting, Stopping } from "../capabilities.ts";
 import { type Located, worktreeOf } from "../paths.ts";
 import type { Records } from "../records.ts";
-import type { AtWork } from "../runs/at-work.ts";
 import { refuseStart, StepInterrupted } from "../runs/interrupted.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import { requireLinePinned } from "../runs/require-pinned.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
@@ -96,8 +96,8 @@ export async function runEnclosed(
       env: { ...overlaid(own, enclosure.env), PRLOOM_RUN_ID: runId },
       limits: { deadlineMs: checkTimeoutMs, silenceMs: checkTimeoutMs, maxOutputBytes, maxProcesses, graceMs },
     });
-    loom.commandRuns.set(run, record.id);
-    const ended = await run.ended.finally(() => loom.commandRuns.delete(run));
+    const leave = loom.occupancy.enter(record.id, "command", { run });
+    const ended = await run.ended.finally(leave);
     const unstarted = ended === "interrupted" ? readUnstarted(runDir) : undefined;
     if (unstarted) throw unstarted;
     return ended;

@@ -6,7 +6,7 @@ import type { Buses } from "../buses/buses.ts";
 import type { Reporting, Timing, Waking } from "../capabilities.ts";
 import { hasBus, homeOf, type Located } from "../paths.ts";
 import type { Records } from "../records.ts";
-import type { AtWork } from "../runs/at-work.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import { awaitedRun, readRunRecord, stageOf } from "../runs/run-record.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { type WaitingView, whyItWaits } from "./judge-message.ts";
@@ -86,7 +86,7 @@ export function offerMessages(loom: Located & Records & AtWork & Reporting & Wak
 }
 
 function offer(loom: Located & AtWork & Waking, record: PlanRecord, { id, text }: KeptMessage): void {
-  const live = loom.live.get(record.id);
+  const live = loom.occupancy.agentIn(record.id);
   const run = awaitedRun(record);
   if (!live || run === undefined || !listens(record) || live.send?.({ id, text }) !== true) {
     tell(loom, id, { kind: "waits", ...whyItWaits(viewOf(loom, record)) });
@@ -111,7 +111,7 @@ function agentOf(loom: Located, planId: string, run: number): string {
 /** What a message to this plan would wait for now, if it had to. */
 export function viewOf(loom: Located & AtWork & Waking, record: PlanRecord): WaitingView {
   const run = awaitedRun(record);
-  const isLive = loom.live.has(record.id) && run !== undefined;
+  const isLive = loom.occupancy.agentIn(record.id) !== undefined && run !== undefined;
   return {
     id: record.id,
     status: record.status,

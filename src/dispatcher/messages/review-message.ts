@@ -8,7 +8,7 @@ import { readExit } from "../../agents/runner/runner.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { homeOf, type Located } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
-import type { AtWork } from "../runs/at-work.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import { readRunRecord } from "../runs/run-record.ts";
 import type { Configured } from "../settings/pinned.ts";
 import {
@@ -76,7 +76,7 @@ function verdictOf(
 }
 
 function stateOf(loom: AtWork, planId: string, runDir: string): MessageEvidence["run"] {
-  if (loom.live.get(planId)?.runDir === runDir) return "live";
+  if (loom.occupancy.agentIn(planId)?.runDir === runDir) return "live";
   if (readExit(runDir)) return "ended";
   return existsSync(join(runDir, RUN_FILES.request)) ? "interrupted" : "none";
 }

@@ -14,8 +14,8 @@ import type { Publishing, Reporting, Stopping } from "../capabilities.ts";
 import { summaryFor } from "../intake/plan-reading.ts";
 import { type Located, textPath, worktreeOf } from "../paths.ts";
 import { blockPlan, planText, type Records, requireRecord, updateRecord } from "../records.ts";
-import type { AtWork } from "../runs/at-work.ts";
 import { StepInterrupted } from "../runs/interrupted.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { pluginsFor } from "./hook-due.ts";
 import { takePrepared } from "./prepared.ts";
@@ -38,8 +38,8 @@ export async function callPlugins(
   if (outcome.kind === "failed") block(loom, now, { ...outcome, names: plugins.map(({ name }) => name) });
   else {
     // The calls are over; what follows may touch the worktree like any other step.
-    loom.stepping.add(record.id);
-    await goOn(loom, now, hook);
+    const leave = loom.occupancy.enter(record.id, "step");
+    await goOn(loom, now, hook).finally(leave);
   }
   closeRecord(hook.point === "afterActivate" ? loom.globalBus() : loom.bus(record.id), hook.id);
 }
@@ -55,7 +55,7 @@ async function callAll(
   if (!hook) return { kind: "done" as const };
   const stop = new AbortController();
   // Whoever deletes the plan does not wait for what its plugins are at.
-  loom.planStops.set(record.id, stop);
+  const leave = loom.occupancy.enter(record.id, "plugin-call", { stop: () => stop.abort() });
   const host = { ...loom.hookHost, stopSignal: AbortSignal.any([loom.stopSignal, stop.signal]) };
   try {
     if (hook.point === "afterActivate") {
@@ -71,7 +71,7 @@ async function callAll(
       writeText: (text) => loom.texts.write(textPath(loom, record), text),
     });
   } finally {
-    loom.planStops.delete(record.id);
+    leave();
   }
 }
 

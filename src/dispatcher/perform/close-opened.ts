@@ -4,13 +4,13 @@ import { headState, unfinishedOperation } from "../../git/worktree/head.ts";
 import { keepTree } from "../../git/worktree/kept-tree.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import { isAlive } from "../../kernel/process-tree.ts";
 import { removeTree } from "../../kernel/remove-tree.ts";
 import type { CurrentTodo, PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
 import { clearEnclosure } from "../enclosure/enclose.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { type Records, updateRecord } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { branchHead } from "./begin.ts";
 import { leftOut } from "./prepared.ts";
@@ -34,17 +34,24 @@ export async function endOpened(loom: Located & Configured, record: PlanRecord):
 }
 
 /** The process that kept the plan open has died without a word: nothing of it may work beside the next step. */
-export async function closeOpened(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<void> {
-  if (!record.opened || isAlive(record.opened)) return;
+export async function closeOpened(
+  loom: Located & Configured & Records & AtWork & Reporting,
+  record: PlanRecord,
+): Promise<void> {
+  if (!record.opened || loom.occupancy.personIn(record.id)) return;
   await leaveOpened(loom, record);
   loom.report({ planId: record.id, level: "warn", text: "`prloom open` ended without closing it; going on" });
 }
 
 /** Nobody has the plan open any more, and what the person left is on record: one write, so a kill leaves it open. */
-export async function leaveOpened(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<void> {
+export async function leaveOpened(
+  loom: Located & Configured & Records & AtWork & Reporting,
+  record: PlanRecord,
+): Promise<void> {
   await endOpened(loom, record);
   const kept = await keepWhatWasLeft(loom, record);
   updateRecord(loom, record.id, (now) => ({ opened: undefined, ...(kept ? afterPerson(now, kept) : {}) }));
+  loom.occupancy.personLeft(record.id);
 }
 
 type Kept = NonNullable<PlanRecord["kept"]>;

@@ -12,7 +12,7 @@ import type { Reporting, Timing, Waking } from "../capabilities.ts";
 import { AGENT_MESSAGE, keepMessage, messageNotKept, messageSettled } from "../messages/messages.ts";
 import { type Located, textPath } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
-import type { AtWork } from "../runs/at-work.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import { listIgnored, type Refusal, whyIgnored } from "./ignored.ts";
 
 export interface OfferedEvent {
@@ -96,7 +96,7 @@ function judgeEvent(loom: Located & Records & AtWork, record: PlanRecord, event:
   const text = planText(loom, record);
   const todo = text?.doc.todos.find((candidate) => candidate.id === todoId);
   // B24: said to one TODO that is still to be done, it belongs to that TODO. Else it is feedback like any other.
-  const isBeingDone = loom.live.has(record.id) && record.current?.todoId === todoId;
+  const isBeingDone = loom.occupancy.agentIn(record.id) !== undefined && record.current?.todoId === todoId;
   if (!text || !todo || todo.state === "done" || isBeingDone) return { kind: "pending" };
   const lines = [
     `Comment by ${author?.login ?? event.source}:`,

@@ -1,9 +1,11 @@
+import { EventEmitter, once } from "node:events";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { ERROR_KINDS } from "../../agents/port.ts";
 import type { StageAgent } from "../../config/presets.ts";
-import { type Clock, isoTime } from "../../kernel/clock.ts";
+import { type Clock, isoTime, timerMs } from "../../kernel/clock.ts";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import type { Paths } from "../paths.ts";
@@ -25,6 +27,12 @@ export interface Desk {
   choose(agents: readonly StageAgent[], planId: string): Availability;
   /** An agent has begun; to be called with what is returned when it has ended. */
   started(name: string): () => void;
+  /** Agents that run or are about to, plugins' own included. */
+  atWork(): number;
+  /** Resolves when another agent may be free, or at a time; rejects with the signal. */
+  changed(until: number | undefined, signal: AbortSignal): Promise<void>;
+  /** Limits may be others now. */
+  limitsChanged(): void;
   refused(name: string, trouble: Trouble): Refusal | undefined;
   /** Whether only a person can help each of these agents. */
   needsPerson(agents: readonly StageAgent[]): boolean;
@@ -77,6 +85,16 @@ export function readDesk(paths: Paths): DeskFile | undefined {
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
+  }
+}
+
+function writeDesk(paths: Paths, file: DeskFile): void {
+  try {
+    ensureDir(paths.authority);
+    writeRunFile(deskFile(paths), `${JSON.stringify(file, null, 2)}\n`);
+  } catch (error) {
+    // Only people read it, and a full disk is told by everybody else; the next change writes it whole.
+    if (!(error instanceof PrloomError) && errnoOf(error) === undefined) throw error;
   }
 }
 
@@ -153,6 +171,7 @@ export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
   const before = readDesk(paths);
   const ledger = new Ledger(paths.authority);
   const running = new Map<string, number>();
+  const changes = new EventEmitter().setMaxListeners(0);
   const refusals = new Map<string, Refusal>(
     Object.entries(before?.agents ?? {}).map(([name, kept]) => [name, readRefusal(kept)]),
   );
@@ -162,14 +181,7 @@ export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
   const write = (): void => {
     if (readOnly) return;
     const agents = Object.fromEntries([...refusals].map(([name, refusal]) => [name, writtenRefusal(refusal)]));
-    const file: DeskFile = { schemaVersion: 1, ...level, agents, today: { day: dayOf(clock.now()), ...today() } };
-    try {
-      ensureDir(paths.authority);
-      writeRunFile(deskFile(paths), `${JSON.stringify(file, null, 2)}\n`);
-    } catch (error) {
-      // Only people read it, and a full disk is told by everybody else; the next change writes it whole.
-      if (!(error instanceof PrloomError) && errnoOf(error) === undefined) throw error;
-    }
+    writeDesk(paths, { schemaVersion: 1, ...level, agents, today: { day: dayOf(clock.now()), ...today() } });
   };
   const states = (): Map<string, AgentState> => {
     const names = new Set([...running.keys(), ...refusals.keys()]);
@@ -181,24 +193,34 @@ export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
       running.set(name, (running.get(name) ?? 0) + 1);
       let over = false;
       return () => {
-        if (!over) running.set(name, (running.get(name) ?? 1) - 1);
+        if (over) return;
         over = true;
+        running.set(name, (running.get(name) ?? 1) - 1);
+        changes.emit("changed");
       };
     },
+    atWork: () => [...running.values()].reduce((sum, count) => sum + count, 0),
+    changed: (until, signal) =>
+      nextChange(changes, until === undefined ? undefined : timerMs(until, clock.now()), signal),
+    limitsChanged: () => void changes.emit("changed"),
     refused(name, trouble) {
       const next = refuse(refusals.get(name), trouble, clock.now());
       if (next) refusals.set(name, next);
       write();
+      changes.emit("changed");
       return next;
     },
     needsPerson: (agents) => agents.every(({ name }) => needsPerson(refusals.get(name), clock.now())),
     answered(name) {
-      if (refusals.delete(name)) write();
+      if (!refusals.delete(name)) return;
+      write();
+      changes.emit("changed");
     },
     forgive() {
       if (refusals.size === 0) return;
       refusals.clear();
       write();
+      changes.emit("changed");
     },
     spending: (key, spent) => void atWork.set(key, spent),
     spend(key, spent) {
@@ -213,6 +235,19 @@ export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
       write();
     },
   };
+}
+
+async function nextChange(changes: EventEmitter, withinMs: number | undefined, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const either = { signal: AbortSignal.any([signal, over.signal]) };
+  const waits: Promise<unknown>[] = [once(changes, "changed", either)];
+  if (withinMs !== undefined) waits.push(sleep(withinMs, undefined, either));
+  try {
+    await Promise.race(waits);
+  } finally {
+    over.abort();
+    await Promise.allSettled(waits);
+  }
 }
 
 function plus(a: Spent, b: Spent): Spent {

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { adapterOf } from "../../agents/adapters.ts";
 import type { AgentRun, LiveRun, RunLimits } from "../../agents/port.ts";
 import type { PlanConfig, PlanStage, StageAgent } from "../../config/presets.ts";
@@ -14,12 +13,12 @@ import { type Located, worktreeOf } from "../paths.ts";
 import { type Records, requireRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import type { Pooled } from "./agent-pool.ts";
-import type { AtWork } from "./at-work.ts";
 import { isRefusal, NOTHING_SPENT, overBudget } from "./availability.ts";
 import { countHookRun } from "./count-run.ts";
 import { type Followed, follow, runLimits } from "./follow.ts";
 import { instructionsFor } from "./instructions.ts";
 import { refuseStart } from "./interrupted.ts";
+import type { AtWork } from "./occupancy.ts";
 import { requireAgentPinned } from "./require-pinned.ts";
 import { writeRunRecord } from "./run-record.ts";
 import { environmentOf } from "./start-run.ts";
@@ -27,9 +26,6 @@ import { environmentOf } from "./start-run.ts";
 /** All files that a plugin puts below its prompt, together. */
 const MOST_FILE_BYTES = 256 * 1024;
 const MOST_ANSWER = 1024 * 1024;
-
-/** How often a place that is taken is looked at again; hooks have deadlines, and this time does not count. */
-export const PLACE_LOOK_MS = 250;
 
 export interface AgentCall {
   readonly prompt: string;
@@ -117,9 +113,9 @@ async function runAs(
   const answer = collect(loom, stream, followed);
   const ended = answer.then(({ exit }) => exit);
   const live: LiveRun = { runDir, ended, stop: () => stopAgent(controller, ended) };
-  loom.commandRuns.set(live, record.id);
+  const leave = loom.occupancy.enter(record.id, "plugin-agent", { run: live });
   const { text, exit } = await answer.finally(async () => {
-    loom.commandRuns.delete(live);
+    leave();
     const { trouble } = countHookRun(loom, record.id, { runDir, key: runId });
     if (trouble && isRefusal(trouble)) loom.desk.refused(agent.name, { ...trouble, planId: record.id });
     await clearEnclosure(runDir);
@@ -144,7 +140,7 @@ interface TakenAgent {
  * A budget that is spent is no reason to wait.
  */
 async function agentFor(
-  loom: Configured & Records & Pooled & AtWork,
+  loom: Configured & Records & Pooled,
   record: PlanRecord,
   { call, config, stage }: Prepared,
 ): Promise<TakenAgent> {
@@ -152,22 +148,12 @@ async function agentFor(
   for (;;) {
     refuseSpent(loom, record.id, config);
     const choice = loom.desk.choose(config.agents[stage], record.id);
-    const isFull = agentsAtWork(loom) >= loom.config.limits.maxRunningAgents;
-    if (choice.kind === "free" && !isFull) {
-      loom.hookAgents.set(record.id, 1);
-      return { agent: choice.agent, over: loom.desk.started(choice.agent.name) };
-    }
+    const isFull = loom.desk.atWork() >= loom.config.limits.maxRunningAgents;
+    if (choice.kind === "free" && !isFull) return { agent: choice.agent, over: loom.desk.started(choice.agent.name) };
     if (choice.kind === "away" && Math.max(choice.until, loom.clock.now()) > until)
       throw new Error(`no agent can be started: ${choice.why}`);
-    await sleep(PLACE_LOOK_MS, undefined, { signal: call.signal });
+    await loom.desk.changed(choice.kind === "free" ? undefined : choice.until, call.signal);
   }
-}
-
-/** Agents that run or are about to, plugins' own included. */
-export function agentsAtWork(loom: AtWork, starting: Iterable<string> = []): number {
-  let count = new Set([...loom.live.keys(), ...starting]).size;
-  for (const agents of loom.hookAgents.values()) count += agents;
-  return count;
 }
 
 function refuseSpent(loom: Records & Pooled, planId: string, { limits }: PlanConfig): void {

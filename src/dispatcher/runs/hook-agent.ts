@@ -1,6 +1,5 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { branchTip } from "../../git/repository.ts";
 import { changedNames, type KeptTree, keepTree, restoreTree } from "../../git/worktree/kept-tree.ts";
@@ -8,7 +7,6 @@ import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, listDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
-import { isAlive } from "../../kernel/process-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
 import { removeView } from "../enclosure/run-view.ts";
@@ -18,8 +16,8 @@ import { blockPlan, type Records, refuseUnrecovered, requireRecord } from "../re
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import type { Pooled } from "./agent-pool.ts";
-import type { AtWork } from "./at-work.ts";
-import { type AgentCall, PLACE_LOOK_MS, type Planned, runIn } from "./hook-agent-run.ts";
+import { type AgentCall, type Planned, runIn } from "./hook-agent-run.ts";
+import type { AtWork } from "./occupancy.ts";
 
 /** Runs an agent for a hook, in the worktree of its plan, like any other run: through the shim, with the same limits. */
 export async function runHookAgent(
@@ -37,13 +35,12 @@ export async function runHookAgent(
       config.reason,
       "Fix prloom/config.json and run `prloom reload`; `prloom doctor` checks it.",
     );
-  await worktreeIsFree(loom, planId, call.signal);
-  // From now on neither the plan's own agent nor another plugin's starts in this worktree.
-  loom.hookAgents.set(planId, 0);
+  // From then on neither the plan's own agent nor another plugin's starts in this worktree.
+  const leave = await loom.occupancy.enterWhenFree(planId, "plugin-agent", call.signal);
   try {
     return await inKeptTree(loom, record, { call, config: config.config });
   } finally {
-    loom.hookAgents.delete(planId);
+    leave();
     loom.runEnded(planId);
   }
 }
@@ -52,19 +49,6 @@ function refuseWithoutWorktree({ id, worktreeReady }: PlanRecord): void {
   if (worktreeReady) return;
   const hint = `\`prloom show ${id}\` tells the plan's state.`;
   throw new PrloomError("plan-state", `${id} has no worktree, so no agent can run for it.`, hint);
-}
-
-/** Two agents in one worktree would undo each other's work; a step of the plan must be over, too. */
-async function worktreeIsFree(loom: Records & AtWork, planId: string, signal: AbortSignal): Promise<void> {
-  const isTaken = (): boolean =>
-    loom.live.has(planId) || loom.hookAgents.has(planId) || loom.stepping.has(planId) || isOpened(loom, planId);
-  while (isTaken()) await sleep(PLACE_LOOK_MS, undefined, { signal });
-}
-
-/** A person has the worktree (`prloom open`). */
-function isOpened(loom: Records, planId: string): boolean {
-  const opened = loom.store.byId(planId)?.opened;
-  return opened !== undefined && isAlive(opened);
 }
 
 /** Only a worker may change files. What another stage changed is put aside, as after every designer and triage. */

@@ -26,11 +26,11 @@ import { reviewPromptValues } from "../perform/review.ts";
 import { planText, type Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 import type { Pooled } from "./agent-pool.ts";
-import type { AtWork } from "./at-work.ts";
 import { conversationOf, countRun, sessionFor } from "./count-run.ts";
 import { follow, runLimits } from "./follow.ts";
 import { instructionsFor } from "./instructions.ts";
 import { refuseStart } from "./interrupted.ts";
+import type { AtWork } from "./occupancy.ts";
 import { promptFor, variables, writeEvents } from "./prompt.ts";
 import { requireAgentPinned } from "./require-pinned.ts";
 import { awaitedRun, stageOf, writeRunRecord } from "./run-record.ts";
@@ -81,7 +81,7 @@ export async function startAgentRun(
     const report = `${stage} started (run ${number}, agent ${choice.agent.name}${how})`;
     loom.report({ planId: record.id, level: "info", text: report });
   } catch (error) {
-    if (!loom.live.has(record.id)) over();
+    if (!loom.occupancy.agentIn(record.id)) over();
     throw error;
   }
 }
@@ -216,12 +216,12 @@ function watch(
     await ended;
   };
   const live: LiveRun = { runDir, ended, stop, send: (message) => stream.send(message) };
-  loom.live.set(record.id, live);
+  const leave = loom.occupancy.enter(record.id, "agent", { run: live });
   offerMessages(loom, record.id);
   void ended.then(async (exit) => {
     await clearAfter(loom, record.id, runDir);
     over();
-    loom.live.delete(record.id);
+    leave();
     if (exit !== "interrupted") loom.stranded.delete(record.id);
     else if (!loom.stopping) loom.stranded.set(record.id, (loom.stranded.get(record.id) ?? 0) + 1);
     countEnded(loom, record.id, number);

@@ -15,8 +15,8 @@ import { removeView } from "../enclosure/run-view.ts";
 import { homeOf, type Located, type Paths } from "../paths.ts";
 import { blockPlan, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
-import type { AtWork } from "./at-work.ts";
 import { putBackInterrupted } from "./hook-agent.ts";
+import type { AtWork } from "./occupancy.ts";
 
 /**
  * Before anything else after a start: ends every process that an earlier dispatcher left alive, and clears up after it. Each

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { readExit } from "../../agents/runner/runner.ts";
 import { readTip } from "../../git/refs.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
-import { isAlive } from "../../kernel/process-tree.ts";
 import { dependenciesOf } from "../../plan/own.ts";
 import { type PlanRecord, parseSourceKey } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
@@ -12,8 +11,8 @@ import type { PlanText } from "../intake/plan-texts.ts";
 import { hasBus, homeOf, type Located, worktreeOf } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
-import type { AtWork } from "../runs/at-work.ts";
 import { NOTHING_SPENT, nextDay, overBudget } from "../runs/availability.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import { awaitedRun, stageOf } from "../runs/run-record.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
@@ -44,8 +43,8 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
     config,
     dependencies: record.status === "queued" ? dependencies(loom, record, text) : { kind: "met" },
     worktree: record.worktreeReady ? worktreeHealth(worktreeOf(loom, record)) : "missing",
-    hookAgent: loom.hookAgents.has(record.id),
-    ...(record.opened ? { opened: isAlive(record.opened) ? "held" : "left" } : {}),
+    hookAgent: loom.occupancy.whoIsIn(record.id).has("plugin-agent"),
+    ...(record.opened ? { opened: loom.occupancy.personIn(record.id) ? "held" : "left" } : {}),
     bus: around.bus ?? busView(loom, record),
     change: record.changeRequest?.state ?? "none",
     ...(head === undefined ? {} : { head }),
@@ -77,7 +76,7 @@ function headOf(loom: Located, { branch, worktreeReady }: PlanRecord): string | 
 /** What became of the run that the record waits for. */
 export function runState(loom: Located & AtWork, record: PlanRecord): RunState {
   const number = awaitedRun(record);
-  if (loom.live.has(record.id)) return "live";
+  if (loom.occupancy.agentIn(record.id)) return "live";
   if (number === undefined) return "none";
   const runDir = homeOf(loom.paths, record.id).run(number);
   if (readExit(runDir)) return "ended";

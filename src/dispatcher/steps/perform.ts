@@ -14,7 +14,7 @@ import { beginReview } from "../perform/review.ts";
 import { settleSide } from "../perform/side-stage.ts";
 import { blockPlan, changeStatus, type Records } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
-import type { AtWork } from "../runs/at-work.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import { startAgentRun } from "../runs/start-run.ts";
 import type { Configured } from "../settings/pinned.ts";
 import type { PlanView, Step } from "./step.ts";

@@ -6,7 +6,6 @@ import { diskError } from "../../kernel/files.ts";
 import { passesByItself, usedUpError } from "../../kernel/used-up.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { blockPlan } from "../records.ts";
-import { agentsAtWork } from "../runs/hook-agent-run.ts";
 import { StepInterrupted } from "../runs/interrupted.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import { decide } from "./decide.ts";
@@ -72,9 +71,8 @@ export class Scheduler {
   readonly #loom: Performing & Watched;
   readonly #hooks: SchedulerHooks;
   readonly #places = new Map<string, Place>();
-  /** Plans between "decided to activate / start an agent" and the record or the run saying so. */
+  /** Plans between "decided to activate" and the record saying so. */
   readonly #activating = new Set<string>();
-  readonly #starting = new Set<string>();
   #waits = 0;
 
   constructor(loom: Performing & Watched, hooks: SchedulerHooks) {
@@ -123,7 +121,7 @@ export class Scheduler {
 
   /** Nothing runs and nothing is due before `horizon` (ms since the epoch). */
   idle(horizon: number): boolean {
-    if (this.#loom.live.size > 0) return false;
+    if (this.#loom.occupancy.hasAgents()) return false;
     return [...this.#places.values()].every(
       (place) => !place.looping && !place.dirty && (place.timerAt === undefined || place.timerAt > horizon),
     );
@@ -170,7 +168,7 @@ export class Scheduler {
   #freeSlots(record: PlanRecord): PlanView["slots"] {
     const { limits } = this.#loom.config;
     return {
-      agent: agentsAtWork(this.#loom, this.#starting) < limits.maxRunningAgents,
+      agent: this.#loom.desk.atWork() < limits.maxRunningAgents,
       // Counting the open plans costs their number, so only a plan that wants to become one asks.
       open: record.status !== "queued" || this.#openPlans() < limits.maxOpenPlans,
     };
@@ -236,8 +234,8 @@ export class Scheduler {
 
   async #attempt(place: Place, view: PlanView, step: Doing): Promise<void> {
     if (step.kind === "activate") this.#activating.add(place.id);
-    if (step.kind === "start-run") this.#starting.add(place.id);
-    if (step.kind !== "call-plugins") this.#loom.stepping.add(place.id);
+    // Plugins may ask for an agent, which then has the worktree to itself.
+    const leave = step.kind === "call-plugins" ? undefined : this.#loom.occupancy.enter(place.id, "step");
     try {
       await this.#loom.watch.about(place.id, step.kind, () => perform(this.#loom, view, step));
       place.failures = 0;
@@ -246,8 +244,7 @@ export class Scheduler {
       this.#failed(place, error, step.kind);
     } finally {
       this.#activating.delete(place.id);
-      this.#starting.delete(place.id);
-      this.#loom.stepping.delete(place.id);
+      leave?.();
       if (GIVES_UP_PLACE.has(step.kind) || this.#loom.store.byId(place.id)?.blocked) this.#wakeWaiting("open");
     }
   }

@@ -77,16 +77,20 @@ export function messageBench() {
     if (exit) writeFileSync(join(runDir(run), "exit.json"), JSON.stringify({ ...ended, ...rest }));
   }
 
+  let end = (): void => undefined;
+  /** The run that is at work is no longer. */
+  const endLive = (): void => end();
+
   /** A run that is at work and takes messages, or does not. */
   function live(loom: Loom, run: number, takes: boolean): AgentMessage[] {
     const sent: AgentMessage[] = [];
     const send = (message: AgentMessage): boolean => takes && sent.push(message) > 0;
     const never = new Promise<never>(() => undefined);
     const atRun: LiveRun = { runDir: runDir(run), ended: never, stop: async () => undefined, send };
-    loom.live.set("p", atRun);
+    end = loom.occupancy.enter("p", "agent", { run: atRun });
     return sent;
   }
 
   const states = (loom: Loom): string[] => readMessages(loom, "p").map(({ state, run }) => `${state} ${run ?? "-"}`);
-  return { project, planFile, messageFile, setDone, atWork, say, leave, live, states };
+  return { project, planFile, messageFile, setDone, atWork, say, leave, live, endLive, states };
 }

@@ -31,6 +31,23 @@ test("an agent that runs as often as it may is waited for, until one has ended",
   assert.equal(desk.choose([claude], "one").kind, "free");
 });
 
+test("whoever waits for an agent is told when one has ended, at its time, or when it is called off", async () => {
+  const desk = openDesk(paths, clock, false);
+  const stop = new AbortController();
+  const [over, other] = [desk.started("claude"), desk.started("codex")];
+  assert.equal(desk.atWork(), 2);
+  const ended = desk.changed(undefined, stop.signal);
+  over();
+  await ended;
+  assert.equal(desk.atWork(), 1);
+  await desk.changed(now, stop.signal);
+  const calledOff = desk.changed(now + 3_600_000, stop.signal);
+  stop.abort();
+  await assert.rejects(calledOff, { name: "AbortError" });
+  other();
+  assert.equal(desk.atWork(), 0);
+});
+
 test("a refusal survives a restart, and ends with an answer or with a person's word", () => {
   openDesk(paths, clock, false).refused("claude", { kind: "rate-limit", message: "slow down" });
   const desk = openDesk(paths, clock, false);
