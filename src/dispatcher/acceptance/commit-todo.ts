@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { ChangeRequestDraft } from "../../forge/port.ts";
 import { commitStep, findStepCommit } from "../../git/commits/commit.ts";
 import { readTip } from "../../git/refs.ts";
@@ -119,9 +118,4 @@ function draftOf(loom: Located & Records, record: PlanRecord): ChangeRequestDraf
     title: titleOf(text?.text ?? "", record.id),
     body: `${text?.text ?? ""}\n\n---\n${progress.completed} of ${progress.total} TODOs done. Made by prloom from the plan ${record.id}.\n`,
   };
-}
-
-/** Where the patch of work that was put aside lies, for messages. */
-export function asidePatch(loom: Located, record: PlanRecord, run: number): string {
-  return join(homeOf(loom.paths, record.id).run(run), "aside.patch");
 }

@@ -7,8 +7,8 @@ import { listPlans, readPlan } from "../intake/plan-reading.ts";
 import { homeOf, type Located, type Paths } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
-import { runHookAgent } from "../runs/hook-agent.ts";
 import type { AtWork } from "../runs/occupancy.ts";
+import { runPluginAgent } from "../runs/plugin-agent.ts";
 import type { Configured } from "../settings/pinned.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import type { WorkEntry } from "../watchdog/watched-work.ts";
@@ -53,7 +53,7 @@ export function hookHostOf(loom: Surrounding & Naming & Configured & Pooled & At
   return {
     ...surroundings(loom),
     timeoutMs: () => loom.config.bus.hookTimeoutMs,
-    runAgent: (planId, prompt, { signal, ...options }) => runHookAgent(loom, planId, { prompt, options, signal }),
+    runAgent: (planId, prompt, { signal, ...options }) => runPluginAgent(loom, planId, { prompt, options, signal }),
   };
 }
 

@@ -10,7 +10,6 @@ import { existsNoFollow } from "../../kernel/files.ts";
 import { counted } from "../../kernel/words.ts";
 import { titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { keepLeft } from "../acceptance/keep-left.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Publishing, Reporting, Waking } from "../capabilities.ts";
 import { removePrivateHomes } from "../enclosure/private-homes.ts";
@@ -22,6 +21,7 @@ import type { AtWork } from "../runs/occupancy.ts";
 import { endPlanSurvivors } from "../runs/survivors.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { deferredComments, unansweredComments } from "../steps/observe.ts";
+import { keepBeforeRemoval } from "../worktree/set-aside.ts";
 import { allowed } from "./state.ts";
 
 export interface MergeResult {
@@ -193,7 +193,7 @@ async function removeRest(loom: Located & Configured & Records & Reporting, reco
     }
   };
   await attempt("processes of its last run", () => endPlanSurvivors(loom, id));
-  await keepLeft(loom, record);
+  await keepBeforeRemoval(loom, record);
   if (worktree) await attempt(`its worktree ${worktree}`, () => removeWorktree(loom.repo, worktree));
   await attempt("the homes of its agents", () => removePrivateHomes(loom, record));
   return left;

@@ -3,17 +3,15 @@ import { programOf } from "../../agents/adapters.ts";
 import { readSummary } from "../../agents/run-log/run-log.ts";
 import type { PlanConfig, PlanStage, StageAgent } from "../../config/presets.ts";
 import { didYouMean, nearest } from "../../config/problems/nearest.ts";
-import { repairGitFile } from "../../git/worktree/repair.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { ensureDir } from "../../kernel/files.ts";
 import { type ProcessIdentity, processesWithVariable } from "../../kernel/process-tree.ts";
 import { removeTree } from "../../kernel/remove-tree.ts";
 import { nextTodo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
-import { clearEnclosure, enclose } from "../enclosure/enclose.ts";
+import { clearEnclosure } from "../enclosure/enclose.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { recoverRun } from "../perform/begin.ts";
 import { endOpened, isUnderWay, leaveOpened, openRunDir, openRunId } from "../perform/close-opened.ts";
@@ -21,9 +19,9 @@ import { planText, type Records, refuseUnrecovered, requireRecord, updateRecord 
 import { readRuns } from "../report/read-runs.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
 import type { AtWork } from "../runs/occupancy.ts";
-import { requireAgentPinned } from "../runs/require-pinned.ts";
+import { encloseAgent } from "../runs/start-agent.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { planConfig } from "../settings/plan-config.ts";
+import { requirePlanConfig } from "../settings/plan-config.ts";
 import { runState } from "../steps/observe.ts";
 
 export interface OpenRequest {
@@ -62,14 +60,7 @@ export async function openPlan(
   const record = requireRecord(loom, id);
   refuseWithoutWorktree(loom, record);
   refuseUnrecovered(loom, id);
-  const config = planConfig(loom, record);
-  if (!config.ok)
-    throw new PrloomError(
-      "config-invalid",
-      config.reason,
-      "Fix prloom/config.json and run `prloom reload`; `prloom doctor` checks it.",
-    );
-  const choice = { request, config: config.config };
+  const choice = { request, config: requirePlanConfig(loom, record) };
   // Also when it is to be asked again: what cannot be opened must not stop an agent first.
   const planned = chooseInterface(loom, record, choice);
   // Before anything is touched, in every form: who is at work has the same private home, and could change it meanwhile.
@@ -220,16 +211,12 @@ async function describe(
 ): Promise<OpenedPlan> {
   await clearEnclosure(runDir);
   await removeTree(runDir);
-  ensureDir(join(runDir, "agent"));
-  const worktree = worktreeOf(loom, record);
-  await repairGitFile(worktree);
-  requireAgentPinned(loom, agent);
-  const { wrapper, level, env } = await enclose(loom, record, { agent, runDir, use: stage });
+  const { wrapper, level, env } = await encloseAgent(loom, record, { agent, runDir, use: stage });
   const laid = Object.entries(env).map(([name, value]) => [name, value ?? null]);
   return {
     ...more,
     agent: agent.name,
-    worktree: worktree.path,
+    worktree: worktreeOf(loom, record).path,
     runId: openRunId(record),
     runDir,
     wrapper,

@@ -2,9 +2,7 @@ import { existsSync } from "node:fs";
 import { agentEnvironment } from "../../agents/environment.ts";
 import type { Invocation, RunExit } from "../../agents/port.ts";
 import { endSurvivors, outputTail, readUnstarted, startRun } from "../../agents/runner/runner.ts";
-import type { StageAgent } from "../../config/presets.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
-import { PrloomError } from "../../kernel/errors.ts";
 import { removeTree } from "../../kernel/remove-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Naming, Reporting, Stopping } from "../capabilities.ts";
@@ -14,7 +12,7 @@ import { refuseStart, StepInterrupted } from "../runs/interrupted.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import { requireLinePinned } from "../runs/require-pinned.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { planConfig } from "../settings/plan-config.ts";
+import { requirePlanConfig } from "../settings/plan-config.ts";
 import { clearEnclosure, type Enclosure, enclose } from "./enclose.ts";
 
 /** What running a command of the user takes. */
@@ -82,7 +80,11 @@ export async function runEnclosed(
   const worktree = worktreeOf(loom, record);
   const runId = `${record.uid}/${runDir.split("/runs/").at(-1)}/${loom.ids.random(4)}`;
   await repairGitFile(worktree);
-  const enclosure = await enclose(loom, record, { agent: workerOf(loom, record), runDir, use: "checks" });
+  const enclosure = await enclose(loom, record, {
+    agent: requirePlanConfig(loom, record).stages.worker,
+    runDir,
+    use: "checks",
+  });
   try {
     const own = agentEnvironment(loom.environment, { vars: {}, extra: await command.env(enclosure) });
     refuseStart(loom, record);
@@ -113,14 +115,4 @@ export function overlaid(
 ): Record<string, string> {
   const entries = Object.entries({ ...env, ...over });
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
-}
-
-function workerOf(loom: Configured, record: PlanRecord): StageAgent {
-  const config = planConfig(loom, record);
-  if (config.ok) return config.config.stages.worker;
-  throw new PrloomError(
-    "config-invalid",
-    config.reason,
-    "Fix prloom/config.json and run `prloom reload`; `prloom doctor` checks it.",
-  );
 }

@@ -22,8 +22,8 @@ import { makeRunCopy } from "../enclosure/run-copy.ts";
 import { homeOf, inboxOf, type Located } from "../paths.ts";
 import { changeStatus, planText, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { takePrepared } from "../worktree/prepared.ts";
 import { hookDue } from "./hook-due.ts";
-import { takePrepared } from "./prepared.ts";
 
 /**
  * Inbox to worktree. The order is what makes a kill harmless: names are recorded first, `worktreeReady` is written only

@@ -1,13 +1,8 @@
 import { basename, dirname, join } from "node:path";
 import { endSurvivors, readExit, readUnstarted } from "../../agents/runner/runner.ts";
 import { branchTip } from "../../git/repository.ts";
-import { headState } from "../../git/worktree/head.ts";
-import { restoreTree } from "../../git/worktree/kept-tree.ts";
-import { repairGitFile } from "../../git/worktree/repair.ts";
-import { resetTo, savePartial } from "../../git/worktree/reset.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { ensureDir } from "../../kernel/files.ts";
 import { removeFrom } from "../../kernel/held/removal.ts";
 import { type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -15,7 +10,7 @@ import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import type { Reporting } from "../capabilities.ts";
 import { removeView } from "../enclosure/run-view.ts";
-import { homeOf, type Located, worktreeOf } from "../paths.ts";
+import { homeOf, type Located } from "../paths.ts";
 import { type Records, requireRecord, updateRecord } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
 import { NOTHING_SPENT, overBudget } from "../runs/availability.ts";
@@ -24,8 +19,8 @@ import type { AtWork } from "../runs/occupancy.ts";
 import { awaitedRun } from "../runs/run-record.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
+import { takeBack, takeBackRun } from "../worktree/set-aside.ts";
 import { hookDue } from "./hook-due.ts";
-import { leftOut } from "./prepared.ts";
 
 /** Records which TODO comes next and from which commit, before anything of it happens. */
 export async function beginTodo(
@@ -98,7 +93,7 @@ export async function recoverRun(
   countRun(loom, record.id, number);
   crashPoint("recover:ended");
   await removeView(runDir);
-  await takeBackInterrupted(loom, record, join(runDir, "partial.patch"));
+  await takeBackInterrupted(loom, record, number);
   crashPoint("recover:reset");
   updateRecord(loom, record.id, (now) => nextRun(now, {}));
   const unstarted = readUnstarted(runDir);
@@ -118,14 +113,14 @@ export async function recoverRun(
 async function takeBackInterrupted(
   loom: Located & Configured & Records & Pooled,
   record: PlanRecord,
-  patch: string,
+  run: number,
 ): Promise<void> {
   const now = requireRecord(loom, record.id);
   const config = planConfig(loom, now);
   // A person who comes in now must not find what one left that only reads: it would pass for theirs.
   const mayStay = !(now.side && now.opened);
   if (mayStay && config.ok && canGoOn(loom, now, config.config)) return;
-  await takeBackRun(loom, record, patch);
+  await takeBackRun(loom, record, { run, name: "partial" });
 }
 
 /** A shim that dies again and again (killed by something, no memory) must not become a loop. */
@@ -139,36 +134,6 @@ function giveUpOnStranded(loom: AtWork, record: PlanRecord, runDir: string): voi
     `Its run ended ${MOST_STRANDED} times in a row without an exit; something ends the processes around the agent.`,
     `${join(runDir, "shim.log")} may tell more. \`prloom unblock ${record.id}\` tries again.`,
   );
-}
-
-/**
- * Takes back what the run that the record waits for did to the tree. Under a reviewer lies the work of a TODO that is
- * verified and not yet committed, and under any run may lie what a person left: that stays as it was.
- */
-export async function takeBackRun(loom: Located & Configured, record: PlanRecord, patch: string): Promise<void> {
-  const { current, side, kept: left, branch = "" } = record;
-  const baseSha = current?.baseSha ?? side?.baseSha;
-  if (baseSha === undefined) return;
-  const tree = (side && current?.tree) ?? (left?.baseSha === baseSha ? left.tree : undefined);
-  if (tree === undefined) return takeBack(loom, record, { baseSha, patch });
-  ensureDir(dirname(patch));
-  const kept = { tree, branch, head: baseSha, leaveOut: leftOut(loom, record) };
-  await restoreTree(worktreeOf(loom, record), kept, patch);
-}
-
-/** Keeps what the tree has beyond `baseSha` as a patch and puts the tree back there. */
-export async function takeBack(
-  loom: Located & Configured,
-  record: PlanRecord,
-  to: { baseSha: string; patch: string },
-): Promise<void> {
-  const branch = record.branch ?? "";
-  const worktree = worktreeOf(loom, record);
-  await repairGitFile(worktree);
-  await headState(worktree, { branch, baseSha: to.baseSha });
-  ensureDir(dirname(to.patch));
-  await savePartial(worktree, { baseSha: to.baseSha, patchFile: to.patch, leaveOut: leftOut(loom, record) });
-  await resetTo(worktree, to.baseSha, branch, record.prepared);
 }
 
 /** The record with a new run number for the same work; `changes` go to the current TODO or the side run. */
@@ -187,8 +152,7 @@ export async function discardWork(loom: Located & Configured & Records, record: 
   // What is committed stays: its tick is written, or will be.
   const isCommitted = record.current?.stage === "committed" || record.current?.stage === "ticked";
   if (base === undefined || isCommitted) return;
-  const runDir = homeOf(loom.paths, record.id).run(record.runs);
-  await takeBack(loom, record, { baseSha: base, patch: join(runDir, "discarded.patch") });
+  await takeBack(loom, record, { baseSha: base, run: record.runs, name: "discarded" });
   updateRecord(loom, record.id, (now) => ({
     ...withoutSessions(now, ["worker", "reviewer", ...(now.side ? [now.side.stage] : [])]),
     current: undefined,

@@ -17,8 +17,8 @@ import { blockPlan, planText, type Records, requireRecord, updateRecord } from "
 import { StepInterrupted } from "../runs/interrupted.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { takePrepared } from "../worktree/prepared.ts";
 import { pluginsFor } from "./hook-due.ts";
-import { takePrepared } from "./prepared.ts";
 
 /** Calls the plugins that the record waits for, then does what comes after this hook. */
 export async function callPlugins(

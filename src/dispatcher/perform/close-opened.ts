@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { endInhabitants } from "../../agents/runner/survivors.ts";
 import { headState, unfinishedOperation } from "../../git/worktree/head.ts";
-import { keepTree } from "../../git/worktree/kept-tree.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { removeTree } from "../../kernel/remove-tree.ts";
@@ -12,8 +11,8 @@ import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { type Records, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { keepNow } from "../worktree/set-aside.ts";
 import { branchHead } from "./begin.ts";
-import { leftOut } from "./prepared.ts";
 
 /** What everything carries that a person starts through `prloom open`. */
 export function openRunId(record: PlanRecord): string {
@@ -67,7 +66,7 @@ async function keepWhatWasLeft(loom: Located & Configured & Reporting, record: P
     if (base !== undefined) await headState(worktree, { branch, baseSha: base });
     else if (unfinishedOperation(worktree.gitDir) !== undefined) return undefined;
     const baseSha = base ?? (await branchHead(loom, record));
-    const { tree } = await keepTree(worktree, { branch, head: baseSha, leaveOut: leftOut(loom, record) });
+    const { tree } = await keepNow(loom, record, baseSha);
     return { tree, baseSha };
   } catch (error) {
     const text = `what was left in ${worktree.path} could not be kept in case that a run is cut off: ${messageOf(error)}`;

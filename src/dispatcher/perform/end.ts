@@ -2,12 +2,12 @@ import { removeWorktree } from "../../git/worktree/worktrees.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { keepLeft } from "../acceptance/keep-left.ts";
 import type { Reporting, Waking } from "../capabilities.ts";
 import { removePrivateHomes } from "../enclosure/private-homes.ts";
 import type { Located } from "../paths.ts";
 import { changeStatus, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { keepBeforeRemoval } from "../worktree/set-aside.ts";
 
 /** The forge says that the change request was merged or closed. */
 export function endPlan(loom: Records & Reporting & Waking, record: PlanRecord, outcome: "merged" | "closed"): void {
@@ -23,7 +23,7 @@ export async function cleanWorktree(
   loom: Located & Configured & Records & Reporting,
   record: PlanRecord,
 ): Promise<void> {
-  await keepLeft(loom, record);
+  await keepBeforeRemoval(loom, record);
   if (record.worktree) await removeWorktree(loom.repo, record.worktree);
   await removePrivateHomes(loom, record);
   crashPoint("clean:removed");

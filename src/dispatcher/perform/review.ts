@@ -14,7 +14,6 @@ import { actionId } from "../../bus/ledger/settlement.ts";
 import { REVIEW as REVIEW_HANDLER } from "../../bus/names.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { readBeginning, writeDiff } from "../../git/commits/write-diff.ts";
-import { keepTree } from "../../git/worktree/kept-tree.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextNoFollow, writeRunFile } from "../../kernel/files.ts";
 import { placeMoved } from "../../kernel/held/files.ts";
@@ -27,8 +26,8 @@ import { LEFT } from "../enclosure/run-copy.ts";
 import { homeOf, type Located, REVIEW_RESULT, RUN_COPY, textPath, worktreeOf } from "../paths.ts";
 import { planText, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { keepNow } from "../worktree/set-aside.ts";
 import { branchHead } from "./begin.ts";
-import { leftOut } from "./prepared.ts";
 
 /** What the reviewer said, as it was understood; beside the run's other files. */
 const REVIEW = "review.json";
@@ -40,8 +39,8 @@ const DIFF = "changes.diff";
 export async function beginReview(loom: Located & Configured & Records, record: PlanRecord): Promise<void> {
   const { current } = record;
   const baseSha = current?.baseSha ?? (await branchHead(loom, record));
-  const tree = current ? (current.tree ?? (await treeOf(loom, record, baseSha))) : undefined;
-  keepLeft(loom, record);
+  const tree = current ? (current.tree ?? (await keepNow(loom, record, baseSha)).tree) : undefined;
+  keepWorkersCopy(loom, record);
   updateRecord(loom, record.id, (now) => ({
     side: { stage: "reviewer", run: now.runs + 1, attempt: 1, baseSha },
     runs: now.runs + 1,
@@ -49,16 +48,8 @@ export async function beginReview(loom: Located & Configured & Records, record: 
   }));
 }
 
-async function treeOf(
-  loom: Located & Configured,
-  { branch = "", ...record }: PlanRecord,
-  head: string,
-): Promise<string> {
-  return (await keepTree(worktreeOf(loom, record), { branch, head, leaveOut: leftOut(loom, record) })).tree;
-}
-
 /** The reviewer gets a plan copy of its own in the same place: what the worker claimed in its copy is still to be read. */
-function keepLeft(loom: Located & Configured, record: PlanRecord): void {
+function keepWorkersCopy(loom: Located & Configured, record: PlanRecord): void {
   if (!record.current) return;
   const file = join(homeOf(loom.paths, record.id).run(record.current.run), LEFT);
   const left = readTextNoFollow(worktreeOf(loom, record).path, RUN_COPY.plan);

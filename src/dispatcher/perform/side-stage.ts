@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseTriageResult, type TriageResult } from "../../agents/results/triage-result.ts";
 import { lastWords } from "../../agents/run-log/run-log.ts";
@@ -16,7 +15,6 @@ import { visibleText } from "../../plan/markdown/visible.ts";
 import type { PlanRecord, SideRun } from "../../plan/record.ts";
 import { appendTodos, reopenDone } from "../../plan/todos/edit.ts";
 import { mergeUpsert } from "../../plan/upserts/merge.ts";
-import { asidePatch } from "../acceptance/commit-todo.ts";
 import { settleMissing, settleRefusal } from "../acceptance/refused.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
@@ -30,8 +28,9 @@ import { wordsAboutRun } from "../runs/program-words.ts";
 import { GIVEN } from "../runs/start-run.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { isDesignDue } from "../steps/decide.ts";
+import { takeBack, takeBackRun } from "../worktree/set-aside.ts";
 import { answerEvents, authorOf, givenEvents } from "./answer.ts";
-import { nextRun, takeBack, takeBackRun } from "./begin.ts";
+import { nextRun } from "./begin.ts";
 import { hookDue } from "./hook-due.ts";
 import { dropReview, type LeftReview, takeReview } from "./review.ts";
 
@@ -88,9 +87,8 @@ function takeResult(
 async function putAside(loom: Located & Configured & Reporting, record: PlanRecord): Promise<void> {
   const { side } = record;
   if (!side) return;
-  const patch = asidePatch(loom, record, side.run);
-  await takeBackRun(loom, record, patch);
-  if (existsSync(patch))
+  const patch = await takeBackRun(loom, record, { run: side.run, name: "aside" });
+  if (patch !== undefined)
     loom.report({ planId: record.id, level: "warn", text: `the ${side.stage} changed files; put aside in ${patch}` });
 }
 
@@ -236,9 +234,8 @@ function addTodos(
 async function putAsideKept(loom: Located & Configured & Reporting, record: PlanRecord): Promise<void> {
   const { side, kept } = record;
   if (!side || kept?.baseSha !== side.baseSha) return;
-  const patch = join(homeOf(loom.paths, record.id).run(side.run), "before-rebase.patch");
-  await takeBack(loom, record, { baseSha: side.baseSha, patch });
-  if (!existsSync(patch)) return;
+  const patch = await takeBack(loom, record, { baseSha: side.baseSha, run: side.run, name: "before-rebase" });
+  if (patch === undefined) return;
   loom.report({
     planId: record.id,
     level: "warn",

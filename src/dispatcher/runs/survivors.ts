@@ -15,7 +15,7 @@ import { removeView } from "../enclosure/run-view.ts";
 import { homeOf, type Located, type Paths } from "../paths.ts";
 import { blockPlan, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { putBackInterrupted } from "./hook-agent.ts";
+import { endInterruptedVisits } from "../worktree/set-aside.ts";
 import type { AtWork } from "./occupancy.ts";
 
 /**
@@ -62,7 +62,7 @@ async function recoverRuns(
 ): Promise<number> {
   const ended = await endRunsOf(loom, record);
   crashPoint("recover:survivors-ended");
-  await putBackInterrupted(loom, record);
+  await endInterruptedVisits(loom, record);
   // Half made, it would make git refuse to add any other worktree.
   if (!record.worktreeReady) await removeWorktree(loom.repo, worktree);
   // From here on only disk space is at stake.

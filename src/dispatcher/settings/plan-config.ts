@@ -1,4 +1,5 @@
 import { configForPlan, type PlanConfig } from "../../config/presets.ts";
+import { PrloomError } from "../../kernel/errors.ts";
 import { ownConfigOf } from "../../plan/own.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Configured } from "./pinned.ts";
@@ -9,4 +10,12 @@ export type WishedConfig = { ok: true; config: PlanConfig } | { ok: false; reaso
 export function planConfig(loom: Configured, record: PlanRecord): WishedConfig {
   const { own, problems } = ownConfigOf(record.metadata);
   return problems[0] === undefined ? configForPlan(loom.config, own) : { ok: false, reason: problems[0] };
+}
+
+/** The same for those who cannot do without. */
+export function requirePlanConfig(loom: Configured, record: PlanRecord): PlanConfig {
+  const wished = planConfig(loom, record);
+  if (wished.ok) return wished.config;
+  const hint = "Fix prloom/config.json and run `prloom reload`; `prloom doctor` checks it.";
+  throw new PrloomError("config-invalid", wished.reason, hint);
 }

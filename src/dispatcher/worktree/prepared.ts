@@ -1,15 +1,10 @@
 import { branchTip } from "../../git/repository.ts";
-import { keepTree } from "../../git/worktree/kept-tree.ts";
 import { preparedIn } from "../../git/worktree/prepared.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { type Located, worktreeOf } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
-
-/** Files of a worktree that are no work of an agent: they are in no commit and no patch, and outlast what is taken back. */
-export function leftOut(loom: Configured, record: Pick<PlanRecord, "prepared">): readonly string[] {
-  return [...loom.config.copyFiles, ...(record.prepared ?? [])];
-}
+import { keepNow } from "./set-aside.ts";
 
 /** More files are a folder that git should ignore; each of them would be named in every record and commit. */
 const MOST_FILES = 1000;
@@ -35,6 +30,6 @@ export async function takePrepared(
   if (!changesTracked) return { prepared, kept: undefined };
   const { branch = "" } = record;
   const baseSha = (await branchTip(loom.repo, branch)) ?? "";
-  const { tree } = await keepTree(worktree, { branch, head: baseSha, leaveOut: leftOut(loom, { prepared }) });
+  const { tree } = await keepNow(loom, { ...record, prepared }, baseSha);
   return { prepared, kept: { tree, baseSha } };
 }
