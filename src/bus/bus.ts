@@ -32,6 +32,7 @@ import {
 } from "./ledger/settling.ts";
 import type { Cursor } from "./ports.ts";
 import { createEventReader, type EventPage, type EventQuery, findEvent } from "./reading/read-events.ts";
+import { parseAction } from "./reading/record-finder.ts";
 import { writeStateFile } from "./state-file.ts";
 import { type Action, type BusEvent, busEventSchema, type Settlement } from "./types.ts";
 
@@ -85,6 +86,8 @@ export interface Bus {
   findEvent(id: string): BusEvent | undefined;
   /** Whether an action with this id came in lately, or is not done with. */
   hasAction(id: string): boolean;
+  /** An action that came in lately. */
+  findAction(id: string): Action | undefined;
   /** Actions to deliver: put-off ones that are due, then those beyond the cursor; in the order of the log. */
   dueActions(limit: number): { action: Action; attempts: number; cursor: Cursor }[];
   /** Actions beyond the cursor that nobody put off, in the order of the log. */
@@ -132,6 +135,10 @@ export function openBus(options: BusOptions): Bus {
     hasAction: (id) =>
       isKnownAction(core.ledger, id) ||
       core.log.find({ scope: core.scope, log: "actions" }, id, { recent: true }) !== undefined,
+    findAction: (id) => {
+      const found = core.log.find({ scope: core.scope, log: "actions" }, id, { recent: true });
+      return found && parseAction(found.record)?.value;
+    },
     dueActions: (limit) =>
       offered(core, "action", core.action, limit).map(({ value: action, cursor, attempts }) => ({
         action,

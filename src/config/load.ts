@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
-import { readTextIfExists } from "../kernel/files.ts";
+import { readCheckedOut } from "../kernel/files.ts";
 import { type Config, resolveConfig } from "./config.ts";
 import { type ConfigProblem, checkConfig } from "./problems/problems.ts";
 
@@ -28,7 +28,7 @@ export function parseConfig(text: string, file: string): Config {
 export function readConfig(repoRoot: string): string {
   let text: string | undefined;
   try {
-    text = readTextIfExists(join(repoRoot, CONFIG_FILE));
+    text = readCheckedOut(join(repoRoot, CONFIG_FILE));
   } catch (error) {
     const hint = `Make ${CONFIG_FILE} a file that you can read, then run \`prloom doctor\`.`;
     throw new PrloomError("config-invalid", `${CONFIG_FILE} cannot be read: ${messageOf(error)}`, hint, error);

@@ -16,7 +16,7 @@ import type { OwnedLoom } from "./compose.ts";
 import { createTicker, type Ticker, wakeAll } from "./intake/ticker.ts";
 import { type Watching, watchDirs } from "./intake/watching.ts";
 import { textPath } from "./paths.ts";
-import { recoverPlans } from "./runs/survivors.ts";
+import { recoverPlans, removeDeleted } from "./runs/survivors.ts";
 import { lookAtTree } from "./settings/pinned.ts";
 import { outliveStrays, restoreMemory, startExtensions, startOnWatch, tellEnclosure } from "./starting.ts";
 import { Scheduler, type SchedulerHooks } from "./steps/scheduler.ts";
@@ -56,6 +56,12 @@ interface Parts {
   readonly scheduler: Scheduler;
   readonly scopes: Scopes;
   readonly ticker: Ticker;
+  readonly leftovers: Leftovers;
+}
+
+/** What deleted plans left is removed beside everything else; only the end of `--until-idle` waits for it. */
+interface Leftovers {
+  isGone: boolean;
 }
 
 async function dispatch(
@@ -96,6 +102,10 @@ async function dispatch(
       void parts.ticker.safety();
     }, SAFETY_TICK_MS);
     try {
+      void removeDeleted(loom).finally(() => {
+        parts.leftovers.isGone = true;
+        quiet();
+      });
       await begin(loom, parts);
       watching.rearm();
       if (options.untilIdle) {
@@ -163,7 +173,7 @@ function connect(loom: OwnedLoom, hooks: Pick<SchedulerHooks, "stillOwner" | "on
     },
     poll: (bridge) => scopes.poll(bridge),
   });
-  return { scheduler, scopes, ticker };
+  return { scheduler, scopes, ticker, leftovers: { isGone: false } };
 }
 
 /** An upsert that came during a run is merged before the next one: the plan waits these few milliseconds. */
@@ -226,10 +236,10 @@ async function shutDown(loom: OwnedLoom, { scheduler, scopes }: Parts): Promise<
   scopes.stop();
 }
 
-async function whenIdle(loom: OwnedLoom, { scheduler, scopes, ticker }: Parts): Promise<boolean> {
+async function whenIdle(loom: OwnedLoom, { scheduler, scopes, ticker, leftovers }: Parts): Promise<boolean> {
   await new Promise((resolve) => setTimeout(resolve, 20));
   const horizon = (): number => loom.clock.now() + IDLE_HORIZON_MS;
-  const idle = (): boolean => ticker.quiet() && scheduler.idle(horizon()) && scopes.idle(horizon());
+  const idle = (): boolean => leftovers.isGone && ticker.quiet() && scheduler.idle(horizon()) && scopes.idle(horizon());
   if (loom.stopping || !idle()) return false;
   // One more look: a file may have been dropped a moment ago, before its event arrived.
   await ticker.full();

@@ -1,5 +1,5 @@
+import { splitNul } from "./output.ts";
 import { gitAt, type Repository } from "./repository.ts";
-import { splitNul } from "./run.ts";
 
 export interface FoundFile {
   readonly name: string;

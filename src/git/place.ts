@@ -2,7 +2,8 @@ import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { PrloomError } from "../kernel/errors.ts";
 import { existsNoFollow } from "../kernel/files.ts";
-import { git, splitNul } from "./run.ts";
+import { splitNul } from "./output.ts";
+import { git } from "./run.ts";
 
 interface Found {
   readonly root: string;

@@ -2,9 +2,10 @@ import { appendFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { PrloomError } from "../kernel/errors.ts";
 import { ensureDir, readTextIfExists } from "../kernel/files.ts";
+import type { GitResult } from "./output.ts";
 import { refuseAmongFiles } from "./place.ts";
 import { readHeadBranch, readTip } from "./refs.ts";
-import { GitFailure, type GitOptions, type GitResult, git } from "./run.ts";
+import { GitFailure, type GitOptions, git } from "./run.ts";
 
 export interface Repository {
   /** Top of the main working tree; of a bare repository the repository itself. */

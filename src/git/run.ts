@@ -1,9 +1,11 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
 import { diskFull } from "../kernel/files.ts";
 import { usedUpError, usedUpWords } from "../kernel/used-up.ts";
+import { bytesIn, type Encoding, GitResult } from "./output.ts";
 import { gitProgram, passedVariables } from "./surroundings.ts";
 
 export interface GitOptions {
@@ -11,20 +13,15 @@ export interface GitOptions {
   readonly gitDir?: string;
   readonly workTree?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly input?: string;
+  /** Piece by piece where an agent decides how long it is. */
+  readonly input?: string | Iterable<string>;
   /** Exit codes beside 0 that are answers and not failures. */
   readonly allowExit?: readonly number[];
   readonly timeoutMs?: number;
   /** Bytes; a git that says more is ended. */
   readonly maxOutput?: number;
   /** `latin1` carries file names byte for byte from one command's output into another's input. */
-  readonly encoding?: "utf8" | "latin1";
-}
-
-export interface GitResult {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly code: number;
+  readonly encoding?: Encoding;
 }
 
 const DEFAULT_TIMEOUT_MS = 120_000;
@@ -162,7 +159,7 @@ function killGroup(pid: number | undefined): void {
 }
 
 /** Collects what a pipe says until it is too much; then it says so once. */
-function collect(pipe: Readable, most: number, onTooMuch: () => void): () => Buffer {
+function collect(pipe: Readable, most: number, onTooMuch: () => void): readonly Buffer[] {
   const chunks: Buffer[] = [];
   let size = 0;
   pipe.on("data", (chunk: Buffer) => {
@@ -170,7 +167,7 @@ function collect(pipe: Readable, most: number, onTooMuch: () => void): () => Buf
     if (size <= most) chunks.push(chunk);
     else if (size - chunk.length <= most) onTooMuch();
   });
-  return () => Buffer.concat(chunks);
+  return chunks;
 }
 
 /** Its own process group: Ctrl-C in the terminal must not cut a commit in half, and a timeout must reach filters. */
@@ -217,11 +214,11 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
       clearTimeout(timer);
       if (ended !== undefined) return reject(ended);
       try {
-        const words = stderr().toString("utf8");
+        const words = Buffer.concat(stderr).toString("utf8");
         // With nothing left to work with it ends as if something were wrong with the repository.
         const isAnswer = code !== null && options.allowExit?.includes(code) && usedUpWords(words, "") === undefined;
         const allowed = code === 0 || isAnswer;
-        if (allowed && code !== null) resolve({ stdout: stdout().toString(encoding), stderr: words, code });
+        if (allowed && code !== null) resolve(new GitResult({ stderr: words, code }, stdout, encoding));
         else reject(failure(args, words.trim() || `exit ${code ?? signal}`, options));
       } catch (error) {
         // Nobody catches what is thrown in here: it would end the dispatcher.
@@ -229,16 +226,8 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
       }
     });
     // A git that ends before it has read its input closes the pipe; its exit code tells the story.
-    child.stdin.on("error", () => undefined);
-    child.stdin.end(options.input === undefined ? "" : Buffer.from(options.input, encoding));
+    pipeline(bytesIn(options.input ?? "", encoding), child.stdin).catch(() => undefined);
   });
-}
-
-/** Splits the output of a `-z` command; there is no last empty entry. */
-export function splitNul(text: string): string[] {
-  const parts = text.split("\0");
-  if (parts.at(-1) === "") parts.pop();
-  return parts;
 }
 
 /** Refuses a git that is older than `major.minor`. */

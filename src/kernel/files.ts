@@ -1,5 +1,7 @@
 import {
   closeSync,
+  constants,
+  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -80,6 +82,28 @@ export function readTextIfExists(path: string): string | undefined {
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
+  }
+}
+
+/**
+ * The same for a file that a checkout may have put there, where a link can lead to a device or a pipe, which never end. Links
+ * are followed; what is not a regular file, or larger than `maxBytes`, throws.
+ */
+export function readCheckedOut(path: string, maxBytes = 1024 * 1024): string | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw new Error(`${path} is not a regular file`);
+    if (stat.size > maxBytes) throw new Error(`${path} is larger than ${maxBytes} bytes`);
+    return readFileSync(fd, "utf8");
+  } finally {
+    closeSync(fd);
   }
 }
 

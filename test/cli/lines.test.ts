@@ -92,4 +92,23 @@ describe("lines for people", () => {
       "  … and 65 more: `prloom status --json`",
     ]);
   });
+
+  it("comments that were ignored in the last seven days", () => {
+    const day = 24 * 60 * 60;
+    const told = (...days: number[]) => {
+      const output = collecting();
+      const comments = days.map((ago, n) => {
+        const reason = `ann${n} has no rights`;
+        return { planId: "p", id: `c${n}`, author: "ann", kind: "stranger" as const, reason, at: at(-ago * day) };
+      });
+      const nothing = { bridges: { failing: [] }, deferred: { count: 0, oldestMs: 0, records: [] } };
+      busState(output, { ...nothing, dead: { count: 0, letters: [] }, ignored: { count: 9, comments } }, NOW);
+      return output.lines;
+    };
+    assert.deepEqual(told(8, 30), []);
+    assert.deepEqual(told(6, 8), [
+      "ignored: 1 comment by authors who may not write to the repository (`prloom show <plan>` lists them)",
+      "  p  ann0 has no rights, 6d ago",
+    ]);
+  });
 });

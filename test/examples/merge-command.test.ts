@@ -14,8 +14,10 @@ test("/merge merges, and the triage agent does not see it", async () => {
   project.plan("first", ["Write one thing", "Write another"]);
   await project.untilIdle();
   const before = tip();
+  await project.type("send", "first", "one more thing");
   await project.type("comment", "first", "/merge");
-  await project.untilIdle();
+  const printed = await project.untilIdle();
+  assert.match(printed, /first +never delivered: .+ sent its agent: one more thing$/m);
   const { status, outcome } = project.record("first");
   assert.deepEqual({ status, outcome }, { status: "done", outcome: "merged" });
   assert.equal(project.git("rev-list", "--count", `${before}..main`).trim(), "1", "squashed to one commit");

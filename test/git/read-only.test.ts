@@ -3,11 +3,45 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { stageAll } from "../../src/git/staging/stage.ts";
+import { stagedChanges } from "../../src/git/staging/staged-changes.ts";
+import { repairGitFile } from "../../src/git/worktree/repair.ts";
 import { resetTo } from "../../src/git/worktree/reset.ts";
 import { removeWorktree } from "../../src/git/worktree/worktrees.ts";
 import { BASE_FILES, BRANCH, planSandbox, write } from "./fixture.ts";
 
 const NOBODY = 65_534;
+
+/** Root may do anything, so the test would prove nothing: become somebody else who owns the files. */
+async function asOwner(dir: string, act: () => Promise<void>): Promise<void> {
+  const asRoot = process.getuid?.() === 0;
+  if (asRoot) execFileSync("chown", ["-R", String(NOBODY), dir]);
+  if (asRoot) process.seteuid?.(NOBODY);
+  try {
+    await act();
+  } finally {
+    if (asRoot) process.seteuid?.(0);
+  }
+}
+
+test("a worktree that the agent closed as a whole is opened again", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { worktree, baseSha } = box;
+  write(worktree.path, { "src/deep/c.ts": "changed\n" });
+  await asOwner(box.dir, async () => {
+    for (const mode of [0o000, 0o555]) {
+      chmodSync(worktree.path, mode);
+      await repairGitFile(worktree);
+      await stageAll(worktree);
+      assert.deepEqual((await stagedChanges(worktree, baseSha)).files, ["src/deep/c.ts"]);
+    }
+    chmodSync(worktree.path, 0o000);
+    await repairGitFile(worktree);
+    await resetTo(worktree, baseSha, BRANCH);
+    assert.equal(readFileSync(join(worktree.path, "src/deep/c.ts"), "utf8"), BASE_FILES["src/deep/c.ts"]);
+  });
+});
 
 test("directories that the agent made read-only do not stop a reset or a removal", async (t) => {
   const box = await planSandbox();
@@ -21,12 +55,8 @@ test("directories that the agent made read-only do not stop a reset or a removal
       if (existsSync(join(worktree.path, folder))) chmodSync(join(worktree.path, folder), 0o555);
     }
   };
-  const asRoot = process.getuid?.() === 0;
-  // Root may write anywhere, so the test would prove nothing: become somebody else who owns the files.
-  if (asRoot) execFileSync("chown", ["-R", String(NOBODY), box.dir]);
   lock();
-  if (asRoot) process.seteuid?.(NOBODY);
-  try {
+  await asOwner(box.dir, async () => {
     await resetTo(worktree, baseSha, BRANCH);
     assert.equal(readFileSync(join(worktree.path, "src/deep/c.ts"), "utf8"), BASE_FILES["src/deep/c.ts"]);
     assert.equal(existsSync(join(worktree.path, "junk")), false);
@@ -35,7 +65,5 @@ test("directories that the agent made read-only do not stop a reset or a removal
     await removeWorktree(repo, worktree.path);
     assert.equal(existsSync(worktree.path), false);
     assert.equal(readFileSync(join(box.dir, "outside/keep.txt"), "utf8"), "keep\n");
-  } finally {
-    if (asRoot) process.seteuid?.(0);
-  }
+  });
 });

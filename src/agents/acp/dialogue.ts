@@ -47,6 +47,7 @@ export function acpDialogue(talk: AcpTalk): Dialogue {
 
 class AcpDialogue implements Dialogue {
   readonly opening: readonly string[];
+  readonly rpc = true;
   readonly #talk: AcpTalk;
   readonly #lines = jsonLines();
   readonly #format: FormatWatch;

@@ -1,7 +1,7 @@
 import type { AgentEvent, AgentMessage, AgentRequest, AgentRun, LiveRun, TalkingRun } from "../port.ts";
 import { outputLines } from "../runner/output-lines.ts";
 import { endSurvivors, startRun } from "../runner/runner.ts";
-import { CUT } from "../runner/shim-output.ts";
+import { CUT, THINNED } from "../runner/shim-output.ts";
 import type { AdapterStyle, Dialogue, Heard } from "./dialogue.ts";
 
 const NO_RUN: AgentRun = {
@@ -24,6 +24,7 @@ export function runAdapter(request: AgentRequest, style: AdapterStyle): AgentRun
     env: { ...request.env, ...style.env },
     limits: request.limits,
     ...(dialogue.opening === undefined ? {} : { opening: dialogue.opening }),
+    ...(dialogue.rpc ? { rpc: true } : {}),
     ...(request.wrapper === undefined ? {} : { wrapper: request.wrapper }),
   });
   const talk: Talk = { live, dialogue, cut: false };
@@ -84,17 +85,17 @@ function eventsOfRun(talk: Talk, request: AgentRequest): AsyncGenerator<AgentEve
   return events();
 }
 
-/** A program that talks and whose output was cut will never be understood again: it is told that this was all. */
 function hear(talk: Talk, line: string): readonly AgentEvent[] {
   const { live, dialogue } = talk;
   if (line === CUT) talk.cut = true;
-  const heard: Heard = line === CUT ? cutOff(dialogue) : dialogue.read(line);
+  const heard: Heard = line === CUT || line === THINNED ? cutOff(talk) : dialogue.read(line);
   if (heard.write) live.write(heard.write);
   if (heard.end) live.end();
   return heard.events;
 }
 
-function cutOff(dialogue: Dialogue): Heard {
+/** A program that talks and of which nothing is heard any more will never be understood: it is told that this was all. */
+function cutOff({ dialogue, cut }: Talk): Heard {
   const message = "The program printed more than limits.maxOutput; the rest is not kept.";
-  return { events: [{ type: "error", kind: "other", message }], end: dialogue.opening !== undefined };
+  return { events: [{ type: "error", kind: "other", message }], end: cut && dialogue.opening !== undefined };
 }

@@ -58,10 +58,11 @@ export function parseTriageResult(text: string, given: readonly string[]): Parse
     const problems = parsed.error.issues.map((issue) => `${issue.path.join(".") || "the result"}: ${issue.message}`);
     return refused(problems);
   }
-  const todos = parsed.data.todos.map((todo) => ({ ...todo, events: todo.events ?? onlyOne(given) }));
+  const known = new Set(given);
+  const todos = parsed.data.todos.map((todo) => ({ ...todo, events: [...new Set(todo.events ?? onlyOne(given))] }));
   const problems = todos.flatMap(({ events }, index) => {
     if (events.length === 0) return [`todos.${index}.events: must name the events that ask for it`];
-    const unknown = events.filter((id) => !given.includes(id));
+    const unknown = events.filter((id) => !known.has(id));
     return unknown.map(
       (id) => `todos.${index}.events: none of the events has the id ${JSON.stringify(id.slice(0, 100))}`,
     );

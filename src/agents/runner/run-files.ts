@@ -41,6 +41,8 @@ export interface StoredRequest {
   readonly wrapper: readonly string[];
   /** Its stdin is a pipe that stays open. */
   readonly talks: boolean;
+  /** What it prints is JSON-RPC. */
+  readonly rpc: boolean;
 }
 
 /** `process.json`: who the shim is, and once it has started the agent, who that is. */

@@ -79,7 +79,7 @@ function openShim(runDir: string): Shim {
     runDir,
     request,
     record,
-    log: openOutputLog(join(runDir, RUN_FILES.output), request.limits.maxOutputBytes),
+    log: openOutputLog(join(runDir, RUN_FILES.output), { maxBytes: request.limits.maxOutputBytes, rpc: request.rpc }),
     startedAt: isoTime(Date.now()),
     timers: new Set(),
     early: [],
@@ -197,7 +197,7 @@ async function finish(shim: Shim, ending: Ending): Promise<void> {
   leave();
 }
 
-/** All is on disk by now. Node itself was seen to hang while it ended, and a run is over only when its shim is gone. */
+/** All that there is to tell is on disk by now. Node itself was seen to hang while it ended, and a run is over only when its shim is gone. */
 function leave(): void {
   flushCompileCache();
   process.once("exit", () => process.kill(process.pid, "SIGKILL"));
@@ -251,7 +251,7 @@ function interrupt(shim: Shim, error: unknown): void {
 /** Even ending failed: recovery will try again, and say what it cannot end. */
 function fail(error: unknown): void {
   note(describe(error));
-  process.exit(1);
+  leave();
 }
 
 /** Hands on what the daemon says to the program; one that has closed its stdin hears nothing. */

@@ -117,11 +117,17 @@ function besidePrograms(folder: string, homes: readonly string[]): string[] {
   return isInstallation ? [folder, join(around, "lib"), join(around, "libexec")] : [folder];
 }
 
+/** One of which the list knows the parts that hold no logins (`~/.dotnet`, which is in PATH as a whole) is not shown whole. */
+function isNotListed(homes: readonly string[]): (folder: string) => boolean {
+  const listed = homes.flatMap((home) => TOOLCHAINS.map((pattern) => join(home, pattern)));
+  return (folder) => !listed.some((path) => path !== folder && isWithin(path, folder));
+}
+
 /** Folders of PATH and toolchains below the home: what a build calls by name. */
 export function toolPlaces(options: PlaceOptions): Mount[] {
   const { homes } = options;
   const inPath = options.path.split(delimiter).filter((folder) => isAbsolute(folder));
-  const programs = inPath.flatMap((folder) => besidePrograms(resolve(folder), homes));
+  const programs = inPath.flatMap((folder) => besidePrograms(resolve(folder), homes)).filter(isNotListed(homes));
   const tools = homes.flatMap((home) => TOOLCHAINS.flatMap((pattern) => expand(home, pattern)));
   const folders = new Set([...programs, ...tools].flatMap(both));
   return [...folders]

@@ -5,6 +5,7 @@ import { dirname, join, relative } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { ensureDir, existsNoFollow, isMissing } from "../../kernel/files.ts";
 import { ensureFile, ensureFolder, ensureLinkIn, listInside, moveBetween, placeFile } from "../../kernel/held/files.ts";
+import { unlockRoot } from "../../kernel/held/folder.ts";
 import { removeFrom } from "../../kernel/held/removal.ts";
 import { sweepRemoved } from "../../kernel/remove-aside.ts";
 import type { HomeItem } from "../program.ts";
@@ -73,6 +74,7 @@ export function renewHome(home: string, keeps: readonly string[]): void {
   sweepRemoved(dirname(home));
   if (!existsNoFollow(old)) {
     ensureDir(home);
+    unlockRoot(home);
     renameSync(home, old);
   }
   crashPoint("home:old");

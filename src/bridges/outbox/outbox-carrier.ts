@@ -1,7 +1,9 @@
 import { DISPATCHER } from "../../bus/names.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { type CircuitMember, circuitState, type WayReport } from "../circuit.ts";
+import { busScope } from "../host.ts";
 import type { LoadedBridge } from "../load.ts";
+import { answerRefusal } from "./answer-refusal.ts";
 import { type Delivery, deliver, deliveryHandler } from "./deliver.ts";
 import { DeliveryStage } from "./delivery-stage.ts";
 import type { Item, Queue } from "./outbox-item.ts";
@@ -21,10 +23,13 @@ export class OutboxCarrier {
   readonly stage: DeliveryStage;
   readonly #memory: OutboxMemory;
   readonly #member: CircuitMember;
+  readonly #onAnswered: () => void;
   /** Counted on the bus, to be called as soon as that is on disk. */
   #begun: Call[] = [];
 
-  constructor(memory: OutboxMemory, member: CircuitMember) {
+  /** `onAnswered`: there is one more action to carry. */
+  constructor(memory: OutboxMemory, member: CircuitMember, onAnswered: () => void) {
+    this.#onAnswered = onAnswered;
     this.#memory = memory;
     this.#member = member;
     const { bus, circuits } = memory.options;
@@ -103,12 +108,17 @@ export class OutboxCarrier {
 
   #settle({ queue, item, loaded }: Call, delivery: Delivery): void {
     const memory = this.#memory;
-    const { bus, host, circuits } = memory.options;
+    const { bus, host, circuits, scope } = memory.options;
     const handler = deliveryHandler(loaded.name);
     const { openUntil } = circuits.of(queue.bridge);
     const { since, action } = item;
     const now = memory.now();
     const call = { id: action.id, handler, delivery, now, since, maxAgeMs: host.maxAgeMs(), openUntil };
+    if (delivery.kind === "refused") {
+      answerRefusal(bus, busScope(scope.planId), { action, loaded, reason: delivery.reason });
+      this.#onAnswered();
+      memory.schedule();
+    }
     const after = settleDelivery(bus, call);
     crashPoint("deliver:settled");
     if (after.kind === "dead") memory.tellDead(item, handler, after.reason);

@@ -37,7 +37,7 @@ export class OutboxDesk {
     // Also when the way is broken again: whoever waits for it must know until when.
     const isConcerned = (bridge: string): boolean => this.hasWork || this.#carrier.stage.firstFor(bridge) !== undefined;
     this.#member = options.circuits.join((bridge) => isConcerned(bridge) && schedule(), retryLimits);
-    this.#carrier = new OutboxCarrier(this.#memory, this.#member);
+    this.#carrier = new OutboxCarrier(this.#memory, this.#member, () => this.readMore());
     this.#router = new OutboxRouter(this.#memory, {
       onCalled: () => this.readMore(),
       onRouted: (item, bridge) => {

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import type { AppendedEvents, Bus } from "../../bus/bus.ts";
+import { isDerivedId } from "../../bus/names.ts";
 import type { Action, BusEvent } from "../../bus/types.ts";
 import { copyJson } from "../../hooks/state/json-value.ts";
 import { pollMemory, remember } from "./memory.ts";
@@ -17,11 +19,40 @@ const OWN_SOURCE = "prloom";
 /** Searches of the journal for events that nothing answers; the next poll goes on with the others. */
 const MOST_SEARCHES = 50;
 
+interface Unclashed {
+  readonly actions: Action[];
+  readonly refused: RefusedItem[];
+}
+
+/** What of a poll is new, and what has an id that is another's. */
+export function withoutClashes(bus: Bus, poll: AppendedPoll): Unclashed {
+  const { actions, refused } = withoutClashingEvents(bus, poll);
+  const fresh = new Map<string, Action>();
+  for (const action of actions) {
+    // Ids that prloom made are new with each poll; one that the bridge gave may be the same action again.
+    const before = isDerivedId(action.id) ? undefined : (fresh.get(action.id) ?? bus.findAction(action.id));
+    if (before && !isSame(before, action)) {
+      const reason = `the id ${shown(action.id)} was used by another action; put the system's name into ids`;
+      refused.push({ of: "actions", reason, item: copyJson(given(action), "action") });
+    } else if (isDerivedId(action.id) || !bus.hasAction(action.id)) fresh.set(action.id, before ?? action);
+  }
+  return { actions: [...fresh.values()], refused };
+}
+
+function isSame(one: Action, other: Action): boolean {
+  return isDeepStrictEqual([one.target, one.payload], [other.target, other.payload]);
+}
+
+/** An action as the bridge gave it: who wrote what it answers is looked up again with each try. */
+function given({ author: _author, ...rest }: Action): Omit<Action, "author"> {
+  return rest;
+}
+
 /**
  * An id that is taken already is another's event, or the same one again. Another's: it is refused, and so is what
  * answers it. The same: who wrote it was said when it was first told, and that holds.
  */
-export function withoutClashes(bus: Bus, poll: AppendedPoll): { actions: Action[]; refused: RefusedItem[] } {
+function withoutClashingEvents(bus: Bus, poll: AppendedPoll): Unclashed {
   const { bridge } = poll;
   const known = duplicatesOf(bus, poll);
   const refused = [...poll.refused];
@@ -34,14 +65,12 @@ export function withoutClashes(bus: Bus, poll: AppendedPoll): { actions: Action[
     const { id = "", source, event } = known.get(action.relatedEventId ?? "") ?? {};
     if (source === undefined) return [action];
     if (source !== bridge) {
-      const { author: _author, ...given } = action;
       const reason = `its relatedEventId is another's: ${clash(id, source)}`;
-      refused.push({ of: "actions", reason, item: copyJson(given, "action") });
+      refused.push({ of: "actions", reason, item: copyJson(given(action), "action") });
       return [];
     }
-    const { author: _author, ...rest } = action;
     const author = event?.context?.author;
-    return [{ ...rest, ...(author ? { author } : {}) }];
+    return [{ ...given(action), ...(author ? { author } : {}) }];
   });
   return { actions, refused };
 }
@@ -76,5 +105,9 @@ function duplicatesOf(bus: Bus, { bridge, appended, actions }: AppendedPoll): Ma
 
 function clash(id: string, source: string): string {
   const whose = source === OWN_SOURCE ? "prloom itself" : `bridge ${source}`;
-  return `the id ${JSON.stringify(id.slice(0, 100))} was used by ${whose}; put the system's name into ids`;
+  return `the id ${shown(id)} was used by ${whose}; put the system's name into ids`;
+}
+
+function shown(id: string): string {
+  return JSON.stringify(id.slice(0, 100));
 }

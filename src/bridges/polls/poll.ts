@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AppendedEvents, Bus } from "../../bus/bus.ts";
-import { handlerName, isDerivedId, storeName } from "../../bus/names.ts";
+import { handlerName, storeName } from "../../bus/names.ts";
 import type { Settlement } from "../../bus/types.ts";
 import { describeThrown } from "../../hooks/calls/thrown.ts";
 import type { JsonValue } from "../../hooks/contexts/event-types.ts";
@@ -83,9 +83,7 @@ interface Committing {
 function commit(scope: BridgeScope, judged: JudgedPoll & { kind: "good" }, poll: Committing): PollOutcome {
   const appended = judged.events.length === 0 ? NO_EVENTS : scope.bus.appendEvents(judged.events);
   crashPoint("poll:events-appended");
-  const { actions: wanted, refused } = withoutClashes(scope.bus, { ...judged, bridge: poll.name, appended });
-  // Ids that prloom made are new with each poll; one that the bridge gave may be the same action again.
-  const actions = wanted.filter(({ id }) => isDerivedId(id) || !scope.bus.hasAction(id));
+  const { actions, refused } = withoutClashes(scope.bus, { ...judged, bridge: poll.name, appended });
   const letters = newLetters(scope.bus, poll, refused);
   const isMoved = judged.state !== undefined && !isDeepStrictEqual(judged.state.value, poll.before);
   if (isMoved || actions.length > 0 || letters.length > 0) {

@@ -10,9 +10,19 @@ export interface RetryOptions {
 }
 
 const lettersSchema = z.array(
-  z.looseObject({ record: z.string(), handler: z.string(), planId: z.string().optional() }),
+  z.looseObject({
+    record: z.string(),
+    handler: z.string(),
+    planId: z.string().optional(),
+    reason: z.string().optional(),
+  }),
 );
-const resultSchema = z.object({ retried: lettersSchema.optional(), dropped: lettersSchema.optional() });
+const resultSchema = z.object({
+  retried: lettersSchema.optional(),
+  dropped: lettersSchema.optional(),
+  /** What cannot be tried again. */
+  stay: lettersSchema.optional(),
+});
 
 /** Lets dead letters be tried again, or drops them: one record's, or all. */
 export async function retry(call: Call, id: string | undefined, options: RetryOptions): Promise<number> {
@@ -26,8 +36,10 @@ export async function retry(call: Call, id: string | undefined, options: RetryOp
     const where = planId === undefined ? "" : ` of ${visible(planId)}`;
     output.line(`${visible(record)}${where} ${done} ${visible(handler)}`);
   }
-  if (letters.length === 0) output.line("There are no dead letters.");
-  else if (!options.drop) await tellWithoutDispatcher(call);
+  const { stay = [] } = result;
+  for (const { record, reason = "" } of stay) output.line(`${visible(record)} stays a dead letter: ${visible(reason)}`);
+  if (letters.length + stay.length === 0) output.line("There are no dead letters.");
+  else if (!options.drop && letters.length > 0) await tellWithoutDispatcher(call);
   output.data(result);
   return 0;
 }

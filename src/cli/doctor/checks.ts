@@ -7,6 +7,7 @@ import { readPin } from "../../config/pin.ts";
 import { allPlanModules } from "../../config/presets.ts";
 import { loadExtensions } from "../../dispatcher/buses/extensions.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
+import { sealToPin } from "../../dispatcher/settings/keep-pin.ts";
 import { offerOf } from "../../dispatcher/settings/pinning.ts";
 import { currentBranch, openRepository, type Repository, requireCommits } from "../../git/repository.ts";
 import { git, requireGitVersion } from "../../git/run.ts";
@@ -84,11 +85,15 @@ async function gitVersion(): Promise<Finding> {
 
 /** To look at somebody's branch must not run what it names: programs are asked for their versions, and modules are loaded. */
 async function mayRun(repo: Repository, findings: Finding[]): Promise<boolean> {
-  const pin = readPin(pathsOf(repo).pinFile);
+  const paths = pathsOf(repo);
+  const pin = readPin(paths.pinFile);
   if (!pin) return true;
   // Without a branch nothing tells that it is still the person's.
   if (pin.branch !== undefined && pin.branch === (await currentBranch(repo))) return true;
-  if (offerOf(pin, { root: repo.root, path: process.env.PATH }).changes.length === 0) return true;
+  if (offerOf(pin, { root: repo.root, path: process.env.PATH }).changes.length === 0) {
+    sealToPin(paths, pin);
+    return true;
+  }
   const text =
     "another branch than at the last start is checked out, and differs: agents, plugins and bridges were not tried";
   findings.push({ name: "pinned", state: "warn", text, hint: "`prloom start` takes over what is checked out." });

@@ -30,9 +30,12 @@ export function busState(output: Output, { bridges, deferred, dead, ignored }: B
   tellMore(output, dead.letters.length);
 }
 
+/** What is older was seen, or is of no interest; a plan may be open for months. */
+const IGNORED_FOR_MS = 7 * 24 * 60 * 60_000;
+
 /** Other people's only: prloom's own words come back from every place that it writes to. */
 function ignoredLines(output: Output, comments: StatusReport["ignored"]["comments"], now: number): void {
-  const others = comments.filter(({ kind }) => kind !== "self");
+  const others = comments.filter(({ kind, at }) => kind !== "self" && now - Date.parse(at) < IGNORED_FOR_MS);
   if (others.length === 0) return;
   output.line(
     `ignored: ${counted(others.length, "comment")} by authors who may not write to the repository (\`prloom show <plan>\` lists them)`,

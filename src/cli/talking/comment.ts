@@ -1,8 +1,8 @@
-import { userInfo } from "node:os";
 import * as z from "zod";
 import { callOwner } from "../../dispatcher/commands/owner.ts";
 import { gitAt, openRepository } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
+import { ownUser } from "../../kernel/user.ts";
 import type { Call } from "../output.ts";
 import { refuseInsideRun, suggesting, tellWithoutDispatcher } from "../plans.ts";
 import { readInput } from "../read-input.ts";
@@ -46,5 +46,5 @@ export async function comment(
 export async function authorName(cwd: string): Promise<string> {
   const repo = await openRepository(cwd);
   const configured = await gitAt(repo, ["config", "user.name"], { allowExit: [1] });
-  return configured.stdout.trim() || userInfo().username;
+  return configured.stdout.trim() || ownUser().name;
 }

@@ -80,7 +80,8 @@ function lettersAtRest({ paths, log }: BusesOptions, planId: string): DeadLetter
   const isWholly = (["events", "actions", "settled"] as const).every(
     (name) => compareCursors(log.end({ scope, log: name }), state[`${name}Offset`]) === 0,
   );
-  return isWholly ? state.dead.letters : undefined;
+  // One that was revived waits for a poll.
+  return isWholly && !state.dead.letters.some(({ revived }) => revived) ? state.dead.letters : undefined;
 }
 
 export function openBuses(options: BusesOptions): OpenBuses {

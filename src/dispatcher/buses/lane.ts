@@ -19,7 +19,7 @@ import type { Buses } from "./buses.ts";
 import { dropAbsent, handleGlobalEvents, handlePlanEvents } from "./event-lane.ts";
 import type { Extended } from "./extensions.ts";
 import { hookScope } from "./hook-scope.ts";
-import { createPoller, type Poller } from "./polling.ts";
+import { createPoller, giveBackAbsent, type Poller } from "./polling.ts";
 import { CORE_TARGET, coreBridge, routeOn } from "./routing.ts";
 
 /** What handling events, delivering actions and polling bridges takes. */
@@ -70,6 +70,7 @@ export class Lane {
     this.#bus = planId === undefined ? loom.globalBus() : loom.bus(planId);
     hurryInterrupted(this.#bus, loom.clock.now());
     dropAbsent(this.#bus, planId === undefined ? "onGlobalEvent" : "onEvent", pluginsOf(loom, planId));
+    giveBackAbsent(loom, this.#bus);
     const scope = () => hookScopeNow(loom, planId, this.#bus);
     const core = coreBridge(loom, scope());
     this.#outbox = createOutbox({

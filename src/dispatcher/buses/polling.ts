@@ -2,10 +2,23 @@ import type { LoadedBridge } from "../../bridges/load.ts";
 import { type PollOutcome, pollBridge } from "../../bridges/polls/poll.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { retryDelay } from "../../bus/bus-state.ts";
+import { parseHandler } from "../../bus/names.ts";
+import { allPlanModules } from "../../config/presets.ts";
 import type { Reporting, Stopping, Timing } from "../capabilities.ts";
 import type { Configured } from "../settings/pinned.ts";
 import type { Bridging, PollReport } from "./bridging.ts";
 import type { Extended } from "./extensions.ts";
+
+/** Revived items of polls go back where they were when their bridge is gone: no poll would ever judge them. */
+export function giveBackAbsent({ config }: Pick<Configured, "config">, bus: Bus): void {
+  const names = new Set([...config.globalBridges, ...allPlanModules(config).bridges].map(({ name }) => name));
+  for (const { record, handler, revived } of bus.deadLetters()) {
+    const parsed = parseHandler(handler);
+    if (!revived || parsed?.kind !== "poll" || names.has(parsed.bridge)) continue;
+    const reason = `bridge ${parsed.bridge} is not in the config, so it cannot be tried again`;
+    bus.settle({ record, handler, outcome: "threw", reason, marks: { about: "event", dead: true } });
+  }
+}
 
 export interface Poller {
   readonly bridge: string;

@@ -2,19 +2,27 @@ import type { BridgeScope } from "../../bridges/host.ts";
 import { pollBridge } from "../../bridges/polls/poll.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { parseHandler } from "../../bus/names.ts";
+import { currentBranch } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Bridging, PollReport } from "../buses/bridging.ts";
 import type { Buses } from "../buses/buses.ts";
 import { type Extended, loadExtensions } from "../buses/extensions.ts";
+import { giveBackAbsent } from "../buses/polling.ts";
 import type { Waking } from "../capabilities.ts";
 import { hasBus, type Located } from "../paths.ts";
 import type { Records } from "../records.ts";
 import { type FoundLetter, foundLetter } from "../report/read-bus.ts";
+import { sealToPin } from "../settings/keep-pin.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { requireModulesPinned } from "../settings/pinning.ts";
 
+interface LetterBus {
+  readonly planId?: string;
+  readonly bus: Bus;
+}
+
 /** The buses that may have dead letters, the repository's own first. Thousands that are at rest stay closed. */
-function busesWithLetters(loom: Located & Records & Buses): { planId?: string; bus: Bus }[] {
+function busesWithLetters(loom: Located & Records & Buses): LetterBus[] {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
   const plans = records.filter(({ id }) => hasBus(loom, id) && loom.restingLetters(id)?.length !== 0);
   return [{ bus: loom.globalBus() }, ...plans.map(({ id }) => ({ planId: id, bus: loom.bus(id) }))];
@@ -27,39 +35,53 @@ interface WantedLetters {
 
 /** Lets dead letters be tried again: those of one record, or all. */
 export function retryDead(
-  loom: Located & Records & Buses & Bridging & Waking,
+  loom: Located & Configured & Records & Buses & Bridging & Waking,
   wanted: WantedLetters,
-): { retried: FoundLetter[] } {
-  const retried = takeLetters(loom, wanted, (bus, record) => bus.revive(record));
+): { retried: FoundLetter[]; stay: FoundLetter[] } {
+  const stay: FoundLetter[] = [];
+  const taken = takeLetters(loom, wanted, ({ bus, planId }, records) => {
+    for (const record of records) bus.revive(record);
+    giveBackAbsent(loom, bus);
+    for (const letter of bus.deadLetters())
+      if (records.has(letter.record) && !letter.revived) stay.push(foundLetter(letter, planId));
+  });
+  const left = new Set(stay.map(({ record }) => record));
+  const retried = taken.filter(({ record }) => !left.has(record));
   const bridges = retried.flatMap(({ handler }) => {
     const parsed = parseHandler(handler);
     return parsed?.kind === "poll" ? [parsed.bridge] : [];
   });
   // What a poll brought is judged again by the next one; without a dispatcher that is the first of the next start.
   for (const bridge of new Set(bridges)) {
-    // One that is no longer configured is not asked, and its letters stay.
+    // A bridge without events() is not asked, and its letters stay.
     loom.poll(bridge)?.catch(() => undefined);
   }
-  return { retried };
+  return { retried, stay };
 }
 
 /** Gives dead letters up for good: nobody is called with them again, and no list has them. */
 export function dropDead(loom: Located & Records & Buses & Waking, wanted: WantedLetters): { dropped: FoundLetter[] } {
-  return { dropped: takeLetters(loom, wanted, (bus, record) => bus.drop(record)) };
+  const dropped = takeLetters(loom, wanted, ({ bus }, records) => {
+    for (const record of records) bus.drop(record);
+  });
+  return { dropped };
 }
+
+type TakeLetters = (from: LetterBus, records: ReadonlySet<string>) => void;
 
 function takeLetters(
   loom: Located & Records & Buses & Waking,
   { id, all }: WantedLetters,
-  act: (bus: Bus, record: string) => void,
+  take: TakeLetters,
 ): FoundLetter[] {
   if ((id === undefined) === !all) {
     throw new PrloomError("usage", "Say which dead letter, or --all.", "`prloom status` lists them: prloom retry <id>");
   }
   const found: FoundLetter[] = [];
-  for (const { planId, bus } of busesWithLetters(loom)) {
+  for (const from of busesWithLetters(loom)) {
+    const { planId, bus } = from;
     const letters = bus.deadLetters().filter((letter) => all || letter.record === id);
-    for (const record of new Set(letters.map((letter) => letter.record))) act(bus, record);
+    take(from, new Set(letters.map((letter) => letter.record)));
     found.push(...letters.map((letter) => foundLetter(letter, planId)));
     if (letters.length > 0) loom.wakeBus(planId);
   }
@@ -80,7 +102,7 @@ export async function pollNow(
 ): Promise<{ polls: PollReport[] }> {
   const polled = loom.poll(bridge);
   if (polled) return { polls: await polled };
-  requireModulesPinned(loom.pinned.pin, loom.paths.root);
+  await requireAsStarted(loom);
   loom.extensions.take(await loadExtensions(loom.repo.root, loom.config, []));
   const { globalBridges } = loom.extensions;
   const open = loom.store.list({ status: ["active", "review"] }, { limit: Number.MAX_SAFE_INTEGER }).records;
@@ -103,6 +125,13 @@ export async function pollNow(
     }),
   );
   return { polls };
+}
+
+/** To poll on somebody's branch must not run what that brings. */
+async function requireAsStarted({ pinned: { pin }, paths, repo }: Located & Configured): Promise<void> {
+  requireModulesPinned(pin, paths.root);
+  // Without a branch nothing tells that it is still the person's.
+  if (pin && (pin.branch === undefined || pin.branch !== (await currentBranch(repo)))) sealToPin(paths, pin);
 }
 
 /** A name that is no bridge's is a mistake, whether or not a plan is open that it would be polled for. */

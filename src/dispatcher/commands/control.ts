@@ -1,12 +1,13 @@
 import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import * as z from "zod";
 import { ERROR_CODES, errnoOf, messageOf, PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
+import { ownUser } from "../../kernel/user.ts";
 import type { Paths } from "../paths.ts";
 
 /** What daemon.json says about a running dispatcher. The lock decides who owns; this only tells where to talk. */
@@ -24,7 +25,7 @@ export type Handle = (command: string, args: Record<string, unknown>) => Promise
 /** A short path in a folder that only this user can enter: socket paths are limited to about 100 characters. */
 export function socketPath(paths: Paths, env: Readonly<Record<string, string | undefined>>): string {
   const runtime = env.XDG_RUNTIME_DIR;
-  const uid = userInfo().uid;
+  const { uid } = ownUser();
   const dir = runtime ? join(runtime, "prloom") : join(tmpdir(), `prloom-${uid}`);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const stat = lstatSync(dir);

@@ -13,7 +13,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Publishing, Reporting, Waking } from "../capabilities.ts";
 import { removePrivateHomes } from "../enclosure/private-homes.ts";
-import { undeliveredMessages } from "../messages/messages.ts";
+import type { Undelivered } from "../messages/messages.ts";
 import { inboxOf, isInboxRecord, type Located } from "../paths.ts";
 import { cleanWorktree, endPlan } from "../perform/end.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
@@ -28,7 +28,7 @@ export interface MergeResult {
   readonly sha?: string;
   readonly base: string;
   /** Messages to its agent that it never got. */
-  readonly undelivered: readonly { readonly author: string; readonly text: string }[];
+  readonly undelivered: readonly Undelivered[];
 }
 
 /** Merges the branch into its base and finishes the plan. Repeating it after a kill finds what is done. */
@@ -59,8 +59,7 @@ export async function mergePlan(
   updateRecord(loom, id, (now) =>
     now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "merged" } } : {},
   );
-  const undelivered = undeliveredMessages(loom, id);
-  endPlan(loom, requireRecord(loom, id), "merged");
+  const undelivered = endPlan(loom, requireRecord(loom, id), "merged");
   return { ...(outcome.kind === "merged" ? { sha: outcome.sha } : {}), base: baseBranch, undelivered };
 }
 

@@ -1,5 +1,5 @@
 import { chmodSync, statSync } from "node:fs";
-import { homedir, tmpdir, totalmem, userInfo } from "node:os";
+import { homedir, tmpdir, totalmem } from "node:os";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { programOf } from "../../agents/adapters.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
@@ -24,6 +24,7 @@ import { EMPTY_FILE, makeShadow, PERSONAL_CONFIG, REAL_OBJECTS, removeShadow } f
 import type { Worktree } from "../../git/worktree/worktrees.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { diskError, ensureDir, existsNoFollow, writeRunFile } from "../../kernel/files.ts";
+import { ownUser } from "../../kernel/user.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
 import { type Located, type Paths, worktreeOf } from "../paths.ts";
@@ -194,7 +195,7 @@ function projectCode(agent: StageAgent, worktree: string): { path: string; isFol
 
 /** Where sockets lie, and temporary files and settings of the user; whatever else is needed of them is laid over them. */
 function hiddenFolders(loom: Located & Configured, { env, home }: Surrounding, more: readonly string[]): string[] {
-  const { uid, homedir: ownHome } = userInfo();
+  const { uid, home: ownHome } = ownUser();
   const folders = foldersOf([
     ...["/tmp", "/var/tmp", "/run"],
     ...[env.TMPDIR, env.XDG_RUNTIME_DIR, `/run/user/${uid}`, join(tmpdir(), `prloom-${uid}`)],
@@ -221,7 +222,7 @@ function pathOf({ agent, where }: Pick<Wanted, "agent" | "where">): string {
 function placesFor(loom: Located & Configured, { agent, where, worktree, settings }: Wanted): Mount[] {
   const { root, commonDir, worktrees, local } = loom.paths;
   const options: PlaceOptions = {
-    homes: [where.home, userInfo().homedir],
+    homes: [where.home, ownUser().home ?? where.home],
     path: pathOf({ agent, where }),
     cwd: worktree.path,
     never: [where.home, root, commonDir, worktrees, stateFolder(loom)],

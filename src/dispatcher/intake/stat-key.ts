@@ -1,4 +1,5 @@
-import { lstatSync, type Stats } from "node:fs";
+import { lstatSync, type Stats, statSync } from "node:fs";
+import { errnoOf } from "../../kernel/errors.ts";
 
 /** Tells one version of a file from another without opening it. */
 export type StatKey = string;
@@ -16,4 +17,15 @@ export function writtenAt(key: StatKey): number {
 export function statKey(path: string): StatKey | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat?.isFile() ? statKeyOf(stat) : undefined;
+}
+
+/** The stat of the regular file that a path leads to; undefined when it leads to none, for whatever reason (a link to itself). */
+export function statRegular(path: string): Stats | undefined {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() ? stat : undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
 }

@@ -230,12 +230,14 @@ export function readMessages(
   });
 }
 
+export type Undelivered = Pick<MessageState, "author" | "text">;
+
 /** The messages that no agent was given: when the plan ends, nobody reads them any more. */
 export function undeliveredMessages(
   loom: Located & Configured & Records & Buses & AtWork & Reporting,
   planId: string,
-): Pick<MessageState, "author" | "text">[] {
-  const found: Pick<MessageState, "author" | "text">[] = [];
+): Undelivered[] {
+  const found: Undelivered[] = [];
   safely(loom, planId, () => {
     for (const { author, text, state } of readMessages(loom, planId))
       if (state === "waits") found.push({ author, text });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { AgentEvent } from "../../agents/port.ts";
+import { readUnstarted } from "../../agents/runner/runner.ts";
 import type { PlanConfig, PlanStage, StageAgent } from "../../config/presets.ts";
 import { branchTip } from "../../git/repository.ts";
 import { changedNames, type KeptTree } from "../../git/worktree/kept-tree.ts";
@@ -154,11 +155,13 @@ async function runAs(
     signal: call.signal,
     hear: answer.hear,
     onEnd() {
-      const { trouble } = countHookRun(loom, record.id, { runDir, key: runId });
+      const { trouble } = readUnstarted(runDir) ? {} : countHookRun(loom, record.id, { runDir, key: runId });
       if (trouble && isRefusal(trouble)) loom.desk.refused(agent.name, { ...trouble, planId: record.id });
     },
   });
   const exit = await launch();
+  const unstarted = exit === "interrupted" ? readUnstarted(runDir) : undefined;
+  if (unstarted) throw unstarted;
   if (exit === "interrupted") throw new Error("the agent was interrupted");
   if (exit.reason !== "exited")
     throw new Error(`the agent was ended (${exit.reason})${exit.error ? `: ${exit.error}` : ""}`);

@@ -33,7 +33,6 @@ export async function recoverPlans(loom: Located & Configured & Records & AtWork
       holdPlan(loom, record, error);
     }
   }
-  await removeDeleted(loom);
   const { authority, bus, pluginState } = loom.paths;
   for (const dir of [authority, bus, join(bus, "state"), join(bus, "blobs"), pluginState])
     await orTell(loom, {}, () => removeTemporaryFiles(dir));
@@ -162,8 +161,8 @@ async function endRunsOf(loom: Located & Configured, record: PlanRecord): Promis
   return ended;
 }
 
-/** A kill in the middle of `prloom delete` leaves the worktree. */
-async function removeDeleted(loom: Located & Records & Reporting): Promise<void> {
+/** A kill in the middle of `prloom delete` leaves the worktree. How large that is was an agent's choice: no start waits for it. */
+export async function removeDeleted(loom: Located & Records & Reporting): Promise<void> {
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
     const { id: planId, worktree, deleted } = record;
     if (deleted && worktree && existsNoFollow(worktree))

@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
-import { pinOf, writePin } from "../../config/pin.ts";
+import { join } from "node:path";
+import { type Pin, pinOf, writePin } from "../../config/pin.ts";
 import { recordedModules, sealModules } from "../../hooks/modules/pinned-modules.ts";
-import type { Located } from "../paths.ts";
+import type { Located, Paths } from "../paths.ts";
 import type { Configured } from "./pinned.ts";
 
 /**
@@ -16,4 +17,14 @@ export function keepPin(loom: Located & Configured): void {
   loom.pinned.take(whole, config);
   // By the clock of the file system: that is what tells the age of the others.
   sealModules(statSync(loom.paths.pinFile).ctimeMs);
+}
+
+/**
+ * For commands that load modules and are no start: a branch that leaves them as they are can still bring what they import, a
+ * package beside them or another end of a link.
+ */
+export function sealToPin(paths: Paths, pin: Pin): void {
+  const modules = pin.files.filter(({ kind }) => kind === "module");
+  const hashes = modules.map((file) => [join(paths.root, file.path), file.sha256] as const);
+  sealModules(statSync(paths.pinFile).ctimeMs, new Map(hashes));
 }

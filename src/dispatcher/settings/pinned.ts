@@ -84,10 +84,11 @@ export function holdSettings(tree: Tree, initial: Settings): Pinned {
       told = "";
     },
     look() {
-      const current = pin && treeKey(pin, tree.root);
-      if (!pin || current === key) return undefined;
-      key = current;
+      if (!pin) return undefined;
       try {
+        const current = treeKey(pin, tree.root);
+        if (current === key) return undefined;
+        key = current;
         const offer = offerOf(pin, tree);
         return offer.changes.length === 0 ? tell("", "info") : tell(offerLine(offer, true), "warn");
       } catch (error) {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { findProgram } from "../../agents/find-program.ts";
 import { shimPath } from "../../agents/runner/runner.ts";
@@ -7,10 +7,10 @@ import { type AgentConfig, type Config, resolveConfig } from "../../config/confi
 import { CONFIG_FILE, parseConfig, problemLine, readConfig } from "../../config/load.ts";
 import { digestOf, type Pin, type PinnedFile } from "../../config/pin.ts";
 import { checkConfig } from "../../config/problems/problems.ts";
-import { PrloomError } from "../../kernel/errors.ts";
-import { listDir, readTextIfExists } from "../../kernel/files.ts";
+import { messageOf, PrloomError } from "../../kernel/errors.ts";
+import { listDir, readCheckedOut } from "../../kernel/files.ts";
 import { sha256 } from "../../kernel/ids.ts";
-import { statKey, statKeyOf } from "../intake/stat-key.ts";
+import { statKeyOf, statRegular } from "../intake/stat-key.ts";
 
 export const PROMPTS_DIR = "prloom/prompts";
 
@@ -38,14 +38,19 @@ export function pinnedConfig(pin: Pin): Config {
 }
 
 function promptsIn(root: string): PinnedFile[] {
-  return listDir(join(root, PROMPTS_DIR))
-    .filter((name) => name.endsWith(".md"))
-    .flatMap((name) => {
-      const path = `${PROMPTS_DIR}/${name}`;
-      if (!statSync(join(root, path), { throwIfNoEntry: false })?.isFile()) return [];
-      const text = readTextIfExists(join(root, path)) ?? "";
-      return [{ path, kind: "prompt" as const, sha256: sha256(text), text }];
-    });
+  try {
+    return listDir(join(root, PROMPTS_DIR))
+      .filter((name) => name.endsWith(".md"))
+      .flatMap((name) => {
+        const path = `${PROMPTS_DIR}/${name}`;
+        if (!statRegular(join(root, path))) return [];
+        const text = readCheckedOut(join(root, path)) ?? "";
+        return [{ path, kind: "prompt" as const, sha256: sha256(text), text }];
+      });
+  } catch (error) {
+    const hint = `Make ${PROMPTS_DIR} a folder with files that you can read, then run \`prloom doctor\`.`;
+    throw new PrloomError("config-invalid", `${PROMPTS_DIR} cannot be read: ${messageOf(error)}`, hint, error);
+  }
 }
 
 function programsOf(config: Config, tree: Tree, known: Pin | undefined): PinnedFile[] {
@@ -86,7 +91,9 @@ export function agentFiles({ command, args, env }: AgentConfig, tree: Tree): str
   const [first = "", ...more] = args === undefined ? wordsOf(command) : [command, ...args];
   const isRelative = first.includes("/") && !isAbsolute(first);
   const program = isRelative ? undefined : findProgram(first, env.PATH ?? tree.path, tree.root);
-  return inside(tree.root, [...(program === undefined ? [] : [program]), ...more]);
+  // One of them may be a line of its own, as that of `sh -c`.
+  const named = more.flatMap((word) => [word, ...wordsOf(word)]);
+  return inside(tree.root, [...(program === undefined ? [] : [program]), ...named]);
 }
 
 /** Files of the checkout that a shell line names. */
@@ -102,7 +109,7 @@ const LOCAL = join("prloom", ".local");
 /** Of some words those that are files below the top of the repository, by either their name or what that leads to. */
 function inside(root: string, words: readonly string[]): string[] {
   return words.filter(isAbsolute).flatMap((word) => {
-    if (!statSync(word, { throwIfNoEntry: false })?.isFile()) return [];
+    if (!statRegular(word)) return [];
     const found = [word, realpathSync(word)].find((path) => isInside(root, path));
     const path = found && relative(root, found);
     return path === undefined || path.startsWith(`${LOCAL}${sep}`) ? [] : [path];
@@ -138,8 +145,8 @@ function pinChanged(path: string, command: string): PrloomError {
 function isAsPinned(pin: Pin, root: string, path: string): boolean {
   const file = pin.files.find((one) => one.path === path);
   if (!file) return false;
-  const stat = statSync(join(root, path), { throwIfNoEntry: false });
-  if (!stat?.isFile()) return false;
+  const stat = statRegular(join(root, path));
+  if (!stat) return false;
   return statKeyOf(stat) === file.stat || sha256(readFileSync(join(root, path))) === file.sha256;
 }
 
@@ -173,7 +180,7 @@ export function offerOf(pin: Pin, tree: Tree): Offer {
 }
 
 function onDisk(file: PinnedFile, root: string): PinnedFile[] {
-  if (!statSync(join(root, file.path), { throwIfNoEntry: false })?.isFile()) return [];
+  if (!statRegular(join(root, file.path))) return [];
   return [{ ...file, sha256: sha256(readFileSync(join(root, file.path))) }];
 }
 
@@ -194,5 +201,7 @@ function fileChanges(from: readonly PinnedFile[], to: readonly PinnedFile[]): Co
 export function treeKey(pin: Pin, root: string): string {
   const prompts = listDir(join(root, PROMPTS_DIR)).map((name) => `${PROMPTS_DIR}/${name}`);
   const paths = [CONFIG_FILE, ...prompts, ...pin.files.map(({ path }) => path)];
-  return JSON.stringify(paths.map((path) => [path, statKey(join(root, path))]));
+  // What a link leads to counts: git may change either.
+  const keyOf = (stat: Stats | undefined) => stat && statKeyOf(stat);
+  return JSON.stringify(paths.map((path) => [path, keyOf(statRegular(join(root, path)))]));
 }

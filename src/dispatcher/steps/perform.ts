@@ -67,7 +67,7 @@ export async function perform(loom: Performing, view: PlanView, step: Doing): Pr
       changeStatus(loom, record.id, "todos-added");
       return;
     case "end-plan":
-      return endPlan(loom, record, step.outcome);
+      return void endPlan(loom, record, step.outcome);
     case "clean-worktree":
       return cleanWorktree(loom, record);
     default:

@@ -46,9 +46,11 @@ export function commitMessage(text: string, fallback: string): string {
   const subject = cutAtWord(first);
   // The first line is a title to git, whatever it looks like; in the body it would not be.
   const whole = subject === first ? [] : withoutTrailers([first]);
+  // Not by an expression for both ends: looked for from each of many blank lines, the end takes time with their square.
   const rest = withoutTrailers(lines.slice(start + 1))
     .join("\n")
-    .replace(/^\n+|\n+$/g, "");
+    .replace(/^\n+/, "")
+    .trimEnd();
   const body = [...whole, ...(rest === "" ? [] : [rest])];
   return [subject, ...body].join("\n\n");
 }

@@ -1,5 +1,6 @@
+import { type GitResult, splitNul } from "../output.ts";
 import { gitAt, type Repository, STEP_TRAILER } from "../repository.ts";
-import { type GitOptions, type GitResult, splitNul } from "../run.ts";
+import type { GitOptions } from "../run.ts";
 import { hasRepositoryParts, inWords, type RepositoryShape, repositoryShapes } from "../staging/shape.ts";
 
 export interface FileStat {
@@ -28,7 +29,7 @@ export async function diffStat(repo: Repository, base: string, head: string): Pr
     `${base}...${head}`,
     "--",
   ];
-  const fields = splitNul((await gitAt(repo, args)).stdout);
+  const fields = await (await gitAt(repo, args)).entries();
   const files: FileStat[] = [];
   for (let index = 0; index < fields.length; index += 1) {
     const [added = "", removed = "", name = ""] = (fields[index] ?? "").split("\t");
@@ -65,7 +66,7 @@ type Ask = (args: readonly string[], options: GitOptions) => Promise<GitResult>;
 
 /** The folders that are repositories in the commit `head` and were none in `base`: two branches may have half of one each. */
 export async function repositoriesMade(ask: Ask, base: string, head: string): Promise<RepositoryShape[]> {
-  const list = async (...args: string[]) => splitNul((await ask([...args, "-z"], { encoding: "latin1" })).stdout);
+  const list = async (...args: string[]) => (await ask([...args, "-z"], { encoding: "latin1" })).entries();
   const names = (commit: string) => list("ls-tree", "-r", "--name-only", "--full-tree", commit);
   const compare = ["diff-tree", "-r", "--name-only", "--no-renames", "--diff-filter=d", "--ignore-submodules=none"];
   const changed = await list(...compare, base, head);

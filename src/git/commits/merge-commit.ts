@@ -1,5 +1,5 @@
+import { splitNul } from "../output.ts";
 import { gitAt, isAncestor, type Repository, STEP_TRAILER } from "../repository.ts";
-import { splitNul } from "../run.ts";
 import { commitMessage, withoutTrailer } from "./commit.ts";
 
 type MergeMethod = "merge" | "squash" | "rebase";

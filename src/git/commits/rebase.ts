@@ -1,5 +1,6 @@
+import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { splitNul } from "../run.ts";
+import { splitNul } from "../output.ts";
 import { clearHidingFlags } from "../staging/stage.ts";
 import { settleHead, unfinishedOperation } from "../worktree/head.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
@@ -26,37 +27,72 @@ const REBASE_CONFIG = ["rebase.updateRefs=false", "rebase.autoSquash=false", "re
 
 /**
  * Rebases the plan's branch in its worktree. Between runs only, with everything committed: uncommitted changes are an
- * error, except those of a rebase of ours that was interrupted.
+ * error, except those of a rebase of ours that was interrupted. Where the branch was is kept until the result was looked
+ * at: after a kill in between the rebase is done, and must still be taken back if it made a repository.
  */
 export async function rebaseOnto(worktree: Worktree, request: RebaseRequest): Promise<RebaseOutcome> {
-  const { branch, base, identity } = request;
-  const read = async (rev: string) =>
-    (await gitIn(worktree, ["rev-parse", "--verify", `${rev}^{commit}`])).stdout.trim();
-  const before = await read(`refs/heads/${branch}`);
-  const backToBranch = async () => {
-    await settleHead(worktree, { branch, baseSha: before });
-    await clearHidingFlags(worktree);
-    await gitIn(worktree, ["reset", "--quiet", "--hard", before]);
-  };
-  const interrupted = unfinishedOperation(worktree.gitDir) !== undefined;
-  if (interrupted) await backToBranch();
-  else await settleHead(worktree, { branch, baseSha: before });
-  const onto = await read(base);
-  const contained = await gitIn(worktree, ["merge-base", "--is-ancestor", onto, before], { allowExit: [1] });
-  if (contained.code === 0) return { kind: "nothing" };
+  const { branch } = request;
+  const now = await read(worktree, `refs/heads/${branch}`);
+  const kept = await gitIn(worktree, ["rev-parse", "--verify", "--quiet", keptRef(branch)], { allowExit: [1] });
+  const wasKilled = kept.code === 0;
+  const before = wasKilled ? kept.stdout.trim() : now;
+  if (unfinishedOperation(worktree.gitDir) !== undefined) await backTo(worktree, branch, now);
+  else await settleHead(worktree, { branch, baseSha: now });
+  const onto = await read(worktree, request.base);
+  const contained = await gitIn(worktree, ["merge-base", "--is-ancestor", onto, now], { allowExit: [1] });
+  if (contained.code === 0 && !wasKilled) return { kind: "nothing" };
+  await gitIn(worktree, ["update-ref", keptRef(branch), before]);
+  try {
+    if (contained.code !== 0) {
+      const conflict = await rebase(worktree, request, { onto, now });
+      if (conflict) return conflict;
+    }
+    crashPoint("rebase:rebased");
+    return await looked(worktree, request, { onto, before });
+  } finally {
+    await gitIn(worktree, ["update-ref", "-d", keptRef(branch)]);
+  }
+}
+
+const keptRef = (branch: string) => `refs/prloom/rebase/${branch}`;
+
+async function read(worktree: Worktree, rev: string): Promise<string> {
+  return (await gitIn(worktree, ["rev-parse", "--verify", `${rev}^{commit}`])).stdout.trim();
+}
+
+async function backTo(worktree: Worktree, branch: string, sha: string): Promise<void> {
+  await settleHead(worktree, { branch, baseSha: sha });
+  await clearHidingFlags(worktree);
+  await gitIn(worktree, ["reset", "--quiet", "--hard", sha]);
+}
+
+/** Takes a rebase back that made a folder a repository. What leaves the branch stays findable: after a kill a person may have committed to it. */
+async function looked(
+  worktree: Worktree,
+  { branch }: RebaseRequest,
+  { onto, before }: { onto: string; before: string },
+): Promise<RebaseOutcome> {
+  const sha = await read(worktree, `refs/heads/${branch}`);
+  const shapes = await repositoriesMade((args, options) => gitIn(worktree, args, options), onto, sha);
+  if (shapes.length === 0) return { kind: "rebased", sha };
+  await gitIn(worktree, ["update-ref", `refs/prloom/aside/${sha}`, sha]);
+  await gitIn(worktree, ["update-ref", "-m", "prloom: put back", `refs/heads/${branch}`, before, sha]);
+  await backTo(worktree, branch, before);
+  return { kind: "repository", files: shapes.flatMap(({ entries }) => entries) };
+}
+
+/** Undefined when it is done. */
+async function rebase(
+  worktree: Worktree,
+  { branch, identity }: RebaseRequest,
+  { onto, now }: { onto: string; now: string },
+): Promise<RebaseOutcome | undefined> {
   const flags = ["--no-autostash", "--no-fork-point", "--reapply-cherry-picks", "--empty=keep", "--quiet"];
   const rebased = await gitIn(worktree, [...REBASE_CONFIG, "rebase", ...flags, onto], {
     env: { ...identity, GIT_EDITOR: "true", GIT_SEQUENCE_EDITOR: "true" },
     allowExit: [1],
   });
-  if (rebased.code === 0) {
-    const sha = await read(`refs/heads/${branch}`);
-    const shapes = await repositoriesMade((args, options) => gitIn(worktree, args, options), onto, sha);
-    if (shapes.length === 0) return { kind: "rebased", sha };
-    await gitIn(worktree, ["update-ref", "-m", "prloom: put back", `refs/heads/${branch}`, before, sha]);
-    await backToBranch();
-    return { kind: "repository", files: shapes.flatMap(({ entries }) => entries) };
-  }
+  if (rebased.code === 0) return undefined;
   if (unfinishedOperation(worktree.gitDir) === undefined) {
     // It did not even start: the tree is not clean, and a reset would throw away whatever is there.
     throw new PrloomError(
@@ -67,7 +103,7 @@ export async function rebaseOnto(worktree: Worktree, request: RebaseRequest): Pr
   }
   // Not with `diff`, which looks into repositories inside of the tree and runs what their configuration says.
   const unmerged = await gitIn(worktree, ["ls-files", "--unmerged", "-z"]);
-  await backToBranch();
+  await backTo(worktree, branch, now);
   const paths = splitNul(unmerged.stdout).map((entry) => entry.slice(entry.indexOf("\t") + 1));
   return { kind: "conflict", files: [...new Set(paths)] };
 }

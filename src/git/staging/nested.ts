@@ -3,7 +3,7 @@ import { existsNoFollow } from "../../kernel/files.ts";
 import { placeFile, readInside } from "../../kernel/held/files.ts";
 import { walkBelow } from "../../kernel/held/removal.ts";
 import { takeTurns } from "../../kernel/turns.ts";
-import { splitNul } from "../run.ts";
+import { lined } from "../output.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
 import { bytesOf, entryAt, kindAt, realFolders, removeEntry } from "./folders.ts";
 import { withFolders, within } from "./paths-above.ts";
@@ -78,7 +78,7 @@ export async function findShapes(worktree: Worktree, from: string, listed: Liste
 
 async function filesOf(worktree: Worktree, from: string): Promise<string[]> {
   const list = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", from];
-  return splitNul((await gitIn(worktree, list, { encoding: "latin1" })).stdout);
+  return (await gitIn(worktree, list, { encoding: "latin1" })).entries();
 }
 
 /** Makes of such folders what the commit has: entries that it has not are removed, settings are its own again. */
@@ -100,7 +100,7 @@ export async function dissolveShapes(
   if (again.length === 0) return;
   const args = ["restore", `--source=${from}`, "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul"];
   const env = { GIT_LITERAL_PATHSPECS: "1" };
-  await gitIn(worktree, args, { input: again.join("\0"), encoding: "latin1", env });
+  await gitIn(worktree, args, { input: lined(again), encoding: "latin1", env });
 }
 
 /** Makes a submodule's `.git` again the file that git wrote there, or removes it; says whether it was something else. */

@@ -1,4 +1,6 @@
-import { type GitOptions, splitNul } from "../run.ts";
+import { takeTurns } from "../../kernel/turns.ts";
+import { lined, splitNul } from "../output.ts";
+import type { GitOptions } from "../run.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
 import { bytesOf, kindAt } from "./folders.ts";
 
@@ -7,11 +9,15 @@ import { bytesOf, kindAt } from "./folders.ts";
  * refuse it; links and names that this way of git cannot take are left out.
  */
 export async function stageRaw(worktree: Worktree, paths: readonly string[], options: GitOptions): Promise<void> {
-  const files = paths.filter((path) => !/^"|\n/.test(path) && kindAt(bytesOf(worktree, path)) === "file");
+  const files: string[] = [];
+  for (const path of paths) {
+    await takeTurns();
+    if (!/^"|\n/.test(path) && kindAt(bytesOf(worktree, path)) === "file") files.push(path);
+  }
   if (files.length === 0) return;
   const hash = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
-  const { stdout } = await gitIn(worktree, hash, { ...options, input: files.map((path) => `${path}\n`).join("") });
+  const { stdout } = await gitIn(worktree, hash, { ...options, input: lined(files, "\n") });
   const shas = splitNul(stdout.replaceAll("\n", "\0"));
-  const input = files.map((path, index) => `100644 ${shas[index]} 0\t${path}\0`).join("");
+  const input = lined(files.map((path, index) => `100644 ${shas[index]} 0\t${path}`));
   await gitIn(worktree, ["update-index", "--add", "--replace", "-z", "--index-info"], { ...options, input });
 }

@@ -1,7 +1,8 @@
 import { join, posix } from "node:path";
 import { removeTree } from "../../kernel/remove-tree.ts";
 import { takeTurns } from "../../kernel/turns.ts";
-import { type GitOptions, splitNul } from "../run.ts";
+import { lined, splitNul } from "../output.ts";
+import type { GitOptions } from "../run.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
 import { bytesOf, kindAt, realFolders } from "./folders.ts";
 import {
@@ -33,13 +34,17 @@ export async function clearHidingFlags(
     await removeTree(indexFile);
     return [];
   }
-  const lines = splitNul(listed.stdout);
-  const hidden = lines.filter((line) => !/^[HM]/.test(line));
-  const input = hidden.map((line) => `${line.slice(2)}\0`).join("");
-  for (const flag of hidden.length === 0 ? [] : ["--no-assume-unchanged", "--no-skip-worktree"]) {
-    await gitIn(worktree, ["update-index", "-z", flag, "--stdin"], { ...options, input });
+  const [paths, hidden]: [string[], string[]] = [[], []];
+  for (const line of await listed.entries()) {
+    await takeTurns();
+    const path = line.slice(2);
+    paths.push(path);
+    if (!/^[HM]/.test(line)) hidden.push(path);
   }
-  return lines.map((line) => line.slice(2));
+  for (const flag of hidden.length === 0 ? [] : ["--no-assume-unchanged", "--no-skip-worktree"]) {
+    await gitIn(worktree, ["update-index", "-z", flag, "--stdin"], { ...options, input: lined(hidden) });
+  }
+  return paths;
 }
 
 export interface StageTarget {
@@ -95,14 +100,15 @@ async function listChanges(worktree: Worktree, options: GitOptions): Promise<Lis
   const tracked: string[] = [];
   const others: string[] = [];
   const gitlinks = new Set<string>();
-  for (const entry of splitNul(listed.stdout)) {
+  for (const entry of await listed.entries()) {
+    await takeTurns();
     const path = entry.startsWith("? ") ? entry.slice(2) : entry.slice(entry.indexOf("\t") + 1);
     if (entry.startsWith("? ")) others.push(path);
     else if (/^\S+ 160000 /.test(entry)) gitlinks.add(path);
     else tracked.push(path);
   }
-  const result: Listing = { gone: [], changed: [], nested: [], gitlinks: [...gitlinks], folders: [] };
-  const fields = splitNul(diff.stdout);
+  const result: TreeChanges & { nested: string[] } = { gone: [], changed: [], nested: [] };
+  const fields = await diff.entries();
   for (let index = 0; index + 1 < fields.length; index += 2) {
     await takeTurns();
     const path = fields[index + 1] ?? "";
@@ -112,11 +118,11 @@ async function listChanges(worktree: Worktree, options: GitOptions): Promise<Lis
   }
   // Only a repository of its own is listed as a folder.
   for (const path of others) {
+    await takeTurns();
     if (path.endsWith("/")) result.nested.push(path.slice(0, -1));
     else result.changed.push(path);
   }
-  result.folders.push(...(await realFolders(worktree, [...tracked, ...others])));
-  return result;
+  return { ...result, gitlinks: [...gitlinks], folders: await realFolders(worktree, [...tracked, ...others]) };
 }
 
 /** Removing a repository may show others that lay behind it; more often than this nothing new can come. */
@@ -138,7 +144,8 @@ async function treeChanges(worktree: Worktree, from: string, options: GitOptions
     for (const folder of listing.nested) await removeRepositories(worktree, folder);
     const mended = await mendSubmodules(worktree, listing.gitlinks);
     await dissolveShapes(worktree, from, shapes.all);
-    refused.push(...shapes.committed);
+    // Not all in one call: an agent decides how many there are, and a call takes no more than some 100,000.
+    for (const shape of shapes.committed) refused.push(shape);
     for (const folder of [...strays, ...listing.nested]) nested.add(folder);
     const known = new Set(refused.map(({ folder }) => folder));
     for (const { folder } of shapes.all) if (!known.has(folder)) nested.add(folder);
@@ -189,8 +196,8 @@ async function stageNow(worktree: Worktree, target: StageTarget): Promise<Staged
   const isKept = (path: string) =>
     !isGitsOwn(path) && !isLeftOut(path) && !(target.leaveProtected && isProtected(path));
   const update = async (flags: string[], paths: string[]) => {
-    const input = paths.map((path) => `${path}\0`).join("");
-    if (input !== "") await gitIn(worktree, ["update-index", ...flags, "-z", "--stdin"], { ...options, input });
+    const args = ["update-index", ...flags, "-z", "--stdin"];
+    if (paths.length > 0) await gitIn(worktree, args, { ...options, input: lined(paths) });
   };
   await update(["--force-remove"], await filtered(changes.gone, isKept));
   const changed = await filtered(changes.changed, isKept);
@@ -201,7 +208,7 @@ async function stageNow(worktree: Worktree, target: StageTarget): Promise<Staged
   return {
     nested: nested.map((path) => Buffer.from(path, "latin1").toString("utf8")),
     refused: refused.map(inWords),
-    protectedChanged: [...changes.gone, ...changes.changed, ...nested].some(isForeign),
+    protectedChanged: (await filtered([...changes.gone, ...changes.changed, ...nested], isForeign)).length > 0,
   };
 }
 
@@ -237,39 +244,6 @@ async function hasIgnoredSettings(worktree: Worktree, leaveOut: readonly string[
   const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--", ...literal(there)];
   const { stdout } = await gitIn(worktree, args);
   return splitNul(stdout).some((path) => !leaveOut.some((out) => isWithin(path, posix.join(out, "."))));
-}
-
-export interface StagedChanges {
-  /** Paths that differ from the base; of a rename the new one. */
-  readonly files: string[];
-  /** Files of the base that are gone, renames aside. */
-  readonly deleted: number;
-  /** Files that the base has; counted only when some were deleted. */
-  readonly trackedBefore: number;
-}
-
-// What `.gitmodules` says must not hide a submodule that moved.
-const STAGED_DIFF = ["diff", "--cached", "--no-ext-diff", "--ignore-submodules=none", "--name-status", "-M", "-z"];
-
-/** What a commit now would change against `baseSha`. Call it after `stageAll`. */
-export async function stagedChanges(worktree: Worktree, baseSha: string): Promise<StagedChanges> {
-  const diff = await gitIn(worktree, [...STAGED_DIFF, baseSha]);
-  const fields = splitNul(diff.stdout);
-  const files: string[] = [];
-  let deleted = 0;
-  for (let index = 0; index < fields.length; ) {
-    const status = fields[index] ?? "";
-    const isMove = /^[RC]/.test(status);
-    files.push(fields[index + (isMove ? 2 : 1)] ?? "");
-    if (status === "D") deleted += 1;
-    index += isMove ? 3 : 2;
-  }
-  return { files, deleted, trackedBefore: deleted === 0 ? 0 : await countTracked(worktree, baseSha) };
-}
-
-async function countTracked(worktree: Worktree, baseSha: string): Promise<number> {
-  const tree = await gitIn(worktree, ["ls-tree", "-r", "-z", "--name-only", "--full-tree", baseSha]);
-  return splitNul(tree.stdout).length;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { splitNul } from "../run.ts";
+import { splitNul } from "../output.ts";
 import { isProtected, isWithin } from "../staging/protected.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 

@@ -1,11 +1,13 @@
 import { dirname, join, resolve } from "node:path";
 import { existsNoFollow, readTextNoFollow } from "../../kernel/files.ts";
 import { placeFile } from "../../kernel/held/files.ts";
+import { unlockRoot } from "../../kernel/held/folder.ts";
 import { removeTree } from "../../kernel/remove-tree.ts";
 import type { Worktree } from "./worktrees.ts";
 
 /** Makes `<path>/.git` again the plain file that names our admin folder; says whether it was something else. */
 export async function repairGitFile(worktree: Worktree): Promise<boolean> {
+  unlockRoot(worktree.path);
   const target = /^gitdir: (.+)\n$/.exec(readTextNoFollow(worktree.path, ".git") ?? "")?.[1];
   if (target !== undefined && resolve(worktree.path, target) === worktree.gitDir) return false;
   placeFile(worktree.path, ".git", `gitdir: ${worktree.gitDir}\n`, 0o644);

@@ -2,8 +2,8 @@ import { copyFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow, writeFileAtomic } from "../../kernel/files.ts";
+import { takeTurns } from "../../kernel/turns.ts";
 import { passesByItself } from "../../kernel/used-up.ts";
-import { splitNul } from "../run.ts";
 import { realFolders } from "../staging/folders.ts";
 import { mendSubmodules, removeLinksAbove, removeStrayRepositories } from "../staging/nested.ts";
 import { removeRules, unhindered } from "../staging/rules.ts";
@@ -89,7 +89,8 @@ export async function contentsOf(worktree: Worktree, tree: string): Promise<Cont
   const listed = await gitIn(worktree, ["ls-tree", "-r", "-z", "--full-tree", tree], { encoding: "latin1" });
   const files: string[] = [];
   const gitlinks: string[] = [];
-  for (const line of splitNul(listed.stdout)) {
+  for (const line of await listed.entries()) {
+    await takeTurns();
     (line.startsWith("160000") ? gitlinks : files).push(line.slice(line.indexOf("\t") + 1));
   }
   return { files, gitlinks };

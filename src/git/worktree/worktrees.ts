@@ -4,8 +4,9 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
 import { removeTree } from "../../kernel/remove-tree.ts";
+import { type GitResult, splitNul } from "../output.ts";
 import { branchTip, gitAt, isAncestor, type Repository } from "../repository.ts";
-import { GitFailure, type GitOptions, type GitResult, git, splitNul } from "../run.ts";
+import { GitFailure, type GitOptions, git } from "../run.ts";
 import { type RefusedDrivers, refusedDrivers, refusedFilter } from "../staging/drivers.ts";
 
 /** A plan's working tree, and git's own folder for it, which is not in the agent's tree. */

@@ -2,6 +2,7 @@ import type { Marks } from "../../bus/marks.ts";
 import { handlerName, parseHandler } from "../../bus/names.ts";
 import type { Action, Settlement } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
+import { passesByItself } from "../../kernel/used-up.ts";
 import type { CallTools } from "../contexts/context.ts";
 import { type Cause, createEmitters } from "../contexts/emitters.ts";
 import type { JsonValue } from "../contexts/event-types.ts";
@@ -85,6 +86,8 @@ export async function callHook(host: HookHost, scope: HookScope, call: HookCall)
   try {
     for (let stale = 0; stale < (call.maxStale ?? MAX_STALE); ) {
       const calling = { call, handler, attempts, turn };
+      // Of many that wait for the turn each would have its time to end, one after the other.
+      if (host.stopSignal.aborted) return brokenOff(scope, calling);
       let work: Work;
       try {
         work = await runOnce(host, scope, calling);
@@ -198,20 +201,31 @@ export function waitUntil(host: HookHost, { bus }: HookScope, on: { record: stri
   return bus.waitOf(on.record, on.handler)?.until ?? host.clock.now();
 }
 
+/** A call that the end of the dispatcher broke off is nobody's fault and no attempt. */
+function brokenOff(scope: HookScope, { call, handler }: Calling): CallOutcome {
+  const { record, sync } = call;
+  if (call.onThrow === "retry")
+    scope.bus.settle({ record, handler, outcome: "deferred", reason: "the dispatcher was stopped" }, { sync });
+  else scope.bus.uncount(record, handler);
+  return { kind: "stopped" };
+}
+
+/** An agent that nothing was left to start with, a full disk: that is no attempt of the hook, however often. */
+function putOff(host: HookHost, scope: HookScope, { call, handler, error }: Calling & { error: unknown }): CallOutcome {
+  const { record, sync } = call;
+  const reason = describeThrown(error);
+  scope.bus.settle({ record, handler, outcome: "deferred", reason }, { sync });
+  tell(host, scope, { level: "warn", text: `${handler} waits with ${record}: ${reason}` });
+  return { kind: "waiting", until: waitUntil(host, scope, { record, handler }) };
+}
+
 function threw(host: HookHost, scope: HookScope, thrown: Calling & { error: unknown }): CallOutcome {
   const { call, handler, attempts, error } = thrown;
   const { record, sync } = call;
   const reason = describeThrown(error);
   const what = error instanceof WrongReturn ? "returned what it must not" : "threw";
-  // A call that the end of the dispatcher broke off is nobody's fault and no attempt.
-  if (host.stopSignal.aborted) {
-    if (call.onThrow === "retry") {
-      scope.bus.settle({ record, handler, outcome: "deferred", reason: "the dispatcher was stopped" }, { sync });
-    } else {
-      scope.bus.uncount(record, handler);
-    }
-    return { kind: "stopped" };
-  }
+  if (host.stopSignal.aborted) return brokenOff(scope, thrown);
+  if (passesByItself(error) && call.onThrow === "retry") return putOff(host, scope, thrown);
   const marks = call.marks?.("threw") ?? {};
   if (call.onThrow === "fail") {
     scope.bus.settle({ record, handler, outcome: "handled", result: { threw: reason }, marks }, { sync });

@@ -17,13 +17,16 @@ const OWN = new URL(import.meta.url.endsWith(".ts") ? "../../" : "./", import.me
 const recorded = new Map<string, Loaded>();
 /** Since then, by the clock of the file system, nothing that is new is loaded. */
 let sealedAt: number | undefined;
+/** What files had at the last start, by their paths: such a one may be new, as after another branch and back. */
+let asPinned: ReadonlyMap<string, string> = new Map();
 
 /**
  * From this time on a file is loaded as it was then: a module that was named until now from memory, any other only if it
  * did not change since. Without a time everything is loaded: no dispatcher runs here.
  */
-export function sealModules(at: number | undefined): void {
+export function sealModules(at: number | undefined, hashes: ReadonlyMap<string, string> = new Map()): void {
   sealedAt = at;
+  asPinned = hashes;
 }
 
 /** Modules below a folder, as they were loaded. Packages are not among them: their age is enough. */
@@ -60,7 +63,7 @@ export const loadPinned: Load = (url, context, nextLoad) => {
 function refuseNewer(url: string, since: number): void {
   const path = fileURLToPath(url);
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat || stat.ctimeMs < since) return;
+  if (!stat || stat.ctimeMs < since || asPinned.get(path) === sha256(readFileSync(path))) return;
   const hint = "`prloom stop`, then `prloom start`, takes it over.";
   throw new PrloomError("pin-changed", `${path} changed after the dispatcher was started. ${hint}`, hint);
 }

@@ -9,6 +9,7 @@ import {
   mkdirSync,
   opendirSync,
   openSync,
+  statSync,
   unlinkSync,
 } from "node:fs";
 import { errnoOf } from "../errors.ts";
@@ -82,6 +83,12 @@ function unlock(path: Buffer): void {
   } finally {
     closeSync(fd);
   }
+}
+
+/** Gives the owner back a root: an agent to whom it is its own folder cannot replace it, but its mode is the agent's to change. */
+export function unlockRoot(root: string): void {
+  const mode = statSync(root, { throwIfNoEntry: false })?.mode ?? OWNER_ALL;
+  if ((mode & OWNER_ALL) !== OWNER_ALL) chmodSync(root, (mode & 0o777) | OWNER_ALL);
 }
 
 /** The same, ready for changes in it. */

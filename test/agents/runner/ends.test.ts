@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { after, before, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { RunExit, RunRequest } from "../../../src/agents/port.ts";
@@ -131,8 +132,13 @@ async function inhabited(): Promise<{ runDir: string; init: InitRecord }> {
     stdio: ["ignore", "ignore", "inherit", "pipe"],
   });
   started.push(child);
+  let told = "";
+  for await (const piece of child.stdio[3] as Readable) {
+    told += String(piece);
+    if (told.includes("}")) break;
+  }
   await appears(join(cwd, "here"));
-  const info = JSON.parse(String((child.stdio[3] as unknown as { read(): Buffer }).read()));
+  const info = JSON.parse(told);
   const init = identityOf(info["child-pid"]);
   assert(init);
   child.kill("SIGKILL");

@@ -19,7 +19,6 @@ import { after, test } from "node:test";
 import type { RunExit, RunRequest } from "../../../src/agents/port.ts";
 import type { ProcessRecord } from "../../../src/agents/runner/run-files.ts";
 import { endSurvivors, outputTail, readExit, startRun } from "../../../src/agents/runner/runner.ts";
-import { openOutputLog } from "../../../src/agents/runner/shim-output.ts";
 import { identityOf, processesOfRun } from "../../../src/kernel/process-tree.ts";
 import { appears, shimOf } from "../../testing/agents/agent-scripts.ts";
 
@@ -287,13 +286,4 @@ test("the tail begins with a whole character", () => {
   writeFileSync(join(dir, "output.log"), "aü€😀");
   const tails = Array.from({ length: 11 }, (_, bytes) => outputTail(dir, bytes));
   assert.deepEqual(tails, ["", "", "", "", "😀", "😀", "😀", "€😀", "€😀", "ü€😀", "aü€😀"]);
-});
-
-test("a full disk cuts the log, not the run", () => {
-  const log = openOutputLog("/dev/full", 1000);
-  log.write(Buffer.from("hello"));
-  log.write(Buffer.from("again"));
-  log.close();
-  assert.deepEqual([log.bytes(), log.truncated()], [10, true]);
-  assert.match(log.problem() ?? "", /ENOSPC/);
 });

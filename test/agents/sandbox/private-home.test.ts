@@ -221,11 +221,14 @@ test("a home that was being made anew when we were killed loses nothing that is 
 });
 
 test("a home full of folders, deep or wide or closed, is out of the way at once", () => {
-  const script =
-    "for c in 1 2 3; do mkdir c$c; cd c$c; for d in $(seq 900); do mkdir a && cd a || exit; done; cd $OLDPWD; cd " +
-    home +
-    "; done";
-  execFileSync("bash", ["-c", script], { cwd: home });
+  const script = `for (const name of ["c1", "c2", "c3"]) {
+    process.chdir(${JSON.stringify(home)});
+    for (const folder of [name, ...Array(900).fill("a")]) {
+      require("fs").mkdirSync(folder);
+      process.chdir(folder);
+    }
+  }`;
+  execFileSync(process.execPath, ["-e", script]);
   for (let index = 0; index < 3000; index += 1) mkdirSync(join(home, `wide/${index}`), { recursive: true });
   put("private/.mine/sessions/one", "kept");
   chmodSync(join(home, ".mine"), 0o000);
@@ -233,4 +236,21 @@ test("a home full of folders, deep or wide or closed, is out of the way at once"
   renewHome(home, [".mine/sessions"]);
   assert.deepEqual(readdirSync(home), [".mine"]);
   assert.equal(read(join(home, ".mine/sessions/one")), "kept");
+});
+
+test("a home that is closed itself is made anew, too", () => {
+  const owner = process.getuid?.() === 0 ? 65_534 : undefined;
+  put("private/.mine/sessions/one", "kept");
+  // Root may do anything, so the test would prove nothing.
+  if (owner !== undefined) execFileSync("chown", ["-R", String(owner), base]);
+  if (owner !== undefined) process.seteuid?.(owner);
+  try {
+    for (const mode of [0o000, 0o555]) {
+      chmodSync(home, mode);
+      renewHome(home, [".mine/sessions"]);
+      assert.equal(read(join(home, ".mine/sessions/one")), "kept");
+    }
+  } finally {
+    if (owner !== undefined) process.seteuid?.(0);
+  }
 });

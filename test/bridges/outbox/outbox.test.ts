@@ -144,6 +144,26 @@ describe("what bridges answer", () => {
       ]);
     }));
 
+  it("tells whoever asked for a merge that it was refused, at the address where they asked, once", () =>
+    onBench(async (bench) => {
+      const got: string[] = [];
+      const loaded = loadedBridge({
+        actions: (_ctx, { target, payload }) => {
+          got.push(`${target.token} ${payload.type}${payload.type === "comment" ? ` ${payload.message}` : ""}`);
+          return payload.type === "merge" ? { success: false, error: "a check is red", retryable: false } : OK;
+        },
+      });
+      bench.put({ ...comment("m1", "7"), payload: { type: "merge", method: "squash" } });
+      await bench.deliver([loaded]);
+      const asked = ["7 merge", "7 comment Not merged: a check is red"];
+      assert.deepEqual(got, asked);
+      assert.equal(bench.bus.deadLetters()[0]?.reason, "a check is red");
+      bench.reopen();
+      bench.bus.revive("m1");
+      await bench.deliver([loaded]);
+      assert.deepEqual(got, [...asked, "7 merge"], "nobody is told the same twice");
+    }));
+
   it("tries a dead letter again when it was revived, also one that is refused again", () =>
     onBench(async (bench) => {
       const { got, loaded } = desk((_id, count) =>

@@ -154,6 +154,35 @@ describe("an action of a poll", () => {
       assert.deepEqual(actionIds(bench).length, 1, "of what was delivered only what has no id of its own is new");
     }));
 
+  it("is a dead letter with an id that another action has, of whatever bridge, until that is repaired", () =>
+    onBench(async (bench) => {
+      const say = (name: string, actions: object[], more: Partial<Bridge> = {}) =>
+        pollBridge(
+          bench.host,
+          { bus: bench.bus, planId: "login" },
+          loadedBridge({ events: () => ({ events: [], actions }) as never, ...more }, { name }),
+        );
+      await say("tracker", [comment("from the tracker", { id: "answer-1" })]);
+      const { actions, refused } = await say("chat", [
+        comment("from the tracker", { id: "answer-1" }),
+        comment("from the chat", { id: "answer-1" }),
+        comment("one", { id: "answer-2" }),
+        comment("two", { id: "answer-2" }),
+      ]);
+      assert.equal(actions, 1);
+      const reason = (id: string) =>
+        `actions: the id "${id}" was used by another action; put the system's name into ids`;
+      assert.deepEqual(refused, [reason("answer-1"), reason("answer-2")]);
+      assert.deepEqual(reasons(bench), refused);
+      assert.deepEqual(actionIds(bench), ["answer-1", "answer-2"]);
+      bench.reopen();
+      reviveAll(bench);
+      await say("chat", [], { repair: (_ctx, item) => ({ ...(item as object), id: undefined }) as never });
+      assert.deepEqual(reasons(bench), []);
+      const said = bench.bus.dueActions(999).map(({ action }) => (action.payload as { message?: string }).message);
+      assert.deepEqual(said, ["from the tracker", "one", "from the chat", "two"]);
+    }));
+
   it("is refused with an id that is none, or another type", () =>
     onBench(async (bench) => {
       const bad = [{ id: "" }, { id: "act-1" }, { id: "a b" }, { id: "-->" }, { id: 5 }, { id: "x".repeat(301) }];

@@ -60,6 +60,15 @@ const talk: Scenario = async (project, point) => {
   };
 };
 
+const rebased: Scenario = async (project, point) => {
+  const [first, second] = twoPlans(project) as [ExpectedPlan, ExpectedPlan];
+  await finish(project);
+  project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-q", "--allow-empty", "-m", "more");
+  const said = [await comment(project, "first", "rebase")];
+  await crash(project, point);
+  return { plans: [{ ...first, said }, second] };
+};
+
 /** A thread of more than one segment (8 MB), so that the next answer begins a new one. */
 const longThread: Scenario = async (project, point) => {
   const plans = twoPlans(project);
@@ -263,6 +272,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "local:acted": mergeByComment,
   "merge:merged": merge,
   "merge:written": mergeByComment,
+  "rebase:rebased": rebased,
   "recover:ended": recovery,
   "recover:reset": recovery,
   "recover:survivors-ended": recovery,

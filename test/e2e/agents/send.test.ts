@@ -97,6 +97,16 @@ describe("without a dispatcher", () => {
   const project = makeProject();
   after(() => project.remove());
 
+  test("one that no agent got is named when its plan ends by a merge by hand", async () => {
+    project.plan("by-hand", ["one"]);
+    await project.work();
+    assert.equal((await project.cli(["send", "by-hand", "one more\nthing"])).code, 0);
+    project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "merge", "-q", "--no-ff", "prloom/by-hand");
+    const ended = await project.work();
+    assert.equal(project.record("by-hand").outcome, "merged");
+    assert.match(ended.stdout, /by-hand +never delivered: .+ sent its agent: one more$/m);
+  });
+
   test("it is on record and the first turn gets it; the words may come from a file", async () => {
     project.plan("p", ["one", "two"]);
     const file = join(project.home, "words.md");

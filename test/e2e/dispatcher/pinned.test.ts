@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -59,6 +60,33 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     assert.equal((await project.cli(["merge", "good"])).code, 0);
     assert(!existsSync(marker));
   });
+
+  const LINKED: readonly [what: string, path: string, to: (pipe: string) => string][] = [
+    ["a config that is a pipe", "prloom/config.json", (pipe) => pipe],
+    ["a prompt without an end", "prloom/prompts/worker.md", () => "worker.md"],
+    ["prompts without an end", "prloom/prompts", () => "prompts"],
+  ];
+  for (const [what, path, to] of LINKED)
+    test(`${what}: work goes on, and commands that only read, too`, { timeout: 120_000 }, async () => {
+      const project = fresh();
+      const pipe = join(project.home, "pipe");
+      execFileSync("mkfifo", [pipe]);
+      write(project, "prloom/prompts/worker.md", "PINNED {{todo}} {{planFile}}");
+      commit(project, "A prompt");
+      branch(project, "linked", () => {
+        rmSync(join(project.root, path), { recursive: true });
+        symlinkSync(to(pipe), join(project.root, path));
+      });
+      const daemon = await startDaemon(project);
+      project.git("checkout", "-q", "linked");
+      await daemon.said(undefined, /changed and is not used|differs from what the dispatcher works with/);
+      project.plan("good", ["one"]);
+      assert.match(await settled(daemon, "good"), /in review/);
+      for (const command of [["status"], ["show", "good"], ["pause", "good"]])
+        assert.equal((await project.cli(command)).code, 0, command.join(" "));
+      await daemon.end();
+      assert.equal((await project.cli(["status"])).code, 0);
+    });
 
   test("other prompts are not used", async () => {
     const project = fresh();
@@ -150,6 +178,42 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     }
   });
 
+  test("nor by what a module imports, nor where a link leads, when the module itself is as it was", async () => {
+    const project = fresh({ config: { plugins: { pen: { module: "./prloom/plugins/pen.mjs" } } } });
+    const marker = join(project.home, "owned");
+    const evil = `import { writeFileSync } from "node:fs"; writeFileSync("${marker}", ""); export default () => ({});`;
+    const installed = join(project.root, "node_modules/pad");
+    mkdirSync(installed, { recursive: true });
+    writeFileSync(join(installed, "index.mjs"), "export default 1;");
+    writeFileSync(join(installed, "package.json"), '{"name":"pad","exports":"./index.mjs"}');
+    write(project, ".gitignore", "/node_modules\n");
+    write(project, "lib/pen.mjs", 'import "pad"; export default () => ({ async beforeTodo() {} });');
+    mkdirSync(join(project.root, "prloom/plugins"));
+    symlinkSync("../../lib/pen.mjs", join(project.root, "prloom/plugins/pen.mjs"));
+    commit(project, "A plugin");
+    branch(project, "package", () => {
+      write(project, "lib/node_modules/pad/index.mjs", evil);
+      write(project, "lib/node_modules/pad/package.json", '{"name":"pad","exports":"./index.mjs"}');
+    });
+    branch(project, "link", () => {
+      write(project, "lib/evil.mjs", evil);
+      rmSync(join(project.root, "prloom/plugins/pen.mjs"));
+      symlinkSync("../../lib/evil.mjs", join(project.root, "prloom/plugins/pen.mjs"));
+    });
+    branch(project, "harmless", () => write(project, "src/a.txt", "other\n"));
+    assert.equal((await project.work()).code, 0);
+    for (const name of ["package", "link"]) {
+      project.git("checkout", "-q", name);
+      assert.match((await project.cli(["doctor"])).stdout, /changed after the dispatcher was started/);
+      const polled = await project.cli(["poll"]);
+      assert.equal(polled.code, 1, name);
+      assert(!existsSync(marker), name);
+    }
+    project.git("checkout", "-q", "harmless");
+    assert.match((await project.cli(["doctor"])).stdout, /plugins and bridges: 1 can be loaded/);
+    assert.equal((await project.cli(["poll"])).code, 0);
+  });
+
   test("a plan that comes with a branch is not worked on", async () => {
     const project = fresh();
     branch(project, "gift", () => {
@@ -192,12 +256,16 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     await daemon.end();
   }
 
-  test("a program of the checkout is run only as it was", async () => {
+  for (const started of ["by its path", "by a line for a shell"])
+    test(`a program of the checkout is run only as it was, started ${started}`, () => runsAsItWas(started));
+
+  async function runsAsItWas(started: string): Promise<void> {
     const project = fresh();
     const marker = join(project.home, "owned");
     const tool = join(project.root, "tools", "agent.sh");
     write(project, "tools/agent.sh", `#!/bin/sh\nexec "${process.execPath}" "${TEST_AGENT}"\n`);
-    project.config({ agents: { test: { command: tool, sandbox: "none" } } });
+    const command = started === "by its path" ? { command: tool } : { command: "sh", args: ["-c", `exec ${tool}`] };
+    project.config({ agents: { test: { ...command, sandbox: "none" } } });
     commit(project, "A tool");
     branch(project, "other", () => write(project, "tools/agent.sh", `#!/bin/sh\ntouch ${marker}\n`));
     const daemon = await startDaemon(project);
@@ -209,5 +277,5 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     assert.match(await settled(daemon, "good"), /in review/);
     assert(!existsSync(marker));
     await daemon.end();
-  });
+  }
 });

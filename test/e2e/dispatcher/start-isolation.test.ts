@@ -136,3 +136,19 @@ test("folders that nobody may read, of an ordinary user, keep no other plan from
   assert.equal(existsSync(worktree), false);
   project.remove();
 });
+
+test("a start answers before what a deleted plan left is removed, and --until-idle waits for its end", async (context) => {
+  const project = makeProject();
+  context.after(() => project.remove());
+  project.plan("gone", ["one"]);
+  await project.work();
+  const worktree = project.record("gone").worktree ?? "";
+  const inMiddle = { PRLOOM_CRASH_AT: "worktree:forgotten" };
+  assert.equal((await project.cli(["delete", "gone", "--yes"], inMiddle)).signal, "SIGKILL");
+  const answers = join(project.authority, "daemon.json");
+  assert.deepEqual([existsSync(worktree), existsSync(answers)], [true, false]);
+  assert.equal((await project.work(inMiddle)).signal, "SIGKILL");
+  assert.deepEqual([existsSync(worktree), existsSync(answers)], [true, true]);
+  await project.work();
+  assert.equal(existsSync(worktree), false);
+});

@@ -82,18 +82,9 @@ test("commit hooks that nothing is left for are asked again, and the plan goes o
   const bus = { retryMin: "100ms", retryMax: "1s" };
   const project = makeProject({ config: { bus, limits: { attemptsPerTodo: 1 } } });
   context.after(() => project.remove());
-  const real = findProgram("bwrap", process.env.PATH, "/");
-  if (real === undefined) return context.skip("no bwrap");
-  const tries = join(project.home, "tries");
-  const lines = [
-    "#!/bin/sh",
-    `case "$*" in *"git commit"*) echo x >> ${tries}; test $(wc -l < ${tries}) -gt 2 ||`,
-    "  { echo 'bwrap: Creating new namespace failed: Resource temporarily unavailable' >&2; exit 1; } ;; esac",
-    `exec ${real} "$@"`,
-  ];
-  const bin = join(project.home, "bin");
-  mkdirSync(bin);
-  writeFileSync(join(bin, "bwrap"), lines.join("\n"), { mode: 0o755 });
+  const faked = exhaustedFor(project, "git commit");
+  if (faked === undefined) return context.skip("no bwrap");
+  const { tries, bin } = faked;
   writeFileSync(join(project.root, ".git/hooks/pre-commit"), "#!/bin/sh\n", { mode: 0o755 });
   project.plan("one", ["one"]);
   const { stdout, stderr } = await project.work({ PATH: `${bin}:${process.env.PATH}` });
@@ -101,6 +92,53 @@ test("commit hooks that nothing is left for are asked again, and the plan goes o
   assert.match(stdout, /has no .* left, so prloom waits/);
   assert.equal(readFileSync(tries, "utf8"), "x\n".repeat(3));
 });
+
+test("a plugin's agent that nothing is left for is no run and no attempt of the plugin", async (context) => {
+  const bus = { retryMin: "100ms", retryMax: "1s", maxAttempts: 2 };
+  const plugins = { asks: { module: "./asks.mjs" } };
+  const project = makeProject({ config: { bus, plugins } });
+  context.after(() => project.remove());
+  const quiet = { adapter: "command", command: "sh", args: ["-c", "echo quiet"] };
+  project.config({
+    agents: { test: agentOf(project), quiet },
+    stages: { default: "test", designer: "quiet" },
+  });
+  const faked = exhaustedFor(project, "echo quiet");
+  if (faked === undefined) return context.skip("no bwrap");
+  const { tries, bin } = faked;
+  const code = `export default () => ({ async onEvent(event, ctx) {
+    if (event.type !== "comment") return;
+    await ctx.runAgent("look", { stage: "designer" });
+    ctx.markEventHandled(event.id);
+  } });`;
+  writeFileSync(join(project.root, "asks.mjs"), code);
+  project.plan("one", ["one"]);
+  await project.work();
+  const { runs } = project.record("one").spent ?? assert.fail("nothing was spent");
+  assert.equal((await project.cli(["comment", "one", "what do you think?"])).code, 0);
+  const { stdout, stderr } = await project.work({ PATH: `${bin}:${process.env.PATH}` });
+  assert.match(stdout, /onEvent:asks waits with .*has no .* left/, stdout + stderr);
+  assert.equal(readFileSync(tries, "utf8"), "x\n".repeat(3), stdout);
+  assert.equal((await project.status()).dead.count, 0);
+  assert.equal(project.record("one").spent?.runs, runs + 1, "only the one that was started counts");
+});
+
+/** A bubblewrap that finds nothing left twice, for commands with these words; undefined where there is no real one. */
+function exhaustedFor(project: Project, words: string): { tries: string; bin: string } | undefined {
+  const real = findProgram("bwrap", process.env.PATH, "/");
+  if (real === undefined) return undefined;
+  const tries = join(project.home, "tries");
+  const lines = [
+    "#!/bin/sh",
+    `case "$*" in *"${words}"*) echo x >> ${tries}; test $(wc -l < ${tries}) -gt 2 ||`,
+    "  { echo 'bwrap: Creating new namespace failed: Resource temporarily unavailable' >&2; exit 1; } ;; esac",
+    `exec ${real} "$@"`,
+  ];
+  const bin = join(project.home, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "bwrap"), lines.join("\n"), { mode: 0o755 });
+  return { tries, bin };
+}
 
 function endGroup({ pid }: ChildProcess): void {
   try {

@@ -218,3 +218,32 @@ test("S0-16…20: both buses have the same files with the same envelope, and the
   }
   assert(!existsSync(join(local, "bus", "state", "bridge.prloom-core.json")), "S0-92: it is never polled");
 });
+
+test("an item of a poll whose bridge is gone stays a dead letter that names the bridge, and is taken when it is back", async () => {
+  const one = makeExtended({ config: { bridges: { feed: feeds("feed") }, globalBridges: { hub: feeds("hub") } } });
+  after(() => one.remove());
+  const { bridges, globalBridges } = one.config();
+  const reasons = async () => (await one.status()).dead.letters.map(({ reason }) => reason).toSorted();
+  const gone = (name: string) => `bridge ${name} is not in the config, so it cannot be tried again`;
+  one.plan("one", ["first"]);
+  one.feed("hub", undefined, { id: "loud", severity: "loud" as never });
+  one.feed("feed", "one", { id: "louder", severity: "loud" as never });
+  await one.work();
+  assert.equal((await reasons()).length, 2);
+  // Revived while they were there, and gone at the next start.
+  assert.match(await one.type("retry", "--all"), /is tried again by poll:hub/);
+  one.config({ bridges: {}, globalBridges: {} });
+  await one.type("start", "--until-idle");
+  assert.deepEqual(await reasons(), [gone("feed"), gone("hub")]);
+  assert.match(await one.type("retry", "--all"), new RegExp(`stays a dead letter: ${gone("hub")}`));
+  assert.deepEqual(await reasons(), [gone("feed"), gone("hub")]);
+  one.config({ bridges, globalBridges });
+  await one.type("start", "--until-idle");
+  await one.type("retry", "--all");
+  await one.type("start", "--until-idle");
+  assert.equal((await reasons()).length, 2);
+  assert.ok(
+    (await reasons()).every((reason) => /severity must be/.test(reason)),
+    "they are judged again",
+  );
+});

@@ -179,6 +179,7 @@ test("no login of another program is seen, wherever below the home it lies", asy
       ".local/share/gem/ruby/3.3.0/a",
     ],
     ...[".sdkman/candidates/java/21/conf/security/a", ".sdkman/candidates/maven/3.9.6/boot/a", ".rustup/settings.toml"],
+    ".dotnet/dotnet",
   ];
   for (const file of parts) put(p, file, "needed\n", 0o755);
   const script = [
@@ -197,7 +198,8 @@ test("no login of another program is seen, wherever below the home it lies", asy
     (prefix) => `${prefix}/bin`,
   );
   for (const bin of bins) mkdirSync(join(p.home, bin), { recursive: true });
-  const path = [...bins.map((bin) => join(p.home, bin)), process.env.PATH].join(":");
+  // As its installer says: the folder that has everything of it.
+  const path = [...[...bins, ".dotnet"].map((bin) => join(p.home, bin)), process.env.PATH].join(":");
   const { stdout, stderr } = await p.work({ PATH: path });
   assert.equal(p.record("one").status, "review", stdout + stderr);
   assert.equal(p.git("show", "prloom/one:seen.txt"), "");

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { commitStep, stagedTree } from "../../../src/git/commits/commit.ts";
 import { mergeIntoBase } from "../../../src/git/commits/merge.ts";
-import { rebaseOnto } from "../../../src/git/commits/rebase.ts";
 import { openRepository } from "../../../src/git/repository.ts";
 import { repositoryShapes } from "../../../src/git/staging/shape.ts";
 import { dissolveRepositories, stageAll } from "../../../src/git/staging/stage.ts";
@@ -188,25 +187,6 @@ for (const method of ["merge", "squash", "rebase"] as const) {
     assert.equal((await mergeIntoBase(repo, { ...request, allowRepositories: true })).kind, "merged");
   });
 }
-
-test("a rebase that would complete a repository is taken back", async (t) => {
-  const box = await planSandbox();
-  t.after(box.close);
-  const { repo, worktree } = box;
-  write(worktree.path, without("objects"));
-  await commitWith(worktree, "half");
-  const tip = plainGit(repo.root, "rev-parse", BRANCH);
-  write(repo.root, { "lib/objects/x": "" });
-  plainGit(repo.root, "add", "-A");
-  plainGit(repo.root, "commit", "-q", "-m", "the other half");
-  const request = { branch: BRANCH, base: "main", identity: IDENTITY };
-  assert.deepEqual(await rebaseOnto(worktree, request), {
-    kind: "repository",
-    files: ["lib/HEAD"],
-  });
-  assert.equal(plainGit(repo.root, "rev-parse", BRANCH), tip);
-  assert.equal(foundIn(worktree, "lib"), worktree.gitDir);
-});
 
 test("a repository among the files of another one is refused from wherever it is found", async (t) => {
   const box = await sandbox({ ...BASE_FILES, ...SHAPE, "prloom.json": "{}", "sub/a": "" });

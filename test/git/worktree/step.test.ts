@@ -13,7 +13,8 @@ import {
 import { join } from "node:path";
 import { test } from "node:test";
 import { ensureIgnored } from "../../../src/git/repository.ts";
-import { restoreProtected, stageAll, stagedChanges } from "../../../src/git/staging/stage.ts";
+import { restoreProtected, stageAll } from "../../../src/git/staging/stage.ts";
+import { stagedChanges } from "../../../src/git/staging/staged-changes.ts";
 import { headState } from "../../../src/git/worktree/head.ts";
 import { resetTo, savePartial } from "../../../src/git/worktree/reset.ts";
 import { BRANCH, plainGit, planSandbox, write } from "../fixture.ts";

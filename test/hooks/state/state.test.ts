@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { it } from "node:test";
 import type { EventContext } from "../../../src/hooks/contexts/context-types.ts";
@@ -191,6 +192,38 @@ it("gives the turn on when a hook with it throws, or its time is over", () =>
       assert.equal(await inHook(world, `p${10 * index + 3}`, (ctx) => addTo(ctx, "n")), "");
     }
     assert.deepEqual(world.stores.read(ofAll), { n: 4 });
+  }));
+
+it("does not run again with the turn when the dispatcher stops", () =>
+  inTemporary(async (dir) => {
+    const world = openWorld(dir);
+    const holds = gate();
+    let first = 0;
+    const holder = inHook(world, "p1", async (ctx) => {
+      first += 1;
+      addTo(ctx, "n");
+      if (first === 1) return void (await inHook(world, "p2", (other) => addTo(other, "n")));
+      holds.open();
+      await once(ctx.signal, "abort");
+    });
+    await holds.promise;
+    let runs = 0;
+    const lost = ["p3", "p4", "p5"].map((plan) =>
+      inHook(world, plan, (ctx) => {
+        runs += 1;
+        addTo(ctx, "n");
+      }),
+    );
+    await rounds();
+    world.stop.abort();
+    await Promise.all([holder, ...lost]);
+    assert.equal(runs, 3, "each ran once, and waited for the turn");
+    assert.deepEqual(world.stores.read(ofAll), { n: 2 });
+    for (const plan of ["p3", "p4", "p5"])
+      assert.deepEqual(
+        world.settlements(plan).map(({ outcome, reason }) => [outcome, reason]),
+        [["deferred", "the dispatcher was stopped"]],
+      );
   }));
 
 it("takes JSON only, by an error that names the key, and copies it", () =>

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseReviewResult } from "../../../src/agents/results/review-result.ts";
 import { parseTriageResult } from "../../../src/agents/results/triage-result.ts";
+import { commitMessage } from "../../../src/git/commits/commit.ts";
 import { PrloomError } from "../../../src/kernel/errors.ts";
 import { planDigest } from "../../../src/plan/digest.ts";
 import { nextTodo, parsePlan } from "../../../src/plan/markdown/markdown.ts";
@@ -31,6 +32,7 @@ const BOMBS: Readonly<Record<string, (size: number) => string>> = {
   titles: (size) => fill("## Title\n\n<!-- a -->\n", size),
   "short lines below a TODO": (size) => `## TODO\n\n- [ ] a\n  b\n${fill("c\n", size)}`,
   "blank lines below a TODO": (size) => `## TODO\n\n- [ ] a\n${fill("\n", size)}`,
+  "blank lines between words": (size) => `a\n\nb${fill("\n", size)}c`,
   "white space in a TODO": (size) => `## TODO\n\n- [ ] a${fill(" \t", size)}b\n`,
   paragraphs: (size) => fill("a\n\n", size),
   "ticked TODOs": (size) => `## TODO\n${fill("- [x] a\n", size)}`,
@@ -92,9 +94,22 @@ const ENTRIES: Readonly<Record<string, (text: string) => unknown>> = {
   "mergeUpsert, base": (text) => mergeUpsert(PLAN, `${PLAN}x`, text),
   "mergeUpsert, all": (text) => mergeUpsert(text, text.replaceAll("- [", "* ["), `${text}\n\nx`),
   "mergeUpsert, rewritten": (text) => mergeUpsert(text, text.replaceAll("a", "b"), text),
+  commitMessage: (text) => commitMessage(text, "x"),
   parseTriageResult: (text) => parseTriageResult(JSON.stringify({ reply_markdown: text, todos: [{ text }] }), ["e"]),
   parseReviewResult: (text) => parseReviewResult(JSON.stringify({ verdict: "approve", summary: text })),
 };
+
+test("a triage result costs what it is long, however many comments there are", () => {
+  const given = Array.from({ length: 2000 }, (_, at) => `github-comment-1234567890-${at}`);
+  const result = (size: number): string => {
+    const events = Array.from({ length: size / 32 }, () => given.at(-1));
+    return JSON.stringify({ reply_markdown: "", todos: [{ text: "x", events }] });
+  };
+  const large = result(4 * 1024 * 1024);
+  assert(cost(() => parseTriageResult(large, given)) < 1000);
+  const parsed = parseTriageResult(result(SMALL), given);
+  assert.deepEqual(parsed.ok && parsed.result.todos[0]?.events, [given.at(-1)]);
+});
 
 /** Time on the processor, in ms: the load of the machine is not the text's fault. */
 function cost(act: () => unknown): number {

@@ -79,7 +79,7 @@ async function triage() {
     .filter((event) => event.body.startsWith("please "))
     .map((event) => ({ text: event.body.replace(/^please /, ""), events: [event.id] }));
   const reply = events.map((event) => `<re ${event.body}>`).join("\n");
-  const result = { reply_markdown: reply, todos, rebase_requested: false };
+  const result = { reply_markdown: reply, todos, rebase_requested: events.some(({ body }) => body === "rebase") };
   writeFileSync(process.env.PRLOOM_RESULT_FILE, JSON.stringify(result));
 }
 

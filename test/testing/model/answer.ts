@@ -29,10 +29,13 @@ function inPieces(text: string): string[] {
   return text.match(new RegExp(`[\\s\\S]{1,${PIECE}}`, "gu")) ?? [];
 }
 
-/** No line twice: programs that look for loops would end a model that repeats itself. */
+/**
+ * No line twice, and each an item of a list: programs that look for loops would end a model that repeats itself, and
+ * Gemini needs minutes to look for one in a megabyte of anything but a list.
+ */
 function* flood(bytes: number): Iterable<string> {
   for (let sent = 0, line = 0; sent < bytes; line += 1) {
-    const piece = `${createHash("sha256").update(String(line)).digest("base64")}\n`;
+    const piece = `* ${createHash("sha256").update(String(line)).digest("base64")}\n`;
     sent += piece.length;
     yield piece;
   }

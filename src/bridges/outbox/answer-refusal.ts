@@ -1,0 +1,34 @@
+import type { Bus } from "../../bus/bus.ts";
+import { actionId } from "../../bus/ledger/settlement.ts";
+import { DISPATCHER } from "../../bus/names.ts";
+import type { Action, Scope } from "../../bus/types.ts";
+import type { LoadedBridge } from "../load.ts";
+
+const NOT_DONE: Readonly<Record<string, string>> = { merge: "Not merged", close_pr: "Not closed" };
+
+interface RefusedDeed {
+  readonly action: Action;
+  readonly loaded: LoadedBridge;
+  readonly reason: string;
+}
+
+/**
+ * Whoever asked for a merge or a close is told where they asked that the bridge refused it, once per action: its dead
+ * letter is seen by others. Done before the action is buried, so that a kill in between forgets neither. prloom's own
+ * bridges answer by themselves.
+ */
+export function answerRefusal(bus: Bus, scope: Scope, { action, loaded, reason }: RefusedDeed): void {
+  const { id, target, payload, relatedEventId } = action;
+  const notDone = NOT_DONE[payload.type];
+  if (notDone === undefined || loaded.scope === "builtin") return;
+  const record = `refusal-${id}`;
+  const answer: Action = {
+    id: actionId({ scope, recordId: record, handler: DISPATCHER, ordinal: 0 }),
+    type: "respond",
+    target,
+    payload: { type: "comment", message: `${notDone}: ${reason}` },
+    ...(relatedEventId === undefined ? {} : { relatedEventId }),
+  };
+  const marks = { about: "event", closed: true } as const;
+  bus.settle({ record, handler: DISPATCHER, outcome: "handled", actions: [answer], marks }, { sync: false });
+}

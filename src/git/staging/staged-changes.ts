@@ -1,0 +1,36 @@
+import { takeTurns } from "../../kernel/turns.ts";
+import { gitIn, type Worktree } from "../worktree/worktrees.ts";
+
+export interface StagedChanges {
+  /** Paths that differ from the base; of a rename the new one. */
+  readonly files: string[];
+  /** Files of the base that are gone, renames aside. */
+  readonly deleted: number;
+  /** Files that the base has; counted only when some were deleted. */
+  readonly trackedBefore: number;
+}
+
+// What `.gitmodules` says must not hide a submodule that moved.
+const STAGED_DIFF = ["diff", "--cached", "--no-ext-diff", "--ignore-submodules=none", "--name-status", "-M", "-z"];
+
+/** What a commit now would change against `baseSha`. Call it after `stageAll`. */
+export async function stagedChanges(worktree: Worktree, baseSha: string): Promise<StagedChanges> {
+  const diff = await gitIn(worktree, [...STAGED_DIFF, baseSha]);
+  const fields = await diff.entries();
+  const files: string[] = [];
+  let deleted = 0;
+  for (let index = 0; index < fields.length; ) {
+    await takeTurns();
+    const status = fields[index] ?? "";
+    const isMove = /^[RC]/.test(status);
+    files.push(fields[index + (isMove ? 2 : 1)] ?? "");
+    if (status === "D") deleted += 1;
+    index += isMove ? 3 : 2;
+  }
+  return { files, deleted, trackedBefore: deleted === 0 ? 0 : await countTracked(worktree, baseSha) };
+}
+
+async function countTracked(worktree: Worktree, baseSha: string): Promise<number> {
+  const tree = await gitIn(worktree, ["ls-tree", "-r", "-z", "--name-only", "--full-tree", baseSha]);
+  return (await tree.entries()).length;
+}

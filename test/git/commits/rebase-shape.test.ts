@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { commitStep } from "../../../src/git/commits/commit.ts";
+import { mergeIntoBase } from "../../../src/git/commits/merge.ts";
+import { rebaseOnto } from "../../../src/git/commits/rebase.ts";
+import { stageAll } from "../../../src/git/staging/stage.ts";
+import type { Worktree } from "../../../src/git/worktree/worktrees.ts";
+import { BRANCH, IDENTITY, plainGit, planSandbox, write } from "../fixture.ts";
+
+const HALF = {
+  "lib/HEAD": "ref: refs/heads/main\n",
+  "lib/refs/heads/main": "0".repeat(40),
+  "lib/config": "[core]\n\tbare = false\n\tworktree = ..\n",
+};
+const REQUEST = { branch: BRANCH, base: "main", identity: IDENTITY };
+
+/** Half of a repository on the branch, the other half on main. */
+async function halves(t: TestContext) {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { repo, worktree } = box;
+  write(worktree.path, HALF);
+  await stageAll(worktree);
+  const trailer = { uid: "U", todoId: "half", attempt: 1 };
+  await commitStep(worktree, { branch: BRANCH, message: "half", trailer, identity: IDENTITY, allowEmpty: true });
+  write(repo.root, { "lib/objects/x": "" });
+  plainGit(repo.root, "add", "-A");
+  plainGit(repo.root, "commit", "-q", "-m", "the other half");
+  const tip = () => plainGit(repo.root, "rev-parse", BRANCH);
+  return { repo, worktree, tip, before: tip() };
+}
+
+/** Which repository the git of a person finds in a folder of the worktree. */
+const foundIn = (worktree: Worktree, folder: string) =>
+  plainGit(join(worktree.path, folder), "rev-parse", "--absolute-git-dir").trim();
+
+test("a rebase that would complete a repository is taken back", async (t) => {
+  const { worktree, tip, before } = await halves(t);
+  assert.deepEqual(await rebaseOnto(worktree, REQUEST), { kind: "repository", files: ["lib/HEAD"] });
+  assert.equal(tip(), before);
+  assert.equal(foundIn(worktree, "lib"), worktree.gitDir);
+});
+
+test("after a kill right behind the rebase it cannot be merged, and the next one takes it back", async (t) => {
+  const { repo, worktree, tip, before } = await halves(t);
+  const module = new URL("../../../src/git/commits/rebase.ts", import.meta.url).href;
+  const script = `const { rebaseOnto } = await import(${JSON.stringify(module)});
+    await rebaseOnto(${JSON.stringify(worktree)}, ${JSON.stringify(REQUEST)});`;
+  const killed = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+    env: { ...process.env, PRLOOM_CRASH_AT: "rebase:rebased" },
+  });
+  assert.equal(killed.signal, "SIGKILL");
+  assert.notEqual(tip(), before, "the rebase itself was done");
+  const merge = { ...REQUEST, message: "Merge", method: "merge" as const };
+  assert.deepEqual(await mergeIntoBase(repo, merge), { kind: "repository", files: ["lib/HEAD"] });
+  assert.deepEqual(await rebaseOnto(worktree, REQUEST), { kind: "repository", files: ["lib/HEAD"] });
+  assert.equal(tip(), before);
+  assert.equal(foundIn(worktree, "lib"), worktree.gitDir);
+  assert.equal(plainGit(repo.root, "for-each-ref", "refs/prloom/rebase"), "");
+});
