@@ -18,7 +18,7 @@ import { openTexts } from "./intake/plan-texts.ts";
 import { statKey } from "./intake/stat-key.ts";
 import type { Loom } from "./loom.ts";
 import { homeOf, inboxOf, type Located } from "./paths.ts";
-import { openDesk } from "./runs/agent-pool.ts";
+import { openAgentPool } from "./runs/agent-pool.ts";
 import { Occupancy } from "./runs/occupancy.ts";
 import { type Configured, holdSettings, type Settings } from "./settings/pinned.ts";
 import { openStalls } from "./watchdog/stalls.ts";
@@ -105,7 +105,7 @@ export function openLoom(options: LoomOptions): OwnedLoom {
     health: openHealth(paths, clock),
     upsertsWaiting: new Map(),
     forge: localForge({ fileOf: (planId) => homeOf(paths, planId).changeRequest, clock }),
-    desk: openDesk(paths, clock, readOnly),
+    pool: openAgentPool(paths, clock, readOnly),
     watch: holdWatch(),
     stalls: openStalls(paths.stallsFile, (id) => store.byId(id)?.uid ?? statKey(inboxOf(paths, id).text) ?? ""),
     saveCaches() {

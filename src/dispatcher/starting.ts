@@ -30,8 +30,8 @@ export async function tellEnclosure(loom: Configured & Pooled & Reporting): Prom
   // A machine that has no process left for the question is asked again by the first run.
   const probe = await probeSandbox().catch(() => undefined);
   if (probe === undefined) return;
-  if (probe.works) loom.desk.enclosed("sandbox");
-  else loom.desk.enclosed("none", probe.why);
+  if (probe.works) loom.pool.enclosed("sandbox");
+  else loom.pool.enclosed("none", probe.why);
   const isOpen = Object.values(loom.config.agents).some(({ sandbox }) => sandbox === "auto");
   if (!probe.works && isOpen) {
     const text = `agents run with your rights, there is no sandbox: ${probe.why} (\`prloom doctor\` says what to do)`;

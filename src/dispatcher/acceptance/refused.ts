@@ -54,8 +54,8 @@ export function settleMissing(
   const run = awaitedRun(record);
   const started = run === undefined ? undefined : readRunRecord(homeOf(loom.paths, record.id).run(run));
   if (agents.length < 2 || !started) return false;
-  loom.desk.refused(started.agent, { kind: "auth", message: `it could not be started: ${error}` });
-  if (loom.desk.needsPerson(agents)) return false;
+  loom.pool.refused(started.agent, { kind: "auth", message: `it could not be started: ${error}` });
+  if (loom.pool.needsPerson(agents)) return false;
   updateRecord(loom, record.id, (now) => nextRun(now, {}));
   const text = `${started.agent} could not be started (${error}); going on with another agent`;
   loom.report({ planId: record.id, level: "warn", text });
@@ -81,9 +81,9 @@ async function waitOrBlock(
   record: PlanRecord,
   { trouble, agent, agents }: Refused,
 ): Promise<void> {
-  const refusal = loom.desk.refused(agent.name, { ...trouble, planId: record.id });
-  const next = loom.desk.choose(agents, record.id);
-  if (loom.desk.needsPerson(agents)) {
+  const refusal = loom.pool.refused(agent.name, { ...trouble, planId: record.id });
+  const next = loom.pool.choose(agents, record.id);
+  if (loom.pool.needsPerson(agents)) {
     const program = programOf(agent);
     const title = (await wordsAbout(loom, agent))?.name ?? agent.command;
     const isLogin = trouble.kind === "auth";

@@ -43,7 +43,7 @@ export function reloadPinned(
   writePin(loom.paths.pinFile, next);
   loom.pinned.take(next, config);
   loom.report({ level: "info", text: "what is checked out was taken over" });
-  loom.desk.limitsChanged();
+  loom.pool.limitsChanged();
   loom.wake();
   return { ...answer, taken: true };
 }

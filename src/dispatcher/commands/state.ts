@@ -62,7 +62,7 @@ export async function unblockPlan(
   }
   const record = allowed(loom, id, "unblock");
   // Also for one that only waits: whoever types it wants its agents to be tried now.
-  loom.desk.forgive();
+  loom.pool.forgive();
   // Nothing to clear; and its agent may be at work, whose tree must not be touched.
   if (!record.blocked) return { wasBlocked: false };
   await recoverAgain(loom, record);

@@ -23,7 +23,7 @@ import {
 } from "./availability.ts";
 
 /** What is known about the agents of all plans: who is at work, who was refused, and what today cost. */
-export interface Desk {
+export interface AgentPool {
   choose(agents: readonly StageAgent[], planId: string): Availability;
   /** An agent has begun; to be called with what is returned when it has ended. */
   started(name: string): () => void;
@@ -51,14 +51,14 @@ export interface Desk {
 }
 
 export interface Pooled {
-  readonly desk: Desk;
+  readonly pool: AgentPool;
 }
 
-export function deskFile(paths: Paths): string {
+export function agentPoolFile(paths: Paths): string {
   return join(paths.authority, "agents.json");
 }
 
-const deskSchema = z.object({
+const agentPoolSchema = z.object({
   schemaVersion: z.literal(1),
   level: z.enum(["sandbox", "none"]).optional(),
   why: z.string().optional(),
@@ -76,22 +76,22 @@ const deskSchema = z.object({
   ),
   today: z.object({ day: z.string(), tokens: z.number(), usd: z.number(), ms: z.number() }),
 });
-export type DeskFile = z.infer<typeof deskSchema>;
+export type AgentPoolFile = z.infer<typeof agentPoolSchema>;
 
-/** The desk as it was left; undefined when there is none that can be read. It can be made anew, so nothing is lost. */
-export function readDesk(paths: Paths): DeskFile | undefined {
+/** The pool as it was left; undefined when there is none that can be read. It can be made anew, so nothing is lost. */
+export function readAgentPool(paths: Paths): AgentPoolFile | undefined {
   try {
-    return deskSchema.safeParse(JSON.parse(readTextIfExists(deskFile(paths)) ?? "null")).data;
+    return agentPoolSchema.safeParse(JSON.parse(readTextIfExists(agentPoolFile(paths)) ?? "null")).data;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-function writeDesk(paths: Paths, file: DeskFile): void {
+function writeAgentPool(paths: Paths, file: AgentPoolFile): void {
   try {
     ensureDir(paths.authority);
-    writeRunFile(deskFile(paths), `${JSON.stringify(file, null, 2)}\n`);
+    writeRunFile(agentPoolFile(paths), `${JSON.stringify(file, null, 2)}\n`);
   } catch (error) {
     // Only people read it, and a full disk is told by everybody else; the next change writes it whole.
     if (!(error instanceof PrloomError) && errnoOf(error) === undefined) throw error;
@@ -101,7 +101,7 @@ function writeDesk(paths: Paths, file: DeskFile): void {
 const spendingSchema = z.object({ key: z.string(), tokens: z.number(), usd: z.number(), ms: z.number() });
 
 /** The runs of one day and what they spent; the first line about a run counts. */
-class Ledger {
+class SpendingLedger {
   readonly #dir: string;
   #day = "";
   readonly #keys = new Set<string>();
@@ -156,7 +156,7 @@ function parseEntry(line: string): z.infer<typeof spendingSchema> | undefined {
   }
 }
 
-type KeptRefusal = DeskFile["agents"][string];
+type KeptRefusal = AgentPoolFile["agents"][string];
 
 function readRefusal({ until, since, othersUntil = until, ...rest }: KeptRefusal): Refusal {
   return { ...rest, until: Date.parse(until), since: Date.parse(since), othersUntil: Date.parse(othersUntil) };
@@ -167,21 +167,21 @@ function writtenRefusal({ until, since, othersUntil, plans, ...rest }: Refusal):
   return { ...rest, plans: [...plans], ...times };
 }
 
-export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
-  const before = readDesk(paths);
-  const ledger = new Ledger(paths.authority);
+export function openAgentPool(paths: Paths, clock: Clock, readOnly: boolean): AgentPool {
+  const before = readAgentPool(paths);
+  const ledger = new SpendingLedger(paths.authority);
   const running = new Map<string, number>();
   const changes = new EventEmitter().setMaxListeners(0);
   const refusals = new Map<string, Refusal>(
     Object.entries(before?.agents ?? {}).map(([name, kept]) => [name, readRefusal(kept)]),
   );
-  let level: Pick<DeskFile, "level" | "why"> = {};
+  let level: Pick<AgentPoolFile, "level" | "why"> = {};
   const atWork = new Map<string, Spent>();
   const today = (): Spent => [...atWork.values()].reduce(plus, ledger.sum(dayOf(clock.now())));
   const write = (): void => {
     if (readOnly) return;
     const agents = Object.fromEntries([...refusals].map(([name, refusal]) => [name, writtenRefusal(refusal)]));
-    writeDesk(paths, { schemaVersion: 1, ...level, agents, today: { day: dayOf(clock.now()), ...today() } });
+    writeAgentPool(paths, { schemaVersion: 1, ...level, agents, today: { day: dayOf(clock.now()), ...today() } });
   };
   const states = (): Map<string, AgentState> => {
     const names = new Set([...running.keys(), ...refusals.keys()]);

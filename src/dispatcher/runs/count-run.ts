@@ -24,7 +24,7 @@ export function countRun(loom: Located & Configured & Records & Pooled, id: stri
   const record = loom.store.byId(id);
   if (!started || !record || record.deleted || (record.spent?.upTo ?? 0) >= run) return summary;
   const more = spentIn(loom, runDir, started);
-  loom.desk.spend(`${record.uid}/${run}`, more);
+  loom.pool.spend(`${record.uid}/${run}`, more);
   updateRecord(loom, id, (now) => ({
     spent: { ...plus(now.spent, more), upTo: run },
     sessions: sessionsAfter(now, started, summary),
@@ -43,7 +43,7 @@ export function countHookRun(
   const record = loom.store.byId(id);
   if (!started || !record || record.deleted) return summary;
   const more = spentIn(loom, runDir, started);
-  loom.desk.spend(key, more);
+  loom.pool.spend(key, more);
   updateRecord(loom, id, (now) => ({ spent: plus(now.spent, more) }));
   return summary;
 }
@@ -119,7 +119,7 @@ export function sessionFor(
 /** Whether the conversation of an interrupted run can go on, so that its tree must stay as it is. */
 export function canGoOn(loom: Pooled, record: PlanRecord, config: PlanConfig): boolean {
   const stage = stageOf(record);
-  const choice = loom.desk.choose(config.agents[stage], record.id);
+  const choice = loom.pool.choose(config.agents[stage], record.id);
   const agent = choice.kind === "free" ? choice.agent : config.stages[stage];
   return adapterOf(agent).resumes && sessionFor(record, stage, agent) !== undefined;
 }

@@ -36,7 +36,7 @@ export async function follow(
       hear(event);
       if (event.type === "usage") {
         const soFar = { ...spendingOf(log.summary(), run.agent.price), ms: loom.clock.now() - begun };
-        loom.desk.spending(run.key, soFar);
+        loom.pool.spending(run.key, soFar);
         ending ??= endIfSpent(loom, run, plus(before, soFar));
       }
       if (event.type === "done") exit = event.exit;
@@ -44,7 +44,7 @@ export async function follow(
   } finally {
     clearTimeout(ending);
     log.close();
-    if (exit !== "interrupted" && log.summary().trouble === undefined) loom.desk.answered(run.agent.name);
+    if (exit !== "interrupted" && log.summary().trouble === undefined) loom.pool.answered(run.agent.name);
   }
   return exit;
 }
@@ -58,7 +58,7 @@ const LAST_WORD_MS = 3000;
 
 function endIfSpent(loom: Pooled & Reporting, run: Followed, spent: Spent): NodeJS.Timeout | undefined {
   const ofPlan = overBudget(spent, run.limits.budget);
-  const ofDay = overBudget(loom.desk.today(), run.limits.dailyBudget);
+  const ofDay = overBudget(loom.pool.today(), run.limits.dailyBudget);
   if (ofPlan === undefined && ofDay === undefined) return undefined;
   const problem = ofPlan === undefined ? `${ofDay} today (limits.dailyBudget)` : `${ofPlan} (limits.budget)`;
   return setTimeout(() => {
@@ -71,7 +71,7 @@ function endIfSpent(loom: Pooled & Reporting, run: Followed, spent: Spent): Node
 export function runLimits(loom: Records & Pooled, planId: string, limits: PlanConfig["limits"]): RunLimits {
   const spent = loom.store.byId(planId)?.spent?.ms ?? 0;
   const left = minutesLeft(limits.budget.minutes, spent);
-  const leftToday = minutesLeft(limits.dailyBudget.minutes, loom.desk.today().ms);
+  const leftToday = minutesLeft(limits.dailyBudget.minutes, loom.pool.today().ms);
   return {
     deadlineMs: Math.max(1000, Math.min(limits.runTimeoutMs, left, leftToday)),
     silenceMs: limits.silenceTimeoutMs,

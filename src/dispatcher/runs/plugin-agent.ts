@@ -156,7 +156,7 @@ async function runAs(
     hear: answer.hear,
     onEnd() {
       const { trouble } = readUnstarted(runDir) ? {} : countHookRun(loom, record.id, { runDir, key: runId });
-      if (trouble && isRefusal(trouble)) loom.desk.refused(agent.name, { ...trouble, planId: record.id });
+      if (trouble && isRefusal(trouble)) loom.pool.refused(agent.name, { ...trouble, planId: record.id });
     },
   });
   const exit = await launch();
@@ -189,18 +189,18 @@ async function agentFor(
   const until = loom.clock.now() + MAX_WAIT_MS;
   for (;;) {
     refuseSpent(loom, record.id, config);
-    const choice = loom.desk.choose(config.agents[stage], record.id);
-    const isFull = loom.desk.atWork() >= loom.config.limits.maxRunningAgents;
-    if (choice.kind === "free" && !isFull) return { agent: choice.agent, over: loom.desk.started(choice.agent.name) };
+    const choice = loom.pool.choose(config.agents[stage], record.id);
+    const isFull = loom.pool.atWork() >= loom.config.limits.maxRunningAgents;
+    if (choice.kind === "free" && !isFull) return { agent: choice.agent, over: loom.pool.started(choice.agent.name) };
     if (choice.kind === "away" && Math.max(choice.until, loom.clock.now()) > until)
       throw new Error(`no agent can be started: ${choice.why}`);
-    await loom.desk.changed(choice.kind === "free" ? undefined : choice.until, call.signal);
+    await loom.pool.changed(choice.kind === "free" ? undefined : choice.until, call.signal);
   }
 }
 
 function refuseSpent(loom: Records & Pooled, planId: string, { limits }: PlanConfig): void {
   const spent = overBudget(requireRecord(loom, planId).spent ?? NOTHING_SPENT, limits.budget);
-  const today = overBudget(loom.desk.today(), limits.dailyBudget);
+  const today = overBudget(loom.pool.today(), limits.dailyBudget);
   if (spent !== undefined) throw new Error(`the budget of ${planId} is spent: ${spent}`);
   if (today !== undefined) throw new Error(`the budget of today is spent: ${today}`);
 }

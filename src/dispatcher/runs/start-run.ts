@@ -56,13 +56,13 @@ export async function startAgentRun(
   const text = planText(loom, planned);
   if (number === undefined || !text) return;
   const stage = stageOf(planned);
-  const choice = loom.desk.choose(config.agents[stage], planned.id);
+  const choice = loom.pool.choose(config.agents[stage], planned.id);
   // It was free when the step was decided; then the next look waits.
   if (choice.kind !== "free") return;
   const record = giveWords(loom, planned);
   const runDir = homeOf(loom.paths, record.id).run(number);
   // Counted before anything is awaited: the next plan that asks finds the place taken.
-  const over = loom.desk.started(choice.agent.name);
+  const over = loom.pool.started(choice.agent.name);
   const coming: Coming = { number, runDir, stage, agent: choice.agent, config, over };
   try {
     await prepareWorktree(loom, record, coming, text);

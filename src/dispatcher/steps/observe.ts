@@ -61,10 +61,10 @@ function agentView(loom: Timing & Pooled, record: PlanRecord, config: PlanView["
   const { limits, agents } = config.config;
   const spent = overBudget(record.spent ?? NOTHING_SPENT, limits.budget);
   if (spent !== undefined) return { kind: "budget-spent", reason: spent };
-  const today = overBudget(loom.desk.today(), limits.dailyBudget);
+  const today = overBudget(loom.pool.today(), limits.dailyBudget);
   if (today !== undefined)
     return { kind: "away", why: `${today} today (limits.dailyBudget)`, until: nextDay(loom.clock.now()) };
-  const choice = loom.desk.choose(agents[stageOf(record)], record.id);
+  const choice = loom.pool.choose(agents[stageOf(record)], record.id);
   return choice.kind === "free" ? { kind: "free" } : choice;
 }
 

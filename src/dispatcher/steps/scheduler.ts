@@ -168,7 +168,7 @@ export class Scheduler {
   #freeSlots(record: PlanRecord): PlanView["slots"] {
     const { limits } = this.#loom.config;
     return {
-      agent: this.#loom.desk.atWork() < limits.maxRunningAgents,
+      agent: this.#loom.pool.atWork() < limits.maxRunningAgents,
       // Counting the open plans costs their number, so only a plan that wants to become one asks.
       open: record.status !== "queued" || this.#openPlans() < limits.maxOpenPlans,
     };
