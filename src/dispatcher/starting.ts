@@ -88,7 +88,7 @@ export function restoreMemory(loom: Buses & Extended & Reporting): void {
     try {
       loom.bus(planId);
     } catch (error) {
-      // Its lane tells it, and what it knows is asked for again at the next start.
+      // Its loop tells it, and what it knows is asked for again at the next start.
       loom.report({ planId, level: "bad", text: `its bus cannot be read: ${messageOf(error)}` });
       loom.stores.markPending(planId);
     }

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { countCalls } from "../../../bench/harness/counts.ts";
 import { sampleEvent } from "../../../bench/harness/journal.ts";
 import { inFolder, makeProject, planId } from "../../../bench/harness/project.ts";
-import { handleGlobalEvents } from "../../../src/dispatcher/buses/event-lane.ts";
+import { handleGlobalEvents } from "../../../src/dispatcher/buses/handle-events.ts";
 import { cleanPlans } from "../../../src/dispatcher/commands/finish.ts";
 import { planOfFile } from "../../../src/dispatcher/intake/inbox.ts";
 import { takeWholeInbox } from "../../../src/dispatcher/intake/intake.ts";

@@ -16,8 +16,8 @@ import type { Configured } from "../settings/pinned.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import type { Bridging, PollReport } from "./bridging.ts";
 import type { Buses } from "./buses.ts";
-import { dropAbsent, handleGlobalEvents, handlePlanEvents } from "./event-lane.ts";
 import type { Extended } from "./extensions.ts";
+import { dropAbsent, handleGlobalEvents, handlePlanEvents } from "./handle-events.ts";
 import { hookScope } from "./hook-scope.ts";
 import { createPoller, giveBackAbsent, type Poller } from "./polling.ts";
 import { CORE_TARGET, coreBridge, routeOn } from "./routing.ts";
@@ -40,7 +40,7 @@ export type BusesAtWork = Located &
 /** A hook that takes its time must not keep from going out what others sent meanwhile. */
 const OUTBOX_LOOK_MS = 200;
 
-export interface LaneOptions {
+export interface BusLoopOptions {
   readonly loom: BusesAtWork;
   /** Undefined: the repository's own. */
   readonly planId?: string;
@@ -52,8 +52,8 @@ export interface LaneOptions {
 }
 
 /** The bus of one scope at work: events to hooks, actions to bridges, polls. It never waits for the steps of a plan. */
-export class Lane {
-  readonly #options: LaneOptions;
+export class BusLoop {
+  readonly #options: BusLoopOptions;
   readonly #outbox: Outbox;
   readonly #bus: Bus;
   #pollers: Poller[] = [];
@@ -64,7 +64,7 @@ export class Lane {
   #failures = 0;
   #stopped = false;
 
-  constructor(options: LaneOptions) {
+  constructor(options: BusLoopOptions) {
     const { loom, planId } = options;
     this.#options = options;
     this.#bus = planId === undefined ? loom.globalBus() : loom.bus(planId);

@@ -7,33 +7,33 @@ import { sampleEvent } from "../../../bench/harness/journal.ts";
 import { addInboxPlans, inFolder, makeProject } from "../../../bench/harness/project.ts";
 import type { Bridge, DeliveryResult } from "../../../src/bridges/contract.ts";
 import type { LoadedBridge } from "../../../src/bridges/load.ts";
-import { Lane, type LaneOptions } from "../../../src/dispatcher/buses/lane.ts";
+import { BusLoop, type BusLoopOptions } from "../../../src/dispatcher/buses/bus-loop.ts";
 import { takeWholeInbox } from "../../../src/dispatcher/intake/intake.ts";
 import type { Loom } from "../../../src/dispatcher/loom.ts";
 import { homeOf } from "../../../src/dispatcher/paths.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 
-interface Laned {
+interface Looped {
   readonly loom: Loom;
-  readonly lane: Lane;
+  readonly loop: BusLoop;
 }
 
-type Setting = Partial<Omit<LaneOptions, "loom">> & { readonly bridges?: readonly Bridge[] };
+type Setting = Partial<Omit<BusLoopOptions, "loom">> & { readonly bridges?: readonly Bridge[] };
 
-/** A lane over a real repository with the plan "p"; the plan's own unless `planId` is undefined. */
-function laned({ bridges = [], ...options }: Setting, use: (laned: Laned) => Promise<void>): Promise<void> {
+/** A loop over a real repository with the plan "p"; the plan's own unless `planId` is undefined. */
+function looped({ bridges = [], ...options }: Setting, use: (looped: Looped) => Promise<void>): Promise<void> {
   return inFolder(async (dir) => {
     const project = makeProject(dir);
     addInboxPlans(project, ["p"], {});
     const loom = await openHooked(project, { clock: systemClock, bridges });
     takeWholeInbox(loom, loom.inbox.scan());
     const unheard = { first: async () => undefined, onPass: () => undefined, onIdle: () => undefined };
-    const lane = new Lane({ loom, planId: "p", ...unheard, ...options });
+    const loop = new BusLoop({ loom, planId: "p", ...unheard, ...options });
     try {
-      await use({ loom, lane });
+      await use({ loom, loop });
     } finally {
-      lane.stop();
-      await lane.settled();
+      loop.stop();
+      await loop.settled();
       loom.close();
     }
   });
@@ -41,13 +41,13 @@ function laned({ bridges = [], ...options }: Setting, use: (laned: Laned) => Pro
 
 test("what was said to a plan is taken, and the plan is told that something was settled", () => {
   const passed = Promise.withResolvers<void>();
-  return laned({ onPass: passed.resolve }, async ({ loom, lane }) => {
+  return looped({ onPass: passed.resolve }, async ({ loom, loop }) => {
     loom.bus("p").appendEvents([sampleEvent(1), sampleEvent(2)]);
     assert.equal(loom.bus("p").newEvents(10).length, 2);
-    lane.wake();
-    assert.equal(lane.idle(Number.MAX_SAFE_INTEGER), false);
+    loop.wake();
+    assert.equal(loop.idle(Number.MAX_SAFE_INTEGER), false);
     await passed.promise;
-    await lane.settled();
+    await loop.settled();
     assert.deepEqual(loom.bus("p").newEvents(10), []);
     assert.deepEqual(
       loom
@@ -56,19 +56,19 @@ test("what was said to a plan is taken, and the plan is told that something was 
         .map(({ id }) => id),
       ["comment-1", "comment-2"],
     );
-    assert.equal(lane.idle(Number.MAX_SAFE_INTEGER), true);
+    assert.equal(loop.idle(Number.MAX_SAFE_INTEGER), true);
   });
 });
 
 test("the events of a plan wait until those of the repository are through", () => {
   const first = Promise.withResolvers<void>();
-  return laned({ first: () => first.promise }, async ({ loom, lane }) => {
+  return looped({ first: () => first.promise }, async ({ loom, loop }) => {
     loom.bus("p").appendEvents([sampleEvent(1)]);
-    lane.wake();
+    loop.wake();
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(loom.bus("p").newEvents(10).length, 1);
     first.resolve();
-    await lane.settled();
+    await loop.settled();
     assert.deepEqual(loom.bus("p").newEvents(10), []);
   });
 });
@@ -77,37 +77,37 @@ test("what comes while events are handled is handled without another wake-up fro
   let isSaid = false;
   let say = (): void => undefined;
   const onPass = (): void => say();
-  return laned({ onPass }, async ({ loom, lane }) => {
+  return looped({ onPass }, async ({ loom, loop }) => {
     const again = Promise.withResolvers<void>();
     say = () => {
       if (isSaid) return again.resolve();
       isSaid = true;
       loom.bus("p").appendEvents([sampleEvent(2)]);
-      lane.wake();
+      loop.wake();
     };
     loom.bus("p").appendEvents([sampleEvent(1)]);
-    lane.wake();
+    loop.wake();
     await again.promise;
-    await lane.settled();
+    await loop.settled();
     assert.equal(loom.bus("p").pendingTriage().length, 2);
   });
 });
 
-test("a journal that cannot be written makes this lane wait, tells it, and is tried again", () =>
-  laned({}, async ({ loom, lane }) => {
+test("a journal that cannot be written makes this loop wait, tells it, and is tried again", () =>
+  looped({}, async ({ loom, loop }) => {
     const bus = loom.bus("p");
     bus.appendEvents([sampleEvent(1)]);
     const journal = join(homeOf(loom.paths, "p").bus, "settled.jsonl");
     rmSync(journal, { force: true });
     mkdirSync(journal);
-    lane.wake();
-    await lane.passed();
+    loop.wake();
+    await loop.passed();
     assert.equal(bus.newEvents(10).length, 1, "nothing is lost");
-    assert.equal(lane.idle(loom.clock.now()), true, "not at once");
-    assert.equal(lane.idle(Number.MAX_SAFE_INTEGER), false, "but soon");
+    assert.equal(loop.idle(loom.clock.now()), true, "not at once");
+    assert.equal(loop.idle(Number.MAX_SAFE_INTEGER), false, "but soon");
     rmSync(journal, { recursive: true });
-    lane.wake();
-    await lane.settled();
+    loop.wake();
+    await loop.settled();
     assert.deepEqual(bus.newEvents(10), []);
   }));
 
@@ -117,7 +117,7 @@ test("an action goes to the bridge of its target, once", async () => {
     delivered.push(payload.type);
     return { success: true };
   };
-  await laned({ bridges: [{ name: "out", targets: ["out"], actions }] }, async ({ loom, lane }) => {
+  await looped({ bridges: [{ name: "out", targets: ["out"], actions }] }, async ({ loom, loop }) => {
     const action = {
       id: "said-1",
       type: "respond" as const,
@@ -125,12 +125,12 @@ test("an action goes to the bridge of its target, once", async () => {
       payload: { type: "comment" as const, message: "Done." },
     };
     loom.bus("p").settle({ record: "said", handler: "test", outcome: "handled", actions: [action] });
-    lane.wake();
-    await lane.settled();
-    lane.wake();
-    await lane.settled();
+    loop.wake();
+    await loop.settled();
+    loop.wake();
+    await loop.settled();
     assert.deepEqual(delivered, ["comment"]);
-    assert.equal(lane.hurry("said-1"), undefined, "it does not wait");
+    assert.equal(loop.hurry("said-1"), undefined, "it does not wait");
   });
 });
 
@@ -151,27 +151,27 @@ test("bridges are polled while they are this scope's, and by name", async () => 
     },
   });
   const [one, two] = [polled("one"), polled("two")];
-  await laned({}, async ({ loom, lane }) => {
-    lane.pollWith([one, two]);
-    const reports = await lane.poll("two");
+  await looped({}, async ({ loom, loop }) => {
+    loop.pollWith([one, two]);
+    const reports = await loop.poll("two");
     assert.deepEqual(
       reports.map(({ bridge, planId, events }) => ({ bridge, planId, events })),
       [{ bridge: "two", planId: "p", events: 1 }],
     );
-    lane.pollWith([one]);
-    assert.deepEqual(await lane.poll("two"), []);
-    await lane.poll(undefined);
-    await lane.settled();
+    loop.pollWith([one]);
+    assert.deepEqual(await loop.poll("two"), []);
+    await loop.poll(undefined);
+    await loop.settled();
     assert.ok(polls.includes("one"));
     assert.ok(loom.bus("p").pendingTriage().length > 0, "what a poll brings is handled");
   });
 });
 
-test("a lane that was stopped hears no wake-up", () =>
-  laned({}, async ({ loom, lane }) => {
-    lane.stop();
+test("a loop that was stopped hears no wake-up", () =>
+  looped({}, async ({ loom, loop }) => {
+    loop.stop();
     loom.bus("p").appendEvents([sampleEvent(1)]);
-    lane.wake();
-    await lane.settled();
+    loop.wake();
+    await loop.settled();
     assert.equal(loom.bus("p").newEvents(10).length, 1);
   }));
