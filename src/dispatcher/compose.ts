@@ -10,7 +10,7 @@ import type { PollReport } from "./buses/bridging.ts";
 import { type OpenBuses, openBuses } from "./buses/buses.ts";
 import { type Extended, holdExtensions } from "./buses/extensions.ts";
 import { openHealth } from "./buses/health.ts";
-import { bridgeHostOf, hookHostOf, storesOf } from "./buses/hosts.ts";
+import { bridgeServicesOf, hookServicesOf, storesOf } from "./buses/services.ts";
 import type { Naming, Progress, Reporting, Timing } from "./capabilities.ts";
 import { openInbox } from "./intake/inbox.ts";
 import { createLifecycle, type Lifecycle } from "./intake/lifecycle.ts";
@@ -58,8 +58,8 @@ export function openLoom(options: LoomOptions): OwnedLoom {
   const stop = new AbortController();
   let listener: Listener | undefined;
   let lifecycle: Lifecycle | undefined;
-  let hookHost: HookHost | undefined;
-  let bridgeHost: BridgeHost | undefined;
+  let hookServices: HookHost | undefined;
+  let bridgeServices: BridgeHost | undefined;
   const loom: OwnedLoom = {
     ...{ repo, paths, clock, ids, identity, environment, pinned, report, store, stores, ...buses },
     occupancy: new Occupancy({
@@ -93,13 +93,13 @@ export function openLoom(options: LoomOptions): OwnedLoom {
       return lifecycle;
     },
     extensions: holdExtensions(),
-    get hookHost() {
-      hookHost ??= hookHostOf(loom);
-      return hookHost;
+    get hookServices() {
+      hookServices ??= hookServicesOf(loom);
+      return hookServices;
     },
-    get bridgeHost() {
-      bridgeHost ??= bridgeHostOf(loom);
-      return bridgeHost;
+    get bridgeServices() {
+      bridgeServices ??= bridgeServicesOf(loom);
+      return bridgeServices;
     },
     circuits: createCircuits(),
     health: openHealth(paths, clock),

@@ -75,7 +75,7 @@ export async function startExtensions(
   const plugins = withHook(loom.extensions.globalPlugins, "onStartup");
   if (plugins.length === 0) return;
   const record = `startup-${loom.ids.ulid(loom.clock.now())}`;
-  await runStartupHooks(loom.hookHost, hookScopeGlobal(loom), { plugins, record });
+  await runStartupHooks(loom.hookServices, hookScopeGlobal(loom), { plugins, record });
 }
 
 /**

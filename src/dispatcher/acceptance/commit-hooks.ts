@@ -11,7 +11,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import { type CommandRunning, endOfOutput, howItEnded, runEnclosed } from "../enclosure/command-run.ts";
 import { type Enclosure, SHADOW } from "../enclosure/enclose.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
-import { StepInterrupted } from "../runs/interrupted.ts";
+import { StepInterrupted } from "../runs/refuse-start.ts";
 import type { Configured } from "../settings/pinned.ts";
 
 /** The hooks of the user that have a say in a commit, in the order in which git asks them. */

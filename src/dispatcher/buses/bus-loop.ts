@@ -81,7 +81,7 @@ export class BusLoop {
           ? { name: CORE_TARGET, scope: "builtin", bridge: core, config: {}, timeoutMs: coreTimeoutMs(loom) }
           : bridgeFor(loom, target, planId),
       circuits: loom.circuits,
-      host: loom.bridgeHost,
+      host: loom.bridgeServices,
       route: (action) => routeOn(loom, scope(), action),
       targets: () => loom.extensions.registry.targets.filter((target) => bridgeFor(loom, target, planId)),
       onSettled: () => {

@@ -30,8 +30,8 @@ export interface HeldExtensions extends Extensions {
 export interface Extended {
   readonly extensions: HeldExtensions;
   readonly stores: StateStores;
-  readonly hookHost: HookHost;
-  readonly bridgeHost: BridgeHost;
+  readonly hookServices: HookHost;
+  readonly bridgeServices: BridgeHost;
 }
 
 /** Nothing is configured, or nothing is to be called: commands that work without a dispatcher. */

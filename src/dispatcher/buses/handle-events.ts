@@ -10,7 +10,7 @@ import { offerEvent } from "../../hooks/offer-event.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { Reporting, Stopping, Waking } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
-import { takeEvent } from "../perform/events.ts";
+import { takeEvent } from "../perform/take-event.ts";
 import type { Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -49,7 +49,7 @@ export async function handlePlanEvents(
       const plugins = withHook(loom.extensions.pluginsOf(record), "onEvent");
       dropStrangers(bus, event.id, new Set(plugins.map(({ name }) => hookHandler("onEvent", name)).concat(DISPATCHER)));
       const scope = hookScope(loom, record);
-      const offered = await offerEvent(loom.hookHost, scope, {
+      const offered = await offerEvent(loom.hookServices, scope, {
         plugins,
         event,
         moveCursor: false,
@@ -76,7 +76,7 @@ export async function handleGlobalEvents(loom: Configured & Buses & Extended & S
       dropStrangers(bus, event.id, handlers);
       pullTriggers(loom, bus, event);
       const offered = await offerEvent(
-        loom.hookHost,
+        loom.hookServices,
         { bus },
         {
           plugins,

@@ -76,7 +76,7 @@ export function createPoller(options: PollerOptions): Poller {
     loom.health.polled({ bridge: loaded.name, ...(planId === undefined ? {} : { planId }) }, failed);
   const once = async (): Promise<PollReport> => {
     const scope = { bus: options.bus, ...(planId === undefined ? {} : { planId }) };
-    const outcome = await pollBridge(loom.bridgeHost, scope, loaded);
+    const outcome = await pollBridge(loom.bridgeServices, scope, loaded);
     next(outcome);
     if (news) options.onNews();
     return { bridge: loaded.name, ...(planId === undefined ? {} : { planId }), ...outcome };

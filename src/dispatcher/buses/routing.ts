@@ -33,7 +33,7 @@ export async function routeOn(
     return { kind: "refused", reason: refusal };
   }
   const plugins = withHook(loom.extensions.globalPlugins, "beforeRoute");
-  return routeAction(loom.hookHost, scope, { plugins, action });
+  return routeAction(loom.hookServices, scope, { plugins, action });
 }
 
 function planOf(scope: HookScope): { planId?: string } {
@@ -102,7 +102,7 @@ async function upsert(
   // Asked before the hooks, so that they are called once and not at every look at a plan that is being worked on.
   if (busy !== undefined) return later(loom, busy, action.id);
   const plugins = withHook(loom.extensions.globalPlugins, "beforeUpsert");
-  const checked = await checkUpsert(loom.hookHost, scope, { plugins, action });
+  const checked = await checkUpsert(loom.hookServices, scope, { plugins, action });
   if (checked.kind === "waiting") return { later: { reason: "beforeUpsert waits", until: checked.until } };
   if (checked.kind === "rejected") {
     loom.report({ ...planOf(scope), level: "warn", text: `upsert rejected by ${checked.by}: ${checked.reason}` });

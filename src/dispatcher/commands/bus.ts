@@ -120,7 +120,7 @@ export async function pollNow(
   const polls = await Promise.all(
     calls.map(async ({ loaded, scope }): Promise<PollReport> => {
       const whose = scope.planId === undefined ? {} : { planId: scope.planId };
-      const outcome = await pollBridge(loom.bridgeHost, scope, loaded);
+      const outcome = await pollBridge(loom.bridgeServices, scope, loaded);
       return { bridge: loaded.name, ...whose, ...outcome };
     }),
   );

@@ -15,7 +15,7 @@ import type { Publishing, Reporting, Waking } from "../capabilities.ts";
 import { removePrivateHomes } from "../enclosure/private-homes.ts";
 import type { Undelivered } from "../messages/messages.ts";
 import { inboxOf, isInboxRecord, type Located } from "../paths.ts";
-import { cleanWorktree, endPlan } from "../perform/end.ts";
+import { cleanWorktree, endPlan } from "../perform/end-plan.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import { endPlanSurvivors } from "../runs/survivors.ts";

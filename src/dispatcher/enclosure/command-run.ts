@@ -8,11 +8,11 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Naming, Reporting, Stopping } from "../capabilities.ts";
 import { type Located, worktreeOf } from "../paths.ts";
 import type { Records } from "../records.ts";
-import { refuseStart, StepInterrupted } from "../runs/interrupted.ts";
 import type { AtWork } from "../runs/occupancy.ts";
-import { requireLinePinned } from "../runs/require-pinned.ts";
+import { refuseStart, StepInterrupted } from "../runs/refuse-start.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { requirePlanConfig } from "../settings/plan-config.ts";
+import { requireLinePinned } from "../settings/require-pinned.ts";
 import { clearEnclosure, type Enclosure, enclose } from "./enclose.ts";
 
 /** What running a command of the user takes. */

@@ -9,7 +9,7 @@ import { watchMerges } from "../steps/merged.ts";
 import type { Scheduler } from "../steps/scheduler.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import type { Intake } from "./intake.ts";
-import { lookAtInbox, lookAtPlans, tellAll } from "./look.ts";
+import { lookAtInbox, lookAtPlans, tellAll } from "./take-changes.ts";
 
 export interface TickerHooks {
   stillOwner(): boolean;

@@ -14,8 +14,8 @@ import type { Publishing, Reporting, Stopping } from "../capabilities.ts";
 import { summaryFor } from "../intake/plan-reading.ts";
 import { type Located, textPath, worktreeOf } from "../paths.ts";
 import { blockPlan, planText, type Records, requireRecord, updateRecord } from "../records.ts";
-import { StepInterrupted } from "../runs/interrupted.ts";
 import type { AtWork } from "../runs/occupancy.ts";
+import { StepInterrupted } from "../runs/refuse-start.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { takePrepared } from "../worktree/prepared.ts";
 import { pluginsFor } from "./hook-due.ts";
@@ -56,7 +56,7 @@ async function callAll(
   const stop = new AbortController();
   // Whoever deletes the plan does not wait for what its plugins are at.
   const leave = loom.occupancy.enter(record.id, "plugin-call", { stop: () => stop.abort() });
-  const host = { ...loom.hookHost, stopSignal: AbortSignal.any([loom.stopSignal, stop.signal]) };
+  const host = { ...loom.hookServices, stopSignal: AbortSignal.any([loom.stopSignal, stop.signal]) };
   try {
     if (hook.point === "afterActivate") {
       const plan = { ...summaryFor(loom, record), worktree: worktreeOf(loom, record).path };

@@ -6,7 +6,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import { homeOf, type Located } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
-import { mayAsk } from "./require-pinned.ts";
+import { mayAsk } from "../settings/require-pinned.ts";
 import { awaitedRun, readRunRecord, stageOf } from "./run-record.ts";
 
 /** What people must know about the program of an agent that came to nothing. */

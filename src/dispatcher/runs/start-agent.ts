@@ -14,12 +14,12 @@ import { clearEnclosure, type EncloseOptions, type Enclosure, enclose } from "..
 import { type Located, worktreeOf } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { requireAgentPinned } from "../settings/require-pinned.ts";
 import type { Pooled } from "./agent-pool.ts";
 import { follow } from "./follow.ts";
 import { instructionsFor } from "./instructions.ts";
-import { refuseStart } from "./interrupted.ts";
 import type { AtWork } from "./occupancy.ts";
-import { requireAgentPinned } from "./require-pinned.ts";
+import { refuseStart } from "./refuse-start.ts";
 
 /** Makes what an agent is to work in, whether a step, a plugin or a person asks for it. `clearEnclosure` takes it away. */
 export async function encloseAgent(

@@ -6,7 +6,7 @@ import { diskError } from "../../kernel/files.ts";
 import { passesByItself, usedUpError } from "../../kernel/used-up.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { blockPlan } from "../records.ts";
-import { StepInterrupted } from "../runs/interrupted.ts";
+import { StepInterrupted } from "../runs/refuse-start.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import { decide } from "./decide.ts";
 import { observe } from "./observe.ts";

@@ -15,7 +15,7 @@ import {
   settleMessages,
   takeMessages,
 } from "../../../src/dispatcher/messages/messages.ts";
-import { takeEvent } from "../../../src/dispatcher/perform/events.ts";
+import { takeEvent } from "../../../src/dispatcher/perform/take-event.ts";
 import { updateRecord } from "../../../src/dispatcher/records.ts";
 import { withLoom } from "../buses/owned-loom.ts";
 import { messageBench, session, turn } from "./message-bench.ts";

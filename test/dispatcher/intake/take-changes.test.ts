@@ -9,7 +9,7 @@ import { handleGlobalEvents } from "../../../src/dispatcher/buses/handle-events.
 import { cleanPlans } from "../../../src/dispatcher/commands/finish.ts";
 import { planOfFile } from "../../../src/dispatcher/intake/inbox.ts";
 import { takeWholeInbox } from "../../../src/dispatcher/intake/intake.ts";
-import { lookAtPlans } from "../../../src/dispatcher/intake/look.ts";
+import { lookAtPlans } from "../../../src/dispatcher/intake/take-changes.ts";
 import { watchDirs } from "../../../src/dispatcher/intake/watching.ts";
 import { homeOf, inboxOf } from "../../../src/dispatcher/paths.ts";
 import { updateRecord } from "../../../src/dispatcher/records.ts";

@@ -49,7 +49,7 @@ function surroundings(loom: Surrounding) {
 }
 
 /** The abilities that plugins have beyond their event. */
-export function hookHostOf(loom: Surrounding & Naming & Configured & Pooled & AtWork & Waking): HookHost {
+export function hookServicesOf(loom: Surrounding & Naming & Configured & Pooled & AtWork & Waking): HookHost {
   return {
     ...surroundings(loom),
     timeoutMs: () => loom.config.bus.hookTimeoutMs,
@@ -58,7 +58,7 @@ export function hookHostOf(loom: Surrounding & Naming & Configured & Pooled & At
 }
 
 /** The same for bridges. */
-export function bridgeHostOf(loom: Surrounding & Configured): BridgeHost {
+export function bridgeServicesOf(loom: Surrounding & Configured): BridgeHost {
   return {
     ...surroundings(loom),
     bridgeTimeoutMs: () => loom.config.bus.bridgeTimeoutMs,

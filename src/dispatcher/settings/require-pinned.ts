@@ -1,8 +1,8 @@
 import { isAbsolute } from "node:path";
 import type { AgentConfig } from "../../config/config.ts";
 import type { Located } from "../paths.ts";
-import type { Configured } from "../settings/pinned.ts";
-import { agentFiles, isPinned, lineFiles, ownFiles, requirePinned, type Tree } from "../settings/pinning.ts";
+import type { Configured } from "./pinned.ts";
+import { agentFiles, isPinned, lineFiles, ownFiles, requirePinned, type Tree } from "./pinning.ts";
 
 const treeOf = (loom: Located & Configured): Tree => ({ root: loom.paths.root, path: loom.environment.PATH });
 

@@ -3,7 +3,7 @@ import type { Records } from "../records.ts";
 import type { Scheduler } from "../steps/scheduler.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import { type Intake, inboxIds, takeInbox } from "./intake.ts";
-import { inSlices } from "./slices.ts";
+import { inSlices } from "./time-slices.ts";
 
 /** Plans whose lifecycle events are one append. */
 const TOLD_AT_ONCE = 50;
