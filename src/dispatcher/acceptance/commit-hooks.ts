@@ -60,7 +60,7 @@ export async function tryCommit(loom: CommandRunning, record: PlanRecord, todo: 
   });
   if (exit === "interrupted") throw new StepInterrupted("the commit hooks were interrupted");
   const left =
-    exit.reason === "exited" && exit.code === 0 ? readTextNoFollow(agentDir, "left", MOST_MESSAGE) : undefined;
+    exit.reason === "exited" && exit.code === 0 ? readTextNoFollow(agentDir, "left", MAX_MESSAGE) : undefined;
   if (left === undefined) {
     const hook = refusingHook(readTextNoFollow(agentDir, "trace") ?? "");
     const who = hook === undefined ? "The commit failed" : `The commit was refused by the ${hook} hook`;
@@ -70,7 +70,7 @@ export async function tryCommit(loom: CommandRunning, record: PlanRecord, todo: 
   return { kind: "passed" };
 }
 
-const MOST_MESSAGE = 64 * 1024;
+const MAX_MESSAGE = 64 * 1024;
 
 /** The message is read back from the commit: a hook may have changed it in any way that git allows. */
 const SCRIPT =

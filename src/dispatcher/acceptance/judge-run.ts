@@ -63,11 +63,11 @@ export function judgeRun(run: RunEvidence): Verdict {
   return missing === undefined ? { kind: "accept" } : { kind: "again", missing };
 }
 
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 function madeRepositories(refused: readonly RepositoryShape[]): string {
   const entries = refused.flatMap((shape) => shape.entries);
-  const names = entries.slice(0, MOST_NAMED).map((entry) => `\`${entry}\``);
+  const names = entries.slice(0, MAX_NAMED).map((entry) => `\`${entry}\``);
   const more = entries.length > names.length ? ` and ${entries.length - names.length} more` : "";
   return `With ${names.join(", ")}${more} git would take a folder for a repository (HEAD beside objects and refs, or beside commondir) and run what its settings say, so this was taken out of the tree. Use other names, pack it into an archive, or let a test make the repository (\`git init\`) in a temporary folder.`;
 }

@@ -68,12 +68,12 @@ interface Refused {
   readonly agents: readonly StageAgent[];
 }
 
-const LONGEST_SAID = 300;
+const MAX_SAID = 300;
 
 /** What providers say may be a page of JSON; people read one line. */
 function inOneLine(message: string): string {
   const line = message.replaceAll(/\s+/g, " ").trim();
-  return line.length <= LONGEST_SAID ? line : `${line.slice(0, LONGEST_SAID)}…`;
+  return line.length <= MAX_SAID ? line : `${line.slice(0, MAX_SAID)}…`;
 }
 
 async function waitOrBlock(

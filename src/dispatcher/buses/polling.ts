@@ -41,7 +41,7 @@ export interface PollerOptions {
 }
 
 /** A bridge that has something new each time must not become a hot loop. */
-const MOST_IN_A_ROW = 20;
+const MAX_IN_A_ROW = 20;
 
 /** After so many in a row nobody waits for a bridge to come back. */
 const ENOUGH_FAILURES = 3;
@@ -70,7 +70,7 @@ export function createPoller(options: PollerOptions): Poller {
     inARow = news ? inARow + 1 : 0;
     tellHealth(outcome);
     if (failures > 0) after(retryDelay(failures, { minMs, maxMs }));
-    else after(news && inARow <= MOST_IN_A_ROW ? 0 : intervalMs());
+    else after(news && inARow <= MAX_IN_A_ROW ? 0 : intervalMs());
   };
   const tellHealth = ({ failed }: PollOutcome): void =>
     loom.health.polled({ bridge: loaded.name, ...(planId === undefined ? {} : { planId }) }, failed);
@@ -101,7 +101,7 @@ export function createPoller(options: PollerOptions): Poller {
     quiet(horizon) {
       if (running !== undefined) return false;
       if (failures > 0) return failures >= ENOUGH_FAILURES || nextAt > horizon;
-      return !news || inARow > MOST_IN_A_ROW;
+      return !news || inARow > MAX_IN_A_ROW;
     },
     stop() {
       stopped = true;

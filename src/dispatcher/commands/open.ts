@@ -190,11 +190,11 @@ function chooseInterface(loom: Located & Configured, record: PlanRecord, { reque
 }
 
 /** More runs than a person remembers. */
-const MOST_PAST = 20;
+const MAX_PAST = 20;
 
 /** No run goes on with the conversations of TODOs that are done, but people may look into them; the newest first. */
 function pastSessions(loom: Located, record: PlanRecord): { agent: string; id: string }[] {
-  const runs = readRuns(loom, record, false).slice(-MOST_PAST).reverse();
+  const runs = readRuns(loom, record, false).slice(-MAX_PAST).reverse();
   const told = runs.filter(({ stage }) => stage === "worker" || stage === "designer");
   return told.flatMap(({ agent, dir, sessionId }) => {
     const { errors, sessionId: own } = readSummary(dir);

@@ -59,7 +59,7 @@ function todoAt(loom: Located & Records, id: string, number: number): string {
 }
 
 /** A longer one is a file; an agent reads those by itself. */
-const LONGEST_MESSAGE = 32 * 1024;
+const MAX_MESSAGE = 32 * 1024;
 
 /** How long whoever sends a message waits to hear what became of it; most programs look between two steps of theirs. */
 const FATE_WAIT_MS = 3000;
@@ -82,8 +82,8 @@ export async function sendTo(
     throw new PrloomError("plan-state", `${id} is done; no agent works on it.`, "`prloom new` makes a new plan.");
   if (text.trim() === "")
     throw new PrloomError("usage", "The message is empty.", `Type: prloom send ${id} "what you want to say"`);
-  if (text.length > LONGEST_MESSAGE) {
-    const most = `${LONGEST_MESSAGE / 1024} KB`;
+  if (text.length > MAX_MESSAGE) {
+    const most = `${MAX_MESSAGE / 1024} KB`;
     const hint = "Put it into a file of the repository, or into the plan (`prloom edit`), and say where it is.";
     throw new PrloomError("record-too-large", `The message is longer than ${most}.`, hint);
   }

@@ -30,7 +30,7 @@ export interface Ticker {
 }
 
 /** More plans than this at once are found by looking at all; the kernel may have left some out. */
-const MOST_NAMED = 100;
+const MAX_NAMED = 100;
 
 export function createTicker(
   loom: Located & Naming & Configured & Records & Intake & Publishing & Watched & Reporting & Stopping,
@@ -65,7 +65,7 @@ export function createTicker(
     await guarded(lookAtMerges);
   };
   const lookAt = async (what: ReadonlySet<string> | "all"): Promise<void> => {
-    if (what !== "all" && what.size <= MOST_NAMED) {
+    if (what !== "all" && what.size <= MAX_NAMED) {
       return guarded(() => {
         if (lookAtPlans(loom, scheduler, what)) wakeWaiting(loom, scheduler);
       });

@@ -11,7 +11,7 @@ import { PROMPTS_DIR } from "../settings/pinning.ts";
 import { planOfFile } from "./inbox.ts";
 
 /** Watches are not free; beyond this many the safety tick finds what changed. */
-const MOST_HOMES = 200;
+const MAX_HOMES = 200;
 
 export interface Watching {
   /** Watches again what was replaced since: `git clean -xfd` in the checkout takes the inbox away, and people put it back. */
@@ -69,7 +69,7 @@ export function watchDirs(loom: Located & Configured & Records & Reporting, hook
     rearm,
     follow(record) {
       const dir = homeOf(loom.paths, record.id).home;
-      if (isOpen(record) && !watched.has(dir) && watched.size < MOST_HOMES) armHome(dir, record.id);
+      if (isOpen(record) && !watched.has(dir) && watched.size < MAX_HOMES) armHome(dir, record.id);
     },
     close: () => {
       for (const { watcher } of watched.values()) watcher.close();
@@ -88,7 +88,7 @@ function pinnedDirs({ paths, pinned }: Located & Configured): Set<string> {
 
 /** Plans that are worked on or in review: a person may edit their text with any editor. */
 function openHomes(loom: Located & Records): Map<string, string> {
-  const { records } = loom.store.list({ status: ["active", "review"] }, { limit: MOST_HOMES });
+  const { records } = loom.store.list({ status: ["active", "review"] }, { limit: MAX_HOMES });
   return new Map(records.filter(isOpen).map((record) => [homeOf(loom.paths, record.id).home, record.id]));
 }
 

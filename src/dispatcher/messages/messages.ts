@@ -242,7 +242,7 @@ export function undeliveredMessages(
     for (const { author, text, state } of readMessages(loom, planId))
       if (state === "waits") found.push({ author, text });
     if (!hasBus(loom, planId)) return;
-    for (const { event } of loom.bus(planId).newEvents(MOST_FRESH)) {
+    for (const { event } of loom.bus(planId).newEvents(MAX_FRESH)) {
       const author = event.context?.author?.login ?? event.source;
       if (event.type === AGENT_MESSAGE) found.push({ author, text: event.body });
     }
@@ -251,4 +251,4 @@ export function undeliveredMessages(
 }
 
 /** More than anybody sends before a dispatcher looks. */
-const MOST_FRESH = 1000;
+const MAX_FRESH = 1000;

@@ -124,14 +124,14 @@ async function takeBackInterrupted(
 }
 
 /** A shim that dies again and again (killed by something, no memory) must not become a loop. */
-const MOST_STRANDED = 3;
+const MAX_STRANDED = 3;
 
 function giveUpOnStranded(loom: AtWork, record: PlanRecord, runDir: string): void {
-  if ((loom.stranded.get(record.id) ?? 0) < MOST_STRANDED) return;
+  if ((loom.stranded.get(record.id) ?? 0) < MAX_STRANDED) return;
   loom.stranded.delete(record.id);
   throw new PrloomError(
     "plan-state",
-    `Its run ended ${MOST_STRANDED} times in a row without an exit; something ends the processes around the agent.`,
+    `Its run ended ${MAX_STRANDED} times in a row without an exit; something ends the processes around the agent.`,
     `${join(runDir, "shim.log")} may tell more. \`prloom unblock ${record.id}\` tries again.`,
   );
 }

@@ -18,7 +18,7 @@ export function whyIgnored(event: BusEvent): Refusal | undefined {
 }
 
 /** The newest are listed, all are counted. */
-const MOST_LISTED = 20;
+const MAX_LISTED = 20;
 
 /**
  * Lists an event as ignored. Before it is settled: a kill in between makes the same event come again. Not by
@@ -30,6 +30,6 @@ export function listIgnored(loom: Records, planId: string, event: BusEvent, refu
   if (newest.some(({ id }) => id === event.id)) return;
   const author = event.context?.author?.login ?? event.source;
   const comment = { id: event.id, author: author.slice(0, 100), at: isoTime(loom.clock.now()), ...refusal };
-  const ignored: PlanRecord["ignored"] = { count: count + 1, newest: [comment, ...newest].slice(0, MOST_LISTED) };
+  const ignored: PlanRecord["ignored"] = { count: count + 1, newest: [comment, ...newest].slice(0, MAX_LISTED) };
   loom.store.put(record.uid, { ...record, schemaVersion: RECORD_SCHEMA_VERSION, ignored }, record.revision);
 }

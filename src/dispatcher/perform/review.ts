@@ -32,7 +32,7 @@ import { branchHead } from "./begin.ts";
 /** What the reviewer said, as it was understood; beside the run's other files. */
 const REVIEW = "review.json";
 /** More than this in a prompt helps no agent; the whole diff lies in its folder. */
-const MOST_DIFF = 100 * 1024;
+const MAX_DIFF = 100 * 1024;
 const DIFF = "changes.diff";
 
 /** Records that the reviewer is about to run: on the verified TODO if there is one, else on the whole branch. */
@@ -89,7 +89,7 @@ async function diffOf(loom: Located & Configured, record: PlanRecord): Promise<s
   const file = join(runDir, DIFF);
   const from = current ? current.baseSha : (record.baseSha ?? "");
   await writeDiff(worktreeOf(loom, record), { from, to: current?.tree ?? side?.baseSha ?? "", file });
-  const { text, totalBytes, isWhole } = readBeginning(file, MOST_DIFF);
+  const { text, totalBytes, isWhole } = readBeginning(file, MAX_DIFF);
   const shown = join(RUN_FILES.agentDir, DIFF);
   placeMoved(runDir, shown, file);
   if (totalBytes === 0) return "(No file was changed.)";

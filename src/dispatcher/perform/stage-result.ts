@@ -118,7 +118,7 @@ function otherWay(stage: SideRun["stage"]): string {
 }
 
 /** A design is written to be read by agents, whole, in every prompt. */
-const MOST_DESIGN = 256 * 1024;
+const MAX_DESIGN = 256 * 1024;
 
 function takeDesign(
   loom: Located & Records & Buses & Extended & Reporting,
@@ -126,7 +126,7 @@ function takeDesign(
   left: string | undefined,
 ): string | undefined {
   if (left === undefined) return "The designer left no plan copy.";
-  if (left.length > MOST_DESIGN) return `The designer's plan is longer than ${MOST_DESIGN / 1024} KB.`;
+  if (left.length > MAX_DESIGN) return `The designer's plan is longer than ${MAX_DESIGN / 1024} KB.`;
   const design = visibleText(left);
   const { todos, tooLarge } = parsePlan(design);
   if (tooLarge !== undefined) return `The designer's plan cannot be used. ${tooLarge}`;

@@ -38,7 +38,7 @@ export interface BusReport {
   readonly dead: { readonly count: number; readonly letters: readonly FoundLetter[] };
 }
 
-const MOST_WAITS = 50;
+const MAX_WAITS = 50;
 
 /** What waits and what was given up, on the global bus and on those of the plans; a bus at rest is not opened. */
 export function readBuses(loom: Buses, plans: readonly PlanBus[]): BusReport {
@@ -47,7 +47,7 @@ export function readBuses(loom: Buses, plans: readonly PlanBus[]): BusReport {
   const records = all
     .flatMap((one) => one.waits)
     .sort((a, b) => a.until - b.until)
-    .slice(0, MOST_WAITS)
+    .slice(0, MAX_WAITS)
     .map(({ until, ...wait }) => ({ ...wait, until: isoTime(until) }));
   return {
     deferred: {
@@ -86,7 +86,7 @@ function readBus(loom: Buses, plan: PlanBus | undefined): OneBus {
   if (!bus) return NOTHING;
   return {
     ...bus.deferredSummary(),
-    waits: bus.deferredList(MOST_WAITS).map((wait) => ({ ...foundLetter(wait, plan?.id), until: wait.until })),
+    waits: bus.deferredList(MAX_WAITS).map((wait) => ({ ...foundLetter(wait, plan?.id), until: wait.until })),
     letters: ownLetters(bus.deadLetters(), plan?.id),
   };
 }

@@ -86,7 +86,7 @@ export async function readStatus(loom: Observing & Intake): Promise<StatusReport
   };
 }
 
-const MOST_IGNORED = 50;
+const MAX_IGNORED = 50;
 
 function readIgnored(records: readonly PlanRecord[]): StatusReport["ignored"] {
   const open = records.filter(({ status }) => status !== "done");
@@ -94,7 +94,7 @@ function readIgnored(records: readonly PlanRecord[]): StatusReport["ignored"] {
     .flatMap(({ id, ignored }) => (ignored?.newest ?? []).map((comment) => ({ ...comment, planId: id })))
     .sort((a, b) => b.at.localeCompare(a.at));
   const count = open.reduce((sum, { ignored }) => sum + (ignored?.count ?? 0), 0);
-  return { count, comments: comments.slice(0, MOST_IGNORED) };
+  return { count, comments: comments.slice(0, MAX_IGNORED) };
 }
 
 /** A dispatcher that runs has asked already; else the machine is asked, while the plans are being read. */

@@ -72,7 +72,7 @@ const WAITS: Readonly<Partial<Record<ErrorKind, Waits>>> = {
   auth: { firstMs: 10 * MINUTE, longestMs: 10 * MINUTE },
 };
 /** Whatever a provider says: nobody waits longer without asking once more. */
-const LONGEST_WAIT = 24 * 60 * MINUTE;
+const MAX_WAIT = 24 * 60 * MINUTE;
 const FIRST_WAIT = 15 * MINUTE;
 
 /** So long other plans leave an agent alone on the word of one plan's run. */
@@ -98,7 +98,7 @@ export function refuse(before: Refusal | undefined, trouble: Trouble, now: numbe
   const count = (before?.count ?? 0) + 1;
   const doubled = Math.min(waits.firstMs * 2 ** (count - 1), waits.longestMs);
   // What a program prints may be forged by what it runs: one word alone must not stop everybody for a day.
-  const longest = count === 1 ? FIRST_WAIT : LONGEST_WAIT;
+  const longest = count === 1 ? FIRST_WAIT : MAX_WAIT;
   const wait = Math.min(Math.max(doubled, trouble.retryAfterMs ?? 0), longest);
   const until = now + wait;
   const { planId } = trouble;

@@ -8,7 +8,7 @@ import { placeFile } from "../../kernel/held/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Located } from "../paths.ts";
 
-const MOST_BYTES = 32 * 1024;
+const MAX_BYTES = 32 * 1024;
 
 /**
  * A repository's instructions for the program of an agent, from the commit that the plan began with: what agents wrote since
@@ -22,7 +22,7 @@ export async function instructionsFor(
 ): Promise<Instructions | undefined> {
   const names = agent.projectSettings ? [] : (programOf(agent)?.instructionFiles ?? []);
   if (names.length === 0 || record.baseSha === undefined) return undefined;
-  const found = await fileAt(loom.repo, { commit: record.baseSha, names, mostBytes: MOST_BYTES });
+  const found = await fileAt(loom.repo, { commit: record.baseSha, names, mostBytes: MAX_BYTES });
   if (!found) return undefined;
   const file = join(RUN_FILES.agentDir, "instructions.md");
   placeFile(runDir, file, found.text);

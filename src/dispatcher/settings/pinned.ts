@@ -98,12 +98,12 @@ export function holdSettings(tree: Tree, initial: Settings): Pinned {
   };
 }
 
-const MOST_CHANGES = 5;
+const MAX_CHANGES = 5;
 
 /** Changes in one line, what loosens first. */
 export function changesLine(changes: readonly ConfigChange[]): string {
   const sorted = [...changes].sort((one, other) => Number(other.loosens) - Number(one.loosens));
-  const named = sorted.slice(0, MOST_CHANGES).map(({ key, from, to }) => `${key}: ${from} → ${to}`);
+  const named = sorted.slice(0, MAX_CHANGES).map(({ key, from, to }) => `${key}: ${from} → ${to}`);
   const rest = changes.length - named.length;
   return `${named.join("; ")}${rest > 0 ? `; and ${rest} more` : ""}`;
 }

@@ -31,7 +31,7 @@ export interface Watched {
   readonly stalls: Stalls;
 }
 
-const MOST_STALLS = 2;
+const MAX_STALLS = 2;
 
 const stallSchema = z.object({ count: z.int(), label: z.string(), blockedMs: z.number(), of: z.string() });
 const fileSchema = z.object({
@@ -50,7 +50,7 @@ export function openStalls(file: string, identityOf: (planId: string) => string)
   };
   const isHeld = (planId: string): boolean => {
     const stall = plans.get(planId);
-    return stall !== undefined && stall.count >= MOST_STALLS && stall.of === identityOf(planId);
+    return stall !== undefined && stall.count >= MAX_STALLS && stall.of === identityOf(planId);
   };
   return {
     count({ at, plan, label, blockedMs }) {

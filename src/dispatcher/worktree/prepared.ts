@@ -7,7 +7,7 @@ import type { Configured } from "../settings/pinned.ts";
 import { keepNow } from "./set-aside.ts";
 
 /** More files are a folder that git should ignore; each of them would be named in every record and commit. */
-const MOST_FILES = 1000;
+const MAX_FILES = 1000;
 
 /**
  * What `initCommands` and `afterActivate` have put into a new worktree, in which no agent has been: their own files count
@@ -19,10 +19,10 @@ export async function takePrepared(
 ): Promise<Pick<PlanRecord, "prepared" | "kept">> {
   const worktree = worktreeOf(loom, record);
   const { files, changesTracked } = await preparedIn(worktree, loom.config.copyFiles);
-  if (files.length > MOST_FILES) {
+  if (files.length > MAX_FILES) {
     throw new PrloomError(
       "plan-state",
-      `initCommands or plugins left ${files.length} files in its worktree that git does not ignore, ${files[0]} for example; at most ${MOST_FILES} can be told from an agent's work.`,
+      `initCommands or plugins left ${files.length} files in its worktree that git does not ignore, ${files[0]} for example; at most ${MAX_FILES} can be told from an agent's work.`,
       `Name their folder in .gitignore, then run \`prloom unblock ${record.id}\`.`,
     );
   }
