@@ -53,7 +53,7 @@ export function changeStatus(loom: Records, id: string, event: PlanEvent, also: 
   });
 }
 
-export interface Block {
+export interface BlockReason {
   readonly reason: string;
   readonly hint: string;
   readonly cause: NonNullable<NonNullable<PlanRecord["blocked"]>["cause"]>;
@@ -63,7 +63,7 @@ export interface Block {
 export function blockPlan(
   loom: Records & Reporting,
   id: string,
-  blocked: Block,
+  blocked: BlockReason,
   also?: (record: PlanRecord) => Partial<PlanRecord>,
 ): void {
   const at = isoTime(loom.clock.now());

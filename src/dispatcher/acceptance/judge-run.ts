@@ -16,7 +16,7 @@ export type Changes =
     };
 
 /** What became of one attempt at a TODO. */
-export type Verdict =
+export type RunVerdict =
   | { readonly kind: "accept" }
   | { readonly kind: "again"; readonly missing: string }
   | { readonly kind: "block-todo"; readonly reason: string }
@@ -35,7 +35,7 @@ export interface RunEvidence {
 }
 
 /** Pure: a TODO is done when it is ticked and there is a change or recorded evidence, unless `expects: none`. */
-export function judgeRun(run: RunEvidence): Verdict {
+export function judgeRun(run: RunEvidence): RunVerdict {
   if (run.exit?.reason === "spawn-failed") {
     return {
       kind: "block",
@@ -96,7 +96,7 @@ function isTestFile(path: string): boolean {
 function tooManyDeletions(
   changes: Extract<Changes, { kind: "staged" }>,
   limit: { files: number; percent: number },
-): Verdict | undefined {
+): RunVerdict | undefined {
   const { deleted, trackedBefore } = changes;
   // One deleted file is an ordinary change even where it is half of a tiny repository.
   const share = deleted > 1 && deleted * 100 > trackedBefore * limit.percent;

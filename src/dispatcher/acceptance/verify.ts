@@ -33,7 +33,7 @@ import type { Configured } from "../settings/pinned.ts";
 import { leftOut } from "../worktree/set-aside.ts";
 import { tryCommit } from "./commit-hooks.ts";
 import { hasEvidence, keepEvidence } from "./evidence.ts";
-import { type Changes, judgeRun, type Verdict } from "./judge-run.ts";
+import { type Changes, judgeRun, type RunVerdict } from "./judge-run.ts";
 import { settleMissing, settleRefusal } from "./refused.ts";
 
 /** What lies on disk after the run of a TODO decides; an exit code never does. */
@@ -63,7 +63,7 @@ export async function verify(
   keepProposal(loom, record, claims, runDir);
   const changes = await changesOf(loom, record);
   keepEvidence(worktreeOf(loom, record).path, runDir);
-  const judge = (changed: Changes): Verdict =>
+  const judge = (changed: Changes): RunVerdict =>
     judgeRun({
       exit: readExit(runDir),
       outputTail: claims.tick === "done" ? "" : lastWords(runDir, 2000),
@@ -155,15 +155,19 @@ export async function restage(loom: Located & Configured & Reporting, record: Pl
 async function judgeCommit(
   loom: CommandRunning,
   record: PlanRecord,
-  accepted: { todo: Todo; checked: Verdict; judge: (changes: Changes) => Verdict },
-): Promise<Verdict> {
+  accepted: { todo: Todo; checked: RunVerdict; judge: (changes: Changes) => RunVerdict },
+): Promise<RunVerdict> {
   const trial = await tryCommit(loom, record, accepted.todo);
   if (trial.kind === "refused") return { kind: "again", missing: trial.missing };
   return trial.kind === "passed" ? accepted.judge(await changesOf(loom, record)) : accepted.checked;
 }
 
 /** Undefined when all passed. */
-async function runChecks(loom: CommandRunning, record: PlanRecord, config: PlanConfig): Promise<Verdict | undefined> {
+async function runChecks(
+  loom: CommandRunning,
+  record: PlanRecord,
+  config: PlanConfig,
+): Promise<RunVerdict | undefined> {
   const current = record.current;
   if (!current) return undefined;
   for (const [index, command] of config.checks.entries()) {
@@ -176,7 +180,7 @@ async function runChecks(loom: CommandRunning, record: PlanRecord, config: PlanC
 }
 
 interface Judged {
-  readonly verdict: Verdict;
+  readonly verdict: RunVerdict;
   readonly todo: Todo;
   readonly claims: Claims;
   readonly config: PlanConfig;

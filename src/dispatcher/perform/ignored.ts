@@ -4,10 +4,10 @@ import { type IgnoredComment, type PlanRecord, RECORD_SCHEMA_VERSION } from "../
 import { mayWrite } from "../buses/rights.ts";
 import { type Records, requireRecord } from "../records.ts";
 
-export type Refusal = Pick<IgnoredComment, "kind" | "reason">;
+export type IgnoredWhy = Pick<IgnoredComment, "kind" | "reason">;
 
 /** Why the words of an author have no effect (B29); undefined when they may have one. */
-export function whyIgnored(event: BusEvent): Refusal | undefined {
+export function whyIgnored(event: BusEvent): IgnoredWhy | undefined {
   const author = event.context?.author;
   if (!author) return undefined;
   if (author.self) return { kind: "self", reason: "prloom wrote it itself" };
@@ -24,7 +24,7 @@ const MAX_LISTED = 20;
  * Lists an event as ignored. Before it is settled: a kill in between makes the same event come again. Not by
  * `updateRecord`: nothing about the plan changed, and a stranger must not make it look as if.
  */
-export function listIgnored(loom: Records, planId: string, event: BusEvent, refusal: Refusal): void {
+export function listIgnored(loom: Records, planId: string, event: BusEvent, refusal: IgnoredWhy): void {
   const record = requireRecord(loom, planId);
   const { count, newest } = record.ignored ?? { count: 0, newest: [] };
   if (newest.some(({ id }) => id === event.id)) return;

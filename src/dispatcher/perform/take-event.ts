@@ -13,7 +13,7 @@ import { AGENT_MESSAGE, keepMessage, messageNotKept, messageSettled } from "../m
 import { type Located, textPath } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
-import { listIgnored, type Refusal, whyIgnored } from "./ignored.ts";
+import { type IgnoredWhy, listIgnored, whyIgnored } from "./ignored.ts";
 
 export interface OfferedEvent {
   readonly event: BusEvent;
@@ -81,7 +81,7 @@ type Taken =
   | { kind: "pending" }
   | { kind: "later"; error: unknown }
   | { kind: "message" }
-  | { kind: "ignored"; refusal: Refusal }
+  | { kind: "ignored"; refusal: IgnoredWhy }
   | { kind: "context"; todo: string };
 
 function judgeEvent(loom: Located & Records & AtWork, record: PlanRecord, event: BusEvent): Taken {

@@ -3,7 +3,7 @@ import type { AgentConfig, Budget } from "../../config/config.ts";
 import type { Timing } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
 import { type AgentPoolFile, readAgentPool } from "../runs/agent-pool.ts";
-import { dayOf, type Spent } from "../runs/availability.ts";
+import { dayOf, type SpentSum } from "../runs/availability.ts";
 import type { Configured } from "../settings/pinned.ts";
 
 /** How runs are enclosed. `refused`: they do not start, because the agent must have a sandbox and there is none. */
@@ -26,7 +26,7 @@ export interface AgentsReport {
   /** Why there is no sandbox. */
   readonly sandboxWhy?: string;
   readonly agents: readonly AgentReport[];
-  readonly today: Spent & { readonly day: string };
+  readonly today: SpentSum & { readonly day: string };
   readonly dailyBudget: Budget;
 }
 

@@ -10,15 +10,15 @@ import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import type { Paths } from "../paths.ts";
 import {
+  type AgentRefusal,
   type AgentState,
   type Availability,
   chooseAgent,
   dayOf,
   NOTHING_SPENT,
   needsPerson,
-  type Refusal,
   refuse,
-  type Spent,
+  type SpentSum,
   type Trouble,
 } from "./availability.ts";
 
@@ -33,7 +33,7 @@ export interface AgentPool {
   changed(until: number | undefined, signal: AbortSignal): Promise<void>;
   /** Limits may be others now. */
   limitsChanged(): void;
-  refused(name: string, trouble: Trouble): Refusal | undefined;
+  refused(name: string, trouble: Trouble): AgentRefusal | undefined;
   /** Whether only a person can help each of these agents. */
   needsPerson(agents: readonly StageAgent[]): boolean;
   /** A run of it has come to its end without a refusal: earlier ones count no longer. */
@@ -41,11 +41,11 @@ export interface AgentPool {
   /** A person says that what was wrong is fixed: everybody may be tried again. */
   forgive(): void;
   /** What a run that goes on has spent so far; `spend` takes its place. */
-  spending(key: string, spent: Spent): void;
+  spending(key: string, spent: SpentSum): void;
   /** Counts what a run spent, once, whoever asks how often. */
-  spend(key: string, spent: Spent): void;
+  spend(key: string, spent: SpentSum): void;
   /** What today cost, with what runs at work have spent so far. */
-  today(): Spent;
+  today(): SpentSum;
   /** How runs are enclosed on this machine, for `prloom status`. */
   enclosed(level: "sandbox" | "none", why?: string): void;
 }
@@ -111,12 +111,12 @@ class SpendingLedger {
     this.#dir = join(authority, "spending");
   }
 
-  sum(day: string): Spent {
+  sum(day: string): SpentSum {
     this.#turnTo(day);
     return this.#sum;
   }
 
-  add(day: string, key: string, spent: Spent): void {
+  add(day: string, key: string, spent: SpentSum): void {
     this.#turnTo(day);
     if (this.#keys.has(key)) return;
     ensureDir(this.#dir);
@@ -128,7 +128,7 @@ class SpendingLedger {
     return join(this.#dir, `${this.#day}.jsonl`);
   }
 
-  #take(key: string, spent: Spent): void {
+  #take(key: string, spent: SpentSum): void {
     this.#keys.add(key);
     this.#sum = plus(this.#sum, spent);
   }
@@ -158,11 +158,11 @@ function parseEntry(line: string): z.infer<typeof spendingSchema> | undefined {
 
 type KeptRefusal = AgentPoolFile["agents"][string];
 
-function readRefusal({ until, since, othersUntil = until, ...rest }: KeptRefusal): Refusal {
+function readRefusal({ until, since, othersUntil = until, ...rest }: KeptRefusal): AgentRefusal {
   return { ...rest, until: Date.parse(until), since: Date.parse(since), othersUntil: Date.parse(othersUntil) };
 }
 
-function writtenRefusal({ until, since, othersUntil, plans, ...rest }: Refusal): KeptRefusal {
+function writtenRefusal({ until, since, othersUntil, plans, ...rest }: AgentRefusal): KeptRefusal {
   const times = { until: isoTime(until), since: isoTime(since), othersUntil: isoTime(othersUntil) };
   return { ...rest, plans: [...plans], ...times };
 }
@@ -172,12 +172,12 @@ export function openAgentPool(paths: Paths, clock: Clock, readOnly: boolean): Ag
   const ledger = new SpendingLedger(paths.authority);
   const running = new Map<string, number>();
   const changes = new EventEmitter().setMaxListeners(0);
-  const refusals = new Map<string, Refusal>(
+  const refusals = new Map<string, AgentRefusal>(
     Object.entries(before?.agents ?? {}).map(([name, kept]) => [name, readRefusal(kept)]),
   );
   let level: Pick<AgentPoolFile, "level" | "why"> = {};
-  const atWork = new Map<string, Spent>();
-  const today = (): Spent => [...atWork.values()].reduce(plus, ledger.sum(dayOf(clock.now())));
+  const atWork = new Map<string, SpentSum>();
+  const today = (): SpentSum => [...atWork.values()].reduce(plus, ledger.sum(dayOf(clock.now())));
   const write = (): void => {
     if (readOnly) return;
     const agents = Object.fromEntries([...refusals].map(([name, refusal]) => [name, writtenRefusal(refusal)]));
@@ -250,10 +250,10 @@ async function nextChange(changes: EventEmitter, withinMs: number | undefined, s
   }
 }
 
-function plus(a: Spent, b: Spent): Spent {
+function plus(a: SpentSum, b: SpentSum): SpentSum {
   return { tokens: a.tokens + b.tokens, usd: a.usd + b.usd, ms: a.ms + b.ms };
 }
 
-function stateOf(running: number, refusal: Refusal | undefined): AgentState {
+function stateOf(running: number, refusal: AgentRefusal | undefined): AgentState {
   return refusal === undefined ? { running } : { running, refusal };
 }

@@ -5,7 +5,7 @@ import type { PlanConfig, StageAgent } from "../../config/presets.ts";
 import type { Reporting } from "../capabilities.ts";
 import type { Records } from "../records.ts";
 import type { Pooled } from "./agent-pool.ts";
-import { NOTHING_SPENT, overBudget, type Spent } from "./availability.ts";
+import { NOTHING_SPENT, overBudget, type SpentSum } from "./availability.ts";
 
 export interface Followed {
   readonly planId: string;
@@ -49,14 +49,14 @@ export async function follow(
   return exit;
 }
 
-function plus(before: Spent, more: Spent): Spent {
+function plus(before: SpentSum, more: SpentSum): SpentSum {
   return { tokens: before.tokens + more.tokens, usd: before.usd + more.usd, ms: before.ms + more.ms };
 }
 
 /** Some programs tell what they spent as their very last word: such a run ends by itself, and is judged by its work. */
 const LAST_WORD_MS = 3000;
 
-function endIfSpent(loom: Pooled & Reporting, run: Followed, spent: Spent): NodeJS.Timeout | undefined {
+function endIfSpent(loom: Pooled & Reporting, run: Followed, spent: SpentSum): NodeJS.Timeout | undefined {
   const ofPlan = overBudget(spent, run.limits.budget);
   const ofDay = overBudget(loom.pool.today(), run.limits.dailyBudget);
   if (ofPlan === undefined && ofDay === undefined) return undefined;

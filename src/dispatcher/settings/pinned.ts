@@ -4,7 +4,7 @@ import { CONFIG_FILE, loadConfig } from "../../config/load.ts";
 import { type Pin, readPin } from "../../config/pin.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import type { Reporting } from "../capabilities.ts";
-import { type Offer, offerOf, PROMPTS_DIR, pinnedConfig, type Tree, treeKey } from "./pinning.ts";
+import { offerOf, PROMPTS_DIR, pinnedConfig, type Tree, type TreeOffer, treeKey } from "./pinning.ts";
 
 /** What a repository is worked on with: from the pin, or where there is none from the working tree. */
 export interface Settings {
@@ -109,7 +109,10 @@ export function changesLine(changes: readonly ConfigChange[]): string {
 }
 
 /** What differs, and what to type to take it over. */
-export function offerLine({ changes, needsStart }: Pick<Offer, "changes" | "needsStart">, running: boolean): string {
+export function offerLine(
+  { changes, needsStart }: Pick<TreeOffer, "changes" | "needsStart">,
+  running: boolean,
+): string {
   if (!running)
     return `what is checked out differs from the last start: ${changesLine(changes)}. \`prloom start\` takes it over`;
   const command = needsStart ? "`prloom stop`, then `prloom start`," : "`prloom reload`";

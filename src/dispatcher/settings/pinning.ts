@@ -151,7 +151,7 @@ function isAsPinned(pin: Pin, root: string, path: string): boolean {
 }
 
 /** What the working tree would change, for whoever decides about it. */
-export interface Offer {
+export interface TreeOffer {
   readonly digest: string;
   readonly changes: readonly ConfigChange[];
   /** Parts that a dispatcher reads once, at its start, are among the changes. */
@@ -161,7 +161,7 @@ export interface Offer {
 }
 
 /** Compares the working tree with the pin; throws what is wrong with a config that cannot be used. */
-export function offerOf(pin: Pin, tree: Tree): Offer {
+export function offerOf(pin: Pin, tree: Tree): TreeOffer {
   const { config, files: captured } = capture(tree, pin);
   const modules = pin.files.filter(({ kind }) => kind === "module").flatMap((file) => onDisk(file, tree.root));
   const files = [...captured, ...modules].sort((one, other) => (one.path < other.path ? -1 : 1));
