@@ -199,14 +199,14 @@ async function begin(loom: OwnedLoom, { scheduler, busLoops, ticker }: Parts): P
 
 function stopSignal(signal: AbortSignal): PromiseWithResolvers<void> {
   const stop = Promise.withResolvers<void>();
-  // It may be rejected before anybody waits for it.
+  // It may be rejected before it is waited for.
   stop.promise.catch(() => undefined);
   signal.addEventListener("abort", () => stop.resolve());
   if (signal.aborted) stop.resolve();
   return stop;
 }
 
-/** What the next start and every `prloom status` read instead of the plans, those included that nobody touched today. */
+/** What the next start and every `prloom status` read instead of the plans, those included that were not touched today. */
 function leaveCaches(loom: OwnedLoom): void {
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
     if (record.deleted || loom.stalls.isHeld(record.id)) continue;

@@ -95,7 +95,7 @@ export function homeOf(paths: Paths, id: string): Home {
   return new Home(paths, id);
 }
 
-/** Whether a plan has a bus at all: thousands of drafts that nobody spoke to cost one stat each. */
+/** Whether a plan has a bus at all: thousands of drafts without a comment cost one stat each. */
 export function hasBus({ paths }: { readonly paths: Paths }, id: string): boolean {
   return existsSync(homeOf(paths, id).bus);
 }

@@ -21,7 +21,7 @@ export function requireRecord(loom: Records, id: string): PlanRecord {
   throw new PrloomError("plan-not-found", `There is no plan "${id}".`, "`prloom status` lists all plans.");
 }
 
-/** Throws while processes of an earlier run may be alive: nobody else gets into that worktree. */
+/** Throws while processes of an earlier run may be alive: nothing else gets into that worktree. */
 export function refuseUnrecovered(loom: AtWork, id: string): void {
   if (!loom.unrecovered.has(id)) return;
   const hint = `\`prloom unblock ${id}\` tries again; \`prloom show ${id}\` tells what failed.`;
@@ -43,7 +43,7 @@ export function updateRecord(
   return loom.store.put(record.uid, next, record.revision);
 }
 
-/** The one setter of a status: what the table of transitions does not allow fails here, whoever asks. */
+/** The one setter of a status: what the table of transitions does not allow fails here, for every caller. */
 export function changeStatus(loom: Records, id: string, event: PlanEvent, also: Partial<PlanRecord> = {}): PlanRecord {
   return updateRecord(loom, id, ({ status }) => {
     // A person may hide or pause a plan in the middle of a step; the step still ends.

@@ -80,7 +80,7 @@ export async function startExtensions(
 
 /**
  * What plugins wrote into the global memory from the buses of plans right before a kill is in those buses. Done before
- * the watchdog comes: reading a million records takes a while, and nobody is to blame for it.
+ * the watchdog comes: reading a million records takes a while, and no plan is to blame for it.
  */
 export function restoreMemory(loom: Buses & Extended & Reporting): void {
   loom.globalBus();
@@ -98,7 +98,7 @@ export function restoreMemory(loom: Buses & Extended & Reporting): void {
 
 /**
  * A promise that a plugin did not wait for, or a timer that it left, fails outside of any call. That is the plugin's
- * fault and must not end the work of everybody else; without foreign code it is ours, and ends it as ever.
+ * fault and must not end the work of the others; without foreign code it is ours, and ends it as ever.
  */
 export function outliveStrays(loom: Configured & Extended & Reporting): () => void {
   const { globalPlugins, registry } = loom.extensions;

@@ -26,7 +26,7 @@ export type CommitTrial =
   | { readonly kind: "passed" }
   | { readonly kind: "refused"; readonly missing: string };
 
-/** What a TODO's commit says before anybody else has a say. */
+/** What a TODO's commit says before the hooks have a say. */
 export function stepMessage(todo: Todo | undefined, record: PlanRecord): string {
   return `${todo ? todoTitle(todo) : record.current?.todoId}\n\nPlan: ${record.id}`;
 }
@@ -159,7 +159,7 @@ export function refusingHook(trace: string): string | undefined {
   return [...running.values()].at(-1);
 }
 
-/** Undefined for half a line, and for what is no event: the file is written by whoever likes to. */
+/** Undefined for half a line, and for what is no event: any process of the run can write the file. */
 function parseEvent(line: string): TraceEvent | undefined {
   if (!line.startsWith("{")) return undefined;
   try {

@@ -70,7 +70,7 @@ export function tickTodo(loom: Located & Configured & Records & AtWork & Reporti
   }
   crashPoint("tick:written");
   updateRecord(loom, record.id, (now) => (now.current ? { current: { ...now.current, stage: "ticked" } } : {}));
-  // What people said for this TODO has been heard by whoever did it; the tick may be changed by anybody from here on.
+  // What people said for this TODO has been heard by the agent that did it; the tick may be changed by people from here on.
   settleMessages(loom, record.id);
 }
 

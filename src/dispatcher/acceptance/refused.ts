@@ -14,7 +14,7 @@ import { awaitedRun, readRunRecord, stageOf } from "../runs/run-record.ts";
 import type { Configured } from "../settings/pinned.ts";
 
 /**
- * A run that has nothing to show because its provider, or the program's memory, failed it. Such a run is nobody's
+ * A run that has nothing to show because its provider, or the program's memory, failed it. Such a run is not an
  * attempt: it is made again, later, in a new conversation, or by another agent. False when it was not like that.
  */
 export async function settleRefusal(

@@ -227,7 +227,7 @@ function hookScopeNow(loom: Records & Buses, planId: string | undefined, bus: Bu
   return record ? hookScope(loom, record) : { bus, ...(planId === undefined ? {} : { planId }) };
 }
 
-/** A preset may switch a plan's bridge off; then its targets are nobody's for that plan. */
+/** A preset may switch a plan's bridge off; then no bridge has its targets for that plan. */
 function bridgeFor(loom: Records & Extended, target: string, planId: string | undefined): LoadedBridge | undefined {
   const found = loom.extensions.registry.byTarget(target);
   if (found?.scope !== "plan" || planId === undefined) return found;

@@ -44,7 +44,7 @@ export interface OpenBuses extends Buses {
 }
 
 const GLOBAL = "";
-/** How long a snapshot may lack what was settled: for whoever reads the file, and for the replay after a kill. */
+/** How long a snapshot may lack what was settled: for people who read the file, and for the replay after a kill. */
 const SAVE_AFTER_MS = 2000;
 
 const some = z.record(z.string(), z.unknown());

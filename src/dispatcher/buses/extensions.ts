@@ -110,7 +110,7 @@ function byPreset<T>(config: Config, choose: (planConfig: PlanConfig) => readonl
     const found = known.get(preset);
     if (found) return found;
     const wished = configForPlan(config, preset === "" ? {} : { preset });
-    // A preset that does not exist blocks its plan; until then it gets the plugins that everybody gets, not none.
+    // A preset that does not exist blocks its plan; until then it gets the plugins of plans without a preset, not none.
     const planConfig = wished.ok ? wished : configForPlan(config, {});
     const things = planConfig.ok ? choose(planConfig.config) : [];
     known.set(preset, things);

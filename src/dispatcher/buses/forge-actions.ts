@@ -13,7 +13,7 @@ export type ForgeOutcome =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: string; readonly retryable: boolean };
 
-/** A merge that somebody asked for in the conversation. Asking again for what was merged is fine: a kill may repeat it. */
+/** A merge that was asked for in the conversation. Asking again for what was merged is fine: a kill may repeat it. */
 export async function mergeForBridge(
   loom: Located & Configured & Records & Buses & Publishing & AtWork & Reporting & Waking,
   planId: string,
@@ -45,7 +45,7 @@ export async function closeForBridge(loom: Records & Publishing & Waking, planId
   });
 }
 
-/** What a person would be told is told to whoever asked; anything else is a fault and counts as one. */
+/** What a person would be told is told to the author who asked; anything else is a fault and counts as one. */
 async function outcomeOf(act: () => Promise<void>): Promise<ForgeOutcome> {
   try {
     await act();

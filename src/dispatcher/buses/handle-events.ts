@@ -20,7 +20,7 @@ import { hookScope } from "./hook-scope.ts";
 
 const BATCH = 100;
 
-/** Plugins that were taken out of the config while events waited for them: nobody would ask for those before their time. */
+/** Plugins that were taken out of the config while events waited for them: no plugin would ask for those before their time. */
 export function dropAbsent(bus: Bus, point: "onEvent" | "onGlobalEvent", plugins: readonly LoadedPlugin[]): void {
   const handlers = new Set(plugins.map(({ name }) => hookHandler(point, name)));
   for (const { record, handler, about } of bus.deferredList(Number.MAX_SAFE_INTEGER)) {
@@ -64,7 +64,7 @@ export async function handlePlanEvents(
   }
 }
 
-/** New events of the repository: triggers and global plugins. What nobody wants has no other consequence. */
+/** New events of the repository: triggers and global plugins. What none of them wants has no other consequence. */
 export async function handleGlobalEvents(loom: Configured & Buses & Extended & Stopping & Waking): Promise<void> {
   const bus = loom.globalBus();
   const plugins = withHook(loom.extensions.globalPlugins, "onGlobalEvent");

@@ -43,7 +43,7 @@ export interface PollerOptions {
 /** A bridge that has something new each time must not become a hot loop. */
 const MAX_IN_A_ROW = 20;
 
-/** After so many in a row nobody waits for a bridge to come back. */
+/** After so many in a row `--until-idle` does not wait for a bridge to come back. */
 const ENOUGH_FAILURES = 3;
 
 /** Polls one bridge for one scope: at once, then at its interval; one that brought something is followed by another. */

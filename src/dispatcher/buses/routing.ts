@@ -40,7 +40,7 @@ function planOf(scope: HookScope): { planId?: string } {
   return scope.planId === undefined ? {} : { planId: scope.planId };
 }
 
-/** An upsert by somebody who may not write, onto a plan that is worked on, is kept for people as one proposal. */
+/** An upsert by an author who may not write, onto a plan that is worked on, is kept for people as one proposal. */
 function propose(loom: Located & Records, action: Action): void {
   if (action.payload.type !== "upsert_plan" || action.payload.planMarkdown === undefined) return;
   const record = planOfSource(loom, action.payload.source);

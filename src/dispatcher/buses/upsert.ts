@@ -73,7 +73,7 @@ export function isBusy(loom: AtWork, record: PlanRecord): boolean {
 }
 
 /**
- * What somebody without the right to change this plan would like it to say: one file in its home, for a person to look
+ * What an author without the right to change this plan would like it to say: one file in its home, for a person to look
  * at. A later wish replaces the earlier one.
  */
 export function keepProposal(
@@ -112,7 +112,7 @@ function upsertedFile(loom: Located, planId: string): string {
 
 /**
  * Keeps what the source said, so that the next upsert can tell its changes from ours. After the text: were it there
- * first, a kill between the two would make the changes look as if the plan had them and somebody took them back.
+ * first, a kill between the two would make the changes look as if the plan had them and a person took them back.
  */
 function keepUpserted(loom: Located, planId: string, said: string | undefined): void {
   if (said === undefined) return;

@@ -59,7 +59,7 @@ export function retryDead(
   return { retried, stay };
 }
 
-/** Gives dead letters up for good: nobody is called with them again, and no list has them. */
+/** Gives dead letters up for good: no handler is called with them again, and no list has them. */
 export function dropDead(loom: Located & Records & Buses & Waking, wanted: WantedLetters): { dropped: FoundLetter[] } {
   const dropped = takeLetters(loom, wanted, ({ bus }, records) => {
     for (const record of records) bus.drop(record);
@@ -127,7 +127,7 @@ export async function pollNow(
   return { polls };
 }
 
-/** To poll on somebody's branch must not run what that brings. */
+/** To poll on another person's branch must not run what that brings. */
 async function requireAsStarted({ pinned: { pin }, paths, repo }: Located & Configured): Promise<void> {
   requireModulesPinned(pin, paths.root);
   // Without a branch nothing tells that it is still the person's.

@@ -106,7 +106,7 @@ function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
   }
 }
 
-/** A person who merges should know that something is still open; nobody would look at it afterwards. */
+/** A person who merges should know that something is still open; it would not be looked at afterwards. */
 function refuseUnsettled(loom: Located & Records & Buses, record: PlanRecord): void {
   const { id, blocked } = record;
   const anyway = `or merge it as it is: \`prloom merge ${id} --force\`.`;

@@ -162,7 +162,7 @@ interface Choice {
 
 function chooseInterface(loom: Located & Configured, record: PlanRecord, { request, config }: Choice): Interface {
   const stage = record.side?.stage ?? "worker";
-  // The stage that is at work first: its conversation is the one that somebody wants to look into.
+  // The stage that is at work first: its conversation is the one that a person wants to look into.
   const going = [record.sessions?.[stage], record.sessions?.worker, ...Object.values(record.sessions ?? {})];
   const known = [...going, ...pastSessions(loom, record)];
   const name = request.agent ?? known.find((session) => session !== undefined)?.agent ?? config.stages[stage].name;

@@ -9,7 +9,7 @@ import type { Configured } from "../settings/pinned.ts";
 import { offerOf } from "../settings/pinning.ts";
 
 export interface ReloadAnswer {
-  /** Of what is on the disk; whoever agrees to it says it again. */
+  /** Of what is on the disk; a person who agrees to it says it again. */
   readonly digest: string;
   readonly changes: readonly ConfigChange[];
   readonly needsStart: boolean;

@@ -61,7 +61,7 @@ export async function unblockPlan(
     return { wasBlocked: true };
   }
   const record = allowed(loom, id, "unblock");
-  // Also for one that only waits: whoever types it wants its agents to be tried now.
+  // Also for one that only waits: the person who types it wants its agents to be tried now.
   loom.pool.forgive();
   // Nothing to clear; and its agent may be at work, whose tree must not be touched.
   if (!record.blocked) return { wasBlocked: false };
@@ -78,7 +78,7 @@ export async function unblockPlan(
   return { wasBlocked: true };
 }
 
-/** Who blocks a plan lets its agent end; whoever resets it then must not pull the tree from under that agent. */
+/** Who blocks a plan lets its agent end; resetting it then must not pull the tree from under that agent. */
 async function resetPlan(
   loom: Located & Configured & Records & Pooled & AtWork & Reporting,
   id: string,

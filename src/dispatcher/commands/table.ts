@@ -99,9 +99,9 @@ export async function runOwnerCommand(loom: Loom, name: string, args: Record<str
     throw new PrloomError("usage", `There is no command "${name}".`, "`prloom --help` lists them.");
   }
   lookAtTree(loom);
-  // A dispatcher watches the inbox; whoever works alone sees it for the first time.
+  // A dispatcher watches the inbox; a command that works alone sees it for the first time.
   if (!loom.isDispatching) takeWholeInbox(loom, loom.inbox.scan());
-  // What keeps this very plan from being taken concerns whoever asks for it.
+  // What keeps this very plan from being taken concerns the person who asks for it.
   if (typeof args.plan === "string") takePlan(loom, loom.inbox.look(args.plan), args.plan);
   const result = await OWNER_COMMANDS[name as OwnerCommandName].run(loom, args);
   if (typeof args.plan === "string") loom.wake(args.plan);

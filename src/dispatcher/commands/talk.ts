@@ -61,7 +61,7 @@ function todoAt(loom: Located & Records, id: string, number: number): string {
 /** A longer one is a file; an agent reads those by itself. */
 const MAX_MESSAGE = 32 * 1024;
 
-/** How long whoever sends a message waits to hear what became of it; most programs look between two steps of theirs. */
+/** How long a person who sends a message waits to hear what became of it; most programs look between two steps of theirs. */
 const FATE_WAIT_MS = 3000;
 
 export interface SentMessage {

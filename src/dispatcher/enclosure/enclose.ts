@@ -202,7 +202,7 @@ function hiddenFolders(loom: Located & Configured, { env, home }: Surrounding, m
     ...[env.XDG_CONFIG_HOME, env.XDG_DATA_HOME, env.XDG_STATE_HOME, env.XDG_CACHE_HOME],
     stateFolder(loom),
     ...more,
-    // Of the user that we really are, when somebody else's home was given to us.
+    // Of the user that we really are, when the environment names another user's home.
     ...(ownHome === home ? [] : [ownHome]),
   ]);
   // Below the home they are hidden with it, and what programs keep there in the private one must be seen.
@@ -269,7 +269,7 @@ function readablePlace(path: string, agent: StageAgent, { homes: [home = sep], o
   );
 }
 
-/** An agent's git needs somebody to commit as. */
+/** An agent's git needs an author to commit as. */
 function identitySettings({ identity, environment }: Configured): GitSetting[] {
   const { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email } = { ...environment, ...identity };
   if (name === undefined || email === undefined) return [];

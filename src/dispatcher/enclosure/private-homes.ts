@@ -42,7 +42,7 @@ interface Entering {
 
 /** Makes a private home anew, with what its program needs of the user; returns what is to be laid over it. */
 export async function enterHome({ agent, use, runDir, home, user }: Entering): Promise<Furnished["folders"]> {
-  // Renewed in a run that nobody saw the end of: the copy is made anew now.
+  // Renewed in a run whose end no dispatcher saw: the copy is made anew now.
   returnLogins(home, renewalOf);
   // Commands of the user need no login of an agent.
   const program = use === "checks" ? undefined : programOf(agent);

@@ -74,7 +74,7 @@ export function inboxIds(loom: Records, scan: InboxLook): Set<string> {
   return new Set([...scan.entries.keys(), ...records.map((record) => record.id)]);
 }
 
-/** A plan whose files are gone before it was activated: somebody removed it. */
+/** A plan whose files are gone before it was activated: a person removed it. */
 export function hasVanished(record: PlanRecord | undefined): record is PlanRecord {
   return record !== undefined && !record.deleted && isInboxRecord(record) && !record.worktreeReady;
 }

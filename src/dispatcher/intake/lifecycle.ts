@@ -21,7 +21,7 @@ import { homeOf, isInboxRecord, type Located, textPath } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 
-/** Tells on the global bus what became of plans, whoever caused it: each change once and in order, also across kills. */
+/** Tells on the global bus what became of plans, whatever caused it: each change once and in order, also across kills. */
 export interface Lifecycle {
   /** Looks at one plan; tells how many events it appended. Opens nothing when neither record nor text changed. */
   look(planId: string): number;

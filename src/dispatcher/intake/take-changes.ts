@@ -9,7 +9,7 @@ import { inSlices } from "./time-slices.ts";
 const TOLD_AT_ONCE = 50;
 
 export interface InboxLooking {
-  /** Also what should lie in the inbox and does not, and what nobody could take before. */
+  /** Also what should lie in the inbox and does not, and what could not be taken before. */
   readonly whole: boolean;
   mayGoOn(): boolean;
 }

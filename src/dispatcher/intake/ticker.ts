@@ -13,7 +13,7 @@ import { lookAtInbox, lookAtPlans, tellAll } from "./take-changes.ts";
 
 export interface TickerHooks {
   stillOwner(): boolean;
-  /** A look that was asked for is over, whether or not it woke anybody. */
+  /** A look that was asked for is over, whether or not it woke a plan. */
   onQuiet(): void;
   /** Something became of plans, and the global bus tells it. */
   onNews(): void;
@@ -24,7 +24,7 @@ export interface Ticker {
   soon(planId?: string): void;
   /** Looks at everything: the stat of each record, the inbox, the branches. */
   full(): Promise<void>;
-  /** What nobody told us: plans that wait for others are looked at once more, too. */
+  /** What no event told us: plans that wait for others are looked at once more, too. */
   safety(): Promise<void>;
   quiet(): boolean;
 }
@@ -81,7 +81,7 @@ export function createTicker(
     async safety() {
       await full();
       await guarded(() => wakeQueued(loom, scheduler));
-      // Whoever asked meanwhile was told to wait.
+      // What asked meanwhile was told to wait.
       hooks.onQuiet();
     },
     soon(planId) {

@@ -26,7 +26,7 @@ export interface WatchHooks {
   changed(planId?: string): void;
   /** Something happened in a folder from which the dispatcher took what it works with. */
   treeChanged(): void;
-  /** Somebody wrote the text of an open plan. */
+  /** The text of an open plan was written. */
   planChanged(id: string): void;
 }
 

@@ -20,7 +20,7 @@ import { reviewed } from "./review-message.ts";
  */
 export const AGENT_MESSAGE = "agent_message";
 
-/** What became of a message, for whoever sent it. */
+/** What became of a message, for the person who sent it. */
 export type MessageFate =
   | { readonly kind: "reached"; readonly run: number; readonly agent: string }
   /** Written to the program, which has not said yet that it took it. */
@@ -142,7 +142,7 @@ export function messageReceived(loom: Located & Reporting, planId: string, messa
   });
 }
 
-/** For whoever follows an agent or a bus: a file of ours that cannot be read or written is no reason to end either. */
+/** For what follows an agent or a bus: a file of ours that cannot be read or written is no reason to end either. */
 function safely(loom: Reporting, planId: string, act: () => void): void {
   try {
     act();
@@ -191,7 +191,7 @@ export function settleMessages(loom: Located & Configured & Records & AtWork & R
   );
 }
 
-/** Pure: messages as a prompt shows them, quoted, so that nobody's words look like ours. */
+/** Pure: messages as a prompt shows them, quoted, so that no author's words look like ours. */
 export function renderMessages(messages: readonly Pick<KeptMessage, "author" | "at" | "text">[]): string {
   if (messages.length === 0) return "";
   const quoted = messages.map(({ author, at, text }) => {
@@ -232,7 +232,7 @@ export function readMessages(
 
 export type Undelivered = Pick<MessageState, "author" | "text">;
 
-/** The messages that no agent was given: when the plan ends, nobody reads them any more. */
+/** The messages that no agent was given: when the plan ends, no agent will read them. */
 export function undeliveredMessages(
   loom: Located & Configured & Records & Buses & AtWork & Reporting,
   planId: string,
@@ -250,5 +250,5 @@ export function undeliveredMessages(
   return found;
 }
 
-/** More than anybody sends before a dispatcher looks. */
+/** More than a person sends before a dispatcher looks. */
 const MAX_FRESH = 1000;

@@ -63,14 +63,14 @@ export async function activate(
   loom.report({ planId: id, level: "info", text: `active on branch ${record.branch}` });
 }
 
-/** A plan is put into the inbox by somebody here. One that git tracks came with a checkout: from whoever wrote that branch. */
+/** A plan is put into the inbox by a person here. One that git tracks came with a checkout: from the author of that branch. */
 async function refuseTracked(loom: Located, id: string): Promise<void> {
   const files = Object.values(inboxOf(loom.paths, id));
   const tracked = await gitAt(loom.repo, ["ls-files", "--", ...files], { workTree: loom.repo.root });
   if (tracked.stdout === "") return;
   throw new PrloomError(
     "plan-invalid",
-    `${id} was not put into the inbox by anybody here: it is part of the branch that is checked out.`,
+    `${id} was not put into the inbox here: it is part of the branch that is checked out.`,
     `If you want it, read it first, then make it yours: \`prloom new --file prloom/.local/inbox/${id}.md\`.`,
   );
 }

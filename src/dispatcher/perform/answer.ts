@@ -6,7 +6,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import { type Records, updateRecord } from "../records.ts";
 
-/** The events that triage or the designer was given, as far as nobody has answered them. */
+/** The events that triage or the designer was given, as far as they are not answered. */
 export function givenEvents(loom: Buses, { id, side }: PlanRecord): BusEvent[] {
   const given = new Set(side?.events);
   if (given.size === 0) return [];
@@ -65,7 +65,7 @@ export function authorOf(event: BusEvent): string {
   return event.context?.author?.login ?? event.source;
 }
 
-/** Pure: words about a plan as a prompt shows them, quoted, so that nobody's words look like ours. */
+/** Pure: words about a plan as a prompt shows them, quoted, so that no author's words look like ours. */
 export function renderWords(events: readonly BusEvent[]): string {
   if (events.length === 0) return "";
   const quoted = events.map((event) => {

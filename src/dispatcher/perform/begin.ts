@@ -79,7 +79,7 @@ export async function branchHead(loom: Located, record: PlanRecord): Promise<str
 /**
  * A run without an exit: the dispatcher or the machine died under it. Its processes are ended first. If its shim wrote
  * an exit after all, the run is complete; else what it changed is kept as a patch, the tree goes back to where the run
- * began, and the same attempt runs again: an interruption is nobody's failure.
+ * began, and the same attempt runs again: an interruption is not the agent's failure.
  */
 export async function recoverRun(
   loom: Located & Configured & Records & Pooled & AtWork & Reporting,

@@ -54,7 +54,7 @@ async function callAll(
   const { hook } = record;
   if (!hook) return { kind: "done" as const };
   const stop = new AbortController();
-  // Whoever deletes the plan does not wait for what its plugins are at.
+  // Deleting the plan does not wait for what its plugins are at.
   const leave = loom.occupancy.enter(record.id, "plugin-call", { stop: () => stop.abort() });
   const host = { ...loom.hookServices, stopSignal: AbortSignal.any([loom.stopSignal, stop.signal]) };
   try {

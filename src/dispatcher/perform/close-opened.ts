@@ -42,7 +42,7 @@ export async function closeOpened(
   loom.report({ planId: record.id, level: "warn", text: "`prloom open` ended without closing it; going on" });
 }
 
-/** Nobody has the plan open any more, and what the person left is on record: one write, so a kill leaves it open. */
+/** The plan is no longer open, and what the person left is on record: one write, so a kill leaves it open. */
 export async function leaveOpened(
   loom: Located & Configured & Records & AtWork & Reporting,
   record: PlanRecord,
@@ -62,7 +62,7 @@ async function keepWhatWasLeft(loom: Located & Configured & Reporting, record: P
   if (!record.worktreeReady || worktreeHealth(worktree) !== "ok") return undefined;
   const base = isUnderWay(current) ? current.baseSha : side?.baseSha;
   try {
-    // Somebody who is in the middle of a merge or a rebase goes on with it; only the work on a TODO cannot wait.
+    // A person who is in the middle of a merge or a rebase goes on with it; only the work on a TODO cannot wait.
     if (base !== undefined) await headState(worktree, { branch, baseSha: base });
     else if (unfinishedOperation(worktree.gitDir) !== undefined) return undefined;
     const baseSha = base ?? (await branchHead(loom, record));
@@ -75,7 +75,7 @@ async function keepWhatWasLeft(loom: Located & Configured & Reporting, record: P
   }
 }
 
-/** What is committed is done with: what somebody changes then belongs to what comes next. */
+/** What is committed is done with: what a person changes then belongs to what comes next. */
 export function isUnderWay(current: CurrentTodo | undefined): current is CurrentTodo {
   return current !== undefined && ["running", "ended", "verified"].includes(current.stage);
 }

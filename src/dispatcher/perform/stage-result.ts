@@ -224,7 +224,7 @@ function addTodos(
   const origins = new Map(events.map((event) => [event.id, { eventId: event.id, author: authorOf(event) }]));
   const todos = result.todos
     .map((todo) => ({ ...todo, from: todo.events.flatMap((id) => origins.get(id) ?? []) }))
-    // Nobody waits for what was answered already, or dropped by a person.
+    // No author waits for what was answered already, or dropped by a person.
     .filter(({ from }) => from.length > 0);
   const next = appendTodos(text, todos);
   if (next !== text) loom.texts.write(textPath(loom, record), next);

@@ -65,7 +65,7 @@ function takeOrTriage(loom: Located & Records & AtWork & Reporting, record: Plan
   }
 }
 
-/** Often enough for whoever fixes the file, and longer than `--until-idle` waits. */
+/** Often enough for a person who fixes the file, and longer than `--until-idle` waits. */
 const PUT_OFF_MS = 30_000;
 
 /** A message to the agent is no comment on the plan: as long as it cannot be kept it stays on the bus. */

@@ -16,7 +16,7 @@ export interface PinnedReport {
   readonly needsStart: boolean;
 }
 
-/** A config that cannot be used is a problem to show, whether or not somebody works with an older one. */
+/** A config that cannot be used is a problem to show, whether or not a dispatcher works with an older one. */
 export function readPinned(loom: Located & Configured): { pinned?: PinnedReport; problems: InboxProblem[] } {
   const { pin, problem } = loom.pinned;
   if (!pin) return { problems: problem ? [problemOf(problem)] : [] };

@@ -33,7 +33,7 @@ export interface RunTotals {
   readonly failedTools: number;
   readonly models: readonly string[];
   readonly tokens: number;
-  /** Absent when nobody told what it cost. */
+  /** Absent when neither the program nor the config says what it cost. */
   readonly usd?: number;
   readonly errors: readonly RunError[];
 }

@@ -149,7 +149,7 @@ function withInbox(record: PlanRecord, entry: InboxEntry | undefined): PlanRecor
   return { ...record, status, hidden, metadata, ...(source ? { source } : {}) };
 }
 
-/** Nobody has written down when it came: what its own files say is the best that is known. */
+/** No record says when it came: what its own files say is the best that is known. */
 function writtenInInbox(loom: Located & Timing, entry: InboxEntry): number {
   const { text, meta } = inboxOf(loom.paths, entry.id);
   const times = [text, meta].flatMap((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? []);
@@ -238,7 +238,7 @@ export interface PlanDetail {
   readonly commits: CommitSummary[];
   readonly diff: DiffStat | undefined;
   readonly thread: ThreadEntry[];
-  /** What somebody who may not change the plan would like it to say: a file. */
+  /** What an author who may not change the plan would like it to say: a file. */
   readonly proposal?: string;
 }
 

@@ -38,11 +38,11 @@ export interface AgentPool {
   needsPerson(agents: readonly StageAgent[]): boolean;
   /** A run of it has come to its end without a refusal: earlier ones count no longer. */
   answered(name: string): void;
-  /** A person says that what was wrong is fixed: everybody may be tried again. */
+  /** A person says that what was wrong is fixed: every agent may be tried again. */
   forgive(): void;
   /** What a run that goes on has spent so far; `spend` takes its place. */
   spending(key: string, spent: SpentSum): void;
-  /** Counts what a run spent, once, whoever asks how often. */
+  /** Counts what a run spent, once, however often it is asked to. */
   spend(key: string, spent: SpentSum): void;
   /** What today cost, with what runs at work have spent so far. */
   today(): SpentSum;
@@ -93,7 +93,7 @@ function writeAgentPool(paths: Paths, file: AgentPoolFile): void {
     ensureDir(paths.authority);
     writeRunFile(agentPoolFile(paths), `${JSON.stringify(file, null, 2)}\n`);
   } catch (error) {
-    // Only people read it, and a full disk is told by everybody else; the next change writes it whole.
+    // Only people read it, and a full disk is told by everything else; the next change writes it whole.
     if (!(error instanceof PrloomError) && errnoOf(error) === undefined) throw error;
   }
 }

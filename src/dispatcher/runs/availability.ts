@@ -71,7 +71,7 @@ const WAITS: Readonly<Partial<Record<ErrorKind, Waits>>> = {
   quota: { firstMs: 15 * MINUTE, longestMs: 300 * MINUTE },
   auth: { firstMs: 10 * MINUTE, longestMs: 10 * MINUTE },
 };
-/** Whatever a provider says: nobody waits longer without asking once more. */
+/** Whatever a provider says: no plan waits longer without asking once more. */
 const MAX_WAIT = 24 * 60 * MINUTE;
 const FIRST_WAIT = 15 * MINUTE;
 
@@ -86,7 +86,7 @@ export interface Trouble {
   readonly retryAfterMs?: number;
 }
 
-/** Whether a run that ended like that was refused by its provider: then it is nobody's attempt. */
+/** Whether a run that ended like that was refused by its provider: then it does not count as an attempt. */
 export function isRefusal({ kind }: Trouble): boolean {
   return WAITS[kind] !== undefined;
 }
@@ -97,7 +97,7 @@ export function refuse(before: AgentRefusal | undefined, trouble: Trouble, now: 
   if (!waits) return before;
   const count = (before?.count ?? 0) + 1;
   const doubled = Math.min(waits.firstMs * 2 ** (count - 1), waits.longestMs);
-  // What a program prints may be forged by what it runs: one word alone must not stop everybody for a day.
+  // What a program prints may be forged by what it runs: one word alone must not stop all plans for a day.
   const longest = count === 1 ? FIRST_WAIT : MAX_WAIT;
   const wait = Math.min(Math.max(doubled, trouble.retryAfterMs ?? 0), longest);
   const until = now + wait;
@@ -112,7 +112,7 @@ export function refuse(before: AgentRefusal | undefined, trouble: Trouble, now: 
   return { kind, reason, until, count, since: before?.since ?? now, plans, othersUntil };
 }
 
-/** After so long nobody believes any more that it will fix itself. */
+/** After so long it will not fix itself. */
 const PATIENCE = 24 * 60 * MINUTE;
 
 /** Pure: whether only a person can help: time does not fix a login, nor what was refused for a day. */

@@ -78,7 +78,7 @@ function sessionsAfter(record: PlanRecord, started: RunRecord, summary: RunSumma
   return Object.keys(sessions).length === 0 ? undefined : sessions;
 }
 
-/** The record's conversations without those that are over: nobody must go on where nothing is left to go on with. */
+/** The record's conversations without those that are over: no run must go on where nothing is left to go on with. */
 export function withoutSessions(
   record: PlanRecord,
   stages: readonly (typeof RECORD_STAGES)[number][],

@@ -12,7 +12,7 @@ const MAX_BYTES = 32 * 1024;
 
 /**
  * A repository's instructions for the program of an agent, from the commit that the plan began with: what agents wrote since
- * must not instruct the next one, nor whoever reviews them. A program that may read the repository's settings reads its
+ * must not instruct the next one, nor the one that reviews them. A program that may read the repository's settings reads its
  * own. The file is this run's copy, in the run's own folder; the run can spoil it for itself alone.
  */
 export async function instructionsFor(

@@ -70,7 +70,7 @@ export class Occupancy {
     return new Set(this.personIn(planId) ? [...kinds, "person"] : kinds);
   }
 
-  /** Nobody is in there who may touch the tree. */
+  /** Nothing is in there that may touch the tree. */
   isFree(planId: string): boolean {
     return this.#within(planId).every(({ kind }) => kind === "plugin-call") && !this.personIn(planId);
   }

@@ -94,7 +94,7 @@ async function inKeptTree(
 /** Names that one line tells. */
 const MAX_NAMES = 5;
 
-/** A worker's changes stay, and the next commit of the plan takes them: nobody should wonder where they came from. */
+/** A worker's changes stay, and the next commit of the plan takes them: people should not wonder where they came from. */
 async function tellLeft(loom: Located & Configured & Reporting, record: PlanRecord, before: KeptTree): Promise<void> {
   const after = await keepNow(loom, record, before.head);
   const names = await changedNames(worktreeOf(loom, record), before.tree, after.tree);
@@ -178,7 +178,7 @@ interface TakenAgent {
 }
 
 /**
- * Waits for a place and for an agent of the stage, and takes both at once: whoever waits for one must not keep the other.
+ * Waits for a place and for an agent of the stage, and takes both at once: what waits for one must not keep the other.
  * A budget that is spent is no reason to wait.
  */
 async function agentFor(

@@ -56,7 +56,7 @@ export function promptFor(loom: Located & Configured, record: PlanRecord, parts:
   return renderPrompt({ stage, template: loadPrompt(stage, loom.pinned.prompt(stage)), values });
 }
 
-const INTERRUPTED = "Your last run was interrupted from outside. That is nobody's fault; go on where you were.";
+const INTERRUPTED = "Your last run was interrupted from outside. That was not your fault; go on where you were.";
 
 function notAccepted(missing: string): string {
   return `The last attempt was not accepted. What was missing:\n\n${missing}\n`;

@@ -9,7 +9,7 @@ export class StepInterrupted extends Error {
 
 /**
  * Throws when nothing may be started for a plan any more. To be asked right before the start, with no pause in between:
- * what runs by then is found and ended by whoever stops the dispatcher or deletes the plan.
+ * what runs by then is found and ended by what stops the dispatcher or deletes the plan.
  */
 export function refuseStart(loom: Records & Stopping, record: PlanRecord): void {
   if (loom.stopping) throw new StepInterrupted("stopping");

@@ -128,7 +128,7 @@ export async function endPlanSurvivors(loom: Located & Configured & Records, id:
   }
 }
 
-/** `prloom unblock` of a plan that is held: as at a start, but whoever typed it is told what fails. */
+/** `prloom unblock` of a plan that is held: as at a start, but the person who typed it is told what fails. */
 export async function recoverAgain(
   loom: Located & Configured & Records & AtWork & Reporting,
   record: PlanRecord,

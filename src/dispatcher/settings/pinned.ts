@@ -10,7 +10,7 @@ import { offerOf, PROMPTS_DIR, pinnedConfig, type Tree, type TreeOffer, treeKey 
 export interface Settings {
   readonly config: Config;
   readonly pin?: Pin;
-  /** Why there is no config that can be used; whoever needs one throws this. */
+  /** Why there is no config that can be used; what needs one throws this. */
   readonly problem?: PrloomError;
 }
 

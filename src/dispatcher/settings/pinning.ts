@@ -103,7 +103,7 @@ export function lineFiles(line: string, { root }: Tree): string[] {
 
 const wordsOf = (line: string): string[] => line.split(/[\s"'=;|&()<>]+/).filter((word) => word !== "");
 
-/** What agents and plans write is theirs, and nobody's to pin. */
+/** What agents and plans write is theirs, and not pinned. */
 const LOCAL = join("prloom", ".local");
 
 /** Of some words those that are files below the top of the repository, by either their name or what that leads to. */
@@ -150,7 +150,7 @@ function isAsPinned(pin: Pin, root: string, path: string): boolean {
   return statKeyOf(stat) === file.stat || sha256(readFileSync(join(root, path))) === file.sha256;
 }
 
-/** What the working tree would change, for whoever decides about it. */
+/** What the working tree would change, for the person who decides about it. */
 export interface TreeOffer {
   readonly digest: string;
   readonly changes: readonly ConfigChange[];

@@ -92,14 +92,14 @@ function busView(loom: Located & Buses, record: PlanRecord): PlanView["bus"] {
   };
 }
 
-/** Events that nobody has looked at yet, and those that wait for triage. */
+/** Events that were not looked at yet, and those that wait for triage. */
 export function unansweredComments(loom: Located & Buses, id: string): number {
   if (!existsSync(homeOf(loom.paths, id).bus)) return 0;
   const bus = loom.bus(id);
   return bus.newEvents(UNANSWERED_LIMIT).length + bus.pendingTriage().length;
 }
 
-/** Words that a plugin put off: nobody has answered them, and nobody would after a merge. */
+/** Words that a plugin put off: they are not answered, and would not be after a merge. */
 export function deferredComments(loom: Located & Buses, id: string): number {
   return hasBus(loom, id) ? loom.bus(id).deferredSummary("event").count : 0;
 }

@@ -62,7 +62,7 @@ export interface SchedulerHooks {
   onLook(record: PlanRecord): boolean;
   /** A step of a plan is over. */
   onStep(id: string): void;
-  /** Asked before each step; false when the repository belongs to somebody else now and everything stops. */
+  /** Asked before each step; false when the repository belongs to another process now and everything stops. */
   stillOwner(): boolean;
 }
 

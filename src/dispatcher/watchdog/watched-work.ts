@@ -38,7 +38,7 @@ export function holdWatch(): HeldWatch {
   };
 }
 
-/** For processes that nobody watches. */
+/** For processes without a watchdog. */
 const UNWATCHED: Work = {
   entering: (label) => ({ label, plan: undefined, outer: undefined, isOver: false }),
   left: () => undefined,
