@@ -8,18 +8,17 @@ import { runStartupHooks } from "../hooks/plan-hooks.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf } from "../kernel/errors.ts";
 import type { Bridging } from "./buses/bridging.ts";
+import type { BusesAtWork } from "./buses/bus-loop.ts";
 import type { Buses } from "./buses/buses.ts";
 import { type Extended, loadExtensions, withHook } from "./buses/extensions.ts";
 import { closeForBridge, mergeForBridge } from "./buses/forge-actions.ts";
 import { healthFile } from "./buses/health.ts";
 import { hookScopeGlobal } from "./buses/hook-scope.ts";
 import { coreBridge } from "./buses/routing.ts";
-import type { Naming, Publishing, Reporting, Waking } from "./capabilities.ts";
-import type { Intake } from "./intake/intake.ts";
+import type { Publishing, Reporting } from "./capabilities.ts";
 import type { Located } from "./paths.ts";
 import { blockPlan, type Records } from "./records.ts";
 import type { Pooled } from "./runs/agent-pool.ts";
-import type { AtWork } from "./runs/occupancy.ts";
 import { keepPin } from "./settings/keep-pin.ts";
 import type { Configured } from "./settings/pinned.ts";
 import { stallWords, type Watched } from "./watchdog/stalls.ts";
@@ -40,21 +39,7 @@ export async function tellEnclosure(loom: Configured & Pooled & Reporting): Prom
 }
 
 /** Loads plugins and bridges, brings their memory up to date, and calls onStartup. Whatever fails here stops the start. */
-export async function startExtensions(
-  loom: Located &
-    Naming &
-    Configured &
-    Records &
-    Intake &
-    Buses &
-    Extended &
-    Bridging &
-    Publishing &
-    AtWork &
-    Watched &
-    Reporting &
-    Waking,
-): Promise<void> {
+export async function startExtensions(loom: BusesAtWork & Publishing): Promise<void> {
   const builtin = [
     coreBridge(loom, hookScopeGlobal(loom)),
     localBridge({
