@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { configForPlan } from "../src/config/presets.ts";
-import { type OwnedLoom, openAsOwner } from "../src/dispatcher/commands/open-loom.ts";
+import { openAsOwner } from "../src/dispatcher/commands/open-loom.ts";
+import type { OwnedLoom } from "../src/dispatcher/compose.ts";
 import { takeInbox } from "../src/dispatcher/intake/intake.ts";
-import { requireRecord } from "../src/dispatcher/loom.ts";
 import { activate as performActivate } from "../src/dispatcher/perform/activate.ts";
+import { requireRecord } from "../src/dispatcher/records.ts";
 import { countCalls } from "./harness/counts.ts";
 import { measurePairs, timed } from "./harness/measure.ts";
 import { run } from "./harness/programs.ts";

@@ -1,7 +1,7 @@
 import type { DeliveryResult } from "../src/bridges/contract.ts";
 import { actionId } from "../src/bus/ledger/settlement.ts";
-import { handleGlobalEvents } from "../src/dispatcher/buses/event-lane.ts";
-import { Lane } from "../src/dispatcher/buses/lane.ts";
+import { BusLoop } from "../src/dispatcher/buses/bus-loop.ts";
+import { handleGlobalEvents } from "../src/dispatcher/buses/handle-events.ts";
 import type { Loom } from "../src/dispatcher/loom.ts";
 import { countCalls } from "./harness/counts.ts";
 import { BenchClock, openHooked } from "./harness/hooked.ts";
@@ -101,7 +101,7 @@ interface Delivering {
   close(): void;
 }
 
-/** The global lane with this many actions, each for another address, that wait for a bridge whose way is broken. */
+/** The global loop with this many actions, each for another address, that wait for a bridge whose way is broken. */
 async function withBroken(dir: string, count: number): Promise<Delivering> {
   const calls = { down: 0, up: 0 };
   const down = (): DeliveryResult => {
@@ -119,7 +119,7 @@ async function withBroken(dir: string, count: number): Promise<Delivering> {
       { name: "up", targets: ["up"], actions: up },
     ],
   });
-  const lane = new Lane({ loom, first: async () => undefined, onPass: () => undefined, onIdle: () => undefined });
+  const loop = new BusLoop({ loom, first: async () => undefined, onPass: () => undefined, onIdle: () => undefined });
   let put = 0;
   const send = async (target: string, many: number): Promise<void> => {
     put += 1;
@@ -130,8 +130,8 @@ async function withBroken(dir: string, count: number): Promise<Delivering> {
       payload: { type: "comment" as const, message: "Done." },
     }));
     loom.globalBus().settle({ record: `said-${put}`, handler: "bench", outcome: "handled", actions });
-    lane.wake();
-    await lane.settled();
+    loop.wake();
+    await loop.settled();
   };
   for (let sent = 0; sent < count; sent += AT_ONCE) await send("down", Math.min(AT_ONCE, count - sent));
   return {
@@ -142,7 +142,7 @@ async function withBroken(dir: string, count: number): Promise<Delivering> {
       if (calls.up !== before + 1) throw new Error("the action was not delivered");
     },
     close() {
-      lane.stop();
+      loop.stop();
       loom.close();
     },
   };

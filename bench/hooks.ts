@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { handleGlobalEvents } from "../src/dispatcher/buses/event-lane.ts";
+import { handleGlobalEvents } from "../src/dispatcher/buses/handle-events.ts";
 import { systemClock } from "../src/kernel/clock.ts";
 import { countCalls } from "./harness/counts.ts";
 import { openHooked } from "./harness/hooked.ts";

@@ -1,7 +1,8 @@
 import type { BuiltinBridge } from "../../src/bridges/contract.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { loadExtensions } from "../../src/dispatcher/buses/extensions.ts";
-import { type Loom, openLoom } from "../../src/dispatcher/loom.ts";
+import { openLoom } from "../../src/dispatcher/compose.ts";
+import type { Loom } from "../../src/dispatcher/loom.ts";
 import { openRepository } from "../../src/git/repository.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { systemIds } from "../../src/kernel/ids.ts";
@@ -41,6 +42,6 @@ export async function openHooked(
     identity: {},
     environment,
   });
-  loom.extensions = await loadExtensions(repo.root, config, options.bridges ?? []);
+  loom.extensions.take(await loadExtensions(repo.root, config, options.bridges ?? []));
   return loom;
 }

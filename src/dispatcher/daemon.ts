@@ -5,18 +5,20 @@ import { errnoOf, PrloomError } from "../kernel/errors.ts";
 import { writeFileAtomic } from "../kernel/files.ts";
 import { lockLost, type OwnerLock } from "../kernel/owner-lock.ts";
 import type { PlanRecord } from "../plan/record.ts";
+import { BusLoops } from "./buses/bus-loops.ts";
 import { healthFile } from "./buses/health.ts";
-import { Scopes } from "./buses/scopes.ts";
 import { isBusy } from "./buses/upsert.ts";
+import type { Progress } from "./capabilities.ts";
 import { serveControl, socketPath } from "./commands/control.ts";
-import { daemonRunning, type OwnedLoom, openAsOwner } from "./commands/open-loom.ts";
+import { daemonRunning, openAsOwner } from "./commands/open-loom.ts";
 import { runOwnerCommand } from "./commands/table.ts";
+import type { OwnedLoom } from "./compose.ts";
 import { createTicker, type Ticker, wakeAll } from "./intake/ticker.ts";
 import { type Watching, watchDirs } from "./intake/watching.ts";
-import type { Progress } from "./loom.ts";
+import { textPath } from "./paths.ts";
 import { recoverPlans, removeDeleted } from "./runs/survivors.ts";
+import { lookAtTree } from "./settings/pinned.ts";
 import { outliveStrays, restoreMemory, startExtensions, startOnWatch, tellEnclosure } from "./starting.ts";
-import { textPath } from "./steps/observe.ts";
 import { Scheduler, type SchedulerHooks } from "./steps/scheduler.ts";
 
 const SAFETY_TICK_MS = 30_000;
@@ -52,7 +54,7 @@ export async function runDispatcher(options: DispatchOptions): Promise<{ reasons
 /** The parts that work side by side while a dispatcher lives. */
 interface Parts {
   readonly scheduler: Scheduler;
-  readonly scopes: Scopes;
+  readonly busLoops: BusLoops;
   readonly ticker: Ticker;
   readonly leftovers: Leftovers;
 }
@@ -92,7 +94,7 @@ async function dispatch(
     const control = await openControl(loom, parts, { version: options.version, stop: stop.resolve, stillOwner });
     watching = watchDirs(loom, {
       changed: parts.ticker.soon,
-      treeChanged: soonAfter(() => loom.lookAtTree()),
+      treeChanged: soonAfter(() => lookAtTree(loom)),
       planChanged: (id) => parts.scheduler.wake(id),
     });
     const safety = setInterval(() => {
@@ -150,61 +152,61 @@ function connect(loom: OwnedLoom, hooks: Pick<SchedulerHooks, "stillOwner" | "on
     ...hooks,
     onLook(record) {
       hooks.onLook(record);
-      if (lifecycle.look(record.id) > 0) scopes.wake();
-      scopes.follow(record);
-      return !letUpsertsGoFirst(loom, scopes, record.id);
+      if (lifecycle.look(record.id) > 0) busLoops.wake();
+      busLoops.follow(record);
+      return !letUpsertsGoFirst(loom, busLoops, record.id);
     },
-    onStep: (id) => scopes.wake(id),
+    onStep: (id) => busLoops.wake(id),
   });
-  const scopes = new Scopes(loom, { onPlan: (id) => scheduler.wake(id), onQuiet: hooks.onQuiet });
-  const ticker = createTicker(loom, scheduler, { ...hooks, onNews: () => scopes.wake() });
+  const busLoops = new BusLoops(loom, { onPlan: (id) => scheduler.wake(id), onQuiet: hooks.onQuiet });
+  const ticker = createTicker(loom, scheduler, { ...hooks, onNews: () => busLoops.wake() });
   loom.listen({
     wake(id) {
       if (id === undefined) return ticker.soon();
-      scopes.wake(id);
+      busLoops.wake(id);
       scheduler.wake(id);
     },
-    wakeBus: (id) => scopes.wake(id),
+    wakeBus: (id) => busLoops.wake(id),
     runEnded: (id) => scheduler.runEnded(id),
     settled: async (id) => {
       await scheduler.planSettled(id);
     },
+    poll: (bridge) => busLoops.poll(bridge),
   });
-  loom.poll = (bridge) => scopes.poll(bridge);
-  return { scheduler, scopes, ticker, leftovers: { isGone: false } };
+  return { scheduler, busLoops, ticker, leftovers: { isGone: false } };
 }
 
 /** An upsert that came during a run is merged before the next one: the plan waits these few milliseconds. */
-function letUpsertsGoFirst(loom: OwnedLoom, scopes: Scopes, id: string): boolean {
+function letUpsertsGoFirst(loom: OwnedLoom, busLoops: BusLoops, id: string): boolean {
   const waiting = loom.upsertsWaiting.get(id);
   const record = loom.store.byId(id);
   if (!waiting || !record || isBusy(loom, record)) return false;
   for (const action of waiting) {
     // One whose wait is not written down yet is hurried when it is: that wakes the plan once more.
-    if (scopes.hurry(action)) waiting.delete(action);
+    if (busLoops.hurry(action)) waiting.delete(action);
   }
   if (waiting.size === 0) loom.upsertsWaiting.delete(id);
   return true;
 }
 
 /** The global tick first, then the plans. */
-async function begin(loom: OwnedLoom, { scheduler, scopes, ticker }: Parts): Promise<void> {
+async function begin(loom: OwnedLoom, { scheduler, busLoops, ticker }: Parts): Promise<void> {
   await ticker.full();
-  scopes.wake();
-  await scopes.globalFirst();
-  for (const id of wakeAll(loom, scheduler)) scopes.wake(id);
+  busLoops.wake();
+  await busLoops.globalFirst();
+  for (const id of wakeAll(loom, scheduler)) busLoops.wake(id);
 }
 
 function stopSignal(signal: AbortSignal): PromiseWithResolvers<void> {
   const stop = Promise.withResolvers<void>();
-  // It may be rejected before anybody waits for it.
+  // It may be rejected before it is waited for.
   stop.promise.catch(() => undefined);
   signal.addEventListener("abort", () => stop.resolve());
   if (signal.aborted) stop.resolve();
   return stop;
 }
 
-/** What the next start and every `prloom status` read instead of the plans, those included that nobody touched today. */
+/** What the next start and every `prloom status` read instead of the plans, those included that were not touched today. */
 function leaveCaches(loom: OwnedLoom): void {
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
     if (record.deleted || loom.stalls.isHeld(record.id)) continue;
@@ -224,21 +226,21 @@ function orNothing(act: () => unknown): void {
 }
 
 /** Ends agents, gracefully first; what they were at is on record, and the next start goes on there. */
-async function shutDown(loom: OwnedLoom, { scheduler, scopes }: Parts): Promise<void> {
-  loom.stopping = true;
-  loom.stop.abort();
+async function shutDown(loom: OwnedLoom, { scheduler, busLoops }: Parts): Promise<void> {
+  loom.beginStop();
   scheduler.stop();
-  await Promise.all([...loom.live.values(), ...loom.commandRuns.keys()].map((run) => run.stop()));
+  await loom.occupancy.stopAll();
   await scheduler.settled();
   // Calls that were told to end still have their last word written down.
-  await scopes.settled();
-  scopes.stop();
+  await busLoops.settled();
+  busLoops.stop();
 }
 
-async function whenIdle(loom: OwnedLoom, { scheduler, scopes, ticker, leftovers }: Parts): Promise<boolean> {
+async function whenIdle(loom: OwnedLoom, { scheduler, busLoops, ticker, leftovers }: Parts): Promise<boolean> {
   await new Promise((resolve) => setTimeout(resolve, 20));
   const horizon = (): number => loom.clock.now() + IDLE_HORIZON_MS;
-  const idle = (): boolean => leftovers.isGone && ticker.quiet() && scheduler.idle(horizon()) && scopes.idle(horizon());
+  const idle = (): boolean =>
+    leftovers.isGone && ticker.quiet() && scheduler.idle(horizon()) && busLoops.idle(horizon());
   if (loom.stopping || !idle()) return false;
   // One more look: a file may have been dropped a moment ago, before its event arrived.
   await ticker.full();

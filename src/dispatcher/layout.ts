@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import type { Repository } from "../git/repository.ts";
-import { ensureIgnored } from "../git/repository.ts";
+import { ensureIgnored, type Repository } from "../git/repository.ts";
 import { ensureDir, ensureLink } from "../kernel/files.ts";
 import type { Paths } from "./paths.ts";
 

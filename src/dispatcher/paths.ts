@@ -1,5 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Config } from "../config/config.ts";
+import type { Repository } from "../git/repository.ts";
+import type { Worktree } from "../git/worktree/worktrees.ts";
+import type { PlanRecord } from "../plan/record.ts";
 
 /** Where everything of one repository lies (DESIGN: "On disk"). */
 export interface Paths {
@@ -23,6 +27,12 @@ export interface Paths {
   readonly inbox: string;
   readonly worktrees: string;
   readonly prompts: string;
+}
+
+/** Where things are. */
+export interface Located {
+  readonly repo: Repository;
+  readonly paths: Paths;
 }
 
 export function pathsOf(repo: { root: string; commonDir: string }, worktreesDir = "prloom/.local/worktrees"): Paths {
@@ -85,13 +95,32 @@ export function homeOf(paths: Paths, id: string): Home {
   return new Home(paths, id);
 }
 
-/** Whether a plan has a bus at all: thousands of drafts that nobody spoke to cost one stat each. */
+/** Whether a plan has a bus at all: thousands of drafts without a comment cost one stat each. */
 export function hasBus({ paths }: { readonly paths: Paths }, id: string): boolean {
   return existsSync(homeOf(paths, id).bus);
 }
 
 export function inboxOf(paths: Paths, id: string): { text: string; meta: string } {
   return { text: `${paths.inbox}/${id}.md`, meta: `${paths.inbox}/${id}.json` };
+}
+
+/** True while the text of the plan is the inbox file. */
+export function isInboxRecord(record: PlanRecord): boolean {
+  return record.status === "draft" || record.status === "queued";
+}
+
+/** Where the text of a plan lies: the inbox file before activation, the home's plan.md after it. */
+export function textPath(loom: Pick<Located, "paths">, record: PlanRecord): string {
+  return isInboxRecord(record) ? inboxOf(loom.paths, record.id).text : homeOf(loom.paths, record.id).plan;
+}
+
+/** The worktree of a plan, whether or not it is there. */
+export function worktreeOf(loom: Pick<Located, "paths"> & { readonly config: Config }, record: PlanRecord): Worktree {
+  const path = record.worktree ?? join(loom.paths.worktrees, record.id);
+  const name = record.worktreeName ?? record.id;
+  const { commonDir } = loom.paths;
+  const { trustedFilters } = loom.config;
+  return { path, name, gitDir: join(commonDir, "worktrees", name), commonDir, trustedFilters };
 }
 
 /** Below a worktree: the run's copy and what the agent claims. */

@@ -7,23 +7,30 @@ import { describeThrown } from "../hooks/calls/thrown.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf } from "../kernel/errors.ts";
-import { loadExtensions, withHook } from "./buses/extensions.ts";
+import type { Bridging } from "./buses/bridging.ts";
+import type { BusesAtWork } from "./buses/bus-loop.ts";
+import type { Buses } from "./buses/buses.ts";
+import { type Extended, loadExtensions, withHook } from "./buses/extensions.ts";
 import { closeForBridge, mergeForBridge } from "./buses/forge-actions.ts";
 import { healthFile } from "./buses/health.ts";
 import { hookScopeGlobal } from "./buses/hook-scope.ts";
 import { coreBridge } from "./buses/routing.ts";
-import { blockPlan, type Loom } from "./loom.ts";
+import type { Publishing, Reporting } from "./capabilities.ts";
+import type { Located } from "./paths.ts";
+import { blockPlan, type Records } from "./records.ts";
+import type { Pooled } from "./runs/agent-pool.ts";
 import { keepPin } from "./settings/keep-pin.ts";
-import { stallWords } from "./watchdog/stalls.ts";
+import type { Configured } from "./settings/pinned.ts";
+import { stallWords, type Watched } from "./watchdog/stalls.ts";
 import { blockerOf, clearNote, readNote, startWatchdog, type Watchdog } from "./watchdog/watchdog.ts";
 
 /** Writes down how agents are enclosed on this machine, for `prloom status`; nothing waits for that. */
-export async function tellEnclosure(loom: Loom): Promise<void> {
+export async function tellEnclosure(loom: Configured & Pooled & Reporting): Promise<void> {
   // A machine that has no process left for the question is asked again by the first run.
   const probe = await probeSandbox().catch(() => undefined);
   if (probe === undefined) return;
-  if (probe.works) loom.desk.enclosed("sandbox");
-  else loom.desk.enclosed("none", probe.why);
+  if (probe.works) loom.pool.enclosed("sandbox");
+  else loom.pool.enclosed("none", probe.why);
   const isOpen = Object.values(loom.config.agents).some(({ sandbox }) => sandbox === "auto");
   if (!probe.works && isOpen) {
     const text = `agents run with your rights, there is no sandbox: ${probe.why} (\`prloom doctor\` says what to do)`;
@@ -32,7 +39,7 @@ export async function tellEnclosure(loom: Loom): Promise<void> {
 }
 
 /** Loads plugins and bridges, brings their memory up to date, and calls onStartup. Whatever fails here stops the start. */
-export async function startExtensions(loom: Loom): Promise<void> {
+export async function startExtensions(loom: BusesAtWork & Publishing): Promise<void> {
   const builtin = [
     coreBridge(loom, hookScopeGlobal(loom)),
     localBridge({
@@ -48,25 +55,25 @@ export async function startExtensions(loom: Loom): Promise<void> {
       clock: loom.clock,
     }),
   ];
-  loom.extensions = await loadExtensions(loom.repo.root, loom.config, builtin);
+  loom.extensions.take(await loadExtensions(loom.repo.root, loom.config, builtin));
   keepPin(loom);
   const plugins = withHook(loom.extensions.globalPlugins, "onStartup");
   if (plugins.length === 0) return;
   const record = `startup-${loom.ids.ulid(loom.clock.now())}`;
-  await runStartupHooks(loom.hookHost, hookScopeGlobal(loom), { plugins, record });
+  await runStartupHooks(loom.hookServices, hookScopeGlobal(loom), { plugins, record });
 }
 
 /**
  * What plugins wrote into the global memory from the buses of plans right before a kill is in those buses. Done before
- * the watchdog comes: reading a million records takes a while, and nobody is to blame for it.
+ * the watchdog comes: reading a million records takes a while, and no plan is to blame for it.
  */
-export function restoreMemory(loom: Loom): void {
+export function restoreMemory(loom: Buses & Extended & Reporting): void {
   loom.globalBus();
   for (const planId of loom.stores.pendingPlans()) {
     try {
       loom.bus(planId);
     } catch (error) {
-      // Its lane tells it, and what it knows is asked for again at the next start.
+      // Its loop tells it, and what it knows is asked for again at the next start.
       loom.report({ planId, level: "bad", text: `its bus cannot be read: ${messageOf(error)}` });
       loom.stores.markPending(planId);
     }
@@ -76,9 +83,9 @@ export function restoreMemory(loom: Loom): void {
 
 /**
  * A promise that a plugin did not wait for, or a timer that it left, fails outside of any call. That is the plugin's
- * fault and must not end the work of everybody else; without foreign code it is ours, and ends it as ever.
+ * fault and must not end the work of the others; without foreign code it is ours, and ends it as ever.
  */
-export function outliveStrays(loom: Loom): () => void {
+export function outliveStrays(loom: Configured & Extended & Reporting): () => void {
   const { globalPlugins, registry } = loom.extensions;
   const planModules = loom.config.plugins.length + Object.values(loom.config.presets).length;
   const isForeign = globalPlugins.length + planModules > 0 || registry.all.some(({ scope }) => scope !== "builtin");
@@ -94,7 +101,7 @@ export function outliveStrays(loom: Loom): () => void {
 }
 
 /** A loop that is blocked is ended from outside; what the last one was ended for is told once. */
-export function startOnWatch(loom: Loom): Watchdog {
+export function startOnWatch(loom: Located & Records & Bridging & Watched & Reporting): Watchdog {
   const noteFile = join(loom.paths.authority, "watchdog.json");
   const note = readNote(noteFile);
   if (note) {
@@ -121,6 +128,6 @@ export function startOnWatch(loom: Loom): Watchdog {
   // What an earlier dispatcher knew about its bridges is no longer true.
   rmSync(healthFile(loom.paths), { force: true });
   const watchdog = startWatchdog({ noteFile });
-  loom.watch = watchdog;
+  loom.watch.watchWith(watchdog);
   return watchdog;
 }

@@ -3,7 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { Progress } from "../../src/dispatcher/loom.ts";
+import type { Progress } from "../../src/dispatcher/capabilities.ts";
 import { appears } from "./agents/agent-scripts.ts";
 import type { CliResult, Project } from "./project.ts";
 

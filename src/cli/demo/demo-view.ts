@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import { createLogUpdate } from "log-update";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
-import type { Progress } from "../../dispatcher/loom.ts";
+import type { Progress } from "../../dispatcher/capabilities.ts";
 import { homeOf, type Paths } from "../../dispatcher/paths.ts";
 import { isMissing, listDir, readTextIfExists } from "../../kernel/files.ts";
 import { parsePlan, progressOf } from "../../plan/markdown/markdown.ts";

@@ -1,7 +1,7 @@
 import { type LogAddress, type LogItem, type LogName, START } from "../../bus/ports.ts";
 import { scopeOf } from "../../bus/types.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
-import { requireRecord } from "../../dispatcher/loom.ts";
+import { requireRecord } from "../../dispatcher/records.ts";
 import type { Call } from "../output.ts";
 import { planIds, reading, suggesting } from "../plans.ts";
 import { jsonText, visible } from "../render/safe-text.ts";

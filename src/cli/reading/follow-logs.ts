@@ -8,7 +8,7 @@ import { readExit } from "../../agents/runner/runner.ts";
 import { liveDaemon } from "../../dispatcher/commands/owner.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { type RunSummary, readPlanDetail, readRuns } from "../../dispatcher/report/read.ts";
-import { awaitedRun } from "../../dispatcher/steps/observe.ts";
+import { awaitedRun } from "../../dispatcher/runs/run-record.ts";
 import { errnoOf } from "../../kernel/errors.ts";
 import { identityOf } from "../../kernel/process-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";

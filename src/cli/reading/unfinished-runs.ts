@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readExit } from "../../agents/runner/runner.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { homeOf } from "../../dispatcher/paths.ts";
-import { awaitedRun } from "../../dispatcher/steps/observe.ts";
+import { awaitedRun } from "../../dispatcher/runs/run-record.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 
 export interface UnfinishedRun {

@@ -1,7 +1,8 @@
 import { createLogUpdate } from "log-update";
-import type { Loom, Progress } from "../../dispatcher/loom.ts";
+import type { Progress } from "../../dispatcher/capabilities.ts";
+import type { Loom } from "../../dispatcher/loom.ts";
+import { textPath } from "../../dispatcher/paths.ts";
 import { readRuns } from "../../dispatcher/report/read.ts";
-import { textPath } from "../../dispatcher/steps/observe.ts";
 import type { Output } from "../output.ts";
 import { unfinishedRuns } from "../reading/unfinished-runs.ts";
 import { LEVEL_STYLES } from "../render/colour.ts";

@@ -14,7 +14,7 @@ import { terminalArgs } from "../../agents/sandbox/terminal.ts";
 import type { StageAgent } from "../../config/presets.ts";
 import { callOwner } from "../../dispatcher/commands/owner.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
-import { environmentOf } from "../../dispatcher/runs/start-run.ts";
+import { environmentOf } from "../../dispatcher/runs/start-agent.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { writeRunFile } from "../../kernel/files.ts";
 import { findProgram } from "../../kernel/find-program.ts";

@@ -8,12 +8,11 @@ import { isExecutable } from "../../kernel/find-program.ts";
 import { placeFile } from "../../kernel/held/files.ts";
 import { type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { endOfOutput, howItEnded, runEnclosed } from "../enclosure/command-run.ts";
+import { type CommandRunning, endOfOutput, howItEnded, runEnclosed } from "../enclosure/command-run.ts";
 import { type Enclosure, SHADOW } from "../enclosure/enclose.ts";
-import type { Loom } from "../loom.ts";
-import { homeOf } from "../paths.ts";
-import { StepInterrupted } from "../runs/interrupted.ts";
-import { worktreeOf } from "../steps/observe.ts";
+import { homeOf, type Located, worktreeOf } from "../paths.ts";
+import { StepInterrupted } from "../runs/refuse-start.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /** The hooks of the user that have a say in a commit, in the order in which git asks them. */
 const HOOKS = ["pre-commit", "prepare-commit-msg", "commit-msg"] as const;
@@ -27,17 +26,17 @@ export type CommitTrial =
   | { readonly kind: "passed" }
   | { readonly kind: "refused"; readonly missing: string };
 
-/** What a TODO's commit says before anybody else has a say. */
+/** What a TODO's commit says before the hooks have a say. */
 export function stepMessage(todo: Todo | undefined, record: PlanRecord): string {
   return `${todo ? todoTitle(todo) : record.current?.todoId}\n\nPlan: ${record.id}`;
 }
 
 /** The message that the user's hooks left for the commit of the current TODO; undefined when none were asked. */
-export function hookedMessage(loom: Loom, record: PlanRecord): string | undefined {
+export function hookedMessage(loom: Located, record: PlanRecord): string | undefined {
   return readTextIfExists(messageFile(loom, record));
 }
 
-function messageFile(loom: Loom, record: PlanRecord): string {
+function messageFile(loom: Located, record: PlanRecord): string {
   return join(homeOf(loom.paths, record.id).run(record.current?.run ?? 0), MESSAGE);
 }
 
@@ -46,7 +45,7 @@ function messageFile(loom: Loom, record: PlanRecord): string {
  * what the agent wrote, so never with ours. What they made of the files is in the worktree then, and their message is
  * kept for the real commit. Doing it twice is harmless. To be called when everything is staged.
  */
-export async function tryCommit(loom: Loom, record: PlanRecord, todo: Todo): Promise<CommitTrial> {
+export async function tryCommit(loom: CommandRunning, record: PlanRecord, todo: Todo): Promise<CommitTrial> {
   const file = messageFile(loom, record);
   // Of an earlier trial, which judged another tree.
   rmSync(file, { force: true });
@@ -61,7 +60,7 @@ export async function tryCommit(loom: Loom, record: PlanRecord, todo: Todo): Pro
   });
   if (exit === "interrupted") throw new StepInterrupted("the commit hooks were interrupted");
   const left =
-    exit.reason === "exited" && exit.code === 0 ? readTextNoFollow(agentDir, "left", MOST_MESSAGE) : undefined;
+    exit.reason === "exited" && exit.code === 0 ? readTextNoFollow(agentDir, "left", MAX_MESSAGE) : undefined;
   if (left === undefined) {
     const hook = refusingHook(readTextNoFollow(agentDir, "trace") ?? "");
     const who = hook === undefined ? "The commit failed" : `The commit was refused by the ${hook} hook`;
@@ -71,7 +70,7 @@ export async function tryCommit(loom: Loom, record: PlanRecord, todo: Todo): Pro
   return { kind: "passed" };
 }
 
-const MOST_MESSAGE = 64 * 1024;
+const MAX_MESSAGE = 64 * 1024;
 
 /** The message is read back from the commit: a hook may have changed it in any way that git allows. */
 const SCRIPT =
@@ -83,7 +82,11 @@ interface Trial {
   readonly message: string;
 }
 
-async function prepareTrial(loom: Loom, record: PlanRecord, trial: Trial): Promise<Record<string, string>> {
+async function prepareTrial(
+  loom: Located & Configured,
+  record: PlanRecord,
+  trial: Trial,
+): Promise<Record<string, string>> {
   const agentDir = join(trial.runDir, RUN_FILES.agentDir);
   ensureDir(trial.runDir);
   placeFile(trial.runDir, join(RUN_FILES.agentDir, "message"), `${trial.message}\n`);
@@ -93,7 +96,11 @@ async function prepareTrial(loom: Loom, record: PlanRecord, trial: Trial): Promi
 }
 
 /** Without a sandbox nothing can be laid over the repository; then git is told where the shadow is. */
-async function shadowVariables(loom: Loom, record: PlanRecord, runDir: string): Promise<Record<string, string>> {
+async function shadowVariables(
+  loom: Located & Configured,
+  record: PlanRecord,
+  runDir: string,
+): Promise<Record<string, string>> {
   const worktree = worktreeOf(loom, record);
   const dir = join(runDir, SHADOW);
   const settings = await readSettings(worktree.commonDir, loom.environment);
@@ -107,7 +114,7 @@ async function shadowVariables(loom: Loom, record: PlanRecord, runDir: string): 
   };
 }
 
-async function hasHooks(loom: Loom, record: PlanRecord): Promise<boolean> {
+async function hasHooks(loom: Located & Configured, record: PlanRecord): Promise<boolean> {
   const { path, commonDir } = worktreeOf(loom, record);
   const settings = await readSettings(commonDir, loom.environment);
   const set = settingOf(settings, "core.hookspath");
@@ -142,7 +149,7 @@ export function refusingHook(trace: string): string | undefined {
   return [...running.values()].at(-1);
 }
 
-/** Undefined for half a line, and for what is no event: the file is written by whoever likes to. */
+/** Undefined for half a line, and for what is no event: any process of the run can write the file. */
 function parseEvent(line: string): TraceEvent | undefined {
   if (!line.startsWith("{")) return undefined;
   try {

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { ChangeRequestDraft } from "../../forge/port.ts";
 import { commitStep, findStepCommit } from "../../git/commits/commit.ts";
 import { readTip } from "../../git/refs.ts";
@@ -8,17 +7,20 @@ import { setTodoState } from "../../plan/edit-plan.ts";
 import { progressOf, type Todo, titleOf, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { ChangeRequest, PlanRecord } from "../../plan/record.ts";
 import { applyClaims } from "../../plan/todos/claims.ts";
-import { changeStatus, type Loom, updateRecord } from "../loom.ts";
+import type { Extended } from "../buses/extensions.ts";
+import type { Publishing, Reporting } from "../capabilities.ts";
 import { settleMessages } from "../messages/messages.ts";
-import { homeOf } from "../paths.ts";
+import { homeOf, type Located, textPath, worktreeOf } from "../paths.ts";
 import { hookDue } from "../perform/hook-due.ts";
+import { changeStatus, planText, type Records, updateRecord } from "../records.ts";
 import { sessionsAfterTodo } from "../runs/count-run.ts";
-import { planText, textPath, worktreeOf } from "../steps/observe.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import type { Configured } from "../settings/pinned.ts";
 import { hookedMessage, stepMessage } from "./commit-hooks.ts";
 import { claimsOf } from "./verify.ts";
 
 /** One commit per TODO. The trailer answers "is it committed?", so a kill after the commit makes no second one. */
-export async function commitTodo(loom: Loom, record: PlanRecord): Promise<void> {
+export async function commitTodo(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<void> {
   const { current } = record;
   if (!current) return;
   const worktree = worktreeOf(loom, record);
@@ -48,7 +50,7 @@ export async function commitTodo(loom: Loom, record: PlanRecord): Promise<void> 
   updateRecord(loom, record.id, (now) => (now.current ? { current: { ...now.current, stage: "committed" } } : {}));
 }
 
-function currentTodo(loom: Loom, record: PlanRecord): Todo | undefined {
+function currentTodo(loom: Located & Records, record: PlanRecord): Todo | undefined {
   return planText(loom, record)?.doc.todos.find((todo) => todo.id === record.current?.todoId);
 }
 
@@ -56,7 +58,7 @@ function currentTodo(loom: Loom, record: PlanRecord): Todo | undefined {
  * The authoritative tick, after the commit. The tick and what the agent appended to the logs are one write: when the
  * tick is there already, so is everything else.
  */
-export function tickTodo(loom: Loom, record: PlanRecord): void {
+export function tickTodo(loom: Located & Configured & Records & AtWork & Reporting, record: PlanRecord): void {
   const { current } = record;
   const text = planText(loom, record);
   const todo = currentTodo(loom, record);
@@ -68,12 +70,15 @@ export function tickTodo(loom: Loom, record: PlanRecord): void {
   }
   crashPoint("tick:written");
   updateRecord(loom, record.id, (now) => (now.current ? { current: { ...now.current, stage: "ticked" } } : {}));
-  // What people said for this TODO has been heard by whoever did it; the tick may be changed by anybody from here on.
+  // What people said for this TODO has been heard by the agent that did it; the tick may be changed by people from here on.
   settleMessages(loom, record.id);
 }
 
 /** Makes the branch visible and opens the change request after the first commit. Ends the TODO. */
-export async function publishTodo(loom: Loom, record: PlanRecord): Promise<void> {
+export async function publishTodo(
+  loom: Located & Configured & Records & Publishing,
+  record: PlanRecord,
+): Promise<void> {
   await loom.forge.publish(record.branch ?? "");
   const state = await loom.forge.open(draftOf(loom, record));
   crashPoint("publish:opened");
@@ -82,14 +87,20 @@ export async function publishTodo(loom: Loom, record: PlanRecord): Promise<void>
 }
 
 /** Everything is ticked: plugins may look first, then the change request is ready for a person. */
-export async function beginFinish(loom: Loom, record: PlanRecord): Promise<void> {
+export async function beginFinish(
+  loom: Located & Records & Extended & Publishing & Reporting,
+  record: PlanRecord,
+): Promise<void> {
   const due = hookDue(loom, record, "beforeFinish");
   if (!due.hook) return finishPlan(loom, record);
   updateRecord(loom, record.id, (now) => hookDue(loom, now, "beforeFinish"));
 }
 
 /** The change request is ready for a person. */
-export async function finishPlan(loom: Loom, record: PlanRecord): Promise<void> {
+export async function finishPlan(
+  loom: Located & Records & Extended & Publishing & Reporting,
+  record: PlanRecord,
+): Promise<void> {
   const state = await loom.forge.markReady(record.id, draftOf(loom, record));
   crashPoint("finish:ready");
   const changeRequest = { forge: loom.forge.name, ...state };
@@ -97,7 +108,7 @@ export async function finishPlan(loom: Loom, record: PlanRecord): Promise<void> 
   loom.report({ planId: record.id, level: "good", text: `in review: \`prloom show ${record.id}\`` });
 }
 
-function draftOf(loom: Loom, record: PlanRecord): ChangeRequestDraft {
+function draftOf(loom: Located & Records, record: PlanRecord): ChangeRequestDraft {
   const text = planText(loom, record);
   const progress = text ? progressOf(text.doc) : { total: 0, completed: 0 };
   return {
@@ -107,9 +118,4 @@ function draftOf(loom: Loom, record: PlanRecord): ChangeRequestDraft {
     title: titleOf(text?.text ?? "", record.id),
     body: `${text?.text ?? ""}\n\n---\n${progress.completed} of ${progress.total} TODOs done. Made by prloom from the plan ${record.id}.\n`,
   };
-}
-
-/** Where the patch of work that was put aside lies, for messages. */
-export function asidePatch(loom: Loom, record: PlanRecord, run: number): string {
-  return join(homeOf(loom.paths, record.id).run(run), "aside.patch");
 }

@@ -16,7 +16,7 @@ export type Changes =
     };
 
 /** What became of one attempt at a TODO. */
-export type Verdict =
+export type RunVerdict =
   | { readonly kind: "accept" }
   | { readonly kind: "again"; readonly missing: string }
   | { readonly kind: "block-todo"; readonly reason: string }
@@ -35,7 +35,7 @@ export interface RunEvidence {
 }
 
 /** Pure: a TODO is done when it is ticked and there is a change or recorded evidence, unless `expects: none`. */
-export function judgeRun(run: RunEvidence): Verdict {
+export function judgeRun(run: RunEvidence): RunVerdict {
   if (run.exit?.reason === "spawn-failed") {
     return {
       kind: "block",
@@ -69,11 +69,11 @@ export function endedByPolicy({ error }: RunExit): string {
   return `The policy ended the run: ${error ?? "no reason is known"}`;
 }
 
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 function madeRepositories(refused: readonly RepositoryShape[]): string {
   const entries = refused.flatMap((shape) => shape.entries);
-  const names = entries.slice(0, MOST_NAMED).map((entry) => `\`${entry}\``);
+  const names = entries.slice(0, MAX_NAMED).map((entry) => `\`${entry}\``);
   const more = entries.length > names.length ? ` and ${entries.length - names.length} more` : "";
   return `With ${names.join(", ")}${more} git would take a folder for a repository (HEAD beside objects and refs, or beside commondir) and run what its settings say, so this was taken out of the tree. Use other names, pack it into an archive, or let a test make the repository (\`git init\`) in a temporary folder.`;
 }
@@ -102,7 +102,7 @@ function isTestFile(path: string): boolean {
 function tooManyDeletions(
   changes: Extract<Changes, { kind: "staged" }>,
   limit: { files: number; percent: number },
-): Verdict | undefined {
+): RunVerdict | undefined {
   const { deleted, trackedBefore } = changes;
   // One deleted file is an ordinary change even where it is half of a tiny repository.
   const share = deleted > 1 && deleted * 100 > trackedBefore * limit.percent;

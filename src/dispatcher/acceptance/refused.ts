@@ -3,20 +3,22 @@ import type { RunError, RunLogSummary } from "../../agents/run-log/run-summary.t
 import type { PlanConfig, StageAgent } from "../../config/presets.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { blockPlan, type Loom, updateRecord } from "../loom.ts";
-import { homeOf } from "../paths.ts";
+import type { Reporting } from "../capabilities.ts";
+import { homeOf, type Located } from "../paths.ts";
 import { nextRun } from "../perform/begin.ts";
+import { blockPlan, type Records, updateRecord } from "../records.ts";
+import type { Pooled } from "../runs/agent-pool.ts";
 import { isRefusal } from "../runs/availability.ts";
 import { wordsAbout } from "../runs/program-words.ts";
-import { readRunRecord, stageOf } from "../runs/run-record.ts";
-import { awaitedRun } from "../steps/observe.ts";
+import { awaitedRun, readRunRecord, stageOf } from "../runs/run-record.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /**
- * A run that has nothing to show because its provider, or the program's memory, failed it. Such a run is nobody's
+ * A run that has nothing to show because its provider, or the program's memory, failed it. Such a run is not an
  * attempt: it is made again, later, in a new conversation, or by another agent. False when it was not like that.
  */
 export async function settleRefusal(
-  loom: Loom,
+  loom: Located & Configured & Records & Pooled & Reporting,
   record: PlanRecord,
   config: PlanConfig,
   summary: RunLogSummary,
@@ -42,13 +44,18 @@ export async function settleRefusal(
 }
 
 /** A program that cannot be started is no reason to stop while another agent of the stage may do the work. */
-export function settleMissing(loom: Loom, record: PlanRecord, config: PlanConfig, error: string): boolean {
+export function settleMissing(
+  loom: Located & Records & Pooled & Reporting,
+  record: PlanRecord,
+  config: PlanConfig,
+  error: string,
+): boolean {
   const agents = config.agents[stageOf(record)];
   const run = awaitedRun(record);
   const started = run === undefined ? undefined : readRunRecord(homeOf(loom.paths, record.id).run(run));
   if (agents.length < 2 || !started) return false;
-  loom.desk.refused(started.agent, { kind: "auth", message: `it could not be started: ${error}` });
-  if (loom.desk.needsPerson(agents)) return false;
+  loom.pool.refused(started.agent, { kind: "auth", message: `it could not be started: ${error}` });
+  if (loom.pool.needsPerson(agents)) return false;
   updateRecord(loom, record.id, (now) => nextRun(now, {}));
   const text = `${started.agent} could not be started (${error}); going on with another agent`;
   loom.report({ planId: record.id, level: "warn", text });
@@ -61,18 +68,22 @@ interface Refused {
   readonly agents: readonly StageAgent[];
 }
 
-const LONGEST_SAID = 300;
+const MAX_SAID = 300;
 
 /** What providers say may be a page of JSON; people read one line. */
 function inOneLine(message: string): string {
   const line = message.replaceAll(/\s+/g, " ").trim();
-  return line.length <= LONGEST_SAID ? line : `${line.slice(0, LONGEST_SAID)}…`;
+  return line.length <= MAX_SAID ? line : `${line.slice(0, MAX_SAID)}…`;
 }
 
-async function waitOrBlock(loom: Loom, record: PlanRecord, { trouble, agent, agents }: Refused): Promise<void> {
-  const refusal = loom.desk.refused(agent.name, { ...trouble, planId: record.id });
-  const next = loom.desk.choose(agents, record.id);
-  if (loom.desk.needsPerson(agents)) {
+async function waitOrBlock(
+  loom: Located & Configured & Records & Pooled & Reporting,
+  record: PlanRecord,
+  { trouble, agent, agents }: Refused,
+): Promise<void> {
+  const refusal = loom.pool.refused(agent.name, { ...trouble, planId: record.id });
+  const next = loom.pool.choose(agents, record.id);
+  if (loom.pool.needsPerson(agents)) {
     const program = programOf(agent);
     const title = (await wordsAbout(loom, agent))?.name ?? agent.command;
     const isLogin = trouble.kind === "auth";

@@ -16,25 +16,32 @@ import { setTodoState } from "../../plan/edit-plan.ts";
 import type { Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { applyClaims, type Claims, readClaims } from "../../plan/todos/claims.ts";
-import { runCommand } from "../enclosure/command-run.ts";
+import type { Extended } from "../buses/extensions.ts";
+import type { Reporting } from "../capabilities.ts";
+import { type CommandRunning, runCommand } from "../enclosure/command-run.ts";
 import { LEFT } from "../enclosure/run-copy.ts";
-import { blockPlan, type Loom, requireRecord, updateRecord } from "../loom.ts";
-import { homeOf, RUN_COPY } from "../paths.ts";
+import { homeOf, type Located, RUN_COPY, textPath, worktreeOf } from "../paths.ts";
 import { discardWork, nextRun } from "../perform/begin.ts";
 import { hookDue } from "../perform/hook-due.ts";
-import { leftOut } from "../perform/prepared.ts";
+import { blockPlan, planText, type Records, requireRecord, updateRecord } from "../records.ts";
+import type { Pooled } from "../runs/agent-pool.ts";
 import { overBudget } from "../runs/availability.ts";
 import { countRun } from "../runs/count-run.ts";
 import { wordsAboutRun } from "../runs/program-words.ts";
 import { GIVEN } from "../runs/start-run.ts";
-import { planText, textPath, worktreeOf } from "../steps/observe.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { leftOut } from "../worktree/set-aside.ts";
 import { tryCommit } from "./commit-hooks.ts";
 import { hasEvidence, keepEvidence } from "./evidence.ts";
-import { type Changes, judgeRun, type Verdict } from "./judge-run.ts";
+import { type Changes, judgeRun, type RunVerdict } from "./judge-run.ts";
 import { settleMissing, settleRefusal } from "./refused.ts";
 
 /** What lies on disk after the run of a TODO decides; an exit code never does. */
-export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
+export async function verify(
+  loom: CommandRunning & Extended & Pooled,
+  record: PlanRecord,
+  config: PlanConfig,
+): Promise<void> {
   const { current } = record;
   if (!current) return;
   const runDir = homeOf(loom.paths, record.id).run(current.run);
@@ -56,7 +63,7 @@ export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig)
   keepProposal(loom, record, claims, runDir);
   const changes = await changesOf(loom, record);
   keepEvidence(worktreeOf(loom, record).path, runDir);
-  const judge = (changed: Changes): Verdict =>
+  const judge = (changed: Changes): RunVerdict =>
     judgeRun({
       exit: readExit(runDir),
       outputTail: claims.tick === "done" ? "" : lastWords(runDir, 2000),
@@ -84,7 +91,7 @@ export async function verify(loom: Loom, record: PlanRecord, config: PlanConfig)
 
 /** Refused by its provider, or ended because nothing was left to spend: what follows is not about the work. */
 async function isNobodysAttempt(
-  loom: Loom,
+  loom: Located & Configured & Records & Pooled & Reporting,
   record: PlanRecord,
   config: PlanConfig,
   summary: RunLogSummary,
@@ -98,14 +105,14 @@ async function isNobodysAttempt(
 }
 
 /** The difference between the copy as given and as left. */
-export function claimsOf(loom: Loom, record: PlanRecord, runDir: string): Claims {
+export function claimsOf(loom: Located & Configured, record: PlanRecord, runDir: string): Claims {
   const given = readFileSync(join(runDir, GIVEN), "utf8");
   const left = readTextIfExists(join(runDir, LEFT)) ?? readTextNoFollow(worktreeOf(loom, record).path, RUN_COPY.plan);
   return readClaims({ given, left, todoId: record.current?.todoId ?? "" });
 }
 
 /** What an agent changed beyond its claims is kept for people, and never applied. */
-function keepProposal(loom: Loom, record: PlanRecord, claims: Claims, runDir: string): void {
+function keepProposal(loom: Reporting, record: PlanRecord, claims: Claims, runDir: string): void {
   if (claims.proposal === undefined) return;
   writeFileSync(join(runDir, "proposal.md"), claims.proposal);
   loom.report({
@@ -115,7 +122,7 @@ function keepProposal(loom: Loom, record: PlanRecord, claims: Claims, runDir: st
   });
 }
 
-async function changesOf(loom: Loom, record: PlanRecord): Promise<Changes> {
+async function changesOf(loom: Located & Configured & Reporting, record: PlanRecord): Promise<Changes> {
   const worktree = worktreeOf(loom, record);
   const baseSha = record.current?.baseSha ?? "";
   await repairGitFile(worktree);
@@ -139,24 +146,28 @@ async function changesOf(loom: Loom, record: PlanRecord): Promise<Changes> {
 }
 
 /** The tree as plugins left it, for the commit; what agents may not touch stays out as ever. */
-export async function restage(loom: Loom, record: PlanRecord): Promise<string | undefined> {
+export async function restage(loom: Located & Configured & Reporting, record: PlanRecord): Promise<string | undefined> {
   await changesOf(loom, record);
   return stagedTree(worktreeOf(loom, record));
 }
 
 /** The user's own hooks have the last word; what they changed is judged as well. */
 async function judgeCommit(
-  loom: Loom,
+  loom: CommandRunning,
   record: PlanRecord,
-  accepted: { todo: Todo; checked: Verdict; judge: (changes: Changes) => Verdict },
-): Promise<Verdict> {
+  accepted: { todo: Todo; checked: RunVerdict; judge: (changes: Changes) => RunVerdict },
+): Promise<RunVerdict> {
   const trial = await tryCommit(loom, record, accepted.todo);
   if (trial.kind === "refused") return { kind: "again", missing: trial.missing };
   return trial.kind === "passed" ? accepted.judge(await changesOf(loom, record)) : accepted.checked;
 }
 
 /** Undefined when all passed. */
-async function runChecks(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<Verdict | undefined> {
+async function runChecks(
+  loom: CommandRunning,
+  record: PlanRecord,
+  config: PlanConfig,
+): Promise<RunVerdict | undefined> {
   const current = record.current;
   if (!current) return undefined;
   for (const [index, command] of config.checks.entries()) {
@@ -169,7 +180,7 @@ async function runChecks(loom: Loom, record: PlanRecord, config: PlanConfig): Pr
 }
 
 interface Judged {
-  readonly verdict: Verdict;
+  readonly verdict: RunVerdict;
   readonly todo: Todo;
   readonly claims: Claims;
   readonly config: PlanConfig;
@@ -177,7 +188,11 @@ interface Judged {
   readonly summary: RunLogSummary;
 }
 
-async function settleVerdict(loom: Loom, record: PlanRecord, result: Judged): Promise<void> {
+async function settleVerdict(
+  loom: Located & Configured & Records & Extended & Reporting,
+  record: PlanRecord,
+  result: Judged,
+): Promise<void> {
   const { verdict, todo, claims, config } = result;
   switch (verdict.kind) {
     case "accept":
@@ -223,7 +238,7 @@ async function settleVerdict(loom: Loom, record: PlanRecord, result: Judged): Pr
 }
 
 async function tryAgain(
-  loom: Loom,
+  loom: Located & Configured & Records & Reporting,
   record: PlanRecord,
   failure: { todo: Todo; missing: string; most: number; isStrange: boolean },
 ): Promise<void> {
@@ -249,7 +264,7 @@ async function tryAgain(
 }
 
 /** Tick mark and log appends are one write, so a repetition finds the mark and adds nothing. */
-function writeBlockedTodo(loom: Loom, record: PlanRecord, todo: Todo, claims: Claims): void {
+function writeBlockedTodo(loom: Located & Records, record: PlanRecord, todo: Todo, claims: Claims): void {
   if (todo.state === "blocked") return;
   const text = planText(loom, record)?.text ?? "";
   loom.texts.write(textPath(loom, record), setTodoState(applyClaims(text, claims), todo.id, "blocked"));

@@ -24,6 +24,7 @@ export interface BusesOptions {
 
 /** The buses of a repository, opened when they are first asked for. */
 export interface Buses {
+  readonly log: Log;
   bus(planId: string): Bus;
   globalBus(): Bus;
   /**
@@ -35,12 +36,15 @@ export interface Buses {
   isAtRest(planId: string): boolean;
   /** The dead letters of a bus that is at rest, from its snapshot; undefined: it is not, or it is open already. */
   restingLetters(planId: string): DeadLetter[] | undefined;
+}
+
+export interface OpenBuses extends Buses {
   /** Saves all of them; one that cannot be saved is told, and keeps no other from it. */
   saveAll(): void;
 }
 
 const GLOBAL = "";
-/** How long a snapshot may lack what was settled: for whoever reads the file, and for the replay after a kill. */
+/** How long a snapshot may lack what was settled: for people who read the file, and for the replay after a kill. */
 const SAVE_AFTER_MS = 2000;
 
 const some = z.record(z.string(), z.unknown());
@@ -80,7 +84,7 @@ function lettersAtRest({ paths, log }: BusesOptions, planId: string): DeadLetter
   return isWholly && !state.dead.letters.some(({ revived }) => revived) ? state.dead.letters : undefined;
 }
 
-export function openBuses(options: BusesOptions): Buses {
+export function openBuses(options: BusesOptions): OpenBuses {
   const { paths, log, clock, stores, readOnly } = options;
   const buses = new Map<string, Bus>();
   const unsaved = new Set<string>();
@@ -129,6 +133,7 @@ export function openBuses(options: BusesOptions): Buses {
     return bus;
   };
   return {
+    log,
     bus: (planId) => open({ planId }, homeOf(paths, planId).bus),
     globalBus: () => open({}, paths.bus),
     rest(planId) {

@@ -2,10 +2,13 @@ import { isDeepStrictEqual } from "node:util";
 import type { BuiltinBridge } from "../../bridges/contract.ts";
 import { type LoadedBridge, loadBridges } from "../../bridges/load.ts";
 import { buildRegistry, type Registry } from "../../bridges/registry.ts";
+import type { BridgeServices } from "../../bridges/services.ts";
 import type { Config } from "../../config/config.ts";
 import { allPlanModules, configForPlan, type PlanConfig } from "../../config/presets.ts";
 import type { HookPoint } from "../../hooks/contexts/hook-types.ts";
 import { type LoadedPlugin, loadPlugins } from "../../hooks/modules/load-plugins.ts";
+import type { HookServices } from "../../hooks/services.ts";
+import type { StateStores } from "../../hooks/state/state-stores.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 
 /** The plugins and bridges of a repository, each loaded once, at the start. */
@@ -18,14 +21,47 @@ export interface Extensions {
   bridgesOf(record: PlanRecord): readonly LoadedBridge[];
 }
 
+/** The same, for a process that may load them later; until then there are none. */
+export interface HeldExtensions extends Extensions {
+  take(loaded: Extensions): void;
+}
+
+/** Plugins and bridges, and what they are called with. A command that works without a dispatcher calls none. */
+export interface Extended {
+  readonly extensions: HeldExtensions;
+  readonly stores: StateStores;
+  readonly hookServices: HookServices;
+  readonly bridgeServices: BridgeServices;
+}
+
 /** Nothing is configured, or nothing is to be called: commands that work without a dispatcher. */
-export const NO_EXTENSIONS: Extensions = {
+const NO_EXTENSIONS: Extensions = {
   globalPlugins: [],
   globalBridges: [],
   registry: buildRegistry([]),
   pluginsOf: () => [],
   bridgesOf: () => [],
 };
+
+export function holdExtensions(): HeldExtensions {
+  let held = NO_EXTENSIONS;
+  return {
+    get globalPlugins() {
+      return held.globalPlugins;
+    },
+    get globalBridges() {
+      return held.globalBridges;
+    },
+    get registry() {
+      return held.registry;
+    },
+    pluginsOf: (record) => held.pluginsOf(record),
+    bridgesOf: (record) => held.bridgesOf(record),
+    take(loaded) {
+      held = loaded;
+    },
+  };
+}
 
 /** A merge in a large repository takes its time, and nothing else waits for it. */
 const BUILTIN_TIMEOUT_MS = 10 * 60_000;
@@ -74,7 +110,7 @@ function byPreset<T>(config: Config, choose: (planConfig: PlanConfig) => readonl
     const found = known.get(preset);
     if (found) return found;
     const wished = configForPlan(config, preset === "" ? {} : { preset });
-    // A preset that does not exist blocks its plan; until then it gets the plugins that everybody gets, not none.
+    // A preset that does not exist blocks its plan; until then it gets the plugins of plans without a preset, not none.
     const planConfig = wished.ok ? wished : configForPlan(config, {});
     const things = planConfig.ok ? choose(planConfig.config) : [];
     known.set(preset, things);

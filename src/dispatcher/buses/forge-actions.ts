@@ -1,15 +1,24 @@
 import type { MergeMethod } from "../../hooks/contexts/event-types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { passesByItself } from "../../kernel/used-up.ts";
+import type { Publishing, Reporting, Waking } from "../capabilities.ts";
 import { mergePlan } from "../commands/finish.ts";
-import { type Loom, updateRecord } from "../loom.ts";
+import type { Located } from "../paths.ts";
+import { type Records, updateRecord } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import type { Configured } from "../settings/pinned.ts";
+import type { Buses } from "./buses.ts";
 
 export type ForgeOutcome =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: string; readonly retryable: boolean };
 
-/** A merge that somebody asked for in the conversation. Asking again for what was merged is fine: a kill may repeat it. */
-export async function mergeForBridge(loom: Loom, planId: string, method: MergeMethod): Promise<ForgeOutcome> {
+/** A merge that was asked for in the conversation. Asking again for what was merged is fine: a kill may repeat it. */
+export async function mergeForBridge(
+  loom: Located & Configured & Records & Buses & Publishing & AtWork & Reporting & Waking,
+  planId: string,
+  method: MergeMethod,
+): Promise<ForgeOutcome> {
   const record = loom.store.byId(planId);
   if (record?.outcome === "merged") return { ok: true };
   return outcomeOf(async () => {
@@ -20,7 +29,7 @@ export async function mergeForBridge(loom: Loom, planId: string, method: MergeMe
 }
 
 /** The change request is closed without a merge; the plan ends at the next look at it. */
-export async function closeForBridge(loom: Loom, planId: string): Promise<ForgeOutcome> {
+export async function closeForBridge(loom: Records & Publishing & Waking, planId: string): Promise<ForgeOutcome> {
   const record = loom.store.byId(planId);
   if (!record?.changeRequest) return { ok: false, reason: `${planId} has no change request`, retryable: false };
   if (record.changeRequest.state !== "open") {
@@ -36,7 +45,7 @@ export async function closeForBridge(loom: Loom, planId: string): Promise<ForgeO
   });
 }
 
-/** What a person would be told is told to whoever asked; anything else is a fault and counts as one. */
+/** What a person would be told is told to the author who asked; anything else is a fault and counts as one. */
 async function outcomeOf(act: () => Promise<void>): Promise<ForgeOutcome> {
   try {
     await act();

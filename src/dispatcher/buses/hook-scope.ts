@@ -1,9 +1,9 @@
 import type { HookScope } from "../../hooks/services.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
+import type { Buses } from "./buses.ts";
 
 /** What hooks are told about where they are. */
-export function hookScope(loom: Loom, record: PlanRecord): HookScope {
+export function hookScope(loom: Buses, record: PlanRecord): HookScope {
   const { id, worktree, worktreeReady, changeRequest } = record;
   return {
     bus: loom.bus(id),
@@ -16,6 +16,6 @@ export function hookScope(loom: Loom, record: PlanRecord): HookScope {
 }
 
 /** The same on the global bus. */
-export function hookScopeGlobal(loom: Loom): HookScope {
+export function hookScopeGlobal(loom: Buses): HookScope {
   return { bus: loom.globalBus() };
 }

@@ -7,10 +7,13 @@ import { parseHandler } from "../../bus/names.ts";
 import { allPlanModules } from "../../config/presets.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { Loop } from "../../kernel/loop.ts";
-import type { Loom } from "../loom.ts";
+import type { Reporting, Stopping, Timing } from "../capabilities.ts";
+import type { Configured } from "../settings/pinned.ts";
+import type { Bridging, PollReport } from "./bridging.ts";
+import type { Extended } from "./extensions.ts";
 
 /** Revived items of polls go back where they were when their bridge is gone: no poll would ever judge them. */
-export function giveBackAbsent({ config }: Pick<Loom, "config">, bus: Bus): void {
+export function giveBackAbsent({ config }: Pick<Configured, "config">, bus: Bus): void {
   const names = new Set([...config.globalBridges, ...allPlanModules(config).bridges].map(({ name }) => name));
   for (const { record, handler, revived } of bus.deadLetters()) {
     const parsed = parseHandler(handler);
@@ -18,16 +21,6 @@ export function giveBackAbsent({ config }: Pick<Loom, "config">, bus: Bus): void
     const reason = `bridge ${parsed.bridge} is not in the config, so it cannot be tried again`;
     bus.settle({ record, handler, outcome: "threw", reason, marks: { about: "event", dead: true } });
   }
-}
-
-/** What one poll brought, for `prloom poll`. */
-export interface PollReport {
-  readonly bridge: string;
-  readonly planId?: string;
-  readonly events: number;
-  readonly actions: number;
-  readonly refused: readonly string[];
-  readonly failed?: string;
 }
 
 export interface Poller {
@@ -40,7 +33,7 @@ export interface Poller {
 }
 
 export interface PollerOptions {
-  readonly loom: Loom;
+  readonly loom: Timing & Configured & Extended & Bridging & Reporting & Stopping;
   readonly bus: Bus;
   readonly loaded: LoadedBridge;
   readonly planId?: string;
@@ -53,7 +46,7 @@ export interface PollerOptions {
 /** A bridge that has something new each time must not become a hot loop. */
 const MAX_IN_A_ROW = 20;
 
-/** After so many failures in a row the dispatcher counts as idle all the same. */
+/** After so many in a row `--until-idle` does not wait for a bridge to come back. */
 const ENOUGH_FAILURES = 3;
 
 /** Polls one bridge for one scope: at once, then at its interval; one that brought something is followed by another. */
@@ -76,7 +69,7 @@ export function createPoller(options: PollerOptions): Poller {
     return news && inARow <= MAX_IN_A_ROW ? now : now + (loaded.pollEveryMs ?? loom.config.bus.pollEveryMs);
   };
   const pass = async (): Promise<number | undefined> => {
-    const outcome = await pollBridge(loom.bridgeHost, { bus, ...whose }, loaded);
+    const outcome = await pollBridge(loom.bridgeServices, { bus, ...whose }, loaded);
     news = outcome.events + outcome.actions > 0;
     inARow = news ? inARow + 1 : 0;
     const next = nextAt(outcome);

@@ -4,12 +4,12 @@ import type { Action } from "../../bus/types.ts";
 /** These change what is worked on or what is merged, so a stranger's words must not cause them (B57). */
 const PRIVILEGED: ReadonlySet<string> = new Set(["merge", "close_pr", "upsert_plan"]);
 /** Actions that triggered one another in beforeRoute; more is a loop. */
-const MOST_HOPS = 5;
+const MAX_HOPS = 5;
 
 /** Why an action must not go out, whatever plugins say; undefined when nothing speaks against it. */
 export function refusalOf(action: Action): string | undefined {
   const { author, payload, hops = 0 } = action;
-  if (hops > MOST_HOPS) return `beforeRoute made ${hops} actions in a row out of one another; this looks like a loop`;
+  if (hops > MAX_HOPS) return `beforeRoute made ${hops} actions in a row out of one another; this looks like a loop`;
   if (!author || !PRIVILEGED.has(payload.type)) return undefined;
   // Our own login is the login of the agents too: what they write must not merge.
   if (author.self) return `"${payload.type}" was asked for by prloom's own login`;

@@ -7,15 +7,25 @@ import { checkUpsert, routeAction } from "../../hooks/route.ts";
 import type { HookScope } from "../../hooks/services.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { type PlanRecord, planSourceSchema } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
-import { withHook } from "./extensions.ts";
+import type { Naming, Reporting, Timing, Waking } from "../capabilities.ts";
+import type { Intake } from "../intake/intake.ts";
+import type { Located } from "../paths.ts";
+import type { Records } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import type { Watched } from "../watchdog/stalls.ts";
+import type { Bridging } from "./bridging.ts";
+import { type Extended, withHook } from "./extensions.ts";
 import { refusalOf } from "./rights.ts";
 import { isBusy, keepProposal, upsertPlan } from "./upsert.ts";
 
 export const CORE_TARGET = "prloom-core";
 
 /** Where an action goes: rights first, which no plugin can change, then beforeRoute of the global plugins. */
-export async function routeOn(loom: Loom, scope: HookScope, action: Action): Promise<Routed> {
+export async function routeOn(
+  loom: Located & Records & Extended & Reporting,
+  scope: HookScope,
+  action: Action,
+): Promise<Routed> {
   const refusal = refusalOf(action);
   if (refusal !== undefined) {
     if (action.payload.type === "upsert_plan") propose(loom, action);
@@ -23,15 +33,15 @@ export async function routeOn(loom: Loom, scope: HookScope, action: Action): Pro
     return { kind: "refused", reason: refusal };
   }
   const plugins = withHook(loom.extensions.globalPlugins, "beforeRoute");
-  return routeAction(loom.hookHost, scope, { plugins, action });
+  return routeAction(loom.hookServices, scope, { plugins, action });
 }
 
 function planOf(scope: HookScope): { planId?: string } {
   return scope.planId === undefined ? {} : { planId: scope.planId };
 }
 
-/** An upsert by somebody who may not write, onto a plan that is worked on, is kept for people as one proposal. */
-function propose(loom: Loom, action: Action): void {
+/** An upsert by an author who may not write, onto a plan that is worked on, is kept for people as one proposal. */
+function propose(loom: Located & Records, action: Action): void {
   if (action.payload.type !== "upsert_plan" || action.payload.planMarkdown === undefined) return;
   const record = planOfSource(loom, action.payload.source);
   if (!record || (record.status !== "active" && record.status !== "review")) return;
@@ -40,7 +50,10 @@ function propose(loom: Loom, action: Action): void {
 }
 
 /** prloom-core as the outbox of one bus sees it: beforeUpsert, then the plan. */
-export function coreBridge(loom: Loom, scope: HookScope): BuiltinBridge {
+export function coreBridge(
+  loom: Located & Naming & Records & Intake & Extended & Bridging & AtWork & Watched & Reporting & Waking,
+  scope: HookScope,
+): BuiltinBridge {
   return {
     name: CORE_TARGET,
     targets: [CORE_TARGET],
@@ -49,7 +62,11 @@ export function coreBridge(loom: Loom, scope: HookScope): BuiltinBridge {
 }
 
 /** Whatever came of it: a plan that let it go first goes on now. */
-async function upsertAndWake(loom: Loom, scope: HookScope, action: PluginAction): Promise<InternalDelivery> {
+async function upsertAndWake(
+  loom: Located & Naming & Records & Intake & Extended & Bridging & AtWork & Watched & Reporting & Waking,
+  scope: HookScope,
+  action: PluginAction,
+): Promise<InternalDelivery> {
   const concerned = new Set<string>();
   for (const [planId, waiting] of loom.upsertsWaiting) if (waiting.has(action.id)) concerned.add(planId);
   const { payload } = action;
@@ -68,20 +85,24 @@ interface Upsert {
   readonly concerned: Set<string>;
 }
 
-function planOfSource(loom: Loom, given: unknown): PlanRecord | undefined {
+function planOfSource(loom: Records, given: unknown): PlanRecord | undefined {
   const source = planSourceSchema.safeParse(given);
   const record = source.success ? loom.store.bySource(source.data) : undefined;
   return record?.deleted ? undefined : record;
 }
 
-async function upsert(loom: Loom, scope: HookScope, { action, concerned }: Upsert): Promise<InternalDelivery> {
+async function upsert(
+  loom: Located & Naming & Records & Intake & Extended & Bridging & AtWork & Watched & Reporting,
+  scope: HookScope,
+  { action, concerned }: Upsert,
+): Promise<InternalDelivery> {
   const { payload } = action;
   if (payload.type !== "upsert_plan") return refused(`prloom-core takes upsert_plan only, not "${payload.type}"`);
   const busy = busyPlan(loom, payload.source);
   // Asked before the hooks, so that they are called once and not at every look at a plan that is being worked on.
   if (busy !== undefined) return later(loom, busy, action.id);
   const plugins = withHook(loom.extensions.globalPlugins, "beforeUpsert");
-  const checked = await checkUpsert(loom.hookHost, scope, { plugins, action });
+  const checked = await checkUpsert(loom.hookServices, scope, { plugins, action });
   if (checked.kind === "waiting") return { later: { reason: "beforeUpsert waits", until: checked.until } };
   if (checked.kind === "rejected") {
     loom.report({ ...planOf(scope), level: "warn", text: `upsert rejected by ${checked.by}: ${checked.reason}` });
@@ -106,7 +127,7 @@ function refused(error: string): InternalDelivery {
   return { success: false, error, retryable: false };
 }
 
-function busyPlan(loom: Loom, given: unknown): string | undefined {
+function busyPlan(loom: Records & AtWork, given: unknown): string | undefined {
   const record = planOfSource(loom, given);
   return record && isBusy(loom, record) ? record.id : undefined;
 }
@@ -114,7 +135,7 @@ function busyPlan(loom: Loom, given: unknown): string | undefined {
 /** Merged at the run's end. The wait is only for a lost wake-up: the plan itself calls when it is free. */
 const BUSY_WAIT_MS = 60_000;
 
-function later(loom: Loom, planId: string, id: string): InternalDelivery {
+function later(loom: Timing & Bridging, planId: string, id: string): InternalDelivery {
   const waiting = loom.upsertsWaiting.get(planId) ?? new Set();
   loom.upsertsWaiting.set(planId, waiting.add(id));
   return { later: { reason: `${planId} is being worked on`, until: loom.clock.now() + BUSY_WAIT_MS } };

@@ -15,11 +15,13 @@ import { commentName } from "../../plan/markdown/encoding.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
 import { visibleText } from "../../plan/markdown/visible.ts";
 import type { PlanRecord, PlanSource } from "../../plan/record.ts";
+import type { Naming, Reporting } from "../capabilities.ts";
 import { changeInboxMeta } from "../commands/inbox-meta.ts";
-import { isInboxRecord, takePlan } from "../intake/intake.ts";
-import { type Loom, updateRecord } from "../loom.ts";
-import { homeOf, inboxOf } from "../paths.ts";
-import { planText } from "../steps/observe.ts";
+import { type Intake, takePlan } from "../intake/intake.ts";
+import { homeOf, inboxOf, isInboxRecord, type Located } from "../paths.ts";
+import { planText, type Records, updateRecord } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import type { Watched } from "../watchdog/stalls.ts";
 
 export type Upserted =
   | { readonly kind: "created" | "changed" | "unchanged"; readonly planId: string }
@@ -28,14 +30,17 @@ export type Upserted =
   | { readonly kind: "refused"; readonly reason: string };
 
 /** Makes the plan of a source, or changes it. Safe to repeat after a kill: the same upsert again ends in the same plan. */
-export function upsertPlan(loom: Loom, payload: RawUpsert): Upserted {
+export function upsertPlan(
+  loom: Located & Naming & Records & Intake & AtWork & Watched & Reporting,
+  payload: RawUpsert,
+): Upserted {
   const source = sourceOf(payload);
   const known = source && loom.store.bySource(source);
   if (known && loom.stalls.isHeld(known.id)) return { kind: "busy", planId: known.id };
   return loom.watch.about(known?.id, "an upsert", () => upsertNow(loom, payload));
 }
 
-function upsertNow(loom: Loom, payload: RawUpsert): Upserted {
+function upsertNow(loom: Located & Naming & Records & Intake & AtWork & Reporting, payload: RawUpsert): Upserted {
   const source = sourceOf(payload);
   const record = source && planOfSource(loom, source);
   const problem = record && inboxProblem(loom, record);
@@ -63,16 +68,16 @@ function upsertNow(loom: Loom, payload: RawUpsert): Upserted {
 }
 
 /** Whether an upsert onto this plan has to wait for the end of a run. */
-export function isBusy(loom: Loom, record: PlanRecord): boolean {
+export function isBusy(loom: AtWork, record: PlanRecord): boolean {
   return isBusyWith(record, isRunning(loom, record));
 }
 
 /**
- * What somebody without the right to change this plan would like it to say: one file in its home, for a person to look
+ * What an author without the right to change this plan would like it to say: one file in its home, for a person to look
  * at. A later wish replaces the earlier one.
  */
 export function keepProposal(
-  loom: Loom,
+  loom: Located,
   record: PlanRecord,
   proposal: { readonly by: string; readonly text: string; readonly at: string },
 ): void {
@@ -83,31 +88,33 @@ export function keepProposal(
 }
 
 /** The record as the inbox says it now: a person may have changed or removed the files a moment ago. */
-function planOfSource(loom: Loom, source: PlanSource): PlanRecord | undefined {
+function planOfSource(loom: Naming & Records & Intake & Reporting, source: PlanSource): PlanRecord | undefined {
   const record = loom.store.bySource(source);
   if (!record || !isInboxRecord(record)) return record;
   takePlan(loom, loom.inbox.look(record.id), record.id);
   return loom.store.bySource(source);
 }
 
-function inboxProblem(loom: Loom, record: PlanRecord): string | undefined {
+function inboxProblem(loom: Intake, record: PlanRecord): string | undefined {
   return isInboxRecord(record) ? loom.inbox.look(record.id).entries.get(record.id)?.problem : undefined;
 }
 
 /** Checks belong to a run too: they judge it against the text that it was given. */
-function isRunning(loom: Loom, record: PlanRecord): boolean {
-  return loom.live.has(record.id) || (!isInboxRecord(record) && [...loom.commandRuns.values()].includes(record.id));
+function isRunning(loom: AtWork, record: PlanRecord): boolean {
+  const { occupancy } = loom;
+  if (isInboxRecord(record)) return occupancy.agentIn(record.id) !== undefined;
+  return occupancy.runsIn(record.id).length > 0;
 }
 
-function upsertedFile(loom: Loom, planId: string): string {
+function upsertedFile(loom: Located, planId: string): string {
   return join(homeOf(loom.paths, planId).home, "upserted.md");
 }
 
 /**
  * Keeps what the source said, so that the next upsert can tell its changes from ours. After the text: were it there
- * first, a kill between the two would make the changes look as if the plan had them and somebody took them back.
+ * first, a kill between the two would make the changes look as if the plan had them and a person took them back.
  */
-function keepUpserted(loom: Loom, planId: string, said: string | undefined): void {
+function keepUpserted(loom: Located, planId: string, said: string | undefined): void {
   if (said === undefined) return;
   ensureDir(homeOf(loom.paths, planId).home);
   writeFileAtomic(upsertedFile(loom, planId), said);
@@ -116,7 +123,11 @@ function keepUpserted(loom: Loom, planId: string, said: string | undefined): voi
 type Creation = Extract<UpsertChange, { kind: "create" }>;
 
 /** First the json, then the text, then the record: whatever a kill leaves is found by its source and completed. */
-function createPlan(loom: Loom, { source, meta, text }: Creation, said: string | undefined): string {
+function createPlan(
+  loom: Located & Naming & Records & Intake & Reporting,
+  { source, meta, text }: Creation,
+  said: string | undefined,
+): string {
   const title = text === undefined ? undefined : parsePlan(text).title;
   const fallback = `${source.system}-${source.kind}-${source.id}`;
   const wanted = planIdFor({ source, fallback, ...(title === undefined ? {} : { title }) });
@@ -134,14 +145,18 @@ function createPlan(loom: Loom, { source, meta, text }: Creation, said: string |
 }
 
 /** Files without a record that name this very source are what a kill left of the same upsert. */
-function isTaken(loom: Loom, id: string, source: PlanSource): boolean {
+function isTaken(loom: Records & Intake, id: string, source: PlanSource): boolean {
   if (loom.store.byId(id) || loom.store.problems.some((problem) => problem.id === id)) return true;
   const entry = loom.inbox.look(id).entries.get(id);
   return entry !== undefined && !isDeepStrictEqual(entry.meta.source, source);
 }
 
 /** The text first: a plan must not be queued, and start, with the text it had before. */
-function changePlan(loom: Loom, change: Extract<UpsertChange, { kind: "change" }>, said: string | undefined): void {
+function changePlan(
+  loom: Located & Naming & Records & Intake & Reporting,
+  change: Extract<UpsertChange, { kind: "change" }>,
+  said: string | undefined,
+): void {
   const { planId, where, fields, text } = change;
   const path = where === "inbox" ? inboxOf(loom.paths, planId).text : homeOf(loom.paths, planId).plan;
   if (text !== undefined) loom.texts.write(path, text);

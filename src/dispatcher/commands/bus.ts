@@ -4,12 +4,16 @@ import type { Bus } from "../../bus/bus.ts";
 import { parseHandler } from "../../bus/names.ts";
 import { currentBranch } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { loadExtensions } from "../buses/extensions.ts";
-import { giveBackAbsent, type PollReport } from "../buses/polling.ts";
-import type { Loom } from "../loom.ts";
-import { hasBus } from "../paths.ts";
+import type { Bridging, PollReport } from "../buses/bridging.ts";
+import type { Buses } from "../buses/buses.ts";
+import { type Extended, loadExtensions } from "../buses/extensions.ts";
+import { giveBackAbsent } from "../buses/polling.ts";
+import type { Waking } from "../capabilities.ts";
+import { hasBus, type Located } from "../paths.ts";
+import type { Records } from "../records.ts";
 import { type FoundLetter, foundLetter } from "../report/read-bus.ts";
 import { sealToPin } from "../settings/keep-pin.ts";
+import type { Configured } from "../settings/pinned.ts";
 import { requireModulesPinned } from "../settings/pinning.ts";
 
 interface LetterBus {
@@ -18,7 +22,7 @@ interface LetterBus {
 }
 
 /** The buses that may have dead letters, the repository's own first. Thousands that are at rest stay closed. */
-function busesWithLetters(loom: Loom): LetterBus[] {
+function busesWithLetters(loom: Located & Records & Buses): LetterBus[] {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
   const plans = records.filter(({ id }) => hasBus(loom, id) && loom.restingLetters(id)?.length !== 0);
   return [{ bus: loom.globalBus() }, ...plans.map(({ id }) => ({ planId: id, bus: loom.bus(id) }))];
@@ -30,7 +34,10 @@ interface WantedLetters {
 }
 
 /** Lets dead letters be tried again: those of one record, or all. */
-export function retryDead(loom: Loom, wanted: WantedLetters): { retried: FoundLetter[]; stay: FoundLetter[] } {
+export function retryDead(
+  loom: Located & Configured & Records & Buses & Bridging & Waking,
+  wanted: WantedLetters,
+): { retried: FoundLetter[]; stay: FoundLetter[] } {
   const stay: FoundLetter[] = [];
   const taken = takeLetters(loom, wanted, ({ bus, planId }, records) => {
     for (const record of records) bus.revive(record);
@@ -47,13 +54,13 @@ export function retryDead(loom: Loom, wanted: WantedLetters): { retried: FoundLe
   // What a poll brought is judged again by the next one; without a dispatcher that is the first of the next start.
   for (const bridge of new Set(bridges)) {
     // A bridge without events() is not asked, and its letters stay.
-    loom.poll?.(bridge).catch(() => undefined);
+    loom.poll(bridge)?.catch(() => undefined);
   }
   return { retried, stay };
 }
 
-/** Gives dead letters up for good: nobody is called with them again, and no list has them. */
-export function dropDead(loom: Loom, wanted: WantedLetters): { dropped: FoundLetter[] } {
+/** Gives dead letters up for good: no handler is called with them again, and no list has them. */
+export function dropDead(loom: Located & Records & Buses & Waking, wanted: WantedLetters): { dropped: FoundLetter[] } {
   const dropped = takeLetters(loom, wanted, ({ bus }, records) => {
     for (const record of records) bus.drop(record);
   });
@@ -62,7 +69,11 @@ export function dropDead(loom: Loom, wanted: WantedLetters): { dropped: FoundLet
 
 type TakeLetters = (from: LetterBus, records: ReadonlySet<string>) => void;
 
-function takeLetters(loom: Loom, { id, all }: WantedLetters, take: TakeLetters): FoundLetter[] {
+function takeLetters(
+  loom: Located & Records & Buses & Waking,
+  { id, all }: WantedLetters,
+  take: TakeLetters,
+): FoundLetter[] {
   if ((id === undefined) === !all) {
     throw new PrloomError("usage", "Say which dead letter, or --all.", "`prloom status` lists them: prloom retry <id>");
   }
@@ -85,10 +96,14 @@ function takeLetters(loom: Loom, { id, all }: WantedLetters, take: TakeLetters):
 }
 
 /** Polls the bridges now. Without a dispatcher what they bring is kept, and hooks see it at the next start. */
-export async function pollNow(loom: Loom, bridge: string | undefined): Promise<{ polls: PollReport[] }> {
-  if (loom.poll) return { polls: await loom.poll(bridge) };
+export async function pollNow(
+  loom: Located & Configured & Records & Buses & Extended & Bridging,
+  bridge: string | undefined,
+): Promise<{ polls: PollReport[] }> {
+  const polled = loom.poll(bridge);
+  if (polled) return { polls: await polled };
   await requireAsStarted(loom);
-  loom.extensions = await loadExtensions(loom.repo.root, loom.config, []);
+  loom.extensions.take(await loadExtensions(loom.repo.root, loom.config, []));
   const { globalBridges } = loom.extensions;
   const open = loom.store.list({ status: ["active", "review"] }, { limit: Number.MAX_SAFE_INTEGER }).records;
   const calls = [
@@ -96,29 +111,31 @@ export async function pollNow(loom: Loom, bridge: string | undefined): Promise<{
     ...open
       .filter((record) => record.worktreeReady && !record.deleted)
       .flatMap((record) =>
-        loom.bridgesOf(record).map((loaded) => ({ loaded, scope: { bus: loom.bus(record.id), planId: record.id } })),
+        loom.extensions
+          .bridgesOf(record)
+          .map((loaded) => ({ loaded, scope: { bus: loom.bus(record.id), planId: record.id } })),
       ),
   ].filter(({ loaded }) => loaded.bridge.events && (bridge === undefined || loaded.name === bridge));
   refuseUnknown(loom, bridge);
   const polls = await Promise.all(
     calls.map(async ({ loaded, scope }): Promise<PollReport> => {
       const whose = scope.planId === undefined ? {} : { planId: scope.planId };
-      const outcome = await pollBridge(loom.bridgeHost, scope, loaded);
+      const outcome = await pollBridge(loom.bridgeServices, scope, loaded);
       return { bridge: loaded.name, ...whose, ...outcome };
     }),
   );
   return { polls };
 }
 
-/** To poll on somebody's branch must not run what that brings. */
-async function requireAsStarted({ pinned: { pin }, paths, repo }: Loom): Promise<void> {
+/** To poll on another person's branch must not run what that brings. */
+async function requireAsStarted({ pinned: { pin }, paths, repo }: Located & Configured): Promise<void> {
   requireModulesPinned(pin, paths.root);
   // Without a branch nothing tells that it is still the person's.
   if (pin && (pin.branch === undefined || pin.branch !== (await currentBranch(repo)))) sealToPin(paths, pin);
 }
 
 /** A name that is no bridge's is a mistake, whether or not a plan is open that it would be polled for. */
-export function refuseUnknown(loom: Loom, bridge: string | undefined): void {
+export function refuseUnknown(loom: Extended, bridge: string | undefined): void {
   if (bridge === undefined) return;
   const names = loom.extensions.registry.all.filter((one) => one.bridge.events).map(({ name }) => name);
   if (names.includes(bridge)) return;

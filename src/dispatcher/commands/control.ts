@@ -49,7 +49,7 @@ export async function serveControl(path: string, handle: Handle): Promise<{ clos
   let closing = false;
   const serve = async (line: string, socket: Socket): Promise<void> => {
     const reply = await answer(line, closing ? refuse : handle);
-    // Whoever asked may have gone meanwhile; what was asked for is done all the same.
+    // The process that asked may have gone meanwhile; what was asked for is done all the same.
     if (socket.writable) socket.write(`${JSON.stringify(reply)}\n`);
   };
   const server: Server = createServer((socket) => {
@@ -60,7 +60,7 @@ export async function serveControl(path: string, handle: Handle): Promise<{ clos
       const served = serve(line, socket).finally(() => running.delete(served));
       running.add(served);
     });
-    // It tells the socket's errors once more, and one that nobody hears would end the dispatcher.
+    // It tells the socket's errors once more, and one that is not heard would end the dispatcher.
     lines.on("error", () => socket.destroy());
   });
   await new Promise<void>((resolve, reject) => {
@@ -121,11 +121,11 @@ export function readDaemonInfo(paths: Paths): DaemonInfo | undefined {
 const COMMAND_DEADLINE_MS = 600_000;
 export const QUESTION_DEADLINE_MS = 3000;
 
-/** Sends one command to a running dispatcher; "nobody" when there is none to send it to. */
+/** Sends one command to a running dispatcher; "no-dispatcher" when there is none to send it to. */
 export async function callDaemon(
   info: DaemonInfo,
   request: { command: string; args: Record<string, unknown>; deadlineMs?: number },
-): Promise<{ result: unknown } | "nobody"> {
+): Promise<{ result: unknown } | "no-dispatcher"> {
   const { command, args, deadlineMs = COMMAND_DEADLINE_MS } = request;
   const socket = connect(info.socket);
   const timer = setTimeout(() => socket.destroy(silent(info)), deadlineMs);
@@ -135,7 +135,7 @@ export async function callDaemon(
     clearTimeout(timer);
     socket.destroy();
     if (error instanceof PrloomError) throw error;
-    if (["ENOENT", "ECONNREFUSED", "ENOTSOCK"].includes(errnoOf(error) ?? "")) return "nobody";
+    if (["ENOENT", "ECONNREFUSED", "ENOTSOCK"].includes(errnoOf(error) ?? "")) return "no-dispatcher";
     throw new PrloomError(
       "control-failed",
       `The running prloom cannot be reached: ${messageOf(error)}`,

@@ -7,19 +7,21 @@ import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
-import { isAlive } from "../../kernel/process-tree.ts";
 import { counted } from "../../kernel/words.ts";
 import { titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { keepLeft } from "../acceptance/keep-left.ts";
-import { removePrivateHomes } from "../enclosure/enclose.ts";
-import { isInboxRecord } from "../intake/intake.ts";
-import { type Loom, requireRecord, updateRecord } from "../loom.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Publishing, Reporting, Waking } from "../capabilities.ts";
+import { removePrivateHomes } from "../enclosure/private-homes.ts";
 import type { Undelivered } from "../messages/messages.ts";
-import { inboxOf } from "../paths.ts";
-import { cleanWorktree, endPlan } from "../perform/end.ts";
+import { inboxOf, isInboxRecord, type Located } from "../paths.ts";
+import { cleanWorktree, endPlan } from "../perform/end-plan.ts";
+import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import { endPlanSurvivors } from "../runs/survivors.ts";
-import { deferredComments, planText, unansweredComments } from "../steps/observe.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { deferredComments, unansweredComments } from "../steps/observe.ts";
+import { keepBeforeRemoval } from "../worktree/set-aside.ts";
 import { allowed } from "./state.ts";
 
 export interface MergeResult {
@@ -31,14 +33,14 @@ export interface MergeResult {
 
 /** Merges the branch into its base and finishes the plan. Repeating it after a kill finds what is done. */
 export async function mergePlan(
-  loom: Loom,
+  loom: Located & Configured & Records & Buses & Publishing & AtWork & Reporting & Waking,
   id: string,
   { force, method = "merge" }: { force: boolean; method?: MergeMethod },
 ): Promise<MergeResult> {
   const record = requireRecord(loom, id);
   const { branch = "", baseBranch = "" } = record;
   refuseUnlessReviewed(loom, record);
-  refuseOpened(record);
+  refuseOpened(loom, record);
   if (!force) refuseUnsettled(loom, record);
   const message = `Merge ${titleOf(planText(loom, record)?.text ?? "", id)}\n\nPlan: ${id}`;
   const outcome = await mergeIntoBase(loom.repo, {
@@ -86,7 +88,7 @@ function refusedMerge({ id, branch, baseBranch }: PlanRecord, outcome: RefusedMe
   }
 }
 
-function refuseUnlessReviewed(loom: Loom, record: PlanRecord): void {
+function refuseUnlessReviewed(loom: AtWork, record: PlanRecord): void {
   const { id, status } = record;
   if (status === "done")
     throw new PrloomError(
@@ -94,7 +96,7 @@ function refuseUnlessReviewed(loom: Loom, record: PlanRecord): void {
       `${id} is done already (${record.outcome}).`,
       "There is nothing to merge; `prloom clean` removes its worktree.",
     );
-  if (status !== "review" || loom.live.has(id) || record.current || record.side) {
+  if (status !== "review" || loom.occupancy.agentIn(id) || record.current || record.side) {
     const hint = `\`prloom show ${id}\` tells what is missing; \`prloom start\` works on it.`;
     throw new PrloomError(
       "plan-state",
@@ -104,8 +106,8 @@ function refuseUnlessReviewed(loom: Loom, record: PlanRecord): void {
   }
 }
 
-/** A person who merges should know that something is still open; nobody would look at it afterwards. */
-function refuseUnsettled(loom: Loom, record: PlanRecord): void {
+/** A person who merges should know that something is still open; it would not be looked at afterwards. */
+function refuseUnsettled(loom: Located & Records & Buses, record: PlanRecord): void {
   const { id, blocked } = record;
   const anyway = `or merge it as it is: \`prloom merge ${id} --force\`.`;
   if (blocked) {
@@ -135,8 +137,9 @@ function refuseUnsettled(loom: Loom, record: PlanRecord): void {
 }
 
 /** What a person is about to change must not be merged under their hands. */
-function refuseOpened({ id, opened }: PlanRecord): void {
-  if (!opened || !isAlive(opened)) return;
+function refuseOpened({ occupancy }: AtWork, { id }: PlanRecord): void {
+  const opened = occupancy.personIn(id);
+  if (!opened) return;
   const hint = `Leave it there (process ${opened.pid}), then run \`prloom merge ${id}\` again.`;
   throw new PrloomError("plan-state", `${id} is open in another terminal (\`prloom open\`).`, hint);
 }
@@ -145,7 +148,11 @@ function refuseOpened({ id, opened }: PlanRecord): void {
  * Takes a plan away: its run is ended, its worktree removed. The branch stays unless asked for, the home always does. Tells what
  * could not be removed: the plan is gone all the same.
  */
-export async function deletePlan(loom: Loom, id: string, options: { branch: boolean }): Promise<{ left: string[] }> {
+export async function deletePlan(
+  loom: Located & Configured & Records & AtWork & Reporting,
+  id: string,
+  options: { branch: boolean },
+): Promise<{ left: string[] }> {
   const record = allowed(loom, id, "delete");
   const at = isoTime(loom.clock.now());
   // The text goes before the mark: a plan that is marked while its file is still there would be found and made again.
@@ -158,7 +165,7 @@ export async function deletePlan(loom: Loom, id: string, options: { branch: bool
   // Marked before the rest: no step of the plan starts any more, and the next start removes what a kill left.
   updateRecord(loom, id, () => ({ deleted: { at, reason: "deleted" }, inInbox: false }));
   crashPoint("delete:marked");
-  await loom.quiesce(id);
+  await loom.occupancy.quiesce(id);
   const left = await removeRest(loom, requireDeleted(loom, record));
   if (options.branch && record.branch)
     await gitAt(loom.repo, ["branch", "-D", "--", record.branch], { allowExit: [1] });
@@ -167,12 +174,12 @@ export async function deletePlan(loom: Loom, id: string, options: { branch: bool
 }
 
 /** The record as the last step of the plan left it: it may have got its worktree only a moment ago. */
-function requireDeleted(loom: Loom, record: PlanRecord): PlanRecord {
+function requireDeleted(loom: Records, record: PlanRecord): PlanRecord {
   return loom.store.get(record.uid) ?? record;
 }
 
 /** Whatever of it fails, the rest is done; returns what could not be, and why. */
-async function removeRest(loom: Loom, record: PlanRecord): Promise<string[]> {
+async function removeRest(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<string[]> {
   const { id, worktree } = record;
   const left: string[] = [];
   const attempt = async (what: string, act: () => Promise<void>): Promise<void> => {
@@ -185,7 +192,7 @@ async function removeRest(loom: Loom, record: PlanRecord): Promise<string[]> {
     }
   };
   await attempt("processes of its last run", () => endPlanSurvivors(loom, id));
-  await keepLeft(loom, record);
+  await keepBeforeRemoval(loom, record);
   if (worktree) await attempt(`its worktree ${worktree}`, () => removeWorktree(loom.repo, worktree));
   await attempt("the homes of its agents", () => removePrivateHomes(loom, record));
   return left;
@@ -193,7 +200,7 @@ async function removeRest(loom: Loom, record: PlanRecord): Promise<string[]> {
 
 /** Removes the worktrees of plans that are done, or of one plan that is. */
 export async function cleanPlans(
-  loom: Loom,
+  loom: Located & Configured & Records & Reporting & Waking,
   id: string | undefined,
 ): Promise<{ removed: string[]; left: Record<string, string[]> }> {
   if (id !== undefined) {
@@ -221,7 +228,7 @@ export async function cleanPlans(
 }
 
 /** One that cannot be cleaned keeps no other from it. */
-async function cleanDone(loom: Loom, record: PlanRecord): Promise<string[]> {
+async function cleanDone(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<string[]> {
   try {
     await cleanWorktree(loom, record);
     return [];

@@ -1,12 +1,17 @@
 import { PrloomError } from "../../kernel/errors.ts";
 import { writeFileAtomic } from "../../kernel/files.ts";
 import type { InboxMeta } from "../../plan/record.ts";
-import { takePlan } from "../intake/intake.ts";
-import type { Loom } from "../loom.ts";
-import { inboxOf } from "../paths.ts";
+import type { Naming, Reporting } from "../capabilities.ts";
+import { type Intake, takePlan } from "../intake/intake.ts";
+import { inboxOf, type Located } from "../paths.ts";
+import type { Records } from "../records.ts";
 
 /** Changes `inbox/<id>.json`, which wins for a plan in the inbox, and brings the record in line with it. */
-export function changeInboxMeta(loom: Loom, id: string, change: Partial<InboxMeta>): void {
+export function changeInboxMeta(
+  loom: Located & Naming & Records & Intake & Reporting,
+  id: string,
+  change: Partial<InboxMeta>,
+): void {
   const entry = loom.inbox.look(id).entries.get(id);
   if (entry?.problem !== undefined) {
     throw new PrloomError(

@@ -5,14 +5,14 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 import { systemIds } from "../../kernel/ids.ts";
 import { acquireOwnerLock, type OwnerLock } from "../../kernel/owner-lock.ts";
+import type { Progress } from "../capabilities.ts";
+import { type OwnedLoom, openLoom } from "../compose.ts";
 import { ensureLayout } from "../layout.ts";
-import { type Listener, type Loom, openLoom, type Progress } from "../loom.ts";
+import type { Loom } from "../loom.ts";
 import { pathsOf } from "../paths.ts";
 import { OWNER_VARIABLE, ownerTag } from "../runs/survivors.ts";
 import { type Settings, settingsInForce } from "../settings/pinned.ts";
 import { capture } from "../settings/pinning.ts";
-
-export type OwnedLoom = Loom & { listen(listener: Listener): void };
 
 export interface OpenOptions {
   readonly cwd: string;

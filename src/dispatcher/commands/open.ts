@@ -1,28 +1,30 @@
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { programOf } from "../../agents/adapters.ts";
 import type { EnclosureLevel } from "../../agents/enclosure-level.ts";
 import { readSummary } from "../../agents/run-log/run-log.ts";
 import type { Stage } from "../../config/agent-words.ts";
 import type { PlanConfig, StageAgent } from "../../config/presets.ts";
 import { didYouMean, nearest } from "../../config/problems/nearest.ts";
-import { repairGitFile } from "../../git/worktree/repair.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { ensureDir } from "../../kernel/files.ts";
-import { isAlive, type ProcessIdentity, processesWithVariable } from "../../kernel/process-tree.ts";
+import { type ProcessIdentity, processesWithVariable } from "../../kernel/process-tree.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { nextTodo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { clearEnclosure, enclose } from "../enclosure/enclose.ts";
-import { type Loom, refuseUnrecovered, requireRecord, updateRecord } from "../loom.ts";
-import { homeOf } from "../paths.ts";
+import type { Reporting } from "../capabilities.ts";
+import { clearEnclosure } from "../enclosure/enclose.ts";
+import { homeOf, type Located, worktreeOf } from "../paths.ts";
+import { recoverRun } from "../perform/begin.ts";
 import { endOpened, isUnderWay, leaveOpened, openRunDir, openRunId } from "../perform/close-opened.ts";
+import { planText, type Records, refuseUnrecovered, requireRecord, updateRecord } from "../records.ts";
 import { readRuns } from "../report/read-runs.ts";
-import { requireAgentPinned } from "../runs/require-pinned.ts";
-import { observe, planConfig, planText, worktreeOf } from "../steps/observe.ts";
-import { perform } from "../steps/perform.ts";
+import type { Pooled } from "../runs/agent-pool.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import { encloseAgent } from "../runs/start-agent.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { requirePlanConfig } from "../settings/plan-config.ts";
+import { runState } from "../steps/observe.ts";
 
 export interface OpenRequest {
   /** The process that keeps the plan open as long as it lives; without one nothing is kept, only told. */
@@ -52,23 +54,20 @@ export interface OpenedPlan {
 }
 
 /** Lets a person into the worktree of a plan: from now on, until that process ends, the dispatcher keeps away from it. */
-export async function openPlan(loom: Loom, id: string, request: OpenRequest): Promise<OpenedPlan> {
+export async function openPlan(
+  loom: Located & Configured & Records & Pooled & AtWork & Reporting,
+  id: string,
+  request: OpenRequest,
+): Promise<OpenedPlan> {
   const record = requireRecord(loom, id);
   refuseWithoutWorktree(loom, record);
   refuseUnrecovered(loom, id);
-  const config = planConfig(loom, record);
-  if (!config.ok)
-    throw new PrloomError(
-      "config-invalid",
-      config.reason,
-      "Fix prloom/config.json and run `prloom reload`; `prloom doctor` checks it.",
-    );
-  const choice = { request, config: config.config };
+  const choice = { request, config: requirePlanConfig(loom, record) };
   // Also when it is to be asked again: what cannot be opened must not stop an agent first.
   const planned = chooseInterface(loom, record, choice);
   // Before anything is touched, in every form: who is at work has the same private home, and could change it meanwhile.
   refuseWhileOpen(loom, id);
-  const isBusy = isAtWork(loom, id);
+  const isBusy = loom.occupancy.isAtWork(id);
   if (isBusy && !(request.who && request.now)) {
     const hint = `Let it end (\`prloom pause ${id}\`, then wait), or stop it: \`prloom open ${id} --now\`; it goes on afterwards.`;
     throw new PrloomError("plan-state", `An agent is at work on ${id}.`, hint);
@@ -91,14 +90,16 @@ export async function openPlan(loom: Loom, id: string, request: OpenRequest): Pr
     return opened;
   } catch (error) {
     updateRecord(loom, id, () => ({ opened: undefined }));
+    loom.occupancy.personLeft(id);
     throw error;
   }
 }
 
 /** Throws while a person has the plan open: for what would take the worktree away from under them. */
-export function refuseWhileOpen(loom: Loom, id: string): void {
-  const { opened } = requireRecord(loom, id);
-  if (!opened || !isAlive(opened)) return;
+export function refuseWhileOpen(loom: Records & AtWork, id: string): void {
+  requireRecord(loom, id);
+  const opened = loom.occupancy.personIn(id);
+  if (!opened) return;
   const message = `A person has ${id} open (prloom open, pid ${opened.pid}).`;
   throw new PrloomError("plan-state", message, `Leave it there first, or end process ${opened.pid}.`);
 }
@@ -111,7 +112,7 @@ function refuseWhileStarted(record: PlanRecord): void {
   throw new PrloomError("plan-state", message, `Leave it there first, or end process ${started.pid}.`);
 }
 
-function refuseWithoutWorktree(loom: Loom, record: PlanRecord): void {
+function refuseWithoutWorktree(loom: Located & Configured, record: PlanRecord): void {
   const { id, status, worktreeReady } = record;
   if (status === "done") throw new PrloomError("plan-state", `${id} is done.`, "`prloom new` makes a new plan.");
   if (!worktreeReady) {
@@ -124,25 +125,12 @@ function refuseWithoutWorktree(loom: Loom, record: PlanRecord): void {
   throw new PrloomError("plan-state", `The worktree of ${id} is ${health}: ${record.worktree}`, hint);
 }
 
-/** Anything of ours that may touch the worktree: an agent, a plugin's agent, a check, a step, plugins before a step. */
-function isAtWork(loom: Loom, id: string): boolean {
-  const isCommand = [...loom.commandRuns.values()].includes(id);
-  return isCommand || [loom.live, loom.hookAgents, loom.stepping, loom.planStops].some((under) => under.has(id));
-}
-
 /** Stops what is at work on a plan of which no step may begin any more (it is blocked, or a person has it open). */
-export async function stopAtWork(loom: Loom, id: string): Promise<void> {
-  await loom.quiesce(id);
-  // A step that was about to start an agent has started it by now, and what a plugin's agent changed is being put back.
-  for (let looks = 0; loom.live.has(id) || loom.hookAgents.has(id); looks += 1) {
-    if (looks >= MOST_LOOKS) throw stillAtWork(id);
-    await loom.quiesce(id);
-    await sleep(LOOK_MS);
-  }
+export async function stopAtWork(loom: AtWork, id: string): Promise<void> {
+  if (!(await loom.occupancy.evict(id, EVICTION_MS))) throw stillAtWork(id);
 }
 
-const LOOK_MS = 20;
-const MOST_LOOKS = 500;
+const EVICTION_MS = 10_000;
 
 /** One that waits for a place among the agents has nothing yet that could be stopped. */
 function stillAtWork(id: string): PrloomError {
@@ -151,12 +139,14 @@ function stillAtWork(id: string): PrloomError {
 }
 
 /** What a run that was cut off left is put in order before a person comes: afterwards it would take their changes back. */
-export async function recoverInterrupted(loom: Loom, id: string): Promise<void> {
+export async function recoverInterrupted(
+  loom: Located & Configured & Records & Pooled & AtWork & Reporting,
+  id: string,
+): Promise<void> {
   // Stopped by a person: no sign that something ends the processes around the agent.
   loom.stranded.delete(id);
   const record = requireRecord(loom, id);
-  const view = observe(loom, record, { slots: { agent: false, open: false } });
-  if (view.run === "interrupted") await perform(loom, view, { kind: "recover-run" });
+  if (runState(loom, record) === "interrupted") await recoverRun(loom, record);
 }
 
 interface Interface {
@@ -172,9 +162,9 @@ interface Choice {
   readonly config: PlanConfig;
 }
 
-function chooseInterface(loom: Loom, record: PlanRecord, { request, config }: Choice): Interface {
+function chooseInterface(loom: Located & Configured, record: PlanRecord, { request, config }: Choice): Interface {
   const stage = record.side?.stage ?? "worker";
-  // The stage that is at work first: its conversation is the one that somebody wants to look into.
+  // The stage that is at work first: its conversation is the one that a person wants to look into.
   const going = [record.sessions?.[stage], record.sessions?.worker, ...Object.values(record.sessions ?? {})];
   const known = [...going, ...pastSessions(loom, record)];
   const name = request.agent ?? known.find((session) => session !== undefined)?.agent ?? config.stages[stage].name;
@@ -202,11 +192,11 @@ function chooseInterface(loom: Loom, record: PlanRecord, { request, config }: Ch
 }
 
 /** More runs than a person remembers. */
-const MOST_PAST = 20;
+const MAX_PAST = 20;
 
 /** No run goes on with the conversations of TODOs that are done, but people may look into them; the newest first. */
-function pastSessions(loom: Loom, record: PlanRecord): { agent: string; id: string }[] {
-  const runs = readRuns(loom, record, false).slice(-MOST_PAST).reverse();
+function pastSessions(loom: Located, record: PlanRecord): { agent: string; id: string }[] {
+  const runs = readRuns(loom, record, false).slice(-MAX_PAST).reverse();
   const told = runs.filter(({ stage }) => stage === "worker" || stage === "designer");
   return told.flatMap(({ agent, dir, sessionId }) => {
     const { errors, sessionId: own } = readSummary(dir);
@@ -216,23 +206,19 @@ function pastSessions(loom: Loom, record: PlanRecord): { agent: string; id: stri
 }
 
 async function describe(
-  loom: Loom,
+  loom: Located & Configured & Reporting,
   record: PlanRecord,
   { agent, stage, ...more }: Interface,
   runDir: string,
 ): Promise<OpenedPlan> {
   await clearEnclosure(runDir);
   await removeTree(runDir);
-  ensureDir(join(runDir, "agent"));
-  const worktree = worktreeOf(loom, record);
-  await repairGitFile(worktree);
-  requireAgentPinned(loom, agent);
-  const { wrapper, level, env } = await enclose(loom, record, { agent, runDir, use: stage });
+  const { wrapper, level, env } = await encloseAgent(loom, record, { agent, runDir, use: stage });
   const laid = Object.entries(env).map(([name, value]) => [name, value ?? null]);
   return {
     ...more,
     agent: agent.name,
-    worktree: worktree.path,
+    worktree: worktreeOf(loom, record).path,
     runId: openRunId(record),
     runDir,
     wrapper,
@@ -248,7 +234,11 @@ export interface ClosedPlan {
 }
 
 /** The person is done: the plan goes on. */
-export async function closePlan(loom: Loom, id: string, who: ProcessIdentity): Promise<ClosedPlan> {
+export async function closePlan(
+  loom: Located & Configured & Records & AtWork & Reporting,
+  id: string,
+  who: ProcessIdentity,
+): Promise<ClosedPlan> {
   const record = requireRecord(loom, id);
   const { opened } = record;
   if (opened?.pid === who.pid && opened.startTicks === who.startTicks) {

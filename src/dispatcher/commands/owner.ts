@@ -12,12 +12,12 @@ export async function callOwner(cwd: string, name: OwnerCommandName, args: Recor
   const repo = await openRepository(cwd);
   const paths = pathsOf(repo);
   const answer = await askDaemon(paths, name, args);
-  if (answer !== "nobody") return answer.result;
+  if (answer !== "no-dispatcher") return answer.result;
   const owned = await openAsOwner({ cwd, settings: worksWithout(name) ? "if-there" : "in-force" });
   if (!owned) {
-    // Somebody took the lock meanwhile: most likely a dispatcher that was just starting.
+    // Another process took the lock meanwhile: most likely a dispatcher that was just starting.
     const second = await askDaemon(paths, name, args);
-    if (second !== "nobody") return second.result;
+    if (second !== "no-dispatcher") return second.result;
     throw new PrloomError(
       "control-failed",
       "Another prloom owns this repository and does not answer.",
@@ -39,9 +39,9 @@ async function askDaemon(
   paths: Paths,
   name: string,
   args: Record<string, unknown>,
-): Promise<{ result: unknown } | "nobody"> {
+): Promise<{ result: unknown } | "no-dispatcher"> {
   const info = readDaemonInfo(paths);
-  return info ? callDaemon(info, { command: name, args }) : "nobody";
+  return info ? callDaemon(info, { command: name, args }) : "no-dispatcher";
 }
 
 /** A dispatcher, and what plans wait for that only it knows. */
@@ -55,9 +55,9 @@ export async function liveDaemon(paths: Paths): Promise<LiveDaemon | undefined> 
   if (!info) return undefined;
   try {
     const answer = await callDaemon(info, { command: "ping", args: {}, deadlineMs: QUESTION_DEADLINE_MS });
-    return answer === "nobody" ? undefined : { ...info, ...pingSchema.parse(answer.result) };
+    return answer === "no-dispatcher" ? undefined : { ...info, ...pingSchema.parse(answer.result) };
   } catch (error) {
-    // It is there, if not well; whoever only looks is told that it runs.
+    // It is there, if not well; a command that only looks is told that it runs.
     if (error instanceof PrloomError && error.code === "control-failed") return { ...info, waits: {} };
     throw error;
   }
@@ -69,5 +69,5 @@ export async function stopDaemon(cwd: string): Promise<DaemonInfo | undefined> {
   const info = readDaemonInfo(pathsOf(repo));
   if (!info) return undefined;
   const answer = await callDaemon(info, { command: "stop", args: {}, deadlineMs: QUESTION_DEADLINE_MS });
-  return answer === "nobody" ? undefined : info;
+  return answer === "no-dispatcher" ? undefined : info;
 }

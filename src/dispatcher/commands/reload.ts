@@ -2,11 +2,14 @@ import type { ConfigChange } from "../../config/compare.ts";
 import { pinOf, writePin } from "../../config/pin.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import type { Loom } from "../loom.ts";
+import type { Reporting, Timing, Waking } from "../capabilities.ts";
+import type { Located } from "../paths.ts";
+import type { Pooled } from "../runs/agent-pool.ts";
+import type { Configured } from "../settings/pinned.ts";
 import { offerOf } from "../settings/pinning.ts";
 
 export interface ReloadAnswer {
-  /** Of what is on the disk; whoever agrees to it says it again. */
+  /** Of what is on the disk; a person who agrees to it says it again. */
   readonly digest: string;
   readonly changes: readonly ConfigChange[];
   readonly needsStart: boolean;
@@ -14,7 +17,10 @@ export interface ReloadAnswer {
 }
 
 /** Says what the working tree would change, or with the digest of that takes it over. Taken over wholly or not at all. */
-export function reloadPinned(loom: Loom, agreed: string | undefined): ReloadAnswer {
+export function reloadPinned(
+  loom: Located & Timing & Configured & Pooled & Reporting & Waking,
+  agreed: string | undefined,
+): ReloadAnswer {
   const { pin } = loom.pinned;
   if (!pin) {
     const hint = "`prloom start` takes what is checked out.";
@@ -37,6 +43,7 @@ export function reloadPinned(loom: Loom, agreed: string | undefined): ReloadAnsw
   writePin(loom.paths.pinFile, next);
   loom.pinned.take(next, config);
   loom.report({ level: "info", text: "what is checked out was taken over" });
+  loom.pool.limitsChanged();
   loom.wake();
   return { ...answer, taken: true };
 }

@@ -3,17 +3,22 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { setTodoState } from "../../plan/edit-plan.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { type PlanEvent, transition } from "../../plan/transition.ts";
-import { isInboxRecord, takePlan } from "../intake/intake.ts";
-import { blockPlan, type Loom, requireRecord, updateRecord } from "../loom.ts";
+import type { Naming, Reporting } from "../capabilities.ts";
+import { type Intake, takePlan } from "../intake/intake.ts";
+import { isInboxRecord, type Located, textPath, worktreeOf } from "../paths.ts";
 import { discardWork } from "../perform/begin.ts";
 import { hookAgain } from "../perform/hook-due.ts";
+import { blockPlan, planText, type Records, requireRecord, updateRecord } from "../records.ts";
+import type { Pooled } from "../runs/agent-pool.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import { recoverAgain } from "../runs/survivors.ts";
-import { planText, textPath, worktreeOf } from "../steps/observe.ts";
+import type { Configured } from "../settings/pinned.ts";
+import type { Watched } from "../watchdog/stalls.ts";
 import { changeInboxMeta } from "./inbox-meta.ts";
 import { recoverInterrupted, stopAtWork } from "./open.ts";
 
 /** The record, if the event is allowed in its state; else an error that says why not. */
-export function allowed(loom: Loom, id: string, event: PlanEvent): PlanRecord {
+export function allowed(loom: Records, id: string, event: PlanEvent): PlanRecord {
   const record = requireRecord(loom, id);
   const answer = transition(
     { status: record.status, hidden: record.hidden, paused: record.paused, blocked: record.blocked !== undefined },
@@ -23,37 +28,41 @@ export function allowed(loom: Loom, id: string, event: PlanEvent): PlanRecord {
   throw new PrloomError("plan-state", `${id}: ${answer.why}`, `\`prloom show ${id}\` tells more.`);
 }
 
-export function queuePlan(loom: Loom, id: string): void {
+export function queuePlan(loom: Located & Naming & Records & Intake & Reporting, id: string): void {
   allowed(loom, id, "queue");
   changeInboxMeta(loom, id, { status: "queued" });
 }
 
-export function setHidden(loom: Loom, id: string, hidden: boolean): void {
+export function setHidden(loom: Located & Naming & Records & Intake & Reporting, id: string, hidden: boolean): void {
   const record = allowed(loom, id, hidden ? "hide" : "unhide");
   if (isInboxRecord(record)) changeInboxMeta(loom, id, { hidden });
   else updateRecord(loom, id, () => ({ hidden }));
 }
 
-export function setPaused(loom: Loom, id: string, paused: boolean): void {
+export function setPaused(loom: Records, id: string, paused: boolean): void {
   allowed(loom, id, paused ? "pause" : "resume");
   updateRecord(loom, id, () => ({ paused }));
 }
 
-export function blockByPerson(loom: Loom, id: string, reason: string): void {
+export function blockByPerson(loom: Records & Reporting, id: string, reason: string): void {
   allowed(loom, id, "block");
   blockPlan(loom, id, { reason, hint: `\`prloom unblock ${id}\` lets it go on.`, cause: "person" });
 }
 
 /** Clears the reason and lets what it stopped be tried again; `reset` drops what the unfinished TODO left behind. */
-export async function unblockPlan(loom: Loom, id: string, reset: boolean): Promise<{ wasBlocked: boolean }> {
+export async function unblockPlan(
+  loom: Located & Naming & Configured & Records & Intake & Pooled & AtWork & Watched & Reporting,
+  id: string,
+  reset: boolean,
+): Promise<{ wasBlocked: boolean }> {
   // A draft that blocked the dispatcher before it became a plan has no record to clear anything in.
   if (loom.stalls.forgive(id) && !loom.store.byId(id)) {
     takePlan(loom, loom.inbox.look(id), id);
     return { wasBlocked: true };
   }
   const record = allowed(loom, id, "unblock");
-  // Also for one that only waits: whoever types it wants its agents to be tried now.
-  loom.desk.forgive();
+  // Also for one that only waits: the person who types it wants its agents to be tried now.
+  loom.pool.forgive();
   // Nothing to clear; and its agent may be at work, whose tree must not be touched.
   if (!record.blocked) return { wasBlocked: false };
   await recoverAgain(loom, record);
@@ -69,21 +78,24 @@ export async function unblockPlan(loom: Loom, id: string, reset: boolean): Promi
   return { wasBlocked: true };
 }
 
-/** Who blocks a plan lets its agent end; whoever resets it then must not pull the tree from under that agent. */
-async function resetPlan(loom: Loom, id: string): Promise<void> {
+/** Who blocks a plan lets its agent end; resetting it then must not pull the tree from under that agent. */
+async function resetPlan(
+  loom: Located & Configured & Records & Pooled & AtWork & Reporting,
+  id: string,
+): Promise<void> {
   await stopAtWork(loom, id);
   // Neither a plugin's agent nor a person gets in before the tree is what it was.
-  loom.stepping.add(id);
+  const leave = loom.occupancy.enter(id, "step");
   try {
     await recoverInterrupted(loom, id);
     await discardWork(loom, requireRecord(loom, id));
   } finally {
-    loom.stepping.delete(id);
+    leave();
   }
 }
 
 /** An item marked `[b]` would block the plan again at once. */
-function reopenBlockedTodo(loom: Loom, record: PlanRecord): void {
+function reopenBlockedTodo(loom: Located & Records, record: PlanRecord): void {
   const text = planText(loom, record);
   const blocked = text?.doc.todos.find((todo) => todo.state === "blocked");
   if (!text || !blocked || record.status === "done") return;

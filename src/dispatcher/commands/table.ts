@@ -2,6 +2,7 @@ import * as z from "zod";
 import { PrloomError } from "../../kernel/errors.ts";
 import { takePlan, takeWholeInbox } from "../intake/intake.ts";
 import type { Loom } from "../loom.ts";
+import { lookAtTree } from "../settings/pinned.ts";
 import { dropDead, pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan, mergePlan } from "./finish.ts";
 import { closePlan, openPlan, refuseWhileOpen } from "./open.ts";
@@ -97,10 +98,10 @@ export async function runOwnerCommand(loom: Loom, name: string, args: Record<str
   if (!Object.hasOwn(OWNER_COMMANDS, name)) {
     throw new PrloomError("usage", `There is no command "${name}".`, "`prloom --help` lists them.");
   }
-  loom.lookAtTree();
-  // A dispatcher watches the inbox; whoever works alone sees it for the first time.
-  if (!loom.poll) takeWholeInbox(loom, loom.inbox.scan());
-  // What keeps this very plan from being taken concerns whoever asks for it.
+  lookAtTree(loom);
+  // A dispatcher watches the inbox; a command that works alone sees it for the first time.
+  if (!loom.isDispatching) takeWholeInbox(loom, loom.inbox.scan());
+  // What keeps this very plan from being taken concerns the person who asks for it.
   if (typeof args.plan === "string") takePlan(loom, loom.inbox.look(args.plan), args.plan);
   const result = await OWNER_COMMANDS[name as OwnerCommandName].run(loom, args);
   if (typeof args.plan === "string") loom.wake(args.plan);

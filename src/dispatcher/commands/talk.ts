@@ -4,14 +4,17 @@ import { pluginOf } from "../../hooks/calls/call.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
-import { type Loom, requireRecord } from "../loom.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Naming, Stopping, Waking } from "../capabilities.ts";
 import { whyItWaits } from "../messages/judge-message.ts";
 import { AGENT_MESSAGE, listenTo, type MessageFate, viewOf } from "../messages/messages.ts";
-import { planText, textPath } from "../steps/observe.ts";
+import { type Located, textPath } from "../paths.ts";
+import { planText, type Records, requireRecord } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 
 /** A person's words, to the whole plan or to one TODO (counted from 1, as people do). */
 export function commentOn(
-  loom: Loom,
+  loom: Located & Naming & Records & Buses,
   id: string,
   comment: { body: string; author: string; todo?: number },
 ): { eventId: string } {
@@ -36,7 +39,7 @@ export function commentOn(
   return { eventId };
 }
 
-function todoAt(loom: Loom, id: string, number: number): string {
+function todoAt(loom: Located & Records, id: string, number: number): string {
   const todos = planText(loom, requireRecord(loom, id))?.doc.todos ?? [];
   const todo = todos[number - 1];
   if (todo?.state === "done") {
@@ -56,9 +59,9 @@ function todoAt(loom: Loom, id: string, number: number): string {
 }
 
 /** A longer one is a file; an agent reads those by itself. */
-const LONGEST_MESSAGE = 32 * 1024;
+const MAX_MESSAGE = 32 * 1024;
 
-/** How long whoever sends a message waits to hear what became of it; most programs look between two steps of theirs. */
+/** How long a person who sends a message waits to hear what became of it; most programs look between two steps of theirs. */
 const FATE_WAIT_MS = 3000;
 
 export interface SentMessage {
@@ -67,7 +70,11 @@ export interface SentMessage {
 }
 
 /** A person's words to the plan's agent. On record before anything else; tells what became of them as far as it is known. */
-export async function sendTo(loom: Loom, id: string, message: { text: string; author: string }): Promise<SentMessage> {
+export async function sendTo(
+  loom: Located & Naming & Records & Buses & AtWork & Stopping & Waking,
+  id: string,
+  message: { text: string; author: string },
+): Promise<SentMessage> {
   const record = requireRecord(loom, id);
   const { text, author } = message;
   // A plan that waits at a gate is to be answered there; the place for that hint, when there are gates.
@@ -75,13 +82,13 @@ export async function sendTo(loom: Loom, id: string, message: { text: string; au
     throw new PrloomError("plan-state", `${id} is done; no agent works on it.`, "`prloom new` makes a new plan.");
   if (text.trim() === "")
     throw new PrloomError("usage", "The message is empty.", `Type: prloom send ${id} "what you want to say"`);
-  if (text.length > LONGEST_MESSAGE) {
-    const most = `${LONGEST_MESSAGE / 1024} KB`;
+  if (text.length > MAX_MESSAGE) {
+    const most = `${MAX_MESSAGE / 1024} KB`;
     const hint = "Put it into a file of the repository, or into the plan (`prloom edit`), and say where it is.";
     throw new PrloomError("record-too-large", `The message is longer than ${most}.`, hint);
   }
   const eventId = `local-${loom.ids.ulid(loom.clock.now())}`;
-  const fate = loom.poll ? hearOf(loom, eventId) : undefined;
+  const fate = loom.isDispatching ? hearOf(loom, eventId) : undefined;
   loom.bus(id).appendEvents([messageEvent({ id: eventId, planId: id, author, text })]);
   loom.wakeBus(id);
   const told = await fate;
@@ -102,17 +109,17 @@ function messageEvent(message: { id: string; planId: string; author: string; tex
 }
 
 /** The last that is known of a message when nothing more can be said, or the time is over; undefined: nothing. */
-function hearOf(loom: Loom, eventId: string): Promise<MessageFate | undefined> {
+function hearOf(loom: Stopping, eventId: string): Promise<MessageFate | undefined> {
   return new Promise((resolve) => {
     let last: MessageFate | undefined;
     const end = (): void => {
       clearTimeout(timer);
-      loom.stop.signal.removeEventListener("abort", end);
+      loom.stopSignal.removeEventListener("abort", end);
       forget();
       resolve(last);
     };
     const timer = setTimeout(end, FATE_WAIT_MS);
-    loom.stop.signal.addEventListener("abort", end);
+    loom.stopSignal.addEventListener("abort", end);
     const forget = listenTo(loom, eventId, (fate) => {
       last = fate;
       if (fate.kind !== "handed") end();
@@ -120,7 +127,11 @@ function hearOf(loom: Loom, eventId: string): Promise<MessageFate | undefined> {
   });
 }
 
-function waitsFor(loom: Loom, id: string, eventId: string): { why: string; hint?: string } {
+function waitsFor(
+  loom: Located & Records & Buses & AtWork & Waking,
+  id: string,
+  eventId: string,
+): { why: string; hint?: string } {
   const plugins = loom
     .bus(id)
     .waitingHandlers(eventId)
@@ -131,7 +142,7 @@ function waitsFor(loom: Loom, id: string, eventId: string): { why: string; hint?
 
 /** Replaces the text of a plan, if it is still the one that the editor was given. */
 export function editPlan(
-  loom: Loom,
+  loom: Located & Records,
   id: string,
   edit: { text: string; basedOn?: string },
 ): { problems: readonly string[] } {

@@ -2,16 +2,21 @@ import { existsSync } from "node:fs";
 import { agentEnvironment } from "../../agents/environment.ts";
 import type { Invocation, RunExit } from "../../agents/port.ts";
 import { endSurvivors, outputTail, readUnstarted, startRun } from "../../agents/runner/runner.ts";
-import type { StageAgent } from "../../config/presets.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
-import { PrloomError } from "../../kernel/errors.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
-import { refuseStart, StepInterrupted } from "../runs/interrupted.ts";
-import { requireLinePinned } from "../runs/require-pinned.ts";
-import { planConfig, worktreeOf } from "../steps/observe.ts";
+import type { Naming, Reporting, Stopping } from "../capabilities.ts";
+import { type Located, worktreeOf } from "../paths.ts";
+import type { Records } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import { refuseStart, StepInterrupted } from "../runs/refuse-start.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { requirePlanConfig } from "../settings/plan-config.ts";
+import { requireLinePinned } from "../settings/require-pinned.ts";
 import { clearEnclosure, type Enclosure, enclose } from "./enclose.ts";
+
+/** What running a command of the user takes. */
+export type CommandRunning = Located & Naming & Configured & Records & AtWork & Reporting & Stopping;
 
 export interface CommandOutcome {
   readonly ok: boolean;
@@ -26,7 +31,7 @@ const TAIL_BYTES = 8 * 1024;
  * agent wrote there must never run with more than the agent has. But in a home of its own, which no agent prepared.
  */
 export async function runCommand(
-  loom: Loom,
+  loom: CommandRunning,
   record: PlanRecord,
   options: { command: string; runDir: string; env: Readonly<Record<string, string>> },
 ): Promise<CommandOutcome> {
@@ -62,7 +67,7 @@ export interface EnclosedCommand {
  * had nothing left to start it with: then it waits.
  */
 export async function runEnclosed(
-  loom: Loom,
+  loom: CommandRunning,
   record: PlanRecord,
   command: EnclosedCommand,
 ): Promise<RunExit | "interrupted"> {
@@ -75,7 +80,11 @@ export async function runEnclosed(
   const worktree = worktreeOf(loom, record);
   const runId = `${record.uid}/${runDir.split("/runs/").at(-1)}/${loom.ids.random(4)}`;
   await repairGitFile(worktree);
-  const enclosure = await enclose(loom, record, { agent: workerOf(loom, record), runDir, use: "checks" });
+  const enclosure = await enclose(loom, record, {
+    agent: requirePlanConfig(loom, record).stages.worker,
+    runDir,
+    use: "checks",
+  });
   try {
     const own = agentEnvironment(loom.environment, { vars: {}, extra: await command.env(enclosure) });
     refuseStart(loom, record);
@@ -89,8 +98,8 @@ export async function runEnclosed(
       env: { ...overlaid(own, enclosure.env), PRLOOM_RUN_ID: runId },
       limits: { deadlineMs: checkTimeoutMs, silenceMs: checkTimeoutMs, maxOutputBytes, maxProcesses, graceMs },
     });
-    loom.commandRuns.set(run, record.id);
-    const ended = await run.ended.finally(() => loom.commandRuns.delete(run));
+    const leave = loom.occupancy.enter(record.id, "command", { run });
+    const ended = await run.ended.finally(leave);
     const unstarted = ended === "interrupted" ? readUnstarted(runDir) : undefined;
     if (unstarted) throw unstarted;
     return ended;
@@ -106,14 +115,4 @@ export function overlaid(
 ): Record<string, string> {
   const entries = Object.entries({ ...env, ...over });
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
-}
-
-function workerOf(loom: Loom, record: PlanRecord): StageAgent {
-  const config = planConfig(loom, record);
-  if (config.ok) return config.config.stages.worker;
-  throw new PrloomError(
-    "config-invalid",
-    config.reason,
-    "Fix prloom/config.json and run `prloom reload`; `prloom doctor` checks it.",
-  );
 }

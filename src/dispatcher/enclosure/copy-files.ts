@@ -4,13 +4,19 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
 import { ensureFolder, ensureLinkIn, placeCopy } from "../../kernel/held/files.ts";
-import type { Loom } from "../loom.ts";
+import type { Reporting } from "../capabilities.ts";
+import type { Located } from "../paths.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /**
  * Brings the files of `copyFiles` into a worktree: all of them when it is made (`fresh`), and what is missing before each
  * run, since taking back an interrupted run also takes files that git does not ignore.
  */
-export async function copyFiles(loom: Loom, worktree: string, fresh: boolean): Promise<void> {
+export async function copyFiles(
+  loom: Located & Configured & Reporting,
+  worktree: string,
+  fresh: boolean,
+): Promise<void> {
   for (const file of loom.config.copyFiles) {
     const inside = insideRepository(loom, file);
     const from = join(loom.paths.root, inside);
@@ -27,7 +33,7 @@ export async function copyFiles(loom: Loom, worktree: string, fresh: boolean): P
   }
 }
 
-function warnOfLink(loom: Loom, file: string): void {
+function warnOfLink(loom: Reporting, file: string): void {
   loom.report({ level: "warn", text: `copyFiles: ${file} leads through a link` });
 }
 
@@ -43,7 +49,7 @@ async function copyInto(worktree: string, inside: string, from: string): Promise
 }
 
 /** A path that leaves the repository is a mistake in the config; a file that is not there is none. */
-function insideRepository(loom: Loom, file: string): string {
+function insideRepository(loom: Located, file: string): string {
   const inside = relative(loom.paths.root, resolve(loom.paths.root, file));
   if (inside !== "" && !inside.startsWith("..") && inside.split(sep)[0] !== ".git") return inside;
   throw new PrloomError(

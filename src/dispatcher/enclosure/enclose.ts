@@ -27,13 +27,11 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { diskError, ensureDir, existsNoFollow, writeRunFile } from "../../kernel/files.ts";
 import { ownUser } from "../../kernel/user.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
-import type { Paths } from "../paths.ts";
-import { worktreeOf } from "../steps/observe.ts";
+import type { Reporting } from "../capabilities.ts";
+import { type Located, type Paths, worktreeOf } from "../paths.ts";
+import type { Configured } from "../settings/pinned.ts";
 import { cacheFolder, enterHome, type HomeUse, leaveHome, privateHome, stateFolder } from "./private-homes.ts";
 import { makeView } from "./run-view.ts";
-
-export { removePrivateHomes } from "./private-homes.ts";
 
 /** In a run's folder: the file that is `.git` in its worktree. */
 const GIT_FILE = "git-file";
@@ -67,7 +65,11 @@ export interface EncloseOptions {
  * Makes what a run of this agent is to be started in: a sandbox with a shadow of the repository, or where there is none
  * only a pid namespace. Made anew for each run; `clearEnclosure` takes away what is left of it afterwards.
  */
-export async function enclose(loom: Loom, record: PlanRecord, options: EncloseOptions): Promise<Enclosure> {
+export async function enclose(
+  loom: Located & Configured & Reporting,
+  record: PlanRecord,
+  options: EncloseOptions,
+): Promise<Enclosure> {
   const features = await sandboxFor(options.agent);
   if (features === undefined) return { wrapper: await namespaceWrapper(), sandboxed: false, level: "none", env: {} };
   const where = surroundings(loom);
@@ -113,7 +115,7 @@ interface Surrounding {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-function surroundings({ environment: env }: Loom): Surrounding {
+function surroundings({ environment: env }: Configured): Surrounding {
   const home = realOf(env.HOME || homedir());
   if (home === undefined || home === sep) return { home: "/nonexistent", homeAt: "/tmp/home", env };
   return { home, homeAt: home, env };
@@ -132,7 +134,7 @@ interface Wanted extends EncloseOptions {
   readonly view?: string;
 }
 
-async function mountsFor(loom: Loom, wanted: Wanted): Promise<Mount[]> {
+async function mountsFor(loom: Located & Configured, wanted: Wanted): Promise<Mount[]> {
   const { agent, use, runDir, record, where, worktree, settings } = wanted;
   const { root, commonDir, local, worktrees } = loom.paths;
   const shadow = join(runDir, SHADOW);
@@ -196,7 +198,7 @@ function projectCode(agent: StageAgent, worktree: string): { path: string; isFol
 }
 
 /** Where sockets lie, and temporary files and settings of the user; whatever else is needed of them is laid over them. */
-function hiddenFolders(loom: Loom, { env, home }: Surrounding, more: readonly string[]): string[] {
+function hiddenFolders(loom: Located & Configured, { env, home }: Surrounding, more: readonly string[]): string[] {
   const { uid, home: ownHome } = ownUser();
   const folders = foldersOf([
     ...["/tmp", "/var/tmp", "/run"],
@@ -204,7 +206,7 @@ function hiddenFolders(loom: Loom, { env, home }: Surrounding, more: readonly st
     ...[env.XDG_CONFIG_HOME, env.XDG_DATA_HOME, env.XDG_STATE_HOME, env.XDG_CACHE_HOME],
     stateFolder(loom),
     ...more,
-    // Of the user that we really are, when somebody else's home was given to us.
+    // Of the user that we really are, when the environment names another user's home.
     ...(ownHome === home ? [] : [ownHome]),
   ]);
   // Below the home they are hidden with it, and what programs keep there in the private one must be seen.
@@ -221,7 +223,7 @@ function pathOf({ agent, where }: Pick<Wanted, "agent" | "where">): string {
   return agent.env.PATH ?? where.env.PATH ?? "";
 }
 
-function placesFor(loom: Loom, { agent, where, worktree, settings }: Wanted): Mount[] {
+function placesFor(loom: Located & Configured, { agent, where, worktree, settings }: Wanted): Mount[] {
   const { root, commonDir, worktrees, local } = loom.paths;
   const options: PlaceOptions = {
     homes: [where.home, ownUser().home ?? where.home],
@@ -250,7 +252,7 @@ function placesFor(loom: Loom, { agent, where, worktree, settings }: Wanted): Mo
 }
 
 /** Ours, below a home: hidden with it, unless `readable` names a folder that they lie in. */
-function guardedFolders(loom: Loom, { env }: Surrounding): string[] {
+function guardedFolders(loom: Located & Configured, { env }: Surrounding): string[] {
   return foldersOf([stateFolder(loom), env.XDG_RUNTIME_DIR && join(env.XDG_RUNTIME_DIR, "prloom")]);
 }
 
@@ -271,8 +273,8 @@ function readablePlace(path: string, agent: StageAgent, { homes: [home = sep], o
   );
 }
 
-/** An agent's git needs somebody to commit as. */
-function identitySettings({ identity, environment }: Loom): GitSetting[] {
+/** An agent's git needs an author to commit as. */
+function identitySettings({ identity, environment }: Configured): GitSetting[] {
   const { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email } = { ...environment, ...identity };
   if (name === undefined || email === undefined) return [];
   return [

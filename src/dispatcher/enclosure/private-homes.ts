@@ -11,7 +11,8 @@ import { listDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
+import type { Located } from "../paths.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /** In a run's folder: the user's configuration as the run sees it, and where its private home lies. */
 const OVERLAYS = "overlays";
@@ -24,7 +25,11 @@ const HOME_FILE = "private-home";
 export type HomeUse = Stage | "checks";
 
 /** The home that the runs of an agent in one stage of a plan have. */
-export function privateHome(loom: Loom, { uid }: PlanRecord, who: { agent: string; use: HomeUse }): string {
+export function privateHome(
+  loom: Located & Configured,
+  { uid }: PlanRecord,
+  who: { agent: string; use: HomeUse },
+): string {
   return join(stateFolder(loom), "homes", uid, folderName(who.agent), who.use);
 }
 
@@ -38,7 +43,7 @@ interface Entering {
 
 /** Makes a private home anew, with what its program needs of the user; returns what is to be laid over it. */
 export async function enterHome({ agent, use, runDir, home, user }: Entering): Promise<Furnished["folders"]> {
-  // Renewed in a run that nobody saw the end of: the copy is made anew now.
+  // Renewed in a run whose end no dispatcher saw: the copy is made anew now.
   returnLogins(home, renewalOf);
   // Commands of the user need no login of an agent.
   const program = use === "checks" ? undefined : programOf(agent);
@@ -64,7 +69,7 @@ function renewalOf(spec: ProgramSpec): Renewal | undefined {
 }
 
 /** Removes what the agents of a plan kept between its runs. For a plan that is over. */
-export async function removePrivateHomes(loom: Loom, record: PlanRecord): Promise<void> {
+export async function removePrivateHomes(loom: Located & Configured, record: PlanRecord): Promise<void> {
   const homes = join(stateFolder(loom), "homes", record.uid);
   for (const agent of listDir(homes)) {
     for (const stage of listDir(join(homes, agent))) returnLogins(join(homes, agent, stage), renewalOf);
@@ -73,17 +78,17 @@ export async function removePrivateHomes(loom: Loom, record: PlanRecord): Promis
 }
 
 /** The folder of this repository where programs keep what they know between runs; out of the repository. */
-export function stateFolder(loom: Loom): string {
+export function stateFolder(loom: Located & Configured): string {
   const state = xdgFolder(loom, "XDG_STATE_HOME", ".local/state");
   return join(state, "prloom", shortHash(loom.paths.commonDir, 16));
 }
 
 /** Seen at `.cache` of the private homes; kept for all plans of the repository. */
-export function cacheFolder(loom: Loom, use: HomeUse): string {
+export function cacheFolder(loom: Located & Configured, use: HomeUse): string {
   return join(xdgFolder(loom, "XDG_CACHE_HOME", ".cache"), "prloom", shortHash(loom.paths.commonDir, 16), use);
 }
 
-function xdgFolder({ environment }: Loom, variable: string, below: string): string {
+function xdgFolder({ environment }: Configured, variable: string, below: string): string {
   const set = environment[variable];
   return set && isAbsolute(set) ? set : join(environment.HOME || homedir(), below);
 }

@@ -2,9 +2,8 @@ import { join } from "node:path";
 import { ensureDir, remakeDirNoFollow } from "../../kernel/files.ts";
 import { ensureFolder, ensureLinkIn, placeFile } from "../../kernel/held/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
-import { EVIDENCE, homeOf, RUN_COPY } from "../paths.ts";
-import { worktreeOf } from "../steps/observe.ts";
+import { EVIDENCE, homeOf, type Located, RUN_COPY, worktreeOf } from "../paths.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /** The copy as an agent left it, beside the run's other files; only where another run needs the place of the copy. */
 export const LEFT = "left.md";
@@ -14,7 +13,7 @@ export const LEFT = "left.md";
  * Only the difference that this run leaves behind is read afterwards, as claims.
  */
 export function makeRunCopy(
-  loom: Loom,
+  loom: Located & Configured,
   record: PlanRecord,
   text: string,
   worktree = worktreeOf(loom, record).path,

@@ -5,7 +5,9 @@ import { checkoutTree } from "../../git/worktree/checkout-tree.ts";
 import type { Worktree } from "../../git/worktree/worktrees.ts";
 import { existsNoFollow, readTextIfExists, readTextNoFollow, writeFileAtomic } from "../../kernel/files.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
-import type { Loom } from "../loom.ts";
+import type { Reporting } from "../capabilities.ts";
+import type { Located } from "../paths.ts";
+import type { Configured } from "../settings/pinned.ts";
 import { copyFiles } from "./copy-files.ts";
 
 /** In a run's folder: what it sees in the place of the worktree. */
@@ -15,7 +17,11 @@ const VIEW = "view";
  * Makes a folder with the files of a commit or tree and of `copyFiles`, for a run that judges the work of others: what those
  * left in the worktree beside it (ignored files, installed packages, build output) would run or mislead there.
  */
-export async function makeView(loom: Loom, worktree: Worktree, of: { runDir: string; tree: string }): Promise<string> {
+export async function makeView(
+  loom: Located & Configured & Reporting,
+  worktree: Worktree,
+  of: { runDir: string; tree: string },
+): Promise<string> {
   const view = join(of.runDir, VIEW);
   await removeTree(view);
   mkdirSync(view);

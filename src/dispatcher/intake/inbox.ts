@@ -152,17 +152,17 @@ function keyOf(dir: string, id: string, has: Has): string {
 }
 
 /** More is no json of ours. */
-const MOST_META_BYTES = 64 * 1024;
+const MAX_META_BYTES = 64 * 1024;
 
 function readEntry(dir: string, id: string, has: Has): InboxEntry {
   const base = { id, hasText: has.text, hasMeta: has.meta, meta: {} };
   const text = has.text ? fileProblem(dir, `${id}.md`, MAX_TEXT_BYTES) : undefined;
   if (text !== undefined) return { ...base, hasText: false, problem: text };
   if (!has.meta) return base;
-  const problem = fileProblem(dir, `${id}.json`, MOST_META_BYTES);
+  const problem = fileProblem(dir, `${id}.json`, MAX_META_BYTES);
   if (problem !== undefined) return { ...base, problem };
   try {
-    const json = readTextNoFollow(dir, `${id}.json`, MOST_META_BYTES);
+    const json = readTextNoFollow(dir, `${id}.json`, MAX_META_BYTES);
     if (json === undefined) return { ...base, hasMeta: false };
     const parsed = inboxMetaSchema.safeParse(parseJson(json));
     if (parsed.success) return { ...base, meta: parsed.data };

@@ -2,12 +2,17 @@ import { isDeepStrictEqual } from "node:util";
 import { isoTime } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { type PlanRecord, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
-import { type Loom, updateRecord } from "../loom.ts";
-import type { InboxEntry, InboxProblem, InboxScan } from "./inbox.ts";
+import type { Naming, Reporting, Timing } from "../capabilities.ts";
+import { isInboxRecord } from "../paths.ts";
+import { type Records, updateRecord } from "../records.ts";
+import type { Watched } from "../watchdog/stalls.ts";
+import type { Inbox, InboxEntry, InboxProblem, InboxScan } from "./inbox.ts";
+import type { Lifecycle } from "./lifecycle.ts";
 
-/** True while the text of the plan is the inbox file. */
-export function isInboxRecord(record: PlanRecord): boolean {
-  return record.status === "draft" || record.status === "queued";
+/** What lies in the inbox, and what is told of plans. */
+export interface Intake {
+  readonly inbox: Inbox;
+  lifecycle(): Lifecycle;
 }
 
 /** A file dropped under the id of a plan that has left the inbox. */
@@ -33,7 +38,11 @@ export type InboxLook = Pick<InboxScan, "entries">;
  * Brings the records in line with what lies in the inbox for these ids; returns the plans whose record changed. One that
  * cannot be taken is reported, found again at the next look at everything, and keeps no other from being taken.
  */
-export function takeInbox(loom: Loom, scan: InboxLook, ids: Iterable<string>): string[] {
+export function takeInbox(
+  loom: Naming & Records & Intake & Watched & Reporting,
+  scan: InboxLook,
+  ids: Iterable<string>,
+): string[] {
   const touched: string[] = [];
   for (const id of ids) {
     if (loom.stalls.isHeld(id)) continue;
@@ -47,7 +56,7 @@ export function takeInbox(loom: Loom, scan: InboxLook, ids: Iterable<string>): s
 }
 
 /** The same for one plan; throws when it cannot be taken. */
-export function takePlan(loom: Loom, scan: InboxLook, id: string): boolean {
+export function takePlan(loom: Naming & Records & Intake & Reporting, scan: InboxLook, id: string): boolean {
   const entry = scan.entries.get(id);
   const record = loom.store.byId(id);
   if (!entry) return takeVanished(loom, record);
@@ -55,22 +64,22 @@ export function takePlan(loom: Loom, scan: InboxLook, id: string): boolean {
 }
 
 /** The same for everything: what lies in the inbox, and what should and does not. */
-export function takeWholeInbox(loom: Loom, scan: InboxLook): string[] {
+export function takeWholeInbox(loom: Naming & Records & Intake & Watched & Reporting, scan: InboxLook): string[] {
   return takeInbox(loom, scan, inboxIds(loom, scan));
 }
 
 /** Plans that lie in the inbox, and those that should. */
-export function inboxIds(loom: Loom, scan: InboxLook): Set<string> {
+export function inboxIds(loom: Records, scan: InboxLook): Set<string> {
   const { records } = loom.store.list({ status: ["draft", "queued"] }, { limit: Number.MAX_SAFE_INTEGER });
   return new Set([...scan.entries.keys(), ...records.map((record) => record.id)]);
 }
 
-/** A plan whose files are gone before it was activated: somebody removed it. */
+/** A plan whose files are gone before it was activated: a person removed it. */
 export function hasVanished(record: PlanRecord | undefined): record is PlanRecord {
   return record !== undefined && !record.deleted && isInboxRecord(record) && !record.worktreeReady;
 }
 
-function takeVanished(loom: Loom, record: PlanRecord | undefined): boolean {
+function takeVanished(loom: Records & Reporting, record: PlanRecord | undefined): boolean {
   if (!hasVanished(record)) return false;
   const deleted = { at: isoTime(loom.clock.now()), reason: "file_removed" as const };
   updateRecord(loom, record.id, () => ({ deleted, inInbox: false }));
@@ -79,7 +88,7 @@ function takeVanished(loom: Loom, record: PlanRecord | undefined): boolean {
 }
 
 /** What the inbox says about a plan, and what is wrong with it. */
-function readWish(loom: Loom, entry: InboxEntry, record: PlanRecord | undefined) {
+function readWish(loom: Records, entry: InboxEntry, record: PlanRecord | undefined) {
   const { status = "draft" as const, hidden = false, source, metadata = {} } = entry.meta;
   const owner = source ? loom.store.bySource(source) : undefined;
   const taken = owner !== undefined && owner.id !== entry.id && owner.status !== "done";
@@ -97,7 +106,11 @@ function pick(record: Pick<PlanRecord, "status" | "hidden" | "source" | "metadat
   return { status, hidden, source, metadata };
 }
 
-function takeEntry(loom: Loom, entry: InboxEntry, before: PlanRecord | undefined): boolean {
+function takeEntry(
+  loom: Naming & Records & Intake & Reporting,
+  entry: InboxEntry,
+  before: PlanRecord | undefined,
+): boolean {
   if (loom.store.problems.some((problem) => problem.id === entry.id)) return false;
   const record = before?.deleted ? undefined : before;
   if (record && !isInboxRecord(record)) return false;
@@ -116,7 +129,7 @@ function takeEntry(loom: Loom, entry: InboxEntry, before: PlanRecord | undefined
   return true;
 }
 
-function inboxBlock(loom: Loom, reason: string | undefined, id: string): PlanRecord["blocked"] {
+function inboxBlock(loom: Timing, reason: string | undefined, id: string): PlanRecord["blocked"] {
   if (reason === undefined) return undefined;
   const hint = `Fix prloom/.local/inbox/${id}.json; prloom notices by itself.`;
   return { reason, at: isoTime(loom.clock.now()), hint, cause: "inbox" };
@@ -125,7 +138,7 @@ function inboxBlock(loom: Loom, reason: string | undefined, id: string): PlanRec
 type Fresh = Pick<PlanRecord, "id" | "status" | "hidden" | "source" | "metadata" | "blocked">;
 
 /** `before` is a deleted plan that never left the inbox: its home goes on with a new uid. */
-function createRecord(loom: Loom, fresh: Fresh, before: PlanRecord | undefined): void {
+function createRecord(loom: Naming & Records & Reporting, fresh: Fresh, before: PlanRecord | undefined): void {
   const now = loom.clock.now();
   const at = isoTime(now);
   const uid = loom.ids.ulid(now);

@@ -15,12 +15,13 @@ import { ensureDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts
 import { planDigest } from "../../plan/digest.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { readsComments } from "../../plan/summary.ts";
-import type { Loom } from "../loom.ts";
-import { homeOf } from "../paths.ts";
-import { textPath } from "../steps/observe.ts";
-import { isInboxRecord } from "./intake.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Reporting } from "../capabilities.ts";
+import { homeOf, isInboxRecord, type Located, textPath } from "../paths.ts";
+import type { Records } from "../records.ts";
+import type { Watched } from "../watchdog/stalls.ts";
 
-/** Tells on the global bus what became of plans, whoever caused it: each change once and in order, also across kills. */
+/** Tells on the global bus what became of plans, whatever caused it: each change once and in order, also across kills. */
 export interface Lifecycle {
   /** Looks at one plan; tells how many events it appended. Opens nothing when neither record nor text changed. */
   look(planId: string): number;
@@ -38,7 +39,7 @@ interface Planned {
 /** Events that one append takes. */
 const BATCH = 500;
 
-export function createLifecycle(loom: Loom, bus: Bus): Lifecycle {
+export function createLifecycle(loom: Located & Records & Buses & Watched & Reporting, bus: Bus): Lifecycle {
   /** What was said about plans that cannot be looked at, so that it is said once. */
   const failures = new Map<string, string>();
   /** True while every event that was appended is in its record too. */
@@ -97,7 +98,7 @@ export function createLifecycle(loom: Loom, bus: Bus): Lifecycle {
   };
 }
 
-function plan(loom: Loom, planId: string): Planned | undefined {
+function plan(loom: Located & Records & Buses & Watched, planId: string): Planned | undefined {
   const record = loom.store.byId(planId);
   if (!record || isOver(record.observed) || (record.deleted && !record.observed)) return undefined;
   if (loom.stalls.isHeld(planId)) return undefined;
@@ -105,7 +106,7 @@ function plan(loom: Loom, planId: string): Planned | undefined {
   return next && { record, next };
 }
 
-function factsOf(loom: Loom, record: PlanRecord): LifecycleFacts {
+function factsOf(loom: Located & Records & Buses, record: PlanRecord): LifecycleFacts {
   const path = textPath(loom, record);
   // What lies in the inbox under the name of a deleted plan is another plan's.
   const isGone = record.deleted !== undefined && isInboxRecord(record);
@@ -122,7 +123,7 @@ function factsOf(loom: Loom, record: PlanRecord): LifecycleFacts {
   };
 }
 
-function isTriaging(loom: Loom, record: PlanRecord): boolean {
+function isTriaging(loom: Located & Buses, record: PlanRecord): boolean {
   if (record.deleted || !readsComments(record)) return false;
   return existsSync(homeOf(loom.paths, record.id).bus) && loom.bus(record.id).pendingTriage().length > 0;
 }
@@ -136,7 +137,11 @@ function appendPlanned(bus: Bus, planned: readonly Planned[]): Set<string> {
 }
 
 /** Written by itself and not by `updateRecord`: nothing about the plan changed, and a deleted one is told of too. */
-function recordTold(loom: Loom, bus: Bus, { record, next, isFresh }: Planned & { isFresh: boolean }): true {
+function recordTold(
+  loom: Located & Records & Buses,
+  bus: Bus,
+  { record, next, isFresh }: Planned & { isFresh: boolean },
+): true {
   const earlier = isFresh ? undefined : bus.findEvent(next.event.id);
   const observed = earlier ? observedFrom(earlier, record.observed, factsOf(loom, record)) : next.observed;
   loom.store.put(record.uid, { ...record, observed }, record.revision);
@@ -151,7 +156,7 @@ const noteSchema = z.object({
 
 type Telling = z.infer<typeof noteSchema>["telling"][number];
 
-function noteFile(loom: Loom): string {
+function noteFile(loom: Located): string {
   return join(loom.paths.bus, "state", "lifecycle.json");
 }
 
@@ -159,7 +164,7 @@ function noteFile(loom: Loom): string {
  * Which events are about to be appended. After a kill it is the only thing that leads to them when the plan was changed
  * back meanwhile: looking at the plan alone, there would be nothing to tell, and the world would keep the wrong news.
  */
-function noteTelling(loom: Loom, planned: readonly Planned[]): void {
+function noteTelling(loom: Located, planned: readonly Planned[]): void {
   const telling = planned.map(({ record, next }) => ({
     uid: record.uid,
     seq: next.observed.seq,
@@ -170,7 +175,7 @@ function noteTelling(loom: Loom, planned: readonly Planned[]): void {
 }
 
 /** Brings a record in line with an event that was appended right before a kill. */
-function recordInterrupted(loom: Loom, bus: Bus, { uid, seq, event }: Telling): void {
+function recordInterrupted(loom: Located & Records & Buses, bus: Bus, { uid, seq, event }: Telling): void {
   const record = loom.store.get(uid);
   if (!record || (record.observed?.seq ?? 0) + 1 !== seq) return;
   const told = bus.findEvent(event);
@@ -181,7 +186,7 @@ function recordInterrupted(loom: Loom, bus: Bus, { uid, seq, event }: Telling): 
 }
 
 /** A note that cannot be read says nothing; the events themselves are found again as duplicates. */
-function readNote(loom: Loom): Telling[] {
+function readNote(loom: Located): Telling[] {
   const text = readTextIfExists(noteFile(loom));
   if (text === undefined) return [];
   try {

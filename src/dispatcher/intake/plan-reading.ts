@@ -2,24 +2,26 @@ import type { PlanContent, PlanQuery } from "../../hooks/contexts/context-types.
 import { progressOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord, PlanStatus, StoredStatus } from "../../plan/record.ts";
 import { type PlanSummary, summarise } from "../../plan/summary.ts";
-import type { Loom } from "../loom.ts";
-import { planText, textPath, unansweredComments } from "../steps/observe.ts";
+import type { Buses } from "../buses/buses.ts";
+import { type Located, textPath } from "../paths.ts";
+import { planText, type Records } from "../records.ts";
+import { unansweredComments } from "../steps/observe.ts";
 
 /** A plan's text and progress, wherever it lies; undefined when there is no such plan. */
-export function readPlan(loom: Loom, planId: string): PlanContent | undefined {
+export function readPlan(loom: Located & Records, planId: string): PlanContent | undefined {
   const record = loom.store.byId(planId);
   const text = record && !record.deleted ? planText(loom, record) : undefined;
   return text && { content: text.text, progress: progressOf(text.doc) };
 }
 
 /** The summary that plugins get of a plan: as `prloom status` shows it, but for what the plan waits for. */
-export function summaryFor(loom: Loom, record: PlanRecord): PlanSummary {
+export function summaryFor(loom: Located & Records & Buses, record: PlanRecord): PlanSummary {
   const triaging = record.status !== "done" && unansweredComments(loom, record.id) > 0;
   return summarise(record, loom.texts.facts(textPath(loom, record), record.id), { triaging });
 }
 
 /** The plans that match everything the query says. Only the summaries of plans that can match are made. */
-export function listPlans(loom: Loom, query: PlanQuery = {}): PlanSummary[] {
+export function listPlans(loom: Located & Records & Buses, query: PlanQuery = {}): PlanSummary[] {
   const statuses = query.status === undefined ? undefined : new Set([query.status].flat());
   const filter = {
     ...(statuses === undefined ? {} : { status: storedStatuses(statuses) }),

@@ -1,14 +1,19 @@
 import { messageOf } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
-import { hasBus } from "../paths.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Naming, Publishing, Reporting, Stopping } from "../capabilities.ts";
+import { hasBus, type Located } from "../paths.ts";
+import type { Records } from "../records.ts";
+import { type Configured, lookAtTree } from "../settings/pinned.ts";
 import { watchMerges } from "../steps/merged.ts";
 import type { Scheduler } from "../steps/scheduler.ts";
-import { lookAtInbox, lookAtPlans, tellAll } from "./look.ts";
+import type { Watched } from "../watchdog/stalls.ts";
+import type { Intake } from "./intake.ts";
+import { lookAtInbox, lookAtPlans, tellAll } from "./take-changes.ts";
 
 export interface TickerHooks {
   stillOwner(): boolean;
-  /** A look that was asked for is over, whether or not it woke anybody. */
+  /** A look that was asked for is over, whether or not it woke a plan. */
   onQuiet(): void;
   /** Something became of plans, and the global bus tells it. */
   onNews(): void;
@@ -19,15 +24,19 @@ export interface Ticker {
   soon(planId?: string): void;
   /** Looks at everything: the stat of each record, the inbox, the branches. */
   full(): Promise<void>;
-  /** What nobody told us: plans that wait for others are looked at once more, too. */
+  /** What no event told us: plans that wait for others are looked at once more, too. */
   safety(): Promise<void>;
   quiet(): boolean;
 }
 
 /** More plans than this at once are found by looking at all; the kernel may have left some out. */
-const MOST_NAMED = 100;
+const MAX_NAMED = 100;
 
-export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHooks): Ticker {
+export function createTicker(
+  loom: Located & Naming & Configured & Records & Intake & Publishing & Watched & Reporting & Stopping,
+  scheduler: Scheduler,
+  hooks: TickerHooks,
+): Ticker {
   const merges = watchMerges(loom);
   let wanted: Set<string> | "all" | undefined;
   let looks = 0;
@@ -48,7 +57,7 @@ export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHook
   };
   const full = async (): Promise<void> => {
     await guarded(async () => {
-      loom.lookAtTree();
+      lookAtTree(loom);
       for (const id of loom.store.reload()) scheduler.wake(id);
       await lookAtInbox(loom, scheduler, { whole: true, mayGoOn });
       if (await tellAll(loom, mayGoOn)) hooks.onNews();
@@ -56,7 +65,7 @@ export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHook
     await guarded(lookAtMerges);
   };
   const lookAt = async (what: ReadonlySet<string> | "all"): Promise<void> => {
-    if (what !== "all" && what.size <= MOST_NAMED) {
+    if (what !== "all" && what.size <= MAX_NAMED) {
       return guarded(() => {
         if (lookAtPlans(loom, scheduler, what)) wakeWaiting(loom, scheduler);
       });
@@ -72,7 +81,7 @@ export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHook
     async safety() {
       await full();
       await guarded(() => wakeQueued(loom, scheduler));
-      // Whoever asked meanwhile was told to wait.
+      // What asked meanwhile was told to wait.
       hooks.onQuiet();
     },
     soon(planId) {
@@ -92,7 +101,7 @@ export function createTicker(loom: Loom, scheduler: Scheduler, hooks: TickerHook
 }
 
 /** At a start: everything that may have something to do; returns the plans. */
-export function wakeAll(loom: Loom, scheduler: Scheduler): string[] {
+export function wakeAll(loom: Located & Records & Buses & Reporting, scheduler: Scheduler): string[] {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
   const ids = records.filter((record) => mayHaveWork(loom, record)).map((record) => record.id);
   for (const id of ids) scheduler.wake(id);
@@ -100,7 +109,7 @@ export function wakeAll(loom: Loom, scheduler: Scheduler): string[] {
 }
 
 /** A draft, or a plan that is done, has work only if something waits on its bus; thousands of them cost one stat each. */
-function mayHaveWork(loom: Loom, record: PlanRecord): boolean {
+function mayHaveWork(loom: Located & Buses & Reporting, record: PlanRecord): boolean {
   if (record.deleted) return false;
   if (record.status === "done" && record.worktreeReady) return true;
   if (record.status !== "draft" && record.status !== "done") return true;
@@ -108,7 +117,7 @@ function mayHaveWork(loom: Loom, record: PlanRecord): boolean {
 }
 
 /** One whose bus cannot be read is looked at: that tells what is wrong with it. */
-function isAtRest(loom: Loom, id: string): boolean {
+function isAtRest(loom: Buses & Reporting, id: string): boolean {
   try {
     return loom.isAtRest(id);
   } catch (error) {
@@ -118,13 +127,13 @@ function isAtRest(loom: Loom, id: string): boolean {
 }
 
 /** Plans that may go on now: a dependency is met, a place is free. */
-function wakeWaiting(loom: Loom, scheduler: Scheduler): void {
+function wakeWaiting(loom: Records, scheduler: Scheduler): void {
   wakeQueued(loom, scheduler);
   scheduler.placesChanged();
 }
 
 /** Plans whose dependencies may just have been met. */
-function wakeQueued(loom: Loom, scheduler: Scheduler): void {
+function wakeQueued(loom: Records, scheduler: Scheduler): void {
   for (const record of loom.store.list({ status: "queued" }, { limit: Number.MAX_SAFE_INTEGER }).records)
     scheduler.wake(record.id);
 }

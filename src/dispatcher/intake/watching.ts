@@ -2,14 +2,16 @@ import { existsSync, type FSWatcher, statSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { Reporting } from "../capabilities.ts";
 import { ensureLinks } from "../layout.ts";
-import type { Loom } from "../loom.ts";
-import { homeOf } from "../paths.ts";
+import { homeOf, type Located } from "../paths.ts";
+import type { Records } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
 import { PROMPTS_DIR } from "../settings/pinning.ts";
 import { planOfFile } from "./inbox.ts";
 
 /** Watches are not free; beyond this many the safety tick finds what changed. */
-const MOST_HOMES = 200;
+const MAX_HOMES = 200;
 
 export interface Watching {
   /** Watches again what was replaced since: `git clean -xfd` in the checkout takes the inbox away, and people put it back. */
@@ -24,12 +26,12 @@ export interface WatchHooks {
   changed(planId?: string): void;
   /** Something happened in a folder from which the dispatcher took what it works with. */
   treeChanged(): void;
-  /** Somebody wrote the text of an open plan. */
+  /** The text of an open plan was written. */
   planChanged(id: string): void;
 }
 
 /** Directories only, never recursive. A watch that cannot be had costs only time: the safety tick finds everything. */
-export function watchDirs(loom: Loom, hooks: WatchHooks): Watching {
+export function watchDirs(loom: Located & Configured & Records & Reporting, hooks: WatchHooks): Watching {
   const watched = new Map<string, { inode: number; watcher: FSWatcher }>();
   const arm = (dir: string, onChange: (file: string | null) => void): void => {
     try {
@@ -67,7 +69,7 @@ export function watchDirs(loom: Loom, hooks: WatchHooks): Watching {
     rearm,
     follow(record) {
       const dir = homeOf(loom.paths, record.id).home;
-      if (isOpen(record) && !watched.has(dir) && watched.size < MOST_HOMES) armHome(dir, record.id);
+      if (isOpen(record) && !watched.has(dir) && watched.size < MAX_HOMES) armHome(dir, record.id);
     },
     close: () => {
       for (const { watcher } of watched.values()) watcher.close();
@@ -76,7 +78,7 @@ export function watchDirs(loom: Loom, hooks: WatchHooks): Watching {
 }
 
 /** Where the files lie that were pinned, and others like them may appear. */
-function pinnedDirs({ paths, pinned }: Loom): Set<string> {
+function pinnedDirs({ paths, pinned }: Located & Configured): Set<string> {
   const files = pinned.pin?.files.map(({ path }) => dirname(join(paths.root, path))) ?? [];
   // A folder that is away, since another branch has none, is found again by the safety tick.
   return new Set(
@@ -85,8 +87,8 @@ function pinnedDirs({ paths, pinned }: Loom): Set<string> {
 }
 
 /** Plans that are worked on or in review: a person may edit their text with any editor. */
-function openHomes(loom: Loom): Map<string, string> {
-  const { records } = loom.store.list({ status: ["active", "review"] }, { limit: MOST_HOMES });
+function openHomes(loom: Located & Records): Map<string, string> {
+  const { records } = loom.store.list({ status: ["active", "review"] }, { limit: MAX_HOMES });
   return new Map(records.filter(isOpen).map((record) => [homeOf(loom.paths, record.id).home, record.id]));
 }
 

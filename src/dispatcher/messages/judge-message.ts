@@ -18,15 +18,15 @@ export type MessageVerdict =
   | "delivered"
   /** It is in a conversation that has not done its work yet, and that the next run goes on with. */
   | "carried"
-  /** It is in no conversation that anybody goes on with: the next turn gets it. */
+  /** It is in no conversation that goes on: the next turn gets it. */
   | "waits"
-  /** Nobody can tell yet. */
+  /** It cannot be told yet. */
   | "open";
 
 /**
  * Pure: whether a message that was given to a run still has to be given. A conversation that came to nothing (cut off,
  * refused by its provider, given up) and is not gone on with never was, and what a person said in it has to be said again
- * to whoever does the work; in one that goes on it must not be.
+ * to the agent that does the work; in one that goes on it must not be.
  */
 export function judgeMessage({ run, heard, accepted, goesOn }: MessageEvidence): MessageVerdict {
   if (run === "live") return "open";

@@ -28,7 +28,7 @@ export type KeptMessage = z.infer<typeof messageSchema>;
 const fileSchema = z.strictObject({ schemaVersion: z.literal(1), messages: z.array(messageSchema) });
 
 /** What was delivered long ago is on the bus; here it would only make the file grow. */
-const MOST_DELIVERED = 100;
+const MAX_DELIVERED = 100;
 
 function fileOf(paths: Paths, planId: string): string {
   return join(homeOf(paths, planId).home, "messages.json");
@@ -56,7 +56,7 @@ export function writeMessageFile(paths: Paths, planId: string, messages: readonl
   const old = new Set(
     messages
       .filter(({ delivered }) => delivered)
-      .slice(0, -MOST_DELIVERED)
+      .slice(0, -MAX_DELIVERED)
       .map(({ id }) => id),
   );
   const kept = messages.filter(({ id }) => !old.has(id));

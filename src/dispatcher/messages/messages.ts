@@ -2,10 +2,13 @@ import type { BusEvent } from "../../bus/types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
-import { hasBus, homeOf } from "../paths.ts";
-import { readRunRecord, stageOf } from "../runs/run-record.ts";
-import { awaitedRun } from "../steps/observe.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Reporting, Timing, Waking } from "../capabilities.ts";
+import { hasBus, homeOf, type Located } from "../paths.ts";
+import type { Records } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import { awaitedRun, readRunRecord, stageOf } from "../runs/run-record.ts";
+import type { Configured } from "../settings/pinned.ts";
 import { type WaitingView, whyItWaits } from "./judge-message.ts";
 import { type KeptMessage, readMessageFile, writeMessageFile } from "./message-file.ts";
 import { reviewed } from "./review-message.ts";
@@ -17,7 +20,7 @@ import { reviewed } from "./review-message.ts";
  */
 export const AGENT_MESSAGE = "agent_message";
 
-/** What became of a message, for whoever sent it. */
+/** What became of a message, for the person who sent it. */
 export type MessageFate =
   | { readonly kind: "reached"; readonly run: number; readonly agent: string }
   /** Written to the program, which has not said yet that it took it. */
@@ -28,27 +31,27 @@ export type MessageFate =
 type Tell = (fate: MessageFate) => void;
 
 /** Who waits to hear of a message, in the process that owns the repository. */
-const listeners = new WeakMap<Loom, Map<string, Tell>>();
+const listeners = new WeakMap<object, Map<string, Tell>>();
 
-function tell(loom: Loom, id: string, fate: MessageFate): void {
+function tell(loom: object, id: string, fate: MessageFate): void {
   listeners.get(loom)?.get(id)?.(fate);
 }
 
 /** Calls `onFate` with what becomes of a message, as it becomes known, until what is returned is called. */
-export function listenTo(loom: Loom, id: string, onFate: Tell): () => void {
+export function listenTo(loom: object, id: string, onFate: Tell): () => void {
   const known = listeners.get(loom) ?? new Map<string, Tell>();
   listeners.set(loom, known.set(id, onFate));
   return () => known.delete(id);
 }
 
-function change(loom: Loom, planId: string, edit: (message: KeptMessage) => KeptMessage): void {
+function change(loom: Located, planId: string, edit: (message: KeptMessage) => KeptMessage): void {
   const before = readMessageFile(loom.paths, planId);
   const after = before.map(edit);
   if (after.some((message, index) => message !== before[index])) writeMessageFile(loom.paths, planId, after);
 }
 
 /** Keeps the message of an event; one that is there already stays as it is, since a kill makes the same event come twice. */
-export function keepMessage(loom: Loom, planId: string, event: BusEvent, author: string): void {
+export function keepMessage(loom: Located & Timing, planId: string, event: BusEvent, author: string): void {
   const messages = readMessageFile(loom.paths, planId);
   if (messages.some(({ id }) => id === event.id)) return;
   const at = isoTime(loom.clock.now());
@@ -56,13 +59,17 @@ export function keepMessage(loom: Loom, planId: string, event: BusEvent, author:
 }
 
 /** An event with a message is settled: by a plugin, or kept, and then it is handed to the agent at once if that listens. */
-export function messageSettled(loom: Loom, record: PlanRecord, event: { id: string; by: string | undefined }): void {
+export function messageSettled(
+  loom: Located & Records & AtWork & Reporting & Waking,
+  record: PlanRecord,
+  event: { id: string; by: string | undefined },
+): void {
   if (event.by === undefined) offerMessages(loom, record.id);
   else tell(loom, event.id, { kind: "handled", by: event.by });
 }
 
 /** The message of an event cannot be kept now; it comes again. */
-export function messageNotKept(loom: Loom, record: PlanRecord, event: { id: string; error: unknown }): void {
+export function messageNotKept(loom: Reporting, record: PlanRecord, event: { id: string; error: unknown }): void {
   const why = `it cannot be kept (${messageOf(event.error).replace(/\.$/, "")})`;
   const hint = event.error instanceof PrloomError ? { hint: event.error.hint } : {};
   loom.report({ planId: record.id, level: "bad", text: `a message to its agent waits: ${why}` });
@@ -70,7 +77,7 @@ export function messageNotKept(loom: Loom, record: PlanRecord, event: { id: stri
 }
 
 /** Hands what waits to the agent that is at work, if it takes messages now. To be called when one has been started, too. */
-export function offerMessages(loom: Loom, planId: string): void {
+export function offerMessages(loom: Located & Records & AtWork & Reporting & Waking, planId: string): void {
   safely(loom, planId, () => {
     const record = loom.store.byId(planId);
     if (!record) return;
@@ -78,8 +85,8 @@ export function offerMessages(loom: Loom, planId: string): void {
   });
 }
 
-function offer(loom: Loom, record: PlanRecord, { id, text }: KeptMessage): void {
-  const live = loom.live.get(record.id);
+function offer(loom: Located & AtWork & Waking, record: PlanRecord, { id, text }: KeptMessage): void {
+  const live = loom.occupancy.agentIn(record.id);
   const run = awaitedRun(record);
   if (!live || run === undefined || !listens(record) || live.send?.({ id, text }) !== true) {
     tell(loom, id, { kind: "waits", ...whyItWaits(viewOf(loom, record)) });
@@ -97,14 +104,14 @@ function listens(record: PlanRecord): boolean {
   return ["designer", "worker"].includes(stageOf(record));
 }
 
-function agentOf(loom: Loom, planId: string, run: number): string {
+function agentOf(loom: Located, planId: string, run: number): string {
   return readRunRecord(homeOf(loom.paths, planId).run(run))?.agent ?? "its agent";
 }
 
 /** What a message to this plan would wait for now, if it had to. */
-export function viewOf(loom: Loom, record: PlanRecord): WaitingView {
+export function viewOf(loom: Located & AtWork & Waking, record: PlanRecord): WaitingView {
   const run = awaitedRun(record);
-  const isLive = loom.live.has(record.id) && run !== undefined;
+  const isLive = loom.occupancy.agentIn(record.id) !== undefined && run !== undefined;
   return {
     id: record.id,
     status: record.status,
@@ -115,12 +122,12 @@ export function viewOf(loom: Loom, record: PlanRecord): WaitingView {
     live: isLive
       ? { agent: agentOf(loom, record.id, run), stage: stageOf(record), listens: listens(record) }
       : undefined,
-    dispatcher: loom.poll !== undefined,
+    dispatcher: loom.isDispatching,
   };
 }
 
 /** The program says that a message which was sent to it while it works is a part of its conversation now. */
-export function messageReceived(loom: Loom, planId: string, messageId: string, run: number): void {
+export function messageReceived(loom: Located & Reporting, planId: string, messageId: string, run: number): void {
   safely(loom, planId, () => {
     let isNews = false;
     change(loom, planId, (message) => {
@@ -135,8 +142,8 @@ export function messageReceived(loom: Loom, planId: string, messageId: string, r
   });
 }
 
-/** For whoever follows an agent or a bus: a file of ours that cannot be read or written is no reason to end either. */
-function safely(loom: Loom, planId: string, act: () => void): void {
+/** For what follows an agent or a bus: a file of ours that cannot be read or written is no reason to end either. */
+function safely(loom: Reporting, planId: string, act: () => void): void {
   try {
     act();
   } catch (error) {
@@ -154,7 +161,12 @@ interface TakenMessages {
  * The messages that the prompt of a run is to carry. First it is settled what became of those that earlier runs were
  * given; `sessionId` is the conversation that this run goes on with, if it does.
  */
-export function takeMessages(loom: Loom, record: PlanRecord, run: number, sessionId?: string): TakenMessages {
+export function takeMessages(
+  loom: Located & Configured & Records & AtWork,
+  record: PlanRecord,
+  run: number,
+  sessionId?: string,
+): TakenMessages {
   if (!listens(record)) return { text: "", ids: [] };
   change(loom, record.id, (message) => reviewed(loom, record.id, message, { next: { run, sessionId } }));
   const waiting = readMessageFile(loom.paths, record.id).filter(({ given }) => given === undefined);
@@ -166,7 +178,7 @@ export function takeMessages(loom: Loom, record: PlanRecord, run: number, sessio
 }
 
 /** A run is over: what it did not get waits again, and what it got is delivered. One that was cut off is judged later. */
-export function settleMessages(loom: Loom, planId: string): void {
+export function settleMessages(loom: Located & Configured & Records & AtWork & Reporting, planId: string): void {
   safely(loom, planId, () =>
     change(loom, planId, (message) => {
       const next = reviewed(loom, planId, message, {});
@@ -179,7 +191,7 @@ export function settleMessages(loom: Loom, planId: string): void {
   );
 }
 
-/** Pure: messages as a prompt shows them, quoted, so that nobody's words look like ours. */
+/** Pure: messages as a prompt shows them, quoted, so that no author's words look like ours. */
 export function renderMessages(messages: readonly Pick<KeptMessage, "author" | "at" | "text">[]): string {
   if (messages.length === 0) return "";
   const quoted = messages.map(({ author, at, text }) => {
@@ -204,7 +216,11 @@ export interface MessageState {
 }
 
 /** The messages to a plan's agent and where they are, oldest first; only reads. */
-export function readMessages(loom: Loom, planId: string, dispatchedElsewhere = false): MessageState[] {
+export function readMessages(
+  loom: Located & Configured & Records & AtWork,
+  planId: string,
+  dispatchedElsewhere = false,
+): MessageState[] {
   return readMessageFile(loom.paths, planId).map((message) => {
     const { id, author, at, text } = message;
     const { given, delivered } = reviewed(loom, planId, message, { dispatchedElsewhere });
@@ -216,14 +232,17 @@ export function readMessages(loom: Loom, planId: string, dispatchedElsewhere = f
 
 export type Undelivered = Pick<MessageState, "author" | "text">;
 
-/** The messages that no agent was given: when the plan ends, nobody reads them any more. */
-export function undeliveredMessages(loom: Loom, planId: string): Undelivered[] {
+/** The messages that no agent was given: when the plan ends, no agent will read them. */
+export function undeliveredMessages(
+  loom: Located & Configured & Records & Buses & AtWork & Reporting,
+  planId: string,
+): Undelivered[] {
   const found: Undelivered[] = [];
   safely(loom, planId, () => {
     for (const { author, text, state } of readMessages(loom, planId))
       if (state === "waits") found.push({ author, text });
     if (!hasBus(loom, planId)) return;
-    for (const { event } of loom.bus(planId).newEvents(MOST_FRESH)) {
+    for (const { event } of loom.bus(planId).newEvents(MAX_FRESH)) {
       const author = event.context?.author?.login ?? event.source;
       if (event.type === AGENT_MESSAGE) found.push({ author, text: event.body });
     }
@@ -231,5 +250,5 @@ export function undeliveredMessages(loom: Loom, planId: string): Undelivered[] {
   return found;
 }
 
-/** More than anybody sends before a dispatcher looks. */
-const MOST_FRESH = 1000;
+/** More than a person sends before a dispatcher looks. */
+const MAX_FRESH = 1000;

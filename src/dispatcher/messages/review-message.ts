@@ -6,10 +6,11 @@ import { readEvents } from "../../agents/run-log/run-log.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { readExit } from "../../agents/runner/runner.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
-import type { Loom } from "../loom.ts";
-import { homeOf } from "../paths.ts";
+import { homeOf, type Located } from "../paths.ts";
+import { planText, type Records } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import { readRunRecord } from "../runs/run-record.ts";
-import { planText } from "../steps/observe.ts";
+import type { Configured } from "../settings/pinned.ts";
 import {
   type How,
   judgeMessage,
@@ -29,7 +30,12 @@ export interface MessageContext {
 }
 
 /** The message as the files of the run that it was given to tell, and the plan's text. */
-export function reviewed(loom: Loom, planId: string, message: KeptMessage, context: MessageContext): KeptMessage {
+export function reviewed(
+  loom: Located & Configured & Records & AtWork,
+  planId: string,
+  message: KeptMessage,
+  context: MessageContext,
+): KeptMessage {
   const { given, ...rest } = message;
   const { next } = context;
   if (!given || message.delivered) return message;
@@ -52,7 +58,7 @@ export function reviewed(loom: Loom, planId: string, message: KeptMessage, conte
 type GivenMessage = KeptMessage & { readonly given: NonNullable<KeptMessage["given"]> };
 
 function verdictOf(
-  loom: Loom,
+  loom: Located & Configured & Records & AtWork,
   planId: string,
   { id, text, given }: GivenMessage,
   { next, dispatchedElsewhere = false }: MessageContext,
@@ -69,14 +75,14 @@ function verdictOf(
   return { verdict: judgeMessage({ run: isElsewhere ? "live" : run, heard, accepted, goesOn }), heard };
 }
 
-function stateOf(loom: Loom, planId: string, runDir: string): MessageEvidence["run"] {
-  if (loom.live.get(planId)?.runDir === runDir) return "live";
+function stateOf(loom: AtWork, planId: string, runDir: string): MessageEvidence["run"] {
+  if (loom.occupancy.agentIn(planId)?.runDir === runDir) return "live";
   if (readExit(runDir)) return "ended";
   return existsSync(join(runDir, RUN_FILES.request)) ? "interrupted" : "none";
 }
 
 /** Whether what a run was about is done, whichever run did it in the end; a tick is set after the commit. */
-function isAccepted(loom: Loom, planId: string, about: string | undefined): boolean {
+function isAccepted(loom: Located & Records, planId: string, about: string | undefined): boolean {
   const record = loom.store.byId(planId);
   const todos = (record && planText(loom, record)?.doc.todos) ?? [];
   if (about === "design") return todos.length > 0;
@@ -84,7 +90,7 @@ function isAccepted(loom: Loom, planId: string, about: string | undefined): bool
 }
 
 function signsOf(
-  loom: Loom,
+  loom: Configured,
   runDir: string,
   message: AgentMessage & { how: How },
 ): RunSigns & { sessions: readonly string[]; about: string | undefined } {

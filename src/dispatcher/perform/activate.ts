@@ -15,20 +15,25 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { runCommand } from "../enclosure/command-run.ts";
+import type { Extended } from "../buses/extensions.ts";
+import { type CommandRunning, runCommand } from "../enclosure/command-run.ts";
 import { copyFiles } from "../enclosure/copy-files.ts";
 import { makeRunCopy } from "../enclosure/run-copy.ts";
-import { changeStatus, type Loom, updateRecord } from "../loom.ts";
-import { homeOf, inboxOf } from "../paths.ts";
-import { planText } from "../steps/observe.ts";
+import { homeOf, inboxOf, type Located } from "../paths.ts";
+import { changeStatus, planText, type Records, updateRecord } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { takePrepared } from "../worktree/prepared.ts";
 import { hookDue } from "./hook-due.ts";
-import { takePrepared } from "./prepared.ts";
 
 /**
  * Inbox to worktree. The order is what makes a kill harmless: names are recorded first, `worktreeReady` is written only
  * when everything is there, and the inbox files go last. Whatever a kill left half made is made again.
  */
-export async function activate(loom: Loom, planned: PlanRecord, config: PlanConfig): Promise<void> {
+export async function activate(
+  loom: CommandRunning & Extended,
+  planned: PlanRecord,
+  config: PlanConfig,
+): Promise<void> {
   const { id } = planned;
   loom.report({ planId: id, level: "info", text: "activating" });
   const record = await chooseBranch(loom, planned);
@@ -58,20 +63,20 @@ export async function activate(loom: Loom, planned: PlanRecord, config: PlanConf
   loom.report({ planId: id, level: "info", text: `active on branch ${record.branch}` });
 }
 
-/** A plan is put into the inbox by somebody here. One that git tracks came with a checkout: from whoever wrote that branch. */
-async function refuseTracked(loom: Loom, id: string): Promise<void> {
+/** A plan is put into the inbox by a person here. One that git tracks came with a checkout: from the author of that branch. */
+async function refuseTracked(loom: Located, id: string): Promise<void> {
   const files = Object.values(inboxOf(loom.paths, id));
   const tracked = await gitAt(loom.repo, ["ls-files", "--", ...files], { workTree: loom.repo.root });
   if (tracked.stdout === "") return;
   throw new PrloomError(
     "plan-invalid",
-    `${id} was not put into the inbox by anybody here: it is part of the branch that is checked out.`,
+    `${id} was not put into the inbox here: it is part of the branch that is checked out.`,
     `If you want it, read it first, then make it yours: \`prloom new --file prloom/.local/inbox/${id}.md\`.`,
   );
 }
 
 /** The last act of activation. */
-export function clearInbox(loom: Loom, id: string): void {
+export function clearInbox(loom: Located & Records, id: string): void {
   const files = inboxOf(loom.paths, id);
   rmSync(files.text, { force: true });
   crashPoint("activate:half-cleared");
@@ -80,7 +85,11 @@ export function clearInbox(loom: Loom, id: string): void {
 }
 
 /** Makes the worktree of an open plan again, from its branch. */
-export async function restoreWorktree(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
+export async function restoreWorktree(
+  loom: CommandRunning & Extended,
+  record: PlanRecord,
+  config: PlanConfig,
+): Promise<void> {
   loom.report({ planId: record.id, level: "warn", text: "making its worktree again" });
   const made = await makeWorktree(loom, record, config);
   updateRecord(loom, record.id, (now) => ({
@@ -104,7 +113,7 @@ function hookBefore({ hook }: PlanRecord, first: Pick<PlanRecord, "hook">): Pick
   return { hook: first.hook ? { ...first.hook, next } : next };
 }
 
-async function chooseBranch(loom: Loom, record: PlanRecord): Promise<PlanRecord> {
+async function chooseBranch(loom: Located & Configured & Records, record: PlanRecord): Promise<PlanRecord> {
   if (record.branch && record.baseSha && record.baseBranch) return record;
   // Not what happens to be checked out by now.
   const started = loom.pinned.pin ? loom.pinned.pin.branch : await currentBranch(loom.repo);
@@ -146,7 +155,7 @@ async function chooseBranch(loom: Loom, record: PlanRecord): Promise<PlanRecord>
 type Made = Pick<PlanRecord, "worktreeName" | "prepared" | "kept">;
 
 /** What the record is to say about the new worktree. */
-async function makeWorktree(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<Made> {
+async function makeWorktree(loom: CommandRunning, record: PlanRecord, config: PlanConfig): Promise<Made> {
   const { branch = "", baseSha = "", worktree: path = "" } = record;
   ensureDir(dirname(path));
   const { trustedFilters } = loom.config;

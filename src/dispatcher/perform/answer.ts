@@ -3,10 +3,11 @@ import { TRIAGE } from "../../bus/names.ts";
 import type { BusEvent, ReplyAddress } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { type Loom, updateRecord } from "../loom.ts";
+import type { Buses } from "../buses/buses.ts";
+import { type Records, updateRecord } from "../records.ts";
 
-/** The events that triage or the designer was given, as far as nobody has answered them. */
-export function givenEvents(loom: Loom, { id, side }: PlanRecord): BusEvent[] {
+/** The events that triage or the designer was given, as far as they are not answered. */
+export function givenEvents(loom: Buses, { id, side }: PlanRecord): BusEvent[] {
   const given = new Set(side?.events);
   if (given.size === 0) return [];
   return loom
@@ -19,7 +20,7 @@ export function givenEvents(loom: Loom, { id, side }: PlanRecord): BusEvent[] {
  * Words that came before the designer begins reach it. Written down before it starts: when its design is accepted these
  * are answered, and those that came later are triaged.
  */
-export function giveWords(loom: Loom, record: PlanRecord): PlanRecord {
+export function giveWords(loom: Records & Buses, record: PlanRecord): PlanRecord {
   if (record.side?.stage !== "designer") return record;
   const events = loom
     .bus(record.id)
@@ -32,7 +33,7 @@ export function giveWords(loom: Loom, record: PlanRecord): PlanRecord {
 }
 
 /** Settles events with one answer for each place that they came from, all at once or not at all. */
-export function answerEvents(loom: Loom, record: PlanRecord, events: readonly BusEvent[], message: string): void {
+export function answerEvents(loom: Buses, record: PlanRecord, events: readonly BusEvent[], message: string): void {
   const [first, ...others] = events;
   if (!first) return;
   const actions = addressesOf(events).map((target, index) => ({
@@ -64,7 +65,7 @@ export function authorOf(event: BusEvent): string {
   return event.context?.author?.login ?? event.source;
 }
 
-/** Pure: words about a plan as a prompt shows them, quoted, so that nobody's words look like ours. */
+/** Pure: words about a plan as a prompt shows them, quoted, so that no author's words look like ours. */
 export function renderWords(events: readonly BusEvent[]): string {
   if (events.length === 0) return "";
   const quoted = events.map((event) => {

@@ -1,29 +1,33 @@
 import { basename, dirname, join } from "node:path";
 import { endSurvivors, readExit, readUnstarted } from "../../agents/runner/runner.ts";
 import { branchTip } from "../../git/repository.ts";
-import { repairGitFile } from "../../git/worktree/repair.ts";
-import { resetTo, savePartial } from "../../git/worktree/reset.ts";
-import { headState } from "../../git/worktree/settle-head.ts";
-import { restoreTree } from "../../git/worktree/snapshot.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { ensureDir } from "../../kernel/files.ts";
-
 import { removeFrom } from "../../kernel/removal/remove-held.ts";
-
 import { type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Extended } from "../buses/extensions.ts";
+import type { Reporting } from "../capabilities.ts";
 import { removeView } from "../enclosure/run-view.ts";
-import { type Loom, requireRecord, updateRecord } from "../loom.ts";
-import { homeOf } from "../paths.ts";
+import { homeOf, type Located } from "../paths.ts";
+import { type Records, requireRecord, updateRecord } from "../records.ts";
+import type { Pooled } from "../runs/agent-pool.ts";
 import { NOTHING_SPENT, overBudget } from "../runs/availability.ts";
 import { canGoOn, countRun, withoutSessions } from "../runs/count-run.ts";
-import { awaitedRun, planConfig, worktreeOf } from "../steps/observe.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import { awaitedRun } from "../runs/run-record.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { planConfig } from "../settings/plan-config.ts";
+import { takeBack, takeBackRun } from "../worktree/set-aside.ts";
 import { hookDue } from "./hook-due.ts";
-import { leftOut } from "./prepared.ts";
 
 /** Records which TODO comes next and from which commit, before anything of it happens. */
-export async function beginTodo(loom: Loom, record: PlanRecord, todo: Todo): Promise<void> {
+export async function beginTodo(
+  loom: Located & Records & Extended & Reporting,
+  record: PlanRecord,
+  todo: Todo,
+): Promise<void> {
   const baseSha = await branchHead(loom, record);
   updateRecord(loom, record.id, (now) => ({
     current: { todoId: todo.id, attempt: 1, baseSha, stage: "running", run: now.runs + 1 },
@@ -38,7 +42,11 @@ export async function beginTodo(loom: Loom, record: PlanRecord, todo: Todo): Pro
 }
 
 /** Records that the designer or triage is about to run. */
-export async function beginSide(loom: Loom, record: PlanRecord, stage: "designer" | "triage"): Promise<void> {
+export async function beginSide(
+  loom: Located & Records & Buses,
+  record: PlanRecord,
+  stage: "designer" | "triage",
+): Promise<void> {
   const baseSha = await branchHead(loom, record);
   const events =
     stage === "triage"
@@ -58,7 +66,7 @@ export async function beginSide(loom: Loom, record: PlanRecord, stage: "designer
 }
 
 /** The commit that the plan's branch stands at. */
-export async function branchHead(loom: Loom, record: PlanRecord): Promise<string> {
+export async function branchHead(loom: Located, record: PlanRecord): Promise<string> {
   const sha = await branchTip(loom.repo, record.branch ?? "");
   if (sha) return sha;
   throw new PrloomError(
@@ -71,9 +79,12 @@ export async function branchHead(loom: Loom, record: PlanRecord): Promise<string
 /**
  * A run without an exit: the dispatcher or the machine died under it. Its processes are ended first. If its shim wrote
  * an exit after all, the run is complete; else what it changed is kept as a patch, the tree goes back to where the run
- * began, and the same attempt runs again: an interruption is nobody's failure.
+ * began, and the same attempt runs again: an interruption is not the agent's failure.
  */
-export async function recoverRun(loom: Loom, record: PlanRecord): Promise<void> {
+export async function recoverRun(
+  loom: Located & Configured & Records & Pooled & AtWork & Reporting,
+  record: PlanRecord,
+): Promise<void> {
   const number = awaitedRun(record);
   if (number === undefined) return;
   const runDir = homeOf(loom.paths, record.id).run(number);
@@ -82,7 +93,7 @@ export async function recoverRun(loom: Loom, record: PlanRecord): Promise<void> 
   countRun(loom, record.id, number);
   crashPoint("recover:ended");
   await removeView(runDir);
-  await takeBackInterrupted(loom, record, join(runDir, "partial.patch"));
+  await takeBackInterrupted(loom, record, number);
   crashPoint("recover:reset");
   updateRecord(loom, record.id, (now) => nextRun(now, {}));
   const unstarted = readUnstarted(runDir);
@@ -99,52 +110,30 @@ export async function recoverRun(loom: Loom, record: PlanRecord): Promise<void> 
 }
 
 /** An agent that can go on with its conversation finds the tree as it left it. */
-async function takeBackInterrupted(loom: Loom, record: PlanRecord, patch: string): Promise<void> {
+async function takeBackInterrupted(
+  loom: Located & Configured & Records & Pooled,
+  record: PlanRecord,
+  run: number,
+): Promise<void> {
   const now = requireRecord(loom, record.id);
   const config = planConfig(loom, now);
   // A person who comes in now must not find what one left that only reads: it would pass for theirs.
   const mayStay = !(now.side && now.opened);
   if (mayStay && config.ok && canGoOn(loom, now, config.config)) return;
-  await takeBackRun(loom, record, patch);
+  await takeBackRun(loom, record, { run, name: "partial" });
 }
 
 /** A shim that dies again and again (killed by something, no memory) must not become a loop. */
-const MOST_STRANDED = 3;
+const MAX_STRANDED = 3;
 
-function giveUpOnStranded(loom: Loom, record: PlanRecord, runDir: string): void {
-  if ((loom.stranded.get(record.id) ?? 0) < MOST_STRANDED) return;
+function giveUpOnStranded(loom: AtWork, record: PlanRecord, runDir: string): void {
+  if ((loom.stranded.get(record.id) ?? 0) < MAX_STRANDED) return;
   loom.stranded.delete(record.id);
   throw new PrloomError(
     "plan-state",
-    `Its run ended ${MOST_STRANDED} times in a row without an exit; something ends the processes around the agent.`,
+    `Its run ended ${MAX_STRANDED} times in a row without an exit; something ends the processes around the agent.`,
     `${join(runDir, "shim.log")} may tell more. \`prloom unblock ${record.id}\` tries again.`,
   );
-}
-
-/**
- * Takes back what the run that the record waits for did to the tree. Under a reviewer lies the work of a TODO that is
- * verified and not yet committed, and under any run may lie what a person left: that stays as it was.
- */
-export async function takeBackRun(loom: Loom, record: PlanRecord, patch: string): Promise<void> {
-  const { current, side, kept: left, branch = "" } = record;
-  const baseSha = current?.baseSha ?? side?.baseSha;
-  if (baseSha === undefined) return;
-  const tree = (side && current?.tree) ?? (left?.baseSha === baseSha ? left.tree : undefined);
-  if (tree === undefined) return takeBack(loom, record, { baseSha, patch });
-  ensureDir(dirname(patch));
-  const kept = { tree, branch, head: baseSha, leaveOut: leftOut(loom, record) };
-  await restoreTree(worktreeOf(loom, record), kept, patch);
-}
-
-/** Keeps what the tree has beyond `baseSha` as a patch and puts the tree back there. */
-export async function takeBack(loom: Loom, record: PlanRecord, to: { baseSha: string; patch: string }): Promise<void> {
-  const branch = record.branch ?? "";
-  const worktree = worktreeOf(loom, record);
-  await repairGitFile(worktree);
-  await headState(worktree, { branch, baseSha: to.baseSha });
-  ensureDir(dirname(to.patch));
-  await savePartial(worktree, { baseSha: to.baseSha, patchFile: to.patch, leaveOut: leftOut(loom, record) });
-  await resetTo(worktree, to.baseSha, branch, record.prepared);
 }
 
 /** The record with a new run number for the same work; `changes` go to the current TODO or the side run. */
@@ -158,13 +147,12 @@ export function nextRun(record: PlanRecord, changes: { attempt?: number; missing
 }
 
 /** Drops what an unfinished TODO left and begins it anew at the next look (`prloom unblock --reset`). */
-export async function discardWork(loom: Loom, record: PlanRecord): Promise<void> {
+export async function discardWork(loom: Located & Configured & Records, record: PlanRecord): Promise<void> {
   const base = record.current?.baseSha ?? record.side?.baseSha;
   // What is committed stays: its tick is written, or will be.
   const isCommitted = record.current?.stage === "committed" || record.current?.stage === "ticked";
   if (base === undefined || isCommitted) return;
-  const runDir = homeOf(loom.paths, record.id).run(record.runs);
-  await takeBack(loom, record, { baseSha: base, patch: join(runDir, "discarded.patch") });
+  await takeBack(loom, record, { baseSha: base, run: record.runs, name: "discarded" });
   updateRecord(loom, record.id, (now) => ({
     ...withoutSessions(now, ["worker", "reviewer", ...(now.side ? [now.side.stage] : [])]),
     current: undefined,

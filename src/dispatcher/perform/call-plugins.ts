@@ -7,16 +7,24 @@ import { nextTodo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { finishPlan } from "../acceptance/commit-todo.ts";
 import { restage } from "../acceptance/verify.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Extended } from "../buses/extensions.ts";
 import { hookScope } from "../buses/hook-scope.ts";
+import type { Publishing, Reporting, Stopping } from "../capabilities.ts";
 import { summaryFor } from "../intake/plan-reading.ts";
-import { blockPlan, type Loom, requireRecord, updateRecord } from "../loom.ts";
-import { StepInterrupted } from "../runs/interrupted.ts";
-import { planText, textPath, worktreeOf } from "../steps/observe.ts";
+import { type Located, textPath, worktreeOf } from "../paths.ts";
+import { blockPlan, planText, type Records, requireRecord, updateRecord } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import { StepInterrupted } from "../runs/refuse-start.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { takePrepared } from "../worktree/prepared.ts";
 import { pluginsFor } from "./hook-due.ts";
-import { takePrepared } from "./prepared.ts";
 
 /** Calls the plugins that the record waits for, then does what comes after this hook. */
-export async function callPlugins(loom: Loom, record: PlanRecord): Promise<void> {
+export async function callPlugins(
+  loom: Located & Configured & Records & Buses & Extended & Publishing & AtWork & Reporting & Stopping,
+  record: PlanRecord,
+): Promise<void> {
   const { hook } = record;
   if (!hook) return;
   const plugins = pluginsFor(loom, record, hook.point as HookPoint).filter(({ name }) => !hook.done?.includes(name));
@@ -30,21 +38,25 @@ export async function callPlugins(loom: Loom, record: PlanRecord): Promise<void>
   if (outcome.kind === "failed") block(loom, now, { ...outcome, names: plugins.map(({ name }) => name) });
   else {
     // The calls are over; what follows may touch the worktree like any other step.
-    loom.stepping.add(record.id);
-    await goOn(loom, now, hook);
+    const leave = loom.occupancy.enter(record.id, "step");
+    await goOn(loom, now, hook).finally(leave);
   }
   closeRecord(hook.point === "afterActivate" ? loom.globalBus() : loom.bus(record.id), hook.id);
 }
 
 type Hook = NonNullable<PlanRecord["hook"]>;
 
-async function callAll(loom: Loom, record: PlanRecord, plugins: readonly LoadedPlugin[]) {
+async function callAll(
+  loom: Located & Configured & Records & Buses & Extended & AtWork & Stopping,
+  record: PlanRecord,
+  plugins: readonly LoadedPlugin[],
+) {
   const { hook } = record;
   if (!hook) return { kind: "done" as const };
   const stop = new AbortController();
-  // Whoever deletes the plan does not wait for what its plugins are at.
-  loom.planStops.set(record.id, stop);
-  const host = { ...loom.hookHost, stopSignal: AbortSignal.any([loom.stop.signal, stop.signal]) };
+  // Deleting the plan does not wait for what its plugins are at.
+  const leave = loom.occupancy.enter(record.id, "plugin-call", { stop: () => stop.abort() });
+  const host = { ...loom.hookServices, stopSignal: AbortSignal.any([loom.stopSignal, stop.signal]) };
   try {
     if (hook.point === "afterActivate") {
       const plan = { ...summaryFor(loom, record), worktree: worktreeOf(loom, record).path };
@@ -59,7 +71,7 @@ async function callAll(loom: Loom, record: PlanRecord, plugins: readonly LoadedP
       writeText: (text) => loom.texts.write(textPath(loom, record), text),
     });
   } finally {
-    loom.planStops.delete(record.id);
+    leave();
   }
 }
 
@@ -71,7 +83,7 @@ interface Failure {
 }
 
 /** Those before the one that failed are through: another round does not call them again. */
-function block(loom: Loom, { id, hook }: PlanRecord, { plugin, reason, names }: Failure): void {
+function block(loom: Records & Reporting, { id, hook }: PlanRecord, { plugin, reason, names }: Failure): void {
   if (!hook) return;
   const done = [...(hook.done ?? []), ...names.slice(0, names.indexOf(plugin))];
   blockPlan(
@@ -86,7 +98,11 @@ function block(loom: Loom, { id, hook }: PlanRecord, { plugin, reason, names }: 
   );
 }
 
-async function goOn(loom: Loom, record: PlanRecord, hook: Hook): Promise<void> {
+async function goOn(
+  loom: Located & Configured & Records & Extended & Publishing & Reporting,
+  record: PlanRecord,
+  hook: Hook,
+): Promise<void> {
   switch (hook.point) {
     case "beforeTodo":
       return followTodo(loom, record, hook);
@@ -109,7 +125,7 @@ async function goOn(loom: Loom, record: PlanRecord, hook: Hook): Promise<void> {
 }
 
 /** A plan without TODOs would be designed again, for the same plugin to take them out again. */
-function keepDesign(loom: Loom, record: PlanRecord): void {
+function keepDesign(loom: Located & Records & Reporting, record: PlanRecord): void {
   const hasTodos = (planText(loom, record)?.doc.todos.length ?? 0) > 0;
   if (hasTodos) updateRecord(loom, record.id, () => ({ hook: undefined }));
   else {
@@ -120,7 +136,7 @@ function keepDesign(loom: Loom, record: PlanRecord): void {
 }
 
 /** A plugin may reword the TODO that is about to begin: it is then the one at the same place. */
-function followTodo(loom: Loom, record: PlanRecord, hook: Hook): void {
+function followTodo(loom: Located & Records & Reporting, record: PlanRecord, hook: Hook): void {
   const todos = planText(loom, record)?.doc.todos ?? [];
   const { current } = record;
   const isThere = todos.some((todo) => todo.id === current?.todoId && todo.state === "open");
@@ -146,7 +162,7 @@ function followTodo(loom: Loom, record: PlanRecord, hook: Hook): void {
 }
 
 /** What plugins changed in the tree, a formatter for instance, is part of the commit, and is verified like the agent's work. */
-async function takeChanges(loom: Loom, record: PlanRecord): Promise<void> {
+async function takeChanges(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<void> {
   const tree = record.current ? await restage(loom, record) : undefined;
   updateRecord(loom, record.id, ({ current }) => ({
     hook: undefined,

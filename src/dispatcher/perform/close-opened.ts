@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import { endInhabitants } from "../../agents/runner/survivors.ts";
 import { headState, unfinishedOperation } from "../../git/worktree/settle-head.ts";
-import { keepTree } from "../../git/worktree/snapshot.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import { isAlive } from "../../kernel/process-tree.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import type { CurrentTodo, PlanRecord } from "../../plan/record.ts";
+import type { Reporting } from "../capabilities.ts";
 import { clearEnclosure } from "../enclosure/enclose.ts";
-import { type Loom, updateRecord } from "../loom.ts";
-import { homeOf } from "../paths.ts";
-import { worktreeOf } from "../steps/observe.ts";
+import { homeOf, type Located, worktreeOf } from "../paths.ts";
+import { type Records, updateRecord } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { keepNow } from "../worktree/set-aside.ts";
 import { branchHead } from "./begin.ts";
-import { leftOut } from "./prepared.ts";
 
 /** What everything carries that a person starts through `prloom open`. */
 export function openRunId(record: PlanRecord): string {
@@ -20,12 +20,12 @@ export function openRunId(record: PlanRecord): string {
 }
 
 /** Where the interface that a person has open is enclosed. */
-export function openRunDir(loom: Loom, record: PlanRecord): string {
+export function openRunDir(loom: Located, record: PlanRecord): string {
   return join(homeOf(loom.paths, record.id).runs, "open");
 }
 
 /** Ends what the interface left running, and removes what it was enclosed with. */
-export async function endOpened(loom: Loom, record: PlanRecord): Promise<void> {
+export async function endOpened(loom: Located & Configured, record: PlanRecord): Promise<void> {
   const runDir = openRunDir(loom, record);
   await endInhabitants({ runDir, runId: openRunId(record) }, { graceMs: loom.config.limits.stopGraceMs });
   await clearEnclosure(runDir);
@@ -33,33 +33,40 @@ export async function endOpened(loom: Loom, record: PlanRecord): Promise<void> {
 }
 
 /** The process that kept the plan open has died without a word: nothing of it may work beside the next step. */
-export async function closeOpened(loom: Loom, record: PlanRecord): Promise<void> {
-  if (!record.opened || isAlive(record.opened)) return;
+export async function closeOpened(
+  loom: Located & Configured & Records & AtWork & Reporting,
+  record: PlanRecord,
+): Promise<void> {
+  if (!record.opened || loom.occupancy.personIn(record.id)) return;
   await leaveOpened(loom, record);
   loom.report({ planId: record.id, level: "warn", text: "`prloom open` ended without closing it; going on" });
 }
 
-/** Nobody has the plan open any more, and what the person left is on record: one write, so a kill leaves it open. */
-export async function leaveOpened(loom: Loom, record: PlanRecord): Promise<void> {
+/** The plan is no longer open, and what the person left is on record: one write, so a kill leaves it open. */
+export async function leaveOpened(
+  loom: Located & Configured & Records & AtWork & Reporting,
+  record: PlanRecord,
+): Promise<void> {
   await endOpened(loom, record);
   const kept = await keepWhatWasLeft(loom, record);
   updateRecord(loom, record.id, (now) => ({ opened: undefined, ...(kept ? afterPerson(now, kept) : {}) }));
+  loom.occupancy.personLeft(record.id);
 }
 
 type Kept = NonNullable<PlanRecord["kept"]>;
 
 /** Undefined when that cannot be told: then the plan goes on as it would have without a person. */
-async function keepWhatWasLeft(loom: Loom, record: PlanRecord): Promise<Kept | undefined> {
+async function keepWhatWasLeft(loom: Located & Configured & Reporting, record: PlanRecord): Promise<Kept | undefined> {
   const worktree = worktreeOf(loom, record);
   const { branch = "", current, side } = record;
   if (!record.worktreeReady || worktreeHealth(worktree) !== "ok") return undefined;
   const base = isUnderWay(current) ? current.baseSha : side?.baseSha;
   try {
-    // Somebody who is in the middle of a merge or a rebase goes on with it; only the work on a TODO cannot wait.
+    // A person who is in the middle of a merge or a rebase goes on with it; only the work on a TODO cannot wait.
     if (base !== undefined) await headState(worktree, { branch, baseSha: base });
     else if (unfinishedOperation(worktree.gitDir) !== undefined) return undefined;
     const baseSha = base ?? (await branchHead(loom, record));
-    const { tree } = await keepTree(worktree, { branch, head: baseSha, leaveOut: leftOut(loom, record) });
+    const { tree } = await keepNow(loom, record, baseSha);
     return { tree, baseSha };
   } catch (error) {
     const text = `what was left in ${worktree.path} could not be kept in case that a run is cut off: ${messageOf(error)}`;
@@ -68,7 +75,7 @@ async function keepWhatWasLeft(loom: Loom, record: PlanRecord): Promise<Kept | u
   }
 }
 
-/** What is committed is done with: what somebody changes then belongs to what comes next. */
+/** What is committed is done with: what a person changes then belongs to what comes next. */
 export function isUnderWay(current: CurrentTodo | undefined): current is CurrentTodo {
   return current !== undefined && ["running", "ended", "verified"].includes(current.stage);
 }

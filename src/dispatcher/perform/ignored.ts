@@ -2,12 +2,12 @@ import { mayWrite } from "../../bus/author.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { type IgnoredComment, type PlanRecord, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
-import { type Loom, requireRecord } from "../loom.ts";
+import { type Records, requireRecord } from "../records.ts";
 
-export type Refusal = Pick<IgnoredComment, "kind" | "reason">;
+export type IgnoredWhy = Pick<IgnoredComment, "kind" | "reason">;
 
 /** Why the words of an author have no effect (B29); undefined when they may have one. */
-export function whyIgnored(event: BusEvent): Refusal | undefined {
+export function whyIgnored(event: BusEvent): IgnoredWhy | undefined {
   const author = event.context?.author;
   if (!author) return undefined;
   if (author.self) return { kind: "self", reason: "prloom wrote it itself" };
@@ -18,18 +18,18 @@ export function whyIgnored(event: BusEvent): Refusal | undefined {
 }
 
 /** The newest are listed, all are counted. */
-const MOST_LISTED = 20;
+const MAX_LISTED = 20;
 
 /**
  * Lists an event as ignored. Before it is settled: a kill in between makes the same event come again. Not by
  * `updateRecord`: nothing about the plan changed, and a stranger must not make it look as if.
  */
-export function listIgnored(loom: Loom, planId: string, event: BusEvent, refusal: Refusal): void {
+export function listIgnored(loom: Records, planId: string, event: BusEvent, refusal: IgnoredWhy): void {
   const record = requireRecord(loom, planId);
   const { count, newest } = record.ignored ?? { count: 0, newest: [] };
   if (newest.some(({ id }) => id === event.id)) return;
   const author = event.context?.author?.login ?? event.source;
   const comment = { id: event.id, author: author.slice(0, 100), at: isoTime(loom.clock.now()), ...refusal };
-  const ignored: PlanRecord["ignored"] = { count: count + 1, newest: [comment, ...newest].slice(0, MOST_LISTED) };
+  const ignored: PlanRecord["ignored"] = { count: count + 1, newest: [comment, ...newest].slice(0, MAX_LISTED) };
   loom.store.put(record.uid, { ...record, schemaVersion: RECORD_SCHEMA_VERSION, ignored }, record.revision);
 }

@@ -19,10 +19,11 @@ import { isMissing, readTextIfExists } from "../../kernel/files.ts";
 import { parseJson } from "../../kernel/json.ts";
 import { isAlive } from "../../kernel/process-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
-import { homeOf } from "../paths.ts";
+import type { Timing } from "../capabilities.ts";
+import { homeOf, type Located } from "../paths.ts";
 import { readRunRecord, stageOf } from "../runs/run-record.ts";
-import { planConfig } from "../steps/observe.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { planConfig } from "../settings/plan-config.ts";
 
 /** What the agent of a plan is doing, and in which of its runs. */
 export interface PlanActivity extends Activity {
@@ -31,7 +32,11 @@ export interface PlanActivity extends Activity {
 }
 
 /** Judges the run that a plan is at; undefined for a plan that is at none. */
-export function readActivity(loom: Loom, record: PlanRecord, dispatcher: boolean): PlanActivity | undefined {
+export function readActivity(
+  loom: Located & Timing & Configured,
+  record: PlanRecord,
+  dispatcher: boolean,
+): PlanActivity | undefined {
   const judged = judgedRun(loom, record);
   if (!judged || record.deleted || record.status === "done") return undefined;
   const config = planConfig(loom, record);
@@ -49,7 +54,7 @@ export function readActivity(loom: Loom, record: PlanRecord, dispatcher: boolean
 }
 
 /** The run that the record is at or, as long as that has not begun, the attempt before it that came to nothing. */
-function judgedRun(loom: Loom, record: PlanRecord): { run: number; accepted: false | undefined } | undefined {
+function judgedRun(loom: Located, record: PlanRecord): { run: number; accepted: false | undefined } | undefined {
   const at = record.side ?? record.current;
   if (!at) return undefined;
   const home = homeOf(loom.paths, record.id);

@@ -1,9 +1,11 @@
 import { type EnclosureLevel, hasSandbox, withoutSandbox } from "../../agents/enclosure-level.ts";
 import type { ErrorKind } from "../../agents/port.ts";
 import type { AgentConfig, Budget } from "../../config/config.ts";
-import type { Loom } from "../loom.ts";
-import { type DeskFile, readDesk } from "../runs/agent-pool.ts";
-import { dayOf, type Spent } from "../runs/availability.ts";
+import type { Timing } from "../capabilities.ts";
+import type { Located } from "../paths.ts";
+import { type AgentPoolFile, readAgentPool } from "../runs/agent-pool.ts";
+import { dayOf, type SpentSum } from "../runs/availability.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /** How runs are enclosed. `refused`: they do not start, because the agent must have a sandbox and there is none. */
 export type AgentLevel = EnclosureLevel | "refused";
@@ -25,7 +27,7 @@ export interface AgentsReport {
   /** Why there is no sandbox. */
   readonly sandboxWhy?: string;
   readonly agents: readonly AgentReport[];
-  readonly today: Spent & { readonly day: string };
+  readonly today: SpentSum & { readonly day: string };
   readonly dailyBudget: Budget;
 }
 
@@ -34,15 +36,15 @@ export interface Probe {
   readonly sandboxWhy?: string;
 }
 
-/** Pure but for the desk's file: the agents, how they are enclosed, who backs off, and what today cost. */
+/** Pure but for the pool's file: the agents, how they are enclosed, who backs off, and what today cost. */
 export function readAgents(
-  loom: Loom,
+  loom: Located & Timing & Configured,
   { machine, working }: { readonly machine: Probe; readonly working: readonly string[] },
 ): AgentsReport {
   const now = loom.clock.now();
-  const desk = readDesk(loom.paths);
+  const pool = readAgentPool(loom.paths);
   const agents = Object.entries(loom.config.agents).map(([name, { adapter, sandbox }]): AgentReport => {
-    const refusal = desk?.agents[name];
+    const refusal = pool?.agents[name];
     return {
       name,
       adapter,
@@ -53,7 +55,7 @@ export function readAgents(
         : {}),
     };
   });
-  return { ...machine, agents, today: spentToday(desk, dayOf(now)), dailyBudget: loom.config.limits.dailyBudget };
+  return { ...machine, agents, today: spentToday(pool, dayOf(now)), dailyBudget: loom.config.limits.dailyBudget };
 }
 
 function levelOf(wanted: AgentConfig["sandbox"], machine: EnclosureLevel): AgentLevel {
@@ -61,13 +63,13 @@ function levelOf(wanted: AgentConfig["sandbox"], machine: EnclosureLevel): Agent
   return wanted === "bwrap" ? "refused" : withoutSandbox(machine);
 }
 
-function spentToday(desk: DeskFile | undefined, day: string): AgentsReport["today"] {
-  return desk?.today.day === day ? desk.today : { day, tokens: 0, usd: 0, ms: 0 };
+function spentToday(pool: AgentPoolFile | undefined, day: string): AgentsReport["today"] {
+  return pool?.today.day === day ? pool.today : { day, tokens: 0, usd: 0, ms: 0 };
 }
 
 /** What the dispatcher that runs has found out; undefined when none has. */
-export function knownProbe(loom: Loom): Probe | undefined {
-  const { level, why } = readDesk(loom.paths) ?? {};
+export function knownProbe(loom: Located): Probe | undefined {
+  const { level, why } = readAgentPool(loom.paths) ?? {};
   if (level === undefined) return undefined;
   return { sandbox: level, ...(why === undefined ? {} : { sandboxWhy: why }) };
 }

@@ -4,11 +4,12 @@ import type { DeadLetter } from "../../bus/bus-state.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
+import type { Buses } from "../buses/buses.ts";
 import { type FailingBridge, healthFile } from "../buses/health.ts";
 import type { InboxProblem } from "../intake/inbox.ts";
-import type { Loom } from "../loom.ts";
-import { hasBus } from "../paths.ts";
-import { stallWords } from "../watchdog/stalls.ts";
+import { hasBus, type Located } from "../paths.ts";
+import type { Records } from "../records.ts";
+import { stallWords, type Watched } from "../watchdog/stalls.ts";
 import { blockerOf, readNote } from "../watchdog/watchdog.ts";
 
 /** A record that one handler gave up, and whose bus it lies on. Times are ISO, as in all that programs read. */
@@ -37,16 +38,16 @@ export interface BusReport {
   readonly dead: { readonly count: number; readonly letters: readonly FoundLetter[] };
 }
 
-const MOST_WAITS = 50;
+const MAX_WAITS = 50;
 
 /** What waits and what was given up, on the global bus and on those of the plans; a bus at rest is not opened. */
-export function readBuses(loom: Loom, plans: readonly PlanBus[]): BusReport {
+export function readBuses(loom: Buses, plans: readonly PlanBus[]): BusReport {
   const all = [undefined, ...plans].map((plan) => readBus(loom, plan));
   const letters = all.flatMap((one) => one.letters);
   const records = all
     .flatMap((one) => one.waits)
     .sort((a, b) => a.until - b.until)
-    .slice(0, MOST_WAITS)
+    .slice(0, MAX_WAITS)
     .map(({ until, ...wait }) => ({ ...wait, until: isoTime(until) }));
   return {
     deferred: {
@@ -65,7 +66,7 @@ export interface PlanBus {
 }
 
 /** What is known about the bus of a plan without opening it. A plan without a bus is at rest. */
-export function planBus(loom: Loom, id: string): PlanBus {
+export function planBus(loom: Located & Buses, id: string): PlanBus {
   if (!hasBus(loom, id)) return { id, resting: [] };
   return { id, resting: ifReadable(() => loom.restingLetters(id)) };
 }
@@ -79,13 +80,13 @@ interface OneBus {
 
 const NOTHING: OneBus = { count: 0, oldestMs: 0, waits: [], letters: [] };
 
-function readBus(loom: Loom, plan: PlanBus | undefined): OneBus {
+function readBus(loom: Buses, plan: PlanBus | undefined): OneBus {
   if (plan?.resting) return { ...NOTHING, letters: ownLetters(plan.resting, plan.id) };
   const bus = ifReadable(() => (plan === undefined ? loom.globalBus() : loom.bus(plan.id)));
   if (!bus) return NOTHING;
   return {
     ...bus.deferredSummary(),
-    waits: bus.deferredList(MOST_WAITS).map((wait) => ({ ...foundLetter(wait, plan?.id), until: wait.until })),
+    waits: bus.deferredList(MAX_WAITS).map((wait) => ({ ...foundLetter(wait, plan?.id), until: wait.until })),
     letters: ownLetters(bus.deadLetters(), plan?.id),
   };
 }
@@ -127,7 +128,7 @@ const bridgesSchema = z.object({
 });
 
 /** The bridges whose last polls failed, as the dispatcher left word; a file that cannot be read tells of none. */
-export function failingBridges(loom: Loom): FailingBridge[] {
+export function failingBridges(loom: Located): FailingBridge[] {
   const text = readTextIfExists(healthFile(loom.paths));
   if (text === undefined) return [];
   try {
@@ -139,7 +140,7 @@ export function failingBridges(loom: Loom): FailingBridge[] {
 }
 
 /** That the last dispatcher was ended because something blocked it; the next start tells it too, and removes the note. */
-export function watchdogProblem(loom: Loom): InboxProblem[] {
+export function watchdogProblem(loom: Located): InboxProblem[] {
   const file = join(loom.paths.authority, "watchdog.json");
   const note = readNote(file);
   if (!note) return [];
@@ -155,7 +156,7 @@ export function watchdogProblem(loom: Loom): InboxProblem[] {
 }
 
 /** Drafts that blocked the dispatcher before they became plans; a plan is shown blocked itself. */
-export function stallProblems(loom: Loom): InboxProblem[] {
+export function stallProblems(loom: Records & Watched): InboxProblem[] {
   const drafts = [...loom.stalls.held()].filter(([planId]) => !loom.store.byId(planId));
   return drafts.map(([planId, stall]) => ({ file: `${planId}.md`, ...stallWords(planId, stall) }));
 }

@@ -2,7 +2,8 @@ import type { ConfigChange } from "../../config/compare.ts";
 import { CONFIG_FILE } from "../../config/load.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { InboxProblem } from "../intake/inbox.ts";
-import type { Loom } from "../loom.ts";
+import type { Located } from "../paths.ts";
+import type { Configured } from "../settings/pinned.ts";
 import { offerOf } from "../settings/pinning.ts";
 
 /** What the dispatcher was started with, and what the working tree would change about it. */
@@ -15,8 +16,8 @@ export interface PinnedReport {
   readonly needsStart: boolean;
 }
 
-/** A config that cannot be used is a problem to show, whether or not somebody works with an older one. */
-export function readPinned(loom: Loom): { pinned?: PinnedReport; problems: InboxProblem[] } {
+/** A config that cannot be used is a problem to show, whether or not a dispatcher works with an older one. */
+export function readPinned(loom: Located & Configured): { pinned?: PinnedReport; problems: InboxProblem[] } {
   const { pin, problem } = loom.pinned;
   if (!pin) return { problems: problem ? [problemOf(problem)] : [] };
   const { pinnedAt, by, branch, digest } = pin;

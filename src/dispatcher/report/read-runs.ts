@@ -5,9 +5,9 @@ import { type RunError, spendingOf } from "../../agents/run-log/run-summary.ts";
 import { readExit } from "../../agents/runner/runner.ts";
 import { listDir } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
-import { homeOf } from "../paths.ts";
+import { homeOf, type Located } from "../paths.ts";
 import { readRunRecord } from "../runs/run-record.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 /** A run of a plan, as it was started and as far as it has come. */
 export interface RunSummary {
@@ -34,13 +34,13 @@ export interface RunTotals {
   readonly failedTools: number;
   readonly models: readonly string[];
   readonly tokens: number;
-  /** Absent when nobody told what it cost. */
+  /** Absent when neither the program nor the config says what it cost. */
   readonly usd?: number;
   readonly errors: readonly RunError[];
 }
 
 /** The runs of a plan, oldest first. */
-export function readRuns(loom: Loom, record: PlanRecord, working: boolean): RunSummary[] {
+export function readRuns(loom: Located, record: PlanRecord, working: boolean): RunSummary[] {
   const home = homeOf(loom.paths, record.id);
   const numbers = listDir(home.runs)
     .map(Number)
@@ -76,7 +76,7 @@ export function readRuns(loom: Loom, record: PlanRecord, working: boolean): RunS
 }
 
 /** What one run did and cost. */
-export function readTotals(loom: Loom, run: RunSummary): RunTotals {
+export function readTotals(loom: Configured, run: RunSummary): RunTotals {
   const summary = readSummary(run.dir);
   const { turns, tools, failedTools, models, errors } = summary;
   const price = loom.config.agents[run.agent]?.price;

@@ -10,13 +10,15 @@ import type { Todo } from "../../plan/markdown/markdown.ts";
 import { type IgnoredComment, type PlanRecord, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
 import { type PlanSummary, summarise } from "../../plan/summary.ts";
 import type { FailingBridge } from "../buses/health.ts";
+import type { Timing } from "../capabilities.ts";
 import { type LiveDaemon, liveDaemon } from "../commands/owner.ts";
 import type { InboxEntry, InboxProblem } from "../intake/inbox.ts";
-import { hasVanished, idInUse, ownsInboxFile } from "../intake/intake.ts";
-import { type Loom, requireRecord } from "../loom.ts";
-import { homeOf, inboxOf } from "../paths.ts";
+import { hasVanished, type Intake, idInUse, ownsInboxFile } from "../intake/intake.ts";
+import { homeOf, inboxOf, type Located, textPath } from "../paths.ts";
+import { planText, type Records, requireRecord } from "../records.ts";
+import { planConfig } from "../settings/plan-config.ts";
 import { decide } from "../steps/decide.ts";
-import { deferredComments, observe, planConfig, planText, textPath, unansweredComments } from "../steps/observe.ts";
+import { deferredComments, type Observing, observe, unansweredComments } from "../steps/observe.ts";
 import { type PlanActivity, readActivity } from "./read-activity.ts";
 import { type AgentsReport, knownProbe, type Probe, readAgents } from "./read-agents.ts";
 import {
@@ -53,7 +55,7 @@ export interface StatusReport extends BusReport, AgentsReport {
 }
 
 /** Everything `prloom status` shows. Reads without a lock and writes nothing. */
-export async function readStatus(loom: Loom): Promise<StatusReport> {
+export async function readStatus(loom: Observing & Intake): Promise<StatusReport> {
   const daemon = await liveDaemon(loom.paths);
   const machine = machineLevel(loom, daemon !== undefined);
   const scan = loom.inbox.scan();
@@ -84,7 +86,7 @@ export async function readStatus(loom: Loom): Promise<StatusReport> {
   };
 }
 
-const MOST_IGNORED = 50;
+const MAX_IGNORED = 50;
 
 function readIgnored(records: readonly PlanRecord[]): StatusReport["ignored"] {
   const open = records.filter(({ status }) => status !== "done");
@@ -92,11 +94,11 @@ function readIgnored(records: readonly PlanRecord[]): StatusReport["ignored"] {
     .flatMap(({ id, ignored }) => (ignored?.newest ?? []).map((comment) => ({ ...comment, planId: id })))
     .sort((a, b) => b.at.localeCompare(a.at));
   const count = open.reduce((sum, { ignored }) => sum + (ignored?.count ?? 0), 0);
-  return { count, comments: comments.slice(0, MOST_IGNORED) };
+  return { count, comments: comments.slice(0, MAX_IGNORED) };
 }
 
 /** A dispatcher that runs has asked already; else the machine is asked, while the plans are being read. */
-async function machineLevel(loom: Loom, running: boolean): Promise<Probe> {
+async function machineLevel(loom: Located, running: boolean): Promise<Probe> {
   const known = running ? knownProbe(loom) : undefined;
   if (known) return known;
   try {
@@ -114,7 +116,7 @@ function isAtWork({ state }: PlanActivity): boolean {
 
 /** One plan whose files cannot be read is a problem to show, and keeps no other from being shown. */
 function summaryOr(
-  loom: Loom,
+  loom: Observing,
   record: PlanRecord,
   known: { daemon: LiveDaemon | undefined; broken: InboxProblem[]; bus: PlanBus | undefined },
 ): ListedPlan {
@@ -130,7 +132,7 @@ function summaryOr(
 }
 
 /** The records as they would be if the dispatcher looked now: a file dropped a moment ago counts. */
-function currentRecords(loom: Loom, entries: ReadonlyMap<string, InboxEntry>): PlanRecord[] {
+function currentRecords(loom: Located & Records, entries: ReadonlyMap<string, InboxEntry>): PlanRecord[] {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
   const there = records.filter((record) => !record.deleted && (entries.has(record.id) || !hasVanished(record)));
   const known = there.map((record) => withInbox(record, entries.get(record.id)));
@@ -147,14 +149,14 @@ function withInbox(record: PlanRecord, entry: InboxEntry | undefined): PlanRecor
   return { ...record, status, hidden, metadata, ...(source ? { source } : {}) };
 }
 
-/** Nobody has written down when it came: what its own files say is the best that is known. */
-function writtenInInbox(loom: Loom, entry: InboxEntry): number {
+/** No record says when it came: what its own files say is the best that is known. */
+function writtenInInbox(loom: Located & Timing, entry: InboxEntry): number {
   const { text, meta } = inboxOf(loom.paths, entry.id);
   const times = [text, meta].flatMap((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? []);
   return times.length === 0 ? loom.clock.now() : Math.max(...times);
 }
 
-function unseenRecord(loom: Loom, entry: InboxEntry): PlanRecord {
+function unseenRecord(loom: Located & Timing, entry: InboxEntry): PlanRecord {
   const at = isoTime(writtenInInbox(loom, entry));
   const { status = "draft", hidden = false, source, metadata = {} } = entry.meta;
   return {
@@ -191,7 +193,7 @@ interface Known {
   readonly isAtRest: boolean;
 }
 
-function summaryOf(loom: Loom, record: PlanRecord, known: Known): PlanSummary {
+function summaryOf(loom: Observing, record: PlanRecord, known: Known): PlanSummary {
   const facts = loom.texts.facts(textPath(loom, record), record.id);
   const triaging = !known.isAtRest && unansweredComments(loom, record.id) > 0;
   const waiting = waitingFor(loom, record, { ...known, triaging });
@@ -199,7 +201,11 @@ function summaryOf(loom: Loom, record: PlanRecord, known: Known): PlanSummary {
 }
 
 /** The same decision that the dispatcher makes, asked only for its reason. */
-function waitingFor(loom: Loom, record: PlanRecord, known: Known & { readonly triaging: boolean }): string | undefined {
+function waitingFor(
+  loom: Observing,
+  record: PlanRecord,
+  known: Known & { readonly triaging: boolean },
+): string | undefined {
   const { daemon, triaging, isAtRest } = known;
   const putOff = record.status === "review" && !isAtRest && !triaging && deferredComments(loom, record.id) > 0;
   const isOpen = record.status === "queued" || record.status === "active" || (record.status === "review" && triaging);
@@ -232,12 +238,12 @@ export interface PlanDetail {
   readonly commits: CommitSummary[];
   readonly diff: DiffStat | undefined;
   readonly thread: ThreadEntry[];
-  /** What somebody who may not change the plan would like it to say: a file. */
+  /** What an author who may not change the plan would like it to say: a file. */
   readonly proposal?: string;
 }
 
 /** Everything `prloom show` tells about one plan. */
-export async function readPlanDetail(loom: Loom, id: string): Promise<PlanDetail> {
+export async function readPlanDetail(loom: Observing & Intake, id: string): Promise<PlanDetail> {
   const daemon = await liveDaemon(loom.paths);
   const record =
     currentRecords(loom, loom.inbox.scan().entries).find((candidate) => candidate.id === id) ?? requireRecord(loom, id);
@@ -266,7 +272,7 @@ export async function readPlanDetail(loom: Loom, id: string): Promise<PlanDetail
   };
 }
 
-function proposalOf(loom: Loom, id: string): { proposal?: string } {
+function proposalOf(loom: Located, id: string): { proposal?: string } {
   const file = homeOf(loom.paths, id).proposal;
   return existsSync(file) ? { proposal: file } : {};
 }

@@ -1,53 +1,65 @@
+import { EventEmitter, once } from "node:events";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { ENCLOSURE_LEVELS, type EnclosureLevel } from "../../agents/enclosure-level.ts";
 import { ERROR_KINDS } from "../../agents/port.ts";
 import type { StageAgent } from "../../config/presets.ts";
-import { type Clock, isoTime } from "../../kernel/clock.ts";
+import { type Clock, isoTime, timerMs } from "../../kernel/clock.ts";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import type { Paths } from "../paths.ts";
 import {
+  type AgentRefusal,
   type AgentState,
   type Availability,
   chooseAgent,
   dayOf,
   NOTHING_SPENT,
   needsPerson,
-  type Refusal,
   refuse,
-  type Spent,
+  type SpentSum,
   type Trouble,
 } from "./availability.ts";
 
 /** What is known about the agents of all plans: who is at work, who was refused, and what today cost. */
-export interface Desk {
+export interface AgentPool {
   choose(agents: readonly StageAgent[], planId: string): Availability;
   /** An agent has begun; to be called with what is returned when it has ended. */
   started(name: string): () => void;
-  refused(name: string, trouble: Trouble): Refusal | undefined;
+  /** Agents that run or are about to, plugins' own included. */
+  atWork(): number;
+  /** Resolves when another agent may be free, or at a time; rejects with the signal. */
+  changed(until: number | undefined, signal: AbortSignal): Promise<void>;
+  /** Limits may be others now. */
+  limitsChanged(): void;
+  refused(name: string, trouble: Trouble): AgentRefusal | undefined;
   /** Whether only a person can help each of these agents. */
   needsPerson(agents: readonly StageAgent[]): boolean;
   /** A run of it has come to its end without a refusal: earlier ones count no longer. */
   answered(name: string): void;
-  /** A person says that what was wrong is fixed: everybody may be tried again. */
+  /** A person says that what was wrong is fixed: every agent may be tried again. */
   forgive(): void;
   /** What a run that goes on has spent so far; `spend` takes its place. */
-  spending(key: string, spent: Spent): void;
-  /** Counts what a run spent, once, whoever asks how often. */
-  spend(key: string, spent: Spent): void;
+  spending(key: string, spent: SpentSum): void;
+  /** Counts what a run spent, once, however often it is asked to. */
+  spend(key: string, spent: SpentSum): void;
   /** What today cost, with what runs at work have spent so far. */
-  today(): Spent;
+  today(): SpentSum;
   /** How runs are enclosed on this machine, for `prloom status`. */
   enclosed(level: EnclosureLevel, why?: string): void;
 }
 
-export function deskFile(paths: Paths): string {
+export interface Pooled {
+  readonly pool: AgentPool;
+}
+
+export function agentPoolFile(paths: Paths): string {
   return join(paths.authority, "agents.json");
 }
 
-const deskSchema = z.object({
+const agentPoolSchema = z.object({
   schemaVersion: z.literal(1),
   level: z.enum(ENCLOSURE_LEVELS).optional(),
   why: z.string().optional(),
@@ -65,22 +77,32 @@ const deskSchema = z.object({
   ),
   today: z.object({ day: z.string(), tokens: z.number(), usd: z.number(), ms: z.number() }),
 });
-export type DeskFile = z.infer<typeof deskSchema>;
+export type AgentPoolFile = z.infer<typeof agentPoolSchema>;
 
-/** The desk as it was left; undefined when there is none that can be read. It can be made anew, so nothing is lost. */
-export function readDesk(paths: Paths): DeskFile | undefined {
+/** The pool as it was left; undefined when there is none that can be read. It can be made anew, so nothing is lost. */
+export function readAgentPool(paths: Paths): AgentPoolFile | undefined {
   try {
-    return deskSchema.safeParse(JSON.parse(readTextIfExists(deskFile(paths)) ?? "null")).data;
+    return agentPoolSchema.safeParse(JSON.parse(readTextIfExists(agentPoolFile(paths)) ?? "null")).data;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
+function writeAgentPool(paths: Paths, file: AgentPoolFile): void {
+  try {
+    ensureDir(paths.authority);
+    writeRunFile(agentPoolFile(paths), `${JSON.stringify(file, null, 2)}\n`);
+  } catch (error) {
+    // Only people read it, and a full disk is told by everything else; the next change writes it whole.
+    if (!(error instanceof PrloomError) && errnoOf(error) === undefined) throw error;
+  }
+}
+
 const spendingSchema = z.object({ key: z.string(), tokens: z.number(), usd: z.number(), ms: z.number() });
 
 /** The runs of one day and what they spent; the first line about a run counts. */
-class Ledger {
+class SpendingLedger {
   readonly #dir: string;
   #day = "";
   readonly #keys = new Set<string>();
@@ -90,12 +112,12 @@ class Ledger {
     this.#dir = join(authority, "spending");
   }
 
-  sum(day: string): Spent {
+  sum(day: string): SpentSum {
     this.#turnTo(day);
     return this.#sum;
   }
 
-  add(day: string, key: string, spent: Spent): void {
+  add(day: string, key: string, spent: SpentSum): void {
     this.#turnTo(day);
     if (this.#keys.has(key)) return;
     ensureDir(this.#dir);
@@ -107,7 +129,7 @@ class Ledger {
     return join(this.#dir, `${this.#day}.jsonl`);
   }
 
-  #take(key: string, spent: Spent): void {
+  #take(key: string, spent: SpentSum): void {
     this.#keys.add(key);
     this.#sum = plus(this.#sum, spent);
   }
@@ -135,38 +157,32 @@ function parseEntry(line: string): z.infer<typeof spendingSchema> | undefined {
   }
 }
 
-type KeptRefusal = DeskFile["agents"][string];
+type KeptRefusal = AgentPoolFile["agents"][string];
 
-function readRefusal({ until, since, othersUntil = until, ...rest }: KeptRefusal): Refusal {
+function readRefusal({ until, since, othersUntil = until, ...rest }: KeptRefusal): AgentRefusal {
   return { ...rest, until: Date.parse(until), since: Date.parse(since), othersUntil: Date.parse(othersUntil) };
 }
 
-function writtenRefusal({ until, since, othersUntil, plans, ...rest }: Refusal): KeptRefusal {
+function writtenRefusal({ until, since, othersUntil, plans, ...rest }: AgentRefusal): KeptRefusal {
   const times = { until: isoTime(until), since: isoTime(since), othersUntil: isoTime(othersUntil) };
   return { ...rest, plans: [...plans], ...times };
 }
 
-export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
-  const before = readDesk(paths);
-  const ledger = new Ledger(paths.authority);
+export function openAgentPool(paths: Paths, clock: Clock, readOnly: boolean): AgentPool {
+  const before = readAgentPool(paths);
+  const ledger = new SpendingLedger(paths.authority);
   const running = new Map<string, number>();
-  const refusals = new Map<string, Refusal>(
+  const changes = new EventEmitter().setMaxListeners(0);
+  const refusals = new Map<string, AgentRefusal>(
     Object.entries(before?.agents ?? {}).map(([name, kept]) => [name, readRefusal(kept)]),
   );
-  let level: Pick<DeskFile, "level" | "why"> = {};
-  const atWork = new Map<string, Spent>();
-  const today = (): Spent => [...atWork.values()].reduce(plus, ledger.sum(dayOf(clock.now())));
+  let level: Pick<AgentPoolFile, "level" | "why"> = {};
+  const atWork = new Map<string, SpentSum>();
+  const today = (): SpentSum => [...atWork.values()].reduce(plus, ledger.sum(dayOf(clock.now())));
   const write = (): void => {
     if (readOnly) return;
     const agents = Object.fromEntries([...refusals].map(([name, refusal]) => [name, writtenRefusal(refusal)]));
-    const file: DeskFile = { schemaVersion: 1, ...level, agents, today: { day: dayOf(clock.now()), ...today() } };
-    try {
-      ensureDir(paths.authority);
-      writeRunFile(deskFile(paths), `${JSON.stringify(file, null, 2)}\n`);
-    } catch (error) {
-      // Only people read it, and a full disk is told by everybody else; the next change writes it whole.
-      if (!(error instanceof PrloomError) && errnoOf(error) === undefined) throw error;
-    }
+    writeAgentPool(paths, { schemaVersion: 1, ...level, agents, today: { day: dayOf(clock.now()), ...today() } });
   };
   const states = (): Map<string, AgentState> => {
     const names = new Set([...running.keys(), ...refusals.keys()]);
@@ -178,24 +194,34 @@ export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
       running.set(name, (running.get(name) ?? 0) + 1);
       let over = false;
       return () => {
-        if (!over) running.set(name, (running.get(name) ?? 1) - 1);
+        if (over) return;
         over = true;
+        running.set(name, (running.get(name) ?? 1) - 1);
+        changes.emit("changed");
       };
     },
+    atWork: () => [...running.values()].reduce((sum, count) => sum + count, 0),
+    changed: (until, signal) =>
+      nextChange(changes, until === undefined ? undefined : timerMs(until, clock.now()), signal),
+    limitsChanged: () => void changes.emit("changed"),
     refused(name, trouble) {
       const next = refuse(refusals.get(name), trouble, clock.now());
       if (next) refusals.set(name, next);
       write();
+      changes.emit("changed");
       return next;
     },
     needsPerson: (agents) => agents.every(({ name }) => needsPerson(refusals.get(name), clock.now())),
     answered(name) {
-      if (refusals.delete(name)) write();
+      if (!refusals.delete(name)) return;
+      write();
+      changes.emit("changed");
     },
     forgive() {
       if (refusals.size === 0) return;
       refusals.clear();
       write();
+      changes.emit("changed");
     },
     spending: (key, spent) => void atWork.set(key, spent),
     spend(key, spent) {
@@ -212,10 +238,23 @@ export function openDesk(paths: Paths, clock: Clock, readOnly: boolean): Desk {
   };
 }
 
-function plus(a: Spent, b: Spent): Spent {
+async function nextChange(changes: EventEmitter, withinMs: number | undefined, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const either = { signal: AbortSignal.any([signal, over.signal]) };
+  const waits: Promise<unknown>[] = [once(changes, "changed", either)];
+  if (withinMs !== undefined) waits.push(sleep(withinMs, undefined, either));
+  try {
+    await Promise.race(waits);
+  } finally {
+    over.abort();
+    await Promise.allSettled(waits);
+  }
+}
+
+function plus(a: SpentSum, b: SpentSum): SpentSum {
   return { tokens: a.tokens + b.tokens, usd: a.usd + b.usd, ms: a.ms + b.ms };
 }
 
-function stateOf(running: number, refusal: Refusal | undefined): AgentState {
+function stateOf(running: number, refusal: AgentRefusal | undefined): AgentState {
   return refusal === undefined ? { running } : { running, refusal };
 }

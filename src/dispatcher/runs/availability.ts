@@ -3,7 +3,7 @@ import type { Budget } from "../../config/config.ts";
 import type { StageAgent } from "../../config/presets.ts";
 
 /** Why an agent is not started for a while: its provider, or its program, said no. */
-export interface Refusal {
+export interface AgentRefusal {
   readonly kind: ErrorKind;
   readonly reason: string;
   readonly until: number;
@@ -19,7 +19,7 @@ export interface Refusal {
 
 export interface AgentState {
   readonly running: number;
-  readonly refusal?: Refusal;
+  readonly refusal?: AgentRefusal;
 }
 
 export type Availability =
@@ -53,7 +53,7 @@ export function chooseAgent(
   return { kind: "away", why: names, until: first.until };
 }
 
-function awayUntil({ plans, until, othersUntil }: Refusal, planId: string | undefined): number {
+function awayUntil({ plans, until, othersUntil }: AgentRefusal, planId: string | undefined): number {
   return plans.some((plan) => plan === planId) ? until : othersUntil;
 }
 
@@ -71,8 +71,8 @@ const WAITS: Readonly<Partial<Record<ErrorKind, Waits>>> = {
   quota: { firstMs: 15 * MINUTE, longestMs: 300 * MINUTE },
   auth: { firstMs: 10 * MINUTE, longestMs: 10 * MINUTE },
 };
-/** Whatever a provider says: nobody waits longer without asking once more. */
-const LONGEST_WAIT = 24 * 60 * MINUTE;
+/** Whatever a provider says: no plan waits longer without asking once more. */
+const MAX_WAIT = 24 * 60 * MINUTE;
 const FIRST_WAIT = 15 * MINUTE;
 
 /** So long other plans leave an agent alone on the word of one plan's run. */
@@ -86,19 +86,19 @@ export interface Trouble {
   readonly retryAfterMs?: number;
 }
 
-/** Whether a run that ended like that was refused by its provider: then it is nobody's attempt. */
+/** Whether a run that ended like that was refused by its provider: then it does not count as an attempt. */
 export function isRefusal({ kind }: Trouble): boolean {
   return WAITS[kind] !== undefined;
 }
 
 /** Pure: what follows from one more refusal. */
-export function refuse(before: Refusal | undefined, trouble: Trouble, now: number): Refusal | undefined {
+export function refuse(before: AgentRefusal | undefined, trouble: Trouble, now: number): AgentRefusal | undefined {
   const waits = WAITS[trouble.kind];
   if (!waits) return before;
   const count = (before?.count ?? 0) + 1;
   const doubled = Math.min(waits.firstMs * 2 ** (count - 1), waits.longestMs);
-  // What a program prints may be forged by what it runs: one word alone must not stop everybody for a day.
-  const longest = count === 1 ? FIRST_WAIT : LONGEST_WAIT;
+  // What a program prints may be forged by what it runs: one word alone must not stop all plans for a day.
+  const longest = count === 1 ? FIRST_WAIT : MAX_WAIT;
   const wait = Math.min(Math.max(doubled, trouble.retryAfterMs ?? 0), longest);
   const until = now + wait;
   const { planId } = trouble;
@@ -112,24 +112,24 @@ export function refuse(before: Refusal | undefined, trouble: Trouble, now: numbe
   return { kind, reason, until, count, since: before?.since ?? now, plans, othersUntil };
 }
 
-/** After so long nobody believes any more that it will fix itself. */
+/** After so long it will not fix itself. */
 const PATIENCE = 24 * 60 * MINUTE;
 
 /** Pure: whether only a person can help: time does not fix a login, nor what was refused for a day. */
-export function needsPerson(refusal: Refusal | undefined, now: number): boolean {
+export function needsPerson(refusal: AgentRefusal | undefined, now: number): boolean {
   return refusal !== undefined && (refusal.kind === "auth" || now - refusal.since > PATIENCE);
 }
 
-export interface Spent {
+export interface SpentSum {
   readonly tokens: number;
   readonly usd: number;
   readonly ms: number;
 }
 
-export const NOTHING_SPENT: Spent = { tokens: 0, usd: 0, ms: 0 };
+export const NOTHING_SPENT: SpentSum = { tokens: 0, usd: 0, ms: 0 };
 
 /** Pure: which part of a budget is used up, in words; undefined when there is still some of each. */
-export function overBudget(spent: Spent, budget: Budget): string | undefined {
+export function overBudget(spent: SpentSum, budget: Budget): string | undefined {
   if (budget.tokens !== undefined && spent.tokens >= budget.tokens)
     return `${spent.tokens} of ${budget.tokens} tokens are used`;
   if (budget.usd !== undefined && spent.usd >= budget.usd)

@@ -8,22 +8,24 @@ import { readExit } from "../../agents/runner/runner.ts";
 import type { Stage } from "../../config/agent-words.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import type { PlanRecord, Spent, StageSession } from "../../plan/record.ts";
-import { type Loom, updateRecord } from "../loom.ts";
-import { homeOf } from "../paths.ts";
+import { homeOf, type Located } from "../paths.ts";
+import { type Records, updateRecord } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
+import type { Pooled } from "./agent-pool.ts";
 import { type RunRecord, readRunRecord, stageOf } from "./run-record.ts";
 
 /**
  * A run is over, whole or cut off: what it spent and the conversation that can go on are put into the record, once. The
  * day's ledger comes first and knows the run by its key, so a kill in between counts nothing twice.
  */
-export function countRun(loom: Loom, id: string, run: number): RunLogSummary {
+export function countRun(loom: Located & Configured & Records & Pooled, id: string, run: number): RunLogSummary {
   const runDir = homeOf(loom.paths, id).run(run);
   const summary = readSummary(runDir);
   const started = readRunRecord(runDir);
   const record = loom.store.byId(id);
   if (!started || !record || record.deleted || (record.spent?.upTo ?? 0) >= run) return summary;
   const more = spentIn(loom, runDir, started);
-  loom.desk.spend(`${record.uid}/${run}`, more);
+  loom.pool.spend(`${record.uid}/${run}`, more);
   updateRecord(loom, id, (now) => ({
     spent: { ...plus(now.spent, more), upTo: run },
     sessions: sessionsAfter(now, started, summary),
@@ -32,18 +34,22 @@ export function countRun(loom: Loom, id: string, run: number): RunLogSummary {
 }
 
 /** The same for an agent that a plugin ran; if a kill comes first, the sums of plan and day lack this one. */
-export function countHookRun(loom: Loom, id: string, { runDir, key }: { runDir: string; key: string }): RunLogSummary {
+export function countHookRun(
+  loom: Configured & Records & Pooled,
+  id: string,
+  { runDir, key }: { runDir: string; key: string },
+): RunLogSummary {
   const summary = readSummary(runDir);
   const started = readRunRecord(runDir);
   const record = loom.store.byId(id);
   if (!started || !record || record.deleted) return summary;
   const more = spentIn(loom, runDir, started);
-  loom.desk.spend(key, more);
+  loom.pool.spend(key, more);
   updateRecord(loom, id, (now) => ({ spent: plus(now.spent, more) }));
   return summary;
 }
 
-function spentIn(loom: Loom, runDir: string, started: RunRecord): { tokens: number; usd: number; ms: number } {
+function spentIn(loom: Configured, runDir: string, started: RunRecord): { tokens: number; usd: number; ms: number } {
   const ms = Math.max(0, endOf(runDir, started) - Date.parse(started.startedAt));
   return { ...spendingOf(readSummary(runDir), loom.config.agents[started.agent]?.price), ms };
 }
@@ -73,14 +79,14 @@ function sessionsAfter(record: PlanRecord, started: RunRecord, summary: RunLogSu
   return Object.keys(sessions).length === 0 ? undefined : sessions;
 }
 
-/** The record's conversations without those that are over: nobody must go on where nothing is left to go on with. */
+/** The record's conversations without those that are over: no run must go on where nothing is left to go on with. */
 export function withoutSessions(record: PlanRecord, stages: readonly Stage[]): Partial<PlanRecord> {
   const kept = Object.entries(record.sessions ?? {}).filter(([stage]) => !stages.some((one) => one === stage));
   return { sessions: kept.length === 0 ? undefined : Object.fromEntries(kept) };
 }
 
 /** A TODO is over: its conversations are, too, unless the worker's is meant to last as long as the plan. */
-export function sessionsAfterTodo(loom: Loom, record: PlanRecord): Partial<PlanRecord> {
+export function sessionsAfterTodo(loom: Configured, record: PlanRecord): Partial<PlanRecord> {
   const agent = record.sessions?.worker?.agent ?? "";
   const lasts = loom.config.agents[agent]?.session === "plan";
   return withoutSessions(record, lasts ? ["reviewer"] : ["worker", "reviewer"]);
@@ -111,9 +117,9 @@ export function sessionFor(
 }
 
 /** Whether the conversation of an interrupted run can go on, so that its tree must stay as it is. */
-export function canGoOn(loom: Loom, record: PlanRecord, config: PlanConfig): boolean {
+export function canGoOn(loom: Pooled, record: PlanRecord, config: PlanConfig): boolean {
   const stage = stageOf(record);
-  const choice = loom.desk.choose(config.agents[stage], record.id);
+  const choice = loom.pool.choose(config.agents[stage], record.id);
   const agent = choice.kind === "free" ? choice.agent : config.stages[stage];
   return adapterOf(agent).resumes && sessionFor(record, stage, agent) !== undefined;
 }

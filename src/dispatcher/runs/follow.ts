@@ -2,8 +2,10 @@ import type { AgentEvent, AgentRun, RunExit, RunLimits } from "../../agents/port
 import { openRunLog } from "../../agents/run-log/run-log.ts";
 import { spendingOf } from "../../agents/run-log/run-summary.ts";
 import type { PlanConfig, StageAgent } from "../../config/presets.ts";
-import type { Loom } from "../loom.ts";
-import { NOTHING_SPENT, overBudget, type Spent } from "./availability.ts";
+import type { Reporting } from "../capabilities.ts";
+import type { Records } from "../records.ts";
+import type { Pooled } from "./agent-pool.ts";
+import { NOTHING_SPENT, overBudget, type SpentSum } from "./availability.ts";
 
 export interface Followed {
   readonly planId: string;
@@ -18,7 +20,7 @@ export interface Followed {
 
 /** Keeps what a run tells, as it comes, and ends one that spends more than it may; `hear` is told every event. */
 export async function follow(
-  loom: Loom,
+  loom: Records & Pooled & Reporting,
   stream: AgentRun,
   run: Followed,
   hear: (event: AgentEvent) => void,
@@ -34,7 +36,7 @@ export async function follow(
       hear(event);
       if (event.type === "usage") {
         const soFar = { ...spendingOf(log.summary(), run.agent.price), ms: loom.clock.now() - begun };
-        loom.desk.spending(run.key, soFar);
+        loom.pool.spending(run.key, soFar);
         ending ??= endIfSpent(loom, run, plus(before, soFar));
       }
       if (event.type === "done") exit = event.exit;
@@ -42,21 +44,21 @@ export async function follow(
   } finally {
     clearTimeout(ending);
     log.close();
-    if (exit !== "interrupted" && log.summary().trouble === undefined) loom.desk.answered(run.agent.name);
+    if (exit !== "interrupted" && log.summary().trouble === undefined) loom.pool.answered(run.agent.name);
   }
   return exit;
 }
 
-function plus(before: Spent, more: Spent): Spent {
+function plus(before: SpentSum, more: SpentSum): SpentSum {
   return { tokens: before.tokens + more.tokens, usd: before.usd + more.usd, ms: before.ms + more.ms };
 }
 
 /** Some programs tell what they spent as their very last word: such a run ends by itself, and is judged by its work. */
 const LAST_WORD_MS = 3000;
 
-function endIfSpent(loom: Loom, run: Followed, spent: Spent): NodeJS.Timeout | undefined {
+function endIfSpent(loom: Pooled & Reporting, run: Followed, spent: SpentSum): NodeJS.Timeout | undefined {
   const ofPlan = overBudget(spent, run.limits.budget);
-  const ofDay = overBudget(loom.desk.today(), run.limits.dailyBudget);
+  const ofDay = overBudget(loom.pool.today(), run.limits.dailyBudget);
   if (ofPlan === undefined && ofDay === undefined) return undefined;
   const problem = ofPlan === undefined ? `${ofDay} today (limits.dailyBudget)` : `${ofPlan} (limits.budget)`;
   return setTimeout(() => {
@@ -66,10 +68,10 @@ function endIfSpent(loom: Loom, run: Followed, spent: Spent): NodeJS.Timeout | u
 }
 
 /** What a run may take: its own limits, or what is left of the minutes of the plan and of the day, if that is less. */
-export function runLimits(loom: Loom, planId: string, limits: PlanConfig["limits"]): RunLimits {
+export function runLimits(loom: Records & Pooled, planId: string, limits: PlanConfig["limits"]): RunLimits {
   const spent = loom.store.byId(planId)?.spent?.ms ?? 0;
   const left = minutesLeft(limits.budget.minutes, spent);
-  const leftToday = minutesLeft(limits.dailyBudget.minutes, loom.desk.today().ms);
+  const leftToday = minutesLeft(limits.dailyBudget.minutes, loom.pool.today().ms);
   return {
     deadlineMs: Math.max(1000, Math.min(limits.runTimeoutMs, left, leftToday)),
     silenceMs: limits.silenceTimeoutMs,

@@ -3,11 +3,11 @@ import { inspectProgram } from "../../agents/inspect-program.ts";
 import type { StageAgent } from "../../config/presets.ts";
 import { findProgram } from "../../kernel/find-program.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
-import { homeOf } from "../paths.ts";
-import { awaitedRun, planConfig } from "../steps/observe.ts";
-import { mayAsk } from "./require-pinned.ts";
-import { readRunRecord, stageOf } from "./run-record.ts";
+import { homeOf, type Located } from "../paths.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { planConfig } from "../settings/plan-config.ts";
+import { mayAsk } from "../settings/require-pinned.ts";
+import { awaitedRun, readRunRecord, stageOf } from "./run-record.ts";
 
 /** What people must know about the program of an agent that came to nothing. */
 export interface ProgramWords {
@@ -21,7 +21,7 @@ export interface ProgramWords {
 const VERSION_MS = 10_000;
 
 /** Asks the program of an agent who it is; undefined for one that only the user knows. */
-export async function wordsAbout(loom: Loom, agent: StageAgent): Promise<ProgramWords | undefined> {
+export async function wordsAbout(loom: Located & Configured, agent: StageAgent): Promise<ProgramWords | undefined> {
   const program = programOf(agent);
   if (!program) return undefined;
   // It is asked with our rights: never what another branch put in its place, nor what lies in the plan's worktree.
@@ -37,7 +37,7 @@ export async function wordsAbout(loom: Loom, agent: StageAgent): Promise<Program
 }
 
 /** The same for the agent of the plan's run. */
-export async function wordsAboutRun(loom: Loom, record: PlanRecord): Promise<ProgramWords | undefined> {
+export async function wordsAboutRun(loom: Located & Configured, record: PlanRecord): Promise<ProgramWords | undefined> {
   const run = awaitedRun(record) ?? record.current?.run;
   const started = run === undefined ? undefined : readRunRecord(homeOf(loom.paths, record.id).run(run));
   const config = planConfig(loom, record);

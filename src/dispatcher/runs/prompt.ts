@@ -6,10 +6,9 @@ import { placeFile } from "../../kernel/held/files.ts";
 import { type PlanDoc, type Todo, titleOf, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { withoutProvenance } from "../../plan/todos/provenance.ts";
-import type { Loom } from "../loom.ts";
-import { RUN_COPY, TRIAGE_RESULT } from "../paths.ts";
+import { type Located, RUN_COPY, TRIAGE_RESULT, worktreeOf } from "../paths.ts";
 import { missingIn } from "../perform/review.ts";
-import { worktreeOf } from "../steps/observe.ts";
+import type { Configured } from "../settings/pinned.ts";
 
 export interface PromptParts {
   readonly stage: Stage;
@@ -27,7 +26,7 @@ export interface PromptParts {
 }
 
 /** The prompt of a run. */
-export function promptFor(loom: Loom, record: PlanRecord, parts: PromptParts): string {
+export function promptFor(loom: Located & Configured, record: PlanRecord, parts: PromptParts): string {
   const { stage, todo } = parts;
   const missing = missingIn(record);
   const worktree = worktreeOf(loom, record).path;
@@ -57,7 +56,7 @@ export function promptFor(loom: Loom, record: PlanRecord, parts: PromptParts): s
   return renderPrompt({ stage, template: loadPrompt(stage, loom.pinned.prompt(stage)), values });
 }
 
-const INTERRUPTED = "Your last run was interrupted from outside. That is nobody's fault; go on where you were.";
+const INTERRUPTED = "Your last run was interrupted from outside. That was not your fault; go on where you were.";
 
 function notAccepted(missing: string): string {
   return `The last attempt was not accepted. What was missing:\n\n${missing}\n`;
@@ -81,7 +80,7 @@ export interface RunOf {
 }
 
 /** PRLOOM_* of a run. */
-export function variables(loom: Loom, record: PlanRecord, run: RunOf): Record<string, string> {
+export function variables(loom: Located & Configured, record: PlanRecord, run: RunOf): Record<string, string> {
   const worktree = worktreeOf(loom, record).path;
   const resultFile = run.resultFile ?? (run.stage === "triage" ? join(worktree, TRIAGE_RESULT) : undefined);
   return {

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { ENCLOSURE_LEVELS } from "../../agents/enclosure-level.ts";
 import { STAGES, type Stage } from "../../agents/port.ts";
 import { readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+import type { PlanRecord } from "../../plan/record.ts";
 
 const runRecordSchema = z.object({
   stage: z.enum(STAGES),
@@ -42,4 +43,10 @@ export function readRunRecord(runDir: string): RunRecord | undefined {
 /** The stage that the record's run is of. */
 export function stageOf(record: { readonly side?: { readonly stage: Stage } | undefined }): Stage {
   return record.side?.stage ?? "worker";
+}
+
+/** Number of the run that the record waits for, if it waits for one. */
+export function awaitedRun(record: PlanRecord): number | undefined {
+  if (record.current?.stage === "running") return record.current.run;
+  return record.side?.run;
 }

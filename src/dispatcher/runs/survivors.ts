@@ -9,17 +9,20 @@ import { existsNoFollow, listDir, removeTemporaryFiles } from "../../kernel/file
 import { shortHash } from "../../kernel/ids.ts";
 import { endProcesses, processesWithVariable } from "../../kernel/process-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { Reporting } from "../capabilities.ts";
 import { clearEnclosure } from "../enclosure/enclose.ts";
 import { removeView } from "../enclosure/run-view.ts";
-import { blockPlan, type Loom, updateRecord } from "../loom.ts";
-import { homeOf, type Paths } from "../paths.ts";
-import { putBackInterrupted } from "./hook-agent.ts";
+import { homeOf, type Located, type Paths } from "../paths.ts";
+import { blockPlan, type Records, updateRecord } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { endInterruptedVisits } from "../worktree/set-aside.ts";
+import type { AtWork } from "./occupancy.ts";
 
 /**
  * Before anything else after a start: ends every process that an earlier dispatcher left alive, and clears up after it. Each
  * plan by itself: one whose left-overs cannot be dealt with is blocked, and the others go on.
  */
-export async function recoverPlans(loom: Loom): Promise<number> {
+export async function recoverPlans(loom: Located & Configured & Records & AtWork & Reporting): Promise<number> {
   await endStrayGit(loom);
   const { records } = loom.store.list({ status: ["queued", "active", "review"] }, { limit: Number.MAX_SAFE_INTEGER });
   let ended = 0;
@@ -37,7 +40,10 @@ export async function recoverPlans(loom: Loom): Promise<number> {
 }
 
 /** The same for one plan. When it throws, processes of the plan may be alive, or its worktree may not be what it was. */
-export async function recoverPlan(loom: Loom, record: PlanRecord): Promise<number> {
+export async function recoverPlan(
+  loom: Located & Configured & Records & AtWork & Reporting,
+  record: PlanRecord,
+): Promise<number> {
   // Never activated, so nothing was ever started for it.
   const ended = record.worktree === undefined ? 0 : await recoverRuns(loom, record, record.worktree);
   loom.unrecovered.delete(record.id);
@@ -48,10 +54,14 @@ export async function recoverPlan(loom: Loom, record: PlanRecord): Promise<numbe
   return ended;
 }
 
-async function recoverRuns(loom: Loom, record: PlanRecord, worktree: string): Promise<number> {
+async function recoverRuns(
+  loom: Located & Configured & Records & Reporting,
+  record: PlanRecord,
+  worktree: string,
+): Promise<number> {
   const ended = await endRunsOf(loom, record);
   crashPoint("recover:survivors-ended");
-  await putBackInterrupted(loom, record);
+  await endInterruptedVisits(loom, record);
   // Half made, it would make git refuse to add any other worktree.
   if (!record.worktreeReady) await removeWorktree(loom.repo, worktree);
   // From here on only disk space is at stake.
@@ -67,7 +77,7 @@ async function recoverRuns(loom: Loom, record: PlanRecord, worktree: string): Pr
 }
 
 /** Nothing is started for it before a later try succeeds: at `prloom unblock`, or at the next start. */
-function holdPlan(loom: Loom, record: PlanRecord, error: unknown): void {
+function holdPlan(loom: Records & AtWork & Reporting, record: PlanRecord, error: unknown): void {
   const { id, blocked, deleted } = record;
   loom.unrecovered.add(id);
   const { message: reason, hint } = recoveryFailed(id, error);
@@ -94,7 +104,7 @@ function recoveryFailed(id: string, error: unknown): PrloomError {
 }
 
 /** Does what may fail without harm; where it fails, that is told. */
-async function orTell(loom: Loom, whose: { planId?: string }, act: () => Promise<void> | void): Promise<void> {
+async function orTell(loom: Reporting, whose: { planId?: string }, act: () => Promise<void> | void): Promise<void> {
   try {
     await act();
   } catch (error) {
@@ -107,7 +117,7 @@ async function orTell(loom: Loom, whose: { planId?: string }, act: () => Promise
 }
 
 /** Before a command touches a plan without a dispatcher: ends its processes. */
-export async function endPlanSurvivors(loom: Loom, id: string): Promise<void> {
+export async function endPlanSurvivors(loom: Located & Configured & Records, id: string): Promise<void> {
   const record = loom.store.byId(id);
   if (record?.worktree === undefined) return;
   try {
@@ -118,8 +128,11 @@ export async function endPlanSurvivors(loom: Loom, id: string): Promise<void> {
   }
 }
 
-/** `prloom unblock` of a plan that is held: as at a start, but whoever typed it is told what fails. */
-export async function recoverAgain(loom: Loom, record: PlanRecord): Promise<void> {
+/** `prloom unblock` of a plan that is held: as at a start, but the person who typed it is told what fails. */
+export async function recoverAgain(
+  loom: Located & Configured & Records & AtWork & Reporting,
+  record: PlanRecord,
+): Promise<void> {
   if (!loom.unrecovered.has(record.id) && record.blocked?.cause !== "recovery") return;
   try {
     await recoverPlan(loom, record);
@@ -128,7 +141,7 @@ export async function recoverAgain(loom: Loom, record: PlanRecord): Promise<void
   }
 }
 
-function runDirs(loom: Loom, record: PlanRecord): string[] {
+function runDirs(loom: Located, record: PlanRecord): string[] {
   const home = homeOf(loom.paths, record.id);
   const newest = home.run(record.runs);
   return [
@@ -139,7 +152,7 @@ function runDirs(loom: Loom, record: PlanRecord): string[] {
   ];
 }
 
-async function endRunsOf(loom: Loom, record: PlanRecord): Promise<number> {
+async function endRunsOf(loom: Located & Configured, record: PlanRecord): Promise<number> {
   let ended = 0;
   for (const dir of runDirs(loom, record)) {
     if (!existsSync(join(dir, "request.json")) || (readExit(dir) && !isInhabited(dir))) continue;
@@ -149,7 +162,7 @@ async function endRunsOf(loom: Loom, record: PlanRecord): Promise<number> {
 }
 
 /** A kill in the middle of `prloom delete` leaves the worktree. How large that is was an agent's choice: no start waits for it. */
-export async function removeDeleted(loom: Loom): Promise<void> {
+export async function removeDeleted(loom: Located & Records & Reporting): Promise<void> {
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
     const { id: planId, worktree, deleted } = record;
     if (deleted && worktree && existsNoFollow(worktree))
@@ -158,7 +171,7 @@ export async function removeDeleted(loom: Loom): Promise<void> {
 }
 
 /** A git process of a killed dispatcher goes on by itself; it must not write beside the one we start. */
-async function endStrayGit(loom: Loom): Promise<void> {
+async function endStrayGit(loom: Located): Promise<void> {
   const find = (): number[] =>
     processesWithVariable(`${OWNER_VARIABLE}=${ownerTag(loom.paths)}`).map((found) => found.pid);
   await endProcesses(find, { graceMs: 0 });

@@ -2,14 +2,14 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type Pin, pinOf, writePin } from "../../config/pin.ts";
 import { recordedModules, sealModules } from "../../hooks/modules/pinned-modules.ts";
-import type { Loom } from "../loom.ts";
-import type { Paths } from "../paths.ts";
+import type { Located, Paths } from "../paths.ts";
+import type { Configured } from "./pinned.ts";
 
 /**
  * Keeps what a person has started the dispatcher with, its modules included, before anything is done with it. From here
  * on nothing that is loaded later may be newer than this.
  */
-export function keepPin(loom: Loom): void {
+export function keepPin(loom: Located & Configured): void {
   const { pin, config } = loom.pinned;
   if (!pin) return;
   const whole = pinOf([...pin.files, ...recordedModules(loom.paths.root)], pin);

@@ -3,13 +3,14 @@ import type { Config } from "../../config/config.ts";
 import { CONFIG_FILE, configWithoutAgents, loadConfig } from "../../config/load.ts";
 import { type Pin, readPin } from "../../config/pin.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
-import { type Offer, offerOf, PROMPTS_DIR, pinnedConfig, type Tree, treeKey } from "./pinning.ts";
+import type { Reporting } from "../capabilities.ts";
+import { offerOf, PROMPTS_DIR, pinnedConfig, type Tree, type TreeOffer, treeKey } from "./pinning.ts";
 
 /** What a repository is worked on with: from the pin, or where there is none from the working tree. */
 export interface Settings {
   readonly config: Config;
   readonly pin?: Pin;
-  /** Why there is no config that can be used; whoever needs one throws this. */
+  /** Why there is no config that can be used; what needs one throws this. */
   readonly problem?: PrloomError;
 }
 
@@ -35,6 +36,23 @@ export interface Pinned {
   take(pin: Pin, config: Config): void;
   /** Looks at the working tree; returns what is new to tell about it. */
   look(): { level: "info" | "warn" | "bad"; text: string } | undefined;
+}
+
+/** What the repository is worked on with, and as whom. */
+export interface Configured {
+  /** As it was pinned; not what the working tree says. */
+  readonly config: Config;
+  readonly pinned: Pinned;
+  /** Git author and committer; empty when the user has an identity. */
+  readonly identity: Readonly<Record<string, string>>;
+  /** The parent environment that agents get a part of. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Tells, once, what the working tree would change if it were taken over. */
+export function lookAtTree({ pinned, report }: Pick<Configured, "pinned"> & Reporting): void {
+  const told = pinned.look();
+  if (told) report(told);
 }
 
 export function holdSettings(tree: Tree, initial: Settings): Pinned {
@@ -77,18 +95,21 @@ export function holdSettings(tree: Tree, initial: Settings): Pinned {
   };
 }
 
-const MOST_CHANGES = 5;
+const MAX_CHANGES = 5;
 
 /** Changes in one line, what loosens first. */
 export function changesLine(changes: readonly ConfigChange[]): string {
   const sorted = [...changes].sort((one, other) => Number(other.loosens) - Number(one.loosens));
-  const named = sorted.slice(0, MOST_CHANGES).map(({ key, from, to }) => `${key}: ${from} → ${to}`);
+  const named = sorted.slice(0, MAX_CHANGES).map(({ key, from, to }) => `${key}: ${from} → ${to}`);
   const rest = changes.length - named.length;
   return `${named.join("; ")}${rest > 0 ? `; and ${rest} more` : ""}`;
 }
 
 /** What differs, and what to type to take it over. */
-export function offerLine({ changes, needsStart }: Pick<Offer, "changes" | "needsStart">, running: boolean): string {
+export function offerLine(
+  { changes, needsStart }: Pick<TreeOffer, "changes" | "needsStart">,
+  running: boolean,
+): string {
   if (!running)
     return `what is checked out differs from the last start: ${changesLine(changes)}. \`prloom start\` takes it over`;
   const command = needsStart ? "`prloom stop`, then `prloom start`," : "`prloom reload`";

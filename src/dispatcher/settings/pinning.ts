@@ -103,7 +103,7 @@ export function lineFiles(line: string, { root }: Tree): string[] {
 
 const wordsOf = (line: string): string[] => line.split(/[\s"'=;|&()<>]+/).filter((word) => word !== "");
 
-/** What agents and plans write is theirs, and nobody's to pin. */
+/** What agents and plans write is theirs, and not pinned. */
 const LOCAL = join("prloom", ".local");
 
 /** Of some words those that are files below the top of the repository, by either their name or what that leads to. */
@@ -150,8 +150,8 @@ function isAsPinned(pin: Pin, root: string, path: string): boolean {
   return statKeyOf(stat) === file.stat || sha256(readFileSync(join(root, path))) === file.sha256;
 }
 
-/** What the working tree would change, for whoever decides about it. */
-export interface Offer {
+/** What the working tree would change, for the person who decides about it. */
+export interface TreeOffer {
   readonly digest: string;
   readonly changes: readonly ConfigChange[];
   /** Parts that a dispatcher reads once, at its start, are among the changes. */
@@ -161,7 +161,7 @@ export interface Offer {
 }
 
 /** Compares the working tree with the pin; throws what is wrong with a config that cannot be used. */
-export function offerOf(pin: Pin, tree: Tree): Offer {
+export function offerOf(pin: Pin, tree: Tree): TreeOffer {
   const { config, files: captured } = capture(tree, pin);
   const modules = pin.files.filter(({ kind }) => kind === "module").flatMap((file) => onDisk(file, tree.root));
   const files = [...captured, ...modules].sort((one, other) => (one.path < other.path ? -1 : 1));

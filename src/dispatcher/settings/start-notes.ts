@@ -54,7 +54,7 @@ async function otherThanBase(
   if (!base || base.name === branch) return undefined;
   const differing: string[] = [];
   for (const path of await pathsToCompare(repo, config, base.commit)) {
-    const there = (await fileAt(repo, { commit: base.commit, names: [path], mostBytes: MOST_BYTES }))?.text;
+    const there = (await fileAt(repo, { commit: base.commit, names: [path], mostBytes: MAX_BYTES }))?.text;
     if (withoutReturns(there) === withoutReturns(onDisk(repo.root, path))) continue;
     differing.push(path === CONFIG_FILE ? configWords(there, config) : path);
   }
@@ -63,7 +63,7 @@ async function otherThanBase(
   return `${where}, and prloom works with what is there, which is not what ${base.name} has: ${differing.join("; ")}. If you do not mean that: \`prloom stop\`, \`git checkout ${base.name}\`, \`prloom start\``;
 }
 
-const MOST_BYTES = 16 * 1024 ** 2;
+const MAX_BYTES = 16 * 1024 ** 2;
 const withoutReturns = (text: string | undefined) => text?.replaceAll("\r\n", "\n");
 
 /** The branch that is the measure: rather what was trusted before than what this very config says. */

@@ -56,7 +56,7 @@ function decideInbox(view: PlanView): Step {
   if (record.status === "draft") return waits("a draft: `prloom queue` starts it");
   if (record.hidden) return waits("hidden");
   if (record.paused) return waits("paused");
-  // A record without text is unfinished: somebody is about to write it.
+  // A record without text is unfinished: its author is about to write it.
   if (!view.doc) return waits("no plan text yet");
   if (view.doc.tooLarge !== undefined) return tooLarge(record.id, view.doc.tooLarge);
   if (dependencies.kind === "failed") {

@@ -2,14 +2,16 @@ import { join } from "node:path";
 import { isMergedInto } from "../../git/commits/merge.ts";
 import { resolveCommit } from "../../git/repository.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { Publishing } from "../capabilities.ts";
 import { statKey } from "../intake/stat-key.ts";
-import { type Loom, updateRecord } from "../loom.ts";
+import type { Located } from "../paths.ts";
+import { type Records, updateRecord } from "../records.ts";
 
 /**
  * Finds plans in review whose branch a person merged by hand. Git is asked about a plan when it is new here or when its
  * base branch changed since, so an idle repository costs two stats, and a plan that comes in asks for none of the others.
  */
-export function watchMerges(loom: Loom): { check(): Promise<string[]> } {
+export function watchMerges(loom: Located & Records & Publishing): { check(): Promise<string[]> } {
   let asked = new Map<string, string>();
   const tips = new Map<string, { key: string; tip: string | undefined }>();
   const tipOf = async (base: string, key: string): Promise<string | undefined> => {
@@ -43,7 +45,7 @@ export function watchMerges(loom: Loom): { check(): Promise<string[]> } {
 }
 
 /** A branch that has commits of its own and whose work is in its base was merged. */
-export async function markMerged(loom: Loom, record: PlanRecord): Promise<boolean> {
+export async function markMerged(loom: Located & Records & Publishing, record: PlanRecord): Promise<boolean> {
   const { branch, baseBranch, changeRequest } = record;
   if (!branch || !baseBranch || !changeRequest || changeRequest.state !== "open") return false;
   const head = await resolveCommit(loom.repo, `refs/heads/${branch}`);

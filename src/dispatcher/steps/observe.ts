@@ -1,19 +1,26 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readExit } from "../../agents/runner/runner.ts";
-import { configForPlan } from "../../config/presets.ts";
 import { readTip } from "../../git/refs.ts";
-import { type Worktree, worktreeHealth } from "../../git/worktree/worktrees.ts";
-import { isAlive } from "../../kernel/process-tree.ts";
-import { dependenciesOf, wishesOf } from "../../plan/metadata.ts";
+import { worktreeHealth } from "../../git/worktree/worktrees.ts";
+import { dependenciesOf } from "../../plan/metadata.ts";
 import { type PlanRecord, parseSourceKey } from "../../plan/record.ts";
-import { isInboxRecord } from "../intake/intake.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Timing } from "../capabilities.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
-import type { Loom } from "../loom.ts";
-import { hasBus, homeOf, inboxOf } from "../paths.ts";
+import { hasBus, homeOf, type Located, worktreeOf } from "../paths.ts";
+import { planText, type Records } from "../records.ts";
+import type { Pooled } from "../runs/agent-pool.ts";
 import { NOTHING_SPENT, nextDay, overBudget } from "../runs/availability.ts";
-import { stageOf } from "../runs/run-record.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import { awaitedRun, stageOf } from "../runs/run-record.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { planConfig } from "../settings/plan-config.ts";
+import type { Watched } from "../watchdog/stalls.ts";
 import type { AgentView, Dependencies, PlanView, RunState } from "./step.ts";
+
+/** What is looked at to decide about a plan. */
+export type Observing = Located & Configured & Records & Buses & Pooled & AtWork & Watched;
 
 /** What the scheduler knows and no file says. */
 export interface Surroundings {
@@ -24,7 +31,7 @@ export interface Surroundings {
 }
 
 /** Gathers what `decide` needs about one plan; opens only what changed. */
-export function observe(loom: Loom, record: PlanRecord, around: Surroundings): PlanView {
+export function observe(loom: Observing, record: PlanRecord, around: Surroundings): PlanView {
   const text = planText(loom, record);
   const config = planConfig(loom, record);
   const head = config.ok && config.config.review === "end" ? headOf(loom, record) : undefined;
@@ -36,8 +43,8 @@ export function observe(loom: Loom, record: PlanRecord, around: Surroundings): P
     config,
     dependencies: record.status === "queued" ? dependencies(loom, record, text) : { kind: "met" },
     worktree: record.worktreeReady ? worktreeHealth(worktreeOf(loom, record)) : "missing",
-    hookAgent: loom.hookAgents.has(record.id),
-    ...(record.opened ? { opened: isAlive(record.opened) ? "held" : "left" } : {}),
+    hookAgent: loom.occupancy.whoIsIn(record.id).has("plugin-agent"),
+    ...(record.opened ? { opened: loom.occupancy.personIn(record.id) ? "held" : "left" } : {}),
     bus: around.bus ?? busView(loom, record),
     change: record.changeRequest?.state ?? "none",
     ...(head === undefined ? {} : { head }),
@@ -49,62 +56,34 @@ export function observe(loom: Loom, record: PlanRecord, around: Surroundings): P
 }
 
 /** Only a plan that waits for a run is asked what it would cost. */
-function agentView(loom: Loom, record: PlanRecord, config: PlanView["config"]): AgentView {
+function agentView(loom: Timing & Pooled, record: PlanRecord, config: PlanView["config"]): AgentView {
   if (!config.ok || awaitedRun(record) === undefined) return { kind: "free" };
   const { limits, agents } = config.config;
   const spent = overBudget(record.spent ?? NOTHING_SPENT, limits.budget);
   if (spent !== undefined) return { kind: "budget-spent", reason: spent };
-  const today = overBudget(loom.desk.today(), limits.dailyBudget);
+  const today = overBudget(loom.pool.today(), limits.dailyBudget);
   if (today !== undefined)
     return { kind: "away", why: `${today} today (limits.dailyBudget)`, until: nextDay(loom.clock.now()) };
-  const choice = loom.desk.choose(agents[stageOf(record)], record.id);
+  const choice = loom.pool.choose(agents[stageOf(record)], record.id);
   return choice.kind === "free" ? { kind: "free" } : choice;
 }
 
-function headOf(loom: Loom, { branch, worktreeReady }: PlanRecord): string | undefined {
+function headOf(loom: Located, { branch, worktreeReady }: PlanRecord): string | undefined {
   const tip = branch !== undefined && worktreeReady ? readTip(loom.paths.commonDir, branch) : undefined;
   return tip === "absent" ? undefined : tip;
 }
 
-/** The config with the plan's preset and its own wishes laid over it, or why that cannot be. */
-export function planConfig(loom: Loom, record: PlanRecord): PlanView["config"] {
-  const { wishes, problems } = wishesOf(record.metadata);
-  return problems[0] === undefined ? configForPlan(loom.config, wishes) : { ok: false, reason: problems[0] };
-}
-
-/** The text of a plan: the inbox file before activation, the home's plan.md after it. */
-export function planText(loom: Loom, record: PlanRecord): PlanText | undefined {
-  return loom.texts.read(textPath(loom, record));
-}
-
-export function textPath(loom: Loom, record: PlanRecord): string {
-  return isInboxRecord(record) ? inboxOf(loom.paths, record.id).text : homeOf(loom.paths, record.id).plan;
-}
-
-export function worktreeOf(loom: Loom, record: PlanRecord): Worktree {
-  const path = record.worktree ?? join(loom.paths.worktrees, record.id);
-  const name = record.worktreeName ?? record.id;
-  const { commonDir } = loom.paths;
-  const { trustedFilters } = loom.config;
-  return { path, name, gitDir: join(commonDir, "worktrees", name), commonDir, trustedFilters };
-}
-
-/** Number of the run that the record waits for, if it waits for one. */
-export function awaitedRun(record: PlanRecord): number | undefined {
-  if (record.current?.stage === "running") return record.current.run;
-  return record.side?.run;
-}
-
-function runState(loom: Loom, record: PlanRecord): RunState {
+/** What became of the run that the record waits for. */
+export function runState(loom: Located & AtWork, record: PlanRecord): RunState {
   const number = awaitedRun(record);
-  if (loom.live.has(record.id)) return "live";
+  if (loom.occupancy.agentIn(record.id)) return "live";
   if (number === undefined) return "none";
   const runDir = homeOf(loom.paths, record.id).run(number);
   if (readExit(runDir)) return "ended";
   return existsSync(join(runDir, "request.json")) ? "interrupted" : "none";
 }
 
-function busView(loom: Loom, record: PlanRecord): PlanView["bus"] {
+function busView(loom: Located & Buses, record: PlanRecord): PlanView["bus"] {
   if (!existsSync(homeOf(loom.paths, record.id).bus)) return { fresh: 0, pending: [] };
   const bus = loom.bus(record.id);
   return {
@@ -113,22 +92,22 @@ function busView(loom: Loom, record: PlanRecord): PlanView["bus"] {
   };
 }
 
-/** Events that nobody has looked at yet, and those that wait for triage. */
-export function unansweredComments(loom: Loom, id: string): number {
+/** Events that were not looked at yet, and those that wait for triage. */
+export function unansweredComments(loom: Located & Buses, id: string): number {
   if (!existsSync(homeOf(loom.paths, id).bus)) return 0;
   const bus = loom.bus(id);
   return bus.newEvents(UNANSWERED_LIMIT).length + bus.pendingTriage().length;
 }
 
-/** Words that a plugin put off: nobody has answered them, and nobody would after a merge. */
-export function deferredComments(loom: Loom, id: string): number {
+/** Words that a plugin put off: they are not answered, and would not be after a merge. */
+export function deferredComments(loom: Located & Buses, id: string): number {
   return hasBus(loom, id) ? loom.bus(id).deferredSummary("event").count : 0;
 }
 
 const UNANSWERED_LIMIT = 100;
 
 /** B20: activation waits until everything a plan depends on is merged. */
-function dependencies(loom: Loom, record: PlanRecord, text: PlanText | undefined): Dependencies {
+function dependencies(loom: Located & Records & Watched, record: PlanRecord, text: PlanText | undefined): Dependencies {
   const names = text ? dependenciesOf(record.metadata, text.doc) : [];
   const waiting: string[] = [];
   // What does not lead back for one name does not for the next: each plan is asked once.
@@ -146,7 +125,12 @@ function dependencies(loom: Loom, record: PlanRecord, text: PlanText | undefined
 }
 
 /** The way from a plan back to `target` over what waits for what; undefined when there is none. */
-function circleTo(loom: Loom, from: PlanRecord, target: string, seen: Set<string>): string[] | undefined {
+function circleTo(
+  loom: Located & Records & Watched,
+  from: PlanRecord,
+  target: string,
+  seen: Set<string>,
+): string[] | undefined {
   if (from.id === target) return [target];
   if (seen.has(from.id) || from.outcome === "merged") return undefined;
   seen.add(from.id);
@@ -160,7 +144,7 @@ function circleTo(loom: Loom, from: PlanRecord, target: string, seen: Set<string
 }
 
 /** A dependency is a plan id, or a source as `sourceKey` writes it. */
-function findDependency(loom: Loom, name: string): PlanRecord | undefined {
+function findDependency(loom: Records, name: string): PlanRecord | undefined {
   const source = parseSourceKey(name);
   return source ? loom.store.bySource(source) : loom.store.byId(name);
 }

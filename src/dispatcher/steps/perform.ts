@@ -1,77 +1,78 @@
 import type { PlanConfig } from "../../config/presets.ts";
+import type { PlanRecord } from "../../plan/record.ts";
 import { beginFinish, commitTodo, publishTodo, tickTodo } from "../acceptance/commit-todo.ts";
 import { verify } from "../acceptance/verify.ts";
-import { blockPlan, changeStatus, type Loom } from "../loom.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Extended } from "../buses/extensions.ts";
+import type { Naming, Publishing, Reporting, Stopping, Waking } from "../capabilities.ts";
+import type { Located } from "../paths.ts";
 import { activate, clearInbox, restoreWorktree } from "../perform/activate.ts";
 import { beginSide, beginTodo, discardWork, recoverRun } from "../perform/begin.ts";
 import { callPlugins } from "../perform/call-plugins.ts";
 import { closeOpened } from "../perform/close-opened.ts";
-import { cleanWorktree, endPlan } from "../perform/end.ts";
+import { cleanWorktree, endPlan } from "../perform/end-plan.ts";
 import { beginReview } from "../perform/review.ts";
-import { settleSide } from "../perform/side-stage.ts";
+import { settleSide } from "../perform/stage-result.ts";
+import { blockPlan, changeStatus, type Records } from "../records.ts";
+import type { Pooled } from "../runs/agent-pool.ts";
+import type { AtWork } from "../runs/occupancy.ts";
 import { startAgentRun } from "../runs/start-run.ts";
+import type { Configured } from "../settings/pinned.ts";
 import type { PlanView, Step } from "./step.ts";
+
+/** What the steps of a plan take, all together. */
+export type Performing = Located &
+  Naming &
+  Configured &
+  Records &
+  Buses &
+  Extended &
+  Publishing &
+  Pooled &
+  AtWork &
+  Reporting &
+  Stopping &
+  Waking;
 
 type Doing = Exclude<Step, { kind: "wait" }>;
 
-/** Does one step. Every step looks before it acts, so doing it again after a kill does it once. */
-export async function perform(loom: Loom, view: PlanView, step: Doing): Promise<void> {
-  const { record } = view;
-  switch (step.kind) {
-    case "block":
-      return blockPlan(loom, record.id, { reason: step.reason, hint: step.hint, cause: "step" });
-    case "close-opened":
-      return closeOpened(loom, record);
-    case "call-plugins":
-      return callPlugins(loom, record);
-    case "clear-inbox":
-      return clearInbox(loom, record.id);
-    case "begin-todo":
-      return beginTodo(loom, record, step.todo);
-    case "begin-side":
-      return step.stage === "reviewer" ? beginReview(loom, record) : beginSide(loom, record, step.stage);
-    case "drop-todo":
-      return discardWork(loom, record);
-    case "recover-run":
-      return recoverRun(loom, record);
-    case "commit":
-      return commitTodo(loom, record);
-    case "tick":
-      return tickTodo(loom, record);
-    case "publish":
-      return publishTodo(loom, record);
-    case "finish":
-      return beginFinish(loom, record);
-    case "reopen":
-      changeStatus(loom, record.id, "todos-added");
-      return;
-    case "end-plan":
-      return void endPlan(loom, record, step.outcome);
-    case "clean-worktree":
-      return cleanWorktree(loom, record);
-    default:
-      return performConfigured(loom, view, step.kind);
-  }
+type Performer<Kind extends Doing["kind"]> = (
+  loom: Performing,
+  view: PlanView,
+  step: Extract<Doing, { kind: Kind }>,
+) => Promise<unknown> | unknown;
+
+/** For a step that needs the plan's config, which `decide` has found valid. */
+function configured(act: (loom: Performing, record: PlanRecord, config: PlanConfig) => Promise<void>) {
+  return (loom: Performing, { record, config }: PlanView) => (config.ok ? act(loom, record, config.config) : undefined);
 }
 
-/** Steps that need the plan's config, which `decide` has found valid. */
-async function performConfigured(
-  loom: Loom,
-  view: PlanView,
-  kind: "activate" | "restore-worktree" | "start-run" | "verify" | "settle-side",
-): Promise<void> {
-  if (!view.config.ok) return;
-  const config: PlanConfig = view.config.config;
-  switch (kind) {
-    case "activate":
-      return activate(loom, view.record, config);
-    case "restore-worktree":
-      return restoreWorktree(loom, view.record, config);
-    case "start-run":
-      return startAgentRun(loom, view.record, config);
-    case "verify":
-      return verify(loom, view.record, config);
-    case "settle-side":
-      return settleSide(loom, view.record, config);
-  }
+const PERFORMERS: { readonly [Kind in Doing["kind"]]: Performer<Kind> } = {
+  block: (loom, { record }, { reason, hint }) => blockPlan(loom, record.id, { reason, hint, cause: "step" }),
+  "close-opened": (loom, { record }) => closeOpened(loom, record),
+  "call-plugins": (loom, { record }) => callPlugins(loom, record),
+  activate: configured(activate),
+  "restore-worktree": configured(restoreWorktree),
+  "clear-inbox": (loom, { record }) => clearInbox(loom, record.id),
+  "begin-todo": (loom, { record }, { todo }) => beginTodo(loom, record, todo),
+  "begin-side": (loom, { record }, { stage }) =>
+    stage === "reviewer" ? beginReview(loom, record) : beginSide(loom, record, stage),
+  "drop-todo": (loom, { record }) => discardWork(loom, record),
+  "start-run": configured(startAgentRun),
+  "recover-run": (loom, { record }) => recoverRun(loom, record),
+  verify: configured(verify),
+  commit: (loom, { record }) => commitTodo(loom, record),
+  tick: (loom, { record }) => tickTodo(loom, record),
+  publish: (loom, { record }) => publishTodo(loom, record),
+  "settle-side": configured(settleSide),
+  finish: (loom, { record }) => beginFinish(loom, record),
+  reopen: (loom, { record }) => changeStatus(loom, record.id, "todos-added"),
+  "end-plan": (loom, { record }, { outcome }) => endPlan(loom, record, outcome),
+  "clean-worktree": (loom, { record }) => cleanWorktree(loom, record),
+};
+
+/** Does one step. Every step looks before it acts, so doing it again after a kill does it once. */
+export async function perform(loom: Performing, view: PlanView, step: Doing): Promise<void> {
+  const act = PERFORMERS[step.kind] as Performer<Doing["kind"]>;
+  await act(loom, view, step);
 }

@@ -5,16 +5,16 @@ import { type ErrorCode, messageOf, PrloomError } from "../../kernel/errors.ts";
 import { diskError } from "../../kernel/files.ts";
 import { passesByItself, usedUpError } from "../../kernel/used-up.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { blockPlan, type Loom } from "../loom.ts";
-import { agentsAtWork } from "../runs/hook-agent-run.ts";
-import { StepInterrupted } from "../runs/interrupted.ts";
+import { blockPlan } from "../records.ts";
+import { StepInterrupted } from "../runs/refuse-start.ts";
+import type { Watched } from "../watchdog/stalls.ts";
 import { decide } from "./decide.ts";
 import { observe } from "./observe.ts";
-import { perform } from "./perform.ts";
+import { type Performing, perform } from "./perform.ts";
 import type { PlanView, Step } from "./step.ts";
 
 /** A plan as the scheduler keeps it: nothing here needs to survive, it is all looked up again. */
-interface Place {
+interface ScheduledPlan {
   readonly id: string;
   dirty: boolean;
   looping: Promise<void> | undefined;
@@ -24,7 +24,7 @@ interface Place {
   retryAt: number | undefined;
   trouble: string;
   waitsFor: "agent" | "open" | undefined;
-  /** Counts up with each wait that begins, so that whoever waits longest is asked first. */
+  /** Counts up with each wait that begins, so that the plan that waits longest is asked first. */
   waitingSince: number;
   /** The last step and the revision it was made at, and how often in a row. */
   last: string;
@@ -62,21 +62,20 @@ export interface SchedulerHooks {
   onLook(record: PlanRecord): boolean;
   /** A step of a plan is over. */
   onStep(id: string): void;
-  /** Asked before each step; false when the repository belongs to somebody else now and everything stops. */
+  /** Asked before each step; false when the repository belongs to another process now and everything stops. */
   stillOwner(): boolean;
 }
 
 /** Runs the plans side by side: each has its own loop, and no loop waits for another. */
 export class Scheduler {
-  readonly #loom: Loom;
+  readonly #loom: Performing & Watched;
   readonly #hooks: SchedulerHooks;
-  readonly #places = new Map<string, Place>();
-  /** Plans between "decided to activate / start an agent" and the record or the run saying so. */
+  readonly #plans = new Map<string, ScheduledPlan>();
+  /** Plans between "decided to activate" and the record saying so. */
   readonly #activating = new Set<string>();
-  readonly #starting = new Set<string>();
   #waits = 0;
 
-  constructor(loom: Loom, hooks: SchedulerHooks) {
+  constructor(loom: Performing & Watched, hooks: SchedulerHooks) {
     this.#loom = loom;
     this.#hooks = hooks;
   }
@@ -84,13 +83,13 @@ export class Scheduler {
   /** "Look at this plan again." Carries no data, costs nothing if the plan is being looked at already. */
   wake(id: string): void {
     if (this.#loom.stopping || this.#loom.stalls.isHeld(id)) return;
-    const place = this.#placeOf(id);
-    place.dirty = true;
-    if (place.looping) return;
-    clearTimer(place);
-    place.looping = this.#loop(place).finally(() => {
-      place.looping = undefined;
-      if (place.dirty) this.wake(id);
+    const plan = this.#planOf(id);
+    plan.dirty = true;
+    if (plan.looping) return;
+    clearTimer(plan);
+    plan.looping = this.#loop(plan).finally(() => {
+      plan.looping = undefined;
+      if (plan.dirty) this.wake(id);
       else this.#hooks.onQuiet();
     });
   }
@@ -101,7 +100,7 @@ export class Scheduler {
     this.#wakeWaiting("agent");
   }
 
-  /** A plan may have left its place (paused, blocked, deleted by a person). */
+  /** A plan may have given up its place (paused, blocked, deleted by a person). */
   placesChanged(): void {
     this.#wakeWaiting("open");
   }
@@ -109,7 +108,7 @@ export class Scheduler {
   /** Resolves when no plan is being worked on at this moment. */
   async settled(): Promise<void> {
     for (;;) {
-      const looping = [...this.#places.values()].flatMap((place) => (place.looping ? [place.looping] : []));
+      const looping = [...this.#plans.values()].flatMap((plan) => (plan.looping ? [plan.looping] : []));
       if (looping.length === 0) return;
       await Promise.all(looping);
     }
@@ -117,62 +116,59 @@ export class Scheduler {
 
   /** Resolves when this plan is not being worked on at this moment. */
   async planSettled(id: string): Promise<void> {
-    await this.#places.get(id)?.looping;
+    await this.#plans.get(id)?.looping;
   }
 
   /** Nothing runs and nothing is due before `horizon` (ms since the epoch). */
   idle(horizon: number): boolean {
-    if (this.#loom.live.size > 0) return false;
-    return [...this.#places.values()].every(
-      (place) => !place.looping && !place.dirty && (place.timerAt === undefined || place.timerAt > horizon),
+    if (this.#loom.occupancy.hasAgents()) return false;
+    return [...this.#plans.values()].every(
+      (plan) => !plan.looping && !plan.dirty && (plan.timerAt === undefined || plan.timerAt > horizon),
     );
   }
 
   /** Why each plan that waits is waiting. */
   reasons(): ReadonlyMap<string, string> {
-    return new Map([...this.#places.values()].map((place) => [place.id, place.why]));
+    return new Map([...this.#plans.values()].map((plan) => [plan.id, plan.why]));
   }
 
   /** The same for what no file tells: a place among the agents, the next try of a step. */
   waits(): Record<string, string> {
-    const untold = [...this.#places.values()].filter(({ waitsFor, retryAt }) => waitsFor || retryAt);
+    const untold = [...this.#plans.values()].filter(({ waitsFor, retryAt }) => waitsFor || retryAt);
     return Object.fromEntries(untold.map(({ id, why }) => [id, why]));
   }
 
   /** Ends timers; plans are no longer looked at. */
   stop(): void {
-    for (const place of this.#places.values()) clearTimer(place);
+    for (const plan of this.#plans.values()) clearTimer(plan);
   }
 
-  #placeOf(id: string): Place {
-    const known = this.#places.get(id);
+  #planOf(id: string): ScheduledPlan {
+    const known = this.#plans.get(id);
     if (known) return known;
-    const rest = { looping: undefined, timer: undefined, timerAt: undefined, retryAt: undefined, waitsFor: undefined };
-    const place: Place = {
-      id,
-      dirty: false,
-      failures: 0,
-      waitingSince: 0,
-      last: "",
-      repeats: 0,
-      trouble: "",
-      why: "",
-      ...rest,
+    const nothing = {
+      looping: undefined,
+      timer: undefined,
+      timerAt: undefined,
+      retryAt: undefined,
+      waitsFor: undefined,
     };
-    this.#places.set(id, place);
-    return place;
+    const words = { last: "", trouble: "", why: "" };
+    const plan: ScheduledPlan = { id, dirty: false, failures: 0, waitingSince: 0, repeats: 0, ...words, ...nothing };
+    this.#plans.set(id, plan);
+    return plan;
   }
 
-  /** First come, first served: a place that became free goes to whoever waits longest. */
+  /** First come, first served: a place that became free goes to the plan that waits longest. */
   #wakeWaiting(kind: "agent" | "open"): void {
-    const waiting = [...this.#places.values()].filter((place) => place.waitsFor === kind);
-    for (const place of waiting.sort((a, b) => a.waitingSince - b.waitingSince)) this.wake(place.id);
+    const waiting = [...this.#plans.values()].filter((plan) => plan.waitsFor === kind);
+    for (const plan of waiting.sort((a, b) => a.waitingSince - b.waitingSince)) this.wake(plan.id);
   }
 
   #freeSlots(record: PlanRecord): PlanView["slots"] {
     const { limits } = this.#loom.config;
     return {
-      agent: agentsAtWork(this.#loom, this.#starting) < limits.maxRunningAgents,
+      agent: this.#loom.pool.atWork() < limits.maxRunningAgents,
       // Counting the open plans costs their number, so only a plan that wants to become one asks.
       open: record.status !== "queued" || this.#openPlans() < limits.maxOpenPlans,
     };
@@ -185,116 +181,113 @@ export class Scheduler {
     return open.length + this.#activating.size;
   }
 
-  async #loop(place: Place): Promise<void> {
+  async #loop(plan: ScheduledPlan): Promise<void> {
     // Let the caller finish its own synchronous work first; wake-ups in it then count as one.
     await Promise.resolve();
-    while (place.dirty && !this.#loom.stopping) {
-      place.dirty = false;
-      const record = this.#loom.store.byId(place.id);
+    while (plan.dirty && !this.#loom.stopping) {
+      plan.dirty = false;
+      const record = this.#loom.store.byId(plan.id);
       if (!record) return;
       try {
-        await this.#loom.watch.about(place.id, "looking at it", () => this.#look(place, record));
+        await this.#loom.watch.about(plan.id, "looking at it", () => this.#look(plan, record));
       } catch (error) {
         // Whatever it was, it is this plan's: the others go on.
-        this.#failed(place, error, "looking at it");
-        if (place.retryAt !== undefined) this.#setTimer(place, place.retryAt, this.#loom.clock.now());
+        this.#failed(plan, error, "looking at it");
+        if (plan.retryAt !== undefined) this.#setTimer(plan, plan.retryAt, this.#loom.clock.now());
       }
       await setImmediate(); // signals, sockets and the other plans get their turn
     }
   }
 
   /** One turn: observe, decide, perform. Nothing is awaited before the slot that a step takes is counted. */
-  async #look(place: Place, found: PlanRecord): Promise<void> {
+  async #look(plan: ScheduledPlan, found: PlanRecord): Promise<void> {
     const loom = this.#loom;
     if (!this.#hooks.onLook(found)) return;
     const record = loom.store.get(found.uid) ?? found;
-    const { retryAt } = place;
+    const { retryAt } = plan;
     const view = observe(loom, record, { slots: this.#freeSlots(record), ...(retryAt ? { retryAt } : {}) });
     const now = loom.clock.now();
     const step = decide(view, now);
     if (step.kind === "wait") {
-      if (step.slot !== place.waitsFor) place.waitingSince = this.#waits++;
-      place.waitsFor = step.slot;
-      place.why = retryAt && retryAt > now ? `${step.why}: ${place.trouble}` : step.why;
-      loom.rest(place.id);
-      if (step.until !== undefined) this.#setTimer(place, step.until, now);
+      if (step.slot !== plan.waitsFor) plan.waitingSince = this.#waits++;
+      plan.waitsFor = step.slot;
+      plan.why = retryAt && retryAt > now ? `${step.why}: ${plan.trouble}` : step.why;
+      loom.rest(plan.id);
+      if (step.until !== undefined) this.#setTimer(plan, step.until, now);
       return;
     }
-    place.waitsFor = undefined;
-    this.#countRepeats(place, `${step.kind} ${record.revision}`);
+    plan.waitsFor = undefined;
+    this.#countRepeats(plan, `${step.kind} ${record.revision}`);
     if (!this.#hooks.stillOwner()) return;
-    await this.#attempt(place, view, step);
-    this.#hooks.onStep(place.id);
-    place.dirty = true;
+    await this.#attempt(plan, view, step);
+    this.#hooks.onStep(plan.id);
+    plan.dirty = true;
   }
 
-  #countRepeats(place: Place, step: string): void {
-    place.repeats = place.last === step ? place.repeats + 1 : 0;
-    place.last = step;
-    if (place.repeats < MAX_REPEATS) return;
-    place.repeats = 0;
+  #countRepeats(plan: ScheduledPlan, step: string): void {
+    plan.repeats = plan.last === step ? plan.repeats + 1 : 0;
+    plan.last = step;
+    if (plan.repeats < MAX_REPEATS) return;
+    plan.repeats = 0;
     throw new Error(`the step "${step}" was made ${MAX_REPEATS} times and changed nothing`);
   }
 
-  async #attempt(place: Place, view: PlanView, step: Doing): Promise<void> {
-    if (step.kind === "activate") this.#activating.add(place.id);
-    if (step.kind === "start-run") this.#starting.add(place.id);
-    if (step.kind !== "call-plugins") this.#loom.stepping.add(place.id);
+  async #attempt(plan: ScheduledPlan, view: PlanView, step: Doing): Promise<void> {
+    if (step.kind === "activate") this.#activating.add(plan.id);
+    // Plugins may ask for an agent, which then has the worktree to itself.
+    const leave = step.kind === "call-plugins" ? undefined : this.#loom.occupancy.enter(plan.id, "step");
     try {
-      await this.#loom.watch.about(place.id, step.kind, () => perform(this.#loom, view, step));
-      place.failures = 0;
-      place.retryAt = undefined;
+      await this.#loom.watch.about(plan.id, step.kind, () => perform(this.#loom, view, step));
+      plan.failures = 0;
+      plan.retryAt = undefined;
     } catch (error) {
-      this.#failed(place, error, step.kind);
+      this.#failed(plan, error, step.kind);
     } finally {
-      this.#activating.delete(place.id);
-      this.#starting.delete(place.id);
-      this.#loom.stepping.delete(place.id);
-      if (GIVES_UP_PLACE.has(step.kind) || this.#loom.store.byId(place.id)?.blocked) this.#wakeWaiting("open");
+      this.#activating.delete(plan.id);
+      leave?.();
+      if (GIVES_UP_PLACE.has(step.kind) || this.#loom.store.byId(plan.id)?.blocked) this.#wakeWaiting("open");
     }
   }
 
-  #failed(place: Place, thrown: unknown, what: string): void {
+  #failed(plan: ScheduledPlan, thrown: unknown, what: string): void {
     // A plan that was deleted under its step has no record to go on with.
-    if (thrown instanceof StepInterrupted || this.#loom.store.byId(place.id)?.deleted) return;
-    const error = usedUpError(diskError(thrown, `the files of ${place.id}`), what);
+    if (thrown instanceof StepInterrupted || this.#loom.store.byId(plan.id)?.deleted) return;
+    const error = usedUpError(diskError(thrown, `the files of ${plan.id}`), what);
     const known = error instanceof PrloomError ? error : undefined;
     if (known?.code === "revision-conflict") return;
     const { retryMinMs: minMs, retryMaxMs: maxMs } = this.#loom.config.bus;
-    place.failures += 1;
-    place.retryAt = this.#loom.clock.now() + retryDelay(place.failures, { minMs, maxMs });
-    place.trouble = messageOf(error);
-    const text = `${what} failed: ${place.trouble}`;
-    this.#loom.report({ planId: place.id, level: "bad", text });
+    plan.failures += 1;
+    plan.retryAt = this.#loom.clock.now() + retryDelay(plan.failures, { minMs, maxMs });
+    plan.trouble = messageOf(error);
+    const text = `${what} failed: ${plan.trouble}`;
+    this.#loom.report({ planId: plan.id, level: "bad", text });
     const isFinal = known !== undefined && FINAL.has(known.code);
-    if (passesByItself(known) || (!isFinal && place.failures < MAX_FAILURES)) return;
-    this.#block(place, known, text);
+    if (passesByItself(known) || (!isFinal && plan.failures < MAX_FAILURES)) return;
+    this.#block(plan, known, text);
   }
 
-  #block(place: Place, known: PrloomError | undefined, text: string): void {
-    const again = `\`prloom unblock ${place.id}\``;
+  #block(plan: ScheduledPlan, known: PrloomError | undefined, text: string): void {
+    const again = `\`prloom unblock ${plan.id}\``;
     const advice = known?.hint ?? "This looks like a fault of prloom.";
-    const hint = advice.includes(again)
-      ? advice
-      : `${advice.replaceAll("<plan>", place.id)} Then ${again} tries again.`;
+    const hint = advice.includes(again) ? advice : `${advice.replaceAll("<plan>", plan.id)} Then ${again} tries again.`;
     try {
-      blockPlan(this.#loom, place.id, { reason: known ? known.message : text, hint, cause: "step" });
-      place.failures = 0;
-      place.retryAt = undefined;
+      blockPlan(this.#loom, plan.id, { reason: known ? known.message : text, hint, cause: "step" });
+      plan.failures = 0;
+      plan.retryAt = undefined;
     } catch (error) {
-      this.#loom.report({ planId: place.id, level: "bad", text: `could not be blocked: ${messageOf(error)}` });
+      this.#loom.report({ planId: plan.id, level: "bad", text: `could not be blocked: ${messageOf(error)}` });
     }
   }
 
-  #setTimer(place: Place, until: number, now: number): void {
-    clearTimer(place);
-    place.timerAt = until;
-    place.timer = setTimeout(() => this.wake(place.id), timerMs(until, now));
+  #setTimer(plan: ScheduledPlan, until: number, now: number): void {
+    clearTimer(plan);
+    plan.timerAt = until;
+    plan.timer = setTimeout(() => this.wake(plan.id), timerMs(until, now));
   }
 }
 
-function clearTimer(place: Place): void {
-  clearTimeout(place.timer);
-  place.timer = undefined;
-  place.timerAt = undefined;
+function clearTimer(plan: ScheduledPlan): void {
+  clearTimeout(plan.timer);
+  plan.timer = undefined;
+  plan.timerAt = undefined;
 }

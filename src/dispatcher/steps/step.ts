@@ -1,6 +1,6 @@
-import type { PlanConfig } from "../../config/presets.ts";
 import type { PlanDoc, Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
+import type { WishedConfig } from "../settings/plan-config.ts";
 
 /** What became of the run that the record names. */
 export type RunState =
@@ -30,7 +30,7 @@ export interface PlanView {
   readonly run: RunState;
   /** Processes of an earlier run may be alive, or its worktree may not be what it was. */
   readonly unrecovered?: true;
-  readonly config: { ok: true; config: PlanConfig } | { ok: false; reason: string };
+  readonly config: WishedConfig;
   readonly dependencies: Dependencies;
   readonly worktree: "ok" | "missing" | "broken";
   /** A plugin's agent works in the plan's worktree. */

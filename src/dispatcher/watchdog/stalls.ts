@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
 import type { WatchdogNote } from "./watchdog.ts";
+import type { HeldWatch } from "./watched-work.ts";
 
 /** A plan that blocked the dispatcher until the watchdog ended it. */
 export interface Stall {
@@ -22,7 +23,15 @@ export interface Stalls {
   forgive(planId: string): boolean;
 }
 
-const MOST_STALLS = 2;
+/** What is under way, and which plans are left alone because of what they did. */
+export interface Watched {
+  /** Told what is under way, and for which plan; the watchdog names it. */
+  readonly watch: HeldWatch;
+  /** Plans that blocked the dispatcher. */
+  readonly stalls: Stalls;
+}
+
+const MAX_STALLS = 2;
 
 const stallSchema = z.object({ count: z.int(), label: z.string(), blockedMs: z.number(), of: z.string() });
 const fileSchema = z.object({
@@ -41,7 +50,7 @@ export function openStalls(file: string, identityOf: (planId: string) => string)
   };
   const isHeld = (planId: string): boolean => {
     const stall = plans.get(planId);
-    return stall !== undefined && stall.count >= MOST_STALLS && stall.of === identityOf(planId);
+    return stall !== undefined && stall.count >= MAX_STALLS && stall.of === identityOf(planId);
   };
   return {
     count({ at, plan, label, blockedMs }) {

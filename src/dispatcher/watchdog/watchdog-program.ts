@@ -11,7 +11,7 @@ export interface WatchdogData {
 
 /**
  * The thread of the watchdog, as CommonJS text. It must not use anything that the main thread would have to answer for
- * (process.stderr, for one): when it matters, that thread answers nothing. A pipe that nobody reads, or a disk that
+ * (process.stderr, for one): when it matters, that thread answers nothing. A pipe that is not read, or a disk that
  * hangs, must not keep it from ending the process, so writing has two seconds.
  */
 export const watchdogProgram = `"use strict";
@@ -23,7 +23,7 @@ const [BEAT, STOPPED, LABEL_BYTES, PLAN_BYTES] = [0, 1, 2, 3];
 
 function blockedFor() {
   let beat = Atomics.load(signals, BEAT);
-  // Each wake-up counts as one step however late it comes: nobody runs while the process is stopped.
+  // Each wake-up counts as one step however late it comes: no thread runs while the process is stopped.
   for (let silentMs = 0; silentMs < limitMs; ) {
     Atomics.wait(signals, STOPPED, 0, stepMs);
     if (Atomics.load(signals, STOPPED) !== 0) return undefined;

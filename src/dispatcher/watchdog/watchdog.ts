@@ -9,8 +9,8 @@ import { type WatchedWork, type WorkEntry, watchWork } from "./watched-work.ts";
 
 const DEFAULT_LIMIT_MS = 30_000;
 const LIMIT_VARIABLE = "PRLOOM_WATCHDOG_MS";
-const LONGEST_LABEL_BYTES = 200;
-const LONGEST_PLAN_BYTES = 64;
+const MAX_LABEL_BYTES = 200;
+const MAX_PLAN_BYTES = 64;
 
 const noteSchema = z.object({
   schemaVersion: z.literal(1),
@@ -103,12 +103,12 @@ interface SharedMemory {
 }
 
 function sharedMemory(): SharedMemory {
-  const memory = new SharedArrayBuffer(SIGNALS_BYTES + LONGEST_PLAN_BYTES + LONGEST_LABEL_BYTES);
+  const memory = new SharedArrayBuffer(SIGNALS_BYTES + MAX_PLAN_BYTES + MAX_LABEL_BYTES);
   return {
     memory,
     signals: new Int32Array(memory, 0, SIGNALS),
-    plan: new Uint8Array(memory, SIGNALS_BYTES, LONGEST_PLAN_BYTES),
-    label: new Uint8Array(memory, SIGNALS_BYTES + LONGEST_PLAN_BYTES),
+    plan: new Uint8Array(memory, SIGNALS_BYTES, MAX_PLAN_BYTES),
+    label: new Uint8Array(memory, SIGNALS_BYTES + MAX_PLAN_BYTES),
   };
 }
 

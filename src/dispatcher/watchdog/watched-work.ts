@@ -19,8 +19,27 @@ export interface WatchedWork {
   stop(): void;
 }
 
-/** For processes that nobody watches. */
-export const UNWATCHED: Omit<WatchedWork, "stop"> = {
+type Work = Omit<WatchedWork, "stop">;
+
+/** The work of a process that is watched from some moment on, if at all. */
+export interface HeldWatch extends Work {
+  watchWith(watch: Work): void;
+}
+
+export function holdWatch(): HeldWatch {
+  let held = UNWATCHED;
+  return {
+    entering: (label) => held.entering(label),
+    left: (entry) => held.left(entry),
+    about: (plan, label, act) => held.about(plan, label, act),
+    watchWith(watch) {
+      held = watch;
+    },
+  };
+}
+
+/** For processes without a watchdog. */
+const UNWATCHED: Work = {
   entering: (label) => ({ label, plan: undefined, outer: undefined, isOver: false }),
   left: () => undefined,
   about: (_plan, _label, act) => act(),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { judgeRun, type RunEvidence, type Verdict } from "../../../src/dispatcher/acceptance/judge-run.ts";
+import { judgeRun, type RunEvidence, type RunVerdict } from "../../../src/dispatcher/acceptance/judge-run.ts";
 
 const exit = {
   reason: "exited" as const,
@@ -32,7 +32,7 @@ const good: RunEvidence = {
 };
 const none = { tick: "none" as const, appended: [] };
 
-const TABLE: [name: string, change: Partial<RunEvidence>, expected: Verdict["kind"], detail?: RegExp][] = [
+const TABLE: [name: string, change: Partial<RunEvidence>, expected: RunVerdict["kind"], detail?: RegExp][] = [
   ["ticked and changed", {}, "accept"],
   ["an exit code decides nothing", { exit: { ...exit, code: 1 } }, "accept"],
   ["not ticked", { claims: none }, "again", /not ticked.*code 0/],

@@ -3,9 +3,9 @@ import { rmSync } from "node:fs";
 import { after } from "node:test";
 import type { RawUpsert } from "../../../src/bridges/core/upsert.ts";
 import type { Upserted } from "../../../src/dispatcher/buses/upsert.ts";
-import { type Loom, updateRecord } from "../../../src/dispatcher/loom.ts";
+import type { Loom } from "../../../src/dispatcher/loom.ts";
 import { homeOf, inboxOf } from "../../../src/dispatcher/paths.ts";
-import { planText } from "../../../src/dispatcher/steps/observe.ts";
+import { planText, updateRecord } from "../../../src/dispatcher/records.ts";
 import type { PlanRecord, PlanSource } from "../../../src/plan/record.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
 

@@ -12,7 +12,7 @@ import {
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { keepEvidence } from "../../../src/dispatcher/acceptance/evidence.ts";
-import type { OwnedLoom } from "../../../src/dispatcher/commands/open-loom.ts";
+import type { OwnedLoom } from "../../../src/dispatcher/compose.ts";
 import { copyFiles } from "../../../src/dispatcher/enclosure/copy-files.ts";
 import { makeRunCopy } from "../../../src/dispatcher/enclosure/run-copy.ts";
 import { makeWritable } from "../../../src/git/worktree/make-writable.ts";

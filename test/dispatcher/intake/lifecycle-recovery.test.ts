@@ -3,8 +3,9 @@ import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node
 import { join } from "node:path";
 import { test } from "node:test";
 import { nextLifecycleEvent } from "../../../src/bridges/core/lifecycle.ts";
-import { type Loom, updateRecord } from "../../../src/dispatcher/loom.ts";
+import type { Loom } from "../../../src/dispatcher/loom.ts";
 import { homeOf } from "../../../src/dispatcher/paths.ts";
+import { updateRecord } from "../../../src/dispatcher/records.ts";
 import { sha256 } from "../../../src/kernel/ids.ts";
 import { planDigest } from "../../../src/plan/digest.ts";
 import { killedAt, withLoom } from "../buses/owned-loom.ts";

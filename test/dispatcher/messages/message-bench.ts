@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { after, before, beforeEach } from "node:test";
 import type { AgentEvent, AgentMessage, LiveRun } from "../../../src/agents/port.ts";
 import { localComment } from "../../../src/bridges/local/thread.ts";
-import { type Loom, updateRecord } from "../../../src/dispatcher/loom.ts";
+import type { Loom } from "../../../src/dispatcher/loom.ts";
 import { keepMessage, readMessages } from "../../../src/dispatcher/messages/messages.ts";
+import { updateRecord } from "../../../src/dispatcher/records.ts";
 import { writeRunRecord } from "../../../src/dispatcher/runs/run-record.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../../src/plan/record.ts";
@@ -76,16 +77,20 @@ export function messageBench() {
     if (exit) writeFileSync(join(runDir(run), "exit.json"), JSON.stringify({ ...ended, ...rest }));
   }
 
+  let end = (): void => undefined;
+  /** The run that is at work is no longer. */
+  const endLive = (): void => end();
+
   /** A run that is at work and takes messages, or does not. */
   function live(loom: Loom, run: number, takes: boolean): AgentMessage[] {
     const sent: AgentMessage[] = [];
     const send = (message: AgentMessage): boolean => takes && sent.push(message) > 0;
     const never = new Promise<never>(() => undefined);
     const atRun: LiveRun = { runDir: runDir(run), ended: never, stop: async () => undefined, send };
-    loom.live.set("p", atRun);
+    end = loom.occupancy.enter("p", "agent", { run: atRun });
     return sent;
   }
 
   const states = (loom: Loom): string[] => readMessages(loom, "p").map(({ state, run }) => `${state} ${run ?? "-"}`);
-  return { project, planFile, messageFile, setDone, atWork, say, leave, live, states };
+  return { project, planFile, messageFile, setDone, atWork, say, leave, live, endLive, states };
 }

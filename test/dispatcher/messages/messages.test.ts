@@ -3,7 +3,6 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import type { AgentEvent } from "../../../src/agents/port.ts";
 import { localComment } from "../../../src/bridges/local/thread.ts";
-import { updateRecord } from "../../../src/dispatcher/loom.ts";
 import {
   AGENT_MESSAGE,
   keepMessage,
@@ -16,7 +15,8 @@ import {
   settleMessages,
   takeMessages,
 } from "../../../src/dispatcher/messages/messages.ts";
-import { takeEvent } from "../../../src/dispatcher/perform/events.ts";
+import { takeEvent } from "../../../src/dispatcher/perform/take-event.ts";
+import { updateRecord } from "../../../src/dispatcher/records.ts";
 import { withLoom } from "../buses/owned-loom.ts";
 import { messageBench, session, turn } from "./message-bench.ts";
 
@@ -33,7 +33,7 @@ test("what people say is quoted line by line, with who said it", () => {
 });
 
 describe("messages on disk", () => {
-  const { project, planFile, messageFile, setDone, atWork, say, leave, live, states } = messageBench();
+  const { project, planFile, messageFile, setDone, atWork, say, leave, live, endLive, states } = messageBench();
 
   test("the next run gets it once, whatever the run printed", () =>
     withLoom(project.root, (loom) => {
@@ -207,7 +207,7 @@ describe("messages on disk", () => {
         { kind: "reached", run: 1, agent: "talker" },
       ]);
       assert.deepEqual(states(loom), ["reached 1"]);
-      loom.live.delete("p");
+      endLive();
       leave(1, { exit: true });
       setDone(true);
       assert.deepEqual(takeMessages(loom, record, 2).ids, []);
@@ -220,7 +220,7 @@ describe("messages on disk", () => {
       live(loom, 1, true);
       const message = say(loom, "use blue");
       offerMessages(loom, "p");
-      loom.live.delete("p");
+      endLive();
       leave(1, { events: [turn], exit: true });
       settleMessages(loom, "p");
       assert.deepEqual(takeMessages(loom, record, 2).ids, [message]);

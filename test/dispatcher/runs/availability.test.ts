@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StageAgent } from "../../../src/config/presets.ts";
 import {
+  type AgentRefusal,
   type AgentState,
   chooseAgent,
   dayOf,
@@ -9,7 +10,6 @@ import {
   needsPerson,
   nextDay,
   overBudget,
-  type Refusal,
   refuse,
   type Trouble,
 } from "../../../src/dispatcher/runs/availability.ts";
@@ -72,7 +72,7 @@ test("why none can be started names all of them", () => {
 test("each refusal in a row doubles the wait, of whatever kind, and a provider that says when is obeyed", () => {
   const trouble: Trouble = { kind: "overloaded", message: "529" };
   const waits: number[] = [];
-  let refusal: Refusal | undefined;
+  let refusal: AgentRefusal | undefined;
   for (let round = 0; round < 8; round += 1) {
     refusal = refuse(refusal, trouble, 0);
     waits.push(refusal?.until ?? 0);
@@ -87,7 +87,7 @@ test("each refusal in a row doubles the wait, of whatever kind, and a provider t
 });
 
 test("a plan that says again and again that it was refused waits itself, and holds up nobody", () => {
-  let refusal: Refusal | undefined;
+  let refusal: AgentRefusal | undefined;
   let now = 0;
   for (let round = 0; round < 10; round += 1) {
     refusal = refuse(refusal, { kind: "quota", message: "x", retryAfterMs: 1e12, planId: "evil" }, now);

@@ -59,9 +59,9 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.equal(made.record("one").status, "review", worked.stdout);
     assert.equal(starts(made, "one", "first").length, 1);
     assert.equal(made.record("one").spent?.tokens, 120);
-    const desk = JSON.parse(readFileSync(join(made.authority, "agents.json"), "utf8"));
-    assert.equal(desk.agents.first.kind, "rate-limit");
-    assert.equal(desk.today.tokens, 120);
+    const pool = JSON.parse(readFileSync(join(made.authority, "agents.json"), "utf8"));
+    assert.equal(pool.agents.first.kind, "rate-limit");
+    assert.equal(pool.today.tokens, 120);
   });
 
   test("without another agent the plan waits, and no attempt is lost", async () => {
@@ -225,8 +225,8 @@ describe("what agents may spend, and what happens when a provider says no", { co
     const file = JSON.stringify({ schemaVersion: 1, agents, today: { day: "x", tokens: 0, usd: 0, ms: 0 } });
     writeFileSync(join(made.authority, "agents.json"), file);
     await made.work();
-    const desk = JSON.parse(readFileSync(join(made.authority, "agents.json"), "utf8"));
-    assert.equal(desk.agents.only.count, 2);
+    const pool = JSON.parse(readFileSync(join(made.authority, "agents.json"), "utf8"));
+    assert.equal(pool.agents.only.count, 2);
   });
 
   test("a run that used up its plan's minutes is no attempt, and the budget is named", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import type { Progress } from "../../../src/dispatcher/loom.ts";
+import type { Progress } from "../../../src/dispatcher/capabilities.ts";
 import { makeProject, type Project, type ProjectOptions, TEST_AGENT } from "../../testing/project.ts";
 
 describe("plans among each other", { concurrency: 2, timeout: 180_000 }, () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startDaemon } from "../daemon.ts";
-import type { ModelRequest } from "../model/model.ts";
+import type { ModelRequest } from "../model/request.ts";
 import type { Script } from "../model/script.ts";
 import { designs, fileOfTodo, forgetsTick, promptOf, triages, worksTodos } from "../model/stages.ts";
 import { thorough } from "../thorough.ts";

@@ -2,46 +2,15 @@ import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { anthropic } from "./anthropic.ts";
-import { asObject, type Conversation, type Json, type Protocol, type ProtocolName, turnsOf } from "./conversation.ts";
+import { asObject, type Protocol, turnsOf } from "./conversation.ts";
 import { gemini } from "./gemini.ts";
 import { openAiChat } from "./openai-chat.ts";
 import { openAiResponses } from "./openai-responses.ts";
 import { promptNames } from "./prompt-names.ts";
-import {
-  type Answering,
-  type Choice,
-  chooseStep,
-  type Fault,
-  type PromptNames,
-  placeOf,
-  type Script,
-} from "./script.ts";
+import type { ModelRequest, Planned } from "./request.ts";
+import { type Answering, type Choice, chooseStep, placeOf, type Script } from "./script.ts";
 import { sendPlanned } from "./send.ts";
 import { sideAnswer } from "./side-requests.ts";
-
-/** A request as it came in, with what was made of it. */
-export interface ModelRequest {
-  readonly method: string;
-  /** With what follows the question mark. */
-  readonly path: string;
-  /** Absent for requests that are not about a conversation. */
-  readonly protocol?: ProtocolName;
-  /** What carries a key is hidden. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Json;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  /** The newest words of the user, and what prloom's prompt in them names. */
-  readonly text: string;
-  readonly prompt: PromptNames;
-  /** All that was said so far, for whoever asks whether a conversation went on. */
-  readonly conversation: Conversation;
-  /** The program asked something of its own, which took no step of the script. */
-  readonly aside: boolean;
-  /** The rule, and the position of the step in it; absent when no rule fitted. */
-  readonly rule?: number;
-  readonly step?: number;
-}
 
 export interface Model {
   /** Without a path: `http://127.0.0.1:<port>`. */
@@ -109,14 +78,6 @@ async function textOf(request: IncomingMessage): Promise<string> {
 interface Followed {
   readonly script: Script;
   readonly met: Map<string, number>;
-}
-
-/** What a request gets. */
-export interface Planned {
-  readonly recorded: ModelRequest;
-  readonly protocol?: Protocol;
-  readonly answer: Answering;
-  readonly fault?: Fault;
 }
 
 const NO_RULE: Answering = { say: "There is nothing to do." };

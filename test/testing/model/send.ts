@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { answerTo } from "./answer.ts";
 import type { Json } from "./conversation.ts";
-import type { ModelRequest, Planned } from "./model.ts";
+import type { ModelRequest, Planned } from "./request.ts";
 
 /** Answers a request as it was planned. */
 export async function sendPlanned(

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseTriageResult, type TriageResult } from "../../agents/results/triage-result.ts";
 import { lastWords } from "../../agents/run-log/run-log.ts";
@@ -16,24 +15,32 @@ import { parsePlan, type Todo, todoTitle } from "../../plan/markdown/markdown.ts
 import { visibleText } from "../../plan/markdown/visible.ts";
 import type { PlanRecord, SideRun } from "../../plan/record.ts";
 import { mergeUpsert } from "../../plan/upserts/merge-upsert.ts";
-import { asidePatch } from "../acceptance/commit-todo.ts";
 import { endedByPolicy } from "../acceptance/judge-run.ts";
 import { settleMissing, settleRefusal } from "../acceptance/refused.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Extended } from "../buses/extensions.ts";
+import type { Reporting } from "../capabilities.ts";
 import { takeLeft } from "../enclosure/run-view.ts";
-import { blockPlan, type Loom, updateRecord } from "../loom.ts";
-import { homeOf, REVIEW_RESULT, RUN_COPY, TRIAGE_RESULT } from "../paths.ts";
+import { homeOf, type Located, REVIEW_RESULT, RUN_COPY, TRIAGE_RESULT, textPath, worktreeOf } from "../paths.ts";
+import { blockPlan, planText, type Records, updateRecord } from "../records.ts";
+import type { Pooled } from "../runs/agent-pool.ts";
 import { countRun, withoutSessions } from "../runs/count-run.ts";
 import { wordsAboutRun } from "../runs/program-words.ts";
 import { GIVEN } from "../runs/start-run.ts";
+import type { Configured } from "../settings/pinned.ts";
 import { isDesignDue } from "../steps/decide.ts";
-import { planText, textPath, worktreeOf } from "../steps/observe.ts";
+import { takeBack, takeBackRun } from "../worktree/set-aside.ts";
 import { answerEvents, authorOf, givenEvents } from "./answer.ts";
-import { nextRun, takeBack, takeBackRun } from "./begin.ts";
+import { nextRun } from "./begin.ts";
 import { hookDue } from "./hook-due.ts";
 import { dropReview, type LeftReview, takeReview } from "./review.ts";
 
 /** A run of the designer, triage or the reviewer has ended: takes its result, and nothing else that it did to the tree. */
-export async function settleSide(loom: Loom, record: PlanRecord, config: PlanConfig): Promise<void> {
+export async function settleSide(
+  loom: Located & Configured & Records & Buses & Extended & Pooled & Reporting,
+  record: PlanRecord,
+  config: PlanConfig,
+): Promise<void> {
   const { side } = record;
   if (!side) return;
   const runDir = homeOf(loom.paths, record.id).run(side.run);
@@ -68,7 +75,7 @@ const RESULTS = { designer: RUN_COPY.plan, triage: TRIAGE_RESULT, reviewer: REVI
 
 /** Undefined, or why what it left cannot be used. */
 function takeResult(
-  loom: Loom,
+  loom: Located & Configured & Records & Buses & Extended & Reporting,
   record: PlanRecord,
   review: LeftReview,
 ): Promise<string | undefined> | string | undefined {
@@ -78,17 +85,16 @@ function takeResult(
 }
 
 /** None of these writes source: what they changed in the tree is kept as a patch and taken back. */
-async function putAside(loom: Loom, record: PlanRecord): Promise<void> {
+async function putAside(loom: Located & Configured & Reporting, record: PlanRecord): Promise<void> {
   const { side } = record;
   if (!side) return;
-  const patch = asidePatch(loom, record, side.run);
-  await takeBackRun(loom, record, patch);
-  if (existsSync(patch))
+  const patch = await takeBackRun(loom, record, { run: side.run, name: "aside" });
+  if (patch !== undefined)
     loom.report({ planId: record.id, level: "warn", text: `the ${side.stage} changed files; put aside in ${patch}` });
 }
 
 async function retrySide(
-  loom: Loom,
+  loom: Located & Configured & Records & Reporting,
   record: PlanRecord,
   failure: { config: PlanConfig; missing: string },
 ): Promise<void> {
@@ -113,11 +119,15 @@ function otherWay(stage: SideRun["stage"]): string {
 }
 
 /** A design is written to be read by agents, whole, in every prompt. */
-const MOST_DESIGN = 256 * 1024;
+const MAX_DESIGN = 256 * 1024;
 
-function takeDesign(loom: Loom, record: PlanRecord, left: string | undefined): string | undefined {
+function takeDesign(
+  loom: Located & Records & Buses & Extended & Reporting,
+  record: PlanRecord,
+  left: string | undefined,
+): string | undefined {
   if (left === undefined) return "The designer left no plan copy.";
-  if (left.length > MOST_DESIGN) return `The designer's plan is longer than ${MOST_DESIGN / 1024} KB.`;
+  if (left.length > MAX_DESIGN) return `The designer's plan is longer than ${MAX_DESIGN / 1024} KB.`;
   const design = visibleText(left);
   const { todos, tooLarge } = parsePlan(design);
   if (tooLarge !== undefined) return `The designer's plan cannot be used. ${tooLarge}`;
@@ -145,7 +155,7 @@ function takeDesign(loom: Loom, record: PlanRecord, left: string | undefined): s
 }
 
 /** What a person or the plan's source changed while the designer was at work stays. */
-function withEdits(loom: Loom, record: PlanRecord, now: string | undefined, design: string): string | undefined {
+function withEdits(loom: Located, record: PlanRecord, now: string | undefined, design: string): string | undefined {
   const given = readTextIfExists(join(homeOf(loom.paths, record.id).run(record.side?.run ?? 0), GIVEN));
   if (now === undefined || given === undefined || now === given) return design;
   try {
@@ -163,7 +173,11 @@ function designAnswer(events: readonly BusEvent[], todos: readonly Pick<Todo, "t
   return `This went into the design of the plan:\n\n${heard.join("\n>\n")}\n\nIts TODOs:\n${items.join("\n")}`;
 }
 
-async function takeTriage(loom: Loom, record: PlanRecord, left: string | undefined): Promise<string | undefined> {
+async function takeTriage(
+  loom: Located & Configured & Records & Buses & Reporting,
+  record: PlanRecord,
+  left: string | undefined,
+): Promise<string | undefined> {
   if (left === undefined) return "Triage wrote no result to PRLOOM_RESULT_FILE.";
   const doc = planText(loom, record)?.doc;
   if (doc && isDesignDue(record, doc)) {
@@ -200,25 +214,29 @@ async function takeTriage(loom: Loom, record: PlanRecord, left: string | undefin
 }
 
 /** TODOs and their provenance are one write; an event that is already there adds nothing. */
-function addTodos(loom: Loom, record: PlanRecord, result: TriageResult, events: readonly BusEvent[]): void {
+function addTodos(
+  loom: Located & Records,
+  record: PlanRecord,
+  result: TriageResult,
+  events: readonly BusEvent[],
+): void {
   const text = planText(loom, record)?.text;
   if (text === undefined) return;
   const origins = new Map(events.map((event) => [event.id, { eventId: event.id, author: authorOf(event) }]));
   const todos = result.todos
     .map((todo) => ({ ...todo, from: todo.events.flatMap((id) => origins.get(id) ?? []) }))
-    // Nobody waits for what was answered already, or dropped by a person.
+    // No author waits for what was answered already, or dropped by a person.
     .filter(({ from }) => from.length > 0);
   const next = appendTodos(text, todos);
   if (next !== text) loom.texts.write(textPath(loom, record), next);
 }
 
 /** What a person left stays under every run, but not under a rebase: that needs a clean tree. */
-async function putAsideKept(loom: Loom, record: PlanRecord): Promise<void> {
+async function putAsideKept(loom: Located & Configured & Reporting, record: PlanRecord): Promise<void> {
   const { side, kept } = record;
   if (!side || kept?.baseSha !== side.baseSha) return;
-  const patch = join(homeOf(loom.paths, record.id).run(side.run), "before-rebase.patch");
-  await takeBack(loom, record, { baseSha: side.baseSha, patch });
-  if (!existsSync(patch)) return;
+  const patch = await takeBack(loom, record, { baseSha: side.baseSha, run: side.run, name: "before-rebase" });
+  if (patch === undefined) return;
   loom.report({
     planId: record.id,
     level: "warn",
@@ -226,7 +244,10 @@ async function putAsideKept(loom: Loom, record: PlanRecord): Promise<void> {
   });
 }
 
-async function rebase(loom: Loom, record: PlanRecord): Promise<string | undefined> {
+async function rebase(
+  loom: Located & Configured & Records & Reporting,
+  record: PlanRecord,
+): Promise<string | undefined> {
   const { branch = "", baseBranch = "" } = record;
   await putAsideKept(loom, record);
   const outcome = await rebaseOnto(worktreeOf(loom, record), { branch, base: baseBranch, identity: loom.identity });
@@ -243,7 +264,7 @@ async function rebase(loom: Loom, record: PlanRecord): Promise<string | undefine
 }
 
 function settleEvents(
-  loom: Loom,
+  loom: Buses,
   record: PlanRecord,
   triage: { result: TriageResult; events: readonly BusEvent[]; conflict: string | undefined },
 ): void {

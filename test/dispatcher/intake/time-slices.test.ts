@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers";
-import { inSlices } from "../../../src/dispatcher/intake/slices.ts";
+import { inSlices } from "../../../src/dispatcher/intake/time-slices.ts";
 
 /** Each item takes this long. */
 function taking(ms: number) {

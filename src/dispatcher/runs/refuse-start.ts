@@ -1,5 +1,6 @@
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
+import type { Stopping } from "../capabilities.ts";
+import type { Records } from "../records.ts";
 
 /** Thrown out of a step when the dispatcher stops in its middle: nothing is recorded, the next start does it again. */
 export class StepInterrupted extends Error {
@@ -8,9 +9,9 @@ export class StepInterrupted extends Error {
 
 /**
  * Throws when nothing may be started for a plan any more. To be asked right before the start, with no pause in between:
- * what runs by then is found and ended by whoever stops the dispatcher or deletes the plan.
+ * what runs by then is found and ended by what stops the dispatcher or deletes the plan.
  */
-export function refuseStart(loom: Loom, record: PlanRecord): void {
+export function refuseStart(loom: Records & Stopping, record: PlanRecord): void {
   if (loom.stopping) throw new StepInterrupted("stopping");
   if (loom.store.get(record.uid)?.deleted) throw new StepInterrupted(`${record.id} was deleted`);
 }

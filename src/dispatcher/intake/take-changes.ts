@@ -1,19 +1,25 @@
-import type { Loom } from "../loom.ts";
+import type { Naming, Reporting } from "../capabilities.ts";
+import type { Records } from "../records.ts";
 import type { Scheduler } from "../steps/scheduler.ts";
-import { inboxIds, takeInbox } from "./intake.ts";
-import { inSlices } from "./slices.ts";
+import type { Watched } from "../watchdog/stalls.ts";
+import { type Intake, inboxIds, takeInbox } from "./intake.ts";
+import { inSlices } from "./time-slices.ts";
 
 /** Plans whose lifecycle events are one append. */
 const TOLD_AT_ONCE = 50;
 
 export interface InboxLooking {
-  /** Also what should lie in the inbox and does not, and what nobody could take before. */
+  /** Also what should lie in the inbox and does not, and what could not be taken before. */
   readonly whole: boolean;
   mayGoOn(): boolean;
 }
 
 /** Takes what changed in the inbox, and wakes the plans that it concerns. */
-export function lookAtInbox(loom: Loom, scheduler: Scheduler, { whole, mayGoOn }: InboxLooking): Promise<void> {
+export function lookAtInbox(
+  loom: Naming & Records & Intake & Watched & Reporting,
+  scheduler: Scheduler,
+  { whole, mayGoOn }: InboxLooking,
+): Promise<void> {
   const scan = loom.inbox.scan();
   const items = whole ? new Set([...inboxIds(loom, scan), ...scan.changed]) : scan.changed;
   return inSlices({
@@ -30,7 +36,11 @@ export function lookAtInbox(loom: Loom, scheduler: Scheduler, { whole, mayGoOn }
  * The same for plans by name: thousands may lie beside the one that changed. Tells whether there was news; what prloom
  * wrote itself is none.
  */
-export function lookAtPlans(loom: Loom, scheduler: Scheduler, ids: Iterable<string>): boolean {
+export function lookAtPlans(
+  loom: Naming & Records & Intake & Watched & Reporting,
+  scheduler: Scheduler,
+  ids: Iterable<string>,
+): boolean {
   let isNews = false;
   for (const id of ids) {
     if (takeInbox(loom, loom.inbox.look(id), [id]).length > 0) isNews = true;
@@ -40,7 +50,7 @@ export function lookAtPlans(loom: Loom, scheduler: Scheduler, ids: Iterable<stri
 }
 
 /** Looks what became of all plans; tells whether there was something to tell. */
-export async function tellAll(loom: Loom, mayGoOn: () => boolean): Promise<boolean> {
+export async function tellAll(loom: Records & Intake, mayGoOn: () => boolean): Promise<boolean> {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
   const items = Array.from({ length: Math.ceil(records.length / TOLD_AT_ONCE) }, (_, at) =>
     records.slice(at * TOLD_AT_ONCE, (at + 1) * TOLD_AT_ONCE).map(({ id }) => id),

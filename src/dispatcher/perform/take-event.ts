@@ -7,10 +7,13 @@ import { messageOf } from "../../kernel/errors.ts";
 import { addTodoContext } from "../../plan/edit-plan.ts";
 import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Reporting, Timing, Waking } from "../capabilities.ts";
 import { AGENT_MESSAGE, keepMessage, messageNotKept, messageSettled } from "../messages/messages.ts";
-import { planText, textPath } from "../steps/observe.ts";
-import { listIgnored, type Refusal, whyIgnored } from "./ignored.ts";
+import { type Located, textPath } from "../paths.ts";
+import { planText, type Records } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import { type IgnoredWhy, listIgnored, whyIgnored } from "./ignored.ts";
 
 export interface OfferedEvent {
   readonly event: BusEvent;
@@ -19,7 +22,11 @@ export interface OfferedEvent {
 }
 
 /** What prloom does with an event that its plugins are done with: triage, a TODO's context, its agent, or nothing. */
-export function takeEvent(loom: Loom, record: PlanRecord, { event, by }: OfferedEvent): void {
+export function takeEvent(
+  loom: Located & Records & Buses & AtWork & Reporting & Waking,
+  record: PlanRecord,
+  { event, by }: OfferedEvent,
+): void {
   const bus = loom.bus(record.id);
   if (!bus.attempt(event.id, "dispatcher").allowed) return;
   const settled = by === undefined ? takeOrTriage(loom, record, event) : { kind: "plugin" as const };
@@ -48,7 +55,7 @@ export function takeEvent(loom: Loom, record: PlanRecord, { event, by }: Offered
 }
 
 /** Words that cannot be put into the plan's text (an open code fence, say) are triaged like any others. */
-function takeOrTriage(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
+function takeOrTriage(loom: Located & Records & AtWork & Reporting, record: PlanRecord, event: BusEvent): Taken {
   try {
     return judgeEvent(loom, record, event);
   } catch (error) {
@@ -58,11 +65,11 @@ function takeOrTriage(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
   }
 }
 
-/** Often enough for whoever fixes the file, and longer than `--until-idle` waits. */
+/** Often enough for a person who fixes the file, and longer than `--until-idle` waits. */
 const PUT_OFF_MS = 30_000;
 
 /** A message to the agent is no comment on the plan: as long as it cannot be kept it stays on the bus. */
-function putOff(loom: Loom, record: PlanRecord, event: BusEvent, error: unknown): void {
+function putOff(loom: Timing & Buses & Reporting, record: PlanRecord, event: BusEvent, error: unknown): void {
   const reason = messageOf(error);
   const until = loom.clock.now() + PUT_OFF_MS;
   const marks = { moveCursor: true, about: "event" } as const;
@@ -74,10 +81,10 @@ type Taken =
   | { kind: "pending" }
   | { kind: "later"; error: unknown }
   | { kind: "message" }
-  | { kind: "ignored"; refusal: Refusal }
+  | { kind: "ignored"; refusal: IgnoredWhy }
   | { kind: "context"; todo: string };
 
-function judgeEvent(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
+function judgeEvent(loom: Located & Records & AtWork, record: PlanRecord, event: BusEvent): Taken {
   const author = event.context?.author;
   const refusal = whyIgnored(event);
   if (refusal) return { kind: "ignored", refusal };
@@ -89,7 +96,7 @@ function judgeEvent(loom: Loom, record: PlanRecord, event: BusEvent): Taken {
   const text = planText(loom, record);
   const todo = text?.doc.todos.find((candidate) => candidate.id === todoId);
   // B24: said to one TODO that is still to be done, it belongs to that TODO. Else it is feedback like any other.
-  const isBeingDone = loom.live.has(record.id) && record.current?.todoId === todoId;
+  const isBeingDone = loom.occupancy.agentIn(record.id) !== undefined && record.current?.todoId === todoId;
   if (!text || !todo || todo.state === "done" || isBeingDone) return { kind: "pending" };
   const lines = [
     `Comment by ${author?.login ?? event.source}:`,

@@ -1,30 +1,28 @@
 import { branchTip } from "../../git/repository.ts";
 import { preparedIn } from "../../git/worktree/prepared-files.ts";
-import { keepTree } from "../../git/worktree/snapshot.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Loom } from "../loom.ts";
-import { worktreeOf } from "../steps/observe.ts";
-
-/** Files of a worktree that are no work of an agent: they are in no commit and no patch, and outlast what is taken back. */
-export function leftOut(loom: Loom, record: Pick<PlanRecord, "prepared">): readonly string[] {
-  return [...loom.config.copyFiles, ...(record.prepared ?? [])];
-}
+import { type Located, worktreeOf } from "../paths.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { keepNow } from "./set-aside.ts";
 
 /** More files are a folder that git should ignore; each of them would be named in every record and commit. */
-const MOST_FILES = 1000;
+const MAX_FILES = 1000;
 
 /**
  * What `initCommands` and `afterActivate` have put into a new worktree, in which no agent has been: their own files count
  * like `copyFiles`. What they changed of the repository's files stays until the first TODO's commit takes it along.
  */
-export async function takePrepared(loom: Loom, record: PlanRecord): Promise<Pick<PlanRecord, "prepared" | "kept">> {
+export async function takePrepared(
+  loom: Located & Configured,
+  record: PlanRecord,
+): Promise<Pick<PlanRecord, "prepared" | "kept">> {
   const worktree = worktreeOf(loom, record);
   const { files, changesTracked } = await preparedIn(worktree, loom.config.copyFiles);
-  if (files.length > MOST_FILES) {
+  if (files.length > MAX_FILES) {
     throw new PrloomError(
       "plan-state",
-      `initCommands or plugins left ${files.length} files in its worktree that git does not ignore, ${files[0]} for example; at most ${MOST_FILES} can be told from an agent's work.`,
+      `initCommands or plugins left ${files.length} files in its worktree that git does not ignore, ${files[0]} for example; at most ${MAX_FILES} can be told from an agent's work.`,
       `Name their folder in .gitignore, then run \`prloom unblock ${record.id}\`.`,
     );
   }
@@ -32,6 +30,6 @@ export async function takePrepared(loom: Loom, record: PlanRecord): Promise<Pick
   if (!changesTracked) return { prepared, kept: undefined };
   const { branch = "" } = record;
   const baseSha = (await branchTip(loom.repo, branch)) ?? "";
-  const { tree } = await keepTree(worktree, { branch, head: baseSha, leaveOut: leftOut(loom, { prepared }) });
+  const { tree } = await keepNow(loom, { ...record, prepared }, baseSha);
   return { prepared, kept: { tree, baseSha } };
 }

@@ -2,31 +2,30 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { refuseUnknown } from "../commands/bus.ts";
-import type { Loom } from "../loom.ts";
 import { hasBus } from "../paths.ts";
-import { Lane } from "./lane.ts";
-import type { PollReport } from "./polling.ts";
+import type { PollReport } from "./bridging.ts";
+import { type BusesAtWork, BusLoop } from "./bus-loop.ts";
 
 /** A global plugin that takes longer must not keep the plans from their events. */
 const HEAD_START_MS = 2000;
 
-export interface ScopesHooks {
+export interface BusLoopsHooks {
   /** Look at this plan again: something on its bus was settled. */
   onPlan(planId: string): void;
   onQuiet(): void;
 }
 
-/** The buses at work: the global one first, then those of the plans, each in its own lane. */
-export class Scopes {
-  readonly #loom: Loom;
-  readonly #hooks: ScopesHooks;
-  readonly #global: Lane;
-  readonly #plans = new Map<string, Lane>();
+/** The buses at work: the global one first, then those of the plans, each in its own loop. */
+export class BusLoops {
+  readonly #loom: BusesAtWork;
+  readonly #hooks: BusLoopsHooks;
+  readonly #global: BusLoop;
+  readonly #plans = new Map<string, BusLoop>();
 
-  constructor(loom: Loom, hooks: ScopesHooks) {
+  constructor(loom: BusesAtWork, hooks: BusLoopsHooks) {
     this.#loom = loom;
     this.#hooks = hooks;
-    this.#global = new Lane({ loom, first: async () => undefined, onPass: hooks.onQuiet, onIdle: hooks.onQuiet });
+    this.#global = new BusLoop({ loom, first: async () => undefined, onPass: hooks.onQuiet, onIdle: hooks.onQuiet });
     this.#global.pollWith(loom.extensions.globalBridges);
   }
 
@@ -35,7 +34,7 @@ export class Scopes {
     if (planId !== undefined && this.#loom.stalls.isHeld(planId)) return;
     try {
       if (planId === undefined) this.#global.wake();
-      else if (this.#plans.has(planId) || hasBus(this.#loom, planId)) this.#laneOf(planId).wake();
+      else if (this.#plans.has(planId) || hasBus(this.#loom, planId)) this.#loopOf(planId).wake();
     } catch (error) {
       // A bus that cannot be opened is its plan's trouble; the plan itself stops at it, and says so.
       const whose = planId === undefined ? {} : { planId };
@@ -46,30 +45,30 @@ export class Scopes {
   /** Brings the polls of a plan in line with its state: bridges of plans are asked while it has a worktree. */
   follow(record: PlanRecord): void {
     const isOpen = record.worktreeReady && !record.deleted && record.status !== "done";
-    const bridges = isOpen ? this.#loom.bridgesOf(record) : [];
+    const bridges = isOpen ? this.#loom.extensions.bridgesOf(record) : [];
     if (!isOpen) this.#loom.stores.release(record.id);
-    if (bridges.length > 0 || this.#plans.has(record.id)) this.#laneOf(record.id).pollWith(bridges);
+    if (bridges.length > 0 || this.#plans.has(record.id)) this.#loopOf(record.id).pollWith(bridges);
   }
 
   /** An upsert that waited for its plan to be free is tried now; false when it is not written down as waiting yet. */
   hurry(actionId: string): boolean {
-    const answers = [this.#global, ...this.#plans.values()].map((lane) => lane.hurry(actionId));
+    const answers = [this.#global, ...this.#plans.values()].map((loop) => loop.hurry(actionId));
     return answers.includes(true) || !answers.includes(false);
   }
 
   /** Polls now; an unknown bridge is an error that lists those there are. */
   async poll(bridge: string | undefined): Promise<PollReport[]> {
     refuseUnknown(this.#loom, bridge);
-    const lanes = [this.#global, ...this.#plans.values()];
-    return (await Promise.all(lanes.map((lane) => lane.poll(bridge)))).flat();
+    const loops = [this.#global, ...this.#plans.values()];
+    return (await Promise.all(loops.map((loop) => loop.poll(bridge)))).flat();
   }
 
   idle(horizon: number): boolean {
-    return [this.#global, ...this.#plans.values()].every((lane) => lane.idle(horizon));
+    return [this.#global, ...this.#plans.values()].every((loop) => loop.idle(horizon));
   }
 
   async settled(): Promise<void> {
-    await Promise.all([this.#global, ...this.#plans.values()].map((lane) => lane.settled()));
+    await Promise.all([this.#global, ...this.#plans.values()].map((loop) => loop.settled()));
   }
 
   async planSettled(planId: string): Promise<void> {
@@ -77,13 +76,13 @@ export class Scopes {
   }
 
   stop(): void {
-    for (const lane of [this.#global, ...this.#plans.values()]) lane.stop();
+    for (const loop of [this.#global, ...this.#plans.values()]) loop.stop();
   }
 
-  #laneOf(planId: string): Lane {
+  #loopOf(planId: string): BusLoop {
     const known = this.#plans.get(planId);
     if (known) return known;
-    const lane = new Lane({
+    const loop = new BusLoop({
       loom: this.#loom,
       planId,
       first: () => this.globalFirst(),
@@ -93,8 +92,8 @@ export class Scopes {
       },
       onIdle: () => this.#hooks.onQuiet(),
     });
-    this.#plans.set(planId, lane);
-    return lane;
+    this.#plans.set(planId, loop);
+    return loop;
   }
 
   /** Resolves when the global events of this moment are through, or have had their head start. */

@@ -2,13 +2,22 @@ import { removeWorktree } from "../../git/worktree/worktrees.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import { keepLeft } from "../acceptance/keep-left.ts";
-import { removePrivateHomes } from "../enclosure/enclose.ts";
-import { changeStatus, type Loom, updateRecord } from "../loom.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Reporting, Waking } from "../capabilities.ts";
+import { removePrivateHomes } from "../enclosure/private-homes.ts";
 import { type Undelivered, undeliveredMessages } from "../messages/messages.ts";
+import type { Located } from "../paths.ts";
+import { changeStatus, type Records, updateRecord } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { keepBeforeRemoval } from "../worktree/set-aside.ts";
 
 /** The forge says that the change request was merged or closed. Returns the messages that its agent never got. */
-export function endPlan(loom: Loom, record: PlanRecord, outcome: "merged" | "closed"): Undelivered[] {
+export function endPlan(
+  loom: Located & Configured & Records & Buses & AtWork & Reporting & Waking,
+  record: PlanRecord,
+  outcome: "merged" | "closed",
+): Undelivered[] {
   const undelivered = undeliveredMessages(loom, record.id);
   const finishedAt = isoTime(loom.clock.now());
   changeStatus(loom, record.id, outcome, { outcome, finishedAt, blocked: undefined });
@@ -23,8 +32,11 @@ export function endPlan(loom: Loom, record: PlanRecord, outcome: "merged" | "clo
 }
 
 /** Removes the worktree of a plan that is done; branch and home stay. Recorded last, so a kill makes it be done again. */
-export async function cleanWorktree(loom: Loom, record: PlanRecord): Promise<void> {
-  await keepLeft(loom, record);
+export async function cleanWorktree(
+  loom: Located & Configured & Records & Reporting,
+  record: PlanRecord,
+): Promise<void> {
+  await keepBeforeRemoval(loom, record);
   if (record.worktree) await removeWorktree(loom.repo, record.worktree);
   await removePrivateHomes(loom, record);
   crashPoint("clean:removed");

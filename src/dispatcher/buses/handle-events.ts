@@ -8,14 +8,19 @@ import { hookHandler, pluginOf } from "../../hooks/calls/call.ts";
 import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../hooks/offer-event.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import type { Loom } from "../loom.ts";
-import { takeEvent } from "../perform/events.ts";
-import { withHook } from "./extensions.ts";
+import type { Reporting, Stopping, Waking } from "../capabilities.ts";
+import type { Located } from "../paths.ts";
+import { takeEvent } from "../perform/take-event.ts";
+import type { Records } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import type { Configured } from "../settings/pinned.ts";
+import type { Buses } from "./buses.ts";
+import { type Extended, withHook } from "./extensions.ts";
 import { hookScope } from "./hook-scope.ts";
 
 const BATCH = 100;
 
-/** Plugins that were taken out of the config while events waited for them: nobody would ask for those before their time. */
+/** Plugins that were taken out of the config while events waited for them: no plugin would ask for those before their time. */
 export function dropAbsent(bus: Bus, point: "onEvent" | "onGlobalEvent", plugins: readonly LoadedPlugin[]): void {
   const handlers = new Set(plugins.map(({ name }) => hookHandler(point, name)));
   for (const { record, handler, about } of bus.deferredList(Number.MAX_SAFE_INTEGER)) {
@@ -26,7 +31,10 @@ export function dropAbsent(bus: Bus, point: "onEvent" | "onGlobalEvent", plugins
 }
 
 /** New events of a plan: its plugins first, then prloom itself. Returns when there is none left, or when it is to stop. */
-export async function handlePlanEvents(loom: Loom, planId: string): Promise<void> {
+export async function handlePlanEvents(
+  loom: Located & Records & Buses & Extended & AtWork & Reporting & Stopping & Waking,
+  planId: string,
+): Promise<void> {
   const bus = loom.bus(planId);
   for (let batch = bus.newEvents(BATCH); batch.length > 0; batch = bus.newEvents(BATCH)) {
     for (const { event } of batch) {
@@ -38,10 +46,10 @@ export async function handlePlanEvents(loom: Loom, planId: string): Promise<void
         passOver(bus, [event.id], { closed: true });
         continue;
       }
-      const plugins = withHook(loom.pluginsOf(record), "onEvent");
+      const plugins = withHook(loom.extensions.pluginsOf(record), "onEvent");
       dropStrangers(bus, event.id, new Set(plugins.map(({ name }) => hookHandler("onEvent", name)).concat(DISPATCHER)));
       const scope = hookScope(loom, record);
-      const offered = await offerEvent(loom.hookHost, scope, {
+      const offered = await offerEvent(loom.hookServices, scope, {
         plugins,
         event,
         moveCursor: false,
@@ -56,8 +64,8 @@ export async function handlePlanEvents(loom: Loom, planId: string): Promise<void
   }
 }
 
-/** New events of the repository: triggers and global plugins. What nobody wants has no other consequence. */
-export async function handleGlobalEvents(loom: Loom): Promise<void> {
+/** New events of the repository: triggers and global plugins. What none of them wants has no other consequence. */
+export async function handleGlobalEvents(loom: Configured & Buses & Extended & Stopping & Waking): Promise<void> {
   const bus = loom.globalBus();
   const plugins = withHook(loom.extensions.globalPlugins, "onGlobalEvent");
   const handlers = new Set(plugins.map(({ name }) => hookHandler("onGlobalEvent", name)).concat(TRIGGERS));
@@ -68,7 +76,7 @@ export async function handleGlobalEvents(loom: Loom): Promise<void> {
       dropStrangers(bus, event.id, handlers);
       pullTriggers(loom, bus, event);
       const offered = await offerEvent(
-        loom.hookHost,
+        loom.hookServices,
         { bus },
         {
           plugins,
@@ -106,14 +114,14 @@ function dropStrangers(bus: Bus, id: string, handlers: ReadonlySet<string>): voi
   }
 }
 
-function commit(loom: Loom, bus: Bus, planId?: string): void {
+function commit(loom: Extended, bus: Bus, planId?: string): void {
   bus.sync();
   crashPoint("events:synced");
   loom.stores.flush({ sync: false, ...(planId === undefined ? {} : { planId }) });
 }
 
 /** `triggers` in the config: intake without code. */
-function pullTriggers(loom: Loom, bus: Bus, event: BusEvent): void {
+function pullTriggers(loom: Configured, bus: Bus, event: BusEvent): void {
   const wanted = triggered(loom.config.triggers, event);
   if (wanted.length === 0 || bus.handlerStatus(event.id, TRIGGERS) !== "ready") return;
   const author = event.context?.author;

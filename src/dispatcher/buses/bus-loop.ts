@@ -7,17 +7,41 @@ import { makeInterruptedDue } from "../../hooks/calls/slow-call.ts";
 import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
 import { timerMs } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import type { Loom } from "../loom.ts";
-import { dropAbsent, handleGlobalEvents, handlePlanEvents } from "./event-lane.ts";
+import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
+import type { Intake } from "../intake/intake.ts";
+import type { Located } from "../paths.ts";
+import type { Records } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import type { Configured } from "../settings/pinned.ts";
+import type { Watched } from "../watchdog/stalls.ts";
+import type { Bridging, PollReport } from "./bridging.ts";
+import type { Buses } from "./buses.ts";
+import type { Extended } from "./extensions.ts";
+import { dropAbsent, handleGlobalEvents, handlePlanEvents } from "./handle-events.ts";
 import { hookScope } from "./hook-scope.ts";
-import { createPoller, giveBackAbsent, type Poller, type PollReport } from "./polling.ts";
+import { createPoller, giveBackAbsent, type Poller } from "./polling.ts";
 import { CORE_TARGET, coreBridge, routeOn } from "./routing.ts";
+
+/** What handling events, delivering actions and polling bridges takes. */
+export type BusesAtWork = Located &
+  Naming &
+  Configured &
+  Records &
+  Intake &
+  Buses &
+  Extended &
+  Bridging &
+  AtWork &
+  Watched &
+  Reporting &
+  Stopping &
+  Waking;
 
 /** A hook that takes its time must not keep from going out what others sent meanwhile. */
 const OUTBOX_LOOK_MS = 200;
 
-export interface LaneOptions {
-  readonly loom: Loom;
+export interface BusLoopOptions {
+  readonly loom: BusesAtWork;
   /** Undefined: the repository's own. */
   readonly planId?: string;
   /** Resolves when the plans may go on with their events: the global ones come first. */
@@ -28,8 +52,8 @@ export interface LaneOptions {
 }
 
 /** The bus of one scope at work: events to hooks, actions to bridges, polls. It never waits for the steps of a plan. */
-export class Lane {
-  readonly #options: LaneOptions;
+export class BusLoop {
+  readonly #options: BusLoopOptions;
   readonly #outbox: Outbox;
   readonly #bus: Bus;
   #pollers: Poller[] = [];
@@ -40,7 +64,7 @@ export class Lane {
   #failures = 0;
   #stopped = false;
 
-  constructor(options: LaneOptions) {
+  constructor(options: BusLoopOptions) {
     const { loom, planId } = options;
     this.#options = options;
     this.#bus = planId === undefined ? loom.globalBus() : loom.bus(planId);
@@ -57,7 +81,7 @@ export class Lane {
           ? { name: CORE_TARGET, scope: "builtin", bridge: core, config: {}, timeoutMs: coreTimeoutMs(loom) }
           : bridgeFor(loom, target, planId),
       circuits: loom.circuits,
-      services: loom.bridgeHost,
+      services: loom.bridgeServices,
       route: (action) => routeOn(loom, scope(), action),
       targets: () => loom.extensions.registry.targets.filter((target) => bridgeFor(loom, target, planId)),
       onSettled: () => {
@@ -187,26 +211,26 @@ export class Lane {
   }
 }
 
-function pluginsOf(loom: Loom, planId: string | undefined): readonly LoadedPlugin[] {
+function pluginsOf(loom: Records & Extended, planId: string | undefined): readonly LoadedPlugin[] {
   if (planId === undefined) return loom.extensions.globalPlugins;
   const record = loom.store.byId(planId);
-  return record ? loom.pluginsOf(record) : [];
+  return record ? loom.extensions.pluginsOf(record) : [];
 }
 
 /** Its hooks have deadlines of their own, one after another. */
-function coreTimeoutMs(loom: Loom): number {
+function coreTimeoutMs(loom: Configured & Extended): number {
   return (loom.extensions.globalPlugins.length + 1) * loom.config.bus.hookTimeoutMs;
 }
 
-function hookScopeNow(loom: Loom, planId: string | undefined, bus: Bus) {
+function hookScopeNow(loom: Records & Buses, planId: string | undefined, bus: Bus) {
   const record = planId === undefined ? undefined : loom.store.byId(planId);
   return record ? hookScope(loom, record) : { bus, ...(planId === undefined ? {} : { planId }) };
 }
 
-/** A preset may switch a plan's bridge off; then its targets are nobody's for that plan. */
-function bridgeFor(loom: Loom, target: string, planId: string | undefined): LoadedBridge | undefined {
+/** A preset may switch a plan's bridge off; then no bridge has its targets for that plan. */
+function bridgeFor(loom: Records & Extended, target: string, planId: string | undefined): LoadedBridge | undefined {
   const found = loom.extensions.registry.byTarget(target);
   if (found?.scope !== "plan" || planId === undefined) return found;
   const record = loom.store.byId(planId);
-  return record ? loom.bridgesOf(record).find(({ name }) => name === found.name) : found;
+  return record ? loom.extensions.bridgesOf(record).find(({ name }) => name === found.name) : found;
 }

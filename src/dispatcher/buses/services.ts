@@ -2,11 +2,18 @@ import { join } from "node:path";
 import type { BridgeServices } from "../../bridges/services.ts";
 import type { HookServices } from "../../hooks/services.ts";
 import { openStores, type StateRef, type StateStores } from "../../hooks/state/state-stores.ts";
+import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
 import { listPlans, readPlan } from "../intake/plan-reading.ts";
-import type { Loom } from "../loom.ts";
-import { homeOf, type Paths } from "../paths.ts";
-import { runHookAgent } from "../runs/hook-agent.ts";
+import { homeOf, type Located, type Paths } from "../paths.ts";
+import type { Records } from "../records.ts";
+import type { Pooled } from "../runs/agent-pool.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import { runPluginAgent } from "../runs/plugin-agent.ts";
+import type { Configured } from "../settings/pinned.ts";
+import type { Watched } from "../watchdog/stalls.ts";
 import type { WorkEntry } from "../watchdog/watched-work.ts";
+import type { Buses } from "./buses.ts";
+import type { Extended } from "./extensions.ts";
 
 /** The memory of plugins and bridges, where DESIGN section 5 has it. */
 export function storesOf(paths: Paths, onProblem: (text: string) => void): StateStores {
@@ -24,32 +31,34 @@ function stateFile(paths: Paths, ref: StateRef): string {
   return join(bus, "state", `bridge.${ref.name}.json`);
 }
 
+type Surrounding = Located & Records & Buses & Pick<Extended, "stores"> & Watched & Reporting & Stopping;
+
 /** What hooks and bridges both get of the program around them. */
-function surroundings(loom: Loom) {
+function surroundings(loom: Surrounding) {
   return {
     repoRoot: loom.repo.root,
     clock: loom.clock,
     stores: loom.stores,
-    stopSignal: loom.stop.signal,
+    stopSignal: loom.stopSignal,
     readPlan: async (planId: string) => readPlan(loom, planId),
     listPlans: async (query?: Parameters<typeof listPlans>[1]) => listPlans(loom, query),
-    report: (line: Parameters<Loom["report"]>[0]) => loom.report(line),
+    report: (line: Parameters<Reporting["report"]>[0]) => loom.report(line),
     entering: (label: string) => loom.watch.entering(label),
     left: (token: unknown) => loom.watch.left(token as WorkEntry),
   };
 }
 
 /** The abilities that plugins have beyond their event. */
-export function hookHostOf(loom: Loom): HookServices {
+export function hookServicesOf(loom: Surrounding & Naming & Configured & Pooled & AtWork & Waking): HookServices {
   return {
     ...surroundings(loom),
     timeoutMs: () => loom.config.bus.hookTimeoutMs,
-    runAgent: (planId, prompt, { signal, ...options }) => runHookAgent(loom, planId, { prompt, options, signal }),
+    runAgent: (planId, prompt, { signal, ...options }) => runPluginAgent(loom, planId, { prompt, options, signal }),
   };
 }
 
 /** The same for bridges. */
-export function bridgeHostOf(loom: Loom): BridgeServices {
+export function bridgeServicesOf(loom: Surrounding & Configured & Waking): BridgeServices {
   return {
     ...surroundings(loom),
     bridgeTimeoutMs: () => loom.config.bus.bridgeTimeoutMs,

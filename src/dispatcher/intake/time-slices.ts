@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 
-/** Longer than this nobody is kept from his turn. */
+/** Longer than this nothing else is kept from its turn. */
 const SLICE_MS = 100;
 
 export interface Slices<T> {
