@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { checkoutTree } from "../../git/worktree/checkout-tree.ts";
+import { checkoutFiles, checkoutTree } from "../../git/worktree/checkout-tree.ts";
 import type { Worktree } from "../../git/worktree/worktrees.ts";
 import { existsNoFollow, readTextIfExists, readTextNoFollow, writeFileAtomic } from "../../kernel/files.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
@@ -23,7 +23,7 @@ export async function makeView(
   of: { runDir: string; tree: string },
 ): Promise<string> {
   const view = join(of.runDir, VIEW);
-  await removeTree(view);
+  await removeView(of.runDir);
   mkdirSync(view);
   await checkoutTree(worktree, of.tree, view);
   await copyFiles(loom, view, true);
@@ -49,7 +49,8 @@ export async function takeLeft(runDir: string, worktree: string, file: string): 
   return leftSchema.parse(JSON.parse(readTextIfExists(kept) ?? "")).text;
 }
 
-/** Removes the view of a run when all that counts was read. */
-export function removeView(runDir: string): Promise<void> {
-  return removeTree(join(runDir, VIEW));
+/** Removes the view of a run, whole or half made, when all that counts was read. */
+export async function removeView(runDir: string): Promise<void> {
+  const view = join(runDir, VIEW);
+  for (const path of [view, ...checkoutFiles(view)]) await removeTree(path);
 }
