@@ -87,8 +87,9 @@ async function inKeptTree(
   try {
     return await runIn(loom, record, stage === "reviewer" ? { ...coming, tree: kept.tree } : coming);
   } finally {
-    await removeView(runDir);
+    // The worktree first: a view that cannot be removed must not keep what the agent changed.
     await endVisit(loom, record, { runDir, kept });
+    await removeView(runDir);
   }
 }
 

@@ -9,7 +9,7 @@ import { type KeptTree, keepTree, restoreTree } from "../../git/worktree/snapsho
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
-import { ensureDir, listDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+import { ensureDir, listDir, readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
@@ -108,7 +108,7 @@ export interface Visited {
 /** Writes down what is to be put back, before the agent comes. */
 export function noteVisit({ runDir, kept }: Visited): void {
   ensureDir(runDir);
-  writeRunFile(join(runDir, KEPT), JSON.stringify(kept));
+  writeFileAtomic(join(runDir, KEPT), JSON.stringify(kept));
   crashPoint("hook-agent:kept");
 }
 
