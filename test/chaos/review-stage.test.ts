@@ -48,7 +48,7 @@ async function killedAt(project: Project, point: string): Promise<void> {
 
 /** The reviewer has changed files and is not done. */
 async function halfReviewed(project: Project): Promise<void> {
-  const worktree = join(project.root, "prloom", ".local", "worktrees", "first");
+  const worktree = project.worktree("first");
   for (const folder of [join(worktree, ".."), worktree]) {
     if (folder !== worktree) mkdirSync(folder, { recursive: true });
     const wanted = folder === worktree ? join(worktree, "half-review") : worktree;

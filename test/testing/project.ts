@@ -43,6 +43,8 @@ export interface Project {
   /** Processes that this project started and that are alive, whatever group they are in. */
   processes(): string[];
   record(id: string): PlanRecord;
+  /** Where a plan's worktree is while there is one. */
+  worktree(id: string): string;
   planText(id: string): string;
   git(...args: string[]): string;
   remove(): void;
@@ -114,6 +116,7 @@ export function makeProject(options: ProjectOptions = {}): Project {
     runFile: (id, run, name) => readFileSync(join(homeOf(id), "runs", String(run), name), "utf8"),
     processes: () => processesOf(base),
     record: (id) => JSON.parse(readFileSync(join(homeOf(id), "state.json"), "utf8")),
+    worktree: (id) => join(root, "prloom", ".local", "worktrees", id),
     planText: (id) => readFileSync(join(homeOf(id), "plan.md"), "utf8"),
     git,
     remove() {

@@ -26,7 +26,7 @@ function make(config: Record<string, unknown>): Project {
 }
 
 function inTree(project: Project, name: string): string {
-  return join(project.root, "prloom", ".local", "worktrees", "p", name);
+  return join(project.worktree("p"), name);
 }
 
 /** A person goes into the worktree, types a line, and leaves; returns what `prloom open` said. */

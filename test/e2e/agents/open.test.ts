@@ -42,7 +42,7 @@ const { agents } = project.config() as { agents: object };
 project.config({ agents: { ...agents, hand: { adapter: "codex", command: hand } }, stages: { default: "hand" } });
 project.git("add", "-A");
 project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "tools");
-const worktree = join(project.root, "prloom", ".local", "worktrees", "p");
+const worktree = project.worktree("p");
 after(() => project.remove());
 
 /** What a person's shell has; nothing of it but what agents may have gets through. */

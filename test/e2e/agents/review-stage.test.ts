@@ -63,7 +63,6 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     return inOrder.map((number) => JSON.parse(project.runFile(id, number, "run.json")).stage);
   }
 
-  const worktree = (project: Project, id: string): string => join(project.root, "prloom", ".local", "worktrees", id);
   const work = (project: Project, id: string): string => project.git("show", `prloom/${id}:work.txt`);
 
   test("todo: what is approved is committed, and the reviewer was shown the TODO and the diff", async () => {
@@ -130,7 +129,7 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     assert.equal(work(project, "p"), "did\ndid\n");
     assert.equal(project.git("diff", "--name-only", "main", "prloom/p"), "work.txt\n");
     assert.match(project.runFile("p", 2, "aside.patch"), /junk\.txt/);
-    const status = project.git("-C", worktree(project, "p"), "status", "--short", "--branch");
+    const status = project.git("-C", project.worktree("p"), "status", "--short", "--branch");
     assert.equal(status, "## prloom/p\n");
     const text = project.planText("p");
     assert.match(text, /- \[x\] one\n- \[x\] two\n/);
@@ -178,7 +177,7 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     project.plan("p", ["one"]);
     project.plan("q", ["one"]);
     await works(project);
-    rmSync(worktree(project, "q"), { recursive: true });
+    rmSync(project.worktree("q"), { recursive: true });
     const { agents } = project.config() as { agents: Record<string, { env: object }> };
     const critic = { ...agents.critic, env: { REVIEW: "approve" } };
     project.config({ agents: { ...agents, critic } });
@@ -212,7 +211,7 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     project.plan("p", ["one"]);
     const daemon = await startDaemon(project);
     await daemon.said("p", /reviewer started/);
-    await appears(join(worktree(project, "p"), "junk.txt"));
+    await appears(join(project.worktree("p"), "junk.txt"));
     const file = join(project.home, "other.md");
     writeFileSync(file, "## Title\n\nP\n\n## TODO\n\n- [ ] another\n");
     await succeeds(project, "edit", "p", "--file", file);
@@ -229,7 +228,7 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     project.planFile("p", "## Title\n\nP\n\n## TODO\n\n- [ ] one\n\n## Progress Log\n\n- begun\n");
     const daemon = await startDaemon(project);
     await daemon.said("p", /reviewer started/);
-    await appears(join(worktree(project, "p"), "junk.txt"));
+    await appears(join(project.worktree("p"), "junk.txt"));
     await daemon.end("SIGKILL");
     writeFileSync(join(project.home, "gate", "review"), "go on\n");
     await works(project);
@@ -283,7 +282,7 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     assert.equal(project.record("p").status, "review");
     assert.deepEqual(project.commits("p"), ["one"]);
     assert.equal(work(project, "p"), "one\n");
-    assert.ok(!existsSync(join(worktree(project, "p"), "junk.txt")));
-    assert.equal(readFileSync(join(worktree(project, "p"), "README.md"), "utf8"), "A project\n");
+    assert.ok(!existsSync(join(project.worktree("p"), "junk.txt")));
+    assert.equal(readFileSync(join(project.worktree("p"), "README.md"), "utf8"), "A project\n");
   });
 });

@@ -109,17 +109,16 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     const daemon = await project.start();
     await waitFor(() => ["one", "two"].every((id) => existsSync(join(project.outside, `at-${id}`))));
     await daemon.end("SIGKILL");
-    const worktree = (id: string) => join(project.root, "prloom", ".local", "worktrees", id);
-    writeFileSync(join(worktree("one"), "person.txt"), "mine\n");
-    const inOne = ["-C", worktree("one"), "-c", "user.name=Ada", "-c", "user.email=ada@localhost"];
+    writeFileSync(join(project.worktree("one"), "person.txt"), "mine\n");
+    const inOne = ["-C", project.worktree("one"), "-c", "user.name=Ada", "-c", "user.email=ada@localhost"];
     project.git(...inOne, "add", "person.txt");
     project.git(...inOne, "commit", "-qm", "A person's commit");
-    rmSync(worktree("two"), { recursive: true });
+    rmSync(project.worktree("two"), { recursive: true });
     writeFileSync(join(project.outside, "later"), "");
     project.plan("three", ["first"]);
     assert.equal((await project.work()).code, 0);
     assert.equal(project.git("log", "-1", "--format=%s", "prloom/one").trim(), "A person's commit");
-    assert.equal(readFileSync(join(worktree("one"), "person.txt"), "utf8"), "mine\n");
+    assert.equal(readFileSync(join(project.worktree("one"), "person.txt"), "utf8"), "mine\n");
     assert.equal(project.record("three").status, "review");
   });
 
@@ -135,7 +134,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     project.plan("one", ["first"]);
     await project.work();
     assert.equal(project.record("one").status, "review");
-    const worktree = join(project.root, "prloom", ".local", "worktrees", "one");
+    const worktree = project.worktree("one");
     assert.ok(existsSync(join(worktree, "lib", "mine.txt")));
     assert.ok(!existsSync(join(worktree, "lib", ".git")), "a person's git would run what its settings say");
     assert.ok(!existsSync(join(worktree, "ro")));

@@ -101,7 +101,7 @@ test("what an agent writes into a login does not become the user's", async () =>
   const login = put(p, ".local/share/opencode/auth.json", before);
   p.plan("one", ["Do it"]);
   await p.work();
-  assert.match(read(join(p.record("one").worktree ?? "", "seen.txt")), /sk-users|wellknown/);
+  assert.match(read(join(p.worktree("one"), "seen.txt")), /sk-users|wellknown/);
   assert.equal(read(login), before);
 });
 
@@ -223,5 +223,5 @@ test("configuration that is a link of the user's is seen for what it is", async 
   symlinkSync(join(p.home, "dotfiles/codex"), join(p.home, ".codex"));
   p.plan("one", ["Do it"]);
   await p.work();
-  assert.equal(read(join(p.record("one").worktree ?? "", "config.txt")), "model = 'x'\nmine\n");
+  assert.equal(read(join(p.worktree("one"), "config.txt")), "model = 'x'\nmine\n");
 });

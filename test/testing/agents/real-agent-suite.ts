@@ -95,7 +95,7 @@ async function wholeStory({ project, asked, model }: Bench, agent: RealAgent): P
   assert((spent?.tokens ?? 0) > 0);
   assert.deepEqual(project.processes(), []);
   assert(
-    model.requests.every(({ path }) => path.startsWith("/v1")),
+    model.requests.length > 0 && model.requests.every(({ path }) => path.startsWith("/v1")),
     "nothing else was asked of the model's host",
   );
   await isTold(project);
