@@ -5,10 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { listDir } from "../../src/kernel/files.ts";
 import { isAlive, type ProcessIdentity, signalProcess } from "../../src/kernel/process-tree.ts";
 import { type CliResult, finished, type Project } from "../testing/project.ts";
+import { type Random, seededRandom } from "../testing/random.ts";
 import type { ChaosWorld } from "./chaos-project.ts";
 import { processesOf } from "./invariants/facts.ts";
 import type { Expected, ExpectedPlan, Said } from "./invariants/invariants.ts";
-import { type Random, seededRandom } from "./random.ts";
 import { type CrashPoint, crashPoints } from "./scenarios/crash-points.ts";
 import { type OutsideEvents, outsideEvents } from "./scenarios/outside-events.ts";
 

@@ -1,15 +1,21 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { oneOfEach, SEED_NOTE } from "../testing/sample.ts";
 import { makeChaosProject } from "./chaos-project.ts";
 import { brokenInvariants } from "./invariants/invariants.ts";
-import { crashPoints } from "./scenarios/crash-points.ts";
+import { crashPoints, kindOf } from "./scenarios/crash-points.ts";
 import { isFlowPoint } from "./scenarios/flow-points.ts";
 import { scenarioFor, staleScenarios } from "./scenarios/scenarios.ts";
 
 const points = crashPoints();
 
-describe("a kill at each named point", { concurrency: 2 }, () => {
-  for (const point of points.filter((one) => !isFlowPoint(one))) {
+const killed = oneOfEach(
+  points.filter((point) => !isFlowPoint(point)),
+  kindOf,
+);
+
+describe(`a kill at named points of every kind of step (${SEED_NOTE})`, { concurrency: 2 }, () => {
+  for (const point of killed) {
     it(`${point.name}: the next start brings everything in order`, async () => {
       const project = makeChaosProject({ stepMs: 5 });
       const expected = await scenarioFor(point)(project, point);

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import type { Project } from "../../testing/project.ts";
+import { THOROUGH } from "../../testing/thorough.ts";
 import type { Expected, ExpectedPlan } from "../invariants/invariants.ts";
 import type { CrashPoint } from "./crash-points.ts";
-
-/** The full suite kills twice at each point; once keeps the ordinary one short. */
-export const IS_FULL = Number(process.env.PRLOOM_CHAOS_KILLS ?? 0) >= 50;
 
 /** Makes two plans, lets the named point kill whoever passes it, and goes on until all is done again. */
 export type Scenario = (project: Project, point: CrashPoint) => Promise<Expected>;
@@ -27,7 +25,7 @@ export async function finish(project: Project): Promise<void> {
 export async function crash(project: Project, point: CrashPoint): Promise<void> {
   const first = await project.work({ [point.variable]: point.name });
   assert.equal(first.signal, "SIGKILL", `${point.name} was not passed: ${first.stderr}${first.stdout}`);
-  if (IS_FULL) {
+  if (THOROUGH) {
     const second = await project.work({ [point.variable]: `${point.name}:2` });
     assert.ok(second.signal === "SIGKILL" || second.code === 0, `${second.stderr}${second.stdout}`);
   }
