@@ -1,68 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decide } from "../../../src/dispatcher/steps/decide.ts";
-import type { PlanView, Step } from "../../../src/dispatcher/steps/step.ts";
+import type { Step } from "../../../src/dispatcher/steps/step.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
-import type { PlanRecord } from "../../../src/plan/record.ts";
+import { NOW, OPEN, planView, type ViewChange } from "./view-fixture.ts";
 
-const NOW = Date.parse("2026-01-01T00:00:00Z");
-
-const record: PlanRecord = {
-  schemaVersion: 1,
-  uid: "01",
-  id: "p",
-  status: "active",
-  hidden: false,
-  paused: false,
-  branch: "prloom/p",
-  baseBranch: "main",
-  baseSha: "a",
-  worktree: "/w/p",
-  worktreeReady: true,
-  inInbox: false,
-  runs: 0,
-  createdAt: "2026-01-01T00:00:00Z",
-  updatedAt: "2026-01-01T00:00:00Z",
-  revision: 0,
-  metadata: {},
-};
-
-const OPEN = "## TODO\n\n- [x] one\n- [ ] two\n";
 const DONE = "## TODO\n\n- [x] one\n";
 const STUCK = "## TODO\n\n- [b] one\n  no idea\n";
 const BARE = "# Only words\n";
 const ASKED = "## TODO\n\n- [ ] one\n  <!-- from e-1 by ann -->\n";
 
-type Change = Partial<Omit<PlanView, "record" | "doc" | "bus">> & {
-  record?: Partial<PlanRecord>;
-  text?: string | null;
-  bus?: Partial<PlanView["bus"]>;
-};
-
-function view(change: Change): PlanView {
-  const { record: fields, text, bus, ...rest } = change;
-  return {
-    record: { ...record, ...fields },
-    doc: text === null ? undefined : parsePlan(text ?? OPEN),
-    run: "none",
-    config: { ok: true, config: {} as never },
-    dependencies: { kind: "met" },
-    worktree: "ok",
-    hookAgent: false,
-    bus: { fresh: 0, pending: [], ...bus },
-    change: "none",
-    slots: { agent: true, open: true },
-    agent: { kind: "free" },
-    cleanAfterMs: 1000,
-    ...rest,
-  };
-}
-
 const current = { todoId: parsePlan(OPEN).todos[1]?.id ?? "", attempt: 1, baseSha: "a", run: 1 } as const;
 const queued = { status: "queued", worktreeReady: false, inInbox: true } as const;
 const side = { stage: "triage", run: 1, attempt: 1, baseSha: "a" } as const;
 
-const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: RegExp][] = [
+const TABLE: [name: string, change: ViewChange, expected: Step["kind"], detail?: RegExp][] = [
   ["a deleted plan rests", { record: { deleted: { at: "", reason: "deleted" } } }, "wait", /deleted/],
   ["after a failure it waits its time", { retryAt: NOW + 5 }, "wait", /trying again/],
   ["the time over, it goes on", { retryAt: NOW - 5 }, "begin-todo"],
@@ -277,21 +229,21 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
 
 for (const [name, change, expected, detail] of TABLE) {
   test(name, () => {
-    const step = decide(view(change), NOW);
+    const step = decide(planView(change), NOW);
     assert.equal(step.kind, expected);
     if (detail) assert.match(JSON.stringify(step), detail);
   });
 }
 
 test("what waits for a time says until when", () => {
-  const step = decide(view({ retryAt: NOW + 7 }), NOW);
+  const step = decide(planView({ retryAt: NOW + 7 }), NOW);
   assert.deepEqual(step, { kind: "wait", why: "the last step failed, trying again", until: NOW + 7 });
 });
 
 test("every block tells the command that ends it", () => {
   for (const [name, change, expected] of TABLE) {
     if (expected !== "block") continue;
-    const step = decide(view(change), NOW);
+    const step = decide(planView(change), NOW);
     assert.ok(step.kind === "block" && /`prloom /.test(step.hint), name);
   }
 });

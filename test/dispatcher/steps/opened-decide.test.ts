@@ -5,52 +5,21 @@ import { decide } from "../../../src/dispatcher/steps/decide.ts";
 import type { PlanView, Step } from "../../../src/dispatcher/steps/step.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../../src/plan/record.ts";
+import { NOW, planView } from "./view-fixture.ts";
 
-const NOW = Date.parse("2026-01-01T00:00:00Z");
 const at = "2026-01-01T00:00:00Z";
-const doc = parsePlan("## TODO\n\n- [ ] one\n");
+const text = "## TODO\n\n- [ ] one\n";
+const todoId = parsePlan(text).todos[0]?.id ?? "";
 
-const record: PlanRecord = {
-  schemaVersion: 1,
-  uid: "01",
-  id: "p",
-  status: "active",
-  hidden: false,
-  paused: false,
-  branch: "prloom/p",
-  worktree: "/w/p",
-  worktreeReady: true,
-  inInbox: false,
-  runs: 1,
-  opened: { pid: 4711, startTicks: 1, bootId: "b", at },
-  createdAt: at,
-  updatedAt: at,
-  finishedAt: at,
-  revision: 0,
-  metadata: {},
-};
+const { record } = planView({
+  record: { runs: 1, opened: { pid: 4711, startTicks: 1, bootId: "b", at }, finishedAt: at },
+});
 
 function step(opened: "held" | "left", change: Partial<PlanRecord>, more: Partial<PlanView> = {}): Step {
-  const view: PlanView = {
-    record: { ...record, ...change },
-    doc,
-    run: "none",
-    config: { ok: true, config: {} as never },
-    dependencies: { kind: "met" },
-    worktree: "ok",
-    hookAgent: false,
-    opened,
-    bus: { fresh: 0, pending: [] },
-    change: "none",
-    slots: { agent: true, open: true },
-    agent: { kind: "free" },
-    cleanAfterMs: 0,
-    ...more,
-  };
-  return decide(view, NOW);
+  return decide(planView({ opened, record: { ...record, ...change }, text, cleanAfterMs: 0, ...more }), NOW);
 }
 
-const current = { todoId: doc.todos[0]?.id ?? "", attempt: 1, baseSha: "a", stage: "running", run: 1 } as const;
+const current = { todoId, attempt: 1, baseSha: "a", stage: "running", run: 1 } as const;
 
 /** What would be done if nobody had the plan open. */
 const DUE: [name: string, change: Partial<PlanRecord>, more?: Partial<PlanView>][] = [

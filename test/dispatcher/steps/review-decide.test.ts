@@ -3,52 +3,17 @@ import { test } from "node:test";
 import { decide } from "../../../src/dispatcher/steps/decide.ts";
 import type { PlanView, Step } from "../../../src/dispatcher/steps/step.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
-import type { PlanRecord } from "../../../src/plan/record.ts";
+import { NOW, planView, type ViewChange } from "./view-fixture.ts";
 
-const NOW = Date.parse("2026-01-01T00:00:00Z");
 const OPEN = "## TODO\n\n- [ ] one\n";
 const DONE = "## TODO\n\n- [x] one\n";
 
-const record: PlanRecord = {
-  schemaVersion: 1,
-  uid: "01",
-  id: "p",
-  status: "active",
-  hidden: false,
-  paused: false,
-  branch: "prloom/p",
-  worktree: "/w/p",
-  worktreeReady: true,
-  inInbox: false,
-  runs: 2,
-  createdAt: "2026-01-01T00:00:00Z",
-  updatedAt: "2026-01-01T00:00:00Z",
-  revision: 0,
-  metadata: {},
-};
-
-interface Change extends Partial<Omit<PlanView, "record" | "doc" | "config">> {
+interface Change extends Omit<ViewChange, "config"> {
   readonly review: "off" | "todo" | "end";
-  readonly text: string;
-  readonly record?: Partial<PlanRecord>;
 }
 
-function view({ review, text, record: fields, ...rest }: Change): PlanView {
-  return {
-    record: { ...record, ...fields },
-    doc: parsePlan(text),
-    run: "none",
-    config: { ok: true, config: { review } as never },
-    dependencies: { kind: "met" },
-    worktree: "ok",
-    hookAgent: false,
-    bus: { fresh: 0, pending: [] },
-    change: "none",
-    slots: { agent: true, open: true },
-    agent: { kind: "free" },
-    cleanAfterMs: 1000,
-    ...rest,
-  };
+function view({ review, record, ...rest }: Change): PlanView {
+  return planView({ config: { ok: true, config: { review } as never }, record: { runs: 2, ...record }, ...rest });
 }
 
 const todoId = parsePlan(OPEN).todos[0]?.id ?? "";
