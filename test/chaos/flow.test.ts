@@ -25,7 +25,7 @@ async function killAndFinish(flow: Flow, point: CrashPoint): Promise<void> {
 }
 
 const points = oneOfEach(crashPoints().filter(isFlowPoint), kindOf);
-/** Two worlds are killed side by side in the full suite. */
+/** Two worlds are killed side by side in the whole run. */
 const WORLDS = THOROUGH ? [0, 1] : [0];
 
 describe(`a kill between the effects of event, hook, action and delivery (${SEED_NOTE})`, { concurrency: 2 }, () => {

@@ -21,10 +21,14 @@ export async function finish(project: Project): Promise<void> {
   assert.equal(result.code, 0, `the start after the kill failed: ${result.stderr}${result.stdout}`);
 }
 
-/** Killed at the first passage, in the full suite also at the second if there still is one, then left alone. */
+export async function killedAt(project: Project, point: CrashPoint): Promise<void> {
+  const { signal, stdout, stderr } = await project.work({ [point.variable]: point.name });
+  assert.equal(signal, "SIGKILL", `${point.name} was not passed: ${stderr}${stdout}`);
+}
+
+/** Killed at the first passage, in the whole run also at the second if there still is one, then left alone. */
 export async function crash(project: Project, point: CrashPoint): Promise<void> {
-  const first = await project.work({ [point.variable]: point.name });
-  assert.equal(first.signal, "SIGKILL", `${point.name} was not passed: ${first.stderr}${first.stdout}`);
+  await killedAt(project, point);
   if (THOROUGH) {
     const second = await project.work({ [point.variable]: `${point.name}:2` });
     assert.ok(second.signal === "SIGKILL" || second.code === 0, `${second.stderr}${second.stdout}`);

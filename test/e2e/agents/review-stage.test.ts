@@ -5,6 +5,8 @@ import { after, describe, test } from "node:test";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { makeProject, type Project, TEST_AGENT } from "../../testing/project.ts";
+import { oneOf } from "../../testing/sample.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
   const projects: Project[] = [];
@@ -136,7 +138,7 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     assert.match(text, /- begun\n- did one\n- did two\n/, "what the worker wrote into its copy is not lost");
   });
 
-  for (const how of ["garbage", "nothing", "link"]) {
+  for (const how of oneOf(["garbage", "nothing", "link"])) {
     test(`todo: a reviewer that leaves ${how} blocks the plan; without a review it goes on`, async () => {
       const project = make({ when: "todo", how, limits: { attemptsPerTodo: 2 } });
       project.plan("p", ["one"]);
@@ -223,7 +225,7 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     assert.match(project.runFile("p", 2, "discarded.patch"), /^\+one$/m);
   });
 
-  test("todo: killed under the reviewer, the next start has the work once, and asks again", async () => {
+  test("todo: killed under the reviewer, the next start has the work once, and asks again", thorough, async () => {
     const project = make({ when: "todo", how: "waits" });
     project.planFile("p", "## Title\n\nP\n\n## TODO\n\n- [ ] one\n\n## Progress Log\n\n- begun\n");
     const daemon = await startDaemon(project);
@@ -275,7 +277,7 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     assert.equal((await thread(project, "p")).filter((body) => /whole branch/.test(body)).length, 2);
   });
 
-  test("end: whatever the reviewer does to the tree is put aside", async () => {
+  test("end: whatever the reviewer does to the tree is put aside", thorough, async () => {
     const project = make({ when: "end", how: "meddle" });
     project.plan("p", ["one"]);
     await works(project);

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { makeProject, type Project, type ProjectOptions } from "../../testing/project.ts";
+import { oneOf } from "../../testing/sample.ts";
 
 const TODO = "## Title\n\nA plan\n\n## TODO\n\n- [ ] one\n";
 
@@ -30,7 +31,7 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
       [good.replace('"default": "test"', '"default": "tset"'), /stages\.default: .*"tset"/, /did you mean test\?/],
       ["", /config\.json:1:1/],
     ];
-    for (const [config, ...expected] of cases) {
+    for (const [config, ...expected] of oneOf(cases)) {
       writeFileSync(file, config);
       const result = await project.work();
       assert.equal(result.code, 1, config);

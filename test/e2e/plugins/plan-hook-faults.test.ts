@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import type { NewAction } from "../../../src/hooks/contexts/event-types.ts";
 import type { ProjectOptions } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { type Extended, makeExtended, QUICK } from "../fixtures/extended.ts";
 
 const SOURCE = { system: "tracker", kind: "issue", id: "1" };
@@ -79,7 +80,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.match(stdout, /a plugin's agent left changes uncommitted: left\.txt; the plan's next commit takes them/);
   });
 
-  test("a kill in the middle of a reviewer leaves nothing of it in the commit", async () => {
+  test("a kill in the middle of a reviewer leaves nothing of it in the commit", thorough, async () => {
     const plugins = { rev: { module: "./plugins/rev.ts" } };
     const text = `import { existsSync } from "node:fs";
       export default () => ({ async afterTodo(_, ctx) {
@@ -122,28 +123,32 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.equal(project.record("three").status, "review");
   });
 
-  test("what a reviewer leaves read-only is put back, and a repository inside is an ordinary folder", async () => {
-    const plugins = { rev: { module: "./plugins/rev.ts" } };
-    const text = `import { execSync } from "node:child_process";
+  test(
+    "what a reviewer leaves read-only is put back, and a repository inside is an ordinary folder",
+    thorough,
+    async () => {
+      const plugins = { rev: { module: "./plugins/rev.ts" } };
+      const text = `import { execSync } from "node:child_process";
       export default () => ({ async afterTodo(_, ctx) {
         execSync("git init -q lib && echo mine > lib/mine.txt", { cwd: ctx.worktree });
         await ctx.runAgent("Review it.");
       } });`;
-    const project = extended({ config: { plugins, bus: PATIENT } }, { "rev.ts": text });
-    reviewer(project, `mkdir ro && echo junk > ro/f && chmod 555 ro; git commit -qam hacked --allow-empty; cat`);
-    project.plan("one", ["first"]);
-    await project.work();
-    assert.equal(project.record("one").status, "review");
-    const worktree = project.worktree("one");
-    assert.ok(existsSync(join(worktree, "lib", "mine.txt")));
-    assert.ok(!existsSync(join(worktree, "lib", ".git")), "a person's git would run what its settings say");
-    assert.ok(!existsSync(join(worktree, "ro")));
-    assert.deepEqual(project.git("show", "--format=%s", "--name-only", "prloom/one").trim().split(/\n+/), [
-      "first",
-      "lib/mine.txt",
-      "work.txt",
-    ]);
-  });
+      const project = extended({ config: { plugins, bus: PATIENT } }, { "rev.ts": text });
+      reviewer(project, `mkdir ro && echo junk > ro/f && chmod 555 ro; git commit -qam hacked --allow-empty; cat`);
+      project.plan("one", ["first"]);
+      await project.work();
+      assert.equal(project.record("one").status, "review");
+      const worktree = project.worktree("one");
+      assert.ok(existsSync(join(worktree, "lib", "mine.txt")));
+      assert.ok(!existsSync(join(worktree, "lib", ".git")), "a person's git would run what its settings say");
+      assert.ok(!existsSync(join(worktree, "ro")));
+      assert.deepEqual(project.git("show", "--format=%s", "--name-only", "prloom/one").trim().split(/\n+/), [
+        "first",
+        "lib/mine.txt",
+        "work.txt",
+      ]);
+    },
+  );
 
   test("what a plugin changes after a TODO is checked again, without asking it again", async () => {
     const plugins = { fmt: { module: "./plugins/fmt.ts" } };
@@ -250,7 +255,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.equal(project.record("one").status, "review");
   });
 
-  test("a plan that let an upsert go first goes on, whatever source the upsert had", async () => {
+  test("a plan that let an upsert go first goes on, whatever source the upsert had", thorough, async () => {
     const alias = `export default () => ({ beforeUpsert: (payload) =>
       ({ proceed: true, payload: { ...payload, source: { ...payload.source, id: "1" } } }) });`;
     const globalPlugins = { alias: { module: "./plugins/alias.ts" } };
@@ -281,7 +286,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.match(await project.type("status"), /^one .* an unanswered comment that a plugin put off$/m);
   });
 
-  test("an event does not wait for a plugin that was taken out of the config", async () => {
+  test("an event does not wait for a plugin that was taken out of the config", thorough, async () => {
     const plugins = { later: { module: "./plugins/later.ts" } };
     const text = `export default () => ({ onEvent: (event, ctx) => ctx.markEventDeferred(event.id, "not now", 3_600_000) });`;
     const project = extended({ config: { plugins } }, { "later.ts": text });

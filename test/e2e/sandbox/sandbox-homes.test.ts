@@ -20,6 +20,7 @@ import { startDaemon } from "../../testing/daemon.ts";
 import { CLI } from "../../testing/program.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
 import { inTerminal, NO_TERMINAL } from "../../testing/terminal.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const DONE = "sed -i '0,/- \\[ \\]/s//- [x]/' \"$PRLOOM_PLAN_FILE\"";
 
@@ -164,7 +165,7 @@ test("no form of `prloom open` touches the home of an agent at work", async () =
   await daemon.end();
 });
 
-test("a command that was printed is not enclosed anew while it runs", async () => {
+test("a command that was printed is not enclosed anew while it runs", thorough, async () => {
   const p = project("command", ["echo work > work.txt", DONE]);
   await works(p);
   const env = { HOME: p.home, XDG_RUNTIME_DIR: p.home, SHELL: "/bin/sh", PATH: process.env.PATH ?? "" };
@@ -216,7 +217,7 @@ test("inside there are no further namespaces, and folders in memory have a size"
   assert.equal(run, 64 * 1024);
 });
 
-test("configuration that is a link of the user's is seen for what it is", async () => {
+test("configuration that is a link of the user's is seen for what it is", thorough, async () => {
   const p = project("codex", ['cat "$HOME/.codex/config.toml" "$HOME/.codex/prompts/mine.md" > config.txt', DONE]);
   put(p, "dotfiles/codex/config.toml", "model = 'x'\n");
   put(p, "dotfiles/codex/prompts/mine.md", "mine\n");
