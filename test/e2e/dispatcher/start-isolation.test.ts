@@ -6,6 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
 import { CLI } from "../../testing/program.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { oneOfEach } from "../../testing/sample.ts";
 import { BROKEN } from "../fixtures/broken-plans.ts";
 
 describe("what one plan left", { timeout: 600_000 }, () => {
@@ -80,7 +81,7 @@ describe("what one plan left", { timeout: 600_000 }, () => {
   });
 
   test("does not keep it from being deleted", async () => {
-    for (const { id, isLost } of BROKEN) {
+    for (const { id, isLost } of oneOfEach(BROKEN, (plan) => plan.id.split("-")[0]!)) {
       if (isLost) continue;
       const { code, stdout, stderr } = await project.cli(["delete", id, "--yes"]);
       assert.equal(code, 0, `${id}: ${stderr}`);

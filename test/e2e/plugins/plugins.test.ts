@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after } from "node:test";
 import type { Daemon } from "../../testing/daemon.ts";
+import { story } from "../../testing/story.ts";
 import { type Line, makeExtended, WRITER } from "../fixtures/extended.ts";
 
 const actor = (name: string, more: object = {}) => ({ module: "./plugins/actor.ts", config: { name, ...more } });
@@ -44,7 +45,9 @@ async function say(planId: string | undefined, body: string, sign: (id: string) 
   return line ?? {};
 }
 
-test("the hooks of a plan are called around its steps, in the order of the config", async () => {
+const step = story("plugins of two plans and of the repository");
+
+step("the hooks of a plan are called around its steps, in the order of the config", async () => {
   project.plan("one", ["first", "second"]);
   const { code, stdout, stderr } = await project.work();
   assert.equal(code, 0, stdout + stderr);
@@ -61,7 +64,7 @@ test("the hooks of a plan are called around its steps, in the order of the confi
   ]);
 });
 
-test("each is called where its name says", () => {
+step("each is called where its name says", () => {
   const told = (hook: string) => journal({ planId: "one", hook });
   assert.deepEqual(
     told("afterActivate").map(({ there, location, status }) => [there, location, status]),
@@ -86,13 +89,13 @@ test("each is called where its name says", () => {
   }
 });
 
-test("what a text hook returns is the plan, and the next one gets it", () => {
+step("what a text hook returns is the plan, and the next one gets it", () => {
   const [, zeta] = journal({ planId: "one", hook: "beforeTodo" });
   assert.match(String(zeta?.plan), /<!-- alpha in beforeTodo -->/);
   assert.equal(project.planText("one").match(/alpha in beforeTodo/g)?.length, 2, "once for each TODO");
 });
 
-test("afterDesign sees what the designer made, and may change it", async () => {
+step("afterDesign sees what the designer made, and may change it", async () => {
   project.plan("drawn", []);
   await project.work();
   const [alpha] = journal({ planId: "drawn", hook: "afterDesign" });
@@ -101,7 +104,7 @@ test("afterDesign sees what the designer made, and may change it", async () => {
   assert.equal(project.record("drawn").status, "review");
 });
 
-test("a hook that throws blocks its plan and no other; unblock calls it again", async () => {
+step("a hook that throws blocks its plan and no other; unblock calls it again", async () => {
   project.plan("no", ["alpha throws in beforeTodo"]);
   project.planFile("never", "## Title\n\ngamma throws in afterActivate\n\n## TODO\n\n- [ ] x\n");
   project.plan("yes", ["goes on"]);
@@ -119,7 +122,7 @@ test("a hook that throws blocks its plan and no other; unblock calls it again", 
   assert.equal(project.record("no").status, "review");
 });
 
-test("after a poll without a dispatcher the next start has the global events first", async () => {
+step("after a poll without a dispatcher the next start has the global events first", async () => {
   feed("feed", "one", { id: "early" });
   feed("hub", undefined, { id: "early" });
   await project.type("poll");
@@ -133,7 +136,7 @@ test("after a poll without a dispatcher the next start has the global events fir
   );
 });
 
-test("a module is loaded once, onStartup comes first, and each key has its own hooks", async () => {
+step("a module is loaded once, onStartup comes first, and each key has its own hooks", async () => {
   const all = journal();
   const begin = all.findLastIndex(({ imported }) => imported === "actor");
   const now = all.slice(begin);
@@ -152,7 +155,7 @@ test("a module is loaded once, onStartup comes first, and each key has its own h
   }
 });
 
-test("every plugin gets every event; one that throws does not repeat the other", async () => {
+step("every plugin gets every event; one that throws does not repeat the other", async () => {
   await say("one", "alpha: handle\nzeta: throw-times 2", (event) => ({ who: "zeta", event, hook: "onEvent" }));
   const id = `e${count}`;
   await heard({ call: "actions", payload: { type: "comment", message: `effect of ${id}` } });
@@ -165,13 +168,13 @@ test("every plugin gets every event; one that throws does not repeat the other",
   assert.equal((await say("one", `zeta: get thrown ${id}`, (got) => ({ got }))).global, 3);
 });
 
-test("what an event hook returns changes no plan", async () => {
+step("what an event hook returns changes no plan", async () => {
   const before = project.planText("one");
   await say("one", "alpha: return", (event) => ({ who: "zeta", event }));
   assert.equal(project.planText("one"), before);
 });
 
-test("contexts have what belongs to their scope", async () => {
+step("contexts have what belongs to their scope", async () => {
   const own = await say("one", "alpha: look", (looked) => ({ looked }));
   assert.deepEqual(own.has, ["planId", "worktree", "changeRequestRef", "runAgent", "readPlan", "readEvents"]);
   assert.deepEqual([own.planId, own.repoRoot], ["one", project.root]);
@@ -184,7 +187,7 @@ test("contexts have what belongs to their scope", async () => {
   assert.match(String(global.refused), /readPlan\(planId\): planId is missing in onGlobalEvent/);
 });
 
-test("listPlans filters by status, hidden, source and location", async () => {
+step("listPlans filters by status, hidden, source and location", async () => {
   const source = { system: "board", kind: "card", id: "7" };
   project.plan("draft", ["x"], { status: "draft", source, metadata: { colour: "red" } });
   project.plan("veiled", ["x"], { status: "queued", hidden: true });
@@ -211,7 +214,7 @@ test("listPlans filters by status, hidden, source and location", async () => {
   );
 });
 
-test("memory per plan and for the repository, each in its file", async () => {
+step("memory per plan and for the repository, each in its file", async () => {
   const got = (line: Line) => [line.own, line.global];
   await say("one", "alpha: set mine\nalpha: set-global ours", (event) => ({ event, who: "zeta" }));
   assert.deepEqual(got(await say("one", "alpha: get", (id) => ({ got: id }))), ["mine", "ours"]);
@@ -227,7 +230,7 @@ test("memory per plan and for the repository, each in its file", async () => {
   assert.match(JSON.stringify(readState("plugin-state-global", "gamma.json")), /"wide"/);
 });
 
-test("two plans that count at the same time lose nothing", async () => {
+step("two plans that count at the same time lose nothing", async () => {
   const bodies = (plan: string) => Array.from({ length: 60 }, (_, i) => ({ id: `${plan}${i}`, body: "alpha: count" }));
   feed("feed", "one", ...bodies("one"), { id: "last-one" });
   feed("feed", "yes", ...bodies("yes"), { id: "last-yes" });
@@ -238,7 +241,7 @@ test("two plans that count at the same time lose nothing", async () => {
   daemon = await project.start();
 });
 
-test("readEvents has its own cursor", async () => {
+step("readEvents has its own cursor", async () => {
   const read = async (options: object): Promise<Line> =>
     say("yes", `alpha: events ${JSON.stringify(options)}`, (id) => ({ readEvents: id }));
   const { events, lastId } = await read({ limit: 2 });
@@ -250,7 +253,7 @@ test("readEvents has its own cursor", async () => {
   assert.match(String((await read({ sinceId: "nobody" })).error), /nobody/);
 });
 
-test("the emitters reach the bridge of their target, from both scopes", async () => {
+step("the emitters reach the bridge of their target, from both scopes", async () => {
   const review = { verdict: "comment", summary: "good", comments: [{ path: "a.txt", line: 1, message: "here" }] };
   const wanted = [
     ["comment hello", { type: "comment", message: "hello" }],
@@ -271,19 +274,19 @@ test("the emitters reach the bridge of their target, from both scopes", async ()
   await heard({ call: "actions", payload: { type: "merge", method: "squash" } });
 });
 
-test("runAgent gives what the agent printed", async () => {
+step("runAgent gives what the agent printed", async () => {
   const { answer } = await say("one", "alpha: agent What is this?", (agent) => ({ agent }));
   assert.match(String(answer), /^heard:\nWhat is this\?[\s\S]*README\.md[\s\S]*A project/);
 });
 
-test("presets switch plan plugins and bridges off for their plan", async () => {
+step("presets switch plan plugins and bridges off for their plan", async () => {
   project.plan("plain", ["x"], { status: "queued", metadata: { preset: "bare" } });
   await daemon.said("plain", /review|ready/i);
   assert.deepEqual(new Set(journal({ planId: "plain", hook: "beforeTodo" }).map(({ who }) => who)), new Set(["alpha"]));
   assert.deepEqual(journal({ bridge: "feed", call: "events", planId: "plain" }), []);
 });
 
-test("plans hear only what was said to them; the dispatcher ends in order", async () => {
+step("plans hear only what was said to them; the dispatcher ends in order", async () => {
   const named = journal({ hook: "onEvent" }).filter(({ event }) => /^(one|yes)\d+$/.test(String(event)));
   assert.deepEqual(new Set(named.map(({ planId }) => planId)), new Set(["one", "yes"]));
   for (const { event, planId } of named) assert(String(event).startsWith(String(planId)), `${event} at ${planId}`);

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after } from "node:test";
 import type { NewAction } from "../../../src/hooks/contexts/event-types.ts";
+import { story } from "../../testing/story.ts";
 import { makeExtended, WRITER } from "../fixtures/extended.ts";
 
 const actor = (name: string) => ({ module: "./plugins/actor.ts", config: { name, only: ["beforeUpsert"] } });
@@ -31,7 +32,9 @@ async function planOf(id: string, plans?: Awaited<ReturnType<typeof project.stat
 }
 const inboxText = (planId: string): string => readFileSync(join(project.inbox, `${planId}.md`), "utf8");
 
-test("a bridge makes plans; status, hidden and metadata are as it says", async () => {
+const step = story("what bridges make of plans");
+
+step("a bridge makes plans; status, hidden and metadata are as it says", async () => {
   const printed = await bring(
     upsert("plain", { title: "From a card", planMarkdown: "Do it well.\n" }),
     upsert("queued", {
@@ -75,7 +78,7 @@ test("a bridge makes plans; status, hidden and metadata are as it says", async (
   await project.type("retry", "--all");
 });
 
-test("a second upsert changes what it says, and nothing else", async () => {
+step("a second upsert changes what it says, and nothing else", async () => {
   const { planId } = await planOf("plain");
   await bring(upsert("plain", { planMarkdown: "Do it better.\n" }));
   assert.match(inboxText(planId), /From a card[\s\S]*Do it better\./);
@@ -94,7 +97,7 @@ test("a second upsert changes what it says, and nothing else", async () => {
   assert.doesNotMatch(said, /changed by board card plain/);
 });
 
-test("an upsert onto a plan in work keeps its ticks, wherever the plan is", async () => {
+step("an upsert onto a plan in work keeps its ticks, wherever the plan is", async () => {
   const text = (...todos: string[]) =>
     `## Title\n\nWork\n\n## TODO\n\n${todos.map((todo) => `- [ ] ${todo}\n`).join("")}`;
   await bring(upsert("work", { planMarkdown: text("one", "two"), status: "queued", metadata: { a: 1 } }));
@@ -123,7 +126,7 @@ test("an upsert onto a plan in work keeps its ticks, wherever the plan is", asyn
   assert.equal(project.record(planId).status, "done");
 });
 
-test("beforeUpsert changes, refuses and puts off, one plugin after the other", async () => {
+step("beforeUpsert changes, refuses and puts off, one plugin after the other", async () => {
   const printed = await bring(
     upsert("chained", { title: "Chained", planMarkdown: "Begin\ndelta: add by delta\ngamma: add by gamma\n" }),
     upsert("rejected", { title: "Rejected", planMarkdown: "delta: reject not on Fridays\n" }),
@@ -149,7 +152,7 @@ test("beforeUpsert changes, refuses and puts off, one plugin after the other", a
   assert.equal(deferred.count, 0);
 });
 
-test("an upsert that a stranger caused is refused; onto a plan in work it is kept as a proposal", async () => {
+step("an upsert that a stranger caused is refused; onto a plan in work it is kept as a proposal", async () => {
   project.plan("mine", ["one"], { status: "queued", source: sourceOf("mine") });
   await project.work();
   const before = project.planText("mine");
