@@ -38,6 +38,7 @@ const KEYS = {
   presets: {},
 };
 const plain = project.config();
+project.plan("waits", ["x"]);
 
 async function startWith(config: object) {
   project.config({ ...plain, ...KEYS, ...config });
@@ -119,7 +120,6 @@ const REFUSED: readonly (readonly [what: string, config: object, says: readonly 
 ];
 
 test("whatever is wrong with a plugin or a bridge stops the start, and is named with what to write instead", async () => {
-  project.plan("waits", ["x"]);
   for (const [what, config, says] of REFUSED) {
     const { code, stdout, stderr } = await startWith(config);
     assert.equal(code, 1, `${what}\n${stdout}${stderr}`);

@@ -37,10 +37,8 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
 
   function upsert(id: string, todos: readonly string[]): NewAction {
     const planMarkdown = `## Title\n\nPlan one\n\n## TODO\n\n${todos.map((todo) => `- [ ] ${todo}\n`).join("")}`;
-    return {
-      target: { target: "prloom-core" },
-      payload: { type: "upsert_plan", source: { ...SOURCE, id }, planMarkdown },
-    };
+    const source = { ...SOURCE, id };
+    return { target: { target: "prloom-core" }, payload: { type: "upsert_plan", source, planMarkdown } };
   }
 
   test("what a reviewer changes is put aside, also when the dispatcher dies under it", async () => {
@@ -98,30 +96,34 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.deepEqual(project.git("show", "--format=", "--name-only", "prloom/one").trim().split("\n"), ["work.txt"]);
   });
 
-  test("after a kill under a reviewer a person's commit stays, and a lost worktree stops no other plan", async () => {
-    const plugins = { rev: { module: "./plugins/rev.ts" } };
-    const text = `import { existsSync } from "node:fs";
+  test(
+    "after a kill under a reviewer a person's commit stays, and a lost worktree stops no other plan",
+    thorough,
+    async () => {
+      const plugins = { rev: { module: "./plugins/rev.ts" } };
+      const text = `import { existsSync } from "node:fs";
       export default () => ({ async afterFinish(_, ctx) {
         if (!existsSync(process.env.OUTSIDE + "/later")) await ctx.runAgent("Review it.");
       } });`;
-    const project = extended({ config: { plugins, bus: PATIENT } }, { "rev.ts": text });
-    reviewer(project, `touch ${project.outside}/at-$PRLOOM_PLAN_ID; sleep 60`);
-    for (const id of ["one", "two"]) project.plan(id, ["first"]);
-    const daemon = await project.start();
-    await waitFor(() => ["one", "two"].every((id) => existsSync(join(project.outside, `at-${id}`))));
-    await daemon.end("SIGKILL");
-    writeFileSync(join(project.worktree("one"), "person.txt"), "mine\n");
-    const inOne = ["-C", project.worktree("one"), "-c", "user.name=Ada", "-c", "user.email=ada@localhost"];
-    project.git(...inOne, "add", "person.txt");
-    project.git(...inOne, "commit", "-qm", "A person's commit");
-    rmSync(project.worktree("two"), { recursive: true });
-    writeFileSync(join(project.outside, "later"), "");
-    project.plan("three", ["first"]);
-    assert.equal((await project.work()).code, 0);
-    assert.equal(project.git("log", "-1", "--format=%s", "prloom/one").trim(), "A person's commit");
-    assert.equal(readFileSync(join(project.worktree("one"), "person.txt"), "utf8"), "mine\n");
-    assert.equal(project.record("three").status, "review");
-  });
+      const project = extended({ config: { plugins, bus: PATIENT } }, { "rev.ts": text });
+      reviewer(project, `touch ${project.outside}/at-$PRLOOM_PLAN_ID; sleep 60`);
+      for (const id of ["one", "two"]) project.plan(id, ["first"]);
+      const daemon = await project.start();
+      await waitFor(() => ["one", "two"].every((id) => existsSync(join(project.outside, `at-${id}`))));
+      await daemon.end("SIGKILL");
+      writeFileSync(join(project.worktree("one"), "person.txt"), "mine\n");
+      const inOne = ["-C", project.worktree("one"), "-c", "user.name=Ada", "-c", "user.email=ada@localhost"];
+      project.git(...inOne, "add", "person.txt");
+      project.git(...inOne, "commit", "-qm", "A person's commit");
+      rmSync(project.worktree("two"), { recursive: true });
+      writeFileSync(join(project.outside, "later"), "");
+      project.plan("three", ["first"]);
+      assert.equal((await project.work()).code, 0);
+      assert.equal(project.git("log", "-1", "--format=%s", "prloom/one").trim(), "A person's commit");
+      assert.equal(readFileSync(join(project.worktree("one"), "person.txt"), "utf8"), "mine\n");
+      assert.equal(project.record("three").status, "review");
+    },
+  );
 
   test(
     "what a reviewer leaves read-only is put back, and a repository inside is an ordinary folder",

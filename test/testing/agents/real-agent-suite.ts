@@ -28,7 +28,7 @@ export function realAgentSuite(agent: RealAgent): void {
     trying("designs, works, is sent back, goes on with its conversation, and answers", { script: WHOLE }, (bench) =>
       wholeStory(bench, agent),
     );
-    const rest = agent.slow ? thorough : {};
+    const rest = agent.brief ? thorough : {};
     trying("goes on after the dispatcher was ended and killed", { script: BUSY, ...rest }, (bench) =>
       interrupted(bench, agent),
     );
