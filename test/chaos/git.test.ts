@@ -11,7 +11,7 @@ import { makeChaosProject } from "./chaos-project.ts";
 import { brokenInvariants, type ExpectedPlan } from "./invariants/invariants.ts";
 
 const STAND_IN = fileURLToPath(new URL("../testing/chaos-git", import.meta.url));
-const MOST_STARTS = 100;
+const MAX_STARTS = 100;
 /** Every call is tried in the whole run; some of them, from one that is drawn on, keep the ordinary suite short. */
 const STRIDE = THOROUGH ? 1 : 3;
 const FIRST = 1 + (SEED % STRIDE);
@@ -33,7 +33,7 @@ function gitThatKills(project: Project, how: string, at: number): Record<string,
 
 const CASES = {
   before: "just before it",
-  after: "when it is done and nobody has heard of it",
+  after: "when it is done and before the dispatcher hears of it",
   locked: "together with git, whose locks stay",
 };
 
@@ -47,7 +47,7 @@ describe(`kills around one git call after the other (${SEED_NOTE})`, { concurren
       ];
       for (const plan of plans) project.plan(plan.id, plan.todos);
       let kills = 0;
-      for (let at = FIRST; at < MOST_STARTS; at += STRIDE) {
+      for (let at = FIRST; at < MAX_STARTS; at += STRIDE) {
         const result = await project.work(gitThatKills(project, how, at));
         if (result.signal !== "SIGKILL") {
           assert.equal(result.code, 0, `${result.stderr}${result.stdout}`);

@@ -15,7 +15,7 @@ export interface OutsideEvents {
 
 const SOURCES = ["north", "south"];
 /** Hundreds of kills must not make hundreds of TODOs. */
-const MOST_TODOS = 4;
+const MAX_TODOS = 4;
 const TODO_EVERY = 3;
 /** Brackets tell the recorder what to do with its answer. */
 const POSTS = ["", "[echo]", "[redirect]", "[block]", "[notify]", "[echo] [redirect]"];
@@ -51,7 +51,7 @@ export function outsideEvents(outside: Outside, random: Random, planIds: readonl
 }
 
 function todosOf(source: string, version: number): string[] {
-  const length = Math.min(MOST_TODOS, 1 + Math.floor(version / TODO_EVERY));
+  const length = Math.min(MAX_TODOS, 1 + Math.floor(version / TODO_EVERY));
   return Array.from({ length }, (_, index) => `make ${source} ${index + 1}`);
 }
 

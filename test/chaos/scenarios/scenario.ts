@@ -4,7 +4,7 @@ import { THOROUGH } from "../../testing/thorough.ts";
 import type { Expected, ExpectedPlan } from "../invariants/invariants.ts";
 import type { CrashPoint } from "./crash-points.ts";
 
-/** Makes two plans, lets the named point kill whoever passes it, and goes on until all is done again. */
+/** Makes two plans, lets the named point kill the process that passes it, and goes on until all is done again. */
 export type Scenario = (project: Project, point: CrashPoint) => Promise<Expected>;
 
 export function plan(project: Project, id: string, todos: readonly string[]): ExpectedPlan {
