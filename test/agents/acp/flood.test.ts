@@ -7,7 +7,7 @@ import { acpAdapter } from "../../../src/agents/acp/adapter.ts";
 import type { AgentEvent } from "../../../src/agents/port.ts";
 import { only, runToEnd, spent } from "../../testing/agents/real-run.ts";
 
-const program = new URL("fixtures/acp/floods.mjs", import.meta.url).pathname;
+const program = new URL("../fixtures/acp/floods.mjs", import.meta.url).pathname;
 const maxOutputBytes = 64 * 1024;
 
 async function run(root: string, flood: number): Promise<AgentEvent[]> {
