@@ -58,7 +58,7 @@ export function createPoller(options: PollerOptions): Poller {
   let inARow = 0;
   let news = true;
 
-  const retryLimits = () => ({ minMs: loom.config.bus.retryMinMs, maxMs: loom.config.bus.retryMaxMs });
+  const retryLimits = () => loom.bridgeServices.retryLimits();
   const tellHealth = (failed: string | undefined): void =>
     loom.health.polled({ bridge: loaded.name, ...whose }, failed);
   const nextAt = ({ failed, retryAfterMs }: PollOutcome): number => {
