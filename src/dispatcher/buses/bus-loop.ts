@@ -2,7 +2,7 @@ import type { LoadedBridge } from "../../bridges/load.ts";
 import { Outbox } from "../../bridges/outbox/outbox.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { retryDelay } from "../../bus/bus-state.ts";
-import { scopeOf } from "../../bus/scope.ts";
+import { scopeOf } from "../../bus/types.ts";
 import { SLOW_CALLS } from "../../hooks/calls/handler-queue.ts";
 import { makeInterruptedDue } from "../../hooks/calls/slow-call.ts";
 import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
