@@ -46,6 +46,7 @@ export async function recoverPlan(
 ): Promise<number> {
   // Never activated, so nothing was ever started for it.
   const ended = record.worktree === undefined ? 0 : await recoverRuns(loom, record, record.worktree);
+  await removeUnfinishedWrites(loom, record);
   loom.unrecovered.delete(record.id);
   if (record.blocked?.cause === "recovery" && !record.deleted) {
     updateRecord(loom, record.id, () => ({ blocked: undefined }));
@@ -71,9 +72,15 @@ async function recoverRuns(
   for (const dir of dirs) await orTell(loom, { planId }, () => clearEnclosure(dir));
   // Not that of the newest run: its result may still be in there.
   for (const dir of below(join(home.runs, "hooks"))) await orTell(loom, { planId }, () => removeView(dir));
-  const folders = [home.home, home.bus, join(home.bus, "state"), join(home.bus, "blobs"), home.pluginState, ...dirs];
-  for (const dir of folders) await orTell(loom, { planId }, () => removeTemporaryFiles(dir));
+  for (const dir of dirs) await orTell(loom, { planId }, () => removeTemporaryFiles(dir));
   return ended;
+}
+
+/** Also of a plan that was never activated: its record and its bus are written before that. */
+async function removeUnfinishedWrites(loom: Located & Reporting, { id: planId }: PlanRecord): Promise<void> {
+  const { home, bus, pluginState } = homeOf(loom.paths, planId);
+  for (const dir of [home, bus, join(bus, "state"), join(bus, "blobs"), pluginState])
+    await orTell(loom, { planId }, () => removeTemporaryFiles(dir));
 }
 
 /** Nothing is started for it before a later try succeeds: at `prloom unblock`, or at the next start. */

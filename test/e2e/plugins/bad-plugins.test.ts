@@ -163,14 +163,14 @@ test("the watchdog: a call that blocks ends the dispatcher, is told of, and is a
   const ends: (string | number | null)[] = [];
   let printed = "";
   while (ends.at(-1) !== 0 && ends.length < 10) {
-    const { code, signal, stdout, stderr } = await project.work({ PRLOOM_WATCHDOG_MS: "500" });
+    const { code, signal, stdout, stderr } = await project.work({ PRLOOM_WATCHDOG_MS: "2000" });
     ends.push(signal ?? code);
     printed += stdout + stderr;
   }
   assert.equal(ends.at(-1), 0, printed);
   assert.deepEqual(ends.map(String).sort(), ["0", "3", "3", ...Array(4).fill("SIGKILL")], printed);
   for (const label of ["onGlobalEvent:bad", "deliver:out"]) {
-    assert.match(printed, new RegExp(`${label} blocked the dispatcher for 500 ms; ended it`));
+    assert.match(printed, new RegExp(`${label} blocked the dispatcher for 2 s; ended it`));
     assert.match(printed, new RegExp(`the last dispatcher was ended by its watchdog: ${label} blocked it`));
   }
   const { dead } = await project.status();
