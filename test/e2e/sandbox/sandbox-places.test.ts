@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { makeProject, type Project } from "../../testing/project.ts";
 
-const CACHE = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
+const CACHE = fileURLToPath(new URL("../../../node_modules/.cache", import.meta.url));
 const bases: string[] = [];
 const projects: Project[] = [];
 after(() => {
