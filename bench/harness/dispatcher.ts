@@ -76,7 +76,7 @@ export async function withDispatcher<T>(
   try {
     const info = await Promise.race([trouble, isUp(project)]);
     const send = async (command: string, args: Record<string, unknown>): Promise<void> => {
-      if ((await callDaemon(info, { command, args })) === "no-dispatcher") throw new Error("no dispatcher took the command");
+      if ((await callDaemon(info, { command, args })) === "no-dispatcher") throw new Error("no dispatcher answered");
     };
     return await Promise.race([trouble, work({ send })]);
   } finally {
