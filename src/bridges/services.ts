@@ -1,5 +1,6 @@
 import type { Bus } from "../bus/bus.ts";
 import type { RetryLimits } from "../bus/bus-state.ts";
+import { scopeOf } from "../bus/types.ts";
 import type { PlanContent, PlanQuery, PluginLog } from "../hooks/contexts/context-types.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { PrloomError } from "../kernel/errors.ts";
@@ -70,7 +71,7 @@ export function bridgeContext(services: BridgeServices, { loaded, planId, signal
     signal,
     log: logOf(services, loaded.name, planId),
     config: loaded.config,
-    ...(own === undefined ? {} : { planId: own }),
+    ...scopeOf(own),
     ...(facts.worktree === undefined ? {} : { worktree: facts.worktree }),
     ...(facts.changeRequestRef === undefined ? {} : { changeRequestRef: facts.changeRequestRef }),
     readPlan: async (id: unknown) => services.readPlan(requirePlanId(id)),
@@ -90,8 +91,7 @@ function requirePlanId(id: unknown): string {
 }
 
 function logOf(services: BridgeServices, name: string, planId: string | undefined): PluginLog {
-  const where = planId === undefined ? {} : { planId };
   const at = (level: "info" | "warn" | "bad") => (text: string) =>
-    services.report({ ...where, level, text: `${name}: ${text}` });
+    services.report({ ...scopeOf(planId), level, text: `${name}: ${text}` });
   return { info: at("info"), warn: at("warn"), error: at("bad") };
 }

@@ -2,7 +2,7 @@ import { createCircuits } from "../bridges/circuit.ts";
 import type { BridgeServices } from "../bridges/services.ts";
 import { createFileLog } from "../bus/file/log.ts";
 import { createFilePlanStore } from "../bus/file/plan-store.ts";
-import type { Scope } from "../bus/types.ts";
+import { type Scope, scopeOf } from "../bus/types.ts";
 import { localForge } from "../forge/local.ts";
 import type { HookServices } from "../hooks/services.ts";
 import { isoTime } from "../kernel/clock.ts";
@@ -126,9 +126,7 @@ interface AroundBuses extends Pick<Configured, "pinned">, Pick<Extended, "stores
 function busesOf({ paths, clock, readOnly = false }: LoomOptions, { pinned, stores, report }: AroundBuses): OpenBuses {
   const root = (scope: Scope): string => (scope.planId === undefined ? paths.bus : homeOf(paths, scope.planId).bus);
   const log = createFileLog({ root, clock, readOnly });
-  const onProblem = (planId: string | undefined, message: string): void => {
-    const whose = planId === undefined ? {} : { planId };
-    report({ ...whose, level: "warn", text: `a bus could not be saved: ${message}` });
-  };
+  const onProblem = (planId: string | undefined, message: string): void =>
+    report({ ...scopeOf(planId), level: "warn", text: `a bus could not be saved: ${message}` });
   return openBuses({ paths, log, clock, stores, readOnly, onProblem, limits: () => pinned.config.bus });
 }

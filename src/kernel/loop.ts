@@ -18,8 +18,8 @@ export interface LoopOptions {
 /** A loop that is woken, backs off, becomes idle and stops. Its passes never overlap. */
 export class Loop {
   readonly #options: LoopOptions;
-  /** asked: a pass is about to begin; again: one runs, and another was asked for. */
-  #state: "resting" | "asked" | "running" | "again" = "resting";
+  /** asked: a pass is about to begin; again: one runs, and another was asked for; hurried: the same, even if it fails. */
+  #state: "resting" | "asked" | "running" | "again" | "hurried" = "resting";
   #timer: NodeJS.Timeout | undefined;
   #dueAt: number | undefined;
   #failures = 0;
@@ -32,14 +32,12 @@ export class Loop {
 
   /** There may be work. Many calls are one pass, one during a pass asks for another, one during a back-off is no news. */
   wake(): void {
-    if (!(this.backsOff() && this.#isEarly())) this.hurry();
+    if (!(this.backsOff() && this.#isEarly())) this.#want("again");
   }
 
-  /** The same, and a back-off ends now. */
+  /** The same, and a back-off ends now; during a pass, none begins after it. */
   hurry(): void {
-    if (this.#stopped || this.#state === "asked") return;
-    if (this.#state === "resting") this.#ask();
-    else this.#state = "again";
+    this.#want("hurried");
   }
 
   /** The last pass failed, and the next one waits for its time. */
@@ -50,7 +48,8 @@ export class Loop {
   /** No pass runs or is about to, nothing is under way, and none is due up to `horizon`. */
   idle(horizon = Number.NEGATIVE_INFINITY): boolean {
     if (this.#state !== "resting") return false;
-    return this.#stopped || !(this.#options.underWay?.() || (this.#dueAt ?? Number.POSITIVE_INFINITY) <= horizon);
+    const isDue = this.#dueAt !== undefined && this.#dueAt <= horizon;
+    return this.#stopped || !(isDue || this.#options.underWay?.());
   }
 
   /** When the next pass is due if nothing wakes the loop before. */
@@ -72,6 +71,12 @@ export class Loop {
     this.#dueAt = undefined;
     if (this.#state === "asked") this.#state = "resting";
     this.#tellSettled();
+  }
+
+  #want(next: "again" | "hurried"): void {
+    if (this.#stopped || this.#state === "asked" || this.#state === "hurried") return;
+    if (this.#state === "resting") this.#ask();
+    else this.#state = next;
   }
 
   /** Not a microtask: passes that follow each other at once must not keep everything else from its turn. */
@@ -96,7 +101,7 @@ export class Loop {
       dueAt = this.#options.clock.now() + this.#options.backoffMs(this.#failures);
       this.#options.onFailure(error);
     }
-    const isAskedAgain = this.#failures === 0 && this.#state !== "running";
+    const isAskedAgain = this.#isAskedAgain();
     this.#state = "resting";
     this.#dueAt = this.#stopped ? undefined : dueAt;
     if (isAskedAgain && !this.#stopped) this.#ask();
@@ -109,6 +114,10 @@ export class Loop {
     if (this.#dueAt === undefined) return;
     const wait = timerMs(this.#dueAt, this.#options.clock.now());
     this.#timer = setTimeout(() => (this.#isEarly() ? this.#setTimer() : this.#ask()), wait);
+  }
+
+  #isAskedAgain(): boolean {
+    return this.#state === "hurried" || (this.#state === "again" && this.#failures === 0);
   }
 
   #isEarly(): boolean {

@@ -36,9 +36,7 @@ onEveryBus("marks", (withBench) => {
 
 it("reads journals of other versions: what is unknown or wrong is left out, the rest counts", () => {
   const told = { about: "action", dead: true, closed: "yes", wait: "for godot", moveCursor: "x", at: [], new: 1 };
-  const { about, dead, ...others } = readMarks(told) ?? assert.fail();
-  assert.deepEqual({ about, dead }, { about: "action", dead: true });
-  assert.ok(Object.values(others).every((value) => value === undefined));
+  assert.deepEqual(JSON.parse(JSON.stringify(readMarks(told))), { about: "action", dead: true });
   assert.equal(readMarks("text"), undefined);
   const data = { record: "e", handler: "h", outcome: "deferred", reason: "still at work", marks: { until: 5 } };
   const state = foldSettlements(emptyBusState(), {

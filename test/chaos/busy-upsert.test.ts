@@ -23,7 +23,7 @@ test("an upsert that waits for the end of a run is not forgotten when the dispat
   put("As it was.");
   const daemon = await startDaemon(project, CALM);
   await daemon.said(MAIN, /worker started/);
-  await appears(join(project.root, "prloom", ".local", "worktrees", MAIN, "half-0"));
+  await appears(join(project.worktree(MAIN), "half-0"));
   put("As it is now.");
   const poll = await project.cli(["poll"]);
   assert.equal(poll.code, 0, poll.stderr);

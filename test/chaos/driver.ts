@@ -5,10 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { listDir } from "../../src/kernel/files.ts";
 import { isAlive, type ProcessIdentity, signalProcess } from "../../src/kernel/process-tree.ts";
 import { type CliResult, finished, type Project } from "../testing/project.ts";
+import { type Random, seededRandom } from "../testing/random.ts";
 import type { ChaosWorld } from "./chaos-project.ts";
 import { processesOf } from "./invariants/facts.ts";
 import type { Expected, ExpectedPlan, Said } from "./invariants/invariants.ts";
-import { type Random, seededRandom } from "./random.ts";
 import { type CrashPoint, crashPoints } from "./scenarios/crash-points.ts";
 import { type OutsideEvents, outsideEvents } from "./scenarios/outside-events.ts";
 
@@ -23,7 +23,7 @@ export interface ChaosReport {
   readonly kills: number;
   /** One line per start: how it was to end, and how it did. */
   readonly history: readonly string[];
-  /** Starts and commands that failed although nobody killed them. */
+  /** Starts and commands that failed without being killed. */
   readonly failures: readonly string[];
   readonly expected: Expected;
 }
@@ -34,7 +34,7 @@ type Manner = { readonly afterMs: number } & (
   | { readonly kind: "point"; readonly point: CrashPoint; readonly passage: number }
 );
 
-const LONGEST_END_MS = 60_000;
+const MAX_END_MS = 60_000;
 
 interface Chaos extends ChaosWorld {
   readonly random: Random;
@@ -102,7 +102,7 @@ async function oneStart(chaos: Chaos, manner: Manner): Promise<void> {
   await Promise.race([ended, sleep(manner.afterMs, undefined, { signal: over.signal }).catch(() => undefined)]);
   over.abort();
   if (isRunning(child)) await end(chaos, child, manner);
-  const stuck = setTimeout(() => endStuck(chaos, child, manner), LONGEST_END_MS);
+  const stuck = setTimeout(() => endStuck(chaos, child, manner), MAX_END_MS);
   const result = await ended;
   clearTimeout(stuck);
   await talking;
@@ -113,7 +113,7 @@ async function oneStart(chaos: Chaos, manner: Manner): Promise<void> {
 
 /** One that was asked to end and does not would keep the test waiting for ever. */
 function endStuck(chaos: Chaos, child: ChildProcess, manner: Manner): void {
-  chaos.failures.push(`start (${describeManner(manner)}): it did not end for ${LONGEST_END_MS / 1000} s`);
+  chaos.failures.push(`start (${describeManner(manner)}): it did not end for ${MAX_END_MS / 1000} s`);
   child.kill("SIGKILL");
 }
 

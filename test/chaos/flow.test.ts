@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
-import { randomInt } from "node:crypto";
 import { describe, it } from "node:test";
+import { oneOfEach, SEED, SEED_NOTE } from "../testing/sample.ts";
+import { THOROUGH } from "../testing/thorough.ts";
 import { type Flow, openFlow } from "./flow.ts";
-import { type CrashPoint, crashPoints } from "./scenarios/crash-points.ts";
+import { type CrashPoint, crashPoints, kindOf } from "./scenarios/crash-points.ts";
 import { isFlowPoint } from "./scenarios/flow-points.ts";
-import { IS_FULL } from "./scenarios/scenario.ts";
 
-const seed = Number(process.env.PRLOOM_CHAOS_SEED ?? randomInt(1_000_000));
-
-const PASSAGES = IS_FULL ? [2, 3, 5, 8] : [4];
+const PASSAGES = THOROUGH ? [2, 3, 5, 8] : [4];
 
 /** Kills that must come before, so that the point is passed at all. */
 const AFTER_KILL_AT: Readonly<Record<string, string>> = { "lifecycle:recovered": "lifecycle:appended" };
@@ -21,23 +19,25 @@ async function killAndFinish(flow: Flow, point: CrashPoint): Promise<void> {
   if (before !== undefined) await flow.killedAt({ ...point, name: before });
   await flow.killedAt(point);
   // What passes first is often prloom's own; later it is the outside's. The ordinary run has that for every second point.
-  const passages = IS_FULL || points.indexOf(point) % 4 < 2 ? PASSAGES : [];
+  const passages = THOROUGH || points.indexOf(point) % 4 < 2 ? PASSAGES : [];
   for (const passage of passages) await flow.perhapsKilledAt(point, passage);
   await flow.finish();
 }
 
-const points = crashPoints().filter(isFlowPoint);
+const points = oneOfEach(crashPoints().filter(isFlowPoint), kindOf);
+/** Two worlds are killed side by side in the whole run. */
+const WORLDS = THOROUGH ? [0, 1] : [0];
 
-describe("a kill between every two effects of event, hook, action and delivery", { concurrency: 2 }, () => {
-  for (const half of [0, 1]) {
-    describe(`half ${half + 1}`, { concurrency: 1 }, () => {
-      // All points of a half have the same world: each kill meets what the ones before left.
+describe(`a kill between the effects of event, hook, action and delivery (${SEED_NOTE})`, { concurrency: 2 }, () => {
+  for (const world of WORLDS) {
+    describe(`world ${world + 1}`, { concurrency: 1 }, () => {
+      // All points of a part have the same world: each kill meets what the ones before left.
       let flow: Flow | undefined;
-      for (const point of points.filter((_, index) => index % 2 === half)) {
+      for (const point of points.filter((_, index) => index % WORLDS.length === world)) {
         it(`${point.name}: nothing is lost, and nothing happens twice`, async () => {
-          const mine = flow ?? (await openFlow(seed));
+          const mine = flow ?? (await openFlow(SEED));
           flow = undefined;
-          const kept = `PRLOOM_CHAOS_SEED=${seed}; the project is kept in ${mine.project.root}`;
+          const kept = `${SEED_NOTE}; the project is kept in ${mine.project.root}`;
           await killAndFinish(mine, point).catch((error) => assert.fail(`${kept}: ${error}`));
           assert.deepEqual(mine.problems(), [], kept);
           flow = mine;

@@ -5,13 +5,16 @@ import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { findProgram } from "../../src/kernel/find-program.ts";
 import type { Project } from "../testing/project.ts";
+import { oneOf, SEED, SEED_NOTE } from "../testing/sample.ts";
+import { THOROUGH } from "../testing/thorough.ts";
 import { makeChaosProject } from "./chaos-project.ts";
 import { brokenInvariants, type ExpectedPlan } from "./invariants/invariants.ts";
 
 const STAND_IN = fileURLToPath(new URL("../testing/chaos-git", import.meta.url));
-const MOST_STARTS = 100;
-/** Every call is tried in the full suite; every third one keeps the ordinary suite short. */
-const STRIDE = Number(process.env.PRLOOM_CHAOS_KILLS ?? 12) >= 50 ? 1 : 3;
+const MAX_STARTS = 100;
+/** Every call is tried in the whole run; some of them, from one that is drawn on, keep the ordinary suite short. */
+const STRIDE = THOROUGH ? 1 : 3;
+const FIRST = 1 + (SEED % STRIDE);
 
 /** Puts a program in front of git that kills the dispatcher at its n-th call. Git gets few variables, so a script names its. */
 function gitThatKills(project: Project, how: string, at: number): Record<string, string> {
@@ -30,12 +33,12 @@ function gitThatKills(project: Project, how: string, at: number): Record<string,
 
 const CASES = {
   before: "just before it",
-  after: "when it is done and nobody has heard of it",
+  after: "when it is done and before the dispatcher hears of it",
   locked: "together with git, whose locks stay",
 };
 
-describe("kills around one git call after the other", { concurrency: 2 }, () => {
-  for (const [how, when] of Object.entries(CASES)) {
+describe(`kills around one git call after the other (${SEED_NOTE})`, { concurrency: 2 }, () => {
+  for (const [how, when] of oneOf(Object.entries(CASES))) {
     it(`killed ${when}, the work goes on at the next start`, async () => {
       const project = makeChaosProject({ stepMs: 5 });
       const plans: ExpectedPlan[] = [
@@ -44,7 +47,7 @@ describe("kills around one git call after the other", { concurrency: 2 }, () => 
       ];
       for (const plan of plans) project.plan(plan.id, plan.todos);
       let kills = 0;
-      for (let at = 1; at < MOST_STARTS; at += STRIDE) {
+      for (let at = FIRST; at < MAX_STARTS; at += STRIDE) {
         const result = await project.work(gitThatKills(project, how, at));
         if (result.signal !== "SIGKILL") {
           assert.equal(result.code, 0, `${result.stderr}${result.stdout}`);

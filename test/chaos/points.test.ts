@@ -1,15 +1,30 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { oneOfEach, SEED_NOTE } from "../testing/sample.ts";
+import { THOROUGH } from "../testing/thorough.ts";
 import { makeChaosProject } from "./chaos-project.ts";
 import { brokenInvariants } from "./invariants/invariants.ts";
-import { crashPoints } from "./scenarios/crash-points.ts";
+import { type CrashPoint, crashPoints, kindOf } from "./scenarios/crash-points.ts";
 import { isFlowPoint } from "./scenarios/flow-points.ts";
-import { scenarioFor, staleScenarios } from "./scenarios/scenarios.ts";
+import { finish, killedAt, twoPlans } from "./scenarios/scenario.ts";
+import { scenarioFor, staleScenarios, work } from "./scenarios/scenarios.ts";
 
 const points = crashPoints();
 
-describe("a kill at each named point", { concurrency: 2 }, () => {
-  for (const point of points.filter((one) => !isFlowPoint(one))) {
+const killed = oneOfEach(
+  points.filter((point) => !isFlowPoint(point)),
+  kindOf,
+);
+/** Steps of ordinary work in their order: the ordinary run is killed in each of them, on the way of the same two plans. */
+const WAY = THOROUGH ? [] : ["pin", "activate", "run", "verify", "commit", "tick", "publish", "finish"];
+const alone = killed.filter((point) => !isOnWay(point));
+
+function isOnWay(point: CrashPoint): boolean {
+  return WAY.includes(kindOf(point)) && scenarioFor(point) === work;
+}
+
+describe(`a kill at named points of every kind of step (${SEED_NOTE})`, { concurrency: 2 }, () => {
+  for (const point of alone) {
     it(`${point.name}: the next start brings everything in order`, async () => {
       const project = makeChaosProject({ stepMs: 5 });
       const expected = await scenarioFor(point)(project, point);
@@ -17,6 +32,16 @@ describe("a kill at each named point", { concurrency: 2 }, () => {
       project.remove();
     });
   }
+
+  const way = killed.filter(isOnWay).toSorted((a, b) => WAY.indexOf(kindOf(a)) - WAY.indexOf(kindOf(b)));
+  it(`${way.map(({ name }) => name).join(", ")}: all on the way of two plans`, { skip: THOROUGH }, async () => {
+    const project = makeChaosProject({ stepMs: 5 });
+    const plans = twoPlans(project);
+    for (const point of way) await killedAt(project, point);
+    await finish(project);
+    assert.deepEqual(brokenInvariants(project, { plans }), [], `the project is kept in ${project.root}`);
+    project.remove();
+  });
 });
 
 it("every name in the source is its own, and every scenario belongs to one", () => {

@@ -4,15 +4,19 @@ import { existsSync, mkdirSync, watch } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { finished, type Project } from "../testing/project.ts";
+import { oneOfEach, SEED_NOTE } from "../testing/sample.ts";
 import { makeChaosProject } from "./chaos-project.ts";
 import { brokenInvariants } from "./invariants/invariants.ts";
 import { addReviewStage } from "./scenarios/plugin-scenarios.ts";
 
 /** Moments of the second run, the reviewer's, and of what follows it. */
 const POINTS = ["run:prepared:2", "run-started:2", "run:started:2", "commit:made"];
+/** Where it is killed again when it was killed in the middle of the run. */
+const AGAIN = ["", "recover:ended", "recover:reset"];
+const kindOf = (point: string): string => point.split(/[:-]/)[0]!;
 
-describe("a kill around the reviewer's run: the work is there once", { concurrency: 2 }, () => {
-  for (const point of POINTS) {
+describe(`a kill around the reviewer's run: the work is there once (${SEED_NOTE})`, { concurrency: 2 }, () => {
+  for (const point of oneOfEach(POINTS, kindOf)) {
     it(`at ${point}`, async () => {
       const project = reviewed(5);
       await killedAt(project, point);
@@ -20,7 +24,7 @@ describe("a kill around the reviewer's run: the work is there once", { concurren
     });
   }
 
-  for (const point of ["", "recover:ended", "recover:reset"]) {
+  for (const point of oneOfEach(AGAIN, kindOf)) {
     it(`in the middle of it${point === "" ? "" : `, and again at ${point}`}`, async () => {
       const project = reviewed(400);
       const dispatcher = project.spawnCli(["start", "--until-idle"]);
@@ -48,7 +52,7 @@ async function killedAt(project: Project, point: string): Promise<void> {
 
 /** The reviewer has changed files and is not done. */
 async function halfReviewed(project: Project): Promise<void> {
-  const worktree = join(project.root, "prloom", ".local", "worktrees", "first");
+  const worktree = project.worktree("first");
   for (const folder of [join(worktree, ".."), worktree]) {
     if (folder !== worktree) mkdirSync(folder, { recursive: true });
     const wanted = folder === worktree ? join(worktree, "half-review") : worktree;

@@ -59,7 +59,10 @@ test("the demo works through its plan, and what it proposes to try next works to
   machine.prloom(["start", "--until-idle"], repo);
   const shown = JSON.parse(machine.prloom(["show", "tally", "--json"], repo));
   assert.equal(shown.commits.length, 6);
-  assert.ok(shown.todos.every((todo: { state: string }) => todo.state === "done"));
+  assert.deepEqual(
+    shown.todos.map((todo: { state: string }) => todo.state),
+    Array(6).fill("done"),
+  );
   assert.equal(shown.thread.length, 2);
 
   machine.prloom(["merge", "tally"], repo);

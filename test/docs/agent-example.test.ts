@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after } from "node:test";
 import { parseTriageResult } from "../../src/agents/results/triage-result.ts";
 import { busEventSchema } from "../../src/bus/types.ts";
 import { makeProject } from "../testing/project.ts";
+import { story } from "../testing/story.ts";
 
 const page = readFileSync(new URL("../../docs/agents.md", import.meta.url), "utf8");
 const blocks = [...page.matchAll(/```(\w*)\n([\s\S]*?)```/g)].map(([, language, body = ""]) => ({ language, body }));
@@ -28,7 +29,9 @@ async function type(line: string): Promise<string> {
   return stdout;
 }
 
-test("the agent of docs/agents.md works, with the config and the commands that stand beside it", async () => {
+const step = story("the agent of the page, from its first plan on");
+
+step("the agent of docs/agents.md works, with the config and the commands that stand beside it", async () => {
   // The page's own agent, and before it a line that keeps what it is given, for a test below.
   const keeps = [
     'import * as keep from "node:fs";',
@@ -49,7 +52,7 @@ test("the agent of docs/agents.md works, with the config and the commands that s
   assert.match(shown, /Will do\./);
 });
 
-test("it designs, says what it cannot do, and asks for a rebase", async () => {
+step("it designs, says what it cannot do, and asks for a rebase", async () => {
   project.planFile("wishes", "# Wishes\n\n- Be quick\n- Be kind\n");
   project.plan("question", ["Shall we?"]);
   await project.work();
@@ -61,7 +64,7 @@ test("it designs, says what it cannot do, and asks for a rebase", async () => {
   assert.equal(project.record("wishes").baseSha, project.git("rev-parse", "main").trim());
 });
 
-test("README shows the status of such plans as it is", async () => {
+step("README shows the status of such plans as it is", async () => {
   const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
   const [, login = ""] = /```markdown\n([\s\S]*?)```/.exec(readme) ?? [];
   project.planFile("log-in-with-a-password", login);
@@ -83,7 +86,7 @@ test("README shows the status of such plans as it is", async () => {
   }
 });
 
-test("the page names the variables of each stage, and no others", () => {
+step("the page names the variables of each stage, and no others", () => {
   const rows = [...page.matchAll(/^\| `(PRLOOM_[A-Z_]+)` \| ([\w, ]+) \|/gm)];
   // Only an agent with a model has this one, and that of the page has none.
   const named = rows.filter(([, name]) => name !== "PRLOOM_MODEL");
@@ -102,7 +105,7 @@ test("the page names the variables of each stage, and no others", () => {
   }
 });
 
-test("the events and the result that the page shows are of the right shape", () => {
+step("the events and the result that the page shows are of the right shape", () => {
   const events = JSON.parse(blockWith("json", '"replyTo"')).map((event: unknown) => busEventSchema.parse(event).id);
   assert.ok(parseTriageResult(blockWith("json", "reply_markdown"), [...events, "another"]).ok);
 });

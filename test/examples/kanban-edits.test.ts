@@ -24,7 +24,7 @@ test("during a run the card and then the plan are edited: both edits survive, ar
   const daemon = await startDaemon(project);
   await project.type("queue", planId);
   await daemon.said(planId, /worker started/);
-  await appears(join(project.root, "prloom", ".local", "worktrees", planId, "half.txt"));
+  await appears(join(project.worktree(planId), "half.txt"));
   await until(join(doing, ".."), () => existsSync(doing));
   const card = readFileSync(doing, "utf8");
   writeFileSync(doing, card.replace("[waits] a\n", "[waits] a\n- [ ] c from card\n").replace("spring", "autumn"));

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after } from "node:test";
+import { story } from "../testing/story.ts";
 import { addForum, install } from "./installed.ts";
 
 const project = install(["memory-marker"]);
@@ -9,7 +10,9 @@ const forum = addForum(project);
 after(() => project.remove());
 const file = join(project.root, "MEMORY.md");
 
-test("a comment with the marker is appended to the file, and triage does not see it", async () => {
+const step = story("what is to be remembered");
+
+step("a comment with the marker is appended to the file, and triage does not see it", async () => {
   project.plan("talk", ["Write a thing"]);
   await project.untilIdle();
   await project.type("comment", "talk", "!memory The staging database\nis read-only on Mondays.");
@@ -22,7 +25,7 @@ test("a comment with the marker is appended to the file, and triage does not see
   assert.equal(project.record("talk").runs, 1);
 });
 
-test("killed after the file was written: the line is there once, and is answered once", async () => {
+step("killed after the file was written: the line is there once, and is answered once", async () => {
   await project.type("comment", "talk", "!memory Ask Grace about the parser.");
   const { signal } = await project.work({ PRLOOM_CRASH_AT: "hook:called" });
   assert.equal(signal, "SIGKILL");
@@ -33,7 +36,7 @@ test("killed after the file was written: the line is there once, and is answered
   assert.equal(answers.length, 2);
 });
 
-test("strangers cannot write what agents read", async () => {
+step("strangers cannot write what agents read", async () => {
   forum.say("talk", {
     id: "post-1",
     login: "mallory",
@@ -45,7 +48,7 @@ test("strangers cannot write what agents read", async () => {
   assert.doesNotMatch(readFileSync(file, "utf8"), /Passwords/);
 });
 
-test("a file that cannot be written defers the comment for a minute", async () => {
+step("a file that cannot be written defers the comment for a minute", async () => {
   const blocked = install(["memory-marker"], { configs: { memoryMarker: { file: "notes" } } });
   after(() => blocked.remove());
   mkdirSync(join(blocked.root, "notes"));

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after } from "node:test";
+import { story } from "../testing/story.ts";
 import { addForum, install } from "./installed.ts";
 
 const project = install(["merge-command"]);
@@ -10,7 +11,9 @@ after(() => project.remove());
 
 const tip = (): string => project.git("rev-parse", "main").trim();
 
-test("/merge merges, and the triage agent does not see it", async () => {
+const step = story("/merge in comments");
+
+step("/merge merges, and the triage agent does not see it", async () => {
   project.plan("first", ["Write one thing", "Write another"]);
   await project.untilIdle();
   const before = tip();
@@ -25,7 +28,7 @@ test("/merge merges, and the triage agent does not see it", async () => {
   assert.equal(project.record("first").runs, 2, "one run per TODO and none for triage");
 });
 
-test("/merge rebase keeps the commits; an unknown way is answered", async () => {
+step("/merge rebase keeps the commits; an unknown way is answered", async () => {
   project.plan("second", ["Write more", "Write most"]);
   await project.untilIdle();
   await project.type("comment", "second", "/merge sideways");
@@ -40,7 +43,7 @@ test("/merge rebase keeps the commits; an unknown way is answered", async () => 
   assert.equal(project.git("log", "--reverse", "--format=%s", `${before}..main`), "Write more\nWrite most\n");
 });
 
-test("words that only mention it are no command", async () => {
+step("words that only mention it are no command", async () => {
   project.plan("third", ["Write the last"]);
   await project.untilIdle();
   await project.type("comment", "third", "What does /merge do?");
@@ -49,7 +52,7 @@ test("words that only mention it are no command", async () => {
   assert.match((await project.thread("third")).at(-1)?.body ?? "", /nothing to do/, "triage has answered it");
 });
 
-test("a stranger's /merge is refused by prloom itself", async () => {
+step("a stranger's /merge is refused by prloom itself", async () => {
   const before = tip();
   forum.say("third", { id: "post-1", login: "mallory", permission: "read", body: "/merge" });
   const printed = await project.untilIdle();
@@ -60,13 +63,13 @@ test("a stranger's /merge is refused by prloom itself", async () => {
   assert.match((await project.type("events", "third", "--log", "settled")).stdout, /mallory, who may not write/);
 });
 
-test("the same words from there by somebody who may write merge", async () => {
+step("the same words from there by somebody who may write merge", async () => {
   forum.say("third", { id: "post-2", login: "grace", permission: "write", body: "/merge merge" });
   await project.untilIdle();
   assert.equal(project.record("third").outcome, "merged");
 });
 
-test("a /merge that is refused is answered in the thread, with what to type", async () => {
+step("a /merge that is refused is answered in the thread, with what to type", async () => {
   project.plan("refused", ["Write what is in the way"]);
   await project.untilIdle();
   const before = tip();

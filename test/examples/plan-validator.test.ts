@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after } from "node:test";
+import { story } from "../testing/story.ts";
 import { install } from "./installed.ts";
 
 const project = install(["plan-validator", "kanban"], { configs: { kanban: { status: "draft" } } });
@@ -15,7 +16,9 @@ async function textOf(title: string): Promise<string> {
   return JSON.parse((await project.type("show", plan.planId, "--json")).stdout).text;
 }
 
-test("a plan without a title is rejected, and the reason is told", async () => {
+const step = story("a plan that lacks a section");
+
+step("a plan without a title is rejected, and the reason is told", async () => {
   writeFileSync(join(todo, "idea.md"), "Something should be better.\n");
   const printed = await project.untilIdle();
   assert.match(printed, /planValidator.*card idea has no title/);
@@ -25,7 +28,7 @@ test("a plan without a title is rejected, and the reason is told", async () => {
   assert.doesNotMatch(await project.untilIdle(), /has no title/, "the same card is not tried again");
 });
 
-test("with a title it is taken, and gets the sections that every plan has", async () => {
+step("with a title it is taken, and gets the sections that every plan has", async () => {
   writeFileSync(join(todo, "idea.md"), "# Better names\n\n## TODO\n\n- [ ] Rename it\n");
   await project.untilIdle();
   assert.match(
@@ -34,7 +37,7 @@ test("with a title it is taken, and gets the sections that every plan has", asyn
   );
 });
 
-test("a section that is there already stays as it is", async () => {
+step("a section that is there already stays as it is", async () => {
   const text = "# Own words\n\n## Definition of done\n\nWhen it sings.\n\n## TODO\n\n- [ ] Sing\n";
   writeFileSync(join(todo, "song.md"), text);
   await project.untilIdle();

@@ -140,6 +140,27 @@ test("a wake during a pass that fails waits for the back-off; hurry does not", a
   assert.deepEqual(told(), [], "the timer of the back-off is gone");
 });
 
+test("hurry during a pass that fails asks for one more at once, also when a wake comes after it", async (t) => {
+  const { loop, script, told } = bench(t);
+  script.push(() => {
+    loop.hurry();
+    loop.wake();
+    throw new Error("no");
+  });
+  loop.wake();
+  await loop.settled();
+  assert.deepEqual(told(), ["pass at 1000", "failed: no", "pass at 1000", "idle"]);
+});
+
+test("a loop that waits for nothing but a wake is idle for ever", async (t) => {
+  const { loop, script } = bench(t);
+  assert.equal(loop.idle(Infinity), true);
+  script.push(() => 1500);
+  loop.wake();
+  await loop.settled();
+  assert.equal(loop.idle(Infinity), false);
+});
+
 test("what a pass began keeps it from being idle until that wakes it", async (t) => {
   let calls = 1;
   const { loop, told } = bench(t, { underWay: () => calls > 0 });

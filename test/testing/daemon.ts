@@ -14,7 +14,7 @@ export interface Daemon {
   said(plan: string | undefined, pattern: RegExp, count?: number): Promise<Progress>;
   /** Ends it with a signal and waits until it is gone. */
   end(signal?: NodeJS.Signals): Promise<CliResult>;
-  /** Resolves when it has ended, whoever ended it. */
+  /** Resolves when it has ended, for whatever reason. */
   readonly ended: Promise<CliResult>;
 }
 

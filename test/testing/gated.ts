@@ -25,7 +25,7 @@ export function makeGatedProject(options: ProjectOptions = {}): GatedProject {
     open: (id) => writeFileSync(join(gate, id), "go on\n"),
     async halfWay(daemon, id) {
       await daemon.said(id, /worker started/);
-      await appears(join(project.root, "prloom", ".local", "worktrees", id, "half.txt"));
+      await appears(join(project.worktree(id), "half.txt"));
     },
   };
 }

@@ -7,7 +7,7 @@ import type { Project } from "./project.ts";
 const MODULES = ["bridge.ts", "noter.ts", "recorder.ts", "service.ts"];
 const FIXTURES = fileURLToPath(new URL("./outside", import.meta.url));
 
-/** A world beyond the repository that bridges and plugins act on; what was done there stays done, whoever is killed. */
+/** A world beyond the repository that bridges and plugins act on; what was done there stays done, whatever is killed. */
 export interface Outside {
   /** Puts the next item into the intake of the repository, or of a plan. */
   put(item: IntakeItem, planId?: string): void;

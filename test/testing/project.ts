@@ -43,6 +43,8 @@ export interface Project {
   /** Processes that this project started and that are alive, whatever group they are in. */
   processes(): string[];
   record(id: string): PlanRecord;
+  /** Where a plan's worktree is while there is one. */
+  worktree(id: string): string;
   planText(id: string): string;
   git(...args: string[]): string;
   remove(): void;
@@ -114,6 +116,7 @@ export function makeProject(options: ProjectOptions = {}): Project {
     runFile: (id, run, name) => readFileSync(join(homeOf(id), "runs", String(run), name), "utf8"),
     processes: () => processesOf(base),
     record: (id) => JSON.parse(readFileSync(join(homeOf(id), "state.json"), "utf8")),
+    worktree: (id) => join(root, "prloom", ".local", "worktrees", id),
     planText: (id) => readFileSync(join(homeOf(id), "plan.md"), "utf8"),
     git,
     remove() {
@@ -125,7 +128,7 @@ export function makeProject(options: ProjectOptions = {}): Project {
 }
 
 /** Longer than anything here takes on a busy machine; one that hangs must tell where, not keep the suite waiting. */
-const LONGEST_MS = 240_000;
+const MAX_WAIT_MS = 240_000;
 
 /** Collects what a process prints until it has ended. */
 export async function finished(child: ChildProcess): Promise<CliResult> {
@@ -134,19 +137,19 @@ export async function finished(child: ChildProcess): Promise<CliResult> {
   child.stdout?.setEncoding("utf8").on("data", (data) => (stdout += data));
   child.stderr?.setEncoding("utf8").on("data", (data) => (stderr += data));
   const timer = setTimeout(() => {
-    stderr += `\nIt did not end within ${LONGEST_MS / 1000} s and was killed by the test; alive then:\n${familyOf(child)}`;
+    stderr += `\nIt did not end within ${MAX_WAIT_MS / 1000} s and was killed by the test; alive then:\n${familyOf(child)}`;
     child.kill("SIGKILL");
-    // Whoever else holds its pipes would keep us waiting as well.
+    // Another process that holds its pipes would keep us waiting as well.
     child.stdout?.destroy();
     child.stderr?.destroy();
-  }, LONGEST_MS);
+  }, MAX_WAIT_MS);
   const [code, signal] = await once(child, "close");
   clearTimeout(timer);
   if (stderr.includes("was killed by the test")) throw new Error(`${child.spawnargs.join(" ")}\n${stderr}\n${stdout}`);
   return { code, signal, stdout, stderr };
 }
 
-/** All processes with their parents and what they wait for in the kernel, for whoever reads a failure. */
+/** All processes with their parents and what they wait for in the kernel, to read after a failure. */
 function familyOf(child: ChildProcess): string {
   const rows = execFileSync("ps", ["-eo", "pid,ppid,stat,wchan:24,etimes,args"], { encoding: "utf8" });
   return `its pid: ${child.pid}, exit ${child.exitCode ?? child.signalCode}\n${rows}`;

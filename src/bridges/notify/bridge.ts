@@ -1,3 +1,4 @@
+import { scopeOf } from "../../bus/types.ts";
 import { type Clock, isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { errnoOf } from "../../kernel/errors.ts";
@@ -52,7 +53,7 @@ export function notifyBridge(options: NotifyBridgeOptions): BuiltinBridge {
       if (result.delivery.success || !result.delivery.retryable) underWay.delete(action.id);
       if (result.delivery.success && result.failed !== "") {
         const text = `"${plainLine(notice.title)}" did not get everywhere: ${result.failed}`;
-        options.report({ ...planOf(notice), level: "warn", text });
+        options.report({ ...scopeOf(notice.planId), level: "warn", text });
       }
       return result.delivery;
     },
@@ -63,10 +64,6 @@ function remember<T>(map: Map<string, T>, id: string, value: T): void {
   map.set(id, value);
   const [oldest] = map.keys();
   if (map.size > REMEMBERED && oldest !== undefined) map.delete(oldest);
-}
-
-function planOf({ planId }: Notice): { planId?: string } {
-  return planId === undefined ? {} : { planId };
 }
 
 /**
@@ -121,7 +118,7 @@ async function send(channels: Channels, { name, notice, ctx }: Sending): Promise
   const { signal } = ctx;
   switch (channel.kind) {
     case "terminal":
-      report({ ...planOf(notice), ...terminalLine(notice) });
+      report({ ...scopeOf(notice.planId), ...terminalLine(notice) });
       return ARRIVED;
     case "desktop":
       return showOnDesktop(notice, { environment: programEnvironment, signal });

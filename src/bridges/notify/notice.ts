@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
+import { scopeOf } from "../../bus/types.ts";
 import type { PluginAction } from "../../hooks/contexts/event-types.ts";
 import type { Priority } from "./settings.ts";
 
@@ -19,7 +20,7 @@ const MAX_MESSAGE_CHARACTERS = 3000;
 /** The notice that an action asks for, or why it is none. */
 export function noticeOf(action: PluginAction, planId: string | undefined): Notice | { readonly refused: string } {
   const { payload } = action;
-  const about = { id: action.id, ...(planId === undefined ? {} : { planId }) };
+  const about = { id: action.id, ...scopeOf(planId) };
   const fallback = planId === undefined ? "prloom" : `prloom: ${planId}`;
   if (payload.type === "comment") {
     return { ...about, priority: "info", title: fallback, message: shortened(payload.message, MAX_MESSAGE_CHARACTERS) };

@@ -52,7 +52,7 @@ async function poll(services: BridgeServices, scope: BridgeScope, loaded: Loaded
   const { planId } = scope;
   const handler = handlerName({ kind: "poll", bridge: name });
   const again = await takeRevived(services, scope, { loaded, handler });
-  const ref: BridgeStateRef = { kind: "bridge", name, ...(planId === undefined ? {} : { planId }) };
+  const ref: BridgeStateRef = { kind: "bridge", name, ...scopeOf(planId) };
   const before = services.stores.read(ref);
   // A copy: a bridge that changes what it was given would make its old state look like the new one.
   const state = structuredClone(before.state);
@@ -132,7 +132,7 @@ function tell(
   { name }: LoadedBridge,
   outcome: PollOutcome,
 ): void {
-  const where = planId === undefined ? {} : { planId };
+  const where = scopeOf(planId);
   if (outcome.failed !== undefined) {
     services.report({ ...where, level: "warn", text: `the poll of bridge ${name} failed: ${outcome.failed}` });
   }

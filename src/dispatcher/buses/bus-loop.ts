@@ -2,11 +2,12 @@ import type { LoadedBridge } from "../../bridges/load.ts";
 import { Outbox } from "../../bridges/outbox/outbox.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { retryDelay } from "../../bus/bus-state.ts";
+import { scopeOf } from "../../bus/types.ts";
 import { SLOW_CALLS } from "../../hooks/calls/handler-queue.ts";
 import { makeInterruptedDue } from "../../hooks/calls/slow-call.ts";
 import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
-import { timerMs } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
+import { Loop } from "../../kernel/loop.ts";
 import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { Located } from "../paths.ts";
@@ -54,15 +55,12 @@ export interface BusLoopOptions {
 /** The bus of one scope at work: events to hooks, actions to bridges, polls. It never waits for the steps of a plan. */
 export class BusLoop {
   readonly #options: BusLoopOptions;
+  readonly #loop: Loop;
   readonly #outbox: Outbox;
   readonly #bus: Bus;
   #pollers: Poller[] = [];
-  #dirty = false;
-  #running: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #timerAt: number | undefined;
-  #failures = 0;
-  #stopped = false;
+  /** Asked for once by passes that follow each other at once. */
+  #first: Promise<void> | undefined;
 
   constructor(options: BusLoopOptions) {
     const { loom, planId } = options;
@@ -75,7 +73,7 @@ export class BusLoop {
     const core = coreBridge(loom, scope());
     this.#outbox = new Outbox({
       bus: this.#bus,
-      scope: planId === undefined ? {} : { planId },
+      scope: scopeOf(planId),
       bridgeFor: (target) =>
         target === CORE_TARGET
           ? { name: CORE_TARGET, scope: "builtin", bridge: core, config: {}, timeoutMs: coreTimeoutMs(loom) }
@@ -90,21 +88,23 @@ export class BusLoop {
       },
       onIdle: () => options.onIdle(),
     });
+    this.#loop = new Loop({
+      clock: loom.clock,
+      pass: () => loom.watch.about(planId, "handling events", () => this.#pass()),
+      // A full disk, a journal that cannot be read: only this scope waits.
+      backoffMs: (failures) => retryDelay(failures, loom.bridgeServices.retryLimits()),
+      onFailure: (error) =>
+        loom.report({ ...scopeOf(planId), level: "bad", text: `handling its events failed: ${messageOf(error)}` }),
+      onIdle: () => {
+        this.#first = undefined;
+        options.onPass();
+      },
+    });
   }
 
   /** "There may be something new on this bus." */
   wake(): void {
-    if (this.#stopped || this.#options.loom.stopping) return;
-    this.#dirty = true;
-    if (this.#running) return;
-    this.#clearTimer();
-    const { loom, planId } = this.#options;
-    const run = (): Promise<void> => this.#run();
-    this.#running = loom.watch.about(planId, "handling events", run).finally(() => {
-      this.#running = undefined;
-      if (this.#dirty) this.wake();
-      else this.#options.onPass();
-    });
+    if (!this.#options.loom.stopping) this.#loop.hurry();
   }
 
   /** Which bridges are polled for this scope from now on. */
@@ -116,7 +116,7 @@ export class BusLoop {
     const known = new Set(kept.map(({ bridge }) => bridge));
     const { loom, planId, onPass } = this.#options;
     const fresh = polled.filter(({ name }) => !known.has(name));
-    const more = { loom, bus: this.#bus, ...(planId === undefined ? {} : { planId }) };
+    const more = { loom, bus: this.#bus, ...scopeOf(planId) };
     const made = fresh.map((loaded) => createPoller({ ...more, loaded, onNews: () => this.wake(), onQuiet: onPass }));
     this.#pollers = [...kept, ...made];
   }
@@ -134,80 +134,42 @@ export class BusLoop {
 
   /** Nothing is under way and nothing is due before `horizon`. */
   idle(horizon: number): boolean {
-    if (this.#running || this.#dirty || !this.#outbox.idle() || SLOW_CALLS.has(this.#bus)) return false;
+    if (!this.#loop.idle(horizon) || !this.#outbox.idle() || SLOW_CALLS.has(this.#bus)) return false;
     if (!this.#pollers.every((poller) => poller.quiet(horizon))) return false;
-    const next = Math.min(this.#timerAt ?? Infinity, this.#outbox.nextAt() ?? Infinity);
-    return next > horizon;
+    return (this.#outbox.nextAt() ?? Infinity) > horizon;
   }
 
   /** Resolves when the events of this moment are through. */
   async passed(): Promise<void> {
-    await this.#running;
+    await this.#loop.settled();
   }
 
   async settled(): Promise<void> {
-    await this.#running;
+    await this.#loop.settled();
     await SLOW_CALLS.settled(this.#bus);
     await this.#outbox.settled();
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.#clearTimer();
+    this.#loop.stop();
     this.#outbox.stop();
     for (const poller of this.#pollers) poller.stop();
   }
 
-  async #run(): Promise<void> {
-    // Wake-ups of the caller's own synchronous work count as one.
-    await Promise.resolve();
+  async #pass(): Promise<number | undefined> {
+    const { loom, planId, first } = this.#options;
     const looks = setInterval(() => this.#outbox.wake(), OUTBOX_LOOK_MS);
     try {
-      await this.#options.first();
-      await this.#passes();
+      this.#first ??= first();
+      await this.#first;
+      if (loom.stopping) return undefined;
+      if (planId === undefined) await handleGlobalEvents(loom);
+      else await handlePlanEvents(loom, planId);
+      this.#outbox.wake();
+      return this.#bus.nextRetryAt("event");
     } finally {
       clearInterval(looks);
     }
-  }
-
-  async #passes(): Promise<void> {
-    const { loom, planId } = this.#options;
-    while (this.#dirty && !this.#stopped && !loom.stopping) {
-      this.#dirty = false;
-      try {
-        if (planId === undefined) await handleGlobalEvents(loom);
-        else await handlePlanEvents(loom, planId);
-        this.#failures = 0;
-        this.#outbox.wake();
-        this.#setTimer(this.#bus.nextRetryAt("event"));
-      } catch (error) {
-        this.#failed(error);
-      }
-    }
-  }
-
-  /** A full disk, a journal that cannot be read: only this scope waits. */
-  #failed(error: unknown): void {
-    const { loom, planId } = this.#options;
-    const { retryMinMs: minMs, retryMaxMs: maxMs } = loom.config.bus;
-    this.#failures += 1;
-    const where = planId === undefined ? {} : { planId };
-    loom.report({ ...where, level: "bad", text: `handling its events failed: ${messageOf(error)}` });
-    this.#setTimer(loom.clock.now() + retryDelay(this.#failures, { minMs, maxMs }));
-  }
-
-  #setTimer(at: number | undefined): void {
-    this.#clearTimer();
-    if (at === undefined || this.#stopped) return;
-    this.#timerAt = at;
-    const wait = timerMs(at, this.#options.loom.clock.now());
-    this.#timer = setTimeout(() => this.wake(), wait);
-  }
-
-  #clearTimer(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#timerAt = undefined;
   }
 }
 
@@ -224,7 +186,7 @@ function coreTimeoutMs(loom: Configured & Extended): number {
 
 function hookScopeNow(loom: Records & Buses, planId: string | undefined, bus: Bus) {
   const record = planId === undefined ? undefined : loom.store.byId(planId);
-  return record ? hookScope(loom, record) : { bus, ...(planId === undefined ? {} : { planId }) };
+  return record ? hookScope(loom, record) : { bus, ...scopeOf(planId) };
 }
 
 /** A preset may switch a plan's bridge off; then no bridge has its targets for that plan. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { scopeOf } from "../../bus/types.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { refuseUnknown } from "../commands/bus.ts";
@@ -37,8 +38,7 @@ export class BusLoops {
       else if (this.#plans.has(planId) || hasBus(this.#loom, planId)) this.#loopOf(planId).wake();
     } catch (error) {
       // A bus that cannot be opened is its plan's trouble; the plan itself stops at it, and says so.
-      const whose = planId === undefined ? {} : { planId };
-      this.#loom.report({ ...whose, level: "bad", text: `its bus cannot be opened: ${messageOf(error)}` });
+      this.#loom.report({ ...scopeOf(planId), level: "bad", text: `its bus cannot be opened: ${messageOf(error)}` });
     }
   }
 

@@ -3,7 +3,7 @@ import type { Bus } from "../../bus/bus.ts";
 import { actionId } from "../../bus/ledger/settlement.ts";
 import type { Marks } from "../../bus/marks.ts";
 import { DISPATCHER, PASS_OVER, TRIAGE, TRIGGERS } from "../../bus/names.ts";
-import type { Action, BusEvent } from "../../bus/types.ts";
+import { type Action, type BusEvent, scopeOf } from "../../bus/types.ts";
 import { hookHandler, pluginOf } from "../../hooks/calls/call.ts";
 import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../hooks/offer-event.ts";
@@ -117,7 +117,7 @@ function dropStrangers(bus: Bus, id: string, handlers: ReadonlySet<string>): voi
 function commit(loom: Extended, bus: Bus, planId?: string): void {
   bus.sync();
   crashPoint("events:synced");
-  loom.stores.flush({ sync: false, ...(planId === undefined ? {} : { planId }) });
+  loom.stores.flush({ sync: false, ...scopeOf(planId) });
 }
 
 /** `triggers` in the config: intake without code. */

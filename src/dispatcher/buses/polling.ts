@@ -4,6 +4,7 @@ import { type PollOutcome, pollBridge } from "../../bridges/polls/poll.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { retryDelay } from "../../bus/bus-state.ts";
 import { parseHandler } from "../../bus/names.ts";
+import { scopeOf } from "../../bus/types.ts";
 import { allPlanModules } from "../../config/presets.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { Loop } from "../../kernel/loop.ts";
@@ -52,13 +53,13 @@ const ENOUGH_FAILURES = 3;
 /** Polls one bridge for one scope: at once, then at its interval; one that brought something is followed by another. */
 export function createPoller(options: PollerOptions): Poller {
   const { loom, bus, loaded } = options;
-  const whose = options.planId === undefined ? {} : { planId: options.planId };
+  const whose = scopeOf(options.planId);
   let report: PollReport = { bridge: loaded.name, ...whose, events: 0, actions: 0, refused: [] };
   let circuit = CLOSED_CIRCUIT;
   let inARow = 0;
   let news = true;
 
-  const retryLimits = () => ({ minMs: loom.config.bus.retryMinMs, maxMs: loom.config.bus.retryMaxMs });
+  const retryLimits = () => loom.bridgeServices.retryLimits();
   const tellHealth = (failed: string | undefined): void =>
     loom.health.polled({ bridge: loaded.name, ...whose }, failed);
   const nextAt = ({ failed, retryAfterMs }: PollOutcome): number => {

@@ -1,7 +1,7 @@
 import type { BuiltinBridge, DeliveryResult } from "../../bridges/contract.ts";
 import type { InternalDelivery } from "../../bridges/outbox/deliver.ts";
 import type { Routed } from "../../bridges/outbox/outbox.ts";
-import type { Action } from "../../bus/types.ts";
+import { type Action, scopeOf } from "../../bus/types.ts";
 import type { PluginAction } from "../../hooks/contexts/event-types.ts";
 import { checkUpsert, routeAction } from "../../hooks/route.ts";
 import type { HookScope } from "../../hooks/services.ts";
@@ -29,15 +29,11 @@ export async function routeOn(
   const refusal = refusalOf(action);
   if (refusal !== undefined) {
     if (action.payload.type === "upsert_plan") propose(loom, action);
-    loom.report({ ...planOf(scope), level: "warn", text: `not delivered: ${refusal}` });
+    loom.report({ ...scopeOf(scope.planId), level: "warn", text: `not delivered: ${refusal}` });
     return { kind: "refused", reason: refusal };
   }
   const plugins = withHook(loom.extensions.globalPlugins, "beforeRoute");
   return routeAction(loom.hookServices, scope, { plugins, action });
-}
-
-function planOf(scope: HookScope): { planId?: string } {
-  return scope.planId === undefined ? {} : { planId: scope.planId };
 }
 
 /** An upsert by an author who may not write, onto a plan that is worked on, is kept for people as one proposal. */
@@ -105,7 +101,8 @@ async function upsert(
   const checked = await checkUpsert(loom.hookServices, scope, { plugins, action });
   if (checked.kind === "waiting") return { later: { reason: "beforeUpsert waits", until: checked.until } };
   if (checked.kind === "rejected") {
-    loom.report({ ...planOf(scope), level: "warn", text: `upsert rejected by ${checked.by}: ${checked.reason}` });
+    const text = `upsert rejected by ${checked.by}: ${checked.reason}`;
+    loom.report({ ...scopeOf(scope.planId), level: "warn", text });
     return { success: true };
   }
   if (checked.kind === "dead") return refused(`beforeUpsert of ${checked.by} gave up: ${checked.reason}`);

@@ -2,6 +2,7 @@ import { pollBridge } from "../../bridges/polls/poll.ts";
 import type { BridgeScope } from "../../bridges/services.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { parseHandler } from "../../bus/names.ts";
+import { scopeOf } from "../../bus/types.ts";
 import { currentBranch } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Bridging, PollReport } from "../buses/bridging.ts";
@@ -119,9 +120,8 @@ export async function pollNow(
   refuseUnknown(loom, bridge);
   const polls = await Promise.all(
     calls.map(async ({ loaded, scope }): Promise<PollReport> => {
-      const whose = scope.planId === undefined ? {} : { planId: scope.planId };
       const outcome = await pollBridge(loom.bridgeServices, scope, loaded);
-      return { bridge: loaded.name, ...whose, ...outcome };
+      return { bridge: loaded.name, ...scopeOf(scope.planId), ...outcome };
     }),
   );
   return { polls };

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import type { DeadLetter } from "../../bus/bus-state.ts";
+import { scopeOf } from "../../bus/types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
@@ -107,7 +108,7 @@ export function foundLetter(
   }: Pick<DeadLetter, "record" | "handler" | "reason" | "attempts" | "since">,
   planId: string | undefined,
 ): FoundLetter {
-  return { record, handler, ...(planId === undefined ? {} : { planId }), reason, attempts, since: isoTime(since) };
+  return { record, handler, ...scopeOf(planId), reason, attempts, since: isoTime(since) };
 }
 
 function ifReadable<T>(read: () => T): T | undefined {
@@ -133,7 +134,7 @@ export function failingBridges(loom: Located): FailingBridge[] {
   if (text === undefined) return [];
   try {
     const { failing } = bridgesSchema.parse(JSON.parse(text));
-    return failing.map(({ planId, ...rest }) => ({ ...rest, ...(planId === undefined ? {} : { planId }) }));
+    return failing.map(({ planId, ...rest }) => ({ ...rest, ...scopeOf(planId) }));
   } catch {
     return [];
   }

@@ -1,8 +1,7 @@
-import { setImmediate } from "node:timers/promises";
 import { retryDelay } from "../../bus/bus-state.ts";
-import { timerMs } from "../../kernel/clock.ts";
 import { type ErrorCode, messageOf, PrloomError } from "../../kernel/errors.ts";
 import { diskError } from "../../kernel/files.ts";
+import { Loop } from "../../kernel/loop.ts";
 import { passesByItself, usedUpError } from "../../kernel/used-up.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { blockPlan } from "../records.ts";
@@ -16,10 +15,7 @@ import type { PlanView, Step } from "./step.ts";
 /** A plan as the scheduler keeps it: nothing here needs to survive, it is all looked up again. */
 interface ScheduledPlan {
   readonly id: string;
-  dirty: boolean;
-  looping: Promise<void> | undefined;
-  timer: NodeJS.Timeout | undefined;
-  timerAt: number | undefined;
+  readonly loop: Loop;
   failures: number;
   retryAt: number | undefined;
   trouble: string;
@@ -83,15 +79,7 @@ export class Scheduler {
   /** "Look at this plan again." Carries no data, costs nothing if the plan is being looked at already. */
   wake(id: string): void {
     if (this.#loom.stopping || this.#loom.stalls.isHeld(id)) return;
-    const plan = this.#planOf(id);
-    plan.dirty = true;
-    if (plan.looping) return;
-    clearTimer(plan);
-    plan.looping = this.#loop(plan).finally(() => {
-      plan.looping = undefined;
-      if (plan.dirty) this.wake(id);
-      else this.#hooks.onQuiet();
-    });
+    this.#planOf(id).loop.hurry();
   }
 
   /** An agent of this plan has ended: its place is free. */
@@ -108,23 +96,21 @@ export class Scheduler {
   /** Resolves when no plan is being worked on at this moment. */
   async settled(): Promise<void> {
     for (;;) {
-      const looping = [...this.#plans.values()].flatMap((plan) => (plan.looping ? [plan.looping] : []));
+      const looping = [...this.#plans.values()].filter(({ loop }) => !loop.idle());
       if (looping.length === 0) return;
-      await Promise.all(looping);
+      await Promise.all(looping.map(({ loop }) => loop.settled()));
     }
   }
 
   /** Resolves when this plan is not being worked on at this moment. */
   async planSettled(id: string): Promise<void> {
-    await this.#plans.get(id)?.looping;
+    await this.#plans.get(id)?.loop.settled();
   }
 
   /** Nothing runs and nothing is due before `horizon` (ms since the epoch). */
   idle(horizon: number): boolean {
     if (this.#loom.occupancy.hasAgents()) return false;
-    return [...this.#plans.values()].every(
-      (plan) => !plan.looping && !plan.dirty && (plan.timerAt === undefined || plan.timerAt > horizon),
-    );
+    return [...this.#plans.values()].every(({ loop }) => loop.idle(horizon));
   }
 
   /** Why each plan that waits is waiting. */
@@ -140,21 +126,22 @@ export class Scheduler {
 
   /** Ends timers; plans are no longer looked at. */
   stop(): void {
-    for (const plan of this.#plans.values()) clearTimer(plan);
+    for (const { loop } of this.#plans.values()) loop.stop();
   }
 
   #planOf(id: string): ScheduledPlan {
     const known = this.#plans.get(id);
     if (known) return known;
-    const nothing = {
-      looping: undefined,
-      timer: undefined,
-      timerAt: undefined,
-      retryAt: undefined,
-      waitsFor: undefined,
-    };
-    const words = { last: "", trouble: "", why: "" };
-    const plan: ScheduledPlan = { id, dirty: false, failures: 0, waitingSince: 0, repeats: 0, ...words, ...nothing };
+    const loop = new Loop({
+      clock: this.#loom.clock,
+      pass: () => this.#pass(plan),
+      // Only when a failure cannot be dealt with: those of steps and looks have their own count.
+      backoffMs: (failures) => this.#retryMs(failures),
+      onFailure: (error) => this.#tell(id, `looking at it failed: ${messageOf(error)}`),
+      onIdle: () => this.#hooks.onQuiet(),
+    });
+    const nothing = { retryAt: undefined, waitsFor: undefined, last: "", trouble: "", why: "" };
+    const plan: ScheduledPlan = { id, loop, failures: 0, waitingSince: 0, repeats: 0, ...nothing };
     this.#plans.set(id, plan);
     return plan;
   }
@@ -181,28 +168,25 @@ export class Scheduler {
     return open.length + this.#activating.size;
   }
 
-  async #loop(plan: ScheduledPlan): Promise<void> {
-    // Let the caller finish its own synchronous work first; wake-ups in it then count as one.
-    await Promise.resolve();
-    while (plan.dirty && !this.#loom.stopping) {
-      plan.dirty = false;
-      const record = this.#loom.store.byId(plan.id);
-      if (!record) return;
-      try {
-        await this.#loom.watch.about(plan.id, "looking at it", () => this.#look(plan, record));
-      } catch (error) {
-        // Whatever it was, it is this plan's: the others go on.
-        this.#failed(plan, error, "looking at it");
-        if (plan.retryAt !== undefined) this.#setTimer(plan, plan.retryAt, this.#loom.clock.now());
-      }
-      await setImmediate(); // signals, sockets and the other plans get their turn
+  async #pass(plan: ScheduledPlan): Promise<number | undefined> {
+    const record = this.#loom.stopping ? undefined : this.#loom.store.byId(plan.id);
+    if (!record) return undefined;
+    try {
+      return await this.#loom.watch.about(plan.id, "looking at it", () => this.#look(plan, record));
+    } catch (error) {
+      // Whatever it was, it is this plan's: the others go on.
+      this.#failed(plan, error, "looking at it");
+      return plan.retryAt;
     }
   }
 
-  /** One turn: observe, decide, perform. Nothing is awaited before the slot that a step takes is counted. */
-  async #look(plan: ScheduledPlan, found: PlanRecord): Promise<void> {
+  /**
+   * One turn: observe, decide, perform; returns when the next is due. Nothing is awaited before the slot that a step
+   * takes is counted.
+   */
+  async #look(plan: ScheduledPlan, found: PlanRecord): Promise<number | undefined> {
     const loom = this.#loom;
-    if (!this.#hooks.onLook(found)) return;
+    if (!this.#hooks.onLook(found)) return undefined;
     const record = loom.store.get(found.uid) ?? found;
     const { retryAt } = plan;
     const view = observe(loom, record, { slots: this.#freeSlots(record), ...(retryAt ? { retryAt } : {}) });
@@ -213,15 +197,15 @@ export class Scheduler {
       plan.waitsFor = step.slot;
       plan.why = retryAt && retryAt > now ? `${step.why}: ${plan.trouble}` : step.why;
       loom.rest(plan.id);
-      if (step.until !== undefined) this.#setTimer(plan, step.until, now);
-      return;
+      return step.until;
     }
     plan.waitsFor = undefined;
     this.#countRepeats(plan, `${step.kind} ${record.revision}`);
-    if (!this.#hooks.stillOwner()) return;
+    if (!this.#hooks.stillOwner()) return undefined;
     await this.#attempt(plan, view, step);
     this.#hooks.onStep(plan.id);
-    plan.dirty = true;
+    plan.loop.hurry();
+    return undefined;
   }
 
   #countRepeats(plan: ScheduledPlan, step: string): void {
@@ -255,12 +239,11 @@ export class Scheduler {
     const error = usedUpError(diskError(thrown, `the files of ${plan.id}`), what);
     const known = error instanceof PrloomError ? error : undefined;
     if (known?.code === "revision-conflict") return;
-    const { retryMinMs: minMs, retryMaxMs: maxMs } = this.#loom.config.bus;
     plan.failures += 1;
-    plan.retryAt = this.#loom.clock.now() + retryDelay(plan.failures, { minMs, maxMs });
+    plan.retryAt = this.#loom.clock.now() + this.#retryMs(plan.failures);
     plan.trouble = messageOf(error);
     const text = `${what} failed: ${plan.trouble}`;
-    this.#loom.report({ planId: plan.id, level: "bad", text });
+    this.#tell(plan.id, text);
     const isFinal = known !== undefined && FINAL.has(known.code);
     if (passesByItself(known) || (!isFinal && plan.failures < MAX_FAILURES)) return;
     this.#block(plan, known, text);
@@ -275,19 +258,16 @@ export class Scheduler {
       plan.failures = 0;
       plan.retryAt = undefined;
     } catch (error) {
-      this.#loom.report({ planId: plan.id, level: "bad", text: `could not be blocked: ${messageOf(error)}` });
+      this.#tell(plan.id, `could not be blocked: ${messageOf(error)}`);
     }
   }
 
-  #setTimer(plan: ScheduledPlan, until: number, now: number): void {
-    clearTimer(plan);
-    plan.timerAt = until;
-    plan.timer = setTimeout(() => this.wake(plan.id), timerMs(until, now));
+  #retryMs(failures: number): number {
+    const { retryMinMs: minMs, retryMaxMs: maxMs } = this.#loom.config.bus;
+    return retryDelay(failures, { minMs, maxMs });
   }
-}
 
-function clearTimer(plan: ScheduledPlan): void {
-  clearTimeout(plan.timer);
-  plan.timer = undefined;
-  plan.timerAt = undefined;
+  #tell(planId: string, text: string): void {
+    this.#loom.report({ planId, level: "bad", text });
+  }
 }

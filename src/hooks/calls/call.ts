@@ -1,6 +1,6 @@
 import type { Marks } from "../../bus/marks.ts";
 import { handlerName, parseHandler } from "../../bus/names.ts";
-import type { Action, Settlement } from "../../bus/types.ts";
+import { type Action, type Settlement, scopeOf } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { JsonValue } from "../../kernel/json.ts";
 import { passesByItself } from "../../kernel/used-up.ts";
@@ -278,7 +278,7 @@ function dead(
 }
 
 function tell(services: HookServices, { planId }: HookScope, report: { level: "warn" | "bad"; text: string }): void {
-  services.report({ ...(planId === undefined ? {} : { planId }), ...report });
+  services.report({ ...scopeOf(planId), ...report });
 }
 
 /** Whether something is to be awaited. */

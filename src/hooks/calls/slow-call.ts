@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { Bus } from "../../bus/bus.ts";
 import type { Marks } from "../../bus/marks.ts";
+import { scopeOf } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { HookScope, HookServices } from "../services.ts";
 import type { CallOutcome } from "./call.ts";
@@ -128,8 +129,7 @@ function guarded(services: HookServices, scope: HookScope, work: () => void): vo
 }
 
 function tell(services: HookServices, { planId }: HookScope, error: unknown): void {
-  const where = planId === undefined ? {} : { planId };
-  services.report({ ...where, level: "bad", text: `handling its events failed: ${describeThrown(error)}` });
+  services.report({ ...scopeOf(planId), level: "bad", text: `handling its events failed: ${describeThrown(error)}` });
 }
 
 /**

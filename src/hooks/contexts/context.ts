@@ -1,4 +1,4 @@
-import type { BusEvent } from "../../bus/types.ts";
+import { type BusEvent, scopeOf } from "../../bus/types.ts";
 import type { Deadline } from "../calls/deadline.ts";
 import { type CallLife, misuse } from "../calls/misuse.ts";
 import type { HookScope, HookServices } from "../services.ts";
@@ -59,12 +59,13 @@ export function globalEventContext(tools: CallTools, members: EventMembers): Glo
 
 /** The context of `beforeRoute`. */
 export function routeContext(tools: CallTools, markActionHandled: (id?: string) => void): RouteContext {
-  return { ...base(tools), hookPoint: "beforeRoute", ...globalPlans(tools), from: from(tools), markActionHandled };
+  const from = scopeOf(tools.scope.planId);
+  return { ...base(tools), hookPoint: "beforeRoute", ...globalPlans(tools), from, markActionHandled };
 }
 
 /** The context of `beforeUpsert`. */
 export function upsertContext(tools: CallTools): UpsertContext {
-  return { ...base(tools), hookPoint: "beforeUpsert", ...globalPlans(tools), from: from(tools) };
+  return { ...base(tools), hookPoint: "beforeUpsert", ...globalPlans(tools), from: scopeOf(tools.scope.planId) };
 }
 
 /** The context of `onEvent`. */
@@ -89,14 +90,9 @@ function base(tools: CallTools): BaseContext & Emitters & PluginMemory {
 
 /** Lines in the log, marked with the plugin. */
 export function logOf({ services, scope, plugin }: CallTools): PluginLog {
-  const where = scope.planId === undefined ? {} : { planId: scope.planId };
   const say = (level: "info" | "warn" | "bad") => (text: string) =>
-    services.report({ ...where, level, text: `${plugin}: ${String(text)}` });
+    services.report({ ...scopeOf(scope.planId), level, text: `${plugin}: ${String(text)}` });
   return { info: say("info"), warn: say("warn"), error: say("bad") };
-}
-
-function from({ scope }: CallTools): { readonly planId?: string } {
-  return scope.planId === undefined ? {} : { planId: scope.planId };
 }
 
 function globalPlans({ services, life, point }: CallTools): GlobalPlans {

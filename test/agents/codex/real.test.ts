@@ -9,6 +9,7 @@ import { installProgram } from "../../testing/agents/programs.ts";
 import { only, type RealBench, realBench, runToEnd, spent } from "../../testing/agents/real-run.ts";
 import { baseInstructions, heardOrders, NESTED_FILE, writeOrders } from "../../testing/agents/worktree-instructions.ts";
 import type { Script } from "../../testing/model/script.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 let program: Awaited<ReturnType<typeof installProgram>>;
 before(async () => {
@@ -20,9 +21,13 @@ interface Ready {
   readonly adapter: AgentAdapter;
 }
 
+const BRIEF = ["says what it spent", "it is told what the base commit says", "do not start"];
+
 /** A test with the real program, skipped with the reason where it cannot be had. */
 function real(name: string, script: Script, body: (ready: Ready) => Promise<void>, projectSettings = false): void {
-  test(name, { timeout: 100_000 }, async (context: TestContext) => {
+  // The ordinary run has the suite through the CLI, and here only what that does not show.
+  const options = BRIEF.some((words) => name.includes(words)) ? {} : thorough;
+  test(name, { timeout: 100_000, ...options }, async (context: TestContext) => {
     if ("missing" in program) return context.skip(program.missing);
     const bench = await realBench("codex", script);
     // Left alone it would try for a quarter of a minute. The last table of the file is another one.

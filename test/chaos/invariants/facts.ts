@@ -106,7 +106,7 @@ export function processesOf(root: string): { pid: number; command: string }[] {
       if (!within && !told) return [];
       return [{ pid: Number(pid), command: readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ") }];
     } catch (error) {
-      // Gone meanwhile, or somebody else's.
+      // Gone meanwhile, or another user's.
       if (errnoOf(error) === undefined) throw error;
       return [];
     }

@@ -119,7 +119,7 @@ function threadProblems(facts: PlanFacts, plan: ExpectedPlan): string[] {
     .map((record) => record.id ?? "");
   return [
     ...differs("comments that were lost", lost, []),
-    ...differs("comments that nobody made", [...new Set(bodies).difference(sayable)], []),
+    ...differs("comments that were not made", [...new Set(bodies).difference(sayable)], []),
     ...differs("comments that are there twice", repeated(bodies), []),
     ...differs("the comments that were answered", answered.toSorted(), bodies.filter(isForTriage).toSorted()),
     ...differs("the events that were triaged", triagedEvents(facts).toSorted(), events.toSorted()),

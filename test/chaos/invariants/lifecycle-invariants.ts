@@ -26,7 +26,7 @@ export function lifecycleProblems(project: Project): string[] {
     chains.set(uid, [...(chains.get(uid) ?? []), { type, seq: Number(seq), context: context ?? {} }]);
   }
   const records = readRecords(project);
-  // Of a plan that came and went while nobody looked there is nothing to tell.
+  // Of a plan that came and went while the dispatcher did not look there is nothing to tell.
   const untold = records.filter(({ uid, deleted }) => !chains.has(uid) && !deleted).map(({ id }) => id);
   const foreign = [...chains.keys()].filter((uid) => !records.some((record) => record.uid === uid));
   const broken = records.flatMap((record) =>
@@ -34,7 +34,7 @@ export function lifecycleProblems(project: Project): string[] {
   );
   return [
     ...differs("plans that nothing was told of", untold, []),
-    ...differs("told of nobody", foreign, []),
+    ...differs("told of no plan", foreign, []),
     ...broken,
   ];
 }

@@ -10,6 +10,11 @@ export interface CrashPoint {
   readonly variable: "PRLOOM_CRASH_AT" | "PRLOOM_SHIM_CRASH_AT";
 }
 
+/** The kind of step that a point belongs to: `activate` of `activate:ready`. */
+export function kindOf({ name }: CrashPoint): string {
+  return name.split(/[:.-]/)[0]!;
+}
+
 /** Every point that the source names, found by reading it: a new one is covered from the day it is written. */
 export function crashPoints(): CrashPoint[] {
   const points = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })

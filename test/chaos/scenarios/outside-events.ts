@@ -1,8 +1,8 @@
 import type { Outside } from "../../testing/outside.ts";
 import type { Project } from "../../testing/project.ts";
+import type { Random } from "../../testing/random.ts";
 import type { ExpectedPlan } from "../invariants/invariants.ts";
 import { plansOfSource } from "../invariants/source-invariants.ts";
-import type { Random } from "../random.ts";
 
 /** What happens outside while the dispatcher works and is killed. */
 export interface OutsideEvents {

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import type { Project } from "../../testing/project.ts";
+import { THOROUGH } from "../../testing/thorough.ts";
 import type { Expected, ExpectedPlan } from "../invariants/invariants.ts";
 import type { CrashPoint } from "./crash-points.ts";
 
-/** The full suite kills twice at each point; once keeps the ordinary one short. */
-export const IS_FULL = Number(process.env.PRLOOM_CHAOS_KILLS ?? 0) >= 50;
-
-/** Makes two plans, lets the named point kill whoever passes it, and goes on until all is done again. */
+/** Makes two plans, lets the named point kill the process that passes it, and goes on until all is done again. */
 export type Scenario = (project: Project, point: CrashPoint) => Promise<Expected>;
 
 export function plan(project: Project, id: string, todos: readonly string[]): ExpectedPlan {
@@ -23,11 +21,15 @@ export async function finish(project: Project): Promise<void> {
   assert.equal(result.code, 0, `the start after the kill failed: ${result.stderr}${result.stdout}`);
 }
 
-/** Killed at the first passage, in the full suite also at the second if there still is one, then left alone. */
+export async function killedAt(project: Project, point: CrashPoint): Promise<void> {
+  const { signal, stdout, stderr } = await project.work({ [point.variable]: point.name });
+  assert.equal(signal, "SIGKILL", `${point.name} was not passed: ${stderr}${stdout}`);
+}
+
+/** Killed at the first passage, in the whole run also at the second if there still is one, then left alone. */
 export async function crash(project: Project, point: CrashPoint): Promise<void> {
-  const first = await project.work({ [point.variable]: point.name });
-  assert.equal(first.signal, "SIGKILL", `${point.name} was not passed: ${first.stderr}${first.stdout}`);
-  if (IS_FULL) {
+  await killedAt(project, point);
+  if (THOROUGH) {
     const second = await project.work({ [point.variable]: `${point.name}:2` });
     assert.ok(second.signal === "SIGKILL" || second.code === 0, `${second.stderr}${second.stdout}`);
   }

@@ -12,7 +12,7 @@ import { FLOW_POINTS } from "./flow-points.ts";
 import { addReviewer, addReviewStage, addSlowPlugin, revived } from "./plugin-scenarios.ts";
 import { crash, finish, plan, type Scenario, twoPlans } from "./scenario.ts";
 
-const work: Scenario = async (project, point) => {
+export const work: Scenario = async (project, point) => {
   const plans = twoPlans(project);
   await crash(project, point);
   return { plans };

@@ -66,7 +66,10 @@ describe("new", { concurrency: 2 }, () => {
     const result = await made(["Todos", ...texts.flatMap((text) => ["--todo", text])]);
     assert.equal(result.todos, texts.length);
     const { todos } = parsePlan(textOf("todos"));
-    assert.ok(todos.every((todo) => todo.state === "open"));
+    assert.deepEqual(
+      todos.map(({ state }) => state),
+      texts.map(() => "open"),
+    );
     assert.equal(todos[3]?.context.trim(), "with context");
   });
 

@@ -73,6 +73,27 @@ test("the events of a plan wait until those of the repository are through", () =
   });
 });
 
+test("passes that follow each other at once wait for the events of the repository once", () => {
+  let asked = 0;
+  let wakeMore = (): void => undefined;
+  const first = async (): Promise<void> => {
+    asked += 1;
+    wakeMore();
+  };
+  return looped({ first }, async ({ loop }) => {
+    wakeMore = () => {
+      wakeMore = () => undefined;
+      loop.wake();
+    };
+    loop.wake();
+    await loop.settled();
+    assert.equal(asked, 1);
+    loop.wake();
+    await loop.settled();
+    assert.equal(asked, 2, "the next time, those of then");
+  });
+});
+
 test("what comes while events are handled is handled without another wake-up from outside", () => {
   let isSaid = false;
   let say = (): void => undefined;

@@ -215,7 +215,8 @@ test("the source of a plan that is done gets a new plan with a new id", async ()
     activate(loom, id, { status: "done", outcome: "merged" });
     const again = upsertPlan(loom, upsert());
     assert.deepEqual(again, { kind: "created", planId: `${id}-2` });
-    assert.notEqual(loom.store.byId(`${id}-2`)?.uid, loom.store.byId(id)?.uid);
+    const [first, second] = [id, `${id}-2`].map((one) => loom.store.byId(one)?.uid ?? assert.fail(one));
+    assert.notEqual(second, first);
     assert.equal(upsertPlan(loom, upsert()).kind, "unchanged");
     assert.equal(loom.store.byId(id)?.status, "done");
   });

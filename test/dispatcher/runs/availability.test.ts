@@ -91,9 +91,10 @@ test("a plan that says again and again that it was refused waits itself, and hol
   let now = 0;
   for (let round = 0; round < 10; round += 1) {
     refusal = refuse(refusal, { kind: "quota", message: "x", retryAfterMs: 1e12, planId: "evil" }, now);
-    assert.ok((refusal?.othersUntil ?? 0) - now <= 15_000);
-    assert.ok((refusal?.until ?? 0) - now >= 900_000);
-    now = refusal?.until ?? 0;
+    const { until, othersUntil = assert.fail("the others are not told until when") } = refusal ?? assert.fail();
+    assert.ok(othersUntil - now <= 15_000);
+    assert.ok(until - now >= 900_000);
+    now = until;
   }
   const states = new Map<string, AgentState>([["a", { running: 0, ...(refusal && { refusal }) }]]);
   const at = (refusal?.othersUntil ?? 0) + 1;

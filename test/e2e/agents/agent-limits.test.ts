@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startDaemon } from "../../testing/daemon.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const STUB = fileURLToPath(new URL("../../testing/agents/stub-codex.mjs", import.meta.url));
 
@@ -72,8 +73,11 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.match(worked.stdout, /only was refused \(overloaded\).*trying again at/);
     assert.equal(made.record("one").blocked, undefined);
     assert.equal(made.record("one").current?.attempt, 1);
-    const [summary] = (await made.status()).plans;
-    assert.equal(summary?.blocked, undefined);
+    const { plans } = await made.status();
+    assert.deepEqual(
+      plans.map(({ planId, blocked }) => [planId, blocked]),
+      [["one", undefined]],
+    );
   });
 
   test("a refused login blocks with the program and what to type, and unblock tries again at once", async () => {
@@ -193,7 +197,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     );
   });
 
-  test("a refused login does not block while another agent may be waited for", async () => {
+  test("a refused login does not block while another agent may be waited for", thorough, async () => {
     const made = project({
       agents: { first: codex("429 work"), second: codex("401") },
       stages: { default: ["first", "second"] },
@@ -203,7 +207,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.equal(made.record("one").blocked, undefined);
   });
 
-  test("a program that is not there is no reason to stop while another agent is in the list", async () => {
+  test("a program that is not there is no reason to stop while another agent is in the list", thorough, async () => {
     const made = project({
       agents: { gone: { adapter: "codex", command: "codex-that-is-not-there" }, there: codex("work") },
       stages: { default: ["gone", "there"] },
@@ -216,7 +220,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.doesNotMatch(made.record("designed").blocked?.reason ?? "", /could not be started/);
   });
 
-  test("an agent that answers once and is refused then is not asked again and again", async () => {
+  test("an agent that answers once and is refused then is not asked again and again", thorough, async () => {
     const made = project({ agents: { only: codex("answers-429") }, stages: { default: "only" } });
     made.plan("one", ["do it"]);
     await made.work();
@@ -229,7 +233,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.equal(pool.agents.only.count, 2);
   });
 
-  test("a run that used up its plan's minutes is no attempt, and the budget is named", async () => {
+  test("a run that used up its plan's minutes is no attempt, and the budget is named", thorough, async () => {
     const made = project({
       agents: { only: codex("hang") },
       stages: { default: "only" },
@@ -252,7 +256,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     const times = ["one", "two", "three"]
       .map((id) => JSON.parse(made.runFile(id, 1, "exit.json")) as { startedAt: string; endedAt: string })
       .sort((a, b) => a.startedAt.localeCompare(b.startedAt));
-    for (const [index, { startedAt }] of times.entries())
-      if (index > 0) assert.ok(startedAt >= (times[index - 1]?.endedAt ?? ""), JSON.stringify(times));
+    const inTurn = times.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt]);
+    assert.deepEqual(inTurn, inTurn.toSorted(), JSON.stringify(times));
   });
 });

@@ -218,7 +218,7 @@ describe("agents that misbehave, side by side", { timeout: 180_000 }, () => {
   test("what blocked can be taken back: --reset starts the TODO from scratch", async () => {
     const result = await project.cli(["unblock", "deletes-half", "--reset"]);
     assert.equal(result.code, 0, result.stderr);
-    const worktree = project.record("deletes-half").worktree ?? "";
+    const worktree = project.worktree("deletes-half");
     assert.deepEqual(readdirSync(join(worktree, "src")).sort(), ["a.txt", "b.txt", "c.txt", "d.txt"]);
     assert.equal(project.record("deletes-half").current, undefined);
     assert.equal((await project.cli(["unblock", "diverges", "--reset"])).code, 0);
@@ -243,7 +243,7 @@ test("an agent that runs `git clean -xffd` in the person's checkout costs unfini
   const daemon = await startDaemon(project);
   await daemon.said("ready", /in review/);
   await daemon.said("beside", /worker started \(run 2/);
-  await appears(join(project.root, "prloom", ".local", "worktrees", "beside", "half.txt"));
+  await appears(join(project.worktree("beside"), "half.txt"));
   project.plan("cleaner", ["[clean-main] one"]);
   await daemon.said("cleaner", /blocked: Its worktree is missing/);
   mkdirSync(gate, { recursive: true });

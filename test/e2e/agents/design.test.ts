@@ -5,6 +5,7 @@ import { after, test } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
 import { makeGatedProject } from "../../testing/gated.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const made: Project[] = [];
 after(() => {
@@ -107,7 +108,7 @@ test("TODOs that a person wrote before the designer ran are the design; words ar
   assert.deepEqual(stages(project, "p").slice(1), ["triage", "worker", "worker"]);
 });
 
-test("TODOs that are all taken out while triage reads a comment: the designer gets the comment", async () => {
+test("TODOs that are all taken out while triage reads a comment: the designer gets the comment", thorough, async () => {
   const { project, open } = gated({ TRIAGE: "waits" });
   project.plan("p", ["[waits] one", "two"]);
   const daemon = await startDaemon(project);
@@ -126,7 +127,7 @@ test("TODOs that are all taken out while triage reads a comment: the designer ge
   assert.match(project.runFile("p", 3, "agent/prompt.txt"), /^> please add a switch$/m);
 });
 
-test("a plan of an earlier version in which a comment replaced the design is designed", async () => {
+test("a plan of an earlier version in which a comment replaced the design is designed", thorough, async () => {
   const project = make();
   project.planFile("p", WORDS);
   await works(project);
@@ -141,17 +142,21 @@ test("a plan of an earlier version in which a comment replaced the design is des
   assert.equal(project.record("p").schemaVersion, 3);
 });
 
-test("a plugin that takes out all TODOs after the design blocks the plan instead of having it designed again", async () => {
-  const project = make();
-  mkdirSync(join(project.root, "plugins"));
-  const code = 'export default () => ({ afterDesign: (text) => text.replace(/## TODO[^]*/, "") });\n';
-  writeFileSync(join(project.root, "plugins", "wipe.mjs"), code);
-  project.config({ plugins: { wipe: { module: "./plugins/wipe.mjs" } } });
-  project.planFile("p", WORDS);
-  await works(project);
-  assert.match(project.record("p").blocked?.reason ?? "", /^After afterDesign the plan has no TODOs/);
-  assert.deepEqual(stages(project, "p"), ["designer"]);
-});
+test(
+  "a plugin that takes out all TODOs after the design blocks the plan instead of having it designed again",
+  thorough,
+  async () => {
+    const project = make();
+    mkdirSync(join(project.root, "plugins"));
+    const code = 'export default () => ({ afterDesign: (text) => text.replace(/## TODO[^]*/, "") });\n';
+    writeFileSync(join(project.root, "plugins", "wipe.mjs"), code);
+    project.config({ plugins: { wipe: { module: "./plugins/wipe.mjs" } } });
+    project.planFile("p", WORDS);
+    await works(project);
+    assert.match(project.record("p").blocked?.reason ?? "", /^After afterDesign the plan has no TODOs/);
+    assert.deepEqual(stages(project, "p"), ["designer"]);
+  },
+);
 
 test("one triage of several comments: each TODO names its own, and its line is what the worker is told", async () => {
   const project = make();
@@ -169,6 +174,8 @@ test("one triage of several comments: each TODO names its own, and its line is w
   const given = readFileSync(join(project.authority, "plans", "p", "runs", "3", "given.md"), "utf8");
   assert.ok(given.split("\n").includes(`- [ ] ${told}`), `${told}\n${given}`);
   // Who asked for it is for people: a program that is told a TODO does all that it is told.
-  assert.match(project.runFile("p", 3, "prompt.md"), new RegExp(`<<<TODO \\S+\\s+${told}\\s+.*\\s+TODO \\S+>>>`));
-  assert.doesNotMatch(project.runFile("p", 3, "prompt.md").split("<<<TODO ")[1]?.split("TODO ")[0] ?? "", /<!-- from/);
+  const prompt = new RegExp(`<<<TODO \\S+\\s+(${told}\\s+.*)\\s+TODO \\S+>>>`).exec(
+    project.runFile("p", 3, "prompt.md"),
+  );
+  assert.doesNotMatch(prompt?.[1] ?? assert.fail("the prompt has no TODO"), /<!-- from/);
 });

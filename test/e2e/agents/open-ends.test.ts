@@ -27,7 +27,7 @@ test("what takes the namespace's init over in `prloom open` is gone when the per
   if (!(await probePidNamespace())) return t.skip("bubblewrap does not work here");
   project.plan("p", ["one"]);
   await project.work();
-  const worktree = realpathSync(project.record("p").worktree ?? "");
+  const worktree = realpathSync(project.worktree("p"));
   const env = { PATH: process.env.PATH ?? "", HOME: project.home, XDG_RUNTIME_DIR: project.home, TERM: "xterm" };
   const person = inTerminal(`'${process.execPath}' '${CLI}' open p --shell`, {
     cwd: project.root,

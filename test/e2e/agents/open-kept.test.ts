@@ -7,6 +7,7 @@ import { startDaemon } from "../../testing/daemon.ts";
 import { CLI } from "../../testing/program.ts";
 import { isAlive, makeProject, type Project } from "../../testing/project.ts";
 import { inTerminal, NO_TERMINAL } from "../../testing/terminal.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const TICK = `sed -i '0,/\\[ \\]/s//[x]/' "$PRLOOM_PLAN_FILE"`;
 const projects: Project[] = [];
@@ -26,7 +27,7 @@ function make(config: Record<string, unknown>): Project {
 }
 
 function inTree(project: Project, name: string): string {
-  return join(project.root, "prloom", ".local", "worktrees", "p", name);
+  return join(project.worktree("p"), name);
 }
 
 /** A person goes into the worktree, types a line, and leaves; returns what `prloom open` said. */
@@ -74,6 +75,7 @@ test("what a person changes under a reviewer is judged, reviewed and committed",
 
 test("a person after the commit that a kill kept from the record: one commit, with all of it", {
   skip: NO_TERMINAL,
+  ...thorough,
 }, async () => {
   const project = make({ agents: { w: shell(`echo a > work.txt; ${TICK}`) }, stages: { default: "w" } });
   await project.work({ PRLOOM_CRASH_AT: "commit:made" });
@@ -88,6 +90,7 @@ test("a person after the commit that a kill kept from the record: one commit, wi
 
 test("what a person left survives runs that are killed; a reset stops what is at work and takes it back", {
   skip: NO_TERMINAL,
+  ...thorough,
 }, async () => {
   const script = "if [ -e by-hand.txt ]; then echo half >> half.txt; exec sleep 600; fi; exit 1";
   const project = make({ agents: { w: shell(script) }, stages: { default: "w" } });
@@ -155,7 +158,10 @@ function answers(project: Project, answer: Record<string, unknown>): void {
   project.config({ agents });
 }
 
-test("a rebase needs a clean tree: what a person left is put aside, and not lost", { skip: NO_TERMINAL }, async () => {
+test("a rebase needs a clean tree: what a person left is put aside, and not lost", {
+  skip: NO_TERMINAL,
+  ...thorough,
+}, async () => {
   const project = await underTriage();
   answers(project, { rebase_requested: true });
   project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-q", "--allow-empty", "-m", "moves on");

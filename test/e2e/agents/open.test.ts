@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after } from "node:test";
 import { appears, until } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { CLI } from "../../testing/program.ts";
 import { isAlive, makeProject } from "../../testing/project.ts";
+import { story } from "../../testing/story.ts";
 import { inTerminal, NO_TERMINAL, type Terminal } from "../../testing/terminal.ts";
 
 /**
@@ -42,7 +43,7 @@ const { agents } = project.config() as { agents: object };
 project.config({ agents: { ...agents, hand: { adapter: "codex", command: hand } }, stages: { default: "hand" } });
 project.git("add", "-A");
 project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "tools");
-const worktree = join(project.root, "prloom", ".local", "worktrees", "p");
+const worktree = project.worktree("p");
 after(() => project.remove());
 
 /** What a person's shell has; nothing of it but what agents may have gets through. */
@@ -60,48 +61,54 @@ function prloom(line: string): Terminal {
   return inTerminal(`'${process.execPath}' '${CLI}' ${line}`, { cwd: project.root, env });
 }
 
-test("an agent at work is stopped only when asked, and goes on afterwards with what the person did", {
-  skip: NO_TERMINAL,
-}, async () => {
-  project.plan("p", ["one"]);
-  const daemon = await startDaemon(project);
-  await daemon.said("p", /worker started/);
-  await appears(join(worktree, "half.txt"));
-  const refused = await prloom("open p").ended;
-  assert.match(refused, /An agent is at work on p\./);
-  assert.match(refused, /prloom pause p.+prloom open p --now/);
+const step = story("a plan that a person opens");
 
-  const person = prloom("open p --now");
-  await person.shows(/interface of hand: resume th-1\./);
-  assert.equal(project.record("p").opened?.pid !== undefined, true);
-  person.type('echo "secret=[$SECRET] run=[$PRLOOM_RUN_ID]"; cat half.txt > by-hand.txt');
-  await person.shows(/secret=\[\] run=\[.+\/open\]/);
-  await until(worktree, () => existsSync(join(worktree, "by-hand.txt")));
-  const { plans } = await project.status();
-  assert.match(
-    plans.find(({ planId }) => planId === "p")?.waiting ?? "",
-    /^a person has it open \(prloom open, pid \d+\)$/,
-  );
-  assert.match(await prloom("open p").ended, /A person has p open/);
-  assert.match((await project.cli(["delete", "p", "--yes"])).stderr, /A person has p open \(prloom open, pid \d+\)/);
-  const sent = await project.cli(["send", "p", "keep what I did"]);
-  assert.equal(sent.stdout, "waits for the agent's next turn: a person has the plan open.\n");
-  assert.equal(project.record("p").runs, 2, "the run that was stopped is to be made again, and has not been");
-  assert.equal(existsSync(join(project.authority, "plans", "p", "runs", "2")), false);
+step(
+  "an agent at work is stopped only when asked, and goes on afterwards with what the person did",
+  {
+    skip: NO_TERMINAL,
+  },
+  async () => {
+    project.plan("p", ["one"]);
+    const daemon = await startDaemon(project);
+    await daemon.said("p", /worker started/);
+    await appears(join(worktree, "half.txt"));
+    const refused = await prloom("open p").ended;
+    assert.match(refused, /An agent is at work on p\./);
+    assert.match(refused, /prloom pause p.+prloom open p --now/);
 
-  person.type("bye");
-  const printed = await person.ended;
-  assert.match(printed, /closed; the plan goes on\. What you changed in .+ stays and becomes a part of TODO 1: one/);
-  await daemon.said("p", /in review|ready/i);
-  assert.equal(project.record("p").opened, undefined);
-  assert.equal(project.record("p").status, "review");
-  assert.equal(project.git("show", "prloom/p:by-hand.txt"), "half\n");
-  assert.match(project.runFile("p", 2, "prompt.md"), /> keep what I did/);
-  assert.equal(existsSync(join(project.authority, "plans", "p", "runs", "open")), false);
-  await daemon.end();
-});
+    const person = prloom("open p --now");
+    await person.shows(/interface of hand: resume th-1\./);
+    assert.equal(project.record("p").opened?.pid !== undefined, true);
+    person.type('echo "secret=[$SECRET] run=[$PRLOOM_RUN_ID]"; cat half.txt > by-hand.txt');
+    await person.shows(/secret=\[\] run=\[.+\/open\]/);
+    await until(worktree, () => existsSync(join(worktree, "by-hand.txt")));
+    const { plans } = await project.status();
+    assert.match(
+      plans.find(({ planId }) => planId === "p")?.waiting ?? "",
+      /^a person has it open \(prloom open, pid \d+\)$/,
+    );
+    assert.match(await prloom("open p").ended, /A person has p open/);
+    assert.match((await project.cli(["delete", "p", "--yes"])).stderr, /A person has p open \(prloom open, pid \d+\)/);
+    const sent = await project.cli(["send", "p", "keep what I did"]);
+    assert.equal(sent.stdout, "waits for the agent's next turn: a person has the plan open.\n");
+    assert.equal(project.record("p").runs, 2, "the run that was stopped is to be made again, and has not been");
+    assert.equal(existsSync(join(project.authority, "plans", "p", "runs", "2")), false);
 
-test("a lease that was killed with its process holds nobody up", { skip: NO_TERMINAL }, async () => {
+    person.type("bye");
+    const printed = await person.ended;
+    assert.match(printed, /closed; the plan goes on\. What you changed in .+ stays and becomes a part of TODO 1: one/);
+    await daemon.said("p", /in review|ready/i);
+    assert.equal(project.record("p").opened, undefined);
+    assert.equal(project.record("p").status, "review");
+    assert.equal(project.git("show", "prloom/p:by-hand.txt"), "half\n");
+    assert.match(project.runFile("p", 2, "prompt.md"), /> keep what I did/);
+    assert.equal(existsSync(join(project.authority, "plans", "p", "runs", "open")), false);
+    await daemon.end();
+  },
+);
+
+step("a lease that was killed with its process holds nobody up", { skip: NO_TERMINAL }, async () => {
   const person = prloom("open p --shell");
   person.type("echo shell in $PWD");
   await person.shows(/shell in \/.+worktrees\/p/);
@@ -119,7 +126,7 @@ test("a lease that was killed with its process holds nobody up", { skip: NO_TERM
   assert.deepEqual(project.processes(), []);
 });
 
-test("without a terminal the command is printed, and works", async () => {
+step("without a terminal the command is printed, and works", async () => {
   const told = JSON.parse((await project.cli(["open", "p", "--json"])).stdout);
   assert.equal(told.agent, "hand");
   assert.equal(told.sessionId, "th-1");
@@ -133,7 +140,7 @@ test("without a terminal the command is printed, and works", async () => {
   assert.equal(project.record("p").opened, undefined);
 });
 
-test("what cannot be opened says why, and what to type", async () => {
+step("what cannot be opened says why, and what to type", async () => {
   project.plan("later", ["one"], { status: "draft" });
   const { code, stderr } = await project.cli(["open", "p", "--agent", "test"]);
   assert.equal(code, 2);

@@ -8,5 +8,5 @@ realAgentSuite({
   startSeconds: 8,
   // Version 0.61 does not find a conversation that is not older than a minute.
   forgets: true,
-  slow: true,
+  brief: true,
 });

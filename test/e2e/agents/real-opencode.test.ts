@@ -5,5 +5,5 @@ realAgentSuite({
   config: { adapter: "opencode" },
   refusal: 429,
   startSeconds: 12,
-  slow: true,
+  brief: true,
 });

@@ -37,7 +37,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2,
     await halfWay(daemon, "busy");
     const told = await succeeds(project, "unblock", "busy", "--reset");
     assert.match(told, /^busy was not blocked\./);
-    assert(existsSync(join(project.record("busy").worktree ?? "", "half.txt")));
+    assert(existsSync(join(project.worktree("busy"), "half.txt")));
     open("busy");
     await daemon.said("busy", /in review/);
     assert.equal((await daemon.end()).code, 0);
@@ -121,7 +121,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2,
     await until(home, () => project.record("unwanted").deleted !== undefined);
     git.goOn();
     assert.equal((await deleted).code, 0);
-    assert.equal(existsSync(project.record("unwanted").worktree ?? ""), false);
+    assert.equal(existsSync(project.worktree("unwanted")), false);
     const { code, stdout } = await daemon.end();
     assert.equal(code, 0);
     assert.doesNotMatch(stdout, /could not be blocked|failed/);
@@ -140,13 +140,13 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2,
     assert(project.processes().length > 1);
     await succeeds(project, "delete", "left", "--yes");
     assert.deepEqual(project.processes(), []);
-    assert.equal(existsSync(project.record("left").worktree ?? ""), false);
+    assert.equal(existsSync(project.worktree("left")), false);
     assert.equal(project.git("worktree", "list").trim().split("\n").length, 1);
   });
 
   test("delete ends an initCommand that runs, and is no failure of the plan", async () => {
     const { project } = make();
-    const started = join(project.root, "prloom", ".local", "worktrees", "unwanted", "started");
+    const started = join(project.worktree("unwanted"), "started");
     project.config({ initCommands: ["echo yes > started; sleep 600", "sleep 601"] });
     project.plan("unwanted", ["one"]);
     const daemon = await startDaemon(project);
@@ -157,7 +157,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2,
       project.processes().filter((line) => line.includes("sleep")),
       [],
     );
-    assert.equal(existsSync(project.record("unwanted").worktree ?? ""), false);
+    assert.equal(existsSync(project.worktree("unwanted")), false);
     assert.equal(project.git("worktree", "list").trim().split("\n").length, 1);
     const { code, stdout } = await daemon.end();
     assert.equal(code, 0);

@@ -5,6 +5,8 @@ import { after, describe, test } from "node:test";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { makeProject, type Project, TEST_AGENT } from "../../testing/project.ts";
+import { oneOf } from "../../testing/sample.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
   const projects: Project[] = [];
@@ -63,7 +65,6 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     return inOrder.map((number) => JSON.parse(project.runFile(id, number, "run.json")).stage);
   }
 
-  const worktree = (project: Project, id: string): string => join(project.root, "prloom", ".local", "worktrees", id);
   const work = (project: Project, id: string): string => project.git("show", `prloom/${id}:work.txt`);
 
   test("todo: what is approved is committed, and the reviewer was shown the TODO and the diff", async () => {
@@ -130,14 +131,14 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     assert.equal(work(project, "p"), "did\ndid\n");
     assert.equal(project.git("diff", "--name-only", "main", "prloom/p"), "work.txt\n");
     assert.match(project.runFile("p", 2, "aside.patch"), /junk\.txt/);
-    const status = project.git("-C", worktree(project, "p"), "status", "--short", "--branch");
+    const status = project.git("-C", project.worktree("p"), "status", "--short", "--branch");
     assert.equal(status, "## prloom/p\n");
     const text = project.planText("p");
     assert.match(text, /- \[x\] one\n- \[x\] two\n/);
     assert.match(text, /- begun\n- did one\n- did two\n/, "what the worker wrote into its copy is not lost");
   });
 
-  for (const how of ["garbage", "nothing", "link"]) {
+  for (const how of oneOf(["garbage", "nothing", "link"])) {
     test(`todo: a reviewer that leaves ${how} blocks the plan; without a review it goes on`, async () => {
       const project = make({ when: "todo", how, limits: { attemptsPerTodo: 2 } });
       project.plan("p", ["one"]);
@@ -178,7 +179,7 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     project.plan("p", ["one"]);
     project.plan("q", ["one"]);
     await works(project);
-    rmSync(worktree(project, "q"), { recursive: true });
+    rmSync(project.worktree("q"), { recursive: true });
     const { agents } = project.config() as { agents: Record<string, { env: object }> };
     const critic = { ...agents.critic, env: { REVIEW: "approve" } };
     project.config({ agents: { ...agents, critic } });
@@ -207,29 +208,33 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     assert.equal(work(project, "p"), "one\n");
   });
 
-  test("todo: a TODO that is reworded under the review is not committed, and its work is kept as a patch", async () => {
-    const project = make({ when: "todo", how: "waits" });
-    project.plan("p", ["one"]);
-    const daemon = await startDaemon(project);
-    await daemon.said("p", /reviewer started/);
-    await appears(join(worktree(project, "p"), "junk.txt"));
-    const file = join(project.home, "other.md");
-    writeFileSync(file, "## Title\n\nP\n\n## TODO\n\n- [ ] another\n");
-    await succeeds(project, "edit", "p", "--file", file);
-    writeFileSync(join(project.home, "gate", "review"), "go on\n");
-    await daemon.said("p", /in review/);
-    await daemon.end();
-    assert.deepEqual(project.commits("p"), ["another"]);
-    assert.equal(work(project, "p"), "another\n");
-    assert.match(project.runFile("p", 2, "discarded.patch"), /^\+one$/m);
-  });
+  test(
+    "todo: a TODO that is reworded under the review is not committed, and its work is kept as a patch",
+    thorough,
+    async () => {
+      const project = make({ when: "todo", how: "waits" });
+      project.plan("p", ["one"]);
+      const daemon = await startDaemon(project);
+      await daemon.said("p", /reviewer started/);
+      await appears(join(project.worktree("p"), "junk.txt"));
+      const file = join(project.home, "other.md");
+      writeFileSync(file, "## Title\n\nP\n\n## TODO\n\n- [ ] another\n");
+      await succeeds(project, "edit", "p", "--file", file);
+      writeFileSync(join(project.home, "gate", "review"), "go on\n");
+      await daemon.said("p", /in review/);
+      await daemon.end();
+      assert.deepEqual(project.commits("p"), ["another"]);
+      assert.equal(work(project, "p"), "another\n");
+      assert.match(project.runFile("p", 2, "discarded.patch"), /^\+one$/m);
+    },
+  );
 
-  test("todo: killed under the reviewer, the next start has the work once, and asks again", async () => {
+  test("todo: killed under the reviewer, the next start has the work once, and asks again", thorough, async () => {
     const project = make({ when: "todo", how: "waits" });
     project.planFile("p", "## Title\n\nP\n\n## TODO\n\n- [ ] one\n\n## Progress Log\n\n- begun\n");
     const daemon = await startDaemon(project);
     await daemon.said("p", /reviewer started/);
-    await appears(join(worktree(project, "p"), "junk.txt"));
+    await appears(join(project.worktree("p"), "junk.txt"));
     await daemon.end("SIGKILL");
     writeFileSync(join(project.home, "gate", "review"), "go on\n");
     await works(project);
@@ -276,14 +281,14 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     assert.equal((await thread(project, "p")).filter((body) => /whole branch/.test(body)).length, 2);
   });
 
-  test("end: whatever the reviewer does to the tree is put aside", async () => {
+  test("end: whatever the reviewer does to the tree is put aside", thorough, async () => {
     const project = make({ when: "end", how: "meddle" });
     project.plan("p", ["one"]);
     await works(project);
     assert.equal(project.record("p").status, "review");
     assert.deepEqual(project.commits("p"), ["one"]);
     assert.equal(work(project, "p"), "one\n");
-    assert.ok(!existsSync(join(worktree(project, "p"), "junk.txt")));
-    assert.equal(readFileSync(join(worktree(project, "p"), "README.md"), "utf8"), "A project\n");
+    assert.ok(!existsSync(join(project.worktree("p"), "junk.txt")));
+    assert.equal(readFileSync(join(project.worktree("p"), "README.md"), "utf8"), "A project\n");
   });
 });

@@ -44,7 +44,7 @@ project.git("add", "-A");
 project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "tools");
 after(() => project.remove());
 
-const worktreeFile = (id: string, name: string) => join(project.root, "prloom", ".local", "worktrees", id, name);
+const worktreeFile = (id: string, name: string) => join(project.worktree(id), name);
 const countIn = (text: string, words: string): number => text.split(words).length - 1;
 
 test("a message reaches an agent that listens while it works", async () => {

@@ -26,7 +26,7 @@ describe("the dispatcher as a process", { concurrency: 2, timeout: 180_000 }, ()
   /** The agent of a plan is at work and has left half of it in the tree. */
   async function halfWay(project: Project, daemon: Daemon, id: string): Promise<void> {
     await daemon.said(id, /worker started/);
-    await appears(join(project.root, "prloom", ".local", "worktrees", id, "half.txt"));
+    await appears(join(project.worktree(id), "half.txt"));
   }
 
   test("there is one: a second start is refused, and stop ends it", async () => {
@@ -91,7 +91,7 @@ describe("the dispatcher as a process", { concurrency: 2, timeout: 180_000 }, ()
     assert.equal((await project.cli(["hide", "hidden"])).code, 0);
     assert.equal((await project.cli(["pause", "paused"])).code, 0);
     assert.equal((await project.cli(["delete", "deleted", "--yes"])).code, 0);
-    assert.equal(existsSync(project.record("deleted").worktree ?? ""), false);
+    assert.equal(existsSync(project.worktree("deleted")), false);
     for (const id of ["hidden", "paused"]) {
       open(id);
       await daemon.said(id, /TODO 1 done/);

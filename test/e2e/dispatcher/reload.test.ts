@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { callOwner } from "../../../src/dispatcher/commands/owner.ts";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
+import { oneOf } from "../../testing/sample.ts";
 import { branch, fresh, settled, write } from "../fixtures/checkouts.ts";
 
 describe("prloom reload", () => {
@@ -95,10 +96,10 @@ test("a poll tells of a bridge that is in the config and was not taken over yet"
   assert.match(stdout, /There is no bridge to poll.*\nconfig: .*globalBridges\.hub.*`prloom start` takes it over/);
 });
 
-for (const [what, spoil] of [
+for (const [what, spoil] of oneOf([
   ["broken", (file: string) => writeFileSync(file, "{ nonsense")],
   ["missing", (file: string) => rmSync(file)],
-] as const) {
+] as const)) {
   test(`a config that is ${what} keeps nobody from reading, pausing and stopping`, async () => {
     const project = fresh();
     const file = join(project.root, "prloom", "config.json");

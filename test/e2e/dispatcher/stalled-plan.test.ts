@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { statKey } from "../../../src/dispatcher/intake/stat-key.ts";
+import { story } from "../../testing/story.ts";
 import { makeExtended } from "../fixtures/extended.ts";
 
 const project = makeExtended({ config: { plugins: { spin: { module: "./plugins/spin.mjs" } } } });
@@ -26,7 +27,9 @@ export default () => ({
 
 const work = () => project.work({ PRLOOM_WATCHDOG_MS: "1500" });
 
-test("a plan that blocks the dispatcher is named, is blocked the second time, and the others go on", async () => {
+const step = story("a plan that blocks the dispatcher");
+
+step("a plan that blocks the dispatcher is named, is blocked the second time, and the others go on", async () => {
   writeFileSync(spins, "");
   for (const id of ["evil", "good", "fine"]) project.plan(id, ["x"]);
   for (const round of [1, 2]) {
@@ -50,7 +53,7 @@ test("a plan that blocks the dispatcher is named, is blocked the second time, an
   assert.equal(again.code, 0, again.stdout + again.stderr);
 });
 
-test("unblock gives it another chance", async () => {
+step("unblock gives it another chance", async () => {
   rmSync(spins, { force: true });
   await project.type("unblock", "evil");
   const { code, stdout, stderr } = await work();
@@ -72,7 +75,8 @@ test("a kill between counting a note and removing it counts once", async () => {
 });
 
 test("a draft that blocks the dispatcher before it is a plan is shown, and taken once it changes", async () => {
-  const file = join(project.root, "prloom", ".local", "inbox", "issue.md");
+  for (const dir of [project.inbox, project.authority]) mkdirSync(dir, { recursive: true });
+  const file = join(project.inbox, "issue.md");
   writeFileSync(file, "## TODO\n\n- [ ] x\n");
   const stall = { count: 2, label: "taking it from the inbox", blockedMs: 30_000, of: statKey(file) };
   const stalls = { schemaVersion: 1, counted: "", plans: { issue: stall } };

@@ -66,6 +66,7 @@ test("with all processes used up plans wait, say so, and lose no attempt", { tim
     encoding: "utf8",
   });
   const { plans } = JSON.parse(status.stdout) as Awaited<ReturnType<Project["status"]>>;
+  assert.equal(plans.length, 2);
   for (const { planId, waiting, blocked } of plans) {
     assert.equal(blocked, undefined, planId);
     assert.match(waiting ?? "", /trying again: This user has no .* left/, planId);

@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { makeProject, type Project, type ProjectOptions } from "../../testing/project.ts";
+import { oneOf } from "../../testing/sample.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const TODO = "## Title\n\nA plan\n\n## TODO\n\n- [ ] one\n";
 
@@ -30,7 +32,7 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
       [good.replace('"default": "test"', '"default": "tset"'), /stages\.default: .*"tset"/, /did you mean test\?/],
       ["", /config\.json:1:1/],
     ];
-    for (const [config, ...expected] of cases) {
+    for (const [config, ...expected] of oneOf(cases)) {
       writeFileSync(file, config);
       const result = await project.work();
       assert.equal(result.code, 1, config);
@@ -139,29 +141,33 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
     assert.deepEqual(project.git("status", "--porcelain"), "");
   });
 
-  test("a worktree that somebody deleted blocks its plan; unblock makes it again and it finishes", async () => {
-    const project = fresh();
-    project.plan("gone", ["one"]);
-    project.plan("beside", ["one"]);
-    await project.work();
-    const { worktree = "" } = project.record("gone");
-    rmSync(worktree, { recursive: true });
-    await project.work();
-    const { blocked, status } = project.record("gone");
-    assert.match(blocked?.reason ?? "", /Its worktree is missing/);
-    assert.match(blocked?.hint ?? "", /`prloom unblock gone` makes it again from branch prloom\/gone/);
-    assert.equal(status, "review");
-    assert.equal(existsSync(worktree), false);
-    assert.equal(project.record("beside").blocked, undefined);
+  test(
+    "a worktree that somebody deleted blocks its plan; unblock makes it again and it finishes",
+    thorough,
+    async () => {
+      const project = fresh();
+      project.plan("gone", ["one"]);
+      project.plan("beside", ["one"]);
+      await project.work();
+      const { worktree = "" } = project.record("gone");
+      rmSync(worktree, { recursive: true });
+      await project.work();
+      const { blocked, status } = project.record("gone");
+      assert.match(blocked?.reason ?? "", /Its worktree is missing/);
+      assert.match(blocked?.hint ?? "", /`prloom unblock gone` makes it again from branch prloom\/gone/);
+      assert.equal(status, "review");
+      assert.equal(existsSync(worktree), false);
+      assert.equal(project.record("beside").blocked, undefined);
 
-    assert.equal((await project.cli(["unblock", "gone"])).code, 0);
-    assert.equal((await project.cli(["comment", "gone", "please make two"])).code, 0);
-    const result = await project.work();
-    assert.equal(project.record("gone").blocked, undefined, result.stdout);
-    assert.equal(project.record("gone").status, "review");
-    assert.deepEqual(project.commits("gone"), ["one", "make two"]);
-    assert.equal(readFileSync(join(worktree, "work.txt"), "utf8"), "one\nmake two\n");
-  });
+      assert.equal((await project.cli(["unblock", "gone"])).code, 0);
+      assert.equal((await project.cli(["comment", "gone", "please make two"])).code, 0);
+      const result = await project.work();
+      assert.equal(project.record("gone").blocked, undefined, result.stdout);
+      assert.equal(project.record("gone").status, "review");
+      assert.deepEqual(project.commits("gone"), ["one", "make two"]);
+      assert.equal(readFileSync(join(worktree, "work.txt"), "utf8"), "one\nmake two\n");
+    },
+  );
 
   test("a branch that exists blocks its plan; after it was renamed and unblocked the plan finishes", async () => {
     const project = fresh();
@@ -183,7 +189,7 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
     assert.equal(project.git("rev-parse", "mine"), before);
   });
 
-  test("a state file that cannot be read is reported and left alone, and the others go on", async () => {
+  test("a state file that cannot be read is reported and left alone, and the others go on", thorough, async () => {
     const project = fresh();
     for (const id of ["torn", "newer", "strange", "good"]) project.plan(id, ["one"], { status: "draft" });
     await project.work();

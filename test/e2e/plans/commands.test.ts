@@ -125,7 +125,7 @@ describe("commands", { concurrency: 2, timeout: 180_000 }, () => {
       assert.deepEqual([project.record("ready").hidden, project.record("ready").paused], [false, false]);
       assert.equal(project.git("branch", "--list", "prloom/used"), "");
       assert.equal(existsSync(join(project.inbox, "spare.md")), false);
-      assert.equal(existsSync(project.record("used").worktree ?? ""), false);
+      assert.equal(existsSync(project.worktree("used")), false);
     }
   });
 
@@ -181,8 +181,8 @@ describe("commands", { concurrency: 2, timeout: 180_000 }, () => {
     assert.equal((await project.cli(["merge", "merged"])).code, 0);
     const cleaned = await project.cli(["clean", "--json"]);
     assert.deepEqual(JSON.parse(cleaned.stdout), { removed: ["merged"] });
-    assert.equal(existsSync(project.record("merged").worktree ?? ""), false);
-    assert(existsSync(project.record("open").worktree ?? ""));
+    assert.equal(existsSync(project.worktree("merged")), false);
+    assert(existsSync(project.worktree("open")));
     assert.equal(project.git("show", "main:work.txt"), "one\n");
     assert.equal(project.git("status", "--porcelain"), "");
     assert.equal(project.git("worktree", "list").trim().split("\n").length, 2);

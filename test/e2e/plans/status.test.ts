@@ -8,6 +8,7 @@ import { readStatus } from "../../../src/dispatcher/report/read.ts";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { finished, makeProject } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { makeExtended } from "../fixtures/extended.ts";
 
 const HOUR_MS = 3_600_000;
@@ -138,7 +139,7 @@ test("retry --drop gives letters up for good: one, an unknown one, all", async (
   assert.equal(project.journal({ who: "alpha", event: "gone" }).length, calls, "nobody is called with it again");
 });
 
-test("a record that two plugins gave up counts once", async () => {
+test("a record that two plugins gave up counts once", thorough, async () => {
   project.feed("feed", "one", { id: "both", body: "alpha: throw-times 99\nbeta: throw-times 99" });
   await project.work();
   const { dead } = await project.status();
@@ -184,7 +185,7 @@ test("doctor names variables of notify that are not set", async () => {
   assert.doesNotMatch(text.stdout, /CHAT_URL/);
 });
 
-test("doctor and start print hints of several lines as lines", async () => {
+test("doctor and start print hints of several lines as lines", thorough, async () => {
   writeFileSync(join(project.root, "plugins", "seven.mjs"), "export default 7;\n");
   project.config({ plugins: { seven: { module: "./plugins/seven.mjs" } } });
   for (const command of ["doctor", "start"]) {

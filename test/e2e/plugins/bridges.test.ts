@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { NewAction } from "../../../src/hooks/contexts/event-types.ts";
 import type { Daemon } from "../../testing/daemon.ts";
+import { story } from "../../testing/story.ts";
 import { type Line, makeExtended } from "../fixtures/extended.ts";
 
 const actor = (name: string) => ({ module: "./plugins/actor.ts", config: { name, only: ["beforeRoute"] } });
@@ -34,7 +35,9 @@ const deadOf = async (handler: string) =>
   (await project.status()).dead.letters.filter((one) => one.handler === handler);
 let daemon: Daemon;
 
-test("S0-83, S0-84, S0-86…89: global bridges are polled without any plan, each with its config", async () => {
+const step = story("bridges and what passes through them");
+
+step("global bridges are polled without any plan, each with its config", async () => {
   const { code, stdout, stderr } = await project.work();
   assert.equal(code, 0, stdout + stderr);
   assert.deepEqual(journal({ bridge: "hub", call: "events" }), [{ bridge: "hub", call: "events", plans: 0 }]);
@@ -46,11 +49,11 @@ test("S0-83, S0-84, S0-86…89: global bridges are polled without any plan, each
   ]);
 });
 
-test("S0-84, S0-88, S0-89: bridges of plans are asked once the plan has a worktree", async () => {
+step("bridges of plans are asked once the plan has a worktree", async () => {
   project.plan("one", ["first"]);
   project.plan("draft", ["never"], { status: "draft" });
   await project.work();
-  const worktree = join(project.root, "prloom", ".local", "worktrees", "one");
+  const worktree = project.worktree("one");
   const [asked, ...more] = journal({ bridge: "feed", call: "events" });
   assert.deepEqual(more, []);
   assert.equal(asked?.plans, 2);
@@ -58,7 +61,7 @@ test("S0-84, S0-88, S0-89: bridges of plans are asked once the plan has a worktr
   assert.match(JSON.stringify(asked?.progress), /"total":1/);
 });
 
-test("S0-35, S0-88…90: an action of any bus reaches a target of any scope", async () => {
+step("an action of any bus reaches a target of any scope", async () => {
   daemon = await project.start();
   feedActions("hub", undefined, comment("global to plan [read one]", "t", "plan-side"));
   feedActions("feed", "one", comment("plan to global", "t"), comment("plan to plan", "t", "plan-side"));
@@ -72,7 +75,7 @@ test("S0-35, S0-88…90: an action of any bus reaches a target of any scope", as
   assert.match(JSON.stringify(read?.plan), /Plan one/);
 });
 
-test("S0-30, S0-34: beforeRoute sees the actions of all buses, in the order of the config, before the bridge", () => {
+step("beforeRoute sees the actions of all buses, in the order of the config, before the bridge", () => {
   for (const text of ["global to plan [read one]", "plan to global"]) {
     const calls = journal({ payload: { type: "comment", message: text } });
     assert.deepEqual(calls.map(({ who, bridge }) => who ?? bridge).slice(0, 2), ["delta", "gamma"]);
@@ -81,7 +84,7 @@ test("S0-30, S0-34: beforeRoute sees the actions of all buses, in the order of t
   }
 });
 
-test("S0-31, S0-32, S0-44, S0-45, S0-78: block, redirect, emit, throw; a loop ends", async () => {
+step("block, redirect, emit, throw; a loop ends", async () => {
   const thread = { target: "local", token: "one" };
   feedActions(
     "hub",
@@ -108,7 +111,7 @@ test("S0-31, S0-32, S0-44, S0-45, S0-78: block, redirect, emit, throw; a loop en
   assert.equal((await deadOf("beforeRoute:gamma")).length, 1);
 });
 
-test("delivery: order per address, one circuit per bridge, refusals and throws as they were decided", async () => {
+step("delivery: order per address, one circuit per bridge, refusals and throws as they were decided", async () => {
   feedActions(
     "hub",
     undefined,
@@ -148,7 +151,7 @@ test("delivery: order per address, one circuit per bridge, refusals and throws a
   await daemon.said(undefined, /deliver:out .*lost in the post|lost in the post/);
 });
 
-test("retry: one, an unknown one, all; status lists what there is", async () => {
+step("retry: one, an unknown one, all; status lists what there is", async () => {
   let before = await project.status();
   let shown = await project.type("status");
   // What was given up between the two looks.
@@ -171,7 +174,7 @@ test("retry: one, an unknown one, all; status lists what there is", async () => 
   await heard(message("[refuse cats]"), 3);
 });
 
-test("poll: now, one bridge, one that there is not, one that fails", async () => {
+step("poll: now, one bridge, one that there is not, one that fails", async () => {
   feed("hub", undefined, { id: "new" });
   assert.match(await project.type("poll", "hub"), /^hub: [01] new events?, 0 actions\n$/);
   const unknown = await project.cli(["poll", "hup"]);
@@ -184,7 +187,7 @@ test("poll: now, one bridge, one that there is not, one that fails", async () =>
   assert.match(all, /^feed for one: 0/m);
 });
 
-test("S0-16…20: both buses have the same files with the same envelope, and the seeds' paths lead there", async () => {
+step("both buses have the same files with the same envelope, and the paths in the checkout lead there", async () => {
   feed("feed", "one", { id: "said" });
   await daemon.end();
   assert.equal((await project.work()).code, 0);
@@ -216,7 +219,7 @@ test("S0-16…20: both buses have the same files with the same envelope, and the
     assert(lines.some((line) => line.includes(index === 0 ? '"new"' : '"said"')));
     assert(!lines.some((line) => line.includes(index === 0 ? '"id":"said"' : '"id":"new"')));
   }
-  assert(!existsSync(join(local, "bus", "state", "bridge.prloom-core.json")), "S0-92: it is never polled");
+  assert(!existsSync(join(local, "bus", "state", "bridge.prloom-core.json")), "it is never polled");
 });
 
 test("an item of a poll whose bridge is gone stays a dead letter that names the bridge, and is taken when it is back", async () => {
@@ -241,9 +244,7 @@ test("an item of a poll whose bridge is gone stays a dead letter that names the 
   await one.type("start", "--until-idle");
   await one.type("retry", "--all");
   await one.type("start", "--until-idle");
-  assert.equal((await reasons()).length, 2);
-  assert.ok(
-    (await reasons()).every((reason) => /severity must be/.test(reason)),
-    "they are judged again",
-  );
+  const judged = await reasons();
+  assert.equal(judged.length, 2);
+  for (const reason of judged) assert.match(reason, /severity must be/, "it is judged again");
 });

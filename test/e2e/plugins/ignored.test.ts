@@ -17,7 +17,7 @@ interface Shown {
   readonly ignored: { readonly count: number; readonly newest: readonly Record<string, string>[] };
 }
 
-test("B29: comments of a stranger, a reader and our own are listed with why, and have no effect", async () => {
+test("comments of a stranger, a reader and our own are listed with why, and have no effect", async () => {
   project.plan("p", ["one"]);
   await project.work();
   const before = project.record("p").updatedAt;

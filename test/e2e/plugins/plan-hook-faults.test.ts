@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import type { NewAction } from "../../../src/hooks/contexts/event-types.ts";
 import type { ProjectOptions } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { type Extended, makeExtended, QUICK } from "../fixtures/extended.ts";
 
 const SOURCE = { system: "tracker", kind: "issue", id: "1" };
@@ -36,10 +37,8 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
 
   function upsert(id: string, todos: readonly string[]): NewAction {
     const planMarkdown = `## Title\n\nPlan one\n\n## TODO\n\n${todos.map((todo) => `- [ ] ${todo}\n`).join("")}`;
-    return {
-      target: { target: "prloom-core" },
-      payload: { type: "upsert_plan", source: { ...SOURCE, id }, planMarkdown },
-    };
+    const source = { ...SOURCE, id };
+    return { target: { target: "prloom-core" }, payload: { type: "upsert_plan", source, planMarkdown } };
   }
 
   test("what a reviewer changes is put aside, also when the dispatcher dies under it", async () => {
@@ -79,7 +78,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.match(stdout, /a plugin's agent left changes uncommitted: left\.txt; the plan's next commit takes them/);
   });
 
-  test("a kill in the middle of a reviewer leaves nothing of it in the commit", async () => {
+  test("a kill in the middle of a reviewer leaves nothing of it in the commit", thorough, async () => {
     const plugins = { rev: { module: "./plugins/rev.ts" } };
     const text = `import { existsSync } from "node:fs";
       export default () => ({ async afterTodo(_, ctx) {
@@ -97,54 +96,61 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.deepEqual(project.git("show", "--format=", "--name-only", "prloom/one").trim().split("\n"), ["work.txt"]);
   });
 
-  test("after a kill under a reviewer a person's commit stays, and a lost worktree stops no other plan", async () => {
-    const plugins = { rev: { module: "./plugins/rev.ts" } };
-    const text = `import { existsSync } from "node:fs";
+  test(
+    "after a kill under a reviewer a person's commit stays, and a lost worktree stops no other plan",
+    thorough,
+    async () => {
+      const plugins = { rev: { module: "./plugins/rev.ts" } };
+      const text = `import { existsSync } from "node:fs";
       export default () => ({ async afterFinish(_, ctx) {
         if (!existsSync(process.env.OUTSIDE + "/later")) await ctx.runAgent("Review it.");
       } });`;
-    const project = extended({ config: { plugins, bus: PATIENT } }, { "rev.ts": text });
-    reviewer(project, `touch ${project.outside}/at-$PRLOOM_PLAN_ID; sleep 60`);
-    for (const id of ["one", "two"]) project.plan(id, ["first"]);
-    const daemon = await project.start();
-    await waitFor(() => ["one", "two"].every((id) => existsSync(join(project.outside, `at-${id}`))));
-    await daemon.end("SIGKILL");
-    const worktree = (id: string) => join(project.root, "prloom", ".local", "worktrees", id);
-    writeFileSync(join(worktree("one"), "person.txt"), "mine\n");
-    const inOne = ["-C", worktree("one"), "-c", "user.name=Ada", "-c", "user.email=ada@localhost"];
-    project.git(...inOne, "add", "person.txt");
-    project.git(...inOne, "commit", "-qm", "A person's commit");
-    rmSync(worktree("two"), { recursive: true });
-    writeFileSync(join(project.outside, "later"), "");
-    project.plan("three", ["first"]);
-    assert.equal((await project.work()).code, 0);
-    assert.equal(project.git("log", "-1", "--format=%s", "prloom/one").trim(), "A person's commit");
-    assert.equal(readFileSync(join(worktree("one"), "person.txt"), "utf8"), "mine\n");
-    assert.equal(project.record("three").status, "review");
-  });
+      const project = extended({ config: { plugins, bus: PATIENT } }, { "rev.ts": text });
+      reviewer(project, `touch ${project.outside}/at-$PRLOOM_PLAN_ID; sleep 60`);
+      for (const id of ["one", "two"]) project.plan(id, ["first"]);
+      const daemon = await project.start();
+      await waitFor(() => ["one", "two"].every((id) => existsSync(join(project.outside, `at-${id}`))));
+      await daemon.end("SIGKILL");
+      writeFileSync(join(project.worktree("one"), "person.txt"), "mine\n");
+      const inOne = ["-C", project.worktree("one"), "-c", "user.name=Ada", "-c", "user.email=ada@localhost"];
+      project.git(...inOne, "add", "person.txt");
+      project.git(...inOne, "commit", "-qm", "A person's commit");
+      rmSync(project.worktree("two"), { recursive: true });
+      writeFileSync(join(project.outside, "later"), "");
+      project.plan("three", ["first"]);
+      assert.equal((await project.work()).code, 0);
+      assert.equal(project.git("log", "-1", "--format=%s", "prloom/one").trim(), "A person's commit");
+      assert.equal(readFileSync(join(project.worktree("one"), "person.txt"), "utf8"), "mine\n");
+      assert.equal(project.record("three").status, "review");
+    },
+  );
 
-  test("what a reviewer leaves read-only is put back, and a repository inside is an ordinary folder", async () => {
-    const plugins = { rev: { module: "./plugins/rev.ts" } };
-    const text = `import { execSync } from "node:child_process";
+  test(
+    "what a reviewer leaves read-only is put back, and a repository inside is an ordinary folder",
+    thorough,
+    async () => {
+      const plugins = { rev: { module: "./plugins/rev.ts" } };
+      const text = `import { execSync } from "node:child_process";
       export default () => ({ async afterTodo(_, ctx) {
         execSync("git init -q lib && echo mine > lib/mine.txt", { cwd: ctx.worktree });
         await ctx.runAgent("Review it.");
       } });`;
-    const project = extended({ config: { plugins, bus: PATIENT } }, { "rev.ts": text });
-    reviewer(project, `mkdir ro && echo junk > ro/f && chmod 555 ro; git commit -qam hacked --allow-empty; cat`);
-    project.plan("one", ["first"]);
-    await project.work();
-    assert.equal(project.record("one").status, "review");
-    const worktree = join(project.root, "prloom", ".local", "worktrees", "one");
-    assert.ok(existsSync(join(worktree, "lib", "mine.txt")));
-    assert.ok(!existsSync(join(worktree, "lib", ".git")), "a person's git would run what its settings say");
-    assert.ok(!existsSync(join(worktree, "ro")));
-    assert.deepEqual(project.git("show", "--format=%s", "--name-only", "prloom/one").trim().split(/\n+/), [
-      "first",
-      "lib/mine.txt",
-      "work.txt",
-    ]);
-  });
+      const project = extended({ config: { plugins, bus: PATIENT } }, { "rev.ts": text });
+      reviewer(project, `mkdir ro && echo junk > ro/f && chmod 555 ro; git commit -qam hacked --allow-empty; cat`);
+      project.plan("one", ["first"]);
+      await project.work();
+      assert.equal(project.record("one").status, "review");
+      const worktree = project.worktree("one");
+      assert.ok(existsSync(join(worktree, "lib", "mine.txt")));
+      assert.ok(!existsSync(join(worktree, "lib", ".git")), "a person's git would run what its settings say");
+      assert.ok(!existsSync(join(worktree, "ro")));
+      assert.deepEqual(project.git("show", "--format=%s", "--name-only", "prloom/one").trim().split(/\n+/), [
+        "first",
+        "lib/mine.txt",
+        "work.txt",
+      ]);
+    },
+  );
 
   test("what a plugin changes after a TODO is checked again, without asking it again", async () => {
     const plugins = { fmt: { module: "./plugins/fmt.ts" } };
@@ -251,7 +257,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.equal(project.record("one").status, "review");
   });
 
-  test("a plan that let an upsert go first goes on, whatever source the upsert had", async () => {
+  test("a plan that let an upsert go first goes on, whatever source the upsert had", thorough, async () => {
     const alias = `export default () => ({ beforeUpsert: (payload) =>
       ({ proceed: true, payload: { ...payload, source: { ...payload.source, id: "1" } } }) });`;
     const globalPlugins = { alias: { module: "./plugins/alias.ts" } };
@@ -282,7 +288,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.match(await project.type("status"), /^one .* an unanswered comment that a plugin put off$/m);
   });
 
-  test("an event does not wait for a plugin that was taken out of the config", async () => {
+  test("an event does not wait for a plugin that was taken out of the config", thorough, async () => {
     const plugins = { later: { module: "./plugins/later.ts" } };
     const text = `export default () => ({ onEvent: (event, ctx) => ctx.markEventDeferred(event.id, "not now", 3_600_000) });`;
     const project = extended({ config: { plugins } }, { "later.ts": text });

@@ -32,7 +32,6 @@ function prepares(project: Project): () => string {
   return () => readFileSync(calls, "utf8");
 }
 
-const worktreeOf = (project: Project, id: string) => join(project.root, "prloom", ".local", "worktrees", id);
 const filesOf = (project: Project, id: string) => project.git("ls-tree", "-r", "--name-only", `prloom/${id}`);
 
 async function works(project: Project): Promise<void> {
@@ -49,7 +48,7 @@ test("files that afterActivate left are in no commit and outlast an interrupted 
   await daemon.end("SIGKILL");
   open("p");
   await works(project);
-  const tree = worktreeOf(project, "p");
+  const tree = project.worktree("p");
   assert.equal(project.record("p").status, "review");
   assert.equal(readFileSync(join(tree, "tools", "[key] *.txt"), "utf8"), "secret\n");
   assert.doesNotMatch(filesOf(project, "p"), /tools/);
@@ -65,7 +64,7 @@ test("a worktree that vanished is prepared by plugins again before any agent get
   project.plan("p", ["one", "[say-blocked] two"]);
   await works(project);
   assert.equal(calls(), "p\n");
-  rmSync(worktreeOf(project, "p"), { recursive: true });
+  rmSync(project.worktree("p"), { recursive: true });
   await works(project);
   const file = join(project.home, "edited.md");
   writeFileSync(file, project.planText("p").replace(/- \[b\][\s\S]*/, "- [ ] two\n"));
@@ -79,7 +78,7 @@ test("a worktree that vanished is prepared by plugins again before any agent get
   await works(project);
   assert.equal(project.record("p").status, "review", project.record("p").blocked?.reason);
   assert.equal(calls(), "p\np\n");
-  assert.ok(existsSync(join(worktreeOf(project, "p"), "tools", "[key] *.txt")));
+  assert.ok(existsSync(join(project.worktree("p"), "tools", "[key] *.txt")));
   assert.deepEqual(project.commits("p"), ["one", "two"]);
   assert.doesNotMatch(filesOf(project, "p"), /tools/);
 });
@@ -89,7 +88,7 @@ test("files that initCommands left count the same, and a designer puts nothing o
   made.push(project);
   project.plan("p", []);
   await works(project);
-  assert.equal(readFileSync(join(worktreeOf(project, "p"), "made.txt"), "utf8"), "made\n");
+  assert.equal(readFileSync(join(project.worktree("p"), "made.txt"), "utf8"), "made\n");
   assert.doesNotMatch(filesOf(project, "p"), /made/);
   assert.equal(project.git("show", "prloom/p:src/b.txt"), "changed\n");
   assert.equal(existsSync(join(project.authority, "plans", "p", "runs", "1", "aside.patch")), false);

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after } from "node:test";
 import type { NewAction } from "../../../src/hooks/contexts/event-types.ts";
+import { story } from "../../testing/story.ts";
 import { makeExtended, WRITER } from "../fixtures/extended.ts";
 
 const actor = (name: string) => ({ module: "./plugins/actor.ts", config: { name, only: ["beforeUpsert"] } });
@@ -31,7 +32,9 @@ async function planOf(id: string, plans?: Awaited<ReturnType<typeof project.stat
 }
 const inboxText = (planId: string): string => readFileSync(join(project.inbox, `${planId}.md`), "utf8");
 
-test("S0-36, S0-93, S0-97…101: a bridge makes plans; status, hidden and metadata are as it says", async () => {
+const step = story("what bridges make of plans");
+
+step("a bridge makes plans; status, hidden and metadata are as it says", async () => {
   const printed = await bring(
     upsert("plain", { title: "From a card", planMarkdown: "Do it well.\n" }),
     upsert("queued", {
@@ -61,7 +64,7 @@ test("S0-36, S0-93, S0-97…101: a bridge makes plans; status, hidden and metada
   const queued = await planOf("queued", plans);
   assert.deepEqual([queued.status, queued.hidden], ["queued", true]);
   assert.deepEqual(project.record(queued.planId).metadata, { colour: "red" });
-  assert.match(printed, /bridge hub: not taken: actions\[2\]:.*status/, "S0-98");
+  assert.match(printed, /bridge hub: not taken: actions\[2\]:.*status/);
   assert.deepEqual(
     plans.map(({ planId }) => /^[a-z0-9][a-z0-9._-]*$/.test(planId)),
     [true, true, true, true],
@@ -71,11 +74,11 @@ test("S0-36, S0-93, S0-97…101: a bridge makes plans; status, hidden and metada
   const reasons = dead.letters.map(({ reason }) => reason).sort();
   assert.equal(dead.count, 2);
   assert.match(reasons[0] ?? "", /^actions: payload\.status/, "what a poll brought and could not be taken");
-  assert.match(reasons[1] ?? "", /source\.id/, "S0-101");
+  assert.match(reasons[1] ?? "", /source\.id/);
   await project.type("retry", "--all");
 });
 
-test("S0-95, S0-99, S0-100, S0-102…104: a second upsert changes what it says, and nothing else", async () => {
+step("a second upsert changes what it says, and nothing else", async () => {
   const { planId } = await planOf("plain");
   await bring(upsert("plain", { planMarkdown: "Do it better.\n" }));
   assert.match(inboxText(planId), /From a card[\s\S]*Do it better\./);
@@ -94,7 +97,7 @@ test("S0-95, S0-99, S0-100, S0-102…104: a second upsert changes what it says, 
   assert.doesNotMatch(said, /changed by board card plain/);
 });
 
-test("S0-94, S0-96, S0-105, S0-107: an upsert onto a plan in work keeps its ticks, wherever the plan is", async () => {
+step("an upsert onto a plan in work keeps its ticks, wherever the plan is", async () => {
   const text = (...todos: string[]) =>
     `## Title\n\nWork\n\n## TODO\n\n${todos.map((todo) => `- [ ] ${todo}\n`).join("")}`;
   await bring(upsert("work", { planMarkdown: text("one", "two"), status: "queued", metadata: { a: 1 } }));
@@ -123,7 +126,7 @@ test("S0-94, S0-96, S0-105, S0-107: an upsert onto a plan in work keeps its tick
   assert.equal(project.record(planId).status, "done");
 });
 
-test("S0-46, S0-72…74, S0-79: beforeUpsert changes, refuses and puts off, one plugin after the other", async () => {
+step("beforeUpsert changes, refuses and puts off, one plugin after the other", async () => {
   const printed = await bring(
     upsert("chained", { title: "Chained", planMarkdown: "Begin\ndelta: add by delta\ngamma: add by gamma\n" }),
     upsert("rejected", { title: "Rejected", planMarkdown: "delta: reject not on Fridays\n" }),
@@ -149,7 +152,7 @@ test("S0-46, S0-72…74, S0-79: beforeUpsert changes, refuses and puts off, one 
   assert.equal(deferred.count, 0);
 });
 
-test("S0-82, B57: an upsert that a stranger caused is refused; onto a plan in work it is kept as a proposal", async () => {
+step("an upsert that a stranger caused is refused; onto a plan in work it is kept as a proposal", async () => {
   project.plan("mine", ["one"], { status: "queued", source: sourceOf("mine") });
   await project.work();
   const before = project.planText("mine");

@@ -20,6 +20,7 @@ import { startDaemon } from "../../testing/daemon.ts";
 import { CLI } from "../../testing/program.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
 import { inTerminal, NO_TERMINAL } from "../../testing/terminal.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const DONE = "sed -i '0,/- \\[ \\]/s//- [x]/' \"$PRLOOM_PLAN_FILE\"";
 
@@ -101,7 +102,7 @@ test("what an agent writes into a login does not become the user's", async () =>
   const login = put(p, ".local/share/opencode/auth.json", before);
   p.plan("one", ["Do it"]);
   await p.work();
-  assert.match(read(join(p.record("one").worktree ?? "", "seen.txt")), /sk-users|wellknown/);
+  assert.match(read(join(p.worktree("one"), "seen.txt")), /sk-users|wellknown/);
   assert.equal(read(login), before);
 });
 
@@ -164,7 +165,7 @@ test("no form of `prloom open` touches the home of an agent at work", async () =
   await daemon.end();
 });
 
-test("a command that was printed is not enclosed anew while it runs", async () => {
+test("a command that was printed is not enclosed anew while it runs", thorough, async () => {
   const p = project("command", ["echo work > work.txt", DONE]);
   await works(p);
   const env = { HOME: p.home, XDG_RUNTIME_DIR: p.home, SHELL: "/bin/sh", PATH: process.env.PATH ?? "" };
@@ -216,12 +217,12 @@ test("inside there are no further namespaces, and folders in memory have a size"
   assert.equal(run, 64 * 1024);
 });
 
-test("configuration that is a link of the user's is seen for what it is", async () => {
+test("configuration that is a link of the user's is seen for what it is", thorough, async () => {
   const p = project("codex", ['cat "$HOME/.codex/config.toml" "$HOME/.codex/prompts/mine.md" > config.txt', DONE]);
   put(p, "dotfiles/codex/config.toml", "model = 'x'\n");
   put(p, "dotfiles/codex/prompts/mine.md", "mine\n");
   symlinkSync(join(p.home, "dotfiles/codex"), join(p.home, ".codex"));
   p.plan("one", ["Do it"]);
   await p.work();
-  assert.equal(read(join(p.record("one").worktree ?? "", "config.txt")), "model = 'x'\nmine\n");
+  assert.equal(read(join(p.worktree("one"), "config.txt")), "model = 'x'\nmine\n");
 });

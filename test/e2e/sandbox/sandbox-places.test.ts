@@ -5,6 +5,8 @@ import { basename, dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { oneOf } from "../../testing/sample.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const CACHE = fileURLToPath(new URL("../../../node_modules/.cache", import.meta.url));
 const bases: string[] = [];
@@ -56,7 +58,7 @@ test("a repository in the temporary folder, in a path with spaces and quotes", a
   await works(project(folder(join(tmpdir(), 'prloom it\'s a "place" '))));
 });
 
-test("a repository outside of what is hidden", async () => {
+test("a repository outside of what is hidden", thorough, async () => {
   await works(project(folder(join(CACHE, "prloom-places-"))));
 });
 
@@ -75,7 +77,7 @@ test("a repository that is the home", async () => {
   assert.doesNotMatch(seen(p, "home.txt"), /README/);
 });
 
-test("a home that does not exist", async () => {
+test("a home that does not exist", thorough, async () => {
   const p = project(folder());
   const runtime = join(dirname(p.root), "runtime");
   const state = join(dirname(p.root), "state");
@@ -125,7 +127,7 @@ test("what is named as readable can be read, and the rest of the home cannot", a
   assert.equal(seen(p, "notes.txt"), "shared\n");
 });
 
-test("a readable folder that holds what is ours does not show that", async () => {
+test("a readable folder that holds what is ours does not show that", thorough, async () => {
   const line = `${WORK}\nfind "$HOME/.local" "$HOME/run" > found.txt`;
   const p = project(folder(), { args: ["-c", line], readable: [".local", "run"] });
   mkdirSync(join(p.home, ".local/mine"), { recursive: true });
@@ -135,7 +137,7 @@ test("a readable folder that holds what is ours does not show that", async () =>
   assert.doesNotMatch(seen(p, "found.txt"), /\.sock|homes/);
 });
 
-for (const readable of ["~/", "../repo/.git/prloom", "../repo/prloom/.local"]) {
+for (const readable of oneOf(["~/", "../repo/.git/prloom", "../repo/prloom/.local"])) {
   test(`what the sandbox hides cannot be named as readable: ${readable}`, async () => {
     const p = project(folder(), { readable: [readable] });
     p.plan("one", ["Do it"]);

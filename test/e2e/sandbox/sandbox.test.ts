@@ -178,7 +178,7 @@ test("an agent that tries to get out reaches nothing", { timeout: 120_000 }, asy
   for (const kept of ["prloom/config.json", ".claude/settings.json", ".opencode/plugin/evil.js", "opencode.json"]) {
     assert.equal(files.includes(kept), false, kept);
   }
-  const worktree = p.record("attack").worktree ?? "";
+  const worktree = p.worktree("attack");
   assert.equal(existsSync(join(worktree, ".claude")), false, "settings of a program stayed for the next run");
   assert.match(read(join(worktree, ".git")), new RegExp(`gitdir: ${p.root}/.git/worktrees/`));
   await daemon.end();

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
 import { fileURLToPath } from "node:url";
+import { oneOf } from "../../testing/sample.ts";
 import { inTemporary, openWorld } from "../fixture.ts";
 
 const PROGRAM = fileURLToPath(new URL("killed-program.ts", import.meta.url));
@@ -26,7 +27,7 @@ const POINTS: Readonly<Record<string, readonly number[]>> = {
 };
 
 for (const [point, times] of Object.entries(POINTS)) {
-  for (const time of times) {
+  for (const time of oneOf(times)) {
     it(`does everything once that hooks did, through kills at ${point}, the ${time}th time and then at once`, () =>
       inTemporary((dir) => {
         const killed = run(dir, `${point}:${time}`);

@@ -1,5 +1,5 @@
 // An agent whose work must not be done twice: it appends to files in several steps with pauses, holds a half-made file
-// in between, and leaves a child that ignores SIGTERM. Whatever interrupts it leaves traces that somebody must take back.
+// in between, and leaves a child that ignores SIGTERM. Whatever interrupts it leaves traces that the dispatcher must take back.
 
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ const { PRLOOM_STAGE, PRLOOM_PLAN_FILE, PRLOOM_WORKTREE, PRLOOM_RUN_DIR, PRLOOM_
 const { PRLOOM_PLAN_ID, PRLOOM_TODO = "", PRLOOM_TODO_INDEX = "0", STEP_MS = "60" } = process.env;
 const runs = dirname(dirname(PRLOOM_RUN_DIR));
 
-/** Somebody of an earlier run of this plan who is still alive works on the same files as we do. */
+/** A process of an earlier run of this plan that is still alive works on the same files as we do. */
 function reportOverlap() {
   for (const run of readdirSync(runs)) {
     const file = join(runs, run, "agent", "pids");
@@ -40,7 +40,7 @@ function linger() {
   child.unref();
 }
 
-/** `[hold]` stays in the middle of the work for as long as nobody puts a file called `go` beside the runs. */
+/** `[hold]` stays in the middle of the work until the test puts a file called `go` beside the runs. */
 function mustHold() {
   return PRLOOM_TODO.startsWith("[hold]") && !existsSync(join(runs, "go"));
 }

@@ -24,8 +24,8 @@ export interface RealAgent {
   readonly startSeconds: number;
   /** It may lose conversations by itself: then it must be told all, and the work be done all the same. */
   readonly forgets?: true;
-  /** Each of its starts takes many seconds. */
-  readonly slow?: true;
+  /** The ordinary run has only its whole story: the rest is shown with another program. */
+  readonly brief?: true;
 }
 
 /** A repository whose only agent is a real program that talks to a scripted model. */

@@ -45,7 +45,7 @@ function work() {
   console.log(`did: ${PRLOOM_TODO}`);
 }
 
-/** Something that would go on for ever if nobody ended it; its id is written down for the test to look for. */
+/** A child that goes on until it is killed; its id is written down for the test to look for. */
 function linger(options = {}) {
   const child = spawn(process.execPath, ["-e", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"], {
     stdio: "ignore",

@@ -124,7 +124,7 @@ export function planStoreContract(name: string, make: () => { store: PlanStore; 
         assert.equal(uids(store.list({ source: { system: "github" } }, { limit: 9 })), "");
       }));
 
-    it("gives out values that nobody can change", () =>
+    it("gives out values that cannot be changed", () =>
       using((store) => {
         const value = planRecord("A", { metadata: { list: [1] } });
         const stored = store.put("A", value, -1);

@@ -16,7 +16,7 @@ export interface ModelRequest {
   /** The newest words of the user, and what prloom's prompt in them names. */
   readonly text: string;
   readonly prompt: PromptNames;
-  /** All that was said so far, for whoever asks whether a conversation went on. */
+  /** All that was said so far, to ask whether a conversation went on. */
   readonly conversation: Conversation;
   /** The program asked something of its own, which took no step of the script. */
   readonly aside: boolean;

@@ -40,7 +40,7 @@ export type Fault = { readonly times?: number } & (
       /** Nothing left of a plan or credit; the status is the provider's own. */
       readonly quota?: boolean;
     }
-  /** Milliseconds in which nothing at all is sent; the answer follows if somebody still waits for it. */
+  /** Milliseconds in which nothing at all is sent; the answer follows if the client still waits for it. */
   | { readonly hang: number }
   /** The connection is cut in the middle of the answer. */
   | { readonly drop: true }

@@ -36,7 +36,7 @@ export async function sendPlanned(
   try {
     await pipeline(Readable.from(protocol.stream(full)), response);
   } catch (error) {
-    // Whoever does not want the rest may leave.
+    // A client that does not want the rest may leave.
     if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
   }
 }

@@ -9,7 +9,7 @@ export interface ServiceConfig {
   readonly seed: number;
 }
 
-/** What somebody outside put into the intake; its number is the name of its file. */
+/** What the test put into the intake; its number is the name of its file. */
 export type IntakeItem =
   /** `plan`: what the repository's intake has for a plan. */
   | { readonly kind: "post"; readonly body: string; readonly plan?: string }
