@@ -69,7 +69,7 @@ export const activate: Bench = {
     inFolder(async (dir) => {
       const project = makeProject(dir, { files: FILES });
       const owned = await openAsOwner({ cwd: project.root });
-      if (!owned) throw new Error("somebody else owns the project of a benchmark");
+      if (!owned) throw new Error("another process owns the project of a benchmark");
       try {
         return [await compare(project, owned.loom, sizes)];
       } finally {

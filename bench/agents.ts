@@ -18,9 +18,9 @@ import { type Bench, type Result, result, type Sizes } from "./harness/result.ts
 
 const PROGRAM = fileURLToPath(new URL("./harness/streaming-agent.mjs", import.meta.url));
 const FILES = 50;
-const MOST_MEMORY = 200_000_000;
+const MAX_MEMORY = 200_000_000;
 /** One takes as long as the agents print. */
-const MOST_PAIRS = 3;
+const MAX_PAIRS = 3;
 
 const plansOf = ({ agents }: Sizes): string[] => Array.from({ length: agents }, (_, at) => planId(at));
 
@@ -118,7 +118,7 @@ async function measure(dir: string, cli: string, sizes: Sizes): Promise<Result> 
   const floor = async (): Promise<void> => {
     bare.push(await runBare(bareProject, join(dir, "bare", String(bare.length)), sizes));
   };
-  for (let pair = 0; pair < Math.min(MOST_PAIRS, sizes.pairs); pair += 1) {
+  for (let pair = 0; pair < Math.min(MAX_PAIRS, sizes.pairs); pair += 1) {
     await floor();
     const project = projectOf(join(dir, `ours-${pair}`), sizes);
     addInboxPlans(project, plansOf(sizes), { status: "queued" }, 1);
@@ -132,7 +132,7 @@ async function measure(dir: string, cli: string, sizes: Sizes): Promise<Result> 
     what: `CPU time of the dispatcher, ${sizes.agents} agents at once, ${sizes.streamed} lines each`,
     floorIs: "CPU time of as many agents alone",
     gates: [
-      { what: "peak MB", counted: Math.round(most((load) => load.peakMemory) / 1e6), most: MOST_MEMORY / 1e6 },
+      { what: "peak MB", counted: Math.round(most((load) => load.peakMemory) / 1e6), most: MAX_MEMORY / 1e6 },
       { what: "results lost", counted: most((load) => load.lost), most: 0 },
     ],
     budget: {},

@@ -13,7 +13,7 @@ import { type Bench, type Result, result, type Sizes } from "./harness/result.ts
 /** Lets a dispatcher see the plans, and leave what makes its next start cheap. */
 async function letDispatcherSee(project: Project): Promise<void> {
   const owned = await openAsOwner({ cwd: project.root });
-  if (!owned) throw new Error("somebody else owns the project of a benchmark");
+  if (!owned) throw new Error("another process owns the project of a benchmark");
   const scan = owned.loom.inbox.scan();
   takeInbox(owned.loom, scan, scan.changed);
   owned.loom.saveCaches();

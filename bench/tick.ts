@@ -17,7 +17,7 @@ interface AtRest {
 /** A scheduler over the project, which has looked at every plan once. */
 async function atRest<T>(project: Project, work: (rest: AtRest) => Promise<T>): Promise<T> {
   const owned = await openAsOwner({ cwd: project.root });
-  if (!owned) throw new Error("somebody else owns the project of a benchmark");
+  if (!owned) throw new Error("another process owns the project of a benchmark");
   const { loom, lock } = owned;
   let quiet = Promise.withResolvers<void>();
   const scheduler = new Scheduler(loom, {

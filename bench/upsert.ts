@@ -13,7 +13,7 @@ import { addRestingPlans, inFolder, makeProject, type Project } from "./harness/
 import { type Bench, type Gate, type Result, result, type Sizes } from "./harness/result.ts";
 
 /** Plans that are there before; DESIGN section 19 has no other number. */
-const MOST_PLANS = 1000;
+const MAX_PLANS = 1000;
 const STEP = 50;
 const FEW = 500;
 
@@ -147,7 +147,7 @@ function gatesOf({ early, late }: { early: Counts; late: Counts }): Gate[] {
 }
 
 async function rows(dir: string, sizes: Sizes): Promise<Result[]> {
-  const plans = Math.min(MOST_PLANS, sizes.plans);
+  const plans = Math.min(MAX_PLANS, sizes.plans);
   const template = join(dir, "template");
   const project = makeProject(template);
   addRestingPlans(project, plans);

@@ -64,7 +64,7 @@ export async function withDispatcher<T>(
     version: "bench",
     untilIdle: false,
     signal: stop.signal,
-    // Nothing in a benchmark is meant to go wrong, and whoever waits for it would wait for ever.
+    // Nothing in a benchmark is meant to go wrong, and a benchmark that waits for it would wait for ever.
     onProgress: ({ level, text }) => {
       if (level === "bad" || level === "warn") failed.reject(new Error(`the dispatcher of a benchmark: ${text}`));
     },
@@ -76,7 +76,7 @@ export async function withDispatcher<T>(
   try {
     const info = await Promise.race([trouble, isUp(project)]);
     const send = async (command: string, args: Record<string, unknown>): Promise<void> => {
-      if ((await callDaemon(info, { command, args })) === "no-dispatcher") throw new Error("nobody took the command");
+      if ((await callDaemon(info, { command, args })) === "no-dispatcher") throw new Error("no dispatcher answered");
     };
     return await Promise.race([trouble, work({ send })]);
   } finally {

@@ -106,7 +106,7 @@ export function bridgeProblem(made: unknown): Problem | undefined {
   const isList = Array.isArray(targets) && targets.every((target) => typeof target === "string" && target !== "");
   if (targets !== undefined && !isList) {
     return {
-      what: "has `targets` that are no list of names",
+      what: "has `targets` that are not a list of names",
       hint: 'Write them like this: `targets: ["my-tracker"]`.',
     };
   }

@@ -80,9 +80,9 @@ export interface Bus {
   waitOf(recordId: string, handler: string): HandlerWait | undefined;
   /** Handlers that wait for a record, due or not. */
   waitingHandlers(recordId: string): string[];
-  /** Reads events for somebody with a place of his own. Throws PrloomError `event-not-found` for an unknown `sinceId`. */
+  /** Reads events for a reader that keeps its own place. Throws PrloomError `event-not-found` for an unknown `sinceId`. */
   readEvents(query?: EventQuery): EventPage;
-  /** An event that came in lately, or that somebody waits for. */
+  /** An event that came in lately, or that a handler waits for. */
   findEvent(id: string): BusEvent | undefined;
   /** Whether an action with this id came in lately, or is not done with. */
   hasAction(id: string): boolean;
@@ -90,7 +90,7 @@ export interface Bus {
   findAction(id: string): Action | undefined;
   /** Actions to deliver: put-off ones that are due, then those beyond the cursor; in the order of the log. */
   dueActions(limit: number): { action: Action; attempts: number; cursor: Cursor }[];
-  /** Actions beyond the cursor that nobody put off, in the order of the log. */
+  /** Actions beyond the cursor that no handler put off, in the order of the log. */
   freshActions(limit: number, isWanted: (id: string) => boolean): { action: Action; cursor: Cursor }[];
   /** Actions that wait, due or not, in the order of the log: what is behind them at the same address waits too. */
   deferredActions(): DeferredAction[];
@@ -104,7 +104,7 @@ export interface Bus {
   revive(recordId: string): number;
   /** Gives the dead letters of a record up for good, or that of one handler; tells how many there were. */
   drop(recordId: string, handler?: string): number;
-  /** How often something was revived since it was opened: whoever keeps waiting records in memory looks again when it grew. */
+  /** How often something was revived since it was opened: code that keeps waiting records in memory looks again when it grew. */
   revivals(): number;
   state(): BusState;
   /** Writes the snapshot, if something was settled since. */

@@ -1,7 +1,7 @@
 import { PrloomError } from "../kernel/errors.ts";
 import { type Cursor, START } from "./ports.ts";
 
-/** What a cursor means to the engines; everybody else passes it on unread. */
+/** What a cursor means to the engines; all other code passes it on unread. */
 export interface Position {
   readonly segment: number;
   readonly offset: number;
@@ -29,7 +29,7 @@ export function formatCursor(position: Position): Cursor {
   return `${position.segment}:${position.offset}`;
 }
 
-/** Whether a text can be a position at all; what was written by hand may not. */
+/** Whether a string can be a position at all; one written by hand may not be. */
 export function isCursor(text: unknown): text is Cursor {
   return typeof text === "string" && (text === START || (PATTERN.test(text) && !text.startsWith("0:")));
 }

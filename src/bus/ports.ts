@@ -37,7 +37,7 @@ export interface AppendOptions {
 }
 
 export interface AppendResult {
-  /** Position before what was appended: whoever had read up to here has missed nothing. */
+  /** Position before what was appended: a reader that was here has missed nothing. */
   readonly from: Cursor;
   /** Position after the newest record. */
   readonly cursor: Cursor;

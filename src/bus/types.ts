@@ -116,7 +116,7 @@ export const settlementSchema = z.strictObject({
   actions: z.array(actionSchema).optional(),
   /** Changes of state: by store (`storeName`) and key; no `value` removes a key. */
   state: z.record(z.string(), z.record(z.string(), z.strictObject({ value: json.optional() }))).optional(),
-  /** What the handler decided, for whoever goes on with the record. Kept until a settlement of it has `marks.closed`. */
+  /** What the handler decided, for the step that goes on with the record. Kept until a settlement of it has `marks.closed`. */
   result: json.optional(),
   /** Dead letters of the handler, with what they are about as its result. */
   refused: z.array(refusalSchema).optional(),

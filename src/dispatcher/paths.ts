@@ -5,7 +5,7 @@ import type { Repository } from "../git/repository.ts";
 import type { Worktree } from "../git/worktree/worktrees.ts";
 import type { PlanRecord } from "../plan/record.ts";
 
-/** Where everything of one repository lies (DESIGN: "On disk"). */
+/** Where everything of one repository lies. */
 export interface Paths {
   /** Top of the main working tree. */
   readonly root: string;

@@ -91,7 +91,7 @@ describe("loading", () => {
       `export default { name: "b", events() {}, targets: ["x"] }`,
       /has `targets` but no `actions`/,
     ],
-    "targets that are no list": [`export default { name: "b", actions() {}, targets: "x" }`, /no list of names/],
+    "targets that are no list": [`export default { name: "b", actions() {}, targets: "x" }`, /not a list of names/],
     "a target twice": [`export default { name: "b", actions() {}, targets: ["x", "x"] }`, /"x" twice/],
     "events that are no function": [`export default { name: "b", events: [] }`, /has `events` as a object/],
   };

@@ -47,7 +47,7 @@ export async function showOnDesktop(
 }
 
 function findNotifier(path = ""): { notifier: Notifier; file: string } | undefined {
-  // A relative entry would be looked up in the repository, where anybody's branch may hold such a file.
+  // A relative entry would be looked up in the repository, where any branch may hold such a file.
   const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
   if (folders.length === 0) return undefined;
   for (const notifier of NOTIFIERS) {

@@ -97,7 +97,7 @@ function duplicatesOf(bus: Bus, { bridge, appended, actions }: PollOnBus): Map<s
     const event = before === undefined ? bus.findEvent(id) : undefined;
     const source = before ?? event?.source ?? bridge;
     remember(sources, id, source);
-    // One that cannot be found any more is too old to be anybody's.
+    // An event that cannot be found any more is too old to clash.
     if (before !== undefined || event) found.set(id, { id, source, event });
   }
   return found;

@@ -27,7 +27,7 @@ export function findRecord({ place, layout, id, recent }: FindRequest): LogItem 
   return undefined;
 }
 
-/** Empty when another process rolled the journal over meanwhile, or somebody removed the segment. */
+/** Empty when another process rolled the journal over meanwhile, or the segment was removed by hand. */
 function readSegment(path: string): Buffer | undefined {
   let fd: number;
   try {

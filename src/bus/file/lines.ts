@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
 
-/** One record is often all that is wanted; whoever reads on gets more at a time. */
+/** One record is often all that is wanted; a reader that goes on gets more at a time. */
 const FIRST_CHUNK_BYTES = 4 * 1024;
 const CHUNK_BYTES = 128 * 1024;
 const NEWLINE = 10;

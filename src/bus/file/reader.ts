@@ -9,7 +9,7 @@ import { resolveBlob } from "./blobs.ts";
 import { type RawLine, scanLines } from "./lines.ts";
 import { archivedPath, currentPath, type JournalPlace, type Layout } from "./segments.ts";
 
-/** A line that is not ours: torn by a crash, or written by somebody else. */
+/** A line that is not ours: torn by a crash, or written by another program. */
 export interface ForeignLine {
   readonly segment: number;
   readonly offset: number;
@@ -50,8 +50,8 @@ export function readJournal(request: ReadRequest): { items: LogItem[]; next: Pos
 }
 
 /**
- * A position that the journal does not have any more (a power loss took an end that was never synced, or somebody
- * removed segments) becomes the nearest one that it has.
+ * A position that the journal does not have any more (a power loss took an end that was never synced, or segments
+ * were removed by hand) becomes the nearest one that it has.
  */
 function clamp(position: Position, layout: Layout): Position {
   if (position.segment > layout.current) return { segment: layout.current, offset: layout.size };

@@ -33,7 +33,7 @@ export interface Journal {
   readonly place: JournalPlace;
   /** Ids by segment, of the two newest segments; undefined until they are asked for. */
   ids: Map<number, Set<string>> | undefined;
-  /** Undefined, or not what the file is now: somebody else wrote, or a write of ours failed. */
+  /** Undefined, or not what the file is now: another process wrote, or a write of ours failed. */
   left: Left | undefined;
 }
 

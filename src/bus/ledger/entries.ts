@@ -5,8 +5,8 @@ import type { Cursor } from "../ports.ts";
 export type About = "event" | "action";
 
 /**
- * Stands among the handlers that wait for an event that came back from its wait: the one that waited is done, and
- * nobody has said yet that the others were offered it. Without it, a crash right then would lose the event for them.
+ * Stands among the handlers that wait for an event that came back from its wait: the handler that waited is done, and
+ * it is not recorded yet that the others were offered it. Without it, a crash right then would lose the event for them.
  */
 export const REST = "*";
 
@@ -43,7 +43,7 @@ export function nextAttempts(entry: Readonly<Entry> | undefined, handler: string
   return entry?.calls.get(handler) ?? (entry?.waits.get(handler)?.attempts ?? 0) + 1;
 }
 
-/** Whether nobody knows what became of an earlier call of a handler. */
+/** Whether it is unknown what became of an earlier call of a handler. */
 export function isUncertain(entry: Readonly<Entry> | undefined, handler: string): boolean {
   return entry !== undefined && (entry.calls.has(handler) || entry.waits.get(handler)?.uncertain === true);
 }

@@ -170,7 +170,7 @@ function index(books: Books, entry: Entry): void {
   else books.dead.delete(entry);
 }
 
-/** A record is processed when somebody is done with it and nobody waits for it. Old ones are forgotten. */
+/** A record is processed when a handler is done with it and none waits for it. Old ones are forgotten. */
 function review(books: Books, entry: Entry): void {
   const isKept = isOpen(entry) || isAhead(books, entry);
   if (!isKept && entry.dead.size === 0) entry.at = undefined;

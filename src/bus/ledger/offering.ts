@@ -69,7 +69,7 @@ export function pendingTriage(core: Core): BusEvent[] {
   return events;
 }
 
-/** Up to `limit` actions beyond the cursor that nobody put off, in the order of the log. */
+/** Up to `limit` actions beyond the cursor that no handler put off, in the order of the log. */
 export function freshActions(
   core: Core,
   limit: number,

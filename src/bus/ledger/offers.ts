@@ -1,6 +1,6 @@
 import type { Cursor, Envelope, Log, LogAddress } from "../ports.ts";
 
-/** A record that lies beyond the cursor: nobody has said yet that all its handlers were offered it. */
+/** A record that lies beyond the cursor: it is not recorded yet that all its handlers were offered it. */
 export interface Offer<T> {
   readonly id: string;
   readonly value: T;

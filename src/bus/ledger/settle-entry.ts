@@ -52,8 +52,8 @@ function settleFinally(entry: Entry, { handler, result, marks }: WrittenSettleme
 }
 
 /**
- * The last one that waited is done: an event stays open until somebody says that the others were offered it. An action
- * does not: whoever delivers it waits for it under a name of his own until it is delivered.
+ * The last handler that waited is done: an event stays open until it is recorded that the others were offered it. An
+ * action does not: its delivery waits for it under a name of its own until it is made.
  */
 function goOn(
   entry: Entry,

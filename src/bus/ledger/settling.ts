@@ -92,7 +92,7 @@ export function attempt(core: Core, recordId: string, handler: string): Attempte
   return { attempts: before + 1, allowed: true, uncertain };
 }
 
-/** Takes a counted call back that was nobody's fault. Unlike a deferral it makes nobody wait for the record. */
+/** Takes back a counted call that did not fail. Unlike after a deferral, no handler waits for the record. */
 export function uncount(core: Core, recordId: string, handler: string): void {
   if (core.ledger.entry(recordId)?.calls.has(handler) !== true) return;
   record(core, { kind: "uncount", data: { record: recordId, handler } }, false);

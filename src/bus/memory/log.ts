@@ -12,7 +12,7 @@ import {
 } from "../ports.ts";
 
 interface Journal {
-  /** As text, so that nobody can change a record that was appended. */
+  /** As text, so that no caller can change a record that was appended. */
   readonly lines: string[];
   readonly ids: Set<string>;
   readonly wakes: Set<() => void>;

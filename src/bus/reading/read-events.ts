@@ -24,7 +24,7 @@ const READ_AHEAD = 100;
 /** Places of ids that were given out, so that going on from one is no search. */
 const REMEMBERED = 1000;
 
-/** Reads the events of a scope for somebody with a place of his own: no cursor moves, and nothing is settled. */
+/** Reads the events of a scope for a reader that keeps its own place: no cursor moves, and nothing is settled. */
 export function createEventReader(core: Pick<Core, "log" | "scope">): (query?: EventQuery) => EventPage {
   const places = new Map<string, Cursor>();
   const address = { scope: core.scope, log: "events" } as const;
@@ -67,7 +67,7 @@ export function createEventReader(core: Pick<Core, "log" | "scope">): (query?: E
   };
 }
 
-/** An event that came in lately, or that somebody waits for. */
+/** An event that came in lately, or that a handler waits for. */
 export function findEvent(core: Core, id: string): BusEvent | undefined {
   const offer = core.event.offers.find(id);
   if (offer) return offer.value;

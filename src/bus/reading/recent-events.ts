@@ -3,13 +3,13 @@ import type { BusEvent } from "../types.ts";
 /** Events that came in or were offered lately, so that looking one up needs no journal. */
 export interface RecentEvents {
   get(id: string): BusEvent | undefined;
-  /** Remembers an event as the newest; it must be nobody's to change. */
+  /** Remembers an event as the newest; it must not be changed any more. */
   put(event: BusEvent): void;
 }
 
-const MOST_EVENTS = 2000;
+const MAX_EVENTS = 2000;
 /** Of all of them together, as JSON: many plans have a bus, and an event may be long. */
-const MOST_CHARACTERS = 1024 * 1024;
+const MAX_CHARACTERS = 1024 * 1024;
 
 /** Remembers the newest events, as many as fit. */
 export function createRecentEvents(): RecentEvents {
@@ -27,7 +27,7 @@ export function createRecentEvents(): RecentEvents {
       known.set(event.id, { event, length });
       total += length;
       for (const id of known.keys()) {
-        if (known.size <= MOST_EVENTS && total <= MOST_CHARACTERS) break;
+        if (known.size <= MAX_EVENTS && total <= MAX_CHARACTERS) break;
         forget(id);
       }
     },

@@ -78,7 +78,7 @@ function madeRepositories(refused: readonly RepositoryShape[]): string {
   return `With ${names.join(", ")}${more} git would take a folder for a repository (HEAD beside objects and refs, or beside commondir) and run what its settings say, so this was taken out of the tree. Use other names, pack it into an archive, or let a test make the repository (\`git init\`) in a temporary folder.`;
 }
 
-/** B61: by default a TODO is expected to change something; its context may ask for less, or for certain files. */
+/** By default a TODO is expected to change something; its context may ask for less, or for certain files. */
 function unmetExpectation(run: RunEvidence, changes: Extract<Changes, { kind: "staged" }>): string | undefined {
   const expects = run.expects ?? "";
   if (expects === "none") return undefined;

@@ -1,7 +1,7 @@
 import { mayWrite } from "../../bus/author.ts";
 import type { Action } from "../../bus/types.ts";
 
-/** These change what is worked on or what is merged, so a stranger's words must not cause them (B57). */
+/** These change what is worked on or what is merged, so a stranger's words must not cause them. */
 const PRIVILEGED: ReadonlySet<string> = new Set(["merge", "close_pr", "upsert_plan"]);
 /** Actions that triggered one another in beforeRoute; more is a loop. */
 const MAX_HOPS = 5;

@@ -15,7 +15,7 @@ import type { WorkEntry } from "../watchdog/watched-work.ts";
 import type { Buses } from "./buses.ts";
 import type { Extended } from "./extensions.ts";
 
-/** The memory of plugins and bridges, where DESIGN section 5 has it. */
+/** The memory of plugins and bridges, a file for each. */
 export function storesOf(paths: Paths, onProblem: (text: string) => void): StateStores {
   return openStores({
     fileOf: (ref) => stateFile(paths, ref),

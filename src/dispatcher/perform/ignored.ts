@@ -6,7 +6,7 @@ import { type Records, requireRecord } from "../records.ts";
 
 export type IgnoredWhy = Pick<IgnoredComment, "kind" | "reason">;
 
-/** Why the words of an author have no effect (B29); undefined when they may have one. */
+/** Why the words of an author have no effect; undefined when they may have one. */
 export function whyIgnored(event: BusEvent): IgnoredWhy | undefined {
   const author = event.context?.author;
   if (!author) return undefined;

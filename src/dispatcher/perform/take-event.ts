@@ -95,7 +95,7 @@ function judgeEvent(loom: Located & Records & AtWork, record: PlanRecord, event:
   const todoId = event.context?.todo;
   const text = planText(loom, record);
   const todo = text?.doc.todos.find((candidate) => candidate.id === todoId);
-  // B24: said to one TODO that is still to be done, it belongs to that TODO. Else it is feedback like any other.
+  // Said to one TODO that is still to be done, it belongs to that TODO. Else it is feedback like any other.
   const isBeingDone = loom.occupancy.agentIn(record.id) !== undefined && record.current?.todoId === todoId;
   if (!text || !todo || todo.state === "done" || isBeingDone) return { kind: "pending" };
   const lines = [

@@ -31,7 +31,7 @@ export async function wordsAbout(loom: Located & Configured, agent: StageAgent):
   const facts = await inspectProgram({ env: loom.environment }, program, { file, answerMs: VERSION_MS });
   const name = facts.version === undefined ? program.title : `${program.title} ${facts.version}`;
   if (facts.broken !== undefined)
-    return { name, advice: `It does not work (${facts.broken}); install it anew: \`${program.install}\`. ` };
+    return { name, advice: `It does not work (${facts.broken}); reinstall it: \`${program.install}\`. ` };
   if (!facts.tooOld) return { name, advice: "" };
   return { name, advice: `prloom needs ${program.least} or newer: \`${program.install}\`. ` };
 }

@@ -7,8 +7,8 @@ import type { PlanView, Step } from "./step.ts";
 const OPENED_LOOK_MS = 15_000;
 
 /**
- * The table of DESIGN section 7 in code: what to do next with one plan. Pure and total. It is asked again after every
- * step and every wake-up, so it never needs to remember anything.
+ * What to do next with one plan. Pure and total. It is asked again after every step and every wake-up, so it never needs
+ * to remember anything.
  */
 export function decide(view: PlanView, now: number): Step {
   const { record } = view;

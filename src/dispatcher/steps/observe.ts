@@ -106,7 +106,7 @@ export function deferredComments(loom: Located & Buses, id: string): number {
 
 const UNANSWERED_LIMIT = 100;
 
-/** B20: activation waits until everything a plan depends on is merged. */
+/** Activation waits until everything a plan depends on is merged. */
 function dependencies(loom: Located & Records & Watched, record: PlanRecord, text: PlanText | undefined): Dependencies {
   const names = text ? dependenciesOf(record.metadata, text.doc) : [];
   const waiting: string[] = [];

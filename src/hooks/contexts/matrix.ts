@@ -18,7 +18,7 @@ const PLAN = [
   "changeRequestRef",
 ] as const;
 
-/** Which hook's context has which member (B56). A test compares it with the types and with contexts as hooks get them. */
+/** Which hook's context has which member. A test compares it with the types and with contexts as hooks get them. */
 export const CONTEXT_MEMBERS = {
   onStartup: GLOBAL,
   onGlobalEvent: [...GLOBAL, ...OF_EVENTS, "readEvents"],

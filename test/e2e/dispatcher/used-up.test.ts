@@ -12,7 +12,7 @@ import { makeProject, type Project } from "../../testing/project.ts";
 
 /** `games`, which has no processes of its own here: the limit counts all processes of a user. */
 const USER = 5;
-const MOST_PROCESSES = "150";
+const MAX_PROCESSES = "150";
 const BECOME = [`--reuid=${USER}`, `--regid=${USER}`, "--clear-groups"];
 
 /** The same project, with the dispatcher as an ordinary user who may have only so many processes. */
@@ -20,7 +20,7 @@ function limited(project: Project): Project {
   const env = { PATH: process.env.PATH, HOME: project.home, XDG_RUNTIME_DIR: project.home, NO_COLOR: "1" };
   const spawnCli: Project["spawnCli"] = (args) => {
     own(project);
-    const command = [...BECOME, "prlimit", `--nproc=${MOST_PROCESSES}`, process.execPath, CLI, ...args];
+    const command = [...BECOME, "prlimit", `--nproc=${MAX_PROCESSES}`, process.execPath, CLI, ...args];
     return spawn("setpriv", command, { cwd: project.root, env, stdio: ["ignore", "pipe", "pipe"] });
   };
   return { ...project, spawnCli };
@@ -34,7 +34,7 @@ function own(project: Project): void {
 async function takeAll(): Promise<ChildProcess> {
   const script =
     "$| = 1; for (;;) { my $p = fork; if (!defined $p) { print qq(full\\n) unless $full++; select undef, undef, undef, 0.01; next } if (!$p) { sleep 600; exit } }";
-  const command = [...BECOME, "prlimit", `--nproc=${MOST_PROCESSES}`, "perl", "-e", script];
+  const command = [...BECOME, "prlimit", `--nproc=${MAX_PROCESSES}`, "perl", "-e", script];
   const hog = spawn("setpriv", command, { detached: true, stdio: ["ignore", "pipe", "inherit"] });
   await once(hog.stdout!, "data");
   return hog;

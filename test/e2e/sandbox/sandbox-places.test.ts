@@ -8,7 +8,7 @@ import { makeProject, type Project } from "../../testing/project.ts";
 import { oneOf } from "../../testing/sample.ts";
 import { thorough } from "../../testing/thorough.ts";
 
-const CACHE = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
+const CACHE = fileURLToPath(new URL("../../../node_modules/.cache", import.meta.url));
 const bases: string[] = [];
 const projects: Project[] = [];
 after(() => {

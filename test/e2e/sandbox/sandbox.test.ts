@@ -12,7 +12,7 @@ import { startDaemon } from "../../testing/daemon.ts";
 import { isAlive, makeProject, type Project } from "../../testing/project.ts";
 
 const ATTACKER = fileURLToPath(new URL("../../agents/sandbox/attacker.mjs", import.meta.url));
-const CACHE = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
+const CACHE = fileURLToPath(new URL("../../../node_modules/.cache", import.meta.url));
 const SECRET = "a-token-of-the-dispatcher";
 const isRoot = userInfo().uid === 0;
 

@@ -127,7 +127,7 @@ function cost(act: () => unknown): number {
 const SMALL = 8 * 1024;
 const TIMES = 4;
 /** Linear is 4, quadratic 16; what costs less than this is noise, and would be no second at the largest size. */
-const MOST_TIMES = 10;
+const MAX_TIMES = 10;
 const NOISE_MS = 100;
 
 function growth(entry: (text: string) => unknown, bomb: (size: number) => string): string | undefined {
@@ -141,7 +141,7 @@ function growth(entry: (text: string) => unknown, bomb: (size: number) => string
   const median = (size: number): number => [1, 2, 3].map((round) => measure(size, round)).sort((a, b) => a - b)[1] ?? 0;
   large = median(SMALL * TIMES);
   const small = median(SMALL);
-  return large < NOISE_MS || large < MOST_TIMES * small
+  return large < NOISE_MS || large < MAX_TIMES * small
     ? undefined
     : `${small} ms, ${large} ms for ${TIMES} times as much`;
 }

@@ -73,11 +73,11 @@ export async function installProgram(name: ProgramName): Promise<Installed | { r
 }
 
 /** How long others may take that install the same; beyond that we do it ourselves. */
-const LONGEST_INSTALL_MS = 300_000;
+const MAX_INSTALL_MS = 300_000;
 
 async function installOnce(name: ProgramName, folder: string): Promise<void> {
   mkdirSync(KEPT, { recursive: true });
-  const lock = await acquireOwnerLock(join(KEPT, `${name}.lock`), LONGEST_INSTALL_MS);
+  const lock = await acquireOwnerLock(join(KEPT, `${name}.lock`), MAX_INSTALL_MS);
   try {
     if (existsSync(folder)) return;
     const failed = refusalOf(folder);
@@ -94,7 +94,7 @@ async function install(name: ProgramName, folder: string): Promise<void> {
     writeFileSync(join(unfinished, "package.json"), '{"private": true}\n');
     const asked = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"];
     const patience = ["--fetch-retries=1", "--fetch-timeout=60000"];
-    const options = { cwd: unfinished, env: npmEnvironment(), timeout: LONGEST_INSTALL_MS };
+    const options = { cwd: unfinished, env: npmEnvironment(), timeout: MAX_INSTALL_MS };
     await promisify(execFile)("npm", [...asked, ...patience, ...PROGRAMS[name].packages], options);
     renameSync(unfinished, folder);
   } catch (error) {
@@ -109,7 +109,7 @@ function refusalOf(folder: string): string | undefined {
   const note = `${folder}.failed`;
   if (!existsSync(note)) return undefined;
   const { at, reason } = JSON.parse(readFileSync(note, "utf8")) as { at: number; reason: string };
-  return Date.now() - at < LONGEST_INSTALL_MS ? reason : undefined;
+  return Date.now() - at < MAX_INSTALL_MS ? reason : undefined;
 }
 
 /** What `npm run` and a test's own settings leave in the environment must not reach another npm. */

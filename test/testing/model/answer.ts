@@ -4,14 +4,14 @@ import type { Answering, ToolUse, Usage } from "./script.ts";
 import { mapTool } from "./tools.ts";
 
 /** More would make programs replace the conversation by a summary of it, which only a script that says so shall do. */
-const MOST_INPUT = 20_000;
+const MAX_INPUT = 20_000;
 const PIECE = 40;
 
 /** A step of a script as an answer to one conversation. */
 export function answerTo(step: Answering, conversation: Conversation, id: string): Answer {
   const uses: readonly ToolUse[] = "do" in step ? step.do : isToolUse(step) ? [step] : [];
   const bytes = JSON.stringify(conversation.said).length;
-  const usage: Usage = step.usage ?? { input: Math.min(Math.ceil(bytes / 4), MOST_INPUT), output: 20 };
+  const usage: Usage = step.usage ?? { input: Math.min(Math.ceil(bytes / 4), MAX_INPUT), output: 20 };
   return {
     id,
     model: conversation.model,
