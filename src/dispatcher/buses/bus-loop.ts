@@ -59,6 +59,8 @@ export class BusLoop {
   readonly #outbox: Outbox;
   readonly #bus: Bus;
   #pollers: Poller[] = [];
+  /** The events that were there at the start have been offered. */
+  readonly #begun = Promise.withResolvers<void>();
   /** Asked for once by passes that follow each other at once. */
   #first: Promise<void> | undefined;
 
@@ -116,9 +118,10 @@ export class BusLoop {
     const known = new Set(kept.map(({ bridge }) => bridge));
     const { loom, planId, onPass } = this.#options;
     const fresh = polled.filter(({ name }) => !known.has(name));
-    const more = { loom, bus: this.#bus, ...scopeOf(planId) };
+    const more = { loom, bus: this.#bus, ready: this.#begun.promise, ...scopeOf(planId) };
     const made = fresh.map((loaded) => createPoller({ ...more, loaded, onNews: () => this.wake(), onQuiet: onPass }));
     this.#pollers = [...kept, ...made];
+    if (made.length > 0) this.wake();
   }
 
   /** Polls the bridges of this scope now, or the one that is named. */
@@ -169,6 +172,7 @@ export class BusLoop {
       return this.#bus.nextRetryAt("event");
     } finally {
       clearInterval(looks);
+      this.#begun.resolve();
     }
   }
 }

@@ -38,6 +38,8 @@ export interface PollerOptions {
   readonly bus: Bus;
   readonly loaded: LoadedBridge;
   readonly planId?: string;
+  /** Polls wait for this: what is on the bus already may be what a bridge is to see. */
+  readonly ready?: Promise<void>;
   /** There is something new on the bus. */
   onNews(): void;
   /** A poll is over. */
@@ -70,6 +72,7 @@ export function createPoller(options: PollerOptions): Poller {
     return news && inARow <= MAX_IN_A_ROW ? now : now + (loaded.pollEveryMs ?? loom.config.bus.pollEveryMs);
   };
   const pass = async (): Promise<number | undefined> => {
+    await options.ready;
     const outcome = await pollBridge(loom.bridgeServices, { bus, ...whose }, loaded);
     news = outcome.events + outcome.actions > 0;
     inARow = news ? inARow + 1 : 0;
