@@ -9,8 +9,12 @@ import { outsideProblems } from "./invariants/outside-invariants.ts";
 
 const kills = Number(process.env.PRLOOM_CHAOS_KILLS ?? 4);
 const plans = THOROUGH ? 12 : 5;
+/** One takes two seconds where nothing else runs; this only ends a run that hangs. */
+const timeout = 1_200_000 + kills * 10_000;
 
-test(`${plans} plans come through ${kills} kills of the dispatcher: each TODO is done once, what happens outside arrives and is answered once, nothing is lost or left behind (${SEED_NOTE})`, async (t) => {
+test(`${plans} plans come through ${kills} kills of the dispatcher: each TODO is done once, what happens outside arrives and is answered once, nothing is lost or left behind (${SEED_NOTE})`, {
+  timeout,
+}, async (t) => {
   // Half of the runs see agents in their sandboxes: what those leave behind has to go as well.
   const world = makeChaosWorld({ stepMs: 80, commands: true, seed: SEED, sandbox: SEED % 2 === 0 ? "auto" : "none" });
   const { project, outside } = world;
