@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   writeSync,
@@ -99,11 +100,25 @@ export function readCheckedOut(path: string, maxBytes = 1024 * 1024): string | u
   try {
     const stat = fstatSync(fd);
     if (!stat.isFile()) throw new Error(`${path} is not a regular file`);
-    if (stat.size > maxBytes) throw new Error(`${path} is larger than ${maxBytes} bytes`);
-    return readFileSync(fd, "utf8");
+    const bytes = stat.size > maxBytes ? undefined : readUpTo(fd, maxBytes);
+    if (!bytes) throw new Error(`${path} is larger than ${maxBytes} bytes`);
+    return bytes.toString("utf8");
   } finally {
     closeSync(fd);
   }
+}
+
+/** All that can be read, however little the size says: files of /proc have none and may not end. Undefined beyond the limit. */
+function readUpTo(fd: number, maxBytes: number): Buffer | undefined {
+  const pieces: Buffer[] = [];
+  for (let bytes = 0; bytes <= maxBytes; ) {
+    const piece = Buffer.allocUnsafe(64 * 1024);
+    const count = readSync(fd, piece);
+    if (count === 0) return Buffer.concat(pieces);
+    pieces.push(piece.subarray(0, count));
+    bytes += count;
+  }
+  return undefined;
 }
 
 export function isMissing(error: unknown): boolean {

@@ -29,6 +29,7 @@ import {
   ensureLink,
   existsNoFollow,
   listDir,
+  readCheckedOut,
   readTextIfExists,
   readTextNoFollow,
   remakeDirNoFollow,
@@ -244,4 +245,18 @@ test("a full disk is told as such", () => {
   assert(told instanceof PrloomError && told.code === "disk-full" && told.cause === full);
   const other = new Error("x");
   assert.equal(diskError(other, "plan.md"), other);
+});
+
+test("of a file that a checkout put there no more is read than allowed, whatever its size says", (t) => {
+  const dir = mkdtempSync(join(tmpdir(), "prloom-checked-out-"));
+  t.after(() => rmSync(dir, { recursive: true }));
+  const path = join(dir, "config.json");
+  writeFileSync(path, "1234");
+  assert.equal(readCheckedOut(path, 4), "1234");
+  assert.throws(() => readCheckedOut(path, 3), /larger than 3 bytes/);
+  assert.equal(readCheckedOut(join(dir, "missing")), undefined);
+  if (!existsSync("/proc/self/pagemap")) return;
+  // A regular file of size 0 that practically does not end.
+  symlinkSync("/proc/self/pagemap", join(dir, "endless"));
+  assert.throws(() => readCheckedOut(join(dir, "endless")), /larger than/);
 });
