@@ -127,7 +127,10 @@ function isNotListed(homes: readonly string[]): (folder: string) => boolean {
 export function toolPlaces(options: PlaceOptions): Mount[] {
   const { homes } = options;
   const inPath = options.path.split(delimiter).filter((folder) => isAbsolute(folder));
-  const programs = inPath.flatMap((folder) => besidePrograms(resolve(folder), homes)).filter(isNotListed(homes));
+  const mayBeWhole = isNotListed(homes.flatMap(both));
+  const found = inPath.flatMap((folder) => besidePrograms(resolve(folder), homes));
+  // PATH may name it by a link.
+  const programs = found.filter((folder) => both(folder).every(mayBeWhole));
   const tools = homes.flatMap((home) => TOOLCHAINS.flatMap((pattern) => expand(home, pattern)));
   const folders = new Set([...programs, ...tools].flatMap(both));
   return [...folders]

@@ -199,7 +199,8 @@ test("no login of another program is seen, wherever below the home it lies", asy
   );
   for (const bin of bins) mkdirSync(join(p.home, bin), { recursive: true });
   // As its installer says: the folder that has everything of it.
-  const path = [...[...bins, ".dotnet"].map((bin) => join(p.home, bin)), process.env.PATH].join(":");
+  symlinkSync(join(p.home, ".dotnet"), join(p.home, "linked-dotnet"));
+  const path = [...[...bins, ".dotnet", "linked-dotnet"].map((bin) => join(p.home, bin)), process.env.PATH].join(":");
   const { stdout, stderr } = await p.work({ PATH: path });
   assert.equal(p.record("one").status, "review", stdout + stderr);
   assert.equal(p.git("show", "prloom/one:seen.txt"), "");
