@@ -1,5 +1,5 @@
 import { lstatSync, readlinkSync } from "node:fs";
-import { dirname, isAbsolute, join, sep } from "node:path";
+import { dirname, extname, isAbsolute, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PrloomError } from "../../kernel/errors.ts";
 
@@ -22,7 +22,7 @@ const NEXT = "`prloom stop`, then `prloom start`, takes it over.";
  * entry. Follows the name as Node does, and refuses what is not older than `since`, or where that cannot be told.
  */
 export function refuseNewerWay({ specifier, parentURL, found }: Resolution, since: number): void {
-  const leadsTo = /^(\.{0,2}\/|file:)/.test(specifier)
+  const leadsTo = /^(\.{0,2}\/|\.{1,2}$|file:)/.test(specifier)
     ? fileBehind(fileURLToPath(new URL(specifier, parentURL)), since)
     : packageBehind(specifier, dirname(fileURLToPath(parentURL)), since);
   if (leadsTo?.(found)) return;
@@ -39,11 +39,10 @@ type LeadsTo = (found: string) => boolean;
 function fileBehind(path: string, since: number): LeadsTo {
   const real = follow(path, since);
   const stat = statOf(real);
-  if (stat?.isDirectory()) return packageAt(real, since);
-  // `require` adds an ending.
-  return stat
-    ? (found) => found === real
-    : (found) => found.startsWith(`${real}.`) && !found.slice(real.length).includes(sep);
+  if (stat && !stat.isDirectory()) return (found) => found === real;
+  // `require` adds an ending, and rather takes a file with one than the folder of that name.
+  const isWithEnding: LeadsTo = (found) => found === `${real}${extname(found)}`;
+  return stat ? (found) => isWithEnding(found) || packageAt(real, since)(found) : isWithEnding;
 }
 
 function packageBehind(specifier: string, from: string, since: number): LeadsTo | undefined {

@@ -193,6 +193,12 @@ test("what is loaded late by the way that it always had is loaded: packages, lin
     "node_modules/@team/kit/package.json": `{"exports": {"./*": "./lib/*.js"}, "imports": {"#in": "./lib/in.js"}}`,
     "node_modules/@team/kit/lib/out.js": `exports.word = require("#in").word + require("../../../pad").word;`,
     "node_modules/@team/kit/lib/in.js": `exports.word = "in ";`,
+    // Beside its folder a file is taken first; `.` and `..` are folders.
+    "node_modules/@team/kit/lib/both.js": `exports.word = require("./both/part").word;`,
+    "node_modules/@team/kit/lib/both/part.js": `exports.word = require("..").word + require(".").word;`,
+    "node_modules/@team/kit/lib/both/index.js": `exports.word = "folder";`,
+    "node_modules/@team/kit/lib/index.js": `exports.word = "lib ";`,
+    "node_modules/@team/kit/lib/all.js": `exports.word = require("./both").word;`,
   });
   link(root, "node_modules/linked", "../vendor");
   const act = await load(root, "./plugins/main.cjs");
@@ -204,4 +210,5 @@ test("what is loaded late by the way that it always had is loaded: packages, lin
   for (const name of ["pad", "linked", "./late", "./late.js", "./parts", "./parts/part.cjs"])
     assert.equal(await act(name), "mine", name);
   assert.equal(await act("@team/kit/out"), "in mine");
+  assert.equal(await act("@team/kit/all"), "lib folder");
 });
