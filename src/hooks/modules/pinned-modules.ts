@@ -42,15 +42,19 @@ export function recordedModules(root: string): { path: string; kind: "module"; s
   });
 }
 
+/** A library of machine code: `require` opens it by its path, and asks no `load`. */
+const isAddon = (url: string): boolean => url.startsWith("file:") && url.endsWith(".node");
+
 /** A module that is in memory is found there, whatever became of its file. */
 export const resolvePinned: Resolve = (specifier, context, nextResolve) => {
   if (sealedAt !== undefined && /^\.{1,2}\//.test(specifier) && context.parentURL?.startsWith("file:")) {
     const url = new URL(specifier, context.parentURL).href;
     const known = recorded.get(url);
-    if (known) return { url, format: known.format, shortCircuit: true };
+    if (known && !isAddon(url)) return { url, format: known.format, shortCircuit: true };
   }
   const resolved = nextResolve(specifier, context);
   const { url } = resolved;
+  if (sealedAt !== undefined && isAddon(url)) refuseNewer(url, sealedAt);
   if (sealedAt !== undefined && context.parentURL?.startsWith("file:") && url.startsWith("file:")) {
     const found = fileURLToPath(url);
     const isKnown = recorded.has(url) || loadedBefore.has(url) || hasPinnedHash(found);

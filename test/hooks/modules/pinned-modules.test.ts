@@ -141,6 +141,31 @@ const DETOURS: readonly [what: string, name: string, bring: (root: string) => vo
   ],
 ];
 
+test("an addon that is newer is not opened, whether it was named or not, nor one of a package", async () => {
+  const { root, write } = repository({
+    "main.cjs": `module.exports = (name) => (name ? require(name) : require("./named.node"));`,
+    "named.node": "old",
+    "late.node": "old",
+    "kept.node": "old",
+    "node_modules/pad/package.json": `{"main": "./pad.node"}`,
+    "node_modules/pad/pad.node": "old",
+  });
+  const act = await load(root, "./main.cjs");
+  sealAfter(root, "node_modules/pad/pad.node");
+  for (const path of ["named.node", "late.node", "node_modules/pad/pad.node"]) write(path, "evil");
+  for (const name of [undefined, "./late.node", join(root, "late.node"), "pad"])
+    assert.throws(
+      () => act(name),
+      (error: Refused) => error.code === "pin-changed",
+    );
+  // The system says what it thinks of a file that is not a library.
+  const opened = (error: Refused): boolean => error.code === "ERR_DLOPEN_FAILED";
+  assert.throws(() => act("./kept.node"), opened);
+  write("named.node", "old");
+  sealModules(statSync(join(root, "pin")).ctimeMs, new Map([[join(root, "named.node"), sha256("old")]]));
+  assert.throws(() => act(), opened, "after another branch and back");
+});
+
 const put = (root: string, path: string, text: string): void => {
   mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), text);
