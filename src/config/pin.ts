@@ -25,6 +25,8 @@ const pinSchema = z.object({
   /** What was checked out when the dispatcher was started. */
   branch: z.string().optional(),
   commit: z.string().optional(),
+  /** Of a reload: the time of the start before it, by the clock of the file system. Modules are as old as that. */
+  modulesAt: z.number().optional(),
   /** Of all paths and their hashes. */
   digest: z.string(),
   files: z.array(fileSchema),
@@ -38,9 +40,10 @@ export interface PinOrigin {
   readonly by: Pin["by"];
   readonly branch?: string | undefined;
   readonly commit?: string | undefined;
+  readonly modulesAt?: number | undefined;
 }
 
-export function pinOf(files: readonly PinnedFile[], { pinnedAt, by, branch, commit }: PinOrigin): Pin {
+export function pinOf(files: readonly PinnedFile[], { pinnedAt, by, branch, commit, modulesAt }: PinOrigin): Pin {
   const sorted = [...files].sort((one, other) => (one.path < other.path ? -1 : 1));
   return {
     schemaVersion: SCHEMA_VERSION,
@@ -48,6 +51,7 @@ export function pinOf(files: readonly PinnedFile[], { pinnedAt, by, branch, comm
     by,
     ...(branch === undefined ? {} : { branch }),
     ...(commit === undefined ? {} : { commit }),
+    ...(modulesAt === undefined ? {} : { modulesAt }),
     digest: digestOf(sorted),
     files: sorted,
   };

@@ -5,6 +5,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import type { Reporting, Timing, Waking } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
+import { startedAt } from "../settings/keep-pin.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { offerOf } from "../settings/pinning.ts";
 
@@ -39,7 +40,8 @@ export function reloadPinned(
     );
   }
   if (needsStart) throw onlyAtStart();
-  const next = pinOf(files, { ...pin, pinnedAt: isoTime(loom.clock.now()), by: "reload" });
+  const modulesAt = startedAt(loom.paths, pin);
+  const next = pinOf(files, { ...pin, pinnedAt: isoTime(loom.clock.now()), by: "reload", modulesAt });
   writePin(loom.paths.pinFile, next);
   loom.pinned.take(next, config);
   loom.report({ level: "info", text: "what is checked out was taken over" });

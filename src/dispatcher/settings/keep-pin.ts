@@ -15,8 +15,7 @@ export function keepPin(loom: Located & Configured): void {
   const whole = pinOf([...pin.files, ...recordedModules(loom.paths.root)], pin);
   writePin(loom.paths.pinFile, whole);
   loom.pinned.take(whole, config);
-  // By the clock of the file system: that is what tells the age of the others.
-  sealModules(statSync(loom.paths.pinFile).ctimeMs);
+  sealToPin(loom.paths, whole);
 }
 
 /**
@@ -26,5 +25,10 @@ export function keepPin(loom: Located & Configured): void {
 export function sealToPin(paths: Paths, pin: Pin): void {
   const modules = pin.files.filter(({ kind }) => kind === "module");
   const hashes = modules.map((file) => [join(paths.root, file.path), file.sha256] as const);
-  sealModules(statSync(paths.pinFile).ctimeMs, new Map(hashes));
+  sealModules(startedAt(paths, pin), new Map(hashes));
+}
+
+/** When the pinned modules were loaded, by the clock of the file system: that is what tells the age of the others. */
+export function startedAt({ pinFile }: Paths, { modulesAt }: Pin): number {
+  return modulesAt ?? statSync(pinFile).ctimeMs;
 }

@@ -6,7 +6,7 @@ import { callOwner } from "../../../src/dispatcher/commands/owner.ts";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { oneOf } from "../../testing/sample.ts";
-import { branch, fresh, settled, write } from "../fixtures/checkouts.ts";
+import { branch, commit, fresh, settled, write } from "../fixtures/checkouts.ts";
 
 describe("prloom reload", () => {
   test("takes over what tightens without a question, and what loosens with --yes", async () => {
@@ -53,6 +53,25 @@ describe("prloom reload", () => {
       "the old one is in force",
     );
     await daemon.end();
+  });
+
+  test("on a stranger's branch takes over what it shows, and no package that the branch brings", async () => {
+    const project = fresh({ config: { plugins: { pen: { module: "./prloom/plugins/pen.mjs" } } } });
+    const marker = join(project.home, "owned");
+    write(project, "node_modules/pad/index.js", "");
+    write(project, ".gitignore", "/node_modules\n");
+    write(project, "prloom/plugins/pen.mjs", 'import "pad"; export default () => ({ async beforeTodo() {} });');
+    commit(project, "A plugin");
+    branch(project, "stranger", () => {
+      write(project, "prloom/plugins/node_modules/pad/index.js", `require("node:fs").writeFileSync("${marker}", "");`);
+      project.config({ limits: { attemptsPerTodo: 1, stopGrace: "200ms", runTimeout: "1m" } });
+    });
+    assert.equal((await project.work()).code, 0);
+    project.git("checkout", "-q", "stranger");
+    assert.equal((await project.cli(["reload"])).code, 0);
+    assert.match((await project.cli(["doctor"])).stdout, /changed after the dispatcher was started/);
+    assert.equal((await project.cli(["poll"])).code, 1);
+    assert(!existsSync(marker));
   });
 
   test("without a dispatcher changes what commands work with; before the first start there is nothing to reload", async () => {
