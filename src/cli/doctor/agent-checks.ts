@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { ProgramFacts } from "../../agents/inspect-program.ts";
 import { processLimitHere } from "../../agents/runner/process-limit.ts";
 import type { Config } from "../../config/config.ts";
+import { liesIn } from "../../dispatcher/settings/pinning.ts";
 import type { Call } from "../output.ts";
 import { type AgentCheck, checkAgent } from "../setup/agent-program.ts";
 import { agentFileOf, type Installed, installedPrograms, remedyOf, troubleOf } from "../setup/choose-agent.ts";
@@ -106,10 +107,11 @@ export function checkBudgets({ limits, agents, stages }: Config): Finding[] {
   });
 }
 
-/** Programs that prloom knows, that are installed, and that no agent of the config uses. */
-export async function checkOtherPrograms(call: Call, config: Config | undefined): Promise<Finding[]> {
+/** Programs that prloom knows, that are installed, and that no agent of the config uses. One of the checkout may be a stranger's. */
+export async function checkOtherPrograms(call: Call, config: Config | undefined, root?: string): Promise<Finding[]> {
   const used = new Set(Object.values(config?.agents ?? {}).map(({ command }) => command));
-  const others = (await installedPrograms(call)).filter(({ known }) => !used.has(known.program.command));
+  const installed = await installedPrograms(call, (file) => root === undefined || !liesIn(root, file));
+  const others = installed.filter(({ known }) => !used.has(known.program.command));
   return others.map((other) => otherProgramFinding(other, config !== undefined));
 }
 

@@ -35,7 +35,7 @@ export async function checkEverything(call: Call): Promise<Finding[]> {
     findings.push(...checkBudgets(config), ...checkReadable(config, call.env.HOME ?? homedir()));
     findings.push(...notify(call, config));
   }
-  findings.push(...(await checkOtherPrograms(call, config)), ...(await checkSandbox(config)));
+  findings.push(...(await checkOtherPrograms(call, config, repo.root)), ...(await checkSandbox(config)));
   findings.push(...(await checkRepositoryState(call, repo, config)));
   return findings;
 }

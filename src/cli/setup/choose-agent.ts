@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { KNOWN_PROGRAMS, type KnownProgram } from "../../agents/adapters.ts";
+import { absolutePath } from "../../agents/environment.ts";
 import { inspectProgram, type ProgramFacts } from "../../agents/inspect-program.ts";
 import type { AgentProgram } from "../../agents/program.ts";
 import type { AgentFile } from "../../config/schema/agent-schema.ts";
@@ -64,11 +65,18 @@ export function agentFileOf({ adapter, args, program }: KnownProgram): AgentFile
   return { adapter, command: program.command, ...(args === undefined ? {} : { args: [...args] }) };
 }
 
-/** The known programs that are installed, in the order in which they are preferred. */
-export async function installedPrograms(call: Pick<Call, "env" | "cwd">): Promise<Installed[]> {
+/**
+ * The known programs that are installed, in the order in which they are preferred. They are asked for their version, with all
+ * rights, so relative folders of PATH do not count, as for runs: they may be an agent's.
+ */
+export async function installedPrograms(
+  call: Pick<Call, "env">,
+  mayAsk: (file: string) => boolean = () => true,
+): Promise<Installed[]> {
+  const path = absolutePath(call.env.PATH ?? "");
   const found = KNOWN_PROGRAMS.flatMap((known) => {
-    const file = findProgram(known.program.command, call.env.PATH, call.cwd);
-    return file === undefined ? [] : [{ known, file }];
+    const file = findProgram(known.program.command, path, "/");
+    return file === undefined || !mayAsk(file) ? [] : [{ known, file }];
   });
   return Promise.all(
     found.map(async ({ known, file }) => ({ known, facts: await inspectProgram(call, known.program, { file }) })),

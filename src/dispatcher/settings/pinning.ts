@@ -82,7 +82,7 @@ function hashOfProgram(root: string, path: string): string {
  * runs outside of every sandbox, and so does all that it imports.
  */
 export function ownFiles({ root }: Tree): string[] {
-  const own = isInside(root, OWN) || isInside(root, realpathSync(OWN)) ? filesBelow(OWN) : [];
+  const own = liesIn(root, OWN) ? filesBelow(OWN) : [];
   return inside(root, [process.execPath, ...own]);
 }
 
@@ -121,6 +121,11 @@ function inside(root: string, words: readonly string[]): string[] {
     const path = found && relative(root, found);
     return path === undefined || path.startsWith(`${LOCAL}${sep}`) ? [] : [path];
   });
+}
+
+/** Whether a file is of the checkout, or of what agents wrote below it, by either its name or what that leads to. */
+export function liesIn(root: string, file: string): boolean {
+  return isInside(root, file) || isInside(root, realpathSync(file));
 }
 
 function isInside(root: string, path: string): boolean {

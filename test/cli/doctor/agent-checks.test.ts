@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { sandboxGaps } from "../../../src/cli/doctor/agent-checks.ts";
@@ -61,6 +61,22 @@ describe("doctor and agent programs", () => {
     const finding = JSON.parse(json.stdout).find(({ name }: { name: string }) => name === "agent codex");
     const { version, tooOld, login } = finding.program;
     assert.deepEqual([version, tooOld, login.state], ["0.200.0", false, "yes"]);
+  });
+
+  it("asks no program of the checkout that the config does not name: a branch or an agent may have put it there", async () => {
+    const asked = join(home, "asked");
+    for (const name of ["claude", "gemini"]) {
+      writeFileSync(join(root, name), `#!/bin/sh\ntouch ${asked}\necho 9.9.9\n`);
+      chmodSync(join(root, name), 0o755);
+    }
+    symlinkSync(join(root, "gemini"), join(bin, "gemini"));
+    for (const folder of [root, ".", ""]) {
+      const path = `${folder}${delimiter}${env.PATH}`;
+      const { stdout } = await repository.run(["doctor"], { env: { ...env, PATH: path } });
+      assert.doesNotMatch(stdout, /^. program/m);
+      assert(!existsSync(asked), folder);
+    }
+    for (const path of [join(bin, "gemini"), join(root, "claude"), join(root, "gemini")]) rmSync(path);
   });
 
   it("notes what is too old, and what is missing while another agent can do the work", async () => {
