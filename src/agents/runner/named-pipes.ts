@@ -12,7 +12,8 @@ export function withNamedPipes<T>(paths: readonly string[], use: (made: boolean)
   };
   remove();
   try {
-    const { status, error } = spawnSync("mkfifo", ["-m", "600", ...paths], { stdio: "ignore" });
+    // Not where we are: that may be an agent's folder, and PATH relative.
+    const { status, error } = spawnSync("mkfifo", ["-m", "600", ...paths], { stdio: "ignore", cwd: "/" });
     const known = usedUpError(error, "the start of a program");
     if (known !== error) throw known;
     return use(status === 0);

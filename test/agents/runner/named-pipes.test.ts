@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -25,6 +25,15 @@ test("named pipes are made, and gone afterwards", () => {
 
 test("where there are none, that is told", () => {
   assert.equal(answer("", { PATH: folder }), "made false");
+});
+
+test("what an agent left in the current folder is not taken for the program, also by a relative PATH", () => {
+  const place = join(folder, "worktree");
+  mkdirSync(place);
+  writeFileSync(join(place, "mkfifo"), `#!/bin/sh\ntouch ${join(folder, "owned")}\n`, { mode: 0o755 });
+  const path = `.:${process.env.PATH}`;
+  assert.equal(answer(`process.chdir(${JSON.stringify(place)});`, { PATH: path }), "made true");
+  assert(!existsSync(join(folder, "owned")));
 });
 
 test("a system that has nothing left is no system without pipes: nothing begins without its gate", () => {
