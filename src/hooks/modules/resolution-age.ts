@@ -2,6 +2,7 @@ import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PrloomError } from "../../kernel/errors.ts";
+import { targetsIn } from "./package-map.ts";
 
 /** An import that Node resolved. */
 export interface Resolution {
@@ -25,7 +26,7 @@ export function refuseNewerWay({ specifier, parentURL, found }: Resolution, sinc
   const leadsTo = /^(\.{0,2}\/|\.{1,2}$|file:)/.test(specifier)
     ? fileBehind(fileURLToPath(new URL(specifier, parentURL)), since)
     : packageBehind(specifier, dirname(fileURLToPath(parentURL)), since);
-  if (leadsTo?.(found)) return;
+  if (leadsTo(found)) return;
   const text = `${specifier}, which ${fileURLToPath(parentURL)} imports, leads elsewhere than when the dispatcher was started, or was not loaded then`;
   throw new PrloomError("pin-changed", `${text}. ${NEXT}`, NEXT);
 }
@@ -45,22 +46,37 @@ function fileBehind(path: string, since: number): LeadsTo {
   return stat ? (found) => isWithEnding(found) || packageAt(real, since)(found) : isWithEnding;
 }
 
-function packageBehind(specifier: string, from: string, since: number): LeadsTo | undefined {
-  // Its own package.json says where this leads. That of a project is not enough: its folders may be links by now.
-  if (specifier.startsWith("#")) {
-    const own = from.includes(`${sep}node_modules${sep}`) ? findUp(from, "package.json") : undefined;
-    return own === undefined ? undefined : packageAt(dirname(own), since);
-  }
+function packageBehind(specifier: string, from: string, since: number): LeadsTo {
   const name = specifier.split("/", specifier.startsWith("@") ? 2 : 1).join(sep);
-  const folder = findUp(from, join("node_modules", name));
-  return folder === undefined ? undefined : packageAt(folder, since);
+  const folder = specifier.startsWith("#") ? undefined : findUp(from, join("node_modules", name));
+  const own = findUp(from, "package.json");
+  return (found) =>
+    (folder !== undefined && packageAt(folder, since)(found)) ||
+    (own !== undefined && mappedBy(own, specifier, since)(found));
+}
+
+/** What the importer's own package.json says about a name. The folders that it names may be links by now. */
+function mappedBy(manifest: string, specifier: string, since: number): LeadsTo {
+  const folder = dirname(manifest);
+  const targets = targetsIn(oldManifest(folder, since), specifier);
+  return (found) =>
+    targets.some((target) =>
+      target.startsWith("./")
+        ? follow(join(folder, target), since) === found
+        : !target.startsWith("#") && packageBehind(target, folder, since)(found),
+    );
 }
 
 function packageAt(folder: string, since: number): LeadsTo {
   const real = follow(folder, since);
-  const manifest = follow(join(real, "package.json"), since);
-  if ((statOf(manifest)?.ctimeMs ?? 0) >= since) throw changedSinceStart(manifest);
+  oldManifest(real, since);
   return (found) => found.startsWith(`${real}${sep}`) && !found.slice(real.length).includes(AGENTS_PLACE);
+}
+
+function oldManifest(folder: string, since: number): string {
+  const manifest = follow(join(folder, "package.json"), since);
+  if ((statOf(manifest)?.ctimeMs ?? 0) >= since) throw changedSinceStart(manifest);
+  return manifest;
 }
 
 /** The real path behind a name; a link on the way must be older. */

@@ -237,3 +237,21 @@ test("what is loaded late by the way that it always had is loaded: packages, lin
   assert.equal(await act("@team/kit/out"), "in mine");
   assert.equal(await act("@team/kit/all"), "lib folder");
 });
+
+test("so is what the package.json of the project maps, as long as that is what it was", async () => {
+  const { root } = repository({
+    ...PLACES,
+    "package.json": `{"name": "own", "imports": {
+      "#part": {"import": "./none.js", "default": ["./plugins/parts/part.cjs"]}, "#plugins/*": "./plugins/*.js", "#pad": "pad"
+    }, "exports": {".": "./plugins/late.js", "./parts/*": {"require": "./plugins/parts/*.cjs"}}}`,
+  });
+  const act = await load(root, "./plugins/main.cjs");
+  sealAfter(root, "inner/prloom/.local/worktrees/one/index.js");
+  put(root, "plugins/new.js", OLD);
+  for (const name of ["#part", "#plugins/late", "#pad", "own", "own/parts/part"])
+    assert.equal(await act(name), "mine", name);
+  const isRefused = (error: Refused): boolean => error.code === "pin-changed";
+  assert.throws(() => act("#plugins/new"), isRefused);
+  relink(root, "plugins/parts/other.cjs", "../../old/pad/index.js");
+  assert.throws(() => act("own/parts/other"), isRefused);
+});
