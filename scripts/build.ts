@@ -54,7 +54,7 @@ else {
 async function bundle(): Promise<Metafile[]> {
   const entries = await build({
     ...SHARED,
-    entryPoints: { main: "src/cli/main.ts", plugin: "src/plugin.ts" },
+    entryPoints: { main: "src/cli/main.ts", plugin: "src/plugin.ts", thread: "src/hooks/modules/thread.ts" },
     // Commands are loaded when they are called. The parts lie beside the entries: files are found relative to them.
     splitting: true,
     chunkNames: "part-[hash]",

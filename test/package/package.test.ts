@@ -44,7 +44,15 @@ function prloom(...args: string[]): { code: number | null; stdout: string; stder
 
 test("it holds what a user needs and nothing else", () => {
   const names = files().map((file) => file.slice(unpacked.length + 1));
-  for (const name of ["README.md", "LICENSE", "CHANGELOG.md", "dist/LICENSES.txt", "dist/shim.js", "dist/plugin.js"]) {
+  for (const name of [
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "dist/LICENSES.txt",
+    "dist/shim.js",
+    "dist/plugin.js",
+    "dist/thread.js",
+  ]) {
     assert.ok(names.includes(name), `${name} is missing`);
   }
   for (const name of ["dist/prompts/worker.md", "dist/types/plugin.d.ts", "examples/demo/project/package.json"]) {

@@ -4,6 +4,7 @@ import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } 
 import { pathToFileURL } from "node:url";
 import { problemOf } from "./module-problem.ts";
 import { loadPinned, type Resolve, resolvePinned } from "./pinned-modules.ts";
+import { hookThreads } from "./threads.ts";
 
 export interface ModuleName {
   /** Top of the main working tree. */
@@ -29,9 +30,10 @@ let lastFile: string | undefined;
  * Plugins import `prloom/plugin` wherever prloom is installed, also where the repository has no node_modules at all.
  * Nothing else is resolved differently than Node would.
  */
-function registerOnce(): void {
+export function registerOnce(): void {
   if (registered) return;
   registered = true;
+  hookThreads();
   registerHooks({
     resolve(specifier, context, nextResolve) {
       if (specifier === AUTHORS_ENTRY) return { url: ownEntry.href, shortCircuit: true };

@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, realpathSync, statSync } from "node:fs";
 import type { registerHooks } from "node:module";
 import { isAbsolute, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
 import { hashCheckedOut } from "../../kernel/files.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import { OWN_FOLDER } from "../../kernel/own-folder.ts";
@@ -15,12 +16,24 @@ type Loaded = ReturnType<Load>;
 /** prloom's own files. They are not kept, but what is loaded late must not be newer either: it would be another version. */
 const OWN = OWN_FOLDER.href;
 
+/** Under this name threads find what all of them share. */
+const SEAL = "prloom:sealed";
+
 /** Modules of repositories that were loaded, or are named by one that was, by their addresses. */
 const recorded = new Map<string, Loaded>();
 /** The addresses of all files that were loaded, packages included: to import one again loads nothing. */
 const loadedBefore = new Set<string>();
-/** Since then, by the clock of the file system, nothing that is new is loaded. */
-let sealedAt: number | undefined;
+/** Since then, by the clock of the file system, nothing that is new is loaded, in no thread; 0 before. */
+const seal = new Float64Array(sharedSeal());
+const sealedAt = (): number | undefined => seal[0] || undefined;
+function sharedSeal(): SharedArrayBuffer {
+  const ours = getEnvironmentData(SEAL);
+  if (ours instanceof SharedArrayBuffer) return ours;
+  const made = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT);
+  setEnvironmentData(SEAL, made);
+  return made;
+}
+
 /** What files had at the last start, by their paths: such a one may be new, as after another branch and back. */
 let asPinned: ReadonlyMap<string, string> = new Map();
 
@@ -29,7 +42,7 @@ let asPinned: ReadonlyMap<string, string> = new Map();
  * did not change since. Without a time everything is loaded: no dispatcher runs here.
  */
 export function sealModules(at: number | undefined, hashes: ReadonlyMap<string, string> = new Map()): void {
-  sealedAt = at;
+  seal[0] = at ?? 0;
   asPinned = hashes;
 }
 
@@ -47,36 +60,47 @@ const isAddon = (url: string): boolean => url.startsWith("file:") && url.endsWit
 
 /** A module that is in memory is found there, whatever became of its file. */
 export const resolvePinned: Resolve = (specifier, context, nextResolve) => {
-  if (sealedAt !== undefined && /^\.{1,2}\//.test(specifier) && context.parentURL?.startsWith("file:")) {
+  const since = sealedAt();
+  if (since !== undefined && /^\.{1,2}\//.test(specifier) && context.parentURL?.startsWith("file:")) {
     const url = new URL(specifier, context.parentURL).href;
     const known = recorded.get(url);
     if (known && !isAddon(url)) return { url, format: known.format, shortCircuit: true };
   }
   const resolved = nextResolve(specifier, context);
   const { url } = resolved;
-  if (sealedAt !== undefined && isAddon(url)) refuseNewer(url, sealedAt);
-  if (sealedAt !== undefined && context.parentURL?.startsWith("file:") && url.startsWith("file:")) {
-    const found = fileURLToPath(url);
-    const isKnown = recorded.has(url) || loadedBefore.has(url) || hasPinnedHash(found);
-    if (!isKnown) refuseNewerWay({ specifier, parentURL: context.parentURL, found }, sealedAt);
-  }
+  if (since === undefined || !url.startsWith("file:")) return resolved;
+  if (isAddon(url)) refuseNewer(url, since);
+  const found = fileURLToPath(url);
+  const isKnown = recorded.has(url) || loadedBefore.has(url) || hasPinnedHash(found);
+  // The first file of a thread has none.
+  const parentURL = context.parentURL?.startsWith("file:") ? context.parentURL : url;
+  if (!isKnown) refuseNewerWay({ specifier, parentURL, found }, since);
   return resolved;
 };
 
 /** Keeps what is loaded; once sealed it gives that, and refuses what is newer. */
 export const loadPinned: Load = (url, context, nextLoad) => {
   if (!url.startsWith("file:")) return nextLoad(url, context);
-  const known = sealedAt === undefined ? undefined : recorded.get(url);
+  const since = sealedAt();
+  const known = since === undefined ? undefined : recorded.get(url);
   if (known) return { ...known, shortCircuit: true };
-  if (sealedAt !== undefined) refuseNewer(url, sealedAt);
+  if (since !== undefined) refuseNewer(url, since);
   const loaded = nextLoad(url, context);
-  if (sealedAt === undefined) {
+  if (since === undefined) {
     loadedBefore.add(url);
     if (!url.startsWith(OWN) && !url.includes("/node_modules/"))
       record(url, loaded, (other) => nextLoad(other, plain(other, context)));
   }
   return loaded;
 };
+
+/** For the first file of a thread: Node asks for it without the links that led there. */
+export function refuseNewerLinks(file: string | URL): void {
+  const since = sealedAt();
+  const { href, protocol } = file instanceof URL ? file : pathToFileURL(file);
+  if (since === undefined || protocol !== "file:") return;
+  refuseNewerWay({ specifier: href, parentURL: href, found: realpathSync(fileURLToPath(href)) }, since);
+}
 
 function refuseNewer(url: string, since: number): void {
   const path = fileURLToPath(url);

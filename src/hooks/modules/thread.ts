@@ -1,0 +1,3 @@
+import { registerOnce } from "./import-module.ts";
+
+registerOnce();
