@@ -74,7 +74,8 @@ export class UsageCounter {
 
   /** Answers and results may call the same model differently: "name" and "name[1m]". */
   #nameOf(model: string, spent: JsonFields): string {
-    const names = [model, spent.canonicalModel, model.replace(/\[.*\]$/, "")];
+    const plain = model.endsWith("]") ? model.split("[", 1)[0] : model;
+    const names = [model, spent.canonicalModel, plain];
     return names.find((name): name is string => typeof name === "string" && this.#told.has(name)) ?? model;
   }
 }

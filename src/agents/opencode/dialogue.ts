@@ -102,7 +102,7 @@ class OpenCodeDialogue implements Dialogue {
     if (log) return { events: this.#logged(log) };
     const question = /^!\s+(permission requested: .*?)(?:; auto-rejecting)?$/.exec(text)?.[1];
     if (question !== undefined) return { events: [{ type: "waiting", question }] };
-    const said = /^Error:\s+(.+)$/.exec(text)?.[1];
+    const said = /^Error:\s+(\S.*)$/.exec(text)?.[1];
     if (said === undefined || this.#hasSession) return undefined;
     return { events: [saidFailure(said, this.#hearing.now())] };
   }

@@ -60,5 +60,5 @@ export function plainLines(text: string): string {
 
 /** The same in one line. */
 export function plainLine(text: string): string {
-  return plainLines(text).replace(/\s*\n\s*/g, " ");
+  return plainLines(text).replace(/\s+/g, (blank) => (blank.includes("\n") ? " " : blank));
 }

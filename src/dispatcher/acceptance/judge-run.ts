@@ -83,7 +83,7 @@ function unmetExpectation(run: RunEvidence, changes: Extract<Changes, { kind: "s
   const expects = run.expects ?? "";
   if (expects === "none") return undefined;
   if (changes.files.length === 0) return run.evidence ? undefined : nothingChanged(changes.onlyProtected);
-  const glob = /^files\s+(.+)$/.exec(expects)?.[1];
+  const glob = /^files\s+(\S.*)$/.exec(expects)?.[1];
   if (glob !== undefined && !changes.files.some((file) => matchesGlob(file, glob))) {
     return `The TODO is ticked, but no changed file matches \`${glob}\`, which its context expects.`;
   }

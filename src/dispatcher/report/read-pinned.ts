@@ -33,5 +33,5 @@ export function readPinned(loom: Located & Configured): { pinned?: PinnedReport;
 
 function problemOf({ message, hint }: PrloomError): InboxProblem {
   // A list of mistakes, where there is room for one line.
-  return { file: CONFIG_FILE, reason: message.replaceAll(/\s*\n\s*/g, " "), hint };
+  return { file: CONFIG_FILE, reason: message.replaceAll(/\s+/g, " "), hint };
 }

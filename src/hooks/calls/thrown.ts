@@ -16,7 +16,9 @@ export function describeThrown(error: unknown): string {
     if (causeOf(one) === undefined) break;
   }
   if (texts.length === 0) return "an error without a message";
-  const all = texts.map((text, index) => (index < texts.length - 1 ? text.replace(/\.+$/, "") : text)).join(": ");
+  const all = texts
+    .map((text, index) => (index < texts.length - 1 ? text.replace(/(?<!\.)\.+$/, "") : text))
+    .join(": ");
   return all.length > MAX_REASON ? `${all.slice(0, MAX_REASON)}…` : all;
 }
 
