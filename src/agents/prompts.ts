@@ -3,10 +3,11 @@ import { fileURLToPath } from "node:url";
 import { PrloomError } from "../kernel/errors.ts";
 import { readTextIfExists } from "../kernel/files.ts";
 import { shortHash } from "../kernel/ids.ts";
-import type { Stage } from "./port.ts";
+import { STAGES } from "./port.ts";
 
 /** The prompts that come with prloom: one for each stage, and one for a conversation that goes on. */
-export type PromptName = Stage | "resume";
+export const PROMPT_NAMES = [...STAGES, "resume"] as const;
+export type PromptName = (typeof PROMPT_NAMES)[number];
 
 export interface PromptTemplate {
   readonly stage: PromptName;

@@ -1,6 +1,7 @@
 import { readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { PROMPT_NAMES } from "../../agents/prompts.ts";
 import { type ConfigChange, compareConfigs, needsStart } from "../../config/compare.ts";
 import type { AgentConfig, Config } from "../../config/config.ts";
 import { CONFIG_FILE, parseConfig, problemLine, readConfig } from "../../config/load.ts";
@@ -38,16 +39,23 @@ export function pinnedConfig(pin: Pin): Config {
   throw new PrloomError("config-invalid", `The config of the last start cannot be used: ${first}`, hint);
 }
 
+const PROMPT_PATHS: ReadonlySet<string> = new Set(PROMPT_NAMES.map((name) => `${PROMPTS_DIR}/${name}.md`));
+
+/** Only those that have a meaning: a branch can bring any number of others. */
+export const isPrompt = (path: string): boolean => PROMPT_PATHS.has(path);
+
+export function promptPaths(root: string): string[] {
+  const names = listDir(join(root, PROMPTS_DIR));
+  return names.map((name) => `${PROMPTS_DIR}/${name}`).filter(isPrompt);
+}
+
 function promptsIn(root: string): PinnedFile[] {
   try {
-    return listDir(join(root, PROMPTS_DIR))
-      .filter((name) => name.endsWith(".md"))
-      .flatMap((name) => {
-        const path = `${PROMPTS_DIR}/${name}`;
-        if (!statRegular(join(root, path))) return [];
-        const text = readCheckedOut(join(root, path)) ?? "";
-        return [{ path, kind: "prompt" as const, sha256: sha256(text), text }];
-      });
+    return promptPaths(root).flatMap((path) => {
+      if (!statRegular(join(root, path))) return [];
+      const text = readCheckedOut(join(root, path)) ?? "";
+      return [{ path, kind: "prompt" as const, sha256: sha256(text), text }];
+    });
   } catch (error) {
     const hint = `Make ${PROMPTS_DIR} a folder with files that you can read, then run \`prloom doctor\`.`;
     throw new PrloomError("config-invalid", `${PROMPTS_DIR} cannot be read: ${messageOf(error)}`, hint, error);
@@ -211,8 +219,7 @@ function fileChanges(from: readonly PinnedFile[], to: readonly PinnedFile[]): Co
 
 /** Tells one state of all that was pinned from another by stats alone. */
 export function treeKey(pin: Pin, root: string): string {
-  const prompts = listDir(join(root, PROMPTS_DIR)).map((name) => `${PROMPTS_DIR}/${name}`);
-  const paths = [CONFIG_FILE, ...prompts, ...pin.files.map(({ path }) => path)];
+  const paths = [CONFIG_FILE, ...promptPaths(root), ...pin.files.map(({ path }) => path)];
   // What a link leads to counts: git may change either.
   const keyOf = (stat: Stats | undefined) => stat && statKeyOf(stat);
   return JSON.stringify(paths.map((path) => [path, keyOf(statRegular(join(root, path)))]));

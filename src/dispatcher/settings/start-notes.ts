@@ -9,9 +9,8 @@ import { fileAt } from "../../git/file-at.ts";
 import { splitNul } from "../../git/output.ts";
 import { currentBranch, gitAt, type Repository, resolveCommit } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { listDir } from "../../kernel/files.ts";
 import { changesLine } from "./pinned.ts";
-import { offerOf, PROMPTS_DIR, pinnedConfig, type Tree } from "./pinning.ts";
+import { isPrompt, offerOf, PROMPTS_DIR, pinnedConfig, promptPaths, type Tree } from "./pinning.ts";
 
 /** What a person should know about the settings that a start takes over; none when they are the usual ones. */
 export async function startNotes(repo: Repository, config: Config, pinFile: string): Promise<string[]> {
@@ -88,13 +87,13 @@ async function baseOf(repo: Repository, config: Config, before: LastPin | undefi
 
 async function pathsToCompare(repo: Repository, config: Config, commit: string): Promise<Set<string>> {
   const { stdout } = await gitAt(repo, ["ls-tree", "-z", "--name-only", commit, "--", `${PROMPTS_DIR}/`]);
-  const here = listDir(join(repo.root, PROMPTS_DIR)).map((name) => `${PROMPTS_DIR}/${name}`);
+  const prompts = [...splitNul(stdout).filter(isPrompt), ...promptPaths(repo.root)];
   const { plugins, bridges } = allPlanModules(config);
   const modules = [...plugins, ...bridges, ...config.globalPlugins, ...config.globalBridges].map(
     ({ module }) => module,
   );
   const local = modules.filter((module) => module.startsWith("./")).map((module) => module.slice(2));
-  return new Set([CONFIG_FILE, ...splitNul(stdout), ...here, ...local]);
+  return new Set([CONFIG_FILE, ...prompts, ...local]);
 }
 
 function onDisk(root: string, path: string): string | undefined {

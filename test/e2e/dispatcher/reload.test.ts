@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { callOwner } from "../../../src/dispatcher/commands/owner.ts";
@@ -38,6 +38,22 @@ describe("prloom reload", () => {
     assert.match(await settled(daemon, "fine"), /in review/);
     assert.match((await project.cli(["reload"])).stdout, /^Nothing changes/);
     await daemon.end();
+  });
+
+  test("reads of the prompts only those that have a meaning, however many a branch brings", async () => {
+    const project = fresh();
+    branch(project, "flood", () => {
+      write(project, "prloom/large", "a".repeat(1024 * 1024));
+      write(project, "prloom/prompts/worker.md", "Do {{todo}}");
+      for (let at = 0; at < 500; at += 1) symlinkSync("../large", join(project.root, `prloom/prompts/${at}.md`));
+    });
+    assert.equal((await project.work()).code, 0);
+    project.git("checkout", "-q", "flood");
+    const { pinned } = await project.status();
+    assert.deepEqual(
+      pinned?.changes.map(({ key }) => key),
+      ["prloom/prompts/worker.md"],
+    );
   });
 
   test("takes over only what was shown", async () => {
