@@ -39,8 +39,9 @@ export function withoutClashingActions(bus: Bus, poll: Pick<PollOnBus, "actions"
   return { actions: [...fresh.values()], refused };
 }
 
+/** With its author, whose permissions it has. */
 function isSame(one: Action, other: Action): boolean {
-  return isDeepStrictEqual([one.target, one.payload], [other.target, other.payload]);
+  return isDeepStrictEqual([one.target, one.payload, one.author], [other.target, other.payload, other.author]);
 }
 
 /** An action as the bridge gave it: who wrote what it answers is looked up again with each try. */
