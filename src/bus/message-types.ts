@@ -113,6 +113,8 @@ export interface Action {
   readonly relatedEventId?: string | undefined;
   /** Who wrote the event that it answers: copied by prloom from the event, so the router can judge rights alone. */
   readonly author?: ReportedAuthor | undefined;
+  /** `plugin:<name>` or `bridge:<name>`; prloom's own have none. Two emitters may use the same `key`. */
+  readonly emitter?: string | undefined;
   /** How many actions in a row triggered each other in beforeRoute; a loop ends here. */
   readonly hops?: number | undefined;
 }

@@ -89,6 +89,8 @@ export const actionSchema = z.strictObject({
   relatedEventId: z.string().optional(),
   /** Who wrote the event that it answers: copied by prloom from the event, so the router can judge rights alone. */
   author: authorSchema.optional(),
+  /** The plugin or bridge that asked for it; prloom's own have none. */
+  emitter: z.string().optional(),
   /** How many actions in a row triggered each other in beforeRoute; a loop ends here. */
   hops: z.int().min(0).optional(),
 });

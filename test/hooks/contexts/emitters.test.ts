@@ -56,6 +56,7 @@ it("emits all kinds of actions, with the event and its author, and ids that a se
         ["github-pr", { type: "close_pr" }],
       ],
     );
+    assert.deepEqual([...new Set(actions.map(({ emitter }) => emitter))], ["plugin:one"]);
     for (const { relatedEventId, author, hops } of actions) {
       assert.deepEqual([relatedEventId, author, hops], ["e1", { login: "ann", permission: "write" }, undefined]);
     }
