@@ -96,7 +96,7 @@ function planOfSource(loom: Naming & Records & Intake & Reporting, source: PlanS
 }
 
 function inboxProblem(loom: Intake, record: PlanRecord): string | undefined {
-  return isInboxRecord(record) ? loom.inbox.look(record.id).entries.get(record.id)?.problem : undefined;
+  return isInboxRecord(record) ? loom.inbox.look(record.id).entries.get(record.id)?.problem?.reason : undefined;
 }
 
 /** Checks belong to a run too: they judge it against the text that it was given. */

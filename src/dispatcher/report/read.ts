@@ -178,9 +178,9 @@ function unseenRecord(loom: Located & Timing, entry: InboxEntry): PlanRecord {
       ? {}
       : {
           blocked: {
-            reason: entry.problem,
+            reason: entry.problem.reason,
             at,
-            hint: `Fix prloom/.local/inbox/${entry.id}.json.`,
+            hint: `Fix prloom/.local/inbox/${entry.problem.file}.`,
             cause: "inbox" as const,
           },
         }),
