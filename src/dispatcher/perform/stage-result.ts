@@ -206,7 +206,7 @@ async function takeTriage(
   if (conflict !== undefined) {
     blockPlan(loom, record.id, {
       reason: `The branch cannot be rebased without conflicts: ${conflict}`,
-      hint: `Rebase ${record.branch} in ${record.worktree} by hand, then run \`prloom unblock ${record.id}\`.`,
+      hint: `Rebase it (\`git -C ${record.worktree} rebase ${record.baseBranch}\`), resolve the conflicts, then run \`prloom unblock ${record.id}\`.`,
       cause: "step",
     });
   }
