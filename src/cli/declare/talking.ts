@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { EditOptions } from "../changing/edit.ts";
 import type { RetryOptions } from "../changing/retry.ts";
-import type { CommentOptions } from "../talking/comment.ts";
+import type { CommentFlags } from "../talking/comment.ts";
 import type { OpenOptions } from "../talking/open.ts";
 import type { SendOptions } from "../talking/send.ts";
 import { declare, type JsonOption, perform, wholeNumber } from "./declare.ts";
@@ -30,7 +30,7 @@ export function declareTalking(program: Command): void {
     .argument("[text...]", "what to say")
     .option("--todo <number>", "about one TODO, as `prloom show` numbers them", wholeNumber(1))
     .option("--stdin", "take the words from standard input")
-    .action((plan: string, words: string[], options: CommentOptions & JsonOption) =>
+    .action((plan: string, words: string[], options: CommentFlags & JsonOption) =>
       perform(options, async (call) =>
         (await import("../talking/comment.ts")).comment(call, plan, { ...options, text: words.join(" ") }),
       ),
