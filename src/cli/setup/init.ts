@@ -21,7 +21,7 @@ import {
   remedyOf,
   troubleOf,
 } from "./choose-agent.ts";
-import { type Enclosure, enclosureOf } from "./enclosure.ts";
+import { type EnclosureReport, enclosureOf } from "./enclosure.ts";
 
 export type InitOptions = AgentWishes;
 
@@ -113,7 +113,7 @@ interface InitReport {
   readonly name: string;
   readonly command: string;
   readonly check: AgentCheck;
-  readonly enclosure: Enclosure;
+  readonly enclosure: EnclosureReport;
   readonly hasCommits: boolean;
   readonly uncommitted: readonly string[];
   /** Flags that had no effect, because a config was there. */
