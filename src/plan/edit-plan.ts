@@ -5,9 +5,9 @@ import {
   commentName,
   contentEnd,
   contextLines,
-  type Encoding,
   escaped,
   insertLines,
+  type LineEncoding,
   quoted,
   sameStructure,
   withoutComments,
@@ -113,7 +113,7 @@ export function appendToSection(
   text: string,
   heading: string,
   lines: readonly string[],
-  encodings: readonly Encoding[] = [asTheyAre, escaped, quoted],
+  encodings: readonly LineEncoding[] = [asTheyAre, escaped, quoted],
 ): string {
   const whole = lines.flatMap(linesOf).map(visibleText);
   if (whole.every((line) => line.trim() === "")) return text;
@@ -240,7 +240,7 @@ function todoLine(todo: NewTodo): string {
   return words || "(no text was given)";
 }
 
-function itemLines(todo: NewTodo, bullet: string, encode: Encoding): string[] {
+function itemLines(todo: NewTodo, bullet: string, encode: LineEncoding): string[] {
   const indent = " ".repeat(bullet.length + 1);
   const context = contextLines([(todo.context ?? "").replace(/^\s*[\r\n]/, "").trimEnd()]);
   const written = context.every((line) => line === "") ? [] : encode(context);
