@@ -21,14 +21,14 @@ function minutes(ms: number): string {
   return ms > 0 && whole === 0 ? "<1 min" : `${whole} min`;
 }
 
-export interface Spending {
+export interface SpendingAndTime {
   readonly tokens: number;
   readonly usd: number;
   readonly ms: number;
 }
 
 /** What was spent, each beside its limit where there is one: "12.3k tokens, $1.20 of $5, 3 min". */
-export function spendingInWords({ tokens, usd, ms }: Spending, budget: Budget): string {
+export function spendingInWords({ tokens, usd, ms }: SpendingAndTime, budget: Budget): string {
   const of = (limit: string | undefined): string => (limit === undefined ? "" : ` of ${limit}`);
   const known = (limit: number | undefined, words: (value: number) => string): string | undefined =>
     limit === undefined ? undefined : words(limit);
