@@ -144,10 +144,10 @@ export function partsOf(below: Below): Buffer[] {
   return parts.filter((part) => part !== "" && part !== ".").map((part) => Buffer.from(part, "latin1"));
 }
 
-export type Step = (folder: Held, name: Buffer) => Held;
+export type OpenNext = (folder: Held, name: Buffer) => Held;
 
 /** Opens a folder, then the next in it, and so on; the last is the caller's to close. */
-export function hold(root: string, below: readonly Buffer[], go: Step): Held {
+export function hold(root: string, below: readonly Buffer[], go: OpenNext): Held {
   // People keep folders on another disk and link to them; a root is theirs or ours.
   let folder: Held = { fd: openSync(root, FOLDER & ~constants.O_NOFOLLOW), path: Buffer.from(root) };
   for (const part of below) {
@@ -162,7 +162,7 @@ export function hold(root: string, below: readonly Buffer[], go: Step): Held {
 }
 
 /** The folder `<root>/<below>` is open for as long as `use` takes. */
-export function within<T>(root: string, below: readonly Buffer[], go: Step, use: (folder: Held) => T): T {
+export function within<T>(root: string, below: readonly Buffer[], go: OpenNext, use: (folder: Held) => T): T {
   const folder = hold(root, below, go);
   try {
     return use(folder);
@@ -172,7 +172,7 @@ export function within<T>(root: string, below: readonly Buffer[], go: Step, use:
 }
 
 /** The folder in which `<root>/<below>` lies is open for as long as `use` takes. */
-export function withinParent<T>(root: string, below: Below, go: Step, use: (folder: Held, name: Buffer) => T): T {
+export function withinParent<T>(root: string, below: Below, go: OpenNext, use: (folder: Held, name: Buffer) => T): T {
   const parts = partsOf(below);
   const name = parts.pop();
   if (name === undefined) throw new Error(`names the root itself: ${below}`);
