@@ -224,7 +224,7 @@ export function gaveUp(routed: RoutedAction, handler: string, reason: string): s
   return `${handler} gave up on ${nameOf(routed)}: ${unstopped(reason)} (prloom retry ${routed.action.id})`;
 }
 
-export interface Wait {
+export interface PendingRetry {
   readonly handler: string;
   readonly reason: string;
   /** Undefined: until the next start. */
@@ -232,7 +232,7 @@ export interface Wait {
 }
 
 /** The line about an action that is tried again. */
-export function waits(routed: RoutedAction, { handler, reason, waitMs }: Wait): string {
+export function waits(routed: RoutedAction, { handler, reason, waitMs }: PendingRetry): string {
   const next = waitMs === undefined ? "tried again at the next start" : `next try in ${duration(waitMs)}`;
   return `${handler}: ${nameOf(routed)} waits: ${unstopped(reason)}; ${next}`;
 }
