@@ -56,7 +56,7 @@ export function reopenDone(text: string, done: ReadonlySet<string>): string {
 }
 
 /** Adds TODOs at the end of the last TODO section, each with where it came from; one that is there already is not added. */
-export function appendTodos(text: string, todos: readonly NewTodo[]): string {
+export function appendTracedTodos(text: string, todos: readonly NewTodo[]): string {
   const before = requireReadable(text);
   const fresh = notThereYet(withoutLogs(text, before), todos);
   if (fresh.length === 0) return text;
@@ -91,7 +91,7 @@ export function addMissingTodos(text: string, todos: readonly Omit<NewTodo, "fro
       there.add(todoLine(todo));
       return isMissing;
     });
-  return appendTodos(text, missing);
+  return appendTracedTodos(text, missing);
 }
 
 /** Once per event and words: a repetition after a kill adds nothing. What agents wrote into the logs does not count. */

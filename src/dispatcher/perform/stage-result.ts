@@ -10,7 +10,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { counted } from "../../kernel/words.ts";
-import { appendTodos, reopenDone } from "../../plan/edit-plan.ts";
+import { appendTracedTodos, reopenDone } from "../../plan/edit-plan.ts";
 import { parsePlan, type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
 import { visibleText } from "../../plan/markdown/visible.ts";
 import type { PlanRecord, SideRun } from "../../plan/record.ts";
@@ -227,7 +227,7 @@ function addTodos(
     .map((todo) => ({ ...todo, from: todo.events.flatMap((id) => origins.get(id) ?? []) }))
     // No author waits for what was answered already, or dropped by a person.
     .filter(({ from }) => from.length > 0);
-  const next = appendTodos(text, todos);
+  const next = appendTracedTodos(text, todos);
   if (next !== text) loom.texts.write(textPath(loom, record), next);
 }
 

@@ -7,8 +7,8 @@ import { PrloomError } from "../../../src/kernel/errors.ts";
 import { planDigest } from "../../../src/plan/digest.ts";
 import {
   addTodoContext,
-  appendTodos,
   appendToSection,
+  appendTracedTodos,
   ensureTitle,
   reopenDone,
   setTodoState,
@@ -72,8 +72,8 @@ const ENTRIES: Readonly<Record<string, (text: string) => unknown>> = {
   planDigest: (text) => planDigest(text),
   reopenDone: (text) => reopenDone(text, new Set()),
   setTodoState: (text) => setTodoState(text, firstId(text), "done"),
-  "appendTodos, to it": (text) => appendTodos(text, [{ text: "x", from }]),
-  "appendTodos, of it": (text) => appendTodos(PLAN, [{ text, context: text, from }]),
+  "appendTodos, to it": (text) => appendTracedTodos(text, [{ text: "x", from }]),
+  "appendTodos, of it": (text) => appendTracedTodos(PLAN, [{ text, context: text, from }]),
   "appendToSection, to it": (text) => appendToSection(text, "Progress Log", ["x"]),
   "appendToSection, of it": (text) => appendToSection(PLAN, "Progress Log", text.split("\n")),
   askedIn: (text) => askedIn(text),
