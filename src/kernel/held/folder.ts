@@ -41,7 +41,7 @@ export function inside(folder: Held, name: Buffer): Buffer {
 }
 
 /** Tells whether it was done; no when it failed with one of these errors. */
-export function attempt(act: () => void, expected: readonly string[]): boolean {
+export function succeeds(act: () => void, expected: readonly string[]): boolean {
   try {
     act();
     return true;
@@ -112,7 +112,7 @@ export function stepOrMake(folder: Held, name: Buffer): Held {
       return step(folder, name);
     } catch (error) {
       if (tries === MAX_TRIES || errnoOf(error) !== "ENOENT") throw error;
-      attempt(() => mkdirSync(inside(folder, name)), ["EEXIST"]);
+      succeeds(() => mkdirSync(inside(folder, name)), ["EEXIST"]);
     }
   }
 }
@@ -131,8 +131,8 @@ export function insist(folder: Held, name: Buffer): Held {
 
 /** A file or a link; a folder stays, and then the answer is no. */
 export function removeSingle(folder: Held, name: Buffer): boolean {
-  const remove = () => void attempt(() => unlinkSync(inside(folder, name)), ["ENOENT"]);
-  return attempt(remove, ["EISDIR", "EPERM", "EACCES"]);
+  const remove = () => void succeeds(() => unlinkSync(inside(folder, name)), ["ENOENT"]);
+  return succeeds(remove, ["EISDIR", "EPERM", "EACCES"]);
 }
 
 /** Below a root; as bytes where it comes from a directory. */
