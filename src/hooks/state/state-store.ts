@@ -24,7 +24,7 @@ export interface StoreChange {
 }
 
 /** What keys and values count in a store. */
-export function bytesOf(key: string, value: JsonValue): number {
+export function entryBytes(key: string, value: JsonValue): number {
   return Buffer.byteLength(key) + Buffer.byteLength(JSON.stringify(value));
 }
 
@@ -127,7 +127,7 @@ export class StateStore {
       this.#removed.set(key, version);
       return;
     }
-    const bytes = bytesOf(key, value);
+    const bytes = entryBytes(key, value);
     this.#values.set(key, { value, version, bytes });
     this.#bytes += bytes;
   }
