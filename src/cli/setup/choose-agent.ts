@@ -92,7 +92,7 @@ export function troubleOf({ title, version, least, tooOld, broken, login }: Prog
 }
 
 /** The agent that was asked for, else one that is installed and logged in, else one that has to be filled in. */
-export async function chooseAgent(call: Call, wishes: AgentWishes): Promise<AgentChoice> {
+export async function chooseInitialAgent(call: Call, wishes: AgentWishes): Promise<AgentChoice> {
   if (wishes.command !== undefined) {
     const agentName = wishes.agent ?? nameFor(wishes.command);
     return { agentName, agent: commandAgent(wishes.command, wishes.arg), why: "as --command says" };

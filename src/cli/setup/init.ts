@@ -16,7 +16,7 @@ import {
   type AgentChoice,
   type AgentWishes,
   checkWishes,
-  chooseAgent,
+  chooseInitialAgent,
   NO_AGENT,
   remedyOf,
   troubleOf,
@@ -39,7 +39,7 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
   let agent: AgentChoice | undefined;
   const before = readTextIfExists(path);
   if (before === undefined || before === initialConfig(NO_AGENT)) {
-    agent = await chooseAgent(call, options);
+    agent = await chooseInitialAgent(call, options);
     // A template that is not filled in holds no work of the user.
     rmSync(path, { force: true });
     ensureDir(join(repo.root, "prloom"));
