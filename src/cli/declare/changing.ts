@@ -45,7 +45,7 @@ export function declareChanging(program: Command): void {
     .option("-y, --yes", "do not ask")
     .option("--branch", "delete its branch, too")
     .action((plan: string, options: { yes?: boolean; branch?: boolean } & JsonOption) =>
-      perform(options, async (call) => (await import("../changing/delete.ts")).deletePlan(call, plan, options)),
+      perform(options, async (call) => (await import("../changing/delete.ts")).deleteCommand(call, plan, options)),
     );
   declare(program, "clean", {
     about: "remove the worktrees of plans that are done",
