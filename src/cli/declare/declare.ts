@@ -36,7 +36,7 @@ export function wholeNumber(least: number): (text: string) => number {
 }
 
 /** Milliseconds of "90s", "30m", "2h" or "7d". */
-export function duration(text: string): number {
+export function durationArgument(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined) throw new InvalidArgumentError('Write a number and a unit: "90s", "30m", "2h" or "7d".');
   return ms;

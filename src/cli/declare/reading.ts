@@ -4,7 +4,7 @@ import type { PlanStatus } from "../../plan/record.ts";
 import type { EventsOptions } from "../reading/events.ts";
 import type { LogsOptions } from "../reading/logs.ts";
 import type { StatusOptions } from "../reading/status.ts";
-import { declare, duration, type JsonOption, perform, wholeNumber } from "./declare.ts";
+import { declare, durationArgument, type JsonOption, perform, wholeNumber } from "./declare.ts";
 
 /** Written out again, because the record's own list comes with the whole schema library, and `--help` is to be quick. */
 const STATUSES: Readonly<Record<PlanStatus, true>> = {
@@ -24,7 +24,7 @@ export function declareReading(program: Command): void {
   })
     .option("-a, --all", "plans that are done, too")
     .addOption(new Option("--status <status>", "only plans with this status").choices(Object.keys(STATUSES)))
-    .option("--stale <duration>", "only plans in which nothing happened for so long", duration)
+    .option("--stale <durationArgument>", "only plans in which nothing happened for so long", durationArgument)
     .action((options: StatusOptions & JsonOption) =>
       perform(options, async (call) => (await import("../reading/status.ts")).status(call, options)),
     );
