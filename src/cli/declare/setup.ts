@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { NewOptions } from "../changing/new.ts";
 import type { StartOptions } from "../running/start.ts";
 import type { InitOptions } from "../setup/init.ts";
-import { collect, declare, type JsonOption, perform } from "./declare.ts";
+import { collect, declare, type JsonOption, runCommand } from "./declare.ts";
 
 /** Commands that bring something into being: init, new, start, stop, reload, doctor, demo. */
 export function declareSetup(program: Command): void {
@@ -12,20 +12,22 @@ export function declareSetup(program: Command): void {
   declare(program, "stop", {
     about: "end the running dispatcher; agents are ended, and the next start goes on where they were",
     examples: ["stop", "stop --json"],
-  }).action((options: JsonOption) => perform(options, async (call) => (await import("../running/stop.ts")).stop(call)));
+  }).action((options: JsonOption) =>
+    runCommand(options, async (call) => (await import("../running/stop.ts")).stop(call)),
+  );
   declare(program, "reload", {
     about: "let the dispatcher work with the config, prompts and programs that are checked out now; shows what changes",
     examples: ["reload", "reload --yes", "reload --json"],
   })
     .option("-y, --yes", "do not ask, also where it permits more or checks less")
     .action((options: { yes?: boolean } & JsonOption) =>
-      perform(options, async (call) => (await import("../running/reload.ts")).reload(call, options)),
+      runCommand(options, async (call) => (await import("../running/reload.ts")).reload(call, options)),
     );
   declare(program, "doctor", {
     about: "check everything that prloom needs, agents and their logins too, and say what to do about what is missing",
     examples: ["doctor", "doctor --json"],
   }).action((options: JsonOption) =>
-    perform(options, async (call) => (await import("../doctor/doctor.ts")).doctor(call)),
+    runCommand(options, async (call) => (await import("../doctor/doctor.ts")).doctor(call)),
   );
   declareDemo(program);
 }
@@ -40,7 +42,7 @@ function declareInit(program: Command): void {
     .option("--command <program>", "any other program to run as agent; it gets the prompt on stdin")
     .option("--arg <argument>", "an argument for that program; repeat it for more", collect)
     .action((options: InitOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../setup/init.ts")).init(call, options)),
+      runCommand(options, async (call) => (await import("../setup/init.ts")).init(call, options)),
     );
 }
 
@@ -65,7 +67,7 @@ function declareNew(program: Command): void {
     .option("--depends-on <id>", "a plan that must be merged before; repeat it for more", collect)
     .option("--branch <name>", "the branch to work on; else prloom/<id>")
     .action((title: string[], options: NewOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../changing/new.ts")).newPlan(call, title.join(" "), options)),
+      runCommand(options, async (call) => (await import("../changing/new.ts")).newPlan(call, title.join(" "), options)),
     );
 }
 
@@ -77,7 +79,7 @@ function declareStart(program: Command): void {
     .option("--until-idle", "end when there is nothing left to do")
     .option("--detach", "go on in the background, with output to a file")
     .action((options: StartOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../running/start.ts")).start(call, options)),
+      runCommand(options, async (call) => (await import("../running/start.ts")).start(call, options)),
     );
 }
 
@@ -89,7 +91,7 @@ function declareDemo(program: Command): void {
     .option("--dir <folder>", "where to make it; must be empty or absent")
     .option("--no-keep", "remove it afterwards")
     .action((options: { dir?: string; keep: boolean } & JsonOption) =>
-      perform(options, async ({ output }) => {
+      runCommand(options, async ({ output }) => {
         const { runDemo } = await import("../demo/demo.ts");
         return runDemo({
           ...(options.dir === undefined ? {} : { dir: options.dir }),
