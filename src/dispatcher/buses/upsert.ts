@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
   decideUpsert,
-  isBusy as isBusyWith,
+  isBeingWorkedOn,
   type RawUpsert,
   saidBy,
   sourceOf,
@@ -69,7 +69,7 @@ function upsertNow(loom: Located & Naming & Records & Intake & AtWork & Reportin
 
 /** Whether an upsert onto this plan has to wait for the end of a run. */
 export function isBusy(loom: AtWork, record: PlanRecord): boolean {
-  return isBusyWith(record, isRunning(loom, record));
+  return isBeingWorkedOn(record, isRunning(loom, record));
 }
 
 /**
