@@ -1,6 +1,6 @@
 import type { EventAuthor } from "./message-types.ts";
 
 /** Whether an author may write to the repository. */
-export function mayWrite({ permission }: EventAuthor): boolean {
+export function hasWritePermission({ permission }: EventAuthor): boolean {
   return permission === "write" || permission === "maintain" || permission === "admin";
 }
