@@ -4,6 +4,7 @@
  */
 
 import type { MergeMethod } from "../git/merge-method.ts";
+import type { Permission } from "./author.ts";
 
 export type { MergeMethod };
 
@@ -17,7 +18,7 @@ export type ReplyAddress = {
 export interface EventAuthor {
   readonly login: string;
   /** What the author may do with the repository. `write` and above may merge, close and make plans. */
-  readonly permission: "none" | "read" | "triage" | "write" | "maintain" | "admin";
+  readonly permission: Permission;
   readonly bot?: boolean | undefined;
   /** Our own login: what prloom itself posted. */
   readonly self?: boolean | undefined;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { MERGE_METHODS } from "../git/merge-method.ts";
 import { isJson, type JsonValue } from "../kernel/json.ts";
+import { PERMISSIONS } from "./author.ts";
 import { marksSchema, type WrittenMarks } from "./marks.ts";
 import type { Action } from "./message-types.ts";
 import { isDerivedId } from "./names.ts";
@@ -13,7 +14,7 @@ export const replyAddressSchema = z.strictObject({ target: z.string().min(1), to
 const authorSchema = z.looseObject({
   login: z.string(),
   /** What the author may do with the repository; `write` and above counts as authorised. */
-  permission: z.enum(["none", "read", "triage", "write", "maintain", "admin"]),
+  permission: z.enum(PERMISSIONS),
   bot: z.boolean().optional(),
   self: z.boolean().optional(),
 });
