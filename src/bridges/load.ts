@@ -1,4 +1,5 @@
 import { distance } from "fastest-levenshtein";
+import type { BridgeEntry } from "../config/config.ts";
 import { nearest } from "../config/problems/nearest.ts";
 import { withinDeadline } from "../hooks/calls/deadline.ts";
 import { describeThrown } from "../hooks/calls/thrown.ts";
@@ -6,14 +7,6 @@ import { importModule } from "../hooks/modules/import-module.ts";
 import { PrloomError } from "../kernel/errors.ts";
 import { deepFreeze, type JsonValue } from "../kernel/json.ts";
 import type { Bridge } from "./contract.ts";
-
-/** A bridge as the config asks for it. */
-export interface BridgeEntry {
-  readonly name: string;
-  readonly module: string;
-  readonly config: Readonly<Record<string, JsonValue>>;
-  readonly pollEveryMs?: number;
-}
 
 /** A bridge that can be called. */
 export interface LoadedBridge {

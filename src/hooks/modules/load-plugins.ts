@@ -1,3 +1,4 @@
+import type { PluginEntry } from "../../config/config.ts";
 import { didYouMean, nearest } from "../../config/problems/nearest.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { copyJson, deepFreeze } from "../../kernel/json.ts";
@@ -8,13 +9,6 @@ import { importModule } from "./import-module.ts";
 import { ModuleProblem } from "./module-problem.ts";
 
 export type PluginScope = "global" | "plan";
-
-/** A plugin as the config has it. */
-export interface PluginEntry {
-  readonly name: string;
-  readonly module: string;
-  readonly config: Readonly<Record<string, unknown>>;
-}
 
 export interface LoadedPlugin {
   readonly name: string;

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { it } from "node:test";
+import type { PluginEntry } from "../../../src/config/config.ts";
 import { importModule } from "../../../src/hooks/modules/import-module.ts";
 import { type LoadedPlugin, loadPlugins, type PluginScope } from "../../../src/hooks/modules/load-plugins.ts";
 import { inTemporary } from "../fixture.ts";
@@ -17,7 +18,7 @@ function write(dir: string, files: Readonly<Record<string, string>>): void {
 interface Wanted {
   readonly module: string;
   readonly scope?: PluginScope;
-  readonly config?: Record<string, unknown>;
+  readonly config?: PluginEntry["config"];
   readonly timeoutMs?: number;
 }
 
