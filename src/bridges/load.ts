@@ -12,7 +12,7 @@ import type { Bridge } from "./contract.ts";
 export interface LoadedBridge {
   /** Its key in the config; handlers, state and reports go by it. */
   readonly name: string;
-  readonly scope: "global" | "plan" | "builtin";
+  readonly kind: "global" | "plan" | "builtin";
   readonly bridge: Bridge;
   readonly config: Readonly<Record<string, JsonValue>>;
   readonly pollEveryMs?: number;
@@ -22,7 +22,7 @@ export interface LoadedBridge {
 
 export interface LoadBridgesOptions {
   readonly repoRoot: string;
-  readonly scope: "global" | "plan";
+  readonly kind: "global" | "plan";
   readonly entries: readonly BridgeEntry[];
   /** How long a module, and then its factory, may take. */
   readonly factoryTimeoutMs?: number;
@@ -41,7 +41,7 @@ export async function loadBridges(options: LoadBridgesOptions): Promise<LoadedBr
 
 async function loadBridge(options: LoadBridgesOptions, entry: BridgeEntry): Promise<LoadedBridge> {
   const { name, module, pollEveryMs } = entry;
-  const key = `${options.scope === "global" ? "globalBridges" : "bridges"}.${name}`;
+  const key = `${options.kind === "global" ? "globalBridges" : "bridges"}.${name}`;
   const invalid = (what: string, hint: string, cause?: unknown): PrloomError =>
     new PrloomError("bridge-invalid", `The bridge "${name}" (${key}, module ${module}) ${what}.`, hint, cause);
   const timeoutMs = options.factoryTimeoutMs ?? FACTORY_TIMEOUT_MS;
@@ -71,7 +71,7 @@ async function loadBridge(options: LoadBridgesOptions, entry: BridgeEntry): Prom
   const problem = bridgeProblem(made);
   if (problem) throw invalid(problem.what, problem.hint);
   const poll = pollEveryMs === undefined ? {} : { pollEveryMs };
-  return { name, scope: options.scope, bridge: made as Bridge, config, ...poll };
+  return { name, kind: options.kind, bridge: made as Bridge, config, ...poll };
 }
 
 interface Problem {

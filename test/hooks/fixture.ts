@@ -143,8 +143,8 @@ export function openWorld(dir: string, options: WorldOptions = {}): World {
   };
 }
 
-export const planPlugin = (name: string, hooks: Hooks): LoadedPlugin => ({ name, scope: "plan", hooks });
-export const globalPlugin = (name: string, hooks: Hooks): LoadedPlugin => ({ name, scope: "global", hooks });
+export const planPlugin = (name: string, hooks: Hooks): LoadedPlugin => ({ name, kind: "plan", hooks });
+export const globalPlugin = (name: string, hooks: Hooks): LoadedPlugin => ({ name, kind: "global", hooks });
 
 /** A promise that a test settles when it wants. */
 export const gate = (): { promise: Promise<void>; open: () => void } => {

@@ -138,7 +138,7 @@ async function runOnce(services: HookServices, scope: HookScope, { call, handler
   const findEvent = (id: string) => scope.bus.findEvent(id);
   const { record, cause, plugin, point } = call;
   const { emit, actions } = createEmit({ scope, record, handler, cause, life, findEvent });
-  const planId = plugin.scope === "plan" ? scope.planId : undefined;
+  const planId = plugin.kind === "plan" ? scope.planId : undefined;
   const memory = createMemory({ stores: services.stores, plugin: plugin.name, planId, life });
   const run = call.run({
     services,

@@ -58,7 +58,7 @@ describe("order", () => {
             return id === "u1" ? slow.promise : OK;
           },
         },
-        { name: "prloom-core", scope: "builtin" },
+        { name: "prloom-core", kind: "builtin" },
       );
       bench.put(upsert("u1", "1"), upsert("u2", "1"), upsert("u3", "2"));
       const working = bench.deliver([core]);
@@ -229,7 +229,7 @@ describe("what bridges answer", () => {
             return (busy ? { later: { reason: "a run lives", until } } : OK) as DeliveryResult;
           },
         },
-        { scope: "builtin" },
+        { kind: "builtin" },
       );
       bench.put(comment("a1"), comment("a2"));
       const outbox = await bench.deliver([loaded]);

@@ -21,8 +21,8 @@ const upsert = (id: string, relatedEventId?: string) => ({
   ...(relatedEventId === undefined ? {} : { relatedEventId }),
 });
 
-function poll(bench: Bench, events: Bridge["events"] | (() => unknown), scope: "plan" | "global" = "plan") {
-  const loaded = loadedBridge({ events: events as NonNullable<Bridge["events"]> }, { name: "tracker", scope });
+function poll(bench: Bench, events: Bridge["events"] | (() => unknown), kind: "plan" | "global" = "plan") {
+  const loaded = loadedBridge({ events: events as NonNullable<Bridge["events"]> }, { name: "tracker", kind });
   const { bus, services } = bench;
   return pollBridge(services, { bus, ...bench.scope }, loaded);
 }
@@ -228,7 +228,7 @@ describe("a poll that fails takes nothing", () => {
 });
 
 describe("what a bridge is told", () => {
-  async function contextIn(bench: Bench, scope: "plan" | "global"): Promise<BridgeContext> {
+  async function contextIn(bench: Bench, kind: "plan" | "global"): Promise<BridgeContext> {
     const seen = Promise.withResolvers<BridgeContext>();
     await poll(
       bench,
@@ -236,7 +236,7 @@ describe("what a bridge is told", () => {
         seen.resolve(ctx);
         return { events: [] };
       },
-      scope,
+      kind,
     );
     return seen.promise;
   }
