@@ -4,7 +4,6 @@ import { join } from "node:path";
 import * as z from "zod";
 import { programOf } from "../../agents/adapters.ts";
 import { ENCLOSURE_LEVELS, hasSandbox } from "../../agents/enclosure-level.ts";
-import { absolutePath } from "../../agents/environment.ts";
 import { openGate, release, spawnEnclosed } from "../../agents/runner/enclosed.ts";
 import { closeInherited } from "../../agents/runner/inherited.ts";
 import { withNamedPipes } from "../../agents/runner/named-pipes.ts";
@@ -17,7 +16,7 @@ import type { Loom } from "../../dispatcher/loom.ts";
 import { environmentOf } from "../../dispatcher/runs/start-agent.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { writeRunFile } from "../../kernel/files.ts";
-import { findProgram } from "../../kernel/find-program.ts";
+import { absolutePath, findProgram } from "../../kernel/find-program.ts";
 import { identityOf, type ProcessIdentity } from "../../kernel/process-tree.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseInsideRun, suggesting } from "../plans.ts";
@@ -142,7 +141,7 @@ async function interfaceOf(call: Call, plan: string, opened: Opened): Promise<In
 
 /** By its file: in the worktree a name may be that of a program that an agent put there. */
 function bubblewrap({ env }: Call): string {
-  const file = findProgram("bwrap", absolutePath(env.PATH ?? ""), "/");
+  const file = findProgram("bwrap", absolutePath(env.PATH), "/");
   if (file !== undefined) return file;
   const hint = "`prloom doctor` says how to install it.";
   throw new PrloomError("sandbox-unavailable", "bubblewrap (bwrap) is not in your PATH.", hint);
