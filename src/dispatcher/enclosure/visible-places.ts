@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import { programOf } from "../../agents/adapters.ts";
-import { isWithin, type Mount } from "../../agents/sandbox/args.ts";
+import type { Mount } from "../../agents/sandbox/args.ts";
 import {
   machineSecrets,
   nameServicePlaces,
@@ -16,6 +16,7 @@ import type { StageAgent } from "../../config/presets.ts";
 import { type GitSetting, settingOf } from "../../git/shadow/git-settings.ts";
 import type { Worktree } from "../../git/worktree/worktrees.ts";
 import { PrloomError } from "../../kernel/errors.ts";
+import { isWithin } from "../../kernel/paths.ts";
 import { ownUser } from "../../kernel/user.ts";
 import type { Located } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";

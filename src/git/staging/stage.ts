@@ -1,4 +1,5 @@
 import { join, posix } from "node:path";
+import { isWithin } from "../../kernel/paths.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import { lined, splitNul } from "../output.ts";
@@ -14,7 +15,7 @@ import {
   repairSubmodules,
 } from "./nested-repositories.ts";
 import { within } from "./paths-above.ts";
-import { inBytes, isGitsOwn, isProtected, isWithin, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected-paths.ts";
+import { inBytes, isGitsOwn, isProtected, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected-paths.ts";
 import { inWords, type RepositoryShape } from "./repository-shape.ts";
 import { removeUnreadableRules, unhindered } from "./rule-files.ts";
 import { stageRaw } from "./stage-raw.ts";
