@@ -14,7 +14,7 @@ import {
   removeStrayRepositories,
   repairSubmodules,
 } from "./nested-repositories.ts";
-import { within } from "./paths-above.ts";
+import { withinAny } from "./paths-above.ts";
 import { inBytes, isGitsOwn, isProtected, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected-paths.ts";
 import { inWords, type RepositoryShape } from "./repository-shape.ts";
 import { removeUnreadableRules, unhindered } from "./rule-files.ts";
@@ -193,7 +193,7 @@ async function stageNow(worktree: Worktree, target: StageTarget): Promise<Staged
   await gitIn(worktree, ["read-tree", "--reset", target.from], options);
   const { changes, nested, refused } = await treeChanges(worktree, target.from, options);
   const leaveOut = [...target.leaveOut.map(inBytes), ...refused.flatMap(({ entries }) => entries)];
-  const isLeftOut = within(leaveOut);
+  const isLeftOut = withinAny(leaveOut);
   const isKept = (path: string) =>
     !isGitsOwn(path) && !isLeftOut(path) && !(target.leaveProtected && isProtected(path));
   const update = async (flags: string[], paths: string[]) => {
