@@ -22,7 +22,7 @@ import {
   RUN_FILES,
   RUN_ID_VARIABLE,
   SHIM_VARIABLE,
-  START,
+  START_LINE,
   STOP,
   type StoredRequest,
 } from "./run-files.ts";
@@ -137,7 +137,7 @@ export function startRun(request: RunRequest): TalkingRun {
   child.stdin?.on("error", () => child.stdin?.destroy());
   const tell = (line: string): void => void (child.stdin?.writable && child.stdin.write(`${line}\n`));
   const write = (lines: readonly string[]): void => tell(`${INPUT}${JSON.stringify(lines)}`);
-  tell(`${START}${JSON.stringify(request.env)}`);
+  tell(`${START_LINE}${JSON.stringify(request.env)}`);
   if (request.opening) write(request.opening);
   crashPoint("run-started");
   const stop = async (): Promise<void> => {
