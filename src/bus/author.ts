@@ -1,8 +1,8 @@
 /** What an author may do with a repository, from little to much. */
 export const PERMISSIONS = ["none", "read", "triage", "write", "maintain", "admin"] as const;
-export type Permission = (typeof PERMISSIONS)[number];
+export type AuthorPermission = (typeof PERMISSIONS)[number];
 
 /** Whether an author may write to the repository. */
-export function hasWritePermission({ permission }: { readonly permission: Permission }): boolean {
+export function hasWritePermission({ permission }: { readonly permission: AuthorPermission }): boolean {
   return permission === "write" || permission === "maintain" || permission === "admin";
 }

@@ -4,7 +4,7 @@
  */
 
 import type { MergeMethod } from "../git/merge-method.ts";
-import type { Permission } from "./author.ts";
+import type { AuthorPermission } from "./author.ts";
 
 export type { MergeMethod };
 
@@ -18,7 +18,7 @@ export type ReplyAddress = {
 export interface EventAuthor {
   readonly login: string;
   /** What the author may do with the repository. `write` and above may merge, close and make plans. */
-  readonly permission: Permission;
+  readonly permission: AuthorPermission;
   readonly bot?: boolean | undefined;
   /** Our own login: what prloom itself posted. */
   readonly self?: boolean | undefined;
