@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { PlainChange } from "../changing/change.ts";
-import { declare, type JsonOption, runCommand } from "./declare.ts";
+import { declare, type JsonOption, performCommand } from "./declare.ts";
 
 const PLAIN: Readonly<Record<PlainChange, string>> = {
   queue: "let work on plans start, as soon as a place is free",
@@ -16,7 +16,7 @@ export function declareChanging(program: Command): void {
     declare(program, name, { about, examples: [`${name} add-a-login-page`, `${name} first-plan second-plan`] })
       .argument("<plans...>", "their ids")
       .action((plans: string[], options: JsonOption) =>
-        runCommand(options, async (call) => (await import("../changing/change.ts")).changePlans(call, name, plans)),
+        performCommand(options, async (call) => (await import("../changing/change.ts")).changePlans(call, name, plans)),
       );
   }
   declare(program, "block", {
@@ -26,7 +26,9 @@ export function declareChanging(program: Command): void {
     .argument("<plan>", "its id")
     .argument("<reason...>", "why")
     .action((plan: string, reason: string[], options: JsonOption) =>
-      runCommand(options, async (call) => (await import("../changing/block.ts")).block(call, plan, reason.join(" "))),
+      performCommand(options, async (call) =>
+        (await import("../changing/block.ts")).block(call, plan, reason.join(" ")),
+      ),
     );
   declare(program, "unblock", {
     about: "clear the reason and try again what it stopped",
@@ -35,7 +37,7 @@ export function declareChanging(program: Command): void {
     .argument("<plans...>", "their ids")
     .option("--reset", "drop what the unfinished TODO left in the worktree")
     .action((plans: string[], options: { reset?: boolean } & JsonOption) =>
-      runCommand(options, async (call) => (await import("../changing/unblock.ts")).unblock(call, plans, options)),
+      performCommand(options, async (call) => (await import("../changing/unblock.ts")).unblock(call, plans, options)),
     );
   declare(program, "delete", {
     about: "take a plan away: its run is ended, its worktree removed; its branch and its records stay",
@@ -45,7 +47,9 @@ export function declareChanging(program: Command): void {
     .option("-y, --yes", "do not ask")
     .option("--branch", "delete its branch, too")
     .action((plan: string, options: { yes?: boolean; branch?: boolean } & JsonOption) =>
-      runCommand(options, async (call) => (await import("../changing/delete.ts")).deleteCommand(call, plan, options)),
+      performCommand(options, async (call) =>
+        (await import("../changing/delete.ts")).deleteCommand(call, plan, options),
+      ),
     );
   declare(program, "clean", {
     about: "remove the worktrees of plans that are done",
@@ -53,6 +57,6 @@ export function declareChanging(program: Command): void {
   })
     .argument("[plan]", "only this one")
     .action((plan: string | undefined, options: JsonOption) =>
-      runCommand(options, async (call) => (await import("../changing/clean.ts")).clean(call, plan)),
+      performCommand(options, async (call) => (await import("../changing/clean.ts")).clean(call, plan)),
     );
 }

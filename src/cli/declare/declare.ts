@@ -17,7 +17,7 @@ export function declare(program: Command, name: string, text: { about: string; e
 }
 
 /** Calls a command's function and makes what it returns the exit code. */
-export async function runCommand(options: JsonOption, act: (call: Call) => Promise<number>): Promise<void> {
+export async function performCommand(options: JsonOption, act: (call: Call) => Promise<number>): Promise<void> {
   process.exitCode = await act(createCall(options));
 }
 

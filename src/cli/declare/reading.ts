@@ -4,7 +4,7 @@ import type { PlanStatus } from "../../plan/record.ts";
 import type { EventsOptions } from "../reading/events.ts";
 import type { LogsOptions } from "../reading/logs.ts";
 import type { StatusOptions } from "../reading/status.ts";
-import { declare, durationArgument, type JsonOption, runCommand, wholeNumber } from "./declare.ts";
+import { declare, durationArgument, type JsonOption, performCommand, wholeNumber } from "./declare.ts";
 
 /** Written out again, because the record's own list comes with the whole schema library, and `--help` is to be quick. */
 const STATUSES: Readonly<Record<PlanStatus, true>> = {
@@ -26,7 +26,7 @@ export function declareReading(program: Command): void {
     .addOption(new Option("--status <status>", "only plans with this status").choices(Object.keys(STATUSES)))
     .option("--stale <durationArgument>", "only plans in which nothing happened for so long", durationArgument)
     .action((options: StatusOptions & JsonOption) =>
-      runCommand(options, async (call) => (await import("../reading/status.ts")).status(call, options)),
+      performCommand(options, async (call) => (await import("../reading/status.ts")).status(call, options)),
     );
   declare(program, "show", {
     about: "everything about one plan: TODOs, runs and what they cost, commits, conversation, and why it is blocked",
@@ -34,7 +34,7 @@ export function declareReading(program: Command): void {
   })
     .argument("<plan>", "its id")
     .action((plan: string, options: JsonOption) =>
-      runCommand(options, async (call) => (await import("../reading/show.ts")).show(call, plan)),
+      performCommand(options, async (call) => (await import("../reading/show.ts")).show(call, plan)),
     );
   declareLogs(program);
   declareEvents(program);
@@ -57,7 +57,7 @@ function declareLogs(program: Command): void {
     .option("--tail <lines>", "only the last lines", wholeNumber(0))
     .option("--raw", "what the program printed, byte for byte, instead of what it means")
     .action((plan: string, options: LogsOptions & JsonOption) =>
-      runCommand(options, async (call) => (await import("../reading/logs.ts")).logs(call, plan, options)),
+      performCommand(options, async (call) => (await import("../reading/logs.ts")).logs(call, plan, options)),
     );
 }
 
@@ -71,6 +71,6 @@ function declareEvents(program: Command): void {
     .option("--limit <number>", "only the newest ones", wholeNumber(1))
     .option("-f, --follow", "go on until interrupted; with --json one object per line")
     .action((plan: string | undefined, options: EventsOptions & JsonOption) =>
-      runCommand(options, async (call) => (await import("../reading/events.ts")).events(call, plan, options)),
+      performCommand(options, async (call) => (await import("../reading/events.ts")).events(call, plan, options)),
     );
 }

@@ -4,7 +4,7 @@ import type { RetryOptions } from "../changing/retry.ts";
 import type { CommentFlags } from "../talking/comment.ts";
 import type { OpenOptions } from "../talking/open.ts";
 import type { SendOptions } from "../talking/send.ts";
-import { declare, type JsonOption, runCommand, wholeNumber } from "./declare.ts";
+import { declare, type JsonOption, performCommand, wholeNumber } from "./declare.ts";
 
 /** Commands by which a person takes part in the work: edit, comment, send, open, merge, poll, retry. */
 export function declareTalking(program: Command): void {
@@ -17,7 +17,7 @@ export function declareTalking(program: Command): void {
     .option("--stdin", "take the new text from standard input")
     .option("--based-on <sha256>", "refuse if the present text is not the one with this hash (`show --json` has it)")
     .action((plan: string, options: EditOptions & JsonOption) =>
-      runCommand(options, async (call) => (await import("../changing/edit.ts")).edit(call, plan, options)),
+      performCommand(options, async (call) => (await import("../changing/edit.ts")).edit(call, plan, options)),
     );
   declare(program, "comment", {
     about: "say something to a plan; triage answers, and makes TODOs out of it",
@@ -31,7 +31,7 @@ export function declareTalking(program: Command): void {
     .option("--todo <number>", "about one TODO, as `prloom show` numbers them", wholeNumber(1))
     .option("--stdin", "take the words from standard input")
     .action((plan: string, words: string[], options: CommentFlags & JsonOption) =>
-      runCommand(options, async (call) =>
+      performCommand(options, async (call) =>
         (await import("../talking/comment.ts")).comment(call, plan, { ...options, text: words.join(" ") }),
       ),
     );
@@ -43,7 +43,7 @@ export function declareTalking(program: Command): void {
     .argument("<plan>", "its id")
     .option("--force", "merge though it is blocked, or has open TODOs or unanswered comments")
     .action((plan: string, options: { force?: boolean } & JsonOption) =>
-      runCommand(options, async (call) => (await import("../changing/merge.ts")).merge(call, plan, options)),
+      performCommand(options, async (call) => (await import("../changing/merge.ts")).merge(call, plan, options)),
     );
   declareBus(program);
 }
@@ -61,7 +61,7 @@ function declareAgentTalk(program: Command): void {
     .option("--file <file>", "take the words from this file")
     .option("--stdin", "take the words from standard input")
     .action((plan: string, words: string[], options: SendOptions & JsonOption) =>
-      runCommand(options, async (call) =>
+      performCommand(options, async (call) =>
         (await import("../talking/send.ts")).send(call, plan, { ...options, text: words.join(" ") }),
       ),
     );
@@ -75,7 +75,7 @@ function declareAgentTalk(program: Command): void {
     .option("--shell", "a shell in the same place instead of the agent")
     .option("--print", "print the command instead of starting it; so does --json, and a call without a terminal")
     .action((plan: string, options: OpenOptions & JsonOption) =>
-      runCommand(options, async (call) => (await import("../talking/open.ts")).open(call, plan, options)),
+      performCommand(options, async (call) => (await import("../talking/open.ts")).open(call, plan, options)),
     );
 }
 
@@ -86,7 +86,7 @@ function declareBus(program: Command): void {
   })
     .argument("[bridge]", "only this one, as the config calls it")
     .action((bridge: string | undefined, options: JsonOption) =>
-      runCommand(options, async (call) => (await import("../talking/poll.ts")).poll(call, bridge)),
+      performCommand(options, async (call) => (await import("../talking/poll.ts")).poll(call, bridge)),
     );
   declare(program, "retry", {
     about: "try dead letters again, or drop them: events and actions that were given up (`prloom status` lists them)",
@@ -96,6 +96,6 @@ function declareBus(program: Command): void {
     .option("--all", "all of them")
     .option("--drop", "give them up for good instead of trying again")
     .action((id: string | undefined, options: RetryOptions & JsonOption) =>
-      runCommand(options, async (call) => (await import("../changing/retry.ts")).retry(call, id, options)),
+      performCommand(options, async (call) => (await import("../changing/retry.ts")).retry(call, id, options)),
     );
 }
