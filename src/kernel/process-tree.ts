@@ -187,7 +187,9 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   if (Number.isInteger(pid) && pid > 1 && pid !== process.pid) kill(pid, signal);
 }
 
-function killGroup(group: number): void {
+/** Ends a process group, which may be gone already; never our own. No group: there was no process to lead it. */
+export function killGroup(group: number | undefined): void {
+  if (group === undefined) return;
   const own = hasProc ? readProcess(process.pid)?.group : undefined;
   if (Number.isInteger(group) && group > 1 && group !== process.pid && group !== own) kill(-group, "SIGKILL");
 }

@@ -1,25 +1,9 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import type { BusEvent } from "../../src/bus/types.ts";
 import type { EventContext } from "../../src/hooks/contexts/context-types.ts";
 import type { Hooks } from "../../src/hooks/contexts/hook-types.ts";
-import type { LoadedPlugin } from "../../src/hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../src/hooks/offer-event.ts";
-import { event, globalPlugin, inTemporary, openWorld, planPlugin, type World } from "./fixture.ts";
-
-const onEvent = (hook: NonNullable<Hooks["onEvent"]>): LoadedPlugin => planPlugin("one", { onEvent: hook });
-
-async function offer(world: World, plugins: readonly LoadedPlugin[], given: BusEvent = event("e1")) {
-  world.bus("p1").appendEvents([given]);
-  world.bus("p1").newEvents(99);
-  return offerEvent(world.services, world.scope("p1"), { plugins, event: given, moveCursor: true });
-}
-
-const ids = (world: World, planId?: string): string[] =>
-  world
-    .bus(planId)
-    .newEvents(99)
-    .map((one) => one.event.id);
+import { event, globalPlugin, inTemporary, newIds, offer, onEvent, openWorld, planPlugin } from "./fixture.ts";
 
 it("calls every plugin in order, also when one handled the event, and never again (S0-25, S0-54, S0-75)", () =>
   inTemporary(async (dir) => {
@@ -35,9 +19,9 @@ it("calls every plugin in order, also when one handled the event, and never agai
     const world = openWorld(dir);
     assert.deepEqual(await offer(world, plugins), { called: true, handledBy: "b", waiting: false });
     assert.deepEqual(calls, ["a e1", "b e1", "c e1"]);
-    assert.deepEqual(ids(world, "p1"), []);
+    assert.deepEqual(newIds(world, "p1"), []);
     const again = openWorld(dir);
-    assert.deepEqual(ids(again, "p1"), []);
+    assert.deepEqual(newIds(again, "p1"), []);
     const offered = await offerEvent(again.services, again.scope("p1"), {
       plugins,
       event: event("e1"),
@@ -68,12 +52,12 @@ it("does not repeat the first plugin when the second throws, and knows after a r
     const world = openWorld(dir);
     assert.deepEqual(await offer(world, [first, second]), { called: true, handledBy: "first", waiting: true });
     assert.deepEqual(world.actions("p1"), []);
-    assert.deepEqual(ids(world, "p1"), []);
+    assert.deepEqual(newIds(world, "p1"), []);
     for (const wait of [1000, 2000]) {
       const again = openWorld(dir);
       again.clock.time = world.clock.time + wait;
       world.clock.time = again.clock.time;
-      assert.deepEqual(ids(again, "p1"), ["e1"]);
+      assert.deepEqual(newIds(again, "p1"), ["e1"]);
       const options = { plugins: [first, second], event: event("e1"), moveCursor: true };
       assert.equal((await offerEvent(again.services, again.scope("p1"), options)).handledBy, "first");
     }
@@ -102,7 +86,7 @@ it("makes a dead letter of an event that a plugin always throws on, and tells ho
     assert.equal(bads.length, 1);
     assert.match(bads[0]?.text ?? "", /onEvent:one.*`prloom retry e1`/);
     world.bus("p1").revive("e1");
-    assert.deepEqual(ids(world, "p1"), ["e1"]);
+    assert.deepEqual(newIds(world, "p1"), ["e1"]);
   }));
 
 it("counts a call that never came back before it calls again, and gives up at last", () =>
@@ -134,10 +118,10 @@ it("puts an event off for as long as the plugin says, and for ever if it says so
     const deferred = world.bus("p1").state().deferredEventIds.e1;
     assert.deepEqual([deferred?.reason, deferred?.deferredUntil], ["busy", start + 60_000]);
     world.clock.time = start + 59_000;
-    assert.deepEqual(ids(world, "p1"), []);
+    assert.deepEqual(newIds(world, "p1"), []);
     for (let round = 1; round <= 20; round += 1) {
       world.clock.time += 60_001;
-      assert.deepEqual(ids(world, "p1"), ["e1"]);
+      assert.deepEqual(newIds(world, "p1"), ["e1"]);
       await offer(world, [plugin]);
     }
     assert.equal(asked.length, 21);
@@ -257,10 +241,10 @@ it("offers events of the global bus to onGlobalEvent only, and of a plan to onEv
     };
     for (const planId of [undefined, "p1", "p2"]) {
       world.bus(planId).appendEvents([event("same")]);
-      assert.deepEqual(ids(world, planId), ["same"]);
+      assert.deepEqual(newIds(world, planId), ["same"]);
       const plugins = [planId === undefined ? globalPlugin("g", both) : planPlugin("p", both)];
       await offerEvent(world.services, world.scope(planId), { plugins, event: event("same"), moveCursor: true });
-      assert.deepEqual(ids(world, planId), []);
+      assert.deepEqual(newIds(world, planId), []);
     }
     assert.deepEqual(calls, ["global undefined same", "plan p1 same", "plan p2 same"]);
   }));
@@ -271,7 +255,7 @@ it("leaves a record without plugins, or with plugins that have no such hook, to 
     const none = planPlugin("none", { afterTodo: () => undefined });
     assert.deepEqual(await offer(world, [none]), { called: false, waiting: false });
     assert.deepEqual(world.settlements("p1"), []);
-    assert.deepEqual(ids(world, "p1"), ["e1"]);
+    assert.deepEqual(newIds(world, "p1"), ["e1"]);
   }));
 
 it("moves no cursor when somebody comes after the plugins, and keeps who handled it until then", () =>
@@ -282,7 +266,7 @@ it("moves no cursor when somebody comes after the plugins, and keeps who handled
     const options = { plugins: [plugin], event: event("e1"), moveCursor: false };
     await offerEvent(world.services, world.scope("p1"), options);
     const again = openWorld(dir);
-    assert.deepEqual(ids(again, "p1"), ["e1"]);
+    assert.deepEqual(newIds(again, "p1"), ["e1"]);
     const offered = await offerEvent(again.services, again.scope("p1"), options);
     assert.deepEqual(offered, { called: false, handledBy: "one", waiting: false });
   }));
