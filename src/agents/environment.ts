@@ -61,7 +61,7 @@ export function agentEnvironment(
     const allowed = ALLOWED.has(name) || ALLOWED_SHAPE.test(name) || (parts.pass?.includes(name) ?? false);
     if (value !== undefined && allowed && !name.startsWith("PRLOOM_")) environment[name] = value;
   }
-  // A question for a password would wait for ever: no person sees it.
+  // A question for a password would wait forever: no person sees it.
   environment.GIT_TERMINAL_PROMPT = "0";
   for (const [name, value] of Object.entries(parts.extra)) {
     if (!name.startsWith("PRLOOM_")) environment[name] = value;

@@ -110,7 +110,7 @@ function ask({ file, args, answerMs }: Question, env: Record<string, string>, cw
   });
 }
 
-/** The first thing in a text that looks like a version. */
+/** The first thing in the text that looks like a version. */
 export function versionIn(text: string): string | undefined {
   return /(?<![\d.])\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?/.exec(text)?.[0];
 }

@@ -105,7 +105,7 @@ export type Payload =
   | RawUpsertPayload
   | (Notification & { readonly type: "notification" });
 
-/** A record that shall go out. Immutable. */
+/** A record that is to go out. Immutable. */
 export interface Action {
   readonly id: string;
   readonly type: "respond";

@@ -19,7 +19,7 @@ const authorSchema = z.looseObject({
   self: z.boolean().optional(),
 });
 
-/** Ids are keys of objects in state files, and this one is no ordinary key. */
+/** Ids are keys of objects in state files, and this one would set their prototype. */
 const recordIdSchema = z
   .string()
   .min(1)
@@ -81,7 +81,7 @@ export const payloadSchema = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** A record that shall go out. Immutable. */
+/** A record that is to go out. Immutable. */
 export const actionSchema = z.strictObject({
   id: recordIdSchema,
   type: z.literal("respond"),

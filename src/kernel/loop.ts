@@ -30,7 +30,7 @@ export class Loop {
     this.#options = options;
   }
 
-  /** There may be work. Many calls are one pass, one during a pass asks for another, one during a back-off is no news. */
+  /** There may be work. Many calls are one pass, one during a pass asks for another, one during a back-off is ignored. */
   wake(): void {
     if (!(this.backsOff() && this.#isEarly())) this.#want("again");
   }

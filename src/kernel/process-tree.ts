@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errnoOf } from "./errors.ts";
 
-/** Names one process for ever: a pid alone is given to another process sooner or later. */
+/** Names one process forever: a pid alone is given to another process sooner or later. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startTicks: number;

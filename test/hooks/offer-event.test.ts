@@ -5,7 +5,7 @@ import type { Hooks } from "../../src/hooks/contexts/hook-types.ts";
 import { offerEvent } from "../../src/hooks/offer-event.ts";
 import { event, globalPlugin, inTemporary, newIds, offer, onEvent, openWorld, planPlugin } from "./fixture.ts";
 
-it("calls every plugin in order, also when one handled the event, and never again (S0-25, S0-54, S0-75)", () =>
+it("calls every plugin in order, also when one handled the event, and never again", () =>
   inTemporary(async (dir) => {
     const calls: string[] = [];
     const plugin = (name: string, handles = false) =>
@@ -31,7 +31,7 @@ it("calls every plugin in order, also when one handled the event, and never agai
     assert.equal(calls.length, 3);
   }));
 
-it("does not repeat the first plugin when the second throws, and knows after a restart who handled it (S0-54, S0-77)", () =>
+it("does not repeat the first plugin when the second throws, and knows after a restart who handled it", () =>
   inTemporary(async (dir) => {
     const calls: string[] = [];
     let throws = 2;
@@ -103,7 +103,7 @@ it("counts a call that never came back before it calls again, and gives up at la
     assert.equal(world.reports.at(-1)?.level, "bad");
   }));
 
-it("puts an event off for as long as the plugin says, and for ever if it says so each time (S0-26, S1-03 to S1-06)", () =>
+it("puts an event off for as long as the plugin says, and forever if it says so each time", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const asked: number[] = [];
@@ -223,7 +223,7 @@ it("marks the event in hand without its id, and with it", () =>
     });
   }));
 
-it("ignores what an event hook returns (S0-55)", () =>
+it("ignores what an event hook returns", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const plugin = onEvent((() => ({ handled: true, target: "x" })) as never);
@@ -231,7 +231,7 @@ it("ignores what an event hook returns (S0-55)", () =>
     assert.equal(world.settlements("p1")[0]?.outcome, "passed");
   }));
 
-it("offers events of the global bus to onGlobalEvent only, and of a plan to onEvent only (S0-39, S0-40, S1-09, S1-23)", () =>
+it("offers events of the global bus to onGlobalEvent only, and of a plan to onEvent only", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const calls: string[] = [];
@@ -249,7 +249,7 @@ it("offers events of the global bus to onGlobalEvent only, and of a plan to onEv
     assert.deepEqual(calls, ["global undefined same", "plan p1 same", "plan p2 same"]);
   }));
 
-it("leaves a record without plugins, or with plugins that have no such hook, to the caller (S1-22)", () =>
+it("leaves a record without plugins, or with plugins that have no such hook, to the caller", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const none = planPlugin("none", { afterTodo: () => undefined });

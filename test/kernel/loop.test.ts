@@ -187,7 +187,7 @@ test("hurry during a pass that fails asks for one more at once, also when a wake
   assert.deepEqual(told(), ["pass at 1000", "failed: no", "pass at 1000", "idle"]);
 });
 
-test("a loop that waits for nothing but a wake is idle for ever", async (t) => {
+test("a loop that waits for nothing but a wake is idle forever", async (t) => {
   const { loop, script } = bench(t);
   assert.equal(loop.idle(Infinity), true);
   script.push(() => 1500);

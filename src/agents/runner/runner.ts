@@ -120,7 +120,7 @@ export function startRun(request: RunRequest): TalkingRun {
   let isStopped = false;
   const ended = new Promise<RunExit | "interrupted">((resolve) => {
     const over = (): void => resolve(exitOrInterrupted(request.runDir));
-    // Node can hang for ever when it gets no thread while it starts.
+    // Node can hang forever when it gets no thread while it starts.
     const stuck = setTimeout(() => !isRecorded(request.runDir) && child.kill("SIGKILL"), 2 * SHIM_PATIENCE_MS).unref();
     child.once("exit", () => {
       clearTimeout(stuck);

@@ -45,7 +45,7 @@ export type UpsertChange =
 
 const MAX_META_BYTES = 64 * 1024;
 
-/** Section "Upsert" of the design as a table: what an upsert does to the plan in the state it is in. */
+/** What an upsert does to the plan in the state it is in, as a table. */
 export function decideUpsert(view: UpsertView, payload: RawUpsert): UpsertChange {
   const problem = problemIn(payload);
   const source = sourceOf(payload);

@@ -3,10 +3,10 @@ import type { PlainChange } from "../changing/change.ts";
 import { declare, type JsonOption, performCommand } from "./declare.ts";
 
 const PLAIN: Readonly<Record<PlainChange, string>> = {
-  queue: "let work on plans start, as soon as a place is free",
+  queue: "let work on plans start, as soon as there is a free slot",
   hide: "keep plans from starting; one that is active stops after its current TODO",
   unhide: "undo hide",
-  pause: "start no further step of plans; a run that lives may end",
+  pause: "start no further step of plans; an agent that is running may finish",
   resume: "undo pause",
 };
 
@@ -31,7 +31,7 @@ export function declareChanging(program: Command): void {
       ),
     );
   declare(program, "unblock", {
-    about: "clear the reason and try again what it stopped",
+    about: "clear the reason and retry what it stopped",
     examples: ["unblock add-a-login-page", "unblock first-plan second-plan --reset"],
   })
     .argument("<plans...>", "their ids")
@@ -40,12 +40,12 @@ export function declareChanging(program: Command): void {
       performCommand(options, async (call) => (await import("../changing/unblock.ts")).unblock(call, plans, options)),
     );
   declare(program, "delete", {
-    about: "take a plan away: its run is ended, its worktree removed; its branch and its records stay",
+    about: "delete a plan: its run is ended, its worktree removed; its branch and its records stay",
     examples: ["delete add-a-login-page", "delete add-a-login-page --yes --branch"],
   })
     .argument("<plan>", "its id")
     .option("-y, --yes", "do not ask")
-    .option("--branch", "delete its branch, too")
+    .option("--branch", "delete its branch too")
     .action((plan: string, options: { yes?: boolean; branch?: boolean } & JsonOption) =>
       performCommand(options, async (call) =>
         (await import("../changing/delete.ts")).deleteCommand(call, plan, options),

@@ -19,12 +19,12 @@ const STATUSES: Readonly<Record<PlanStatus, true>> = {
 /** Commands that only look: status, show, logs, events. */
 export function declareReading(program: Command): void {
   declare(program, "status", {
-    about: "all plans, how far they are, what they wait for, and how the agents do",
+    about: "all plans, how far they are, what they wait for, and how the agents are doing",
     examples: ["status", "status --all", "status --status review", "status --stale 2h", "status --json"],
   })
-    .option("-a, --all", "plans that are done, too")
+    .option("-a, --all", "include plans that are done")
     .addOption(new Option("--status <status>", "only plans with this status").choices(Object.keys(STATUSES)))
-    .option("--stale <durationArgument>", "only plans in which nothing happened for so long", durationArgument)
+    .option("--stale <durationArgument>", "only plans in which nothing has happened for this long", durationArgument)
     .action((options: StatusOptions & JsonOption) =>
       performCommand(options, async (call) => (await import("../reading/status.ts")).status(call, options)),
     );
@@ -53,7 +53,10 @@ function declareLogs(program: Command): void {
   })
     .argument("<plan>", "its id")
     .option("--run <number>", "which run", wholeNumber(1))
-    .option("-f, --follow", "go on, also with the next runs, until the plan rests; with --run until that run ends")
+    .option(
+      "-f, --follow",
+      "keep following, into the next runs too, until the plan rests; with --run until that run ends",
+    )
     .option("--tail <lines>", "only the last lines", wholeNumber(0))
     .option("--raw", "what the program printed, byte for byte, instead of what it means")
     .action((plan: string, options: LogsOptions & JsonOption) =>
@@ -69,7 +72,7 @@ function declareEvents(program: Command): void {
     .argument("[plan]", "its id; without one: the repository's bus")
     .addOption(new Option("--log <log>", "which journal").choices(LOG_NAMES).default("events"))
     .option("--limit <number>", "only the newest ones", wholeNumber(1))
-    .option("-f, --follow", "go on until interrupted; with --json one object per line")
+    .option("-f, --follow", "keep following until interrupted; with --json one object per line")
     .action((plan: string | undefined, options: EventsOptions & JsonOption) =>
       performCommand(options, async (call) => (await import("../reading/events.ts")).events(call, plan, options)),
     );

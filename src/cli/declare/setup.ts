@@ -4,13 +4,13 @@ import type { StartOptions } from "../running/start.ts";
 import type { InitOptions } from "../setup/init.ts";
 import { collect, declare, type JsonOption, performCommand } from "./declare.ts";
 
-/** Commands that bring something into being: init, new, start, stop, reload, doctor, demo. */
+/** Commands that set something up: init, new, start, stop, reload, doctor, demo. */
 export function declareSetup(program: Command): void {
   declareInit(program);
   declareNew(program);
   declareStart(program);
   declare(program, "stop", {
-    about: "end the running dispatcher; agents are ended, and the next start goes on where they were",
+    about: "end the running dispatcher; agents are ended, and the next start continues where they were",
     examples: ["stop", "stop --json"],
   }).action((options: JsonOption) =>
     performCommand(options, async (call) => (await import("../running/stop.ts")).stop(call)),
@@ -19,7 +19,7 @@ export function declareSetup(program: Command): void {
     about: "let the dispatcher work with the config, prompts and programs that are checked out now; shows what changes",
     examples: ["reload", "reload --yes", "reload --json"],
   })
-    .option("-y, --yes", "do not ask, also where it permits more or checks less")
+    .option("-y, --yes", "do not ask, even where it permits more or checks less")
     .action((options: { yes?: boolean } & JsonOption) =>
       performCommand(options, async (call) => (await import("../running/reload.ts")).reload(call, options)),
     );
@@ -58,14 +58,14 @@ function declareNew(program: Command): void {
     .argument("[title...]", "what the plan is about")
     .option("--file <file>", "take the plan's text from this file")
     .option("--stdin", "take the plan's text from standard input")
-    .option("--id <id>", "its name; else it is made from the title")
+    .option("--id <id>", "its name; by default it is made from the title")
     .option("--todo <text>", "a TODO; repeat it for more", collect)
     .option("--queue", "let work start at once")
     .option("--preset <name>", "a preset of prloom/config.json")
     .option("--agent <name>", "the agent that works on it")
     .option("--model <name>", "the model that the agent uses")
-    .option("--depends-on <id>", "a plan that must be merged before; repeat it for more", collect)
-    .option("--branch <name>", "the branch to work on; else prloom/<id>")
+    .option("--depends-on <id>", "a plan that must be merged first; repeat it for more", collect)
+    .option("--branch <name>", "the branch to work on; by default prloom/<id>")
     .action((title: string[], options: NewOptions & JsonOption) =>
       performCommand(options, async (call) =>
         (await import("../changing/new.ts")).newPlan(call, title.join(" "), options),

@@ -41,7 +41,7 @@ export function declareTalking(program: Command): void {
     examples: ["merge add-a-login-page", "merge add-a-login-page --force"],
   })
     .argument("<plan>", "its id")
-    .option("--force", "merge though it is blocked, or has open TODOs or unanswered comments")
+    .option("--force", "merge even if it is blocked, or has open TODOs or unanswered comments")
     .action((plan: string, options: { force?: boolean } & JsonOption) =>
       performCommand(options, async (call) => (await import("../changing/merge.ts")).merge(call, plan, options)),
     );
@@ -66,12 +66,12 @@ function declareAgentTalk(program: Command): void {
       ),
     );
   declare(program, "open", {
-    about: "go on by hand in the agent's own interface, in the plan's worktree; prloom keeps away meanwhile",
+    about: "continue by hand in the agent's own interface, in the plan's worktree; prloom keeps out of it meanwhile",
     examples: ["open add-a-login-page", "open add-a-login-page --now", "open add-a-login-page --shell"],
   })
     .argument("<plan>", "its id")
     .option("--now", "stop the agent that is at work; it goes on afterwards")
-    .option("--agent <name>", "another agent than the plan's, as the config calls it")
+    .option("--agent <name>", "an agent other than the plan's, as the config names it")
     .option("--shell", "a shell in the same place instead of the agent")
     .option("--print", "print the command instead of starting it; so does --json, and a call without a terminal")
     .action((plan: string, options: OpenOptions & JsonOption) =>
@@ -81,10 +81,10 @@ function declareAgentTalk(program: Command): void {
 
 function declareBus(program: Command): void {
   declare(program, "poll", {
-    about: "ask the bridges now for what is new, instead of at their next turn",
+    about: "ask the bridges for news now, instead of at their next poll",
     examples: ["poll", "poll kanban"],
   })
-    .argument("[bridge]", "only this one, as the config calls it")
+    .argument("[bridge]", "only this one, as the config names it")
     .action((bridge: string | undefined, options: JsonOption) =>
       performCommand(options, async (call) => (await import("../talking/poll.ts")).poll(call, bridge)),
     );

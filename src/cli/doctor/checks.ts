@@ -69,7 +69,7 @@ async function mayRun(repo: Repository, findings: Finding[]): Promise<boolean> {
     return true;
   }
   const text =
-    "another branch than at the last start is checked out, and differs: agents, plugins and bridges were not tried";
+    "a branch other than that of the last start is checked out, and differs: agents, plugins and bridges were not tried";
   findings.push({ name: "pinned", state: "warn", text, hint: "`prloom start` takes over what is checked out." });
   return false;
 }

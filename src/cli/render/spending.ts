@@ -11,7 +11,7 @@ function rounded(value: number): string {
   return value >= 100 ? String(Math.round(value)) : value.toFixed(1).replace(/\.0$/, "");
 }
 
-/** US dollars; what is less than a cent is not nothing. */
+/** US dollars; less than a cent is not shown as zero. */
 export function dollars(usd: number): string {
   return usd > 0 && usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2).replace(/\.00$/, "")}`;
 }

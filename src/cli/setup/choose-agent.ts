@@ -147,7 +147,7 @@ async function askForAgent(installed: readonly Installed[]): Promise<AgentChoice
     })),
     { value: "", label: "another program", hint: "it gets the prompt on stdin" },
   ];
-  const name = await select({ message: "Which agent shall do the work?", options });
+  const name = await select({ message: "Which agent should do the work?", options });
   if (isCancel(name)) throw cancelled();
   const chosen = installed.find(({ known }) => known.name === name);
   if (chosen) return choiceOf(chosen.known, "as you said");

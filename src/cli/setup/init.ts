@@ -192,5 +192,5 @@ function nextSteps({ uncommitted: files, hasCommits, check }: InitReport): strin
     return ["prloom init   (again, when an agent is installed)", ...commit, demo];
   }
   if (check.kind === "missing") return [...commit, "prloom doctor   (when the agent is installed)"];
-  return [...commit, 'prloom new "What shall be done" --queue', "prloom start --until-idle"];
+  return [...commit, 'prloom new "What to do" --queue', "prloom start --until-idle"];
 }

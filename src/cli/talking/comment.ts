@@ -14,7 +14,7 @@ export interface CommentFlags {
 
 const resultSchema = z.object({ eventId: z.string() });
 
-/** Says something to a plan in the name of who runs the command. */
+/** Comments on a plan in the name of the user who runs the command. */
 export async function comment(
   call: Call,
   plan: string,

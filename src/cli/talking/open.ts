@@ -86,7 +86,7 @@ export async function open(call: Call, plan: string, options: OpenOptions): Prom
 function ownIdentity(): ProcessIdentity {
   const who = identityOf(process.pid);
   if (who) return who;
-  throw new Error("the own process is not in the process table");
+  throw new Error("this process is not in the process table");
 }
 
 /** Nothing is kept open for a command that is only shown: the user who starts it has to see to that. */
@@ -99,7 +99,7 @@ async function printCommand(call: Call, plan: string, asked: Record<string, unkn
   const shown = { command, cwd, env, callerEnv: call.env };
   call.output.line(commandLine(shown));
   if (!call.output.json)
-    call.output.note(`prloom does not keep away from what you start by yourself: \`prloom pause ${plan}\` before it.`);
+    call.output.note(`prloom does not know of what you start yourself: \`prloom pause ${plan}\` before it.`);
   const line = commandLine(shown);
   call.output.data({
     plan,
@@ -175,7 +175,7 @@ function tellWhere({ output }: Call, plan: string, opened: Opened): void {
   const { agent, sessionId, args, level } = opened;
   const how = args === undefined ? "a shell" : sessionId === undefined ? `${agent}, in a new conversation` : agent;
   output.line(visible(`${plan}: ${how} in ${opened.worktree} (${hasSandbox(level) ? "sandboxed" : "no sandbox"}).`));
-  output.line("prloom keeps away until you leave it.");
+  output.line("prloom keeps out of it until you leave.");
 }
 
 /** Signals of the terminal go to all programs in it; ours is to wait for the program, whatever it makes of them. */

@@ -18,7 +18,7 @@ export interface OpenLoomOptions {
   readonly cwd: string;
   /**
    * `start`: a person starts the dispatcher, so the working tree counts. `in-force`: what counts now. `if-there`: the same,
-   * and a config that is broken or missing is no reason not to open the repository.
+   * and the repository is opened even if the config is broken or missing.
    */
   readonly settings?: "start" | "in-force" | "if-there";
   readonly onProgress?: (progress: Progress) => void;

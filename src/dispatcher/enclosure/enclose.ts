@@ -62,7 +62,7 @@ export interface EncloseOptions {
 
 /**
  * Makes what a run of this agent is to be started in: a sandbox with a shadow of the repository, or where there is none
- * only a pid namespace. Made anew for each run; `clearEnclosure` takes away what is left of it afterwards.
+ * only a pid namespace. Made afresh for each run; `clearEnclosure` removes what is left of it afterwards.
  */
 export async function enclose(
   loom: Located & Configured & Reporting,

@@ -44,7 +44,7 @@ export interface Viewer {
   readonly settings: readonly GitSetting[];
 }
 
-/** What the program would run of the repository's whatever it is told; a link is no way around it, it is hidden itself. */
+/** What the program would run of the repository's whatever it is told; hidden behind links too. */
 export function projectCode(agent: StageAgent, worktree: string): { path: string; isFolder: boolean }[] {
   const names = agent.projectSettings ? [] : (programOf(agent)?.projectCode ?? []);
   return names.flatMap((name) => {

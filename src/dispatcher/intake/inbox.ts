@@ -157,7 +157,7 @@ function keyOf(dir: string, id: string, has: Has): string {
   return `${text}|${meta}`;
 }
 
-/** More is no json of ours. */
+/** Larger than any that prloom writes. */
 const MAX_META_BYTES = 64 * 1024;
 
 function readEntry(dir: string, id: string, has: Has): InboxEntry {

@@ -113,7 +113,7 @@ async function retrySide(
   updateRecord(loom, record.id, (now) => nextRun(now, { attempt: side.attempt + 1, missing: failure.missing }));
 }
 
-/** A reviewer that fails lets nothing through; who does not want that must say so. */
+/** A reviewer that fails lets nothing through, unless the config says otherwise. */
 function otherWay(stage: SideRun["stage"]): string {
   return stage === "reviewer" ? ' (with `"review": "off"` in prloom/config.json: without a review)' : "";
 }
@@ -166,7 +166,7 @@ function withEdits(loom: Located, record: PlanRecord, now: string | undefined, d
   }
 }
 
-/** Names what was heard: who wrote it sees that it was not passed over. */
+/** Names what was heard, so that its author sees that it was not passed over. */
 function designAnswer(events: readonly BusEvent[], todos: readonly Pick<Todo, "text">[]): string {
   const heard = events.map(({ body, title }) => `> ${(body.trim() || title).split(/\r?\n/, 1)[0]?.slice(0, 200)}`);
   const items = todos.map((todo) => `- ${todoTitle(todo)}`);
@@ -225,7 +225,7 @@ function addTodos(
   const origins = new Map(events.map((event) => [event.id, { eventId: event.id, author: authorOf(event) }]));
   const todos = result.todos
     .map((todo) => ({ ...todo, from: todo.events.flatMap((id) => origins.get(id) ?? []) }))
-    // No author waits for what was answered already, or dropped by a person.
+    // What was answered already, or dropped by a person, adds none.
     .filter(({ from }) => from.length > 0);
   const next = appendTracedTodos(text, todos);
   if (next !== text) loom.texts.write(textPath(loom, record), next);

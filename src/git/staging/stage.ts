@@ -56,7 +56,7 @@ export interface StageTarget {
   readonly leaveOut: readonly string[];
   /** Whether what is protected is left out as well. */
   readonly leaveProtected?: boolean;
-  /** What we copied in ourselves: that it is there is no change. */
+  /** What we copied in ourselves; that it is there does not count as a change. */
   readonly copied?: readonly string[];
   /** Takes the bytes of files as they are, without attributes and filters; links are left out. */
   readonly raw?: boolean;
@@ -163,7 +163,7 @@ async function listWithShapes(
   const listing = await listChanges(worktree, options);
   const shapes = await findShapes(worktree, from, listing);
   if (shapes.all.length === 0) return { listing, shapes };
-  // A file that was only touched is listed as well; that is no reason to blame the run.
+  // A file that was only touched is listed as well; the run is not to blame for that.
   await gitIn(worktree, ["update-index", "-q", "--refresh"], { ...options, allowExit: [1] });
   const exact = await listChanges(worktree, options);
   return { listing: exact, shapes: await findShapes(worktree, from, exact) };

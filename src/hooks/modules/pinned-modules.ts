@@ -39,7 +39,7 @@ export function recordedModules(root: string): { path: string; kind: "module"; s
   });
 }
 
-/** A module that is in memory is found there, whatever became of its file. */
+/** A module that is in memory is found there, even if its file is gone. */
 export const resolvePinned: Resolve = (specifier, context, nextResolve) => {
   if (sealedAt !== undefined && /^\.{1,2}\//.test(specifier) && context.parentURL?.startsWith("file:")) {
     const url = new URL(specifier, context.parentURL).href;
@@ -65,7 +65,7 @@ function refuseNewer(url: string, since: number): void {
   const path = fileURLToPath(url);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat || stat.ctimeMs < since || asPinned.get(path) === sha256(readFileSync(path))) return;
-  const hint = "`prloom stop`, then `prloom start`, takes it over.";
+  const hint = "`prloom stop`, then `prloom start`, applies it.";
   throw new PrloomError("pin-changed", `${path} changed after the dispatcher was started. ${hint}`, hint);
 }
 

@@ -29,8 +29,8 @@ export function entryBytes(key: string, value: JsonValue): number {
 }
 
 /**
- * The values of one plugin or bridge. Memory decides; the file is what settlements made of it, written from time to time.
- * One that cannot be read is kept aside and reported, and the values begin anew: what a bus settled before its snapshot
+ * The values of one plugin or bridge. Memory is authoritative; the file is what settlements made of it, written from time to time.
+ * One that cannot be read is kept aside and reported, and the values start empty: what a bus settled before its snapshot
  * is not told again, so a person who wants those values back fixes the file that was kept.
  */
 export class StateStore {

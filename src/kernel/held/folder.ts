@@ -99,7 +99,7 @@ export function stepToChange(folder: Held, name: Buffer): Held {
   return child;
 }
 
-/** So often something else may be put where we just made something; then an agent does it on purpose. */
+/** How often something else may appear where we just made something; beyond it, an agent does it on purpose. */
 export const MAX_TRIES = 16;
 
 /** Deeper than anything that is built on purpose, and fewer than files may be open. */
@@ -148,7 +148,7 @@ export type OpenNext = (folder: Held, name: Buffer) => Held;
 
 /** Opens a folder, then the next in it, and so on; the last is the caller's to close. */
 export function hold(root: string, below: readonly Buffer[], go: OpenNext): Held {
-  // People keep folders on another disk and link to them; a root is theirs or ours.
+  // People keep folders on another disk and link to them; a root belongs to them or to us.
   let folder: Held = { fd: openSync(root, FOLDER & ~constants.O_NOFOLLOW), path: Buffer.from(root) };
   for (const part of below) {
     const outer = folder;

@@ -5,7 +5,7 @@ import { headingKey, isTodoHeading, type ParsedPlan, type Section } from "../mar
 import { applyEdits, type Edit } from "../markdown/text-edits.ts";
 import { carryOver } from "./merge-todos.ts";
 
-/** Reads a text that is to be merged; throws `plan-invalid` when it is larger than a plan may be. */
+/** Reads text that is to be merged; throws `plan-invalid` when it is larger than a plan may be. */
 export function readForMerge(text: string): ParsedPlan {
   return { text, doc: requireReadable(text) };
 }

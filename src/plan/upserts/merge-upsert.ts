@@ -33,7 +33,7 @@ interface Merge {
 /**
  * The text of a plan after its source changed: the incoming text, in which nothing that was done is undone.
  * Ticks and `[b]` stay; TODOs that are ticked or that triage added stay though the incoming text lacks them, and go to the
- * end, so that `after: 2` still means the second. Other TODOs that it lacks are gone; but a text without any TODO section
+ * end, so that `after: 2` still means the second. Other TODOs that it lacks are gone; but text without any TODO section
  * says nothing about TODOs, so all of them stay. Logs stay as they are.
  *
  * With `base`, what the source said before, only what changed there since is a change: what was added, removed or edited

@@ -226,7 +226,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2,
     await daemon.said("mended", /^blocked: The agent could not be started.*no-such-agent/);
     project.config({ agents });
     const early = await project.cli(["unblock", "mended"]);
-    assert.match(early.stderr, /^note: what is checked out differs .* `prloom reload` takes it over$/m);
+    assert.match(early.stderr, /^note: what is checked out differs .* `prloom reload` applies it$/m);
     await daemon.said("mended", /^blocked: The agent could not be started.*no-such-agent/, 2);
     await succeeds(project, "reload", "--yes");
     await succeeds(project, "unblock", "mended");

@@ -17,7 +17,7 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     const daemon = await startDaemon(project);
     project.git("checkout", "-q", "careless");
     const told = await daemon.said(undefined, /differs from what the dispatcher works with/);
-    assert.match(told.text, /checks: \["! grep broken work\.txt"\] → \[\]\. `prloom reload` takes it over/);
+    assert.match(told.text, /checks: \["! grep broken work\.txt"\] → \[\]\. `prloom reload` applies it/);
     project.plan("bad", ["broken"]);
     assert.match(await settled(daemon, "bad"), /blocked:/);
     assert.deepEqual(project.commits("bad"), []);
@@ -128,7 +128,7 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     const daemon = await startDaemon(project);
     project.git("checkout", "-q", "other");
     const told = await daemon.said(undefined, /prloom\/plugins\/pen\.mjs/);
-    assert.match(told.text, /`prloom stop`, then `prloom start`, takes it over/);
+    assert.match(told.text, /`prloom stop`, then `prloom start`, applies it/);
     project.plan("good", ["one"]);
     assert.match(await settled(daemon, "good"), /in review/);
     const [line = ""] = readFileSync(notes, "utf8").split("\n");

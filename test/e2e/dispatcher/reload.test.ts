@@ -30,7 +30,7 @@ describe("prloom reload", () => {
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /checks less: checks\. \[reload-refused\]\n {2}hint: .*prloom reload --yes/);
     project.plan("worse", ["broken"]);
-    assert.match(await settled(daemon, "worse"), /blocked:/, "nothing was taken over");
+    assert.match(await settled(daemon, "worse"), /blocked:/, "nothing was applied");
 
     const taken = JSON.parse((await project.cli(["reload", "--yes", "--json"])).stdout);
     assert.deepEqual([taken.taken, taken.running, taken.changes.length], [true, true, 1]);
@@ -93,7 +93,7 @@ test("a poll tells of a bridge that is in the config and was not taken over yet"
   await project.work();
   project.config({ globalBridges: { hub: { module: "./prloom/hub.ts" } } });
   const { stdout } = await project.cli(["poll"]);
-  assert.match(stdout, /There is no bridge to poll.*\nconfig: .*globalBridges\.hub.*`prloom start` takes it over/);
+  assert.match(stdout, /There is no bridge to poll.*\nconfig: .*globalBridges\.hub.*`prloom start` applies it/);
 });
 
 for (const [what, spoil] of oneOf([

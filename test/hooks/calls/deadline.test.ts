@@ -31,7 +31,7 @@ it("ends a hook that never returns, aborts its signal, and ignores what comes of
     assert.deepEqual(world.labels, ["onEvent:one", "left 1", "onEvent:other", "left 3"]);
   }));
 
-it("lets time stand still while an agent runs, and hands on what it answered (S1-24)", () =>
+it("lets time stand still while an agent runs, and hands on what it answered", () =>
   inTemporary(async (dir) => {
     const started = gate();
     const answer = gate();

@@ -168,7 +168,7 @@ it("is called again soon after a kill, counts the call that hung, and gives up a
     await Promise.all(ends);
   }));
 
-it("keeps what a plugin put off over restarts, whatever words it used (B27)", () =>
+it("keeps what a plugin put off over restarts, whatever words it used", () =>
   inTemporary(async (dir) => {
     const words = ["still at work", "is busy with another event", "its call was cut off", "the dispatcher was stopped"];
     const calls: string[] = [];

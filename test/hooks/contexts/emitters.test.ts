@@ -9,7 +9,7 @@ const HERE = { target: "github-pr", token: "7" };
 const inPlan = (world: World, hook: (ctx: EventContext) => unknown, id = "e1"): Promise<string> =>
   inHook(world, "p1", hook, id);
 
-it("emits all kinds of actions, with the event and its author, and ids that a second run gives again (S1-17 to S1-20)", () =>
+it("emits all kinds of actions, with the event and its author, and ids that a second run gives again", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const review = {
@@ -84,7 +84,7 @@ it("takes an id of the plugin's own, under which an action is done once", () =>
     );
   }));
 
-it("emits from onGlobalEvent too (S0-57)", () =>
+it("emits from onGlobalEvent too", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     world.bus().appendEvents([event("g1")]);

@@ -35,7 +35,7 @@ async function load(
 const PLUGIN = "export default (config) => ({ onEvent: () => config.word });";
 const call = (plugin: LoadedPlugin): unknown => (plugin.hooks.onEvent as unknown as () => unknown)();
 
-it("loads TypeScript and JavaScript from the repository, and packages (S0-41, S0-85)", () =>
+it("loads TypeScript and JavaScript from the repository, and packages", () =>
   inTemporary(async (dir) => {
     const typed = `import { definePlugin, actionMarker } from "prloom/plugin";
       import type { PluginEvent } from "prloom/plugin";
@@ -82,7 +82,7 @@ it("takes paths from the root of the repository when it is started in a subdirec
     assert.equal(child.stdout, "here\n", child.stderr);
   }));
 
-it("imports a module once, and makes a plugin of it for each key, with the hooks of that key (S0-37, S0-39, S0-40)", () =>
+it("imports a module once, and makes a plugin of it for each key, with the hooks of that key", () =>
   inTemporary(async (dir) => {
     const text = `globalThis.imports = (globalThis.imports ?? 0) + 1;
       export default () => ({ onEvent() {}, afterTodo() {}, onGlobalEvent() {}, beforeRoute() {} });`;
@@ -241,7 +241,7 @@ const REFUSED: [name: string, files: Record<string, string>, wanted: Wanted, pro
 ];
 
 for (const [name, files, wanted, problem, hint] of REFUSED) {
-  it(`stops at a plugin that cannot be used, and says what to write: ${name} (S0-81)`, () =>
+  it(`stops at a plugin that cannot be used, and says what to write: ${name}`, () =>
     inTemporary(async (dir) => {
       write(dir, files);
       const key = wanted.kind === "global" ? "globalPlugins" : "plugins";
@@ -257,7 +257,7 @@ for (const [name, files, wanted, problem, hint] of REFUSED) {
     }));
 }
 
-it("ignores hooks of the other kind when one fits (B53)", () =>
+it("ignores hooks of the other kind when one fits", () =>
   inTemporary(async (dir) => {
     write(dir, { "a.mjs": "export default () => ({ onEvent: undefined, onStartup() {}, afterTodo() {} });" });
     assert.deepEqual(Object.keys((await load(dir, { module: "./a.mjs" })).hooks), ["afterTodo"]);
