@@ -91,7 +91,7 @@ test("a repository's own prompt wins; an empty one is an error; a stage without 
   assert.throws(() => loadPrompt("coach" as never, undefined), { code: "config-missing" });
 });
 
-test("what people sent reaches the agent, whoever wrote the prompt", () => {
+test("what people sent reaches the agent, whichever prompt is used", () => {
   const values = { ...VALUES, messages: "Ada says: use {{todo}}" };
   for (const stage of ["worker", "designer", "resume"] as const) {
     const prompt = renderPrompt({ stage, template: loadPrompt(stage, undefined), values });

@@ -83,7 +83,7 @@ describe("loading", () => {
     "a factory that never returns": [`export default () => new Promise(() => {})`, /did not return within 0.05 s/],
     "nothing made": [`export default () => undefined`, /gave nothing instead of a bridge/],
     "no bridge": [`export default 5`, /gave a number instead of a bridge/],
-    "a name that is no string": [`export default { name: 5, events() {} }`, /has `name` as a number/],
+    "a name that is not a string": [`export default { name: 5, events() {} }`, /has `name` as a number/],
     "neither events nor actions": [`export default { name: "b" }`, /neither `events` nor `actions`/],
     "actions without targets": [`export default { name: "b", actions() {} }`, /has `actions` but no `targets`/],
     "empty targets": [`export default { name: "b", actions() {}, targets: [] }`, /has `actions` but no `targets`/],
@@ -91,9 +91,9 @@ describe("loading", () => {
       `export default { name: "b", events() {}, targets: ["x"] }`,
       /has `targets` but no `actions`/,
     ],
-    "targets that are no list": [`export default { name: "b", actions() {}, targets: "x" }`, /not a list of names/],
+    "targets that are not a list": [`export default { name: "b", actions() {}, targets: "x" }`, /not a list of names/],
     "a target twice": [`export default { name: "b", actions() {}, targets: ["x", "x"] }`, /"x" twice/],
-    "events that are no function": [`export default { name: "b", events: [] }`, /has `events` as a object/],
+    "events that are not a function": [`export default { name: "b", events: [] }`, /has `events` as a object/],
   };
   for (const [what, [text, expected]] of Object.entries(bad)) {
     it(`says what is wrong: ${what}`, async () => {

@@ -258,7 +258,7 @@ it("leaves a record without plugins, or with plugins that have no such hook, to 
     assert.deepEqual(newIds(world, "p1"), ["e1"]);
   }));
 
-it("moves no cursor when somebody comes after the plugins, and keeps who handled it until then", () =>
+it("moves no cursor when something comes after the plugins, and keeps who handled it until then", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const plugin = onEvent((given, ctx) => ctx.markEventHandled(given.id));

@@ -71,7 +71,7 @@ it("tells beforeTodo and afterTodo which TODO it is", () =>
     ]);
   }));
 
-it("writes after a kill what was settled, unless somebody changed the text meanwhile", () =>
+it("writes after a kill what was settled, unless the text was changed meanwhile", () =>
   inTemporary(async (dir) => {
     const killed = openWorld(dir);
     const settled = { text: "plan\n", writes: 0 };
@@ -109,7 +109,7 @@ it("runs a hook again when the text changed under it, and gives up after ten tim
     assert.equal(file.text, "by a person 10\n");
   }));
 
-it("fails the round on a throw, a long text and anything that is no text, commits nothing, and says so again", () =>
+it("fails the round on a throw, too much text and anything that is not a string, commits nothing, and says so again", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const bad: [record: string, hook: unknown, pattern: RegExp][] = [

@@ -31,7 +31,7 @@ const checker = (name: string, hook: unknown): LoadedPlugin => globalPlugin(name
 const check = (world: World, plugins: readonly LoadedPlugin[], action: Action = upsert()) =>
   checkUpsert(world.services, world.scope(), { plugins, action });
 
-it("delivers where nobody objects, and asks in order", () =>
+it("delivers where no plugin objects, and asks in order", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const seen: string[] = [];

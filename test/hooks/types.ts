@@ -159,7 +159,7 @@ export const THROWS: {
 // @ts-expect-error the hook is called onEvent
 export const misspelt: Hooks = { onEvnt: () => undefined };
 
-// @ts-expect-error an event hook gets an event, not a text
+// @ts-expect-error an event hook gets an event, not a string
 export const wrong: Hooks = { onEvent: (text: string) => text };
 
 // @ts-expect-error beforeUpsert must decide

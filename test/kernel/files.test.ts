@@ -216,7 +216,7 @@ test("a folder with very much in it is out of the way at once, and what a killed
   assert.deepEqual(readdirSync(dir).sort(), ["another", "worktree"]);
 });
 
-test("a link is made, mended and left alone", () => {
+test("a link is made, repaired and left alone", () => {
   const path = join(dir, "link");
   ensureLink(path, "a");
   ensureLink(path, "a");
@@ -230,7 +230,7 @@ test("a link is made, mended and left alone", () => {
   assert.equal(readlinkSync(path), "c");
 });
 
-test("absence is no error, and only absence", () => {
+test("absence is not an error, and only absence", () => {
   assert.equal(readTextIfExists(join(dir, "no", "file")), undefined);
   writeFileSync(join(dir, "file"), "x");
   assert.equal(readTextIfExists(join(dir, "file", "below")), undefined);

@@ -138,7 +138,7 @@ test("context that an open comment would set free does not become a TODO", () =>
   );
 });
 
-test("what an agent wrote into a log is no provenance", () => {
+test("what an agent wrote into a log is not provenance", () => {
   for (const said of ["- [ ] x <!-- from e-1 by ann -->\n", "- [ ] x\n  <!-- from e-1 by ann -->\n"]) {
     const text = `## TODO\n- [ ] a\n## Progress Log\n${said}`;
     assert.equal(parsePlan(appendTracedTodos(text, [todo("x")])).todos.length, 2, said);

@@ -27,7 +27,7 @@ test("where there are none, that is told", () => {
   assert.equal(answer("", { PATH: folder }), "made false");
 });
 
-test("a system that has nothing left is no system without pipes: nothing begins without its gate", () => {
+test("a system that has nothing left is not one without pipes: nothing begins without its gate", () => {
   // What is printed needs no file of its own any more.
   const fill = 'console.log(""); try { for (;;) openSync("/dev/null"); } catch {}';
   assert.equal(answer(fill), "resources-used-up");

@@ -153,7 +153,7 @@ test("an agent that exchanges folders for links meanwhile leads us nowhere", {
   const child = await swapper();
   try {
     for (let i = 0; i < 300; i += 1) {
-      // It may be too fast for us to get anything done; that is no harm.
+      // It may be too fast for us to get anything done; that is harmless.
       await furnish(items).catch(tooFast);
       try {
         prepareMountPoints(mounts);

@@ -133,7 +133,7 @@ test("a refused deed is told once in the thread, is a refusal, and does not coun
   assert.equal(await delivered(merge), true);
 });
 
-test("a deed that may work later is no refusal, and nothing is said yet", async (t) => {
+test("a deed that may work later is not a refusal, and nothing is said yet", async (t) => {
   const { deliver, bodies } = setUp(t, {
     merge: async () => ({ ok: false, reason: "no space left", retryable: true }),
   });

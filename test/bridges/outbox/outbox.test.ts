@@ -144,7 +144,7 @@ describe("what bridges answer", () => {
       ]);
     }));
 
-  it("tells whoever asked for a merge that it was refused, at the address where they asked, once", () =>
+  it("tells the author who asked for a merge that it was refused, at the address where they asked, once", () =>
     onBench(async (bench) => {
       const got: string[] = [];
       const loaded = loadedBridge({
@@ -161,7 +161,7 @@ describe("what bridges answer", () => {
       bench.reopen();
       bench.bus.revive("m1");
       await bench.deliver([loaded]);
-      assert.deepEqual(got, [...asked, "7 merge"], "nobody is told the same twice");
+      assert.deepEqual(got, [...asked, "7 merge"], "no author is told the same twice");
     }));
 
   it("tries a dead letter again when it was revived, also one that is refused again", () =>

@@ -89,7 +89,7 @@ describe("what a poll brings and prloom cannot take", () => {
       assert.equal(actionIds(bench).length, 1);
     }));
 
-  it("is taken when the bridge, mended, says what it should have been", () =>
+  it("is taken when the bridge, fixed, says what it should have been", () =>
     onBench(async (bench) => {
       await poll(bench, {
         events: [event("loud", { severity: "loud" }), event("quiet", { severity: "low" })],

@@ -146,7 +146,7 @@ describe("a poll that fails takes nothing", () => {
   const bad: Record<string, [() => unknown, RegExp]> = {
     "a throw": [() => assert.fail("no network"), /no network/],
     "a rejection": [() => Promise.reject(new Error("no network")), /no network/],
-    "a text thrown": [
+    "a string thrown": [
       () => {
         throw "just text";
       },
@@ -255,7 +255,7 @@ describe("what a bridge is told", () => {
       assert.deepEqual(bench.reports, ["warn: tracker: careful"]);
     }));
 
-  it("is no plan, for a global bridge; readPlan then needs an id and says so", () =>
+  it("is not a plan, for a global bridge; readPlan then needs an id and says so", () =>
     onBench(async (bench) => {
       const ctx = await contextIn(bench, "global");
       assert.equal(ctx.planId, undefined);

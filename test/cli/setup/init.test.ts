@@ -147,7 +147,7 @@ describe("init", { concurrency: 2 }, () => {
     assert.match(stderr, /bare repository.*working tree\. \[not-a-repository\]\n {2}hint: .*git clone/);
   });
 
-  it("refuses a folder that is no repository", async (t) => {
+  it("refuses a folder that is not a repository", async (t) => {
     const dir = mkdtempSync(join(tmpdir(), "prloom-cli-"));
     t.after(() => rmSync(dir, { recursive: true }));
     const { code, stderr } = await prloom(["init", "--yes"], { cwd: dir });

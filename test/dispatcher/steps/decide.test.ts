@@ -68,7 +68,7 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
     /plugin/,
   ],
   [
-    "a blocked plan calls nobody",
+    "a blocked plan calls no plugin",
     { record: { hook: { point: "afterTodo", id: "x" }, blocked: { reason: "x", at: "" } } },
     "wait",
   ],
@@ -102,12 +102,12 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
   ["a vanished worktree blocks", { worktree: "missing" }, "block", /missing/],
   ["a broken worktree blocks", { worktree: "broken" }, "block", /broken/],
   [
-    "a text with too many TODOs blocks",
+    "text with too many TODOs blocks",
     { text: `## TODO\n${"- [ ] a\n".repeat(1001)}` },
     "block",
     /1001 TODOs; a plan may have 1000/,
   ],
-  ["a text with too many lines blocks", { text: "a\n".repeat(30_001) }, "block", /30001 lines/],
+  ["text with too many lines blocks", { text: "a\n".repeat(30_001) }, "block", /30001 lines/],
   [
     "a queued one is not activated",
     { record: { status: "queued", worktreeReady: false }, text: "a\n".repeat(30_001) },

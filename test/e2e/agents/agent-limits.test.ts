@@ -233,7 +233,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.equal(pool.agents.only.count, 2);
   });
 
-  test("a run that used up its plan's minutes is no attempt, and the budget is named", thorough, async () => {
+  test("a run that used up its plan's minutes is not an attempt, and the budget is named", thorough, async () => {
     const made = project({
       agents: { only: codex("hang") },
       stages: { default: "only" },

@@ -144,7 +144,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2,
     assert.equal(project.git("worktree", "list").trim().split("\n").length, 1);
   });
 
-  test("delete ends an initCommand that runs, and is no failure of the plan", async () => {
+  test("delete ends an initCommand that runs, and that is not a failure of the plan", async () => {
     const { project } = make();
     const started = join(project.worktree("unwanted"), "started");
     project.config({ initCommands: ["echo yes > started; sleep 600", "sleep 601"] });
@@ -217,7 +217,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2,
     assert.equal(project.git("show", "main:work.txt"), "one\n");
   });
 
-  test("a mended config is taken over by reload: then unblock is enough, no restart", async () => {
+  test("a fixed config is applied by reload: then unblock is enough, no restart", async () => {
     const { project } = make();
     const { agents } = project.config();
     project.config({ agents: { test: { command: join(project.home, "no-such-agent") } } });

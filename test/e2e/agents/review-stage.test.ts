@@ -194,7 +194,7 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     }
   });
 
-  test("todo: a reviewer that cannot be started blocks the plan, and starts when it is mended", async () => {
+  test("todo: a reviewer that cannot be started blocks the plan, and starts when it is fixed", async () => {
     const project = make({ when: "todo", how: "approve" });
     const { agents } = project.config() as { agents: Record<string, object> };
     project.config({ agents: { ...agents, critic: { ...agents.critic, command: join(project.home, "nowhere") } } });

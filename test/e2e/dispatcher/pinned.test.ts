@@ -102,7 +102,7 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     await daemon.end();
   });
 
-  test("a module runs as it was loaded, one that it imports later as it was, and one that nobody named not at all", async () => {
+  test("a module runs as it was loaded, one that it imports later as it was, and one that no module named not at all", async () => {
     const project = fresh({ config: { plugins: { pen: { module: "./prloom/plugins/pen.mjs" } } } });
     const notes = join(project.home, "notes");
     const pen = (word: string) => `

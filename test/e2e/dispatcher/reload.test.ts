@@ -100,7 +100,7 @@ for (const [what, spoil] of oneOf([
   ["broken", (file: string) => writeFileSync(file, "{ nonsense")],
   ["missing", (file: string) => rmSync(file)],
 ] as const)) {
-  test(`a config that is ${what} keeps nobody from reading, pausing and stopping`, async () => {
+  test(`a config that is ${what} does not prevent reading, pausing and stopping`, async () => {
     const project = fresh();
     const file = join(project.root, "prloom", "config.json");
     const good = readFileSync(file);

@@ -68,7 +68,7 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
     put("broken-json.md", TODO);
     put("no-text.json", '{"status":"queued"}');
     put("Not An Id.md", TODO);
-    put(".swap.md", TODO); // what editors leave is nobody's plan
+    put(".swap.md", TODO); // what editors leave is not a plan
     put("a..b.md", TODO);
     put(`${"x".repeat(80)}.md`, TODO);
     mkdirSync(join(project.inbox, "folder.md"));
@@ -145,7 +145,7 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
   });
 
   test(
-    "a worktree that somebody deleted blocks its plan; unblock makes it again and it finishes",
+    "a worktree that a person deleted blocks its plan; unblock makes it again and it finishes",
     thorough,
     async () => {
       const project = fresh();
@@ -233,7 +233,7 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
     assert.deepEqual(project.commits("torn"), ["one"]);
   });
 
-  test("a plan text that vanished from its home blocks its plan, and edit with unblock mends it", async () => {
+  test("a plan text that vanished from its home blocks its plan, and edit with unblock fixes it", async () => {
     const project = fresh();
     for (const id of ["lost", "beside"]) project.plan(id, ["one"]);
     await project.work();

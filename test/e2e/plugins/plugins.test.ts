@@ -126,7 +126,7 @@ step("after a poll without a dispatcher the next start has the global events fir
   feed("feed", "one", { id: "early" });
   feed("hub", undefined, { id: "early" });
   await project.type("poll");
-  assert.deepEqual(journal({ event: "early" }), [], "nobody is there to be called");
+  assert.deepEqual(journal({ event: "early" }), [], "no plugin is there to be called");
   daemon = await project.start();
   await heard({ event: "early", who: "zeta" });
   // The same id on two buses is two events.

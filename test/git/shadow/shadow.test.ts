@@ -35,7 +35,7 @@ async function planned(): Promise<Planned> {
   return box;
 }
 
-/** Makes a shadow and returns git as somebody has it who sees the shadow in the place of the repository. */
+/** Makes a shadow and returns git as an agent has it that sees the shadow in the place of the repository. */
 async function shadowOf(box: Planned): Promise<{ dir: string; git: (...args: string[]) => string }> {
   const dir = join(box.dir, "shadow");
   const { commonDir, path, name } = box.worktree;

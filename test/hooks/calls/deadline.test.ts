@@ -75,7 +75,7 @@ it("tells an agent that a hook did not wait for to end", () =>
     await ended.promise;
   }));
 
-it("counts no attempt for a call that the end of the dispatcher breaks off, and calls nobody after it", () =>
+it("counts no attempt for a call that the end of the dispatcher breaks off, and calls no plugin after it", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const calls: string[] = [];

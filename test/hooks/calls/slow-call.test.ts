@@ -187,7 +187,7 @@ it("keeps what a plugin put off over restarts, whatever words it used", () =>
       makeInterruptedDue(bus, world.clock.now());
       world.clock.time += SOON_MS;
       await pass();
-      assert.equal(calls.length, words.length, "nobody is called before the hour is over");
+      assert.equal(calls.length, words.length, "no plugin is called before the hour is over");
       for (const [index, reason] of words.entries()) {
         const wait = bus.waitOf(`e${index}`, "onEvent:patient");
         assert.deepEqual([wait?.reason, wait?.attempts], [reason, 0]);

@@ -137,7 +137,7 @@ it("replies at the address of the event in hand; to one without an address nothi
     assert.match(await inPlan(world, (ctx) => ctx.reply(5 as never), "wrong"), /^reply: payload\.message: /);
   }));
 
-it("refuses what is no action by an error that names the field", () =>
+it("refuses what is not an action by an error that names the field", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const circular: { self?: unknown } = {};

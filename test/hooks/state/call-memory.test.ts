@@ -128,7 +128,7 @@ it("lets a hook that met another's change win the next time, however many come i
       await Promise.all(others),
       others.map(() => ""),
     );
-    assert.deepEqual(world.stores.read(ofAll), { n: 11 }, "nobody's change is lost");
+    assert.deepEqual(world.stores.read(ofAll), { n: 11 }, "no change is lost");
   }));
 
 it("wins with the third run at the latest when it touches other keys each time", () =>

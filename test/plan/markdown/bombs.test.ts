@@ -131,7 +131,7 @@ const MAX_TIMES = 10;
 const NOISE_MS = 100;
 
 function growth(entry: (text: string) => unknown, bomb: (size: number) => string): string | undefined {
-  // Made a little different each time: a text that was read is known.
+  // Made a little different each time: text that was read is known.
   const measure = (size: number, round: number): number => {
     const text = bomb(size + round * 64);
     return cost(() => entry(text));
@@ -153,7 +153,7 @@ for (const [entryName, entry] of Object.entries(ENTRIES)) {
   });
 }
 
-test("a text is read once, however often it is asked for", () => {
+test("the same text is read once, however often it is asked for", () => {
   const text = (words: string): string => `## TODO\n\n- [ ] ${words}\n`;
   assert.equal(parsePlan(text("the same")), parsePlan(text("the same")));
   assert.notEqual(parsePlan(text("the same")), parsePlan(text("another")));

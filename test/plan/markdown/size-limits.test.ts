@@ -25,7 +25,7 @@ test("the largest plan is one", () => {
 });
 
 for (const [why, text] of LARGE) {
-  test(`a text that ${why.source} is refused with that reason, wherever it comes in`, () => {
+  test(`text that ${why.source} is refused with that reason, wherever it comes in`, () => {
     const doc = parsePlan(text);
     assert.match(doc.tooLarge ?? "", why);
     assert.match(doc.problems[0] ?? "", why);

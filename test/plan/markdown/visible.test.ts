@@ -45,7 +45,7 @@ test("nothing that agents or strangers say reaches a plan's files unseen", () =>
   }
 });
 
-test("a person's own text is not rewritten, and is no change by the agent", () => {
+test("a person's own text is not rewritten, and does not count as a change by the agent", () => {
   const own = `${PLAN}\n${HOSTILE}\n`;
   const claims = readClaims({ given: own, left: own.replace("[ ]", "[x]"), todoId });
   assert.deepEqual(claims, { tick: "done", appended: [] });
