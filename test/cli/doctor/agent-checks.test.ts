@@ -106,7 +106,7 @@ describe("doctor and agent programs", () => {
     assert.deepEqual(readdirSync(home, { recursive: true }).sort(), [".codex", join(".codex", "auth.json")]);
   });
 
-  it("warns of dollars that nobody counts, and of places that are not there", async () => {
+  it("warns of dollars that are not counted, and of places that are not there", async () => {
     const agent = { adapter: "codex", readable: ["~", "nope", ".codex"] };
     config({ agents: { codex: agent }, stages: { default: "codex" }, limits: { budget: { usd: 5 } } });
     const { stdout } = await doctor();

@@ -124,7 +124,7 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
     { text: BARE, bus: { pending: ["e"] }, record: { side: { ...side, stage: "designer" } }, run: "ended" },
     "settle-side",
   ],
-  ["TODOs of words alone are no design", { text: ASKED }, "begin-side", /designer/],
+  ["TODOs of words alone are not a design", { text: ASKED }, "begin-side", /designer/],
   ["nor are they when all of them are done", { text: ASKED.replace("[ ]", "[x]") }, "begin-side", /designer/],
   ["TODOs that came before the designer ran need none", { bus: { pending: ["e"] } }, "begin-side", /triage/],
   ["designed: what words ask for is done", { text: ASKED, record: { designed: true } }, "begin-todo"],

@@ -37,7 +37,7 @@ async function spokenTo(config: object): Promise<{ project: Extended; text: stri
     "told",
     { id: "by-ada", body: "please add a second thing", replyTo, context: WRITER },
     { id: "by-mallory", body: "please add something bad", replyTo },
-    { id: "by-ci", type: "build.failed", body: "please mend the build", context: {} },
+    { id: "by-ci", type: "build.failed", body: "please fix the build", context: {} },
     { id: "by-us", body: "please talk to yourself", context: { author: { ...WRITER.author, self: true } } },
   );
   const { code, stdout, stderr } = await project.work();
@@ -52,7 +52,7 @@ test("triage gets what no plugin handled, and an empty plugin changes nothing", 
     spokenTo({}),
     spokenTo({ plugins: { empty: { module: "./plugins/empty.mjs" } } }),
   ]);
-  assert.match(without.text, /- \[x\] add a second thing[\s\S]*- \[x\] mend the build/);
+  assert.match(without.text, /- \[x\] add a second thing[\s\S]*- \[x\] fix the build/);
   assert.doesNotMatch(without.text, /something bad|talk to yourself/);
   assert.deepEqual(
     without.thread.map((body) => body.split("\n")[0]),

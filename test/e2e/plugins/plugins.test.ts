@@ -117,7 +117,7 @@ step("a hook that throws blocks its plan and no other; unblock calls it again", 
   assert.equal(journal({ planId: "no", hook: "beforeTodo" })[0]?.ended, 0);
   await project.type("unblock", "no");
   await project.type("delete", "never", "--yes");
-  writeFileSync(join(project.outside, "mended"), "");
+  writeFileSync(join(project.outside, "repaired"), "");
   await project.work();
   assert.equal(project.record("no").status, "review");
 });
