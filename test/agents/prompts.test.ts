@@ -64,7 +64,7 @@ test("prloom's own prompts render for each stage and say what counts", () => {
     designer: [VALUES.planFile, "## TODO", "Change no file but"],
     triage: [VALUES.resultFile, VALUES.events, "reply_markdown", "rebase_requested", "data"],
     reviewer: [VALUES.resultFile, VALUES.diff, "request_changes", "You change nothing yourself"],
-    resume: [VALUES.planFile, "made anew", "What you were told"],
+    resume: [VALUES.planFile, "made afresh", "What you were told"],
   } as const;
   for (const stage of ["worker", "designer", "triage", "reviewer", "resume"] as const) {
     const prompt = renderPrompt({ stage, template: loadPrompt(stage, undefined), values: VALUES });

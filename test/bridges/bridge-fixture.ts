@@ -66,7 +66,7 @@ export class Bench {
     return { log, stores, bus };
   }
 
-  /** As after kill -9: nothing is saved, everything is opened anew. */
+  /** As after kill -9: nothing is saved, everything is opened again. */
   reopen(): void {
     this.outbox?.stop();
     this.log.close();

@@ -223,7 +223,7 @@ it("stops the chain at a rejection and keeps its reason", () =>
     assert.equal(world.settlements().at(-1)?.reason, "Plan must have a title");
   }));
 
-it("takes a verdict that is none for a throw", () =>
+it("takes nonsense instead of a verdict for a throw", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const verdicts: [name: string, verdict: unknown, pattern: RegExp][] = [

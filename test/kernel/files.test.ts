@@ -153,7 +153,7 @@ test("a file that is too large is not read in part", () => {
   assert.equal(readTextNoFollow(dir, "exact", 4), undefined);
 });
 
-test("a folder is made anew whatever an agent put in its place, and nothing outside is touched", () => {
+test("a folder is made afresh whatever an agent put in its place, and nothing outside is touched", () => {
   const what = fc.constantFrom("absent", "file", "link", "dangling", "folder");
   const outside = mkdtempSync(join(root, "kept-"));
   writeFileSync(join(outside, "keep"), "kept");
@@ -178,7 +178,7 @@ test("a folder is made anew whatever an agent put in its place, and nothing outs
   );
 });
 
-test("read-only folders do not keep a folder from being made anew", () => {
+test("read-only folders do not keep a folder from being made afresh", () => {
   const deep = join(dir, "local", "cache", "module");
   mkdirSync(deep, { recursive: true });
   writeFileSync(join(deep, "file"), "x");

@@ -198,7 +198,7 @@ describe("an action of a poll", () => {
       ]);
     }));
 
-  it("is refused with an id that is none, or another type", () =>
+  it("is refused with an id that cannot be one, or another type", () =>
     onBench(async (bench) => {
       const bad = [{ id: "" }, { id: "act-1" }, { id: "a b" }, { id: "-->" }, { id: 5 }, { id: "x".repeat(301) }];
       const actions = [...bad, { type: "reply" }].map((more) => comment("x", more));

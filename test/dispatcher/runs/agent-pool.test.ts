@@ -111,7 +111,7 @@ test("a new day begins with nothing spent", () => {
   assert.equal(pool.today().tokens, 0);
 });
 
-test("a pool that cannot be read is made anew, and one that only reads writes nothing", () => {
+test("a pool that cannot be read is rebuilt, and one that only reads writes nothing", () => {
   openAgentPool(paths, clock, false).enclosed("sandbox");
   writeFileSync(agentPoolFile(paths), "{");
   const pool = openAgentPool(paths, clock, true);

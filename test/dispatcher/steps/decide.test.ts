@@ -135,7 +135,7 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
     /triage/,
   ],
   [
-    "designed, and all TODOs were taken out: designed anew, with the words",
+    "designed, and all TODOs were taken out: designed again, with the words",
     { text: BARE, record: { designed: true }, bus: { pending: ["e"] } },
     "begin-side",
     /designer/,

@@ -146,7 +146,7 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     );
     assert.match(
       (await project.cli(["doctor"])).stdout,
-      /another branch than at the last start is checked out, and differs/,
+      /a branch other than that of the last start is checked out, and differs/,
     );
     assert.equal((await project.cli(["poll"])).code, 1);
     assert.equal(readFileSync(notes, "utf8"), before);

@@ -9,7 +9,7 @@ import { oneOf } from "../../testing/sample.ts";
 import { branch, fresh, settled, write } from "../fixtures/checkouts.ts";
 
 describe("prloom reload", () => {
-  test("takes over what tightens without a question, and what loosens with --yes", async () => {
+  test("applies what tightens without a question, and what loosens with --yes", async () => {
     const project = fresh({ config: { checks: ["true"] } });
     const daemon = await startDaemon(project);
     project.config({
@@ -40,7 +40,7 @@ describe("prloom reload", () => {
     await daemon.end();
   });
 
-  test("takes over only what was shown", async () => {
+  test("applies only what was shown", async () => {
     const project = fresh({ config: { checks: ["true"] } });
     const daemon = await startDaemon(project);
     project.config({ review: "off", limits: { attemptsPerTodo: 1, stopGrace: "200ms", maxOpenPlans: 2 } });
@@ -154,7 +154,7 @@ test("a kill around the pin leaves the old one or the new one, whole", async () 
   writeFileSync(pinFile, first.replace("true", "evil"));
   const { problems } = await project.status();
   assert.match(problems[0]?.reason ?? "", /pinned\.json cannot be used/, "one that was changed is not used");
-  assert.equal((await project.work()).code, 0, "a start makes it anew");
+  assert.equal((await project.work()).code, 0, "a start makes a new one");
   await appears(pinFile);
   assert.deepEqual((await project.status()).problems, []);
 });

@@ -171,7 +171,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.match(project.record("two").blocked?.reason ?? "", /check failed/);
   });
 
-  test("a TODO that beforeTodo words anew is the one that is done", async () => {
+  test("a TODO that beforeTodo rewords is the one that is done", async () => {
     const plugins = { stamp: { module: "./plugins/stamp.ts" } };
     const text = `export default () => ({ beforeTodo: (plan, ctx) =>
       plan.replace("- [ ] " + ctx.todo, "- [ ] " + ctx.todo + " (begun)") });`;

@@ -261,7 +261,7 @@ test("what is rendered is what git reads back, whatever the values hold", async 
   assert.deepEqual(listed.split("\0").slice(0, -1), expected);
 });
 
-test("settings are read anew when a file changed, and includes are resolved", async () => {
+test("settings are read again when a file changed, and includes are resolved", async () => {
   const box = await planned();
   const { commonDir, root } = box.repo;
   assert.equal(settingOf(await readSettings(commonDir), "test.one"), undefined);
