@@ -12,7 +12,7 @@ import { type Bench, type Gate, type Result, result, type Sizes } from "./harnes
 const PLUGINS = 3;
 /** Events that are handled between two syncs. */
 const BATCH = 100;
-/** More than this at once is not appended by anybody. */
+/** No caller appends more than this at once. */
 const APPENDED = 10_000;
 const SEGMENT_BYTES = 8 * 1024 * 1024;
 /** From here on one turn takes half a minute. */

@@ -45,7 +45,7 @@ class Ear implements Channel {
   }
 }
 
-/** The event has to be on the disk before anybody acts on it; whoever brings it. */
+/** The event has to be on the disk before anything acts on it, wherever it comes from. */
 function writeOne(file: string): number {
   const line = `${JSON.stringify(sampleEvent(0))}\n`;
   return timedSync(() => {

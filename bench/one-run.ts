@@ -69,7 +69,7 @@ function invocationOf({ adapter, sandbox }: Way, cwd: string): Extract<Invocatio
   return chosen;
 }
 
-/** The program alone, as anybody would start it: its prompt on stdin, its output read, its end awaited. */
+/** The program alone, as a shell would start it: its prompt on stdin, its output read, its end awaited. */
 async function runBare(project: Project, way: Way): Promise<Around> {
   const cwd = join(project.root, "..", "bare");
   const planFile = join(cwd, "plan.md");

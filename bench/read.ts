@@ -73,7 +73,7 @@ async function goingOn(large: string, small: string, sizes: Sizes): Promise<Resu
   });
 }
 
-/** After a restart nobody remembers where an id lies, and the journals have no index. */
+/** After a restart it is not known where an id lies, and the journals have no index. */
 async function findingAgain(large: string, sizes: Sizes): Promise<Result> {
   const middle = Math.floor(sizes.events / 2);
   const { id: sinceId } = sampleEvent(middle);

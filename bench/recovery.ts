@@ -9,7 +9,7 @@ import { inFolder } from "./harness/project.ts";
 import { type Bench, type Result, result, type Sizes } from "./harness/result.ts";
 
 const LIMITS = { maxAttempts: 10, retryMinMs: 1000, retryMaxMs: 300_000 };
-/** DESIGN: 3 s for a million events. */
+/** 3 s for a million events. */
 const MS_PER_EVENT = 3 / 1000;
 
 function recover(dir: string, stateFile: string | undefined): Bus {

@@ -17,7 +17,7 @@ import { tick } from "./tick.ts";
 import { upsert } from "./upsert.ts";
 import { work } from "./work.ts";
 
-/** All benchmarks, in the order of DESIGN section 19. */
+/** All benchmarks, in the order in which they run. */
 export const BENCHES: readonly Bench[] = [
   tick,
   scan,

@@ -12,7 +12,7 @@ import { measurePairs } from "./harness/measure.ts";
 import { addRestingPlans, inFolder, makeProject, type Project } from "./harness/project.ts";
 import { type Bench, type Gate, type Result, result, type Sizes } from "./harness/result.ts";
 
-/** Plans that are there before; DESIGN section 19 has no other number. */
+/** Plans that are there before. */
 const MAX_PLANS = 1000;
 const STEP = 50;
 const FEW = 500;

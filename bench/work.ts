@@ -21,10 +21,10 @@ function queuedProject(dir: string, sizes: Sizes): Project {
   return project;
 }
 
-/** What has to be done whoever does it: a worktree, the agent, a commit; as many at once as the dispatcher. */
+/** What has to be done in any case: a worktree, the agent, a commit; as many at once as the dispatcher. */
 async function workBare(project: Project, ids: readonly string[]): Promise<void> {
   const waiting = [...ids];
-  // `git worktree add` fails when it meets another one that is half done, so nobody can do these side by side.
+  // `git worktree add` fails when it meets another one that is half done, so these cannot be done side by side.
   let lastAdded: Promise<void> = Promise.resolve();
   const add = (args: readonly string[]): Promise<void> => {
     lastAdded = lastAdded.then(() => run("git", ["worktree", "add", ...args], { cwd: project.root, env: project.env }));
@@ -101,7 +101,7 @@ export const work: Bench = {
             { what: "git per TODO", counted: perTodo(git), most: 36 },
             { what: "shims per TODO", counted: perTodo(shims), most: 1 },
             { what: "probes", counted: bwrap, most: 1 },
-            // Two or three of them are for what became of the plan: the event, the record that says it was told, the global bus.
+            // Two or three of them are for the plan's lifecycle: the event, the record that says it was told, the global bus.
             { what: "synced per TODO", counted: perTodo(counts.synced), most: 30 },
             { what: "peak MB", counted: Math.round(counts.peakMemory / 1e6), most: MAX_MEMORY / 1e6 },
           ],

@@ -1,6 +1,6 @@
 /** For authors of plugins and bridges: everything they need, and nothing of prloom's inside. */
 import type { Bridge } from "./bridges/contract.ts";
-import { mayWrite as authorMayWrite } from "./bus/author.ts";
+import { hasWritePermission } from "./bus/author.ts";
 import type { EventAuthor } from "./bus/message-types.ts";
 import type { PluginState, StateShape } from "./hooks/contexts/context-types.ts";
 import type { PluginEvent } from "./hooks/contexts/event-types.ts";
@@ -56,7 +56,7 @@ export function actionMarker(action: { readonly id: string }): string {
  */
 export function mayWrite({ context }: PluginEvent): boolean {
   const author: EventAuthor | undefined = context && "author" in context ? context.author : undefined;
-  return author !== undefined && author.self !== true && authorMayWrite(author);
+  return author !== undefined && author.self !== true && hasWritePermission(author);
 }
 
 /**

@@ -20,7 +20,7 @@ describe("mayWrite", () => {
     });
   }
 
-  it("is false for what prloom wrote itself, and where nobody is named", () => {
+  it("is false for what prloom wrote itself, and where no author is named", () => {
     assert.equal(mayWrite(comment({ login: "bot", permission: "admin", self: true })), false);
     assert.equal(mayWrite({ ...base, type: "build.failed" }), false);
     assert.equal(mayWrite({ ...base, type: "build.failed", context: { branch: "main" } }), false);

@@ -60,7 +60,7 @@ export async function withDaemon<T>(
   }
 }
 
-/** Nothing in a benchmark is meant to go wrong, and a benchmark that waits for it would wait for ever. */
+/** Nothing in a benchmark is meant to go wrong, and a benchmark that waits for it would wait forever. */
 function complaintOf(child: ChildProcess): { text?: string } {
   const complaint: { text?: string } = {};
   let rest = "";

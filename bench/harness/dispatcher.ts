@@ -64,7 +64,7 @@ export async function withDispatcher<T>(
     version: "bench",
     untilIdle: false,
     signal: stop.signal,
-    // Nothing in a benchmark is meant to go wrong, and a benchmark that waits for it would wait for ever.
+    // Nothing in a benchmark is meant to go wrong, and a benchmark that waits for it would wait forever.
     onProgress: ({ level, text }) => {
       if (level === "bad" || level === "warn") failed.reject(new Error(`the dispatcher of a benchmark: ${text}`));
     },

@@ -12,7 +12,7 @@ export const NOOP_AGENT = fileURLToPath(new URL("./noop-agent.mjs", import.meta.
 export interface Project {
   readonly root: string;
   readonly paths: Paths;
-  /** Of every program that a benchmark starts in it: no identity and no config of whoever runs it. */
+  /** Of every program that a benchmark starts in it: no identity and no config of the user who runs it. */
   readonly env: Readonly<Record<string, string>>;
 }
 

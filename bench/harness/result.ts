@@ -21,7 +21,7 @@ export interface Sizes {
   readonly cli: "built" | "source";
 }
 
-/** What DESIGN section 19 allows. All that are given must hold. */
+/** What the benchmark may cost. All that are given must hold. */
 export interface Budget {
   readonly ratio?: number;
   readonly ms?: number;

@@ -65,7 +65,7 @@ test("counts words whatever their case, and sorts equal ones by name", () => {
   ]);
 });
 
-test("--top shows that many, and refuses what is no number", () => {
+test("--top shows that many, and refuses what is not a number", () => {
   assert.match(run(["--words", "--top", "1"], () => "so so la"), /^3 words\\n2 so$/);
   assert.throws(() => run(["--top", "many"], () => ""), /--top needs a whole number/);
 });

@@ -21,7 +21,7 @@ export interface Card {
   readonly written?: string;
 }
 
-/** What `sync.ts` writes below a text, to tell its own writing from a person's: it goes with the text, so wholly or not at all. */
+/** What `sync.ts` writes below the text, to tell its own writing from a person's: it goes with the text, so wholly or not at all. */
 const MARK = /\n<!-- prloom ([0-9a-f]{64}) -->\n/g;
 
 export function hashOf(text: string): string {

@@ -23,7 +23,7 @@ export type Rest = "gated" | "blocked" | "paused" | "hidden" | "opened";
 
 /** What the newest events of a run tell. */
 export interface EventEvidence {
-  /** The newest thing that says something: a tool with its important argument, a text, an error. */
+  /** The newest thing that says something: a tool with its important argument, text, an error. */
   readonly last?: string;
   /** The program has asked, and nothing came after it. */
   readonly question?: string;
@@ -64,7 +64,7 @@ export interface ActivityEvidence {
 const SILENT_MS = 5 * 60_000;
 /** The runner ends a silent run by itself; only when it could not for so long something is wrong. */
 const OVERDUE_MS = 60_000;
-/** As often as the same call may fail before it is called a loop. */
+/** How often the same call may fail before it counts as a loop. */
 const MAX_REPEATS = 3;
 
 /** Pure: what the agent of a plan is doing. A plan that rests is never stuck, and neither silence nor a long call is. */

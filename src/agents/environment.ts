@@ -1,4 +1,4 @@
-import { delimiter, isAbsolute } from "node:path";
+import { absolutePath } from "../kernel/find-program.ts";
 
 /**
  * What an agent needs of ours to find programs, files and the network. Everything else stays with us: tokens and keys,
@@ -45,18 +45,10 @@ function fitting(value: string): string {
   return clean.length > 32_000 ? `${clean.slice(0, 32_000)}…` : clean;
 }
 
-/**
- * A PATH without folders that are named from wherever one is: a program that is called by its name in a worktree would be
- * what an agent put there. Undefined when nothing is left, since an empty PATH means just that.
- */
-export function absolutePath(path: string): string | undefined {
-  const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
-  return folders.length === 0 ? undefined : folders.join(delimiter);
-}
-
+/** No PATH at all when nothing is left of it: an empty one means the current folder. */
 function withAbsolutePath({ PATH, ...environment }: Record<string, string>): Record<string, string> {
-  const path = absolutePath(PATH ?? "");
-  return path === undefined ? environment : { PATH: path, ...environment };
+  const path = absolutePath(PATH);
+  return path === "" ? environment : { PATH: path, ...environment };
 }
 
 /** The whole environment of an agent: an allow-list of ours, then the agent's own, then the run's. */
@@ -69,7 +61,7 @@ export function agentEnvironment(
     const allowed = ALLOWED.has(name) || ALLOWED_SHAPE.test(name) || (parts.pass?.includes(name) ?? false);
     if (value !== undefined && allowed && !name.startsWith("PRLOOM_")) environment[name] = value;
   }
-  // A question for a password would wait for ever: no person sees it.
+  // A question for a password would wait forever: no person sees it.
   environment.GIT_TERMINAL_PROMPT = "0";
   for (const [name, value] of Object.entries(parts.extra)) {
     if (!name.startsWith("PRLOOM_")) environment[name] = value;

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { errnoOf } from "../kernel/errors.ts";
+import { killGroup } from "../kernel/process-tree.ts";
 import { agentEnvironment } from "./environment.ts";
 import type { AgentProgram, Login } from "./program.ts";
 
@@ -110,17 +110,7 @@ function ask({ file, args, answerMs }: Question, env: Record<string, string>, cw
   });
 }
 
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch (error) {
-    // No process is left in the group.
-    if (errnoOf(error) !== "ESRCH") throw error;
-  }
-}
-
-/** The first thing in a text that looks like a version. */
+/** The first thing in the text that looks like a version. */
 export function versionIn(text: string): string | undefined {
   return /(?<![\d.])\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?/.exec(text)?.[0];
 }

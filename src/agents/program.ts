@@ -10,7 +10,7 @@ export interface HomeItem {
   readonly from: string;
   /** Where the program looks for it in its private home, relative to that. */
   readonly to: string;
-  /** Copies, both, made anew before each run; of a `login`, what `renewedLogin` says is taken back afterwards. */
+  /** Both are copies, made afresh before each run; of a `login`, what `renewedLogin` says is taken back afterwards. */
   readonly kind: "config" | "login";
 }
 

@@ -83,8 +83,8 @@ export interface Bridge<Config = Readonly<Record<string, JsonValue>>, State exte
    */
   actions?(ctx: BridgeContext<Config>, action: OutgoingAction): Awaitable<DeliveryResult>;
   /**
-   * Whether this action arrived earlier, with its `ref` if it has one. Asked only when it is not known what became of a
-   * call; without it, the action is sent again. A throw: retried, and counted as one of `actions`.
+   * Whether this action arrived earlier, with its `ref` if it has one. Asked only when it is not known how an earlier
+   * call ended; without it, the action is sent again. A throw: retried, and counted as one of `actions`.
    */
   delivered?(ctx: BridgeContext<Config>, action: OutgoingAction): Awaitable<boolean | { readonly ref: string }>;
 }

@@ -1,4 +1,5 @@
 import { distance } from "fastest-levenshtein";
+import type { BridgeEntry } from "../config/config.ts";
 import { nearest } from "../config/problems/nearest.ts";
 import { withinDeadline } from "../hooks/calls/deadline.ts";
 import { describeThrown } from "../hooks/calls/thrown.ts";
@@ -7,19 +8,11 @@ import { PrloomError } from "../kernel/errors.ts";
 import { deepFreeze, type JsonValue } from "../kernel/json.ts";
 import type { Bridge } from "./contract.ts";
 
-/** A bridge as the config asks for it. */
-export interface BridgeEntry {
-  readonly name: string;
-  readonly module: string;
-  readonly config: Readonly<Record<string, JsonValue>>;
-  readonly pollEveryMs?: number;
-}
-
 /** A bridge that can be called. */
 export interface LoadedBridge {
   /** Its key in the config; handlers, state and reports go by it. */
   readonly name: string;
-  readonly scope: "global" | "plan" | "builtin";
+  readonly kind: "global" | "plan" | "builtin";
   readonly bridge: Bridge;
   readonly config: Readonly<Record<string, JsonValue>>;
   readonly pollEveryMs?: number;
@@ -29,7 +22,7 @@ export interface LoadedBridge {
 
 export interface LoadBridgesOptions {
   readonly repoRoot: string;
-  readonly scope: "global" | "plan";
+  readonly kind: "global" | "plan";
   readonly entries: readonly BridgeEntry[];
   /** How long a module, and then its factory, may take. */
   readonly factoryTimeoutMs?: number;
@@ -48,7 +41,7 @@ export async function loadBridges(options: LoadBridgesOptions): Promise<LoadedBr
 
 async function loadBridge(options: LoadBridgesOptions, entry: BridgeEntry): Promise<LoadedBridge> {
   const { name, module, pollEveryMs } = entry;
-  const key = `${options.scope === "global" ? "globalBridges" : "bridges"}.${name}`;
+  const key = `${options.kind === "global" ? "globalBridges" : "bridges"}.${name}`;
   const invalid = (what: string, hint: string, cause?: unknown): PrloomError =>
     new PrloomError("bridge-invalid", `The bridge "${name}" (${key}, module ${module}) ${what}.`, hint, cause);
   const timeoutMs = options.factoryTimeoutMs ?? FACTORY_TIMEOUT_MS;
@@ -78,7 +71,7 @@ async function loadBridge(options: LoadBridgesOptions, entry: BridgeEntry): Prom
   const problem = bridgeProblem(made);
   if (problem) throw invalid(problem.what, problem.hint);
   const poll = pollEveryMs === undefined ? {} : { pollEveryMs };
-  return { name, scope: options.scope, bridge: made as Bridge, config, ...poll };
+  return { name, kind: options.kind, bridge: made as Bridge, config, ...poll };
 }
 
 interface Problem {

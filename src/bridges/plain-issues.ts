@@ -32,7 +32,7 @@ function plainIssue(issue: Issue, given: unknown): string {
     case "invalid_value":
       return must(field, value, `must be ${oneOf(issue.values)}`);
     case "invalid_union":
-      return must(field, value, "is none that prloom knows");
+      return must(field, value, "is not one that prloom knows");
     case "unrecognized_keys":
       return issue.keys.map((key) => `there is no field ${fieldName([...issue.path, key])}`).join("; ");
     case "too_small":

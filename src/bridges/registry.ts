@@ -10,9 +10,9 @@ export interface Registry {
 }
 
 /** Where a bridge comes from, as its author or user would look for it. */
-function placeOf({ name, scope }: LoadedBridge): string {
-  if (scope === "builtin") return `the built-in bridge "${name}"`;
-  return `the bridge "${name}" (${scope === "global" ? "globalBridges" : "bridges"}.${name})`;
+function placeOf({ name, kind }: LoadedBridge): string {
+  if (kind === "builtin") return `the built-in bridge "${name}"`;
+  return `the bridge "${name}" (${kind === "global" ? "globalBridges" : "bridges"}.${name})`;
 }
 
 /** Makes the registry; a target that two bridges claim is an error that names both. */

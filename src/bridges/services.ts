@@ -64,7 +64,7 @@ export interface ContextOptions {
 
 /** What a bridge gets with one call. Global bridges are told of no plan, whichever bus they work for. */
 export function bridgeContext(services: BridgeServices, { loaded, planId, signal }: ContextOptions): BridgeContext {
-  const own = loaded.scope === "global" ? undefined : planId;
+  const own = loaded.kind === "global" ? undefined : planId;
   const facts = own === undefined ? {} : services.planFacts(own);
   return {
     repoRoot: services.repoRoot,

@@ -1,6 +1,8 @@
-import type { EventAuthor } from "./message-types.ts";
+/** What an author may do with a repository, from little to much. */
+export const PERMISSIONS = ["none", "read", "triage", "write", "maintain", "admin"] as const;
+export type AuthorPermission = (typeof PERMISSIONS)[number];
 
 /** Whether an author may write to the repository. */
-export function mayWrite({ permission }: EventAuthor): boolean {
+export function hasWritePermission({ permission }: { readonly permission: AuthorPermission }): boolean {
   return permission === "write" || permission === "maintain" || permission === "admin";
 }

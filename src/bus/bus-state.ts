@@ -16,7 +16,7 @@ const waitSchema = z.strictObject({
   deferrals: z.int().min(0),
   /** When it was first put off. */
   since: z.number(),
-  /** Nobody knows what became of an earlier call. */
+  /** It is unknown how an earlier call ended. */
   uncertain: z.literal(true).optional(),
   kind: waitKindSchema.optional(),
 });

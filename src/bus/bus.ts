@@ -48,7 +48,7 @@ export interface AppendedEvents {
   readonly appended: BusEvent[];
   /** Ids that were there already. */
   readonly duplicates: string[];
-  /** What is no event, and why; the others are appended all the same. */
+  /** What is not an event, and why; the others are appended all the same. */
   readonly refused: { readonly index: number; readonly message: string }[];
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { MergeMethod } from "../git/merge-method.ts";
+import type { AuthorPermission } from "./author.ts";
 
 export type { MergeMethod };
 
@@ -17,7 +18,7 @@ export type ReplyAddress = {
 export interface EventAuthor {
   readonly login: string;
   /** What the author may do with the repository. `write` and above may merge, close and make plans. */
-  readonly permission: "none" | "read" | "triage" | "write" | "maintain" | "admin";
+  readonly permission: AuthorPermission;
   readonly bot?: boolean | undefined;
   /** Our own login: what prloom itself posted. */
   readonly self?: boolean | undefined;
@@ -104,7 +105,7 @@ export type Payload =
   | RawUpsertPayload
   | (Notification & { readonly type: "notification" });
 
-/** A record that shall go out. Immutable. */
+/** A record that is to go out. Immutable. */
 export interface Action {
   readonly id: string;
   readonly type: "respond";
@@ -113,6 +114,8 @@ export interface Action {
   readonly relatedEventId?: string | undefined;
   /** Who wrote the event that it answers: copied by prloom from the event, so the router can judge rights alone. */
   readonly author?: ReportedAuthor | undefined;
+  /** `plugin:<name>` or `bridge:<name>`; prloom's own have none. Two emitters may use the same `key`. */
+  readonly emitter?: string | undefined;
   /** How many actions in a row triggered each other in beforeRoute; a loop ends here. */
   readonly hops?: number | undefined;
 }

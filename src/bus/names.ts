@@ -47,6 +47,13 @@ export function parseHandler(name: string): Handler | undefined {
   return { kind: "hook", point: kind, plugin: rest };
 }
 
+/** The plugin or bridge that emits as this handler, as actions name it; undefined: prloom itself. */
+export function emitterName(handlerName: string): string | undefined {
+  const handler = parseHandler(handlerName);
+  if (handler?.kind === "hook") return `plugin:${handler.plugin}`;
+  return handler?.kind === "poll" ? `bridge:${handler.bridge}` : undefined;
+}
+
 /** Whose values a settlement changes. */
 export type StoreOwner =
   | { readonly kind: "plan" | "global"; readonly plugin: string }

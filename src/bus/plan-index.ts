@@ -153,7 +153,7 @@ function revisionConflict(id: string, expected: number, found: number | undefine
   return new PrloomError(
     "revision-conflict",
     `Plan ${id} ${state}; the change was made for revision ${expected}.`,
-    `Somebody else changed it in between. Look with \`prloom show ${id}\` and do it again.`,
+    `It was changed in between. Look with \`prloom show ${id}\` and do it again.`,
   );
 }
 

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { MERGE_METHODS } from "../git/merge-method.ts";
 import { isJson, type JsonValue } from "../kernel/json.ts";
+import { PERMISSIONS } from "./author.ts";
 import { marksSchema, type WrittenMarks } from "./marks.ts";
 import type { Action } from "./message-types.ts";
 import { isDerivedId } from "./names.ts";
@@ -13,12 +14,12 @@ export const replyAddressSchema = z.strictObject({ target: z.string().min(1), to
 const authorSchema = z.looseObject({
   login: z.string(),
   /** What the author may do with the repository; `write` and above counts as authorised. */
-  permission: z.enum(["none", "read", "triage", "write", "maintain", "admin"]),
+  permission: z.enum(PERMISSIONS),
   bot: z.boolean().optional(),
   self: z.boolean().optional(),
 });
 
-/** Ids are keys of objects in state files, and this one is no ordinary key. */
+/** Ids are keys of objects in state files, and this one would set their prototype. */
 const recordIdSchema = z
   .string()
   .min(1)
@@ -80,7 +81,7 @@ export const payloadSchema = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** A record that shall go out. Immutable. */
+/** A record that is to go out. Immutable. */
 export const actionSchema = z.strictObject({
   id: recordIdSchema,
   type: z.literal("respond"),
@@ -89,6 +90,8 @@ export const actionSchema = z.strictObject({
   relatedEventId: z.string().optional(),
   /** Who wrote the event that it answers: copied by prloom from the event, so the router can judge rights alone. */
   author: authorSchema.optional(),
+  /** The plugin or bridge that asked for it; prloom's own have none. */
+  emitter: z.string().optional(),
   /** How many actions in a row triggered each other in beforeRoute; a loop ends here. */
   hops: z.int().min(0).optional(),
 });

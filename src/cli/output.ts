@@ -2,7 +2,7 @@ import { type Paint, paintFor } from "./render/colour.ts";
 import { jsonText } from "./render/safe-text.ts";
 import { type Cell, type Column, renderTable } from "./render/table.ts";
 
-/** Where a command says what it has to say. */
+/** Where a command writes its output. */
 export interface Output {
   /** The caller wants JSON and nothing else on stdout. */
   readonly json: boolean;

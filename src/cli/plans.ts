@@ -52,7 +52,7 @@ export function meantPlans(id: string, ids: readonly string[]): string | undefin
   if (longer.length > 1) {
     const named = longer.slice(0, MAX_NAMES).map((candidate) => `\`${candidate}\``);
     const more = longer.length > MAX_NAMES ? ` and ${longer.length - MAX_NAMES} more` : "";
-    return `Several begin like that: ${named.join(", ")}${more}.`;
+    return `Several plans begin like that: ${named.join(", ")}${more}.`;
   }
   const meant = longer[0] ?? nearest(id, ids);
   return meant === undefined ? undefined : `Did you mean \`${meant}\`?`;

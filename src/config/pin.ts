@@ -85,6 +85,6 @@ export function readPin(path: string): Pin | undefined {
 }
 
 function unreadable(path: string, why: string, cause?: unknown): PrloomError {
-  const hint = "`prloom start` makes it anew from what is checked out; `prloom stop` first, if a dispatcher runs.";
+  const hint = "`prloom start` makes a new one from what is checked out; `prloom stop` first, if a dispatcher runs.";
   return new PrloomError("state-unreadable", `${path} cannot be used: ${why}`, hint, cause);
 }

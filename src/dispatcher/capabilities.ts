@@ -17,7 +17,7 @@ export interface Naming {
   readonly ids: Ids;
 }
 
-/** Something worth telling a person who watches. */
+/** Something to tell a person who watches. */
 export interface Progress {
   readonly at: string;
   readonly planId?: string;
@@ -37,7 +37,7 @@ export interface Stopping {
   readonly stopSignal: AbortSignal;
 }
 
-/** The loops of a dispatcher. A command that works alone has none, and its wake-ups go unheard. */
+/** The loops of a dispatcher. A command that works alone has none, and its wake-ups have no effect. */
 export interface Waking {
   readonly isDispatching: boolean;
   /** "Look at this plan again"; without a plan: at the inbox and everything. */

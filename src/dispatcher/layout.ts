@@ -16,7 +16,7 @@ export async function ensureLayout(repo: Repository, paths: Paths): Promise<void
   await ensureIgnored(repo);
 }
 
-/** The inbox, and the links that let the seeds' paths resolve; a `git clean -xfd` of the checkout takes them away. */
+/** The inbox, and the links by which people find the rest; a `git clean -xfd` of the checkout takes them away. */
 export function ensureLinks(paths: Paths): void {
   ensureDir(paths.inbox);
   for (const name of ["plans", "bus", "gates", "plugin-state-global"]) {

@@ -88,7 +88,7 @@ export function restoreMemory(loom: Buses & Extended & Reporting): void {
 export function outliveStrays(loom: Configured & Extended & Reporting): () => void {
   const { globalPlugins, registry } = loom.extensions;
   const planModules = loom.config.plugins.length + Object.values(loom.config.presets).length;
-  const isForeign = globalPlugins.length + planModules > 0 || registry.all.some(({ scope }) => scope !== "builtin");
+  const isForeign = globalPlugins.length + planModules > 0 || registry.all.some(({ kind }) => kind !== "builtin");
   if (!isForeign) return () => undefined;
   const before = process.listeners("uncaughtException");
   const tell = (error: unknown): void =>

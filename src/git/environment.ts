@@ -1,5 +1,5 @@
 import { delimiter, isAbsolute, join } from "node:path";
-import { isExecutable } from "../kernel/find-program.ts";
+import { absolutePath, isExecutable } from "../kernel/find-program.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -10,14 +10,6 @@ type Variables = Readonly<Record<string, string | undefined>>;
  */
 const PASSED =
   /^(HOME|USER|LOGNAME|EMAIL|SUDO_UID|TZ|TMPDIR|LANG|LANGUAGE|LC_[A-Z]+|XDG_CONFIG_HOME|XDG_CACHE_HOME|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|(HTTPS?|ALL|NO)_PROXY|GIT_CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL)|PRLOOM_OWNER)$/i;
-
-/** PATH without relative entries: git runs in folders that agents write, and `./node_modules/.bin` would be theirs. */
-export function absolutePath(path: string | undefined): string {
-  return (path ?? "")
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder))
-    .join(delimiter);
-}
 
 /** The variables that every git of ours gets. */
 export function passedVariables(env: Variables = process.env): Record<string, string> {

@@ -35,7 +35,7 @@ export interface OfferOptions {
   onSlowCallEnd?(): void;
 }
 
-export interface Offered {
+export interface OfferOutcome {
   /** False: no settlement was made that ends the offer; the caller settles the record itself. */
   readonly called: boolean;
   /** The first plugin that marked the event handled, now or earlier. */
@@ -48,7 +48,11 @@ export interface Offered {
  * Offers an event to the event hook of each plugin that has not settled it, also when one handled it. A plugin that takes
  * long is left at work, and the others go on. Settlements are not synced: the caller does that once for many.
  */
-export async function offerEvent(services: HookServices, scope: HookScope, options: OfferOptions): Promise<Offered> {
+export async function offerEvent(
+  services: HookServices,
+  scope: HookScope,
+  options: OfferOptions,
+): Promise<OfferOutcome> {
   const { bus } = scope;
   const { event } = options;
   const point = scope.planId === undefined ? "onGlobalEvent" : "onEvent";

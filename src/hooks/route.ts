@@ -105,7 +105,7 @@ export interface UpsertOptions {
 }
 
 /**
- * Asks `beforeUpsert` of each plugin, each with what the one before made of the payload. Who was asked before is not
+ * Asks `beforeUpsert` of each plugin, each with what the one before made of the payload. A plugin that was asked before is not
  * asked again. Not synced.
  */
 export async function checkUpsert(
@@ -160,7 +160,7 @@ function upsertIn(given: unknown): UpsertPayload {
     const [issue] = result.error?.issues ?? [];
     const problem = issue ? `${issue.path.join(".") || "payload"}: ${issue.message}` : "its type is not upsert_plan";
     throw misuse(
-      `beforeUpsert returned a payload that is none: ${problem}.`,
+      `beforeUpsert returned a payload that is not one: ${problem}.`,
       "Return {...payload, …} with your changes.",
     );
   }

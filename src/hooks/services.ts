@@ -6,7 +6,7 @@ import type { StateStores } from "./state/state-stores.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
-/** A line for people: what a plugin said, or what became of a call. */
+/** A line for people: what a plugin said, or how a call ended. */
 export interface HookReport {
   readonly planId?: string;
   readonly level: "info" | "warn" | "bad";

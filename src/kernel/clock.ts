@@ -9,7 +9,7 @@ export const systemClock: Clock = { now: () => Date.now() };
 /** `setTimeout` cannot wait longer; the caller looks again then. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** What a timer is set to that shall fire at a time. */
+/** The delay of a timer that is to fire at a time. */
 export function timerMs(at: number, now: number): number {
   return Math.min(Math.max(0, at - now), MAX_TIMER_MS);
 }

@@ -50,7 +50,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** A user's mistake or a broken surrounding, told with what to do next. Anything else that is thrown is our bug. */
+/** A user's mistake or a broken environment, reported with what to do next. Anything else that is thrown is our bug. */
 export class PrloomError extends Error {
   override readonly name = "PrloomError";
   readonly code: ErrorCode;

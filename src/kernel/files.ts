@@ -29,8 +29,8 @@ export function writeFileAtomic(path: string, data: string | Uint8Array, mode = 
 }
 
 /**
- * The same without the fsync, for files that only speak of a run: they survive every kill, and a machine that was
- * restarted has no run left to speak of.
+ * The same without the fsync, for files that only describe a run: they survive every kill, and a machine that was
+ * restarted has no run left.
  */
 export function writeRunFile(path: string, data: string | Uint8Array, mode = 0o644): void {
   replaceFile(path, data, { mode, sync: false });
@@ -178,7 +178,7 @@ export function readTextNoFollow(root: string, relative: string, maxBytes = 4 * 
 }
 
 /**
- * Removes `<root>/<relative>` and makes it anew as an empty real directory. Components that an agent replaced by links
+ * Removes `<root>/<relative>` and makes it again as an empty real directory. Components that an agent replaced by links
  * or files are removed, never followed. What was in it goes beside `root`, out of the way, and is removed while everything
  * else goes on.
  */
@@ -195,7 +195,7 @@ export function diskError(error: unknown, path: string): unknown {
   return diskFull(`writing ${path}`, error);
 }
 
-/** A full disk as people are told of it, by whichever program it was found. */
+/** The error for a full disk, whichever program found it. */
 export function diskFull(doing: string, cause: unknown): PrloomError {
   return new PrloomError(
     "disk-full",

@@ -13,6 +13,17 @@ export function isExecutable(path: string): boolean {
   }
 }
 
+/**
+ * PATH without relative entries: programs of ours run in folders that agents write, and `./node_modules/.bin` would be the
+ * agent's.
+ */
+export function absolutePath(path: string | undefined): string {
+  return (path ?? "")
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .join(delimiter);
+}
+
 /** The file that starting `command` would run, found as the system finds it: by path when it has a slash, else in PATH. */
 export function findProgram(command: string, path: string | undefined, cwd: string): string | undefined {
   if (command === "") return undefined;

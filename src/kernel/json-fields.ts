@@ -3,7 +3,7 @@ import { parseJson } from "./json.ts";
 /** An object that came as JSON from outside: nothing about its fields is certain. */
 export type JsonFields = Readonly<Record<string, unknown>>;
 
-/** What a text says as JSON; undefined when it is not JSON. */
+/** The text parsed as JSON; undefined when it is not JSON. */
 export function jsonIn(text: string): unknown {
   try {
     return parseJson(text);

@@ -28,7 +28,7 @@ const [OPENING, CLOSING] = ["[{", "]}"].map((marks) => new Set([...marks].map((m
 
 /** Counts brackets outside of strings, character by character: whatever the text is, that takes no longer than its length. */
 function isTooDeep(text: string): boolean {
-  // A text this short cannot be.
+  // Text this short cannot be nested too deep.
   if (text.length <= MAX_PARSED_DEPTH) return false;
   let depth = 0;
   let isString = false;

@@ -30,7 +30,7 @@ export class Loop {
     this.#options = options;
   }
 
-  /** There may be work. Many calls are one pass, one during a pass asks for another, one during a back-off is no news. */
+  /** There may be work. Many calls are one pass, one during a pass asks for another, one during a back-off is ignored. */
   wake(): void {
     if (!(this.backsOff() && this.#isEarly())) this.#want("again");
   }
@@ -100,7 +100,13 @@ export class Loop {
       this.#failures += 1;
       dueAt = this.#options.clock.now() + this.#options.backoffMs(this.#failures);
       this.#options.onFailure(error);
+    } finally {
+      // Even if `onFailure` threw: a loop that stayed "running" would never run again.
+      this.#rest(dueAt);
     }
+  }
+
+  #rest(dueAt: number | undefined): void {
     const isAskedAgain = this.#isAskedAgain();
     this.#state = "resting";
     this.#dueAt = this.#stopped ? undefined : dueAt;
@@ -109,11 +115,14 @@ export class Loop {
     if (this.#tellSettled()) this.#options.onIdle?.();
   }
 
-  /** Timers cannot be set to any time, and may fire before the clock has it: then it is set once more. */
+  /**
+   * Timers cannot be set to any time, and may fire before the clock has it: then it is set once more. Not for a back-off,
+   * which is a duration: a clock that is set back must not make it longer.
+   */
   #setTimer(): void {
     if (this.#dueAt === undefined) return;
     const wait = timerMs(this.#dueAt, this.#options.clock.now());
-    this.#timer = setTimeout(() => (this.#isEarly() ? this.#setTimer() : this.#ask()), wait);
+    this.#timer = setTimeout(() => (this.#isEarly() && !this.backsOff() ? this.#setTimer() : this.#ask()), wait);
   }
 
   #isAskedAgain(): boolean {

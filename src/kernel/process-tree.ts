@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errnoOf } from "./errors.ts";
 
-/** Names one process for ever: a pid alone is given to another process sooner or later. */
+/** Names one process forever: a pid alone is given to another process sooner or later. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startTicks: number;
@@ -187,7 +187,9 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   if (Number.isInteger(pid) && pid > 1 && pid !== process.pid) kill(pid, signal);
 }
 
-function killGroup(group: number): void {
+/** Ends a process group, which may be gone already; never our own. No group: there was no process to lead it. */
+export function killGroup(group: number | undefined): void {
+  if (group === undefined) return;
   const own = hasProc ? readProcess(process.pid)?.group : undefined;
   if (Number.isInteger(group) && group > 1 && group !== process.pid && group !== own) kill(-group, "SIGKILL");
 }

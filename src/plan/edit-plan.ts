@@ -5,9 +5,9 @@ import {
   commentName,
   contentEnd,
   contextLines,
-  type Encoding,
   escaped,
   insertLines,
+  type LineEncoding,
   quoted,
   sameStructure,
   withoutComments,
@@ -56,7 +56,7 @@ export function reopenDone(text: string, done: ReadonlySet<string>): string {
 }
 
 /** Adds TODOs at the end of the last TODO section, each with where it came from; one that is there already is not added. */
-export function appendTodos(text: string, todos: readonly NewTodo[]): string {
+export function appendTracedTodos(text: string, todos: readonly NewTodo[]): string {
   const before = requireReadable(text);
   const fresh = notThereYet(withoutLogs(text, before), todos);
   if (fresh.length === 0) return text;
@@ -91,7 +91,7 @@ export function addMissingTodos(text: string, todos: readonly Omit<NewTodo, "fro
       there.add(todoLine(todo));
       return isMissing;
     });
-  return appendTodos(text, missing);
+  return appendTracedTodos(text, missing);
 }
 
 /** Once per event and words: a repetition after a kill adds nothing. What agents wrote into the logs does not count. */
@@ -113,7 +113,7 @@ export function appendToSection(
   text: string,
   heading: string,
   lines: readonly string[],
-  encodings: readonly Encoding[] = [asTheyAre, escaped, quoted],
+  encodings: readonly LineEncoding[] = [asTheyAre, escaped, quoted],
 ): string {
   const whole = lines.flatMap(linesOf).map(visibleText);
   if (whole.every((line) => line.trim() === "")) return text;
@@ -240,7 +240,7 @@ function todoLine(todo: NewTodo): string {
   return words || "(no text was given)";
 }
 
-function itemLines(todo: NewTodo, bullet: string, encode: Encoding): string[] {
+function itemLines(todo: NewTodo, bullet: string, encode: LineEncoding): string[] {
   const indent = " ".repeat(bullet.length + 1);
   const context = contextLines([(todo.context ?? "").replace(/^\s*[\r\n]/, "").trimEnd()]);
   const written = context.every((line) => line === "") ? [] : encode(context);

@@ -169,7 +169,7 @@ export const planRecordSchema = z.strictObject({
   /** The reviewer has looked at the whole branch at this commit (`review: end`), and how often it asked for more. */
   reviewedEnd: z.strictObject({ head: z.string(), rounds: z.int().min(0) }).optional(),
   changeRequest: changeRequestSchema.optional(),
-  /** What was said to it by authors who have no say: how often, and the newest, newest first. */
+  /** Comments by authors whose words have no effect: how many, and the newest, newest first. */
   ignored: z.strictObject({ count: z.int().min(0), newest: z.array(ignoredSchema) }).optional(),
   /** The newest merge of ours: the commit `sha`, whether base has it yet or not, brings the branch as it was at `tip`. */
   merge: z.strictObject({ tip: z.string(), sha: z.string() }).optional(),

@@ -17,7 +17,7 @@ export interface TextFacts {
 export interface SummaryExtras {
   /** Events wait for triage. */
   readonly triaging?: boolean;
-  /** Known better than from the text alone, by who knows the gate. */
+  /** Known better than from the text alone, by a caller that knows the gate. */
   readonly phase?: Phase;
   readonly waiting?: string;
 }

@@ -33,7 +33,7 @@ const STARTED = "Work on the plan has already started; `prloom pause` stops it."
 const NOT_STARTED = "The plan is not active yet, so it has no change request.";
 const FINISHED = "The plan is done.";
 
-/** For each event and status: the status after it, or the reason why it is refused. Asking for what is so already is fine. */
+/** For each event and status: the status after it, or the reason why it is refused. Asking for the current state is fine. */
 const TABLE: Readonly<Record<PlanEvent, Readonly<Record<StoredStatus, StoredStatus | { why: string }>>>> = {
   queue: {
     draft: "queued",

@@ -169,7 +169,7 @@ test("without a dispatcher a run that has no exit was interrupted, and is neithe
   assert.equal(judgeActivity(evidenceOf({}, { dispatcher: false }), NOW).state, "working", "it lives all the same");
 });
 
-test("without a dispatcher a run that has ended and was not judged was interrupted, and nobody checks it", () => {
+test("without a dispatcher a run that has ended and was not judged was interrupted, and is not checked", () => {
   const { state, evidence } = judgeActivity(evidenceOf({ exit: exit() }, { dispatcher: false }), NOW);
   assert.deepEqual([state, /interrupted before .* checked; `prloom start` goes on$/.test(evidence)], ["none", true]);
   const judged = judgeActivity(evidenceOf({ exit: exit({ code: 1 }), accepted: false }, { dispatcher: false }), NOW);
@@ -195,7 +195,7 @@ const asks: AgentEvent = { type: "waiting", question: "May I?" };
 
 const seen: [what: string, events: AgentEvent[], expected: ReturnType<typeof eventEvidence>][] = [
   ["nothing", [], {}],
-  ["a text", [text("Reading\nthe code"), usage], { last: "Reading the code" }],
+  ["text", [text("Reading\nthe code"), usage], { last: "Reading the code" }],
   ["a call without a result", [call("1", "npm test")], { last: "Bash npm test", openTool: "Bash npm test" }],
   ["a call with its result", [call("1", "npm test"), result("1", false)], { last: "Bash npm test" }],
   [

@@ -64,7 +64,7 @@ test("prloom's own prompts render for each stage and say what counts", () => {
     designer: [VALUES.planFile, "## TODO", "Change no file but"],
     triage: [VALUES.resultFile, VALUES.events, "reply_markdown", "rebase_requested", "data"],
     reviewer: [VALUES.resultFile, VALUES.diff, "request_changes", "You change nothing yourself"],
-    resume: [VALUES.planFile, "made anew", "What you were told"],
+    resume: [VALUES.planFile, "made afresh", "What you were told"],
   } as const;
   for (const stage of ["worker", "designer", "triage", "reviewer", "resume"] as const) {
     const prompt = renderPrompt({ stage, template: loadPrompt(stage, undefined), values: VALUES });
@@ -91,7 +91,7 @@ test("a repository's own prompt wins; an empty one is an error; a stage without 
   assert.throws(() => loadPrompt("coach" as never, undefined), { code: "config-missing" });
 });
 
-test("what people sent reaches the agent, whoever wrote the prompt", () => {
+test("what people sent reaches the agent, whichever prompt is used", () => {
   const values = { ...VALUES, messages: "Ada says: use {{todo}}" };
   for (const stage of ["worker", "designer", "resume"] as const) {
     const prompt = renderPrompt({ stage, template: loadPrompt(stage, undefined), values });

@@ -66,7 +66,7 @@ export class Bench {
     return { log, stores, bus };
   }
 
-  /** As after kill -9: nothing is saved, everything is opened anew. */
+  /** As after kill -9: nothing is saved, everything is opened again. */
   reopen(): void {
     this.outbox?.stop();
     this.log.close();
@@ -174,10 +174,10 @@ export function comment(id: string, token = "a", target = "desk"): Action {
 
 export function loadedBridge(
   bridge: Partial<Bridge>,
-  { name = "desk", scope = "plan" }: { name?: string; scope?: LoadedBridge["scope"] } = {},
+  { name = "desk", kind = "plan" }: { name?: string; kind?: LoadedBridge["kind"] } = {},
 ): LoadedBridge {
   const targets = bridge.actions ? { targets: [name] } : {};
-  return { name, scope, bridge: { name, ...targets, ...bridge }, config: { colour: "red" } };
+  return { name, kind, bridge: { name, ...targets, ...bridge }, config: { colour: "red" } };
 }
 
 /** A call that the test ends. */

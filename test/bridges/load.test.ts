@@ -18,10 +18,10 @@ function file(text: string, name = `bridges/bridge-${++files}.mjs`): string {
   return `./${name}`;
 }
 
-async function load(module: string, more: { config?: Record<string, string>; scope?: "global" | "plan" } = {}) {
-  const { config = {}, scope = "global" } = more;
+async function load(module: string, more: { config?: Record<string, string>; kind?: "global" | "plan" } = {}) {
+  const { config = {}, kind = "global" } = more;
   const entries = [{ name: "board", module, config }];
-  const [loaded] = await loadBridges({ repoRoot, scope, entries, factoryTimeoutMs: 50 });
+  const [loaded] = await loadBridges({ repoRoot, kind, entries, factoryTimeoutMs: 50 });
   assert.ok(loaded);
   return loaded;
 }
@@ -30,7 +30,7 @@ describe("loading", () => {
   it("takes a bridge, or a function that makes one, in TypeScript too", async () => {
     const plain = await load(file(`export default { name: "b", events: () => ({ events: [] }) };`));
     assert.equal(plain.name, "board");
-    assert.equal(plain.scope, "global");
+    assert.equal(plain.kind, "global");
     const nameless = await load(file("export default { events: () => ({ events: [] }), names: 1 };"));
     assert.equal(nameless.name, "board");
     const typed = file(
@@ -40,7 +40,7 @@ describe("loading", () => {
        }));`,
       "bridges/typed.ts",
     );
-    const made = await load(typed, { config: { url: "x" }, scope: "plan" });
+    const made = await load(typed, { config: { url: "x" }, kind: "plan" });
     assert.equal(made.bridge.name, "x");
     assert.deepEqual(made.config, { url: "x" });
     assert.ok(Object.isFrozen(made.config));
@@ -83,7 +83,7 @@ describe("loading", () => {
     "a factory that never returns": [`export default () => new Promise(() => {})`, /did not return within 0.05 s/],
     "nothing made": [`export default () => undefined`, /gave nothing instead of a bridge/],
     "no bridge": [`export default 5`, /gave a number instead of a bridge/],
-    "a name that is no string": [`export default { name: 5, events() {} }`, /has `name` as a number/],
+    "a name that is not a string": [`export default { name: 5, events() {} }`, /has `name` as a number/],
     "neither events nor actions": [`export default { name: "b" }`, /neither `events` nor `actions`/],
     "actions without targets": [`export default { name: "b", actions() {} }`, /has `actions` but no `targets`/],
     "empty targets": [`export default { name: "b", actions() {}, targets: [] }`, /has `actions` but no `targets`/],
@@ -91,9 +91,9 @@ describe("loading", () => {
       `export default { name: "b", events() {}, targets: ["x"] }`,
       /has `targets` but no `actions`/,
     ],
-    "targets that are no list": [`export default { name: "b", actions() {}, targets: "x" }`, /not a list of names/],
+    "targets that are not a list": [`export default { name: "b", actions() {}, targets: "x" }`, /not a list of names/],
     "a target twice": [`export default { name: "b", actions() {}, targets: ["x", "x"] }`, /"x" twice/],
-    "events that are no function": [`export default { name: "b", events: [] }`, /has `events` as a object/],
+    "events that are not a function": [`export default { name: "b", events: [] }`, /has `events` as a object/],
   };
   for (const [what, [text, expected]] of Object.entries(bad)) {
     it(`says what is wrong: ${what}`, async () => {
@@ -110,7 +110,7 @@ describe("loading", () => {
   }
 
   it("says what is wrong: a module that is not there, with the key of its scope", async () => {
-    await assert.rejects(load("./nowhere.ts", { scope: "plan" }), {
+    await assert.rejects(load("./nowhere.ts", { kind: "plan" }), {
       code: "bridge-invalid",
       message: /\(bridges\.board, module \.\/nowhere\.ts\) could not be loaded: .*nowhere/,
     });
@@ -122,7 +122,7 @@ describe("the registry", () => {
   const actions = () => ({ success: true as const });
 
   it("finds bridges of both scopes by target", () => {
-    const board = loadedBridge({ actions, targets: ["board", "card"] }, { name: "kanban", scope: "global" });
+    const board = loadedBridge({ actions, targets: ["board", "card"] }, { name: "kanban", kind: "global" });
     const chat = loadedBridge({ actions }, { name: "chat" });
     const feed = loadedBridge({ events: () => ({ events: [] }) }, { name: "feed" });
     const registry = buildRegistry([board, chat, feed]);
@@ -134,10 +134,10 @@ describe("the registry", () => {
   });
 
   it("does not start with a target that is claimed twice, and names both", () => {
-    const one = loadedBridge({ actions, targets: ["board"] }, { name: "kanban", scope: "global" });
+    const one = loadedBridge({ actions, targets: ["board"] }, { name: "kanban", kind: "global" });
     const two = loadedBridge({ actions, targets: ["x", "board"] }, { name: "trello" });
-    const three = loadedBridge({ actions, targets: ["human"] }, { name: "notify", scope: "builtin" });
-    const four = loadedBridge({ actions, targets: ["human"] }, { name: "pager", scope: "global" });
+    const three = loadedBridge({ actions, targets: ["human"] }, { name: "notify", kind: "builtin" });
+    const four = loadedBridge({ actions, targets: ["human"] }, { name: "pager", kind: "global" });
     assert.throws(() => buildRegistry([one, two]), {
       code: "target-clash",
       message: /"board" .*"kanban" \(globalBridges\.kanban\) .*"trello" \(bridges\.trello\)/,

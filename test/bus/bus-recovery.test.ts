@@ -144,7 +144,7 @@ it("rebuilds a snapshot that is broken, foreign or ahead, and refuses a newer on
     );
   }));
 
-it("shows a waiting record that somebody deleted as a dead letter", () =>
+it("shows a waiting record that was deleted as a dead letter", () =>
   inTemporary((dir) => {
     const bus = openFiles(dir);
     bus.appendEvents([event("a")]);
@@ -172,7 +172,7 @@ it("looks without writing beside a daemon", () =>
     assert.deepEqual(readdirSync(dir, { recursive: true }), before);
   }));
 
-it("passes over a record in the events log that is no event", () =>
+it("passes over a record in the events log that is not an event", () =>
   inTemporary((dir) => {
     const clock = manualClock();
     const log = createFileLog({ root: () => dir, clock });

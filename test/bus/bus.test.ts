@@ -112,7 +112,7 @@ onEveryBus("events and actions", (bench) => {
       assert.equal(readAll(log, address("dead")).length, 1);
     }));
 
-  it("lets a handler defer for ever, without a hot loop", () =>
+  it("lets a handler defer forever, without a hot loop", () =>
     bench(({ open, clock }) => {
       const bus = open();
       bus.appendEvents([event("a")]);

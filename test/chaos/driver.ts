@@ -111,7 +111,7 @@ async function oneStart(chaos: Chaos, manner: Manner): Promise<void> {
   else if (result.code === 0 && manner.kind !== "term") await giveMoreWork(chaos);
 }
 
-/** One that was asked to end and does not would keep the test waiting for ever. */
+/** One that was asked to end and does not would keep the test waiting forever. */
 function endStuck(chaos: Chaos, child: ChildProcess, manner: Manner): void {
   chaos.failures.push(`start (${describeManner(manner)}): it did not end for ${MAX_END_MS / 1000} s`);
   child.kill("SIGKILL");

@@ -148,14 +148,14 @@ describe("commands without a dispatcher", () => {
 describe("edit", () => {
   const editor = (command: string) => ({ env: { EDITOR: command } });
 
-  it("puts the editor's text in, and leaves a text that was not changed", async () => {
+  it("puts the editor's text in, and leaves text that was not changed", async () => {
     assert.match((await run(["edit", "texts"], editor("true"))).stdout, /Nothing was changed/);
     const script = `f() { printf '\\nmore words\\n' >> "$1"; }; f`;
     assert.equal((await run(["edit", "texts"], editor(script))).code, 0);
     assert.match((await json(["show", "texts"])).text, /more words/);
   });
 
-  it("needs an editor or a text", async () => {
+  it("needs an editor or a file", async () => {
     const { code, stderr } = await run(["edit", "texts"]);
     assert.equal(code, 2);
     assert.match(stderr, /hint: .*--file/);
@@ -172,7 +172,7 @@ describe("edit", () => {
     assert.match(readFileSync(planFile, "utf8"), /theirs\n$/);
   });
 
-  it("takes a text from standard input, if it is still based on the present one", async () => {
+  it("takes text from standard input, if it is still based on the present one", async () => {
     const { text, sha256: hash } = await json(["show", "texts"]);
     assert.equal(hash, sha256(text));
     const args = ["edit", "texts", "--stdin", "--based-on", hash];
@@ -204,7 +204,7 @@ describe("doctor", () => {
     }
   });
 
-  it("advises a git that takes no files for a repository, where nobody else can say otherwise", async (t) => {
+  it("advises a git that takes no files for a repository, where a repository cannot say otherwise", async (t) => {
     const there = testRepository({});
     t.after(() => there.close());
     git(there.root, "config", "safe.bareRepository", "explicit");
@@ -254,7 +254,7 @@ describe("errors and ends", () => {
     assert.match(more[0] ?? "", /^ {2}hint: .*\/some\/file/);
   });
 
-  it("does not mind when nobody reads to the end", async () => {
+  it("does not mind when the reader leaves early", async () => {
     const { PRLOOM_RUN_ID: _run, ...env } = process.env;
     const child = spawn(process.execPath, [CLI, "status", "--json"], {
       cwd: root,

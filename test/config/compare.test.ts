@@ -193,7 +193,7 @@ test("a start is needed for modules, notifications and the place of worktrees, a
     assert.equal(needsStart(configWith(key, from), configWith(key, to)), fixed.test(key), key);
 });
 
-test("a dot in a name is no step to a setting", () => {
+test("a dot in a name does not lead to a setting", () => {
   const named = (agents: Json, stage: string) =>
     parseConfig(JSON.stringify({ agents, stages: { default: stage } }), "config.json");
   const before = named({ a: { command: "a" }, "agent.sh": { command: "b", sandbox: "auto" } }, "a");

@@ -69,6 +69,21 @@ test("the smallest config gets every default", () => {
 });
 
 test("everything that can be said is taken over, with units resolved", () => {
+  const agent = {
+    adapter: "command",
+    command: "a",
+    args: ["-x", ""],
+    env: { K: "v" },
+    passEnv: ["KEY"],
+    model: "m",
+    sandbox: "bwrap",
+    readable: ["~/tools"],
+    keeps: [".mine/*.jsonl"],
+    projectSettings: true,
+    session: "plan",
+    maxRunning: 2,
+    price: { input: 3, output: 0.5 },
+  };
   const text = JSON.stringify({
     $schema: "https://example.com/schema.json",
     forge: "local",
@@ -78,23 +93,7 @@ test("everything that can be said is taken over, with units resolved", () => {
     trustedFilters: ["nbstripout"],
     initCommands: ["npm ci"],
     checks: ["npm test"],
-    agents: {
-      a: {
-        adapter: "command",
-        command: "a",
-        args: ["-x", ""],
-        env: { K: "v" },
-        passEnv: ["KEY"],
-        model: "m",
-        sandbox: "bwrap",
-        readable: ["~/tools"],
-        keeps: [".mine/*.jsonl"],
-        projectSettings: true,
-        session: "plan",
-        maxRunning: 2,
-        price: { input: 3, output: 0.5 },
-      },
-    },
+    agents: { a: agent },
     stages: { default: "a", worker: ["a"] },
     review: "end",
     limits: {
@@ -148,21 +147,7 @@ test("everything that can be said is taken over, with units resolved", () => {
     bridgeTimeoutMs: 5000,
     pollEveryMs: 100,
   });
-  assert.deepEqual(config.agents.a, {
-    adapter: "command",
-    command: "a",
-    args: ["-x", ""],
-    env: { K: "v" },
-    passEnv: ["KEY"],
-    model: "m",
-    sandbox: "bwrap",
-    readable: ["~/tools"],
-    keeps: [".mine/*.jsonl"],
-    projectSettings: true,
-    session: "plan",
-    maxRunning: 2,
-    price: { input: 3, output: 0.5 },
-  });
+  assert.deepEqual(config.agents.a, agent);
   assert.equal(config.cleanAfterMs, 30 * 86_400_000);
   assert.equal(config.presets.fast?.agents.b?.command, "b");
 });

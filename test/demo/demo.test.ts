@@ -17,7 +17,7 @@ interface Machine {
   git(args: string[], cwd: string): string;
 }
 
-/** A machine on which nobody ever told git who they are. */
+/** A machine on which git was never told who its user is. */
 function freshMachine(context: TestContext): Machine {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), "prloom-demo-test-")));
   context.after(() => rmSync(dir, { recursive: true, force: true }));

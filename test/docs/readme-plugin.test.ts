@@ -14,7 +14,7 @@ test("README's plugin has ten lines, merges where it was asked, and leaves alone
     assert.ok(code.trim().split("\n").length <= 10);
     writeFileSync(join(dir, "merge.ts"), code);
     const entries = [{ name: "merge", module: "./merge.ts", config: {} }];
-    const plugins = await loadPlugins({ repoRoot: dir, scope: "plan", entries });
+    const plugins = await loadPlugins({ repoRoot: dir, kind: "plan", entries });
     const world = openWorld(dir);
     const { replyTo: _replyTo, ...silent } = event("silent", { body: "/merge" });
     for (const given of [event("asked", { body: " /merge\n" }), event("other", { body: "merge?" }), silent]) {

@@ -90,7 +90,7 @@ export function withCommands(project: Project): Installed {
 }
 
 /**
- * A bridge of the test's own: `forum/<plan>.json` is an outside place where anybody can write to a plan. `authors` below
+ * A bridge of the test's own: `forum/<plan>.json` is an outside place where people can write to a plan. `authors` below
  * `write` are strangers.
  */
 export function addForum(project: Project): { say(planId: string, post: ForumPost): void } {

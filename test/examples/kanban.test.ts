@@ -73,7 +73,7 @@ step("what did not change is not written", async () => {
   assert.deepEqual({ ino, mtimeNs }, { ino: before.ino, mtimeNs: before.mtimeNs });
 });
 
-step("a TODO that somebody adds to a card in review/ is done, the ticked one stays ticked", async () => {
+step("a TODO that a person adds to a card in review/ is done, the ticked one stays ticked", async () => {
   const id = await planId();
   const text = readFileSync(card("review"), "utf8").replace(
     "- [x] Add the colours\n",

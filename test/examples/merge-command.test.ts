@@ -43,7 +43,7 @@ step("/merge rebase keeps the commits; an unknown way is answered", async () => 
   assert.equal(project.git("log", "--reverse", "--format=%s", `${before}..main`), "Write more\nWrite most\n");
 });
 
-step("words that only mention it are no command", async () => {
+step("words that only mention it are not a command", async () => {
   project.plan("third", ["Write the last"]);
   await project.untilIdle();
   await project.type("comment", "third", "What does /merge do?");
@@ -63,7 +63,7 @@ step("a stranger's /merge is refused by prloom itself", async () => {
   assert.match((await project.type("events", "third", "--log", "settled")).stdout, /mallory, who may not write/);
 });
 
-step("the same words from there by somebody who may write merge", async () => {
+step("the same words from there by an author who may write merge", async () => {
   forum.say("third", { id: "post-2", login: "grace", permission: "write", body: "/merge merge" });
   await project.untilIdle();
   assert.equal(project.record("third").outcome, "merged");

@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import { TEST_AGENT } from "../testing/project.ts";
 import { install } from "./installed.ts";
 
-/** Finds something as long as nobody has said sorry in work.txt. */
+/** Finds something until work.txt says sorry. */
 const REVIEWER = `
 const { readFileSync } = require("node:fs");
 const asked = readFileSync(0, "utf8");

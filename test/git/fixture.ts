@@ -13,7 +13,7 @@ process.env.XDG_CONFIG_HOME = empty;
 process.env.GIT_CONFIG_GLOBAL = "/dev/null";
 process.env.GIT_CONFIG_NOSYSTEM = "1";
 
-/** Git as a person or an agent runs it: by discovery from a folder. Their identity is theirs alone. */
+/** Git as a person or an agent runs it: by discovery from a folder. Their identity is their own. */
 export function plainGit(cwd: string, ...args: string[]): string {
   const who = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com", "-c", "core.fsmonitor=false"];
   return execFileSync("git", [...who, ...args], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });

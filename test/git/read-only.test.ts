@@ -12,7 +12,7 @@ import { BASE_FILES, BRANCH, planSandbox, write } from "./fixture.ts";
 
 const NOBODY = 65_534;
 
-/** Root may do anything, so the test would prove nothing: become somebody else who owns the files. */
+/** Root may do anything, so the test would prove nothing: become another user who owns the files. */
 async function asOwner(dir: string, act: () => Promise<void>): Promise<void> {
   const asRoot = process.getuid?.() === 0;
   if (asRoot) execFileSync("chown", ["-R", String(NOBODY), dir]);

@@ -125,7 +125,7 @@ test("a failure carries git's own words, and a missing folder is not taken for a
     code: "git-failed",
     message: /gone does not exist/,
   });
-  // Words that others choose are no kind: a branch may be called like anything.
+  // Words that others choose do not decide a kind: a branch may be called like anything.
   await assert.rejects(git(["checkout", "no answer within 1 s"], { cwd: box.repo.root }), { kind: "other" });
   const allowed = await git(["config", "no.such"], { cwd: box.repo.root, allowExit: [1] });
   assert.equal(allowed.code, 1);

@@ -143,8 +143,25 @@ export function openWorld(dir: string, options: WorldOptions = {}): World {
   };
 }
 
-export const planPlugin = (name: string, hooks: Hooks): LoadedPlugin => ({ name, scope: "plan", hooks });
-export const globalPlugin = (name: string, hooks: Hooks): LoadedPlugin => ({ name, scope: "global", hooks });
+export const planPlugin = (name: string, hooks: Hooks): LoadedPlugin => ({ name, kind: "plan", hooks });
+export const globalPlugin = (name: string, hooks: Hooks): LoadedPlugin => ({ name, kind: "global", hooks });
+
+/** A plugin of plans, called one, with this hook alone. */
+export const onEvent = (hook: NonNullable<Hooks["onEvent"]>): LoadedPlugin => planPlugin("one", { onEvent: hook });
+
+/** Puts an event on the bus of plan p1 and offers it to these plugins. */
+export async function offer(world: World, plugins: readonly LoadedPlugin[], given: BusEvent = event("e1")) {
+  world.bus("p1").appendEvents([given]);
+  world.bus("p1").newEvents(99);
+  return offerEvent(world.services, world.scope("p1"), { plugins, event: given, moveCursor: true });
+}
+
+/** The events that are still to be offered. */
+export const newIds = (world: World, planId?: string): string[] =>
+  world
+    .bus(planId)
+    .newEvents(99)
+    .map((one) => one.event.id);
 
 /** A promise that a test settles when it wants. */
 export const gate = (): { promise: Promise<void>; open: () => void } => {

@@ -1,27 +1,11 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import type { BusEvent } from "../../src/bus/types.ts";
 import type { EventContext } from "../../src/hooks/contexts/context-types.ts";
 import type { Hooks } from "../../src/hooks/contexts/hook-types.ts";
-import type { LoadedPlugin } from "../../src/hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../src/hooks/offer-event.ts";
-import { event, globalPlugin, inTemporary, openWorld, planPlugin, type World } from "./fixture.ts";
+import { event, globalPlugin, inTemporary, newIds, offer, onEvent, openWorld, planPlugin } from "./fixture.ts";
 
-const onEvent = (hook: NonNullable<Hooks["onEvent"]>): LoadedPlugin => planPlugin("one", { onEvent: hook });
-
-async function offer(world: World, plugins: readonly LoadedPlugin[], given: BusEvent = event("e1")) {
-  world.bus("p1").appendEvents([given]);
-  world.bus("p1").newEvents(99);
-  return offerEvent(world.services, world.scope("p1"), { plugins, event: given, moveCursor: true });
-}
-
-const ids = (world: World, planId?: string): string[] =>
-  world
-    .bus(planId)
-    .newEvents(99)
-    .map((one) => one.event.id);
-
-it("calls every plugin in order, also when one handled the event, and never again (S0-25, S0-54, S0-75)", () =>
+it("calls every plugin in order, also when one handled the event, and never again", () =>
   inTemporary(async (dir) => {
     const calls: string[] = [];
     const plugin = (name: string, handles = false) =>
@@ -35,9 +19,9 @@ it("calls every plugin in order, also when one handled the event, and never agai
     const world = openWorld(dir);
     assert.deepEqual(await offer(world, plugins), { called: true, handledBy: "b", waiting: false });
     assert.deepEqual(calls, ["a e1", "b e1", "c e1"]);
-    assert.deepEqual(ids(world, "p1"), []);
+    assert.deepEqual(newIds(world, "p1"), []);
     const again = openWorld(dir);
-    assert.deepEqual(ids(again, "p1"), []);
+    assert.deepEqual(newIds(again, "p1"), []);
     const offered = await offerEvent(again.services, again.scope("p1"), {
       plugins,
       event: event("e1"),
@@ -47,7 +31,7 @@ it("calls every plugin in order, also when one handled the event, and never agai
     assert.equal(calls.length, 3);
   }));
 
-it("does not repeat the first plugin when the second throws, and knows after a restart who handled it (S0-54, S0-77)", () =>
+it("does not repeat the first plugin when the second throws, and knows after a restart who handled it", () =>
   inTemporary(async (dir) => {
     const calls: string[] = [];
     let throws = 2;
@@ -68,12 +52,12 @@ it("does not repeat the first plugin when the second throws, and knows after a r
     const world = openWorld(dir);
     assert.deepEqual(await offer(world, [first, second]), { called: true, handledBy: "first", waiting: true });
     assert.deepEqual(world.actions("p1"), []);
-    assert.deepEqual(ids(world, "p1"), []);
+    assert.deepEqual(newIds(world, "p1"), []);
     for (const wait of [1000, 2000]) {
       const again = openWorld(dir);
       again.clock.time = world.clock.time + wait;
       world.clock.time = again.clock.time;
-      assert.deepEqual(ids(again, "p1"), ["e1"]);
+      assert.deepEqual(newIds(again, "p1"), ["e1"]);
       const options = { plugins: [first, second], event: event("e1"), moveCursor: true };
       assert.equal((await offerEvent(again.services, again.scope("p1"), options)).handledBy, "first");
     }
@@ -102,7 +86,7 @@ it("makes a dead letter of an event that a plugin always throws on, and tells ho
     assert.equal(bads.length, 1);
     assert.match(bads[0]?.text ?? "", /onEvent:one.*`prloom retry e1`/);
     world.bus("p1").revive("e1");
-    assert.deepEqual(ids(world, "p1"), ["e1"]);
+    assert.deepEqual(newIds(world, "p1"), ["e1"]);
   }));
 
 it("counts a call that never came back before it calls again, and gives up at last", () =>
@@ -119,7 +103,7 @@ it("counts a call that never came back before it calls again, and gives up at la
     assert.equal(world.reports.at(-1)?.level, "bad");
   }));
 
-it("puts an event off for as long as the plugin says, and for ever if it says so each time (S0-26, S1-03 to S1-06)", () =>
+it("puts an event off for as long as the plugin says, and forever if it says so each time", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const asked: number[] = [];
@@ -134,10 +118,10 @@ it("puts an event off for as long as the plugin says, and for ever if it says so
     const deferred = world.bus("p1").state().deferredEventIds.e1;
     assert.deepEqual([deferred?.reason, deferred?.deferredUntil], ["busy", start + 60_000]);
     world.clock.time = start + 59_000;
-    assert.deepEqual(ids(world, "p1"), []);
+    assert.deepEqual(newIds(world, "p1"), []);
     for (let round = 1; round <= 20; round += 1) {
       world.clock.time += 60_001;
-      assert.deepEqual(ids(world, "p1"), ["e1"]);
+      assert.deepEqual(newIds(world, "p1"), ["e1"]);
       await offer(world, [plugin]);
     }
     assert.equal(asked.length, 21);
@@ -239,7 +223,7 @@ it("marks the event in hand without its id, and with it", () =>
     });
   }));
 
-it("ignores what an event hook returns (S0-55)", () =>
+it("ignores what an event hook returns", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const plugin = onEvent((() => ({ handled: true, target: "x" })) as never);
@@ -247,7 +231,7 @@ it("ignores what an event hook returns (S0-55)", () =>
     assert.equal(world.settlements("p1")[0]?.outcome, "passed");
   }));
 
-it("offers events of the global bus to onGlobalEvent only, and of a plan to onEvent only (S0-39, S0-40, S1-09, S1-23)", () =>
+it("offers events of the global bus to onGlobalEvent only, and of a plan to onEvent only", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const calls: string[] = [];
@@ -257,24 +241,24 @@ it("offers events of the global bus to onGlobalEvent only, and of a plan to onEv
     };
     for (const planId of [undefined, "p1", "p2"]) {
       world.bus(planId).appendEvents([event("same")]);
-      assert.deepEqual(ids(world, planId), ["same"]);
+      assert.deepEqual(newIds(world, planId), ["same"]);
       const plugins = [planId === undefined ? globalPlugin("g", both) : planPlugin("p", both)];
       await offerEvent(world.services, world.scope(planId), { plugins, event: event("same"), moveCursor: true });
-      assert.deepEqual(ids(world, planId), []);
+      assert.deepEqual(newIds(world, planId), []);
     }
     assert.deepEqual(calls, ["global undefined same", "plan p1 same", "plan p2 same"]);
   }));
 
-it("leaves a record without plugins, or with plugins that have no such hook, to the caller (S1-22)", () =>
+it("leaves a record without plugins, or with plugins that have no such hook, to the caller", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const none = planPlugin("none", { afterTodo: () => undefined });
     assert.deepEqual(await offer(world, [none]), { called: false, waiting: false });
     assert.deepEqual(world.settlements("p1"), []);
-    assert.deepEqual(ids(world, "p1"), ["e1"]);
+    assert.deepEqual(newIds(world, "p1"), ["e1"]);
   }));
 
-it("moves no cursor when somebody comes after the plugins, and keeps who handled it until then", () =>
+it("moves no cursor when something comes after the plugins, and keeps who handled it until then", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const plugin = onEvent((given, ctx) => ctx.markEventHandled(given.id));
@@ -282,7 +266,7 @@ it("moves no cursor when somebody comes after the plugins, and keeps who handled
     const options = { plugins: [plugin], event: event("e1"), moveCursor: false };
     await offerEvent(world.services, world.scope("p1"), options);
     const again = openWorld(dir);
-    assert.deepEqual(ids(again, "p1"), ["e1"]);
+    assert.deepEqual(newIds(again, "p1"), ["e1"]);
     const offered = await offerEvent(again.services, again.scope("p1"), options);
     assert.deepEqual(offered, { called: false, handledBy: "one", waiting: false });
   }));

@@ -34,7 +34,7 @@ function run(
 const design = (name: string, hook: unknown): LoadedPlugin => planPlugin(name, { afterDesign: hook } as Hooks);
 const append = (name: string): LoadedPlugin => design(name, (text: string) => `${text}${name}\n`);
 
-it("hands each plugin what the one before left, and writes it (S0-49, S0-56)", () =>
+it("hands each plugin what the one before left, and writes it", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const file = { text: "plan\n", writes: 0 };
@@ -52,7 +52,7 @@ it("hands each plugin what the one before left, and writes it (S0-49, S0-56)", (
     assert.equal(file.text, "plan\na\nb\na\nb\n");
   }));
 
-it("tells beforeTodo and afterTodo which TODO it is (S0-50, S0-51)", () =>
+it("tells beforeTodo and afterTodo which TODO it is", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const seen: unknown[] = [];
@@ -71,7 +71,7 @@ it("tells beforeTodo and afterTodo which TODO it is (S0-50, S0-51)", () =>
     ]);
   }));
 
-it("writes after a kill what was settled, unless somebody changed the text meanwhile", () =>
+it("writes after a kill what was settled, unless the text was changed meanwhile", () =>
   inTemporary(async (dir) => {
     const killed = openWorld(dir);
     const settled = { text: "plan\n", writes: 0 };
@@ -109,7 +109,7 @@ it("runs a hook again when the text changed under it, and gives up after ten tim
     assert.equal(file.text, "by a person 10\n");
   }));
 
-it("fails the round on a throw, a long text and anything that is no text, commits nothing, and says so again (S0-80)", () =>
+it("fails the round on a throw, too much text and anything that is not a string, commits nothing, and says so again", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const bad: [record: string, hook: unknown, pattern: RegExp][] = [
@@ -208,7 +208,7 @@ it("does not count a call that the end of the dispatcher broke off, however ofte
     assert.deepEqual([...world.bus("p1").deadLetters(), ...world.bus().deadLetters()], []);
   }));
 
-it("calls onStartup of each plugin once, and stops the start by an error that names who threw (S0-42)", () =>
+it("calls onStartup of each plugin once, and stops the start by an error that names who threw", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const calls: string[] = [];
@@ -232,7 +232,7 @@ it("calls onStartup of each plugin once, and stops the start by an error that na
     assert.equal(calls.length, 2);
   }));
 
-it("calls afterActivate with a summary of the plan, and goes on after a kill where it was (S0-47)", () =>
+it("calls afterActivate with a summary of the plan, and goes on after a kill where it was", () =>
   inTemporary(async (dir) => {
     const plan: PlanSummary & { worktree: string } = {
       planId: "p1",

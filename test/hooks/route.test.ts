@@ -31,7 +31,7 @@ const checker = (name: string, hook: unknown): LoadedPlugin => globalPlugin(name
 const check = (world: World, plugins: readonly LoadedPlugin[], action: Action = upsert()) =>
   checkUpsert(world.services, world.scope(), { plugins, action });
 
-it("delivers where nobody objects, and asks in order (S0-30, S0-44)", () =>
+it("delivers where no plugin objects, and asks in order", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const seen: string[] = [];
@@ -46,7 +46,7 @@ it("delivers where nobody objects, and asks in order (S0-30, S0-44)", () =>
     assert.equal(seen.length, 2);
   }));
 
-it("keeps a handled action from its bridge, with what was emitted instead, also after a kill (S0-32, the Friday policy)", () =>
+it("keeps a handled action from its bridge, with what was emitted instead, also after a kill, as the Friday policy does", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const asked: string[] = [];
@@ -75,7 +75,7 @@ it("keeps a handled action from its bridge, with what was emitted instead, also 
     assert.deepEqual(asked, ["friday"]);
   }));
 
-it("redirects, and shows the next plugin where the action goes now (S0-45)", () =>
+it("redirects, and shows the next plugin where the action goes now", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const seen: string[] = [];
@@ -99,7 +99,7 @@ it("takes null, and a promise of it, for nothing", () =>
     assert.deepEqual(await route(world, plugins, action), { kind: "deliver", target: action.target });
   }));
 
-it("fails closed: a throw and nonsense deliver nothing, are tried again, and end as a dead letter (S0-78)", () =>
+it("fails closed: a throw and nonsense deliver nothing, are tried again, and end as a dead letter", () =>
   inTemporary(async (dir) => {
     const nonsense: [name: string, hook: (...args: never[]) => unknown, pattern: RegExp][] = [
       ["throws", () => assert.fail("broken"), /broken/],
@@ -163,7 +163,7 @@ it("gives beforeRoute a copy without what is prloom's own", () =>
     });
   }));
 
-it("proceeds unchanged, or with what each plugin made of it, in order (S0-46, S0-72, S0-73)", () =>
+it("proceeds unchanged, or with what each plugin made of it, in order", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const calls: string[] = [];
@@ -183,7 +183,7 @@ it("proceeds unchanged, or with what each plugin made of it, in order (S0-46, S0
     assert.deepEqual(calls, ["a got text", "b got text\na"]);
   }));
 
-it("goes on after a kill where the chain was (S0-79)", () =>
+it("goes on after a kill where the chain was", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const calls: string[] = [];
@@ -209,7 +209,7 @@ it("goes on after a kill where the chain was (S0-79)", () =>
     assert.deepEqual(calls, ["a", "b by a", "b by a"]);
   }));
 
-it("stops the chain at a rejection and keeps its reason (S0-74)", () =>
+it("stops the chain at a rejection and keeps its reason", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const plugins = [
@@ -223,7 +223,7 @@ it("stops the chain at a rejection and keeps its reason (S0-74)", () =>
     assert.equal(world.settlements().at(-1)?.reason, "Plan must have a title");
   }));
 
-it("takes a verdict that is none for a throw", () =>
+it("takes nonsense instead of a verdict for a throw", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const verdicts: [name: string, verdict: unknown, pattern: RegExp][] = [

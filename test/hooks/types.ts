@@ -22,7 +22,7 @@ type Listed<Point extends keyof typeof CONTEXT_MEMBERS> = (typeof CONTEXT_MEMBER
 /** Global contexts name these two only to say that they are undefined. */
 type Members<Context> = Exclude<keyof Context, "planId" | "worktree">;
 
-/** The table of the documentation is the table of the types (B56). */
+/** The table of the documentation is the table of the types. */
 export const MATRIX_IS_TRUE: {
   onStartup: Equal<Members<StartupContext>, Listed<"onStartup">>;
   onGlobalEvent: Equal<Members<GlobalEventContext>, Listed<"onGlobalEvent">>;
@@ -70,7 +70,7 @@ export const plugin = definePlugin<{ readonly column: string }>((config) => ({
     ctx.markEventDeferred(event.id, "not yet", 1000);
     // @ts-expect-error the time comes after the reason
     ctx.markEventDeferred(1000);
-    // @ts-expect-error plan hooks see their own plan only (S0-62)
+    // @ts-expect-error plan hooks see their own plan only
     void ctx.listPlans();
     // @ts-expect-error methods are merge, squash and rebase
     ctx.emitMerge(event.replyTo, "octopus");
@@ -86,7 +86,7 @@ export const plugin = definePlugin<{ readonly column: string }>((config) => ({
     if (event.type === "issue.opened") ctx.log.info(String(event.context?.number));
     const plans: PlanSummary[] = await ctx.listPlans({ status: ["draft", "queued"], source: { system: "github" } });
     ctx.log.info(String(plans.length));
-    // @ts-expect-error global hooks name the plan (S0-59)
+    // @ts-expect-error global hooks name the plan
     await ctx.readPlan();
     // @ts-expect-error agents run in the worktree of a plan
     await ctx.runAgent("hello");
@@ -159,7 +159,7 @@ export const THROWS: {
 // @ts-expect-error the hook is called onEvent
 export const misspelt: Hooks = { onEvnt: () => undefined };
 
-// @ts-expect-error an event hook gets an event, not a text
+// @ts-expect-error an event hook gets an event, not a string
 export const wrong: Hooks = { onEvent: (text: string) => text };
 
 // @ts-expect-error beforeUpsert must decide

@@ -155,7 +155,7 @@ test("a file that is too large is not read in part", () => {
   assert.equal(readTextNoFollow(dir, "exact", 4), undefined);
 });
 
-test("a folder is made anew whatever an agent put in its place, and nothing outside is touched", () => {
+test("a folder is made afresh whatever an agent put in its place, and nothing outside is touched", () => {
   const what = fc.constantFrom("absent", "file", "link", "dangling", "folder");
   const outside = mkdtempSync(join(root, "kept-"));
   writeFileSync(join(outside, "keep"), "kept");
@@ -180,7 +180,7 @@ test("a folder is made anew whatever an agent put in its place, and nothing outs
   );
 });
 
-test("read-only folders do not keep a folder from being made anew", () => {
+test("read-only folders do not keep a folder from being made afresh", () => {
   const deep = join(dir, "local", "cache", "module");
   mkdirSync(deep, { recursive: true });
   writeFileSync(join(deep, "file"), "x");
@@ -218,7 +218,7 @@ test("a folder with very much in it is out of the way at once, and what a killed
   assert.deepEqual(readdirSync(dir).sort(), ["another", "worktree"]);
 });
 
-test("a link is made, mended and left alone", () => {
+test("a link is made, repaired and left alone", () => {
   const path = join(dir, "link");
   ensureLink(path, "a");
   ensureLink(path, "a");
@@ -232,7 +232,7 @@ test("a link is made, mended and left alone", () => {
   assert.equal(readlinkSync(path), "c");
 });
 
-test("absence is no error, and only absence", () => {
+test("absence is not an error, and only absence", () => {
   assert.equal(readTextIfExists(join(dir, "no", "file")), undefined);
   writeFileSync(join(dir, "file"), "x");
   assert.equal(readTextIfExists(join(dir, "file", "below")), undefined);

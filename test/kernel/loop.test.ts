@@ -124,6 +124,41 @@ test("failures are told and back off, a wake does not end the back-off, and succ
   assert.equal(loop.nextAt(), 1400, "counted from one again");
 });
 
+test("a clock that is set back does not make a back-off longer", async (t) => {
+  const { loop, script, later, told, at } = bench(t);
+  script.push(fails("one"));
+  loop.wake();
+  await loop.settled();
+  told();
+  at.now -= 3_600_000;
+  loop.wake();
+  await later(99);
+  assert.deepEqual(told(), []);
+  await later(1);
+  assert.deepEqual(told(), [`pass at ${at.now}`, "idle"]);
+});
+
+test("a loop goes on when what it tells its failures to throws, and that error is not lost", async (t) => {
+  const listeners = process.listeners("unhandledRejection");
+  const unhandled = Promise.withResolvers<unknown>();
+  process.removeAllListeners("unhandledRejection").once("unhandledRejection", unhandled.resolve);
+  t.after(() => {
+    for (const listener of listeners) process.on("unhandledRejection", listener);
+  });
+  const onFailure = (): void => {
+    throw new Error("cannot tell");
+  };
+  const { loop, script, later, told } = bench(t, { onFailure });
+  script.push(fails("one"));
+  loop.wake();
+  assert.match(String(await unhandled.promise), /cannot tell/);
+  await later(99);
+  assert.deepEqual(told(), ["pass at 1000", "idle"]);
+  await later(1);
+  assert.deepEqual(told(), ["pass at 1100", "idle"]);
+  assert.equal(loop.idle(), true);
+});
+
 test("a wake during a pass that fails waits for the back-off; hurry does not", async (t) => {
   const { loop, script, later, told } = bench(t);
   script.push(() => {
@@ -152,7 +187,7 @@ test("hurry during a pass that fails asks for one more at once, also when a wake
   assert.deepEqual(told(), ["pass at 1000", "failed: no", "pass at 1000", "idle"]);
 });
 
-test("a loop that waits for nothing but a wake is idle for ever", async (t) => {
+test("a loop that waits for nothing but a wake is idle forever", async (t) => {
   const { loop, script } = bench(t);
   assert.equal(loop.idle(Infinity), true);
   script.push(() => 1500);

@@ -110,7 +110,7 @@ describe("the scripted model as a server", { concurrency: 4, timeout: 30_000 }, 
     });
   }
 
-  test("somebody who leaves in the middle of a flood costs nothing more", async () => {
+  test("a client that leaves in the middle of a flood costs nothing more", async () => {
     const model = await start([{ steps: [{ flood: 2 ** 40 }] }]);
     const response = await post(model.url, CLIENTS.anthropic, { user: "x" }, true);
     await response.body?.getReader().read();

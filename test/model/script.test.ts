@@ -90,7 +90,7 @@ describe("the step that is taken", () => {
     assert.equal(choose(rule, 5).fault, undefined, "what comes later has passed it");
   });
 
-  test("a fault without times is for ever, also at the end", () => {
+  test("a fault without times is forever, also at the end", () => {
     const rule: Rule = { steps: [{ say: "a" }, { fail: 401 }] };
     assert.equal(choose(rule, 0).fault, undefined);
     assert.deepEqual(choose(rule, 1, { 1: 1000 }).fault, { fail: 401 });

@@ -153,7 +153,7 @@ export const WRONG: Readonly<Record<string, { readonly text: string; readonly co
     text: `import { mayWrite } from "prloom/plugin";\nexport const may = mayWrite({ login: "ann", permission: "write" });\n`,
     code: "TS2353",
   },
-  "a TODO that is no string": {
+  "a TODO that is not a string": {
     text: `import { appendTodos } from "prloom/plugin";\nexport const plan = appendTodos("", [5]);\n`,
     code: "TS2322",
   },

@@ -1,4 +1,4 @@
-/** Readonly, and whether a type was put together from others, is no difference. */
+/** Readonly, and whether a type was put together from others, makes no difference. */
 type Flat<T> = T extends readonly (infer Item)[]
   ? Flat<Item>[]
   : T extends object

@@ -58,7 +58,7 @@ export class UpdateReader {
     return { ...this.#tools.get(asString(toolCall.toolCallId) ?? "")?.told, ...present(toolCall) };
   }
 
-  /** The rest of a text that has no end of line. */
+  /** Text after the last line break. */
   flush(): readonly AgentEvent[] {
     const text = this.#text;
     this.#text = "";

@@ -22,7 +22,7 @@ const beyond = (a: Tokens, b: Tokens): Tokens => combine(a, b, (x, y) => Math.ma
 
 /**
  * Counts what a run spends. Each answer tells what it read when it begins, and hardly anything of what it wrote; a result
- * tells all that was spent since the one before. So answers are counted as they come, that budgets hold while the run
+ * tells all that was spent since the one before. So answers are counted as they come, so that budgets hold while the run
  * goes on, and a result brings what is missing. (What a result tells in sum includes earlier runs of the conversation.)
  */
 export class UsageCounter {

@@ -119,7 +119,7 @@ function kindOf(text: string, status = statusIn(text)): ErrorKind {
   return said(SAID, text) ?? byStatus(text, status) ?? said([...LASTING, ...SAID_WITHOUT_STATUS], text) ?? "other";
 }
 
-/** Whether a provider says by a number alone that asking once more is of no use, and not who may ask, or how often. */
+/** Whether a provider says by a number alone that asking again is pointless, as opposed to who may ask, or how often. */
 export function isLasting(status: number | undefined): boolean {
   return status !== undefined && status >= 400 && status < 500 && BY_STATUS[status] === undefined;
 }

@@ -4,7 +4,7 @@ import { type Heard, NOTHING_HEARD } from "./dialogue.ts";
 import { formatWatch } from "./format-watch.ts";
 import { jsonLines } from "./json-lines.ts";
 
-/** How one kind of program that prints JSON objects is understood. */
+/** How the output of one kind of program that prints JSON objects is read. */
 export interface JsonStyle {
   /** As the user started it, for messages. */
   readonly program: string;

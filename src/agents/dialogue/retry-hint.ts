@@ -12,7 +12,7 @@ const AFTER_WORDS = new RegExp(
 /** "retry-after: 30" and "retry after 30": seconds, as HTTP has it. */
 const BARE_SECONDS = /retry[_ -]?after["':=\s]+(\d{1,7})\b(?!\s*(?:ms|m|h|d)\b)/i;
 
-/** The time to wait that a text names as a length of time. */
+/** The time to wait, where the text gives it as a duration. */
 export function retryHintMs(text: string): number | undefined {
   const amounts = AFTER_WORDS.exec(text)?.[1];
   if (amounts !== undefined) return lengthOf(amounts);
@@ -42,7 +42,7 @@ const CLOCK =
 export const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAY_MS = 86_400_000;
 
-/** The time until the point at which a text says that a limit ends. */
+/** The time until a limit ends, where the text says when that is. */
 export function resetAfterMs(text: string, now: number): number | undefined {
   const epoch = EPOCH.exec(text)?.[1];
   if (epoch !== undefined) return Math.max(0, Number(epoch) * (epoch.length > 10 ? 1 : 1000) - now);
@@ -50,7 +50,7 @@ export function resetAfterMs(text: string, now: number): number | undefined {
   return clock ? untilClock(clock, now) : undefined;
 }
 
-/** Reckoned with the offset that the zone has now: an hour wrong across a change of the clocks, which does no harm. */
+/** Computed with the zone's current offset: an hour off across a clock change, which is harmless. */
 function untilClock(
   [, month, day, hour = "0", minute = "0", half, zone]: RegExpExecArray,
   now: number,

@@ -48,7 +48,7 @@ export function openRunLog(runDir: string): RunLog {
 }
 
 function cut(text: string): string {
-  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}… (${text.length - MAX_TEXT} characters more)`;
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}… (${text.length - MAX_TEXT} more characters)`;
 }
 
 function shortened(event: AgentEvent): AgentEvent {

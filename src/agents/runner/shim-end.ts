@@ -25,7 +25,7 @@ export function hasExited(program: Program): boolean {
   return program.child.exitCode !== null || program.child.signalCode !== null;
 }
 
-/** What was printed last is still in the pipe. A process that we cannot see may hold it open, so not for ever. */
+/** What was printed last is still in the pipe. A process that we cannot see may hold it open, so not forever. */
 export async function drain(program: Program): Promise<void> {
   const open = program.outputs.filter((output) => !output.closed);
   await Promise.race([Promise.all(open.map((output) => once(output, "close"))), sleep(1000)]);

@@ -79,11 +79,6 @@ function sizeArgs(path: string, memoryBytes: number): readonly string[] {
 
 const RANK = { empty: 0, link: 1, read: 2, write: 3 } as const;
 
-/** Whether `path` is `folder` or lies below it. */
-export function isWithin(path: string, folder: string): boolean {
-  return path === folder || folder === sep || path.startsWith(`${folder}${sep}`);
-}
-
 /** The mount that a path is seen through, itself not counted; undefined when it is the plain machine. */
 export function mountAround(mounts: ReadonlyMap<string, Mount>, path: string): Mount | undefined {
   for (let folder = dirname(path); folder !== sep; folder = dirname(folder)) {

@@ -3,7 +3,8 @@ import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "no
 import { errnoOf } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists } from "../../kernel/files.ts";
 import { findProgram } from "../../kernel/find-program.ts";
-import { isWithin, type Mount } from "./args.ts";
+import { isWithin } from "../../kernel/paths.ts";
+import type { Mount } from "./args.ts";
 import { TOOLCHAINS } from "./toolchains.ts";
 
 /** The path without links, or undefined when nothing is there (or may be looked at). */

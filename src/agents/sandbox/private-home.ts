@@ -64,7 +64,7 @@ function placesIn(root: string, pattern: string): Buffer[] {
 }
 
 /**
- * Makes a private home anew but for what is named: whatever else a run leaves there (settings, hooks, start files of shells,
+ * Rebuilds a private home, except for what is named: whatever else a run leaves there (settings, hooks, start files of shells,
  * programs) would have a say in the next one. After a kill the next call goes on: nothing runs in the new home as long as
  * the old one is there.
  */
@@ -103,7 +103,7 @@ export interface Furnished {
 }
 
 /**
- * Brings the user's configuration and login of a program into its private home, anew: what an agent made of the last copy is
+ * Brings the user's configuration and login of a program into its private home, afresh: what an agent made of the last copy is
  * gone. Files are copies in the home, since programs replace them; a folder is a copy elsewhere that is laid over, so that
  * nothing has to be deleted in the home.
  */

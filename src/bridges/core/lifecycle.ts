@@ -5,7 +5,7 @@ import { readsComments } from "../../plan/summary.ts";
 
 /** What is seen of a plan, beside its record. */
 export interface LifecycleFacts {
-  /** Hash of the text's bytes; absent: there is no text. */
+  /** Hash of the text's bytes; absent: the plan has no text. */
   readonly sha256?: string;
   /** Events wait for triage. */
   readonly triaging: boolean;

@@ -45,7 +45,7 @@ export type UpsertChange =
 
 const MAX_META_BYTES = 64 * 1024;
 
-/** Section "Upsert" of the design as a table: what an upsert does to the plan in the state it is in. */
+/** What an upsert does to the plan in the state it is in, as a table. */
 export function decideUpsert(view: UpsertView, payload: RawUpsert): UpsertChange {
   const problem = problemIn(payload);
   const source = sourceOf(payload);
@@ -53,7 +53,7 @@ export function decideUpsert(view: UpsertView, payload: RawUpsert): UpsertChange
   try {
     const { record } = view;
     if (!record || record.deleted || record.status === "done") return create(source, payload);
-    return isBusy(record, view.running) ? { kind: "busy", planId: record.id } : change(record, view, payload);
+    return isBeingWorkedOn(record, view.running) ? { kind: "busy", planId: record.id } : change(record, view, payload);
   } catch (error) {
     if (error instanceof PrloomError && error.code === "plan-invalid")
       return { kind: "refused", reason: error.message };
@@ -89,7 +89,7 @@ function problemIn(payload: RawUpsert): string | undefined {
 }
 
 /** A run reads the text at its start and reports against it at its end; in between the text stays. */
-export function isBusy({ current, side, blocked, paused, hidden }: PlanRecord, running: boolean): boolean {
+export function isBeingWorkedOn({ current, side, blocked, paused, hidden }: PlanRecord, running: boolean): boolean {
   if (running) return true;
   if (blocked) return false;
   // Beyond the run a TODO goes on to its end, paused or not.

@@ -5,7 +5,7 @@ import { isValidPlanId } from "../../plan/identity.ts";
 import type { BuiltinBridge, DeliveryResult } from "../contract.ts";
 import { deliverLocal, isInThread, LOCAL_TARGET, noteDeed, sayRefusal } from "./thread.ts";
 
-/** What became of a deed. `retryable`: the same call may work later, and nothing is said in the thread until then. */
+/** The outcome of a deed. `retryable`: the same call may work later, and nothing is said in the thread until then. */
 export type DeedResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: string; readonly retryable: boolean };

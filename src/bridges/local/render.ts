@@ -1,11 +1,11 @@
 import type { Payload } from "../../bus/types.ts";
 
-/** What an action looks like in the local conversation, or why it has no place there. */
+/** What an action looks like in the local conversation, or why it cannot be shown there. */
 export type Rendered = { readonly text: string; readonly key?: string } | { readonly refused: string };
 
 const VERDICTS = { approve: "approved", request_changes: "changes requested", comment: "comments" } as const;
 
-/** Turns the payload of an action into words for the conversation. Merging and closing are deeds, so not for here. */
+/** Turns the payload of an action into words for the conversation. Merging and closing are handled elsewhere. */
 export function renderForThread(payload: Exclude<Payload, { type: "merge" | "close_pr" }>): Rendered {
   switch (payload.type) {
     case "comment":

@@ -18,6 +18,7 @@ const replySchema = z.object({
   body: z.string(),
   actionId: z.string(),
   key: z.string().optional(),
+  emitter: z.string().optional(),
 });
 /** Every line of the thread says which action it comes from; `refused`: it tells that the action was not done. */
 const traceSchema = z.object({ actionId: z.string(), refused: z.literal(true).optional() });
@@ -52,13 +53,16 @@ function threadOf(planId: string): LogAddress {
 }
 
 /** Puts an answer into the thread, once per action; returns why it cannot. */
-export function deliverLocal(log: Log, action: Pick<Action, "id" | "payload" | "target">): string | undefined {
-  const { id, payload, target } = action;
+export function deliverLocal(
+  log: Log,
+  action: Pick<Action, "id" | "payload" | "target" | "emitter">,
+): string | undefined {
+  const { id, payload, target, emitter } = action;
   if (target.token === undefined) return "the address has no plan (token)";
   if (payload.type === "merge" || payload.type === "close_pr") return `the local thread cannot carry "${payload.type}"`;
   const rendered = renderForThread(payload);
   if ("refused" in rendered) return rendered.refused;
-  const key = rendered.key === undefined ? {} : { key: rendered.key };
+  const key = rendered.key === undefined ? {} : { key: rendered.key, ...(emitter === undefined ? {} : { emitter }) };
   const data = { author: "prloom", body: rendered.text, actionId: id, ...key };
   log.append(threadOf(target.token), [{ kind: "comment", id, data }]);
   return undefined;
@@ -101,14 +105,14 @@ export function readThread(log: Log, planId: string): ThreadEntry[] {
   return [...said, ...answers(log, planId)].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
-/** What was delivered. A line with the key of an earlier one takes its place. */
+/** What was delivered. A line with the key and the emitter of an earlier one takes its place. */
 function answers(log: Log, planId: string): ThreadEntry[] {
   const entries = new Map<string, ThreadEntry>();
   for (const { record, cursor } of log.read(threadOf(planId), START, Number.MAX_SAFE_INTEGER).items) {
     const reply = replySchema.safeParse(record.data);
     if (!reply.success) continue;
-    const { author, body, key } = reply.data;
-    const place = key === undefined ? `at ${cursor}` : `key ${key}`;
+    const { author, body, key, emitter = "" } = reply.data;
+    const place = key === undefined ? `at ${cursor}` : `key ${JSON.stringify([emitter, key])}`;
     entries.set(place, { author, body, at: entries.get(place)?.at ?? record.ts });
   }
   return [...entries.values()];

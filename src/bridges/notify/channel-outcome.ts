@@ -1,4 +1,4 @@
-/** What became of one notice on one channel. `transport`: it cannot be reached, the same call may work later. */
+/** The outcome of one notice on one channel. `transport`: it cannot be reached, the same call may work later. */
 export type ChannelOutcome =
   | { readonly is: "arrived" }
   | { readonly is: "refused"; readonly reason: string }

@@ -57,7 +57,7 @@ function findNotifier(path = ""): { notifier: Notifier; file: string } | undefin
   return undefined;
 }
 
-/** Failures are refusals: a desktop that cannot be reached now (no session, no bus) stays so, and old news pile up. */
+/** Failures are refusals: a desktop that cannot be reached now (no session, no bus) stays so, and old news piles up. */
 function runNotifier(
   file: string,
   args: readonly string[],

@@ -17,7 +17,7 @@ const MAX_TITLE_CHARACTERS = 200;
 /** What fits a message of a chat; a desktop and a terminal get less. */
 const MAX_MESSAGE_CHARACTERS = 3000;
 
-/** The notice that an action asks for, or why it is none. */
+/** The notice that an action asks for, or why it asks for none. */
 export function noticeOf(action: PluginAction, planId: string | undefined): Notice | { readonly refused: string } {
   const { payload } = action;
   const about = { id: action.id, ...scopeOf(planId) };

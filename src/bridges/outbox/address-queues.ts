@@ -139,7 +139,7 @@ export class AddressQueues {
     return true;
   }
 
-  /** Whether something could go on but for calls that others make. */
+  /** Whether something could go on, if it were not for the calls of others. */
   canStart(now: number): boolean {
     return [...this.#lanes].some(([bridge, lane]) => lane.length > 0 && !this.#isOpen(bridge, now));
   }

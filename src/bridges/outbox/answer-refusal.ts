@@ -20,7 +20,7 @@ interface RefusedDeed {
 export function answerRefusal(bus: Bus, scope: Scope, { action, loaded, reason }: RefusedDeed): void {
   const { id, target, payload, relatedEventId } = action;
   const notDone = NOT_DONE[payload.type];
-  if (notDone === undefined || loaded.scope === "builtin") return;
+  if (notDone === undefined || loaded.kind === "builtin") return;
   const record = `refusal-${id}`;
   const answer: Action = {
     id: actionId({ scope, recordId: record, handler: DISPATCHER, ordinal: 0 }),

@@ -50,7 +50,7 @@ interface Call extends RoutedAction {
   readonly uncertain: boolean;
 }
 
-/** The end of the corridor: the first action of a queue is counted, called out and settled. */
+/** The last stage of the outbox: the first action of a queue is counted, called out and settled. */
 export class Calls {
   readonly #options: CallsOptions;
   /** Counted on the bus, to be made as soon as that is on disk. */

@@ -44,14 +44,14 @@ export async function deliver(services: BridgeServices, options: DeliverOptions)
   }
   const called = await call((ctx) => bridge.actions?.(ctx, forBridge(options)));
   if (called.kind !== "returned") return { kind: called.kind, reason: called.error };
-  return judgeDelivery(called.value, loaded.scope === "builtin");
+  return judgeDelivery(called.value, loaded.kind === "builtin");
 }
 
 /** A copy for each call: what a bridge does to it has no effect. */
 function forBridge({ action, target, loaded, ref }: DeliverOptions): OutgoingAction {
   const edited = ref === undefined ? {} : { ref };
   // prloom-core asks hooks, and they need to know on whose behalf.
-  if (loaded.scope === "builtin") return structuredClone({ ...action, target, ...edited }) as OutgoingAction;
+  if (loaded.kind === "builtin") return structuredClone({ ...action, target, ...edited }) as OutgoingAction;
   const { id, type, payload, relatedEventId } = action;
   const answered = relatedEventId === undefined ? {} : { relatedEventId };
   return structuredClone({ id, type, target, payload, ...answered, ...edited }) as OutgoingAction;

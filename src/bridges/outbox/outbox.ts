@@ -107,7 +107,7 @@ export class Outbox {
     return this.#loop.settled();
   }
 
-  /** Nothing more is begun or written. Calls under way are left alone; the next start looks what became of them. */
+  /** Nothing more is begun or written. Calls under way are left alone; the next start looks up how they ended. */
   stop(): void {
     this.#stopped = true;
     this.#member.quit();

@@ -14,7 +14,7 @@ interface Refs {
   readonly bridge: string;
 }
 
-/** What a bridge called the last comment with the same key at the same address. */
+/** What a bridge called the last comment of the same emitter with the same key at the same address. */
 export function refOf(refs: Refs, routed: RoutedAction): string | undefined {
   const key = refKey(routed);
   const ref = key === undefined ? undefined : valuesOf(refs)[key];
@@ -35,9 +35,9 @@ export function withRef(refs: Refs, routed: RoutedAction, ref: string): Pick<Set
   };
 }
 
-function refKey({ action: { payload }, target }: RoutedAction): string | undefined {
+function refKey({ action: { payload, emitter = "" }, target }: RoutedAction): string | undefined {
   if (payload.type !== "comment" || payload.key === undefined) return undefined;
-  return `${PREFIX}${shortHash(JSON.stringify([target.target, target.token ?? "", payload.key]), 16)}`;
+  return `${PREFIX}${shortHash(JSON.stringify([target.target, target.token ?? "", emitter, payload.key]), 16)}`;
 }
 
 function valuesOf({ services, scope, bridge }: Refs): ReturnType<BridgeServices["stores"]["read"]> {

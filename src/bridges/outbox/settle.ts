@@ -13,7 +13,7 @@ export interface RoutedAction {
   readonly target: ReplyAddress;
 }
 
-/** What became of the call for one action. */
+/** The outcome of the call for one action. */
 export type Delivery =
   | { readonly kind: "delivered"; readonly foundAgain: boolean; readonly ref?: string | undefined }
   | { readonly kind: "later"; readonly reason: string; readonly until: number }
@@ -129,7 +129,7 @@ export type AfterCall =
   | { readonly kind: "wait"; readonly until: number; readonly reason: string }
   | { readonly kind: "bridge"; readonly reason: string };
 
-/** Records what became of a call, and tells how it goes on. Saying it again changes nothing. */
+/** Records how a call ended, and returns what follows. Repeating it changes nothing. */
 export function settleDelivery(bus: Bus, call: FinishedCall): AfterCall {
   const { id, handler, delivery } = call;
   switch (delivery.kind) {
@@ -224,7 +224,7 @@ export function gaveUp(routed: RoutedAction, handler: string, reason: string): s
   return `${handler} gave up on ${nameOf(routed)}: ${unstopped(reason)} (prloom retry ${routed.action.id})`;
 }
 
-export interface Wait {
+export interface PendingRetry {
   readonly handler: string;
   readonly reason: string;
   /** Undefined: until the next start. */
@@ -232,7 +232,7 @@ export interface Wait {
 }
 
 /** The line about an action that is tried again. */
-export function waits(routed: RoutedAction, { handler, reason, waitMs }: Wait): string {
+export function waits(routed: RoutedAction, { handler, reason, waitMs }: PendingRetry): string {
   const next = waitMs === undefined ? "tried again at the next start" : `next try in ${duration(waitMs)}`;
   return `${handler}: ${nameOf(routed)} waits: ${unstopped(reason)}; ${next}`;
 }

@@ -39,12 +39,13 @@ export function withoutClashingActions(bus: Bus, poll: Pick<PollOnBus, "actions"
   return { actions: [...fresh.values()], refused };
 }
 
+/** With its author, whose permissions it has. */
 function isSame(one: Action, other: Action): boolean {
-  return isDeepStrictEqual([one.target, one.payload], [other.target, other.payload]);
+  return isDeepStrictEqual([one.target, one.payload, one.author], [other.target, other.payload, other.author]);
 }
 
-/** An action as the bridge gave it: who wrote what it answers is looked up again with each try. */
-function given({ author: _author, ...rest }: Action): Omit<Action, "author"> {
+/** An action as the bridge gave it: prloom adds the author and the emitter again with each try. */
+function given({ author: _author, emitter: _emitter, ...rest }: Action): Omit<Action, "author" | "emitter"> {
   return rest;
 }
 
@@ -69,8 +70,9 @@ export function withoutClashingEvents(bus: Bus, poll: PollOnBus): Unclashed {
       refused.push({ of: "actions", reason, item: copyJson(given(action), "action") });
       return [];
     }
+    const { author: _author, ...rest } = action;
     const author = event?.context?.author;
-    return [{ ...given(action), ...(author ? { author } : {}) }];
+    return [{ ...rest, ...(author ? { author } : {}) }];
   });
   return { actions, refused };
 }

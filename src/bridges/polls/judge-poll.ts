@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { actionId } from "../../bus/ledger/settlement.ts";
+import { emitterName } from "../../bus/names.ts";
 import {
   type Action,
   actionSchema,
@@ -224,7 +225,8 @@ function judgeActions(actions: readonly unknown[], { poll, events, refused }: Ac
       const author = event?.context?.author;
       const derived = { scope: poll.scope, recordId: poll.record, handler: poll.handler, ordinal };
       const id = parsed.data.id ?? actionId(derived);
-      good.push({ ...parsed.data, id, type: "respond", ...(author ? { author } : {}) });
+      const emitter = emitterName(poll.handler);
+      good.push({ ...parsed.data, id, type: "respond", emitter, ...(author ? { author } : {}) });
     } catch (error) {
       refuse(describeThrown(error));
     }

@@ -61,7 +61,7 @@ function letterOf(name: string, { of, reason, item }: RefusedItem): Refusal {
   return { id, reason: `${of}: ${reason}`, item: { of, item: item as JsonValue } };
 }
 
-/** What became of items that a person wants tried again. */
+/** The outcome of items that a person wants tried again. */
 export interface TakenAgain {
   readonly events: number;
   readonly actions: number;

@@ -142,7 +142,7 @@ function look(homes: Homes, id: string, cached: ReadonlyMap<string, CachedPlan>)
   return isCached ? "cached" : "opened";
 }
 
-/** Anything in the place of a record counts, so that what is no file is reported and not overlooked. */
+/** Anything in the place of a record counts, so that something that is not a file is reported and not overlooked. */
 function statIfThere(path: string): Stats | Error | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });

@@ -58,7 +58,7 @@ export function appendBatch(journal: Journal, batch: Batch, settings: WriteSetti
     fd = openCurrent(journal.place);
     let left = prepare(journal, fd);
     if (left.size >= settings.segmentBytes) {
-      // Nobody syncs an archived segment any more.
+      // An archived segment is never synced again.
       if (settings.fsync && !left.synced) fsyncSync(fd);
       closeSync(fd);
       fd = undefined;

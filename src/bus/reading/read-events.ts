@@ -21,7 +21,7 @@ export interface EventPage {
 const DEFAULT_LIMIT = 100;
 const MOST = 1000;
 const READ_AHEAD = 100;
-/** Places of ids that were given out, so that going on from one is no search. */
+/** Places of ids that were given out, so that continuing from one needs no search. */
 const REMEMBERED = 1000;
 
 /** Reads the events of a scope for a reader that keeps its own place: no cursor moves, and nothing is settled. */

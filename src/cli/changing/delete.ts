@@ -16,7 +16,7 @@ export interface DeleteOptions {
 }
 
 /** Takes a plan away; asks first in a terminal. */
-export async function deletePlan(call: Call, plan: string, options: DeleteOptions): Promise<number> {
+export async function deleteCommand(call: Call, plan: string, options: DeleteOptions): Promise<number> {
   refuseInsideRun(call);
   const { output } = call;
   const withBranch = options.branch === true;

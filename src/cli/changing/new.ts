@@ -78,7 +78,7 @@ async function nextSteps(repo: Repository, id: string, queued: boolean): Promise
   ];
 }
 
-/** A plan may wait for one that is written later, so this is no mistake; a misspelt one would wait for ever. */
+/** A plan may wait for one that is written later, so this is not a mistake; a misspelt one would wait forever. */
 function unknownDependencies(paths: Paths, names: readonly string[]): string[] {
   const inbox = listDir(paths.inbox).flatMap((name) => (name.endsWith(".md") ? [name.slice(0, -3)] : []));
   const known = [...listDir(paths.plans), ...inbox];
@@ -156,7 +156,7 @@ function place(paths: Paths, { wanted, title, text, meta }: Placement): string {
     const files = inboxOf(paths, id);
     if (!taken(id) && (meta === undefined || createFile(files.meta, `${JSON.stringify(meta, null, 2)}\n`))) {
       if (createFile(files.text, text)) return id;
-      // Another process took the name in between; the record beside their text is ours to take back.
+      // Another process took the name in between; the record beside its text is ours to take back.
       if (meta !== undefined) rmSync(files.meta, { force: true });
     }
     if (wanted === undefined) continue;

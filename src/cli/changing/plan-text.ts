@@ -20,10 +20,10 @@ export function planTextFor({ title, todos, given }: PlanWords): string {
         "Write the TODOs into the text, under `## TODO`.",
       );
     if (given.trim() === "")
-      throw new PrloomError("plan-invalid", "The text of the plan is empty.", "Write at least what shall be done.");
+      throw new PrloomError("plan-invalid", "The text of the plan is empty.", "Write at least what is to be done.");
     return name === "" ? given : ensureTitle(given, name);
   }
-  if (name === "") throw new PrloomError("usage", "The plan has no title.", 'Type: prloom new "what shall be done"');
+  if (name === "") throw new PrloomError("usage", "The plan has no title.", 'Type: prloom new "what to do"');
   const text = ensureTitle(todos.length === 0 ? "" : `## TODO\n\n${todos.map(todoItem).join("")}`, name);
   const parsed = parsePlan(text).todos.length;
   if (parsed === todos.length) return text;

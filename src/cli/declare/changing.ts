@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import type { PlainChange } from "../changing/change.ts";
-import { declare, type JsonOption, perform } from "./declare.ts";
+import { declare, type JsonOption, performCommand } from "./declare.ts";
 
 const PLAIN: Readonly<Record<PlainChange, string>> = {
-  queue: "let work on plans start, as soon as a place is free",
+  queue: "let work on plans start, as soon as there is a free slot",
   hide: "keep plans from starting; one that is active stops after its current TODO",
   unhide: "undo hide",
-  pause: "start no further step of plans; a run that lives may end",
+  pause: "start no further step of plans; an agent that is running may finish",
   resume: "undo pause",
 };
 
@@ -16,7 +16,7 @@ export function declareChanging(program: Command): void {
     declare(program, name, { about, examples: [`${name} add-a-login-page`, `${name} first-plan second-plan`] })
       .argument("<plans...>", "their ids")
       .action((plans: string[], options: JsonOption) =>
-        perform(options, async (call) => (await import("../changing/change.ts")).changePlans(call, name, plans)),
+        performCommand(options, async (call) => (await import("../changing/change.ts")).changePlans(call, name, plans)),
       );
   }
   declare(program, "block", {
@@ -26,26 +26,30 @@ export function declareChanging(program: Command): void {
     .argument("<plan>", "its id")
     .argument("<reason...>", "why")
     .action((plan: string, reason: string[], options: JsonOption) =>
-      perform(options, async (call) => (await import("../changing/block.ts")).block(call, plan, reason.join(" "))),
+      performCommand(options, async (call) =>
+        (await import("../changing/block.ts")).block(call, plan, reason.join(" ")),
+      ),
     );
   declare(program, "unblock", {
-    about: "clear the reason and try again what it stopped",
+    about: "clear the reason and retry what it stopped",
     examples: ["unblock add-a-login-page", "unblock first-plan second-plan --reset"],
   })
     .argument("<plans...>", "their ids")
     .option("--reset", "drop what the unfinished TODO left in the worktree")
     .action((plans: string[], options: { reset?: boolean } & JsonOption) =>
-      perform(options, async (call) => (await import("../changing/unblock.ts")).unblock(call, plans, options)),
+      performCommand(options, async (call) => (await import("../changing/unblock.ts")).unblock(call, plans, options)),
     );
   declare(program, "delete", {
-    about: "take a plan away: its run is ended, its worktree removed; its branch and its records stay",
+    about: "delete a plan: its run is ended, its worktree removed; its branch and its records stay",
     examples: ["delete add-a-login-page", "delete add-a-login-page --yes --branch"],
   })
     .argument("<plan>", "its id")
     .option("-y, --yes", "do not ask")
-    .option("--branch", "delete its branch, too")
+    .option("--branch", "delete its branch too")
     .action((plan: string, options: { yes?: boolean; branch?: boolean } & JsonOption) =>
-      perform(options, async (call) => (await import("../changing/delete.ts")).deletePlan(call, plan, options)),
+      performCommand(options, async (call) =>
+        (await import("../changing/delete.ts")).deleteCommand(call, plan, options),
+      ),
     );
   declare(program, "clean", {
     about: "remove the worktrees of plans that are done",
@@ -53,6 +57,6 @@ export function declareChanging(program: Command): void {
   })
     .argument("[plan]", "only this one")
     .action((plan: string | undefined, options: JsonOption) =>
-      perform(options, async (call) => (await import("../changing/clean.ts")).clean(call, plan)),
+      performCommand(options, async (call) => (await import("../changing/clean.ts")).clean(call, plan)),
     );
 }

@@ -17,7 +17,7 @@ export function declare(program: Command, name: string, text: { about: string; e
 }
 
 /** Calls a command's function and makes what it returns the exit code. */
-export async function perform(options: JsonOption, act: (call: Call) => Promise<number>): Promise<void> {
+export async function performCommand(options: JsonOption, act: (call: Call) => Promise<number>): Promise<void> {
   process.exitCode = await act(createCall(options));
 }
 
@@ -36,7 +36,7 @@ export function wholeNumber(least: number): (text: string) => number {
 }
 
 /** Milliseconds of "90s", "30m", "2h" or "7d". */
-export function duration(text: string): number {
+export function durationArgument(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined) throw new InvalidArgumentError('Write a number and a unit: "90s", "30m", "2h" or "7d".');
   return ms;

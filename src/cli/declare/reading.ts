@@ -4,7 +4,7 @@ import type { PlanStatus } from "../../plan/record.ts";
 import type { EventsOptions } from "../reading/events.ts";
 import type { LogsOptions } from "../reading/logs.ts";
 import type { StatusOptions } from "../reading/status.ts";
-import { declare, duration, type JsonOption, perform, wholeNumber } from "./declare.ts";
+import { declare, durationArgument, type JsonOption, performCommand, wholeNumber } from "./declare.ts";
 
 /** Written out again, because the record's own list comes with the whole schema library, and `--help` is to be quick. */
 const STATUSES: Readonly<Record<PlanStatus, true>> = {
@@ -19,14 +19,14 @@ const STATUSES: Readonly<Record<PlanStatus, true>> = {
 /** Commands that only look: status, show, logs, events. */
 export function declareReading(program: Command): void {
   declare(program, "status", {
-    about: "all plans, how far they are, what they wait for, and how the agents do",
+    about: "all plans, how far they are, what they wait for, and how the agents are doing",
     examples: ["status", "status --all", "status --status review", "status --stale 2h", "status --json"],
   })
-    .option("-a, --all", "plans that are done, too")
+    .option("-a, --all", "include plans that are done")
     .addOption(new Option("--status <status>", "only plans with this status").choices(Object.keys(STATUSES)))
-    .option("--stale <duration>", "only plans in which nothing happened for so long", duration)
+    .option("--stale <durationArgument>", "only plans in which nothing has happened for this long", durationArgument)
     .action((options: StatusOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../reading/status.ts")).status(call, options)),
+      performCommand(options, async (call) => (await import("../reading/status.ts")).status(call, options)),
     );
   declare(program, "show", {
     about: "everything about one plan: TODOs, runs and what they cost, commits, conversation, and why it is blocked",
@@ -34,7 +34,7 @@ export function declareReading(program: Command): void {
   })
     .argument("<plan>", "its id")
     .action((plan: string, options: JsonOption) =>
-      perform(options, async (call) => (await import("../reading/show.ts")).show(call, plan)),
+      performCommand(options, async (call) => (await import("../reading/show.ts")).show(call, plan)),
     );
   declareLogs(program);
   declareEvents(program);
@@ -53,11 +53,14 @@ function declareLogs(program: Command): void {
   })
     .argument("<plan>", "its id")
     .option("--run <number>", "which run", wholeNumber(1))
-    .option("-f, --follow", "go on, also with the next runs, until the plan rests; with --run until that run ends")
+    .option(
+      "-f, --follow",
+      "keep following, into the next runs too, until the plan rests; with --run until that run ends",
+    )
     .option("--tail <lines>", "only the last lines", wholeNumber(0))
     .option("--raw", "what the program printed, byte for byte, instead of what it means")
     .action((plan: string, options: LogsOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../reading/logs.ts")).logs(call, plan, options)),
+      performCommand(options, async (call) => (await import("../reading/logs.ts")).logs(call, plan, options)),
     );
 }
 
@@ -69,8 +72,8 @@ function declareEvents(program: Command): void {
     .argument("[plan]", "its id; without one: the repository's bus")
     .addOption(new Option("--log <log>", "which journal").choices(LOG_NAMES).default("events"))
     .option("--limit <number>", "only the newest ones", wholeNumber(1))
-    .option("-f, --follow", "go on until interrupted; with --json one object per line")
+    .option("-f, --follow", "keep following until interrupted; with --json one object per line")
     .action((plan: string | undefined, options: EventsOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../reading/events.ts")).events(call, plan, options)),
+      performCommand(options, async (call) => (await import("../reading/events.ts")).events(call, plan, options)),
     );
 }

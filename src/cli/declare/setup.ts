@@ -2,30 +2,32 @@ import type { Command } from "commander";
 import type { NewOptions } from "../changing/new.ts";
 import type { StartOptions } from "../running/start.ts";
 import type { InitOptions } from "../setup/init.ts";
-import { collect, declare, type JsonOption, perform } from "./declare.ts";
+import { collect, declare, type JsonOption, performCommand } from "./declare.ts";
 
-/** Commands that bring something into being: init, new, start, stop, reload, doctor, demo. */
+/** Commands that set something up: init, new, start, stop, reload, doctor, demo. */
 export function declareSetup(program: Command): void {
   declareInit(program);
   declareNew(program);
   declareStart(program);
   declare(program, "stop", {
-    about: "end the running dispatcher; agents are ended, and the next start goes on where they were",
+    about: "end the running dispatcher; agents are ended, and the next start continues where they were",
     examples: ["stop", "stop --json"],
-  }).action((options: JsonOption) => perform(options, async (call) => (await import("../running/stop.ts")).stop(call)));
+  }).action((options: JsonOption) =>
+    performCommand(options, async (call) => (await import("../running/stop.ts")).stop(call)),
+  );
   declare(program, "reload", {
     about: "let the dispatcher work with the config, prompts and programs that are checked out now; shows what changes",
     examples: ["reload", "reload --yes", "reload --json"],
   })
-    .option("-y, --yes", "do not ask, also where it permits more or checks less")
+    .option("-y, --yes", "do not ask, even where it permits more or checks less")
     .action((options: { yes?: boolean } & JsonOption) =>
-      perform(options, async (call) => (await import("../running/reload.ts")).reload(call, options)),
+      performCommand(options, async (call) => (await import("../running/reload.ts")).reload(call, options)),
     );
   declare(program, "doctor", {
     about: "check everything that prloom needs, agents and their logins too, and say what to do about what is missing",
     examples: ["doctor", "doctor --json"],
   }).action((options: JsonOption) =>
-    perform(options, async (call) => (await import("../doctor/doctor.ts")).doctor(call)),
+    performCommand(options, async (call) => (await import("../doctor/doctor.ts")).doctor(call)),
   );
   declareDemo(program);
 }
@@ -40,7 +42,7 @@ function declareInit(program: Command): void {
     .option("--command <program>", "any other program to run as agent; it gets the prompt on stdin")
     .option("--arg <argument>", "an argument for that program; repeat it for more", collect)
     .action((options: InitOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../setup/init.ts")).init(call, options)),
+      performCommand(options, async (call) => (await import("../setup/init.ts")).init(call, options)),
     );
 }
 
@@ -56,16 +58,18 @@ function declareNew(program: Command): void {
     .argument("[title...]", "what the plan is about")
     .option("--file <file>", "take the plan's text from this file")
     .option("--stdin", "take the plan's text from standard input")
-    .option("--id <id>", "its name; else it is made from the title")
+    .option("--id <id>", "its name; by default it is made from the title")
     .option("--todo <text>", "a TODO; repeat it for more", collect)
     .option("--queue", "let work start at once")
     .option("--preset <name>", "a preset of prloom/config.json")
     .option("--agent <name>", "the agent that works on it")
     .option("--model <name>", "the model that the agent uses")
-    .option("--depends-on <id>", "a plan that must be merged before; repeat it for more", collect)
-    .option("--branch <name>", "the branch to work on; else prloom/<id>")
+    .option("--depends-on <id>", "a plan that must be merged first; repeat it for more", collect)
+    .option("--branch <name>", "the branch to work on; by default prloom/<id>")
     .action((title: string[], options: NewOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../changing/new.ts")).newPlan(call, title.join(" "), options)),
+      performCommand(options, async (call) =>
+        (await import("../changing/new.ts")).newPlan(call, title.join(" "), options),
+      ),
     );
 }
 
@@ -77,7 +81,7 @@ function declareStart(program: Command): void {
     .option("--until-idle", "end when there is nothing left to do")
     .option("--detach", "go on in the background, with output to a file")
     .action((options: StartOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../running/start.ts")).start(call, options)),
+      performCommand(options, async (call) => (await import("../running/start.ts")).start(call, options)),
     );
 }
 
@@ -89,7 +93,7 @@ function declareDemo(program: Command): void {
     .option("--dir <folder>", "where to make it; must be empty or absent")
     .option("--no-keep", "remove it afterwards")
     .action((options: { dir?: string; keep: boolean } & JsonOption) =>
-      perform(options, async ({ output }) => {
+      performCommand(options, async ({ output }) => {
         const { runDemo } = await import("../demo/demo.ts");
         return runDemo({
           ...(options.dir === undefined ? {} : { dir: options.dir }),

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { EditOptions } from "../changing/edit.ts";
 import type { RetryOptions } from "../changing/retry.ts";
-import type { CommentOptions } from "../talking/comment.ts";
+import type { CommentFlags } from "../talking/comment.ts";
 import type { OpenOptions } from "../talking/open.ts";
 import type { SendOptions } from "../talking/send.ts";
-import { declare, type JsonOption, perform, wholeNumber } from "./declare.ts";
+import { declare, type JsonOption, performCommand, wholeNumber } from "./declare.ts";
 
 /** Commands by which a person takes part in the work: edit, comment, send, open, merge, poll, retry. */
 export function declareTalking(program: Command): void {
@@ -17,7 +17,7 @@ export function declareTalking(program: Command): void {
     .option("--stdin", "take the new text from standard input")
     .option("--based-on <sha256>", "refuse if the present text is not the one with this hash (`show --json` has it)")
     .action((plan: string, options: EditOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../changing/edit.ts")).edit(call, plan, options)),
+      performCommand(options, async (call) => (await import("../changing/edit.ts")).edit(call, plan, options)),
     );
   declare(program, "comment", {
     about: "say something to a plan; triage answers, and makes TODOs out of it",
@@ -30,8 +30,8 @@ export function declareTalking(program: Command): void {
     .argument("[text...]", "what to say")
     .option("--todo <number>", "about one TODO, as `prloom show` numbers them", wholeNumber(1))
     .option("--stdin", "take the words from standard input")
-    .action((plan: string, words: string[], options: CommentOptions & JsonOption) =>
-      perform(options, async (call) =>
+    .action((plan: string, words: string[], options: CommentFlags & JsonOption) =>
+      performCommand(options, async (call) =>
         (await import("../talking/comment.ts")).comment(call, plan, { ...options, text: words.join(" ") }),
       ),
     );
@@ -41,9 +41,9 @@ export function declareTalking(program: Command): void {
     examples: ["merge add-a-login-page", "merge add-a-login-page --force"],
   })
     .argument("<plan>", "its id")
-    .option("--force", "merge though it is blocked, or has open TODOs or unanswered comments")
+    .option("--force", "merge even if it is blocked, or has open TODOs or unanswered comments")
     .action((plan: string, options: { force?: boolean } & JsonOption) =>
-      perform(options, async (call) => (await import("../changing/merge.ts")).merge(call, plan, options)),
+      performCommand(options, async (call) => (await import("../changing/merge.ts")).merge(call, plan, options)),
     );
   declareBus(program);
 }
@@ -61,32 +61,32 @@ function declareAgentTalk(program: Command): void {
     .option("--file <file>", "take the words from this file")
     .option("--stdin", "take the words from standard input")
     .action((plan: string, words: string[], options: SendOptions & JsonOption) =>
-      perform(options, async (call) =>
+      performCommand(options, async (call) =>
         (await import("../talking/send.ts")).send(call, plan, { ...options, text: words.join(" ") }),
       ),
     );
   declare(program, "open", {
-    about: "go on by hand in the agent's own interface, in the plan's worktree; prloom keeps away meanwhile",
+    about: "continue by hand in the agent's own interface, in the plan's worktree; prloom keeps out of it meanwhile",
     examples: ["open add-a-login-page", "open add-a-login-page --now", "open add-a-login-page --shell"],
   })
     .argument("<plan>", "its id")
     .option("--now", "stop the agent that is at work; it goes on afterwards")
-    .option("--agent <name>", "another agent than the plan's, as the config calls it")
+    .option("--agent <name>", "an agent other than the plan's, as the config names it")
     .option("--shell", "a shell in the same place instead of the agent")
     .option("--print", "print the command instead of starting it; so does --json, and a call without a terminal")
     .action((plan: string, options: OpenOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../talking/open.ts")).open(call, plan, options)),
+      performCommand(options, async (call) => (await import("../talking/open.ts")).open(call, plan, options)),
     );
 }
 
 function declareBus(program: Command): void {
   declare(program, "poll", {
-    about: "ask the bridges now for what is new, instead of at their next turn",
+    about: "ask the bridges for news now, instead of at their next poll",
     examples: ["poll", "poll kanban"],
   })
-    .argument("[bridge]", "only this one, as the config calls it")
+    .argument("[bridge]", "only this one, as the config names it")
     .action((bridge: string | undefined, options: JsonOption) =>
-      perform(options, async (call) => (await import("../talking/poll.ts")).poll(call, bridge)),
+      performCommand(options, async (call) => (await import("../talking/poll.ts")).poll(call, bridge)),
     );
   declare(program, "retry", {
     about: "try dead letters again, or drop them: events and actions that were given up (`prloom status` lists them)",
@@ -96,6 +96,6 @@ function declareBus(program: Command): void {
     .option("--all", "all of them")
     .option("--drop", "give them up for good instead of trying again")
     .action((id: string | undefined, options: RetryOptions & JsonOption) =>
-      perform(options, async (call) => (await import("../changing/retry.ts")).retry(call, id, options)),
+      performCommand(options, async (call) => (await import("../changing/retry.ts")).retry(call, id, options)),
     );
 }

@@ -57,7 +57,7 @@ export async function makeDemoRepository(wanted: string | undefined): Promise<Re
   await git(["commit", "--quiet", "-m", "tally counts words"], { cwd: dir, env: await commitIdentity(repo) });
   const inbox = join(dir, "prloom", ".local", "inbox");
   ensureDir(inbox);
-  // The json first: a plan without text is unfinished and waits, a text without json would be a draft.
+  // The json first: a plan without text is unfinished and waits, text without json would be a draft.
   writeFileSync(join(inbox, `${DEMO_PLAN}.json`), `${JSON.stringify({ status: "queued" })}\n`);
   cpSync(join(examples, "plan.md"), join(inbox, `${DEMO_PLAN}.md`));
   return repo;

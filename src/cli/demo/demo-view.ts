@@ -17,7 +17,7 @@ const LOOK_MS = 100;
 
 export interface DemoView {
   progress(progress: Progress): void;
-  /** Shows what is still unsaid and leaves the terminal as it was. */
+  /** Shows what is still pending and leaves the terminal as it was. */
   close(): void;
 }
 

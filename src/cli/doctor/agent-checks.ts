@@ -88,7 +88,7 @@ export function checkReadable({ agents }: Config, home: string): Finding[] {
   );
 }
 
-/** Programs that tell no cost, so that a budget in dollars never ends them. */
+/** Programs that report no cost, so that a budget in dollars never ends them. */
 const TELLS_NO_COST: ReadonlySet<string> = new Set(["command", "codex", "acp"]);
 
 /** Budgets in dollars that cannot be counted. */
@@ -100,8 +100,8 @@ export function checkBudgets({ limits, agents, stages }: Config): Finding[] {
     if (!TELLS_NO_COST.has(adapter) && adapter !== "claude") return [];
     const text =
       adapter === "claude"
-        ? "tells what it cost only at the end of a run, so a budget in dollars does not end it while it works"
-        : "does not tell what it costs, so a budget in dollars never ends it";
+        ? "reports its cost only at the end of a run, so a budget in dollars does not end it while it works"
+        : "does not report its cost, so a budget in dollars never ends it";
     const hint = `Say what it costs: agents.${name}.price in prloom/config.json, or give a budget in tokens.`;
     return [{ name: `budget of ${name}`, state: "warn", text, hint }];
   });

@@ -12,25 +12,25 @@ import { currentBranch, openRepository, type Repository, requireCommits } from "
 import { git, requireGitVersion } from "../../git/run.ts";
 import type { Call } from "../output.ts";
 import { checkAgents, checkBudgets, checkOtherPrograms, checkReadable, checkSandbox } from "./agent-checks.ts";
-import { attempt, type Finding, findingOf } from "./finding.ts";
+import { type Finding, findingOf, orFinding } from "./finding.ts";
 import { checkRepositoryState } from "./state-checks.ts";
 
 /** Runs all checks that make sense; what depends on a thing that is missing is left out. */
 export async function checkEverything(call: Call): Promise<Finding[]> {
   const findings = [nodeVersion(process.versions.node), await gitVersion()];
-  const repo = await attempt("repository", findings, () => openRepository(call.cwd));
+  const repo = await orFinding("repository", findings, () => openRepository(call.cwd));
   if (!repo) return [...findings, ...(await checkOtherPrograms(call, undefined)), ...(await checkSandbox(undefined))];
   findings.push({ name: "repository", state: "ok", text: repo.root });
-  await attempt("commits", findings, async () => {
+  await orFinding("commits", findings, async () => {
     await requireCommits(repo);
     findings.push({ name: "commits", state: "ok", text: "there is something to branch from" });
   });
-  const config = await attempt("config", findings, () => loadConfig(repo.root));
+  const config = await orFinding("config", findings, () => loadConfig(repo.root));
   if (config) {
     findings.push({ name: "config", state: "ok", text: "prloom/config.json is valid" });
-    if (await attempt("pinned", findings, () => mayRun(repo, findings))) {
+    if (await orFinding("pinned", findings, () => mayRun(repo, findings))) {
       findings.push(...(await checkAgents(call, config, repo.root)));
-      await attempt("plugins and bridges", findings, () => modules(repo, config, findings));
+      await orFinding("plugins and bridges", findings, () => modules(repo, config, findings));
     }
     findings.push(...checkBudgets(config), ...checkReadable(config, call.env.HOME ?? homedir()));
     findings.push(...notify(call, config));
@@ -69,7 +69,7 @@ async function mayRun(repo: Repository, findings: Finding[]): Promise<boolean> {
     return true;
   }
   const text =
-    "another branch than at the last start is checked out, and differs: agents, plugins and bridges were not tried";
+    "a branch other than that of the last start is checked out, and differs: agents, plugins and bridges were not tried";
   findings.push({ name: "pinned", state: "warn", text, hint: "`prloom start` takes over what is checked out." });
   return false;
 }

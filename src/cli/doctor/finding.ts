@@ -13,7 +13,11 @@ export interface Finding {
 }
 
 /** Does something; an error with a hint becomes a finding. */
-export async function attempt<T>(name: string, findings: Finding[], act: () => Promise<T> | T): Promise<T | undefined> {
+export async function orFinding<T>(
+  name: string,
+  findings: Finding[],
+  act: () => Promise<T> | T,
+): Promise<T | undefined> {
   try {
     return await act();
   } catch (error) {

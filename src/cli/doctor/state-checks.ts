@@ -12,7 +12,7 @@ import { messageOf } from "../../kernel/errors.ts";
 import { listDir } from "../../kernel/files.ts";
 import { counted } from "../../kernel/words.ts";
 import type { Call } from "../output.ts";
-import { attempt, type Finding } from "./finding.ts";
+import { type Finding, orFinding } from "./finding.ts";
 
 const ENOUGH_BYTES = 500 * 1024 ** 2;
 
@@ -24,12 +24,12 @@ export async function checkRepositoryState(
 ): Promise<Finding[]> {
   const paths = pathsOf(repo, config?.worktreesDir);
   const findings: Finding[] = [];
-  await attempt("dispatcher", findings, async () => void findings.push(await dispatcher(paths)));
+  await orFinding("dispatcher", findings, async () => void findings.push(await dispatcher(paths)));
   findings.push(writable(paths));
-  await attempt("git settings", findings, async () => void findings.push(await bareRepositories(paths)));
-  await attempt("disk", findings, () => void findings.push(disk(paths)));
+  await orFinding("git settings", findings, async () => void findings.push(await bareRepositories(paths)));
+  await orFinding("disk", findings, () => void findings.push(disk(paths)));
   if (!config) return findings;
-  await attempt("plans", findings, async () => {
+  await orFinding("plans", findings, async () => {
     const loom = await openForReading({ cwd: call.cwd });
     try {
       findings.push(...(await plans(loom)), ...leftovers(loom));

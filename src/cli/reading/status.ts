@@ -48,8 +48,8 @@ function isShown(plan: PlanSummary, options: StatusOptions, now: number): boolea
 function nothingToShow(plans: number, options: StatusOptions): string {
   if (options.status !== undefined || options.stale !== undefined)
     return "No plans match. `prloom status --all` lists all.";
-  if (plans > 0) return 'All plans are done. `prloom new "What shall be done" --queue` makes the next one.';
-  return 'There are no plans yet. `prloom new "What shall be done" --queue` makes one, `prloom start` works on it.';
+  if (plans > 0) return 'All plans are done. `prloom new "What to do" --queue` makes the next one.';
+  return 'There are no plans yet. `prloom new "What to do" --queue` makes one, `prloom start` works on it.';
 }
 
 function surroundings(output: Output, report: StatusReport, now: number): void {

@@ -42,10 +42,10 @@ export function showDetail(output: Output, detail: PlanDetail, options: DetailOp
   if (detail.record.worktreeReady) output.line(`  worktree  ${visible(detail.record.worktree ?? "")}`);
   output.line(`  records   ${visible(options.home)}`);
   if (detail.proposal !== undefined)
-    output.line(`  proposed  ${visible(detail.proposal)} (\`prloom edit <plan> --file\` takes it over)`);
+    output.line(`  proposed  ${visible(detail.proposal)} (\`prloom edit <plan> --file\` applies it)`);
 }
 
-/** What was said and had no effect, newest first, and why. */
+/** Comments that had no effect, newest first, and why. */
 function ignored(output: Output, { record }: PlanDetail, { now }: DetailOptions): void {
   if (!record.ignored) return;
   const { count, newest } = record.ignored;
@@ -94,7 +94,7 @@ const ACTIVITY_NAMES = {
 /** What the agent is doing, and what makes us say so. */
 function agentLine(output: Output, { activity, record }: PlanDetail): void {
   if (record.opened)
-    output.line("agent: a person is in the worktree (`prloom open`); the dispatcher keeps away meanwhile");
+    output.line("agent: a person is in the worktree (`prloom open`); the dispatcher keeps out of it meanwhile");
   if (activity === undefined || activity.state === "none") return;
   const state = ACTIVITY_NAMES[activity.state];
   const style = activity.state === "working" ? "green" : activity.state === "silent" ? "yellow" : "red";
@@ -165,7 +165,7 @@ function thread(output: Output, { thread: entries }: PlanDetail, options: Detail
   }
 }
 
-/** What became of the words, by their place in the conversation. */
+/** Where the words are now, by their place in the conversation. */
 function notesOn(
   { paint }: Output,
   entries: readonly Words[],

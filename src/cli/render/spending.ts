@@ -11,7 +11,7 @@ function rounded(value: number): string {
   return value >= 100 ? String(Math.round(value)) : value.toFixed(1).replace(/\.0$/, "");
 }
 
-/** US dollars; what is less than a cent is not nothing. */
+/** US dollars; less than a cent is not shown as zero. */
 export function dollars(usd: number): string {
   return usd > 0 && usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2).replace(/\.00$/, "")}`;
 }
@@ -21,14 +21,14 @@ function minutes(ms: number): string {
   return ms > 0 && whole === 0 ? "<1 min" : `${whole} min`;
 }
 
-export interface Spending {
+export interface SpendingAndTime {
   readonly tokens: number;
   readonly usd: number;
   readonly ms: number;
 }
 
 /** What was spent, each beside its limit where there is one: "12.3k tokens, $1.20 of $5, 3 min". */
-export function spendingInWords({ tokens, usd, ms }: Spending, budget: Budget): string {
+export function spendingInWords({ tokens, usd, ms }: SpendingAndTime, budget: Budget): string {
   const of = (limit: string | undefined): string => (limit === undefined ? "" : ` of ${limit}`);
   const known = (limit: number | undefined, words: (value: number) => string): string | undefined =>
     limit === undefined ? undefined : words(limit);

@@ -23,7 +23,7 @@ export async function reload(call: Call, options: { yes?: boolean }): Promise<nu
   const running = (await liveDaemon(pathsOf(await openRepository(call.cwd)))) !== undefined;
   const offer = answerSchema.parse(await callOwner(call.cwd, "reload", {}));
   if (offer.changes.length === 0) {
-    // A file that is written differently and means the same is taken over without a word.
+    // A file that is written differently and means the same is applied without a word.
     await callOwner(call.cwd, "reload", { digest: offer.digest });
     output.line("Nothing changes: what is checked out is what the dispatcher works with.");
     output.data({ taken: false, running, changes: [] });
@@ -32,7 +32,7 @@ export async function reload(call: Call, options: { yes?: boolean }): Promise<nu
   showChanges(call, offer);
   if (offer.needsStart) throw onlyAtStart();
   if (!options.yes && !(await agreed(call, offer))) {
-    output.line("Nothing was taken over.");
+    output.line("Nothing was applied.");
     return 0;
   }
   const { taken } = answerSchema.parse(await callOwner(call.cwd, "reload", { digest: offer.digest }));
@@ -64,9 +64,9 @@ async function agreed(call: Call, { changes }: Answer): Promise<boolean> {
   const what = `This permits what was not permitted, or checks less: ${loosened.join(", ")}.`;
   if (call.output.terminal && process.stdin.isTTY) {
     const { confirm, isCancel } = await import("@clack/prompts");
-    const answer = await confirm({ message: `${what} Take it over?`, initialValue: false });
+    const answer = await confirm({ message: `${what} Apply it?`, initialValue: false });
     return !isCancel(answer) && answer;
   }
-  const hint = "Nothing was taken over. If you mean it: prloom reload --yes";
+  const hint = "Nothing was applied. If you mean it: prloom reload --yes";
   throw new PrloomError("reload-refused", what, hint);
 }

@@ -34,7 +34,7 @@ export async function start(call: Call, options: StartOptions): Promise<number> 
       const interrupted = unfinishedRuns(loom).length > 0;
       const stopped = signalled || !untilIdle || interrupted;
       const report = await readStatus(loom);
-      // What the dispatcher last thought is out of date when it did not end by itself: its agents were ended since.
+      // What the dispatcher last thought is out of date when it did not end by itself: its agents have been ended since.
       const plans = stopped ? report.plans : withReasons(report.plans, reasons);
       summary(call, { ...report, plans }, { stopped, interrupted, now: loom.clock.now() });
       return 0;
@@ -98,7 +98,7 @@ function summary(call: Call, report: StatusReport, { stopped, interrupted, now }
   const open = plans.filter((plan) => plan.status !== "done");
   if (open.length > 0) planTable(output, open, now);
   if (done > 0) output.line(`${done} done`);
-  if (plans.length === 0) output.line('There are no plans. `prloom new "What shall be done" --queue` makes one.');
+  if (plans.length === 0) output.line('There are no plans. `prloom new "What to do" --queue` makes one.');
   const stuck = open.filter((plan) => plan.blocked || (!stopped && plan.status !== "review" && waitsFor(plan) !== ""));
   if (stuck.length > 0) output.line();
   for (const plan of stuck) {

@@ -59,7 +59,7 @@ export async function checkAgent(call: Pick<Call, "env">, agent: AgentConfig, ro
   const program = programOf(agent);
   const known = program === undefined ? {} : { program };
   if (found.kind === "missing") return { kind: "missing", command: found.program, ...known };
-  // A path like `./claude` is a file of the plan's worktree, where it runs enclosed: never with the rights of who asks here.
+  // A path like `./claude` is a file of the plan's worktree, where it runs enclosed: never with the rights of the caller here.
   const isInWorktree = agent.command.includes("/") && !isAbsolute(agent.command);
   if (program === undefined || isInWorktree) return found;
   const env = { ...call.env, ...agent.env };

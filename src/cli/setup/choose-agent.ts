@@ -1,11 +1,10 @@
 import { basename } from "node:path";
 import { KNOWN_PROGRAMS, type KnownProgram } from "../../agents/adapters.ts";
-import { absolutePath } from "../../agents/environment.ts";
 import { inspectProgram, type ProgramFacts } from "../../agents/inspect-program.ts";
 import type { AgentProgram } from "../../agents/program.ts";
 import type { AgentFile } from "../../config/schema/agent-schema.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { findProgram } from "../../kernel/find-program.ts";
+import { absolutePath, findProgram } from "../../kernel/find-program.ts";
 import type { Call } from "../output.ts";
 
 export interface AgentWishes {
@@ -73,7 +72,7 @@ export async function installedPrograms(
   call: Pick<Call, "env">,
   mayAsk: (file: string) => boolean = () => true,
 ): Promise<Installed[]> {
-  const path = absolutePath(call.env.PATH ?? "");
+  const path = absolutePath(call.env.PATH);
   const found = KNOWN_PROGRAMS.flatMap((known) => {
     const file = findProgram(known.program.command, path, "/");
     return file === undefined || !mayAsk(file) ? [] : [{ known, file }];
@@ -100,7 +99,7 @@ export function troubleOf({ title, version, least, tooOld, broken, login }: Prog
 }
 
 /** The agent that was asked for, else one that is installed and logged in, else one that has to be filled in. */
-export async function chooseAgent(call: Call, wishes: AgentWishes): Promise<AgentChoice> {
+export async function chooseInitialAgent(call: Call, wishes: AgentWishes): Promise<AgentChoice> {
   if (wishes.command !== undefined) {
     const agentName = wishes.agent ?? nameFor(wishes.command);
     return { agentName, agent: commandAgent(wishes.command, wishes.arg), why: "as --command says" };
@@ -155,7 +154,7 @@ async function askForAgent(installed: readonly Installed[]): Promise<AgentChoice
     })),
     { value: "", label: "another program", hint: "it gets the prompt on stdin" },
   ];
-  const name = await select({ message: "Which agent shall do the work?", options });
+  const name = await select({ message: "Which agent should do the work?", options });
   if (isCancel(name)) throw cancelled();
   const chosen = installed.find(({ known }) => known.name === name);
   if (chosen) return choiceOf(chosen.known, "as you said");

@@ -2,7 +2,7 @@ import { probeSandbox } from "../../agents/sandbox/probe.ts";
 import type { AgentConfig } from "../../config/config.ts";
 
 /** How runs of an agent are enclosed on this machine. */
-export type Enclosure =
+export type EnclosureReport =
   | { readonly level: "sandbox"; readonly filters: boolean }
   | {
       readonly level: "none";
@@ -16,7 +16,7 @@ export type Enclosure =
 const RIGHTS = "agents run with your rights and can read and write whatever you can";
 
 /** Whether the runs of an agent with this setting are in a sandbox here, and if not, what to do about it. */
-export async function enclosureOf(sandbox: AgentConfig["sandbox"]): Promise<Enclosure> {
+export async function enclosureOf(sandbox: AgentConfig["sandbox"]): Promise<EnclosureReport> {
   if (sandbox === "none") {
     const text = `No sandbox: ${RIGHTS}, because the config says "sandbox": "none".`;
     return {

@@ -1,6 +1,7 @@
-import { appendFileSync, rmSync } from "node:fs";
+import { appendFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { KNOWN_PROGRAMS } from "../../agents/adapters.ts";
+import type { AgentConfig } from "../../config/config.ts";
 import { initialConfig } from "../../config/init.ts";
 import { CONFIG_FILE, loadConfig } from "../../config/load.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
@@ -15,12 +16,12 @@ import {
   type AgentChoice,
   type AgentWishes,
   checkWishes,
-  chooseAgent,
+  chooseInitialAgent,
   NO_AGENT,
   remedyOf,
   troubleOf,
 } from "./choose-agent.ts";
-import { type Enclosure, enclosureOf } from "./enclosure.ts";
+import { type EnclosureReport, enclosureOf } from "./enclosure.ts";
 
 export type InitOptions = AgentWishes;
 
@@ -38,7 +39,7 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
   let agent: AgentChoice | undefined;
   const before = readTextIfExists(path);
   if (before === undefined || before === initialConfig(NO_AGENT)) {
-    agent = await chooseAgent(call, options);
+    agent = await chooseInitialAgent(call, options);
     // A template that is not filled in holds no work of the user.
     rmSync(path, { force: true });
     ensureDir(join(repo.root, "prloom"));
@@ -59,7 +60,7 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
     check: used ? await checkAgent(call, used, repo.root) : { kind: "unknown" },
     enclosure: await enclosureOf(used?.sandbox ?? "auto"),
     hasCommits: (await resolveCommit(repo, "HEAD")) !== undefined,
-    uncommitted: await uncommitted(repo),
+    uncommitted: await uncommitted(repo, [CONFIG_FILE, ...agentFiles(repo, used), IGNORE_FILE]),
     unused: agent ? [] : unusedFlags(options),
   });
   return 0;
@@ -79,9 +80,16 @@ function unusedFlags(options: InitOptions): string[] {
     .map((name) => `--${name}`);
 }
 
+/** Files of the repository that the agent is started from, such as `prloom/agent.mjs`: a worktree has only what is committed. */
+function agentFiles(repo: Repository, agent: Pick<AgentConfig, "command" | "args"> | undefined): string[] {
+  const words = agent ? [agent.command, ...(agent.args ?? [])].join(" ").split(/\s+/) : [];
+  return words
+    .filter((word) => /^\w[\w./-]*$/.test(word) && !word.split("/").includes(".."))
+    .filter((word) => statSync(join(repo.root, word), { throwIfNoEntry: false })?.isFile());
+}
+
 /** Which of the files that belong into the repository are not in its last commit as they are. */
-async function uncommitted(repo: Repository): Promise<string[]> {
-  const files = [CONFIG_FILE, IGNORE_FILE];
+async function uncommitted(repo: Repository, files: readonly string[]): Promise<string[]> {
   const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--", ...files];
   const { stdout } = await gitAt(repo, args, { workTree: repo.root });
   const changed = stdout.split("\0").map((entry) => entry.slice(3));
@@ -105,7 +113,7 @@ interface InitReport {
   readonly name: string;
   readonly command: string;
   readonly check: AgentCheck;
-  readonly enclosure: Enclosure;
+  readonly enclosure: EnclosureReport;
   readonly hasCommits: boolean;
   readonly uncommitted: readonly string[];
   /** Flags that had no effect, because a config was there. */
@@ -171,7 +179,7 @@ function warnings({ name, check, enclosure }: InitReport): { text: string; remed
   return found;
 }
 
-function nextSteps({ uncommitted: files, hasCommits }: InitReport): string[] {
+function nextSteps({ uncommitted: files, hasCommits, check }: InitReport): string[] {
   const why = hasCommits ? "" : "   (prloom branches from a commit; there is none yet)";
   const commit =
     files.length > 0
@@ -179,5 +187,10 @@ function nextSteps({ uncommitted: files, hasCommits }: InitReport): string[] {
       : hasCommits
         ? []
         : [`git commit --allow-empty -m "First commit"${why}`];
-  return [...commit, 'prloom new "What shall be done" --queue', "prloom start --until-idle"];
+  if (check.kind === "missing" && check.command === NO_AGENT.agent.command) {
+    const demo = "prloom demo   (shows what prloom does, without an agent of yours)";
+    return ["prloom init   (again, when an agent is installed)", ...commit, demo];
+  }
+  if (check.kind === "missing") return [...commit, "prloom doctor   (when the agent is installed)"];
+  return [...commit, 'prloom new "What to do" --queue', "prloom start --until-idle"];
 }

@@ -7,18 +7,18 @@ import type { Call } from "../output.ts";
 import { refuseInsideRun, suggesting, tellWithoutDispatcher } from "../plans.ts";
 import { readInput } from "../read-input.ts";
 
-export interface CommentOptions {
+export interface CommentFlags {
   readonly todo?: number;
   readonly stdin?: boolean;
 }
 
 const resultSchema = z.object({ eventId: z.string() });
 
-/** Says something to a plan in the name of who runs the command. */
+/** Comments on a plan in the name of the user who runs the command. */
 export async function comment(
   call: Call,
   plan: string,
-  options: CommentOptions & { readonly text: string },
+  options: CommentFlags & { readonly text: string },
 ): Promise<number> {
   refuseInsideRun(call);
   const typed = await readInput(options.stdin ? { stdin: true } : {});

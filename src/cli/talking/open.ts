@@ -4,7 +4,6 @@ import { join } from "node:path";
 import * as z from "zod";
 import { programOf } from "../../agents/adapters.ts";
 import { ENCLOSURE_LEVELS, hasSandbox } from "../../agents/enclosure-level.ts";
-import { absolutePath } from "../../agents/environment.ts";
 import { openGate, release, spawnEnclosed } from "../../agents/runner/enclosed.ts";
 import { closeInherited } from "../../agents/runner/inherited.ts";
 import { withNamedPipes } from "../../agents/runner/named-pipes.ts";
@@ -17,7 +16,7 @@ import type { Loom } from "../../dispatcher/loom.ts";
 import { environmentOf } from "../../dispatcher/runs/start-agent.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { writeRunFile } from "../../kernel/files.ts";
-import { findProgram } from "../../kernel/find-program.ts";
+import { absolutePath, findProgram } from "../../kernel/find-program.ts";
 import { identityOf, type ProcessIdentity } from "../../kernel/process-tree.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseInsideRun, suggesting } from "../plans.ts";
@@ -87,7 +86,7 @@ export async function open(call: Call, plan: string, options: OpenOptions): Prom
 function ownIdentity(): ProcessIdentity {
   const who = identityOf(process.pid);
   if (who) return who;
-  throw new Error("the own process is not in the process table");
+  throw new Error("this process is not in the process table");
 }
 
 /** Nothing is kept open for a command that is only shown: the user who starts it has to see to that. */
@@ -100,7 +99,7 @@ async function printCommand(call: Call, plan: string, asked: Record<string, unkn
   const shown = { command, cwd, env, callerEnv: call.env };
   call.output.line(commandLine(shown));
   if (!call.output.json)
-    call.output.note(`prloom does not keep away from what you start by yourself: \`prloom pause ${plan}\` before it.`);
+    call.output.note(`prloom does not know of what you start yourself: \`prloom pause ${plan}\` before it.`);
   const line = commandLine(shown);
   call.output.data({
     plan,
@@ -142,7 +141,7 @@ async function interfaceOf(call: Call, plan: string, opened: Opened): Promise<In
 
 /** By its file: in the worktree a name may be that of a program that an agent put there. */
 function bubblewrap({ env }: Call): string {
-  const file = findProgram("bwrap", absolutePath(env.PATH ?? ""), "/");
+  const file = findProgram("bwrap", absolutePath(env.PATH), "/");
   if (file !== undefined) return file;
   const hint = "`prloom doctor` says how to install it.";
   throw new PrloomError("sandbox-unavailable", "bubblewrap (bwrap) is not in your PATH.", hint);
@@ -176,7 +175,7 @@ function tellWhere({ output }: Call, plan: string, opened: Opened): void {
   const { agent, sessionId, args, level } = opened;
   const how = args === undefined ? "a shell" : sessionId === undefined ? `${agent}, in a new conversation` : agent;
   output.line(visible(`${plan}: ${how} in ${opened.worktree} (${hasSandbox(level) ? "sandboxed" : "no sandbox"}).`));
-  output.line("prloom keeps away until you leave it.");
+  output.line("prloom keeps out of it until you leave.");
 }
 
 /** Signals of the terminal go to all programs in it; ours is to wait for the program, whatever it makes of them. */

@@ -1,4 +1,4 @@
-/** What the design has and this version does not. Refused by name: "unknown key" would send people looking for a typo. */
+/** What is planned and not in this version. Refused by name: "unknown key" would send people looking for a typo. */
 const KEYS = new Set(["gates", "writeback", "webhooks", "governance", "server"]);
 const PRESET_KEYS = new Set(["models", "gates"]);
 const VALUES: Readonly<Record<string, readonly string[]>> = {

@@ -32,7 +32,7 @@ const bus = z
     retryMax: duration("5m", "Longest wait between attempts"),
     maxAge: duration(
       "72h",
-      "What cannot be delivered for so long, because its target cannot be reached, is a dead letter",
+      "What cannot be delivered for this long, because its target cannot be reached, becomes a dead letter",
       {
         long: true,
       },

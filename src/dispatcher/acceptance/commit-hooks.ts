@@ -149,7 +149,7 @@ export function refusingHook(trace: string): string | undefined {
   return [...running.values()].at(-1);
 }
 
-/** Undefined for half a line, and for what is no event: any process of the run can write the file. */
+/** Undefined for half a line, and for what is not an event: any process of the run can write the file. */
 function parseEvent(line: string): TraceEvent | undefined {
   if (!line.startsWith("{")) return undefined;
   try {

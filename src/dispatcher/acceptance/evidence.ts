@@ -5,10 +5,10 @@ import { diskError, ensureDir } from "../../kernel/files.ts";
 import { listInside, readInside } from "../../kernel/held/files.ts";
 import { EVIDENCE } from "../paths.ts";
 
-/** Most that is kept of one run's evidence. */
+/** The most that is kept of one run's evidence. */
 const MAX_FILES = 100;
 const MAX_BYTES = 5 * 1024 * 1024;
-/** Most names that are read to choose from. */
+/** The most names that are read to choose from. */
 const MAX_NAMES = 10_000;
 
 /**
@@ -18,7 +18,7 @@ const MAX_NAMES = 10_000;
 export function keepEvidence(worktree: string, runDir: string): void {
   const names = listInside(worktree, EVIDENCE, MAX_NAMES).sort(Buffer.compare).slice(0, MAX_FILES);
   for (const name of names) {
-    // As bytes: an agent can give a name that is no text.
+    // As bytes: a file name that an agent chose need not be valid UTF-8.
     const data = readInside(worktree, Buffer.concat([Buffer.from(`${EVIDENCE}/`), name]), MAX_BYTES);
     if (data && data.length > 0) keepOne(join(runDir, "evidence"), name.toString("utf8"), data);
   }

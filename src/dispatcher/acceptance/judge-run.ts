@@ -15,7 +15,7 @@ export type Changes =
       readonly refused: readonly RepositoryShape[];
     };
 
-/** What became of one attempt at a TODO. */
+/** The outcome of one attempt at a TODO. */
 export type RunVerdict =
   | { readonly kind: "accept" }
   | { readonly kind: "again"; readonly missing: string }

@@ -43,7 +43,7 @@ export async function settleRefusal(
   return true;
 }
 
-/** A program that cannot be started is no reason to stop while another agent of the stage may do the work. */
+/** A program that cannot be started stops nothing while another agent of the stage may do the work. */
 export function settleMissing(
   loom: Located & Records & Pooled & Reporting,
   record: PlanRecord,

@@ -11,7 +11,7 @@ export interface PollReport {
   readonly failed?: string;
 }
 
-/** How the bridges do, and what waits for them. */
+/** How the bridges are doing, and what waits for them. */
 export interface Bridging {
   readonly circuits: Circuits;
   readonly health: Health;

@@ -78,7 +78,7 @@ export class BusLoop {
       scope: scopeOf(planId),
       bridgeFor: (target) =>
         target === CORE_TARGET
-          ? { name: CORE_TARGET, scope: "builtin", bridge: core, config: {}, timeoutMs: coreTimeoutMs(loom) }
+          ? { name: CORE_TARGET, kind: "builtin", bridge: core, config: {}, timeoutMs: coreTimeoutMs(loom) }
           : bridgeFor(loom, target, planId),
       circuits: loom.circuits,
       services: loom.bridgeServices,
@@ -196,7 +196,7 @@ function hookScopeNow(loom: Records & Buses, planId: string | undefined, bus: Bu
 /** A preset may switch a plan's bridge off; then no bridge has its targets for that plan. */
 function bridgeFor(loom: Records & Extended, target: string, planId: string | undefined): LoadedBridge | undefined {
   const found = loom.extensions.registry.byTarget(target);
-  if (found?.scope !== "plan" || planId === undefined) return found;
+  if (found?.kind !== "plan" || planId === undefined) return found;
   const record = loom.store.byId(planId);
   return record ? loom.extensions.bridgesOf(record).find(({ name }) => name === found.name) : found;
 }

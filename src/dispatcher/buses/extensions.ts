@@ -78,14 +78,14 @@ export async function loadExtensions(
   builtin: readonly BuiltinBridge[],
 ): Promise<Extensions> {
   const modules = allPlanModules(config);
-  const globalPlugins = await loadPlugins({ repoRoot, scope: "global", entries: config.globalPlugins });
-  const planPlugins = await loadPlugins({ repoRoot, scope: "plan", entries: modules.plugins });
-  const globalBridges = await loadBridges({ repoRoot, scope: "global", entries: config.globalBridges });
-  const planBridges = await loadBridges({ repoRoot, scope: "plan", entries: modules.bridges });
+  const globalPlugins = await loadPlugins({ repoRoot, kind: "global", entries: config.globalPlugins });
+  const planPlugins = await loadPlugins({ repoRoot, kind: "plan", entries: modules.plugins });
+  const globalBridges = await loadBridges({ repoRoot, kind: "global", entries: config.globalBridges });
+  const planBridges = await loadBridges({ repoRoot, kind: "plan", entries: modules.bridges });
   const own = builtin.map(
     (bridge): LoadedBridge => ({
       name: bridge.name,
-      scope: "builtin",
+      kind: "builtin",
       bridge,
       config: {},
       timeoutMs: BUILTIN_TIMEOUT_MS,

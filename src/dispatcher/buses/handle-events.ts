@@ -105,7 +105,7 @@ function passOver(bus: Bus, ids: readonly string[], more: { closed?: true } = {}
   );
 }
 
-/** A plugin that was taken out of the config must not keep its events waiting for ever. */
+/** A plugin that was taken out of the config must not keep its events waiting forever. */
 function dropStrangers(bus: Bus, id: string, handlers: ReadonlySet<string>): void {
   for (const handler of bus.waitingHandlers(id)) {
     if (handlers.has(handler) || handler === TRIAGE) continue;

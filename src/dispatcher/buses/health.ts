@@ -15,7 +15,7 @@ export interface FailingBridge extends Polled {
   readonly error: string;
 }
 
-/** How the bridges do, for `prloom status`: a file that is written only when something about it changes. */
+/** How the bridges are doing, for `prloom status`: a file that is written only when something about it changes. */
 export interface Health {
   /** A poll came back: with an error, or well. */
   polled(polled: Polled, error: string | undefined): void;

@@ -1,4 +1,4 @@
-import { mayWrite } from "../../bus/author.ts";
+import { hasWritePermission } from "../../bus/author.ts";
 import type { Action } from "../../bus/types.ts";
 
 /** These change what is worked on or what is merged, so a stranger's words must not cause them. */
@@ -13,7 +13,7 @@ export function refusalOf(action: Action): string | undefined {
   if (!author || !PRIVILEGED.has(payload.type)) return undefined;
   // Our own login is the login of the agents too: what they write must not merge.
   if (author.self) return `"${payload.type}" was asked for by prloom's own login`;
-  if (!mayWrite(author))
+  if (!hasWritePermission(author))
     return `"${payload.type}" was asked for by ${author.login}, who may not write to the repository`;
   return undefined;
 }

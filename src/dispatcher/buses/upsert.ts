@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
   decideUpsert,
-  isBusy as isBusyWith,
+  isBeingWorkedOn,
   type RawUpsert,
   saidBy,
   sourceOf,
@@ -69,7 +69,7 @@ function upsertNow(loom: Located & Naming & Records & Intake & AtWork & Reportin
 
 /** Whether an upsert onto this plan has to wait for the end of a run. */
 export function isBusy(loom: AtWork, record: PlanRecord): boolean {
-  return isBusyWith(record, isRunning(loom, record));
+  return isBeingWorkedOn(record, isRunning(loom, record));
 }
 
 /**
@@ -96,7 +96,7 @@ function planOfSource(loom: Naming & Records & Intake & Reporting, source: PlanS
 }
 
 function inboxProblem(loom: Intake, record: PlanRecord): string | undefined {
-  return isInboxRecord(record) ? loom.inbox.look(record.id).entries.get(record.id)?.problem : undefined;
+  return isInboxRecord(record) ? loom.inbox.look(record.id).entries.get(record.id)?.problem?.reason : undefined;
 }
 
 /** Checks belong to a run too: they judge it against the text that it was given. */

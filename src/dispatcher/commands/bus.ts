@@ -134,7 +134,7 @@ async function requireAsStarted({ pinned: { pin }, paths, repo }: Located & Conf
   if (pin && (pin.branch === undefined || pin.branch !== (await currentBranch(repo)))) sealToPin(paths, pin);
 }
 
-/** A name that is no bridge's is a mistake, whether or not a plan is open that it would be polled for. */
+/** A name that no bridge has is a mistake, whether or not a plan is open that it would be polled for. */
 export function refuseUnknown(loom: Extended, bridge: string | undefined): void {
   if (bridge === undefined) return;
   const names = loom.extensions.registry.all.filter((one) => one.bridge.events).map(({ name }) => name);

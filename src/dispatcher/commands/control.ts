@@ -101,7 +101,7 @@ async function answer(line: string, handle: Handle): Promise<z.infer<typeof repl
       ok: false,
       code: "internal",
       message: messageOf(error),
-      hint: "This is a fault of prloom; `prloom logs` has more.",
+      hint: "This is a bug in prloom; `prloom logs` has more.",
     };
   }
 }
@@ -160,6 +160,6 @@ export async function callDaemon(
   throw new PrloomError(
     "control-failed",
     "The running prloom ended before it answered.",
-    "`prloom status` shows what became of it.",
+    "`prloom status` shows whether it was done.",
   );
 }

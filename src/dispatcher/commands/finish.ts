@@ -65,13 +65,13 @@ export async function mergePlan(
 
 type RefusedMerge = Exclude<MergeOutcome, { kind: "merged" | "already" }>;
 
-function refusedMerge({ id, branch, baseBranch }: PlanRecord, outcome: RefusedMerge): PrloomError {
+function refusedMerge({ id, branch, baseBranch, worktree }: PlanRecord, outcome: RefusedMerge): PrloomError {
   switch (outcome.kind) {
     case "conflict":
       return new PrloomError(
         "merge-conflict",
         `${branch} conflicts with ${baseBranch} in: ${outcome.files.join(", ")}`,
-        `Ask for a rebase (\`prloom comment ${id} "please rebase"\`), or merge by hand; prloom notices.`,
+        `Rebase it (\`git -C ${worktree} rebase ${baseBranch}\`), resolve the conflicts, then run \`prloom merge ${id}\` again.`,
       );
     case "checkout-in-the-way":
       return new PrloomError(

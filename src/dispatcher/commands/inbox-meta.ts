@@ -16,8 +16,8 @@ export function changeInboxMeta(
   if (entry?.problem !== undefined) {
     throw new PrloomError(
       "state-unreadable",
-      entry.problem,
-      `Fix prloom/.local/inbox/${id}.json or delete it, then try again.`,
+      entry.problem.reason,
+      `Fix prloom/.local/inbox/${entry.problem.file} or delete it, then try again.`,
     );
   }
   const meta = { ...entry?.meta, ...change };

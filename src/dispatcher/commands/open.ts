@@ -65,7 +65,7 @@ export async function openPlan(
   const choice = { request, config: requirePlanConfig(loom, record) };
   // Also when it is to be asked again: what cannot be opened must not stop an agent first.
   const planned = chooseInterface(loom, record, choice);
-  // Before anything is touched, in every form: who is at work has the same private home, and could change it meanwhile.
+  // Before anything is touched, in every form: an agent at work has the same private home, and could change it meanwhile.
   refuseWhileOpen(loom, id);
   const isBusy = loom.occupancy.isAtWork(id);
   if (isBusy && !(request.who && request.now)) {
@@ -104,7 +104,7 @@ export function refuseWhileOpen(loom: Records & AtWork, id: string): void {
   throw new PrloomError("plan-state", message, `Leave it there first, or end process ${opened.pid}.`);
 }
 
-/** A command that was printed before is enclosed with what would be made anew now. */
+/** A command that was printed before uses the enclosure that would be rebuilt now. */
 function refuseWhileStarted(record: PlanRecord): void {
   const started = processesWithVariable(`PRLOOM_RUN_ID=${openRunId(record)}`)[0];
   if (!started) return;
@@ -138,7 +138,7 @@ function stillAtWork(id: string): PrloomError {
   return new PrloomError("plan-state", `An agent of a plugin is at work on ${id}.`, hint);
 }
 
-/** What a run that was cut off left is put in order before a person comes: afterwards it would take their changes back. */
+/** What an interrupted run left is cleared up before a person comes: afterwards that would take the person's changes back. */
 export async function recoverInterrupted(
   loom: Located & Configured & Records & Pooled & AtWork & Reporting,
   id: string,

@@ -17,7 +17,7 @@ export interface ReloadAnswer {
   readonly taken: boolean;
 }
 
-/** Says what the working tree would change, or with the digest of that takes it over. Taken over wholly or not at all. */
+/** Says what the working tree would change, or with the digest of that applies it, wholly or not at all. */
 export function reloadPinned(
   loom: Located & Timing & Configured & Pooled & Reporting & Waking,
   agreed: string | undefined,
@@ -33,18 +33,14 @@ export function reloadPinned(
   if (agreed === undefined || digest === pin.digest) return { ...answer, taken: false };
   if (digest !== agreed) {
     const hint = "Run `prloom reload` again to see what it is now.";
-    throw new PrloomError(
-      "reload-stale",
-      "What is checked out changed after it was shown; nothing was taken over.",
-      hint,
-    );
+    throw new PrloomError("reload-stale", "What is checked out changed after it was shown; nothing was applied.", hint);
   }
   if (needsStart) throw onlyAtStart();
   const modulesAt = startedAt(loom.paths, pin);
   const next = pinOf(files, { ...pin, pinnedAt: isoTime(loom.clock.now()), by: "reload", modulesAt });
   writePin(loom.paths.pinFile, next);
   loom.pinned.take(next, config);
-  loom.report({ level: "info", text: "what is checked out was taken over" });
+  loom.report({ level: "info", text: "what is checked out was applied" });
   loom.pool.limitsChanged();
   loom.wake();
   return { ...answer, taken: true };
@@ -54,7 +50,7 @@ export function reloadPinned(
 export function onlyAtStart(): PrloomError {
   return new PrloomError(
     "reload-refused",
-    "Plugins, bridges, `notify` and `worktreesDir` are read when the dispatcher starts; nothing was taken over.",
+    "Plugins, bridges, `notify` and `worktreesDir` are read when the dispatcher starts; nothing was applied.",
     "`prloom stop`, then `prloom start`, takes all of it over.",
   );
 }

@@ -78,7 +78,7 @@ export async function unblockPlan(
   return { wasBlocked: true };
 }
 
-/** Who blocks a plan lets its agent end; resetting it then must not pull the tree from under that agent. */
+/** Blocking a plan lets its agent end; resetting it then must not pull the tree from under that agent. */
 async function resetPlan(
   loom: Located & Configured & Records & Pooled & AtWork & Reporting,
   id: string,

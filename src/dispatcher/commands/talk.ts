@@ -61,7 +61,7 @@ function todoAt(loom: Located & Records, id: string, number: number): string {
 /** A longer one is a file; an agent reads those by itself. */
 const MAX_MESSAGE = 32 * 1024;
 
-/** How long a person who sends a message waits to hear what became of it; most programs look between two steps of theirs. */
+/** How long a person who sends a message waits to hear whether it arrived; most programs look between two of their steps. */
 const FATE_WAIT_MS = 3000;
 
 export interface SentMessage {
@@ -69,7 +69,7 @@ export interface SentMessage {
   readonly fate: MessageFate;
 }
 
-/** A person's words to the plan's agent. On record before anything else; tells what became of them as far as it is known. */
+/** A person's words to the plan's agent. On record before anything else; returns what happened to them as far as it is known. */
 export async function sendTo(
   loom: Located & Naming & Records & Buses & AtWork & Stopping & Waking,
   id: string,

@@ -1,37 +1,36 @@
-import { chmodSync, statSync } from "node:fs";
-import { homedir, tmpdir, totalmem } from "node:os";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { programOf } from "../../agents/adapters.ts";
+import { chmodSync } from "node:fs";
+import { totalmem } from "node:os";
+import { join, relative } from "node:path";
 import type { EnclosureLevel } from "../../agents/enclosure-level.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { namespaceWrapper } from "../../agents/runner/runner.ts";
-import { type BwrapFeatures, isWithin, type Mount, sandboxArgs } from "../../agents/sandbox/args.ts";
+import { type BwrapFeatures, type Mount, sandboxArgs } from "../../agents/sandbox/args.ts";
 import { layoutSandbox, type SandboxPlan } from "../../agents/sandbox/layout.ts";
-import {
-  machineSecrets,
-  movedCredentials,
-  nameServicePlaces,
-  type PlaceOptions,
-  programPlaces,
-  realOf,
-  toolPlaces,
-  toolSecrets,
-} from "../../agents/sandbox/places.ts";
+import { movedCredentials, realOf } from "../../agents/sandbox/places.ts";
 import { prepareMountPoints } from "../../agents/sandbox/private-home.ts";
 import { probeSandbox } from "../../agents/sandbox/probe.ts";
 import type { StageAgent } from "../../config/presets.ts";
-import { type GitSetting, readSettings, settingOf } from "../../git/shadow/git-settings.ts";
+import { type GitSetting, readSettings } from "../../git/shadow/git-settings.ts";
 import { EMPTY_FILE, makeShadow, PERSONAL_CONFIG, REAL_OBJECTS, removeShadow } from "../../git/shadow/shadow.ts";
 import type { Worktree } from "../../git/worktree/worktrees.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { diskError, ensureDir, existsNoFollow, writeRunFile } from "../../kernel/files.ts";
-import { ownUser } from "../../kernel/user.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
 import { type Located, type Paths, worktreeOf } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
-import { cacheFolder, enterHome, type HomeUse, leaveHome, privateHome, stateFolder } from "./private-homes.ts";
+import { cacheFolder, enterHome, type HomeUse, leaveHome, privateHome } from "./private-homes.ts";
 import { makeView } from "./run-view.ts";
+import {
+  foldersOf,
+  hiddenFolders,
+  placesFor,
+  projectCode,
+  type Surrounding,
+  secretFiles,
+  surroundings,
+  type Viewer,
+} from "./visible-places.ts";
 
 /** In a run's folder: the file that is `.git` in its worktree. */
 const GIT_FILE = "git-file";
@@ -63,7 +62,7 @@ export interface EncloseOptions {
 
 /**
  * Makes what a run of this agent is to be started in: a sandbox with a shadow of the repository, or where there is none
- * only a pid namespace. Made anew for each run; `clearEnclosure` takes away what is left of it afterwards.
+ * only a pid namespace. Made afresh for each run; `clearEnclosure` removes what is left of it afterwards.
  */
 export async function enclose(
   loom: Located & Configured & Reporting,
@@ -108,29 +107,13 @@ async function sandboxFor(agent: StageAgent): Promise<BwrapFeatures | undefined>
   );
 }
 
-interface Surrounding {
-  readonly home: string;
-  /** Where the home is seen; elsewhere when there is none, or when it is the root of the machine. */
-  readonly homeAt: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
-
-function surroundings({ environment: env }: Configured): Surrounding {
-  const home = realOf(env.HOME || homedir());
-  if (home === undefined || home === sep) return { home: "/nonexistent", homeAt: "/tmp/home", env };
-  return { home, homeAt: home, env };
-}
-
 /** bwrap takes paths as they are: a link on the way to a place would lead it elsewhere. */
 function realWorktree(worktree: Worktree): Worktree {
   return { ...worktree, path: realOf(worktree.path) ?? worktree.path };
 }
 
-interface Wanted extends EncloseOptions {
+interface Wanted extends EncloseOptions, Viewer {
   readonly record: PlanRecord;
-  readonly where: Surrounding;
-  readonly worktree: Worktree;
-  readonly settings: readonly GitSetting[];
   readonly view?: string;
 }
 
@@ -160,13 +143,7 @@ async function mountsFor(loom: Located & Configured, wanted: Wanted): Promise<Mo
     cache,
     hidden: hiddenFolders(loom, where, moved.folders),
     sealed: foldersOf([local, worktrees]),
-    secret: [
-      ...machineSecrets(),
-      ...toolSecrets(places, pathOf(wanted)).filter(
-        (file) => places.some(({ path }) => isWithin(file, path)) || !isWithin(file, where.home),
-      ),
-      ...moved.files.filter((file) => !isWithin(file, where.home)),
-    ],
+    secret: secretFiles(wanted, places, moved.files),
     repository: {
       root,
       commonDir,
@@ -185,92 +162,6 @@ async function mountsFor(loom: Located & Configured, wanted: Wanted): Promise<Mo
     configuration: folders.map(({ from, to }) => ({ from, path: join(where.homeAt, to) })),
     ...(wanted.ours === undefined ? {} : { ours: wanted.ours }),
   });
-}
-
-/** What the program would run of the repository's whatever it is told; a link is no way around it, it is hidden itself. */
-function projectCode(agent: StageAgent, worktree: string): { path: string; isFolder: boolean }[] {
-  const names = agent.projectSettings ? [] : (programOf(agent)?.projectCode ?? []);
-  return names.flatMap((name) => {
-    const real = realOf(join(worktree, name));
-    if (real === undefined || !isWithin(real, worktree)) return [];
-    return [{ path: real, isFolder: statSync(real).isDirectory() }];
-  });
-}
-
-/** Where sockets lie, and temporary files and settings of the user; whatever else is needed of them is laid over them. */
-function hiddenFolders(loom: Located & Configured, { env, home }: Surrounding, more: readonly string[]): string[] {
-  const { uid, home: ownHome } = ownUser();
-  const folders = foldersOf([
-    ...["/tmp", "/var/tmp", "/run"],
-    ...[env.TMPDIR, env.XDG_RUNTIME_DIR, `/run/user/${uid}`, join(tmpdir(), `prloom-${uid}`)],
-    ...[env.XDG_CONFIG_HOME, env.XDG_DATA_HOME, env.XDG_STATE_HOME, env.XDG_CACHE_HOME],
-    stateFolder(loom),
-    ...more,
-    // Of the user that we really are, when the environment names another user's home.
-    ...(ownHome === home ? [] : [ownHome]),
-  ]);
-  // Below the home they are hidden with it, and what programs keep there in the private one must be seen.
-  return folders.filter((folder) => !isWithin(folder, home));
-}
-
-/** Those that are folders, without links; never the root of the machine, nor what programs and their settings lie in. */
-function foldersOf(paths: readonly (string | undefined)[]): string[] {
-  const found = paths.flatMap((path) => (path === undefined || path === "" ? [] : (realOf(path) ?? [])));
-  return [...new Set(found)].filter((path) => !["/usr", "/etc"].some((needed) => isWithin(needed, path)));
-}
-
-function pathOf({ agent, where }: Pick<Wanted, "agent" | "where">): string {
-  return agent.env.PATH ?? where.env.PATH ?? "";
-}
-
-function placesFor(loom: Located & Configured, { agent, where, worktree, settings }: Wanted): Mount[] {
-  const { root, commonDir, worktrees, local } = loom.paths;
-  const options: PlaceOptions = {
-    homes: [where.home, ownUser().home ?? where.home],
-    path: pathOf({ agent, where }),
-    cwd: worktree.path,
-    never: [where.home, root, commonDir, worktrees, stateFolder(loom)],
-    own: [root, commonDir, worktrees, local, worktree.path],
-  };
-  const readable = agent.readable.map((path) => readablePlace(path, agent, options));
-  const settingsFiles = ["core.excludesfile", "core.attributesfile", "core.hookspath"].map((key) =>
-    expandHome(settingOf(settings, key) ?? "", where.home),
-  );
-  const ofGit = [...settingsFiles, join(where.home, ".config/git/ignore"), join(where.home, ".config/git/attributes")];
-  const extra = [...readable.flat(), ...ofGit].filter((path) => isAbsolute(path) && realOf(path) !== undefined);
-  return [
-    ...nameServicePlaces(),
-    ...toolPlaces(options),
-    ...programPlaces(agent, options),
-    ...extra
-      .filter((path) => !options.own.some((one) => isWithin(path, one)) && !options.never.includes(path))
-      .map((path): Mount => ({ kind: "read", path })),
-    ...guardedFolders(loom, where)
-      .filter((folder) => extra.some((path) => isWithin(folder, path)))
-      .map((path): Mount => ({ kind: "empty", path })),
-  ];
-}
-
-/** Ours, below a home: hidden with it, unless `readable` names a folder that they lie in. */
-function guardedFolders(loom: Located & Configured, { env }: Surrounding): string[] {
-  return foldersOf([stateFolder(loom), env.XDG_RUNTIME_DIR && join(env.XDG_RUNTIME_DIR, "prloom")]);
-}
-
-function expandHome(path: string, home: string): string {
-  return path === "~" || path.startsWith("~/") ? join(home, path.slice(2)) : path;
-}
-
-/** A path of `agents.<name>.readable`; one that would show what the sandbox is there to hide is refused. */
-function readablePlace(path: string, agent: StageAgent, { homes: [home = sep], own, never }: PlaceOptions): string[] {
-  const place = resolve(home, expandHome(path, home));
-  const real = realOf(place) ?? place;
-  const opens = never.some((one) => one === real) || own.slice(1).some((one) => isWithin(real, one));
-  if (!opens) return [place, real];
-  throw new PrloomError(
-    "config-invalid",
-    `agents.${agent.name}.readable: ${path} is what the sandbox hides (the home itself, or folders of prloom and git).`,
-    "Name the folders that the agent needs, in prloom/config.json; `prloom doctor` checks it.",
-  );
 }
 
 /** An agent's git needs an author to commit as. */

@@ -19,7 +19,7 @@ const OVERLAYS = "overlays";
 const HOME_FILE = "private-home";
 
 /**
- * Who a home and a cache are for. Each has its own: who works must not prepare the program of who reviews, nor the ground on which
+ * Who a home and a cache are for. Each has its own: the worker must not prepare the program of the reviewer, nor the ground on which
  * commands of the user (checks, initCommands, git hooks) judge its work.
  */
 export type HomeUse = Stage | "checks";
@@ -41,9 +41,9 @@ interface Entering {
   readonly user: UserPlace;
 }
 
-/** Makes a private home anew, with what its program needs of the user; returns what is to be laid over it. */
+/** Rebuilds a private home, with what its program needs of the user; returns what is to be laid over it. */
 export async function enterHome({ agent, use, runDir, home, user }: Entering): Promise<Furnished["folders"]> {
-  // Renewed in a run whose end no dispatcher saw: the copy is made anew now.
+  // Renewed in a run whose end no dispatcher saw: the copy is made again now.
   returnLogins(home, renewalOf);
   // Commands of the user need no login of an agent.
   const program = use === "checks" ? undefined : programOf(agent);

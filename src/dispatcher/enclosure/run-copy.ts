@@ -9,7 +9,7 @@ import type { Configured } from "../settings/pinned.ts";
 export const LEFT = "left.md";
 
 /**
- * The agent's own copy of the plan, made anew before each run: what an earlier run left there, links included, is gone.
+ * The agent's own copy of the plan, made afresh before each run: what an earlier run left there, links included, is gone.
  * Only the difference that this run leaves behind is read afterwards, as claims.
  */
 export function makeRunCopy(

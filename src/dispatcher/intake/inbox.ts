@@ -16,8 +16,14 @@ export interface InboxEntry {
   readonly hasText: boolean;
   readonly hasMeta: boolean;
   readonly meta: InboxMeta;
-  /** The json cannot be used; the plan is shown blocked with this reason. */
-  readonly problem?: string;
+  /** One of its files cannot be used; the plan is shown blocked with this reason. */
+  readonly problem?: FileProblem;
+}
+
+export interface FileProblem {
+  /** Its name in the inbox. */
+  readonly file: string;
+  readonly reason: string;
 }
 
 /** A file in the inbox that cannot become a plan. */
@@ -52,7 +58,7 @@ export function openInbox(dir: string, cacheFile: string): Inbox {
   let seen = loadSeen(cacheFile);
   return {
     save: () =>
-      void writeFileIfChanged(cacheFile, JSON.stringify({ schemaVersion: 1, seen: Object.fromEntries(seen) })),
+      void writeFileIfChanged(cacheFile, JSON.stringify({ schemaVersion: 2, seen: Object.fromEntries(seen) })),
     scan() {
       const files = groupFiles(listDir(dir));
       const next = new Map<string, Seen>();
@@ -82,7 +88,7 @@ export function openInbox(dir: string, cacheFile: string): Inbox {
 }
 
 const cacheSchema = z.object({
-  schemaVersion: z.literal(1),
+  schemaVersion: z.literal(2),
   seen: z.custom<Record<string, Seen>>((value) => typeof value === "object" && value !== null),
 });
 
@@ -151,7 +157,7 @@ function keyOf(dir: string, id: string, has: Has): string {
   return `${text}|${meta}`;
 }
 
-/** More is no json of ours. */
+/** Larger than any that prloom writes. */
 const MAX_META_BYTES = 64 * 1024;
 
 function readEntry(dir: string, id: string, has: Has): InboxEntry {
@@ -159,24 +165,27 @@ function readEntry(dir: string, id: string, has: Has): InboxEntry {
   const text = has.text ? fileProblem(dir, `${id}.md`, MAX_TEXT_BYTES) : undefined;
   if (text !== undefined) return { ...base, hasText: false, problem: text };
   if (!has.meta) return base;
-  const problem = fileProblem(dir, `${id}.json`, MAX_META_BYTES);
+  const file = `${id}.json`;
+  const problem = fileProblem(dir, file, MAX_META_BYTES);
   if (problem !== undefined) return { ...base, problem };
   try {
-    const json = readTextNoFollow(dir, `${id}.json`, MAX_META_BYTES);
+    const json = readTextNoFollow(dir, file, MAX_META_BYTES);
     if (json === undefined) return { ...base, hasMeta: false };
     const parsed = inboxMetaSchema.safeParse(parseJson(json));
     if (parsed.success) return { ...base, meta: parsed.data };
     const [first] = parsed.error.issues;
-    return { ...base, problem: `inbox/${id}.json: ${first?.path.join(".") || "the file"}: ${first?.message}` };
+    const reason = `inbox/${file}: ${first?.path.join(".") || "the file"}: ${first?.message}`;
+    return { ...base, problem: { file, reason } };
   } catch (error) {
-    return { ...base, problem: `inbox/${id}.json cannot be read: ${messageOf(error)}` };
+    return { ...base, problem: { file, reason: `inbox/${file} cannot be read: ${messageOf(error)}` } };
   }
 }
 
 /** Only plain files are opened: a pipe would be waited for, a link or a device lead elsewhere. */
-function fileProblem(dir: string, name: string, most: number): string | undefined {
-  const stat = lstatSync(join(dir, name), { throwIfNoEntry: false });
+function fileProblem(dir: string, file: string, maxBytes: number): FileProblem | undefined {
+  const stat = lstatSync(join(dir, file), { throwIfNoEntry: false });
   if (!stat) return undefined;
-  if (!stat.isFile()) return `inbox/${name} is not a regular file.`;
-  return stat.size > most ? `inbox/${name} is larger than ${most / 1024} KB.` : undefined;
+  if (!stat.isFile()) return { file, reason: `inbox/${file} is not a regular file.` };
+  if (stat.size <= maxBytes) return undefined;
+  return { file, reason: `inbox/${file} is larger than ${maxBytes / 1024} KB.` };
 }

@@ -6,7 +6,7 @@ import type { Naming, Reporting, Timing } from "../capabilities.ts";
 import { isInboxRecord } from "../paths.ts";
 import { type Records, updateRecord } from "../records.ts";
 import type { Watched } from "../watchdog/stalls.ts";
-import type { Inbox, InboxEntry, InboxProblem, InboxScan } from "./inbox.ts";
+import type { FileProblem, Inbox, InboxEntry, InboxProblem, InboxScan } from "./inbox.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 /** What lies in the inbox, and what is told of plans. */
@@ -97,7 +97,8 @@ function readWish(loom: Records, entry: InboxEntry, record: PlanRecord | undefin
     return { fields: pick(kept), problem: entry.problem };
   }
   if (!taken) return { fields: { status, hidden, source, metadata }, problem: undefined };
-  const problem = `source in use: ${owner.id} is already the plan for ${source?.system} ${source?.kind} ${source?.id}`;
+  const reason = `source in use: ${owner.id} is already the plan for ${source?.system} ${source?.kind} ${source?.id}`;
+  const problem = { file: `${entry.id}.json`, reason };
   return { fields: { status, hidden, source: record?.source, metadata }, problem };
 }
 
@@ -118,20 +119,21 @@ function takeEntry(
   if (!record) {
     // Another takes its id, home and record: the last moment to tell that it was deleted.
     if (before) loom.lifecycle().look(before.id);
-    createRecord(loom, { ...fields, id: entry.id, blocked: inboxBlock(loom, problem, entry.id) }, before);
+    createRecord(loom, { ...fields, id: entry.id, blocked: inboxBlock(loom, problem) }, before);
     return true;
   }
   const blockedBefore = record.blocked?.cause === "inbox" ? record.blocked.reason : undefined;
-  if (isDeepStrictEqual(fields, pick(record)) && problem === blockedBefore) return false;
-  const block = inboxBlock(loom, problem, entry.id);
+  if (isDeepStrictEqual(fields, pick(record)) && problem?.reason === blockedBefore) return false;
+  const block = inboxBlock(loom, problem);
   const cleared = record.blocked?.cause === "inbox" ? undefined : record.blocked;
   updateRecord(loom, entry.id, () => ({ ...fields, blocked: block ?? cleared }));
   return true;
 }
 
-function inboxBlock(loom: Timing, reason: string | undefined, id: string): PlanRecord["blocked"] {
-  if (reason === undefined) return undefined;
-  const hint = `Fix prloom/.local/inbox/${id}.json; prloom notices by itself.`;
+function inboxBlock(loom: Timing, problem: FileProblem | undefined): PlanRecord["blocked"] {
+  if (problem === undefined) return undefined;
+  const { file, reason } = problem;
+  const hint = `Fix prloom/.local/inbox/${file}; prloom notices by itself.`;
   return { reason, at: isoTime(loom.clock.now()), hint, cause: "inbox" };
 }
 

@@ -21,7 +21,7 @@ import { homeOf, isInboxRecord, type Located, textPath } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 
-/** Tells on the global bus what became of plans, whatever caused it: each change once and in order, also across kills. */
+/** Reports on the global bus what happened to plans, whatever caused it: each change once and in order, across kills too. */
 export interface Lifecycle {
   /** Looks at one plan; tells how many events it appended. Opens nothing when neither record nor text changed. */
   look(planId: string): number;
@@ -46,11 +46,11 @@ export function createLifecycle(loom: Located & Records & Buses & Watched & Repo
   let isRecorded = false;
   const guarded = <T>(planId: string, act: () => T): T | undefined => {
     try {
-      const result = loom.watch.about(planId, "telling what became of it", act);
+      const result = loom.watch.about(planId, "reporting its changes", act);
       failures.delete(planId);
       return result;
     } catch (error) {
-      const text = `telling what became of it failed: ${messageOf(error)}`;
+      const text = `reporting its changes failed: ${messageOf(error)}`;
       if (failures.get(planId) !== text) loom.report({ planId, level: "bad", text });
       failures.set(planId, text);
       return undefined;
@@ -162,7 +162,7 @@ function noteFile(loom: Located): string {
 
 /**
  * Which events are about to be appended. After a kill it is the only thing that leads to them when the plan was changed
- * back meanwhile: looking at the plan alone, there would be nothing to tell, and the world would keep the wrong news.
+ * back meanwhile: looking at the plan alone, there would be nothing to tell, and outside systems would keep the wrong news.
  */
 function noteTelling(loom: Located, planned: readonly Planned[]): void {
   const telling = planned.map(({ record, next }) => ({

@@ -49,7 +49,7 @@ export function lookAtPlans(
   return isNews;
 }
 
-/** Looks what became of all plans; tells whether there was something to tell. */
+/** Looks at all plans for changes; returns whether there were any to tell. */
 export async function tellAll(loom: Records & Intake, mayGoOn: () => boolean): Promise<boolean> {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
   const items = Array.from({ length: Math.ceil(records.length / TOLD_AT_ONCE) }, (_, at) =>

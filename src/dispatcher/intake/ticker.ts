@@ -15,7 +15,7 @@ export interface TickerHooks {
   stillOwner(): boolean;
   /** A look that was asked for is over, whether or not it woke a plan. */
   onQuiet(): void;
-  /** Something became of plans, and the global bus tells it. */
+  /** Plans changed, and the global bus tells it. */
   onNews(): void;
 }
 

@@ -55,7 +55,7 @@ export function wasHeard(message: { readonly id: string; readonly how: How }, ru
   return hasAnswered(run);
 }
 
-/** Pure: whether a model has answered in a run. Text alone is no sign: a program may print that it cannot begin. */
+/** Pure: whether a model has answered in a run. Text alone does not show it: a program may print that it cannot begin. */
 export function hasAnswered({ events }: Pick<RunSigns, "events">): boolean {
   return events.has("turn") || events.has("tool_call");
 }

@@ -20,7 +20,7 @@ import { reviewed } from "./review-message.ts";
  */
 export const AGENT_MESSAGE = "agent_message";
 
-/** What became of a message, for the person who sent it. */
+/** What happened to a message, for the person who sent it. */
 export type MessageFate =
   | { readonly kind: "reached"; readonly run: number; readonly agent: string }
   /** Written to the program, which has not said yet that it took it. */
@@ -142,7 +142,7 @@ export function messageReceived(loom: Located & Reporting, planId: string, messa
   });
 }
 
-/** For what follows an agent or a bus: a file of ours that cannot be read or written is no reason to end either. */
+/** For what follows an agent or a bus: a file of ours that cannot be read or written must not end either. */
 function safely(loom: Reporting, planId: string, act: () => void): void {
   try {
     act();
@@ -158,7 +158,7 @@ interface TakenMessages {
 }
 
 /**
- * The messages that the prompt of a run is to carry. First it is settled what became of those that earlier runs were
+ * The messages that the prompt of a run is to carry. First it is settled whether earlier runs got those that they were
  * given; `sessionId` is the conversation that this run goes on with, if it does.
  */
 export function takeMessages(

@@ -109,7 +109,7 @@ export async function recoverRun(
   loom.report({ planId: record.id, level: "warn", text: `run ${number} was interrupted; ${then}` });
 }
 
-/** An agent that can go on with its conversation finds the tree as it left it. */
+/** An agent that can continue its conversation finds the tree as it left it. */
 async function takeBackInterrupted(
   loom: Located & Configured & Records & Pooled,
   record: PlanRecord,
@@ -117,7 +117,7 @@ async function takeBackInterrupted(
 ): Promise<void> {
   const now = requireRecord(loom, record.id);
   const config = planConfig(loom, now);
-  // A person who comes in now must not find what one left that only reads: it would pass for theirs.
+  // A person who comes in now must not find what a read-only stage left: it would pass for the person's own.
   const mayStay = !(now.side && now.opened);
   if (mayStay && config.ok && canGoOn(loom, now, config.config)) return;
   await takeBackRun(loom, record, { run, name: "partial" });
@@ -146,7 +146,7 @@ export function nextRun(record: PlanRecord, changes: { attempt?: number; missing
   return { runs: run, current: { ...record.current, ...changes, findings, seen: undefined, stage: "running", run } };
 }
 
-/** Drops what an unfinished TODO left and begins it anew at the next look (`prloom unblock --reset`). */
+/** Drops what an unfinished TODO left and starts it over at the next look (`prloom unblock --reset`). */
 export async function discardWork(loom: Located & Configured & Records, record: PlanRecord): Promise<void> {
   const base = record.current?.baseSha ?? record.side?.baseSha;
   // What is committed stays: its tick is written, or will be.

@@ -18,7 +18,7 @@ function roundId(record: PlanRecord, point: string): string {
   return `${point}/${record.uid}/${record.revision + 1}`;
 }
 
-/** After a person unblocked the plan the plugins that are not through are called anew: their old calls are settled. */
+/** After a person unblocked the plan the plugins that are not through are called again: their old calls are settled. */
 export function hookAgain(record: PlanRecord): Pick<PlanRecord, "hook"> {
   return record.hook ? { hook: { ...record.hook, id: roundId(record, record.hook.point) } } : {};
 }

@@ -1,4 +1,4 @@
-import { mayWrite } from "../../bus/author.ts";
+import { hasWritePermission } from "../../bus/author.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { type IgnoredComment, type PlanRecord, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
@@ -11,7 +11,7 @@ export function whyIgnored(event: BusEvent): IgnoredWhy | undefined {
   const author = event.context?.author;
   if (!author) return undefined;
   if (author.self) return { kind: "self", reason: "prloom wrote it itself" };
-  if (mayWrite(author)) return undefined;
+  if (hasWritePermission(author)) return undefined;
   const { login, permission } = author;
   if (permission === "none") return { kind: "stranger", reason: `${login} has no rights in the repository` };
   return { kind: "reader", reason: `${login} may not write to the repository (${permission})` };

@@ -17,7 +17,7 @@ import { readBeginning, writeDiff } from "../../git/commits/write-diff.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { readTextNoFollow, writeRunFile } from "../../kernel/files.ts";
 import { placeMoved } from "../../kernel/held/files.ts";
-import { appendTodos } from "../../plan/edit-plan.ts";
+import { appendTracedTodos } from "../../plan/edit-plan.ts";
 import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
@@ -190,7 +190,7 @@ function addReviewTodo(loom: Located & Records, record: PlanRecord, result: Revi
     context: `A reviewer read the whole branch and asks for changes. Its words:\n\n${quoteFindings(result)}`,
     from: [{ eventId: reviewName(record), author: "reviewer" }],
   };
-  const next = appendTodos(text, [todo]);
+  const next = appendTracedTodos(text, [todo]);
   if (next !== text) loom.texts.write(textPath(loom, record), next);
 }
 

@@ -10,7 +10,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { counted } from "../../kernel/words.ts";
-import { appendTodos, reopenDone } from "../../plan/edit-plan.ts";
+import { appendTracedTodos, reopenDone } from "../../plan/edit-plan.ts";
 import { parsePlan, type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
 import { visibleText } from "../../plan/markdown/visible.ts";
 import type { PlanRecord, SideRun } from "../../plan/record.ts";
@@ -113,7 +113,7 @@ async function retrySide(
   updateRecord(loom, record.id, (now) => nextRun(now, { attempt: side.attempt + 1, missing: failure.missing }));
 }
 
-/** A reviewer that fails lets nothing through; who does not want that must say so. */
+/** A reviewer that fails lets nothing through, unless the config says otherwise. */
 function otherWay(stage: SideRun["stage"]): string {
   return stage === "reviewer" ? ' (with `"review": "off"` in prloom/config.json: without a review)' : "";
 }
@@ -166,7 +166,7 @@ function withEdits(loom: Located, record: PlanRecord, now: string | undefined, d
   }
 }
 
-/** Names what was heard: who wrote it sees that it was not passed over. */
+/** Names what was heard, so that its author sees that it was not passed over. */
 function designAnswer(events: readonly BusEvent[], todos: readonly Pick<Todo, "text">[]): string {
   const heard = events.map(({ body, title }) => `> ${(body.trim() || title).split(/\r?\n/, 1)[0]?.slice(0, 200)}`);
   const items = todos.map((todo) => `- ${todoTitle(todo)}`);
@@ -206,7 +206,7 @@ async function takeTriage(
   if (conflict !== undefined) {
     blockPlan(loom, record.id, {
       reason: `The branch cannot be rebased without conflicts: ${conflict}`,
-      hint: `Rebase ${record.branch} in ${record.worktree} by hand, then run \`prloom unblock ${record.id}\`.`,
+      hint: `Rebase it (\`git -C ${record.worktree} rebase ${record.baseBranch}\`), resolve the conflicts, then run \`prloom unblock ${record.id}\`.`,
       cause: "step",
     });
   }
@@ -225,9 +225,9 @@ function addTodos(
   const origins = new Map(events.map((event) => [event.id, { eventId: event.id, author: authorOf(event) }]));
   const todos = result.todos
     .map((todo) => ({ ...todo, from: todo.events.flatMap((id) => origins.get(id) ?? []) }))
-    // No author waits for what was answered already, or dropped by a person.
+    // What was answered already, or dropped by a person, adds none.
     .filter(({ from }) => from.length > 0);
-  const next = appendTodos(text, todos);
+  const next = appendTracedTodos(text, todos);
   if (next !== text) loom.texts.write(textPath(loom, record), next);
 }
 

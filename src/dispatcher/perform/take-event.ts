@@ -68,7 +68,7 @@ function takeOrTriage(loom: Located & Records & AtWork & Reporting, record: Plan
 /** Often enough for a person who fixes the file, and longer than `--until-idle` waits. */
 const PUT_OFF_MS = 30_000;
 
-/** A message to the agent is no comment on the plan: as long as it cannot be kept it stays on the bus. */
+/** A message to the agent is not a comment on the plan: as long as it cannot be kept, it stays on the bus. */
 function putOff(loom: Timing & Buses & Reporting, record: PlanRecord, event: BusEvent, error: unknown): void {
   const reason = messageOf(error);
   const until = loom.clock.now() + PUT_OFF_MS;

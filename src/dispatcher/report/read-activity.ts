@@ -64,7 +64,7 @@ function judgedRun(loom: Located, record: PlanRecord): { run: number; accepted: 
   // A run that was interrupted, refused by its provider or sent back by the reviewer was no attempt that failed.
   const before = readRunRecord(home.run(at.run - 1));
   if (before?.stage !== stageOf(record) || at.missing === undefined) return undefined;
-  // Who was given up begins to count anew.
+  // An agent that was given up starts counting from zero.
   const isGivenUp = record.blocked?.cause === "step" && at.attempt === 1;
   return before.attempt < at.attempt || isGivenUp ? { run: at.run - 1, accepted: false } : undefined;
 }

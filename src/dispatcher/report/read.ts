@@ -38,12 +38,12 @@ export { type RunSummary, readRuns };
 /** A plan in the list, with what its agent is doing where one is at it. */
 export type ListedPlan = PlanSummary & { readonly activity?: PlanActivity };
 
-/** Words without effect, and the plan that they were said to. */
+/** A comment without effect, and the plan that it was about. */
 export type FoundIgnored = IgnoredComment & { readonly planId: string };
 
 export interface StatusReport extends BusReport, AgentsReport {
   readonly plans: ListedPlan[];
-  /** What was said to plans that are not done by authors who have no say: how often, and the newest. */
+  /** Comments on plans that are not done, by authors whose words have no effect: how many, and the newest. */
   readonly ignored: { readonly count: number; readonly comments: readonly FoundIgnored[] };
   /** Bridges whose polls fail, as long as a dispatcher polls them. */
   readonly bridges: { readonly failing: readonly FailingBridge[] };
@@ -178,9 +178,9 @@ function unseenRecord(loom: Located & Timing, entry: InboxEntry): PlanRecord {
       ? {}
       : {
           blocked: {
-            reason: entry.problem,
+            reason: entry.problem.reason,
             at,
-            hint: `Fix prloom/.local/inbox/${entry.id}.json.`,
+            hint: `Fix prloom/.local/inbox/${entry.problem.file}.`,
             cause: "inbox" as const,
           },
         }),

@@ -79,7 +79,7 @@ const agentPoolSchema = z.object({
 });
 export type AgentPoolFile = z.infer<typeof agentPoolSchema>;
 
-/** The pool as it was left; undefined when there is none that can be read. It can be made anew, so nothing is lost. */
+/** The pool as it was left; undefined when there is none that can be read. It can be rebuilt, so nothing is lost. */
 export function readAgentPool(paths: Paths): AgentPoolFile | undefined {
   try {
     return agentPoolSchema.safeParse(JSON.parse(readTextIfExists(agentPoolFile(paths)) ?? "null")).data;

@@ -162,7 +162,7 @@ async function end(occupants: readonly Occupant[]): Promise<void> {
   await Promise.all(runsOf(occupants).map((run) => run.stop()));
 }
 
-/** Who is at work, and what recovery could not bring in order. */
+/** Who is at work, and what recovery could not clear up. */
 export interface AtWork {
   readonly occupancy: Occupancy;
   /** Runs in a row that ended without an exit though nothing stopped them, by plan id. */

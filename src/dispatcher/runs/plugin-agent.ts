@@ -181,7 +181,7 @@ interface TakenAgent {
 
 /**
  * Waits for a place and for an agent of the stage, and takes both at once: what waits for one must not keep the other.
- * A budget that is spent is no reason to wait.
+ * Waiting does not help where a budget is spent.
  */
 async function agentFor(
   loom: Configured & Records & Pooled,

@@ -89,7 +89,7 @@ function holdPlan(loom: Records & AtWork & Reporting, record: PlanRecord, error:
   loom.unrecovered.add(id);
   const { message: reason, hint } = recoveryFailed(id, error);
   loom.report({ planId: id, level: "bad", text: reason });
-  // Who or what blocked it before has the word; `unblock` tries again all the same.
+  // What blocked it before stays the reason; `unblock` tries again all the same.
   if (deleted || (blocked && blocked.cause !== "recovery")) return;
   try {
     blockPlan(loom, id, { reason, hint, cause: "recovery" });

@@ -19,7 +19,7 @@ export function keepPin(loom: Located & Configured): void {
 }
 
 /**
- * For commands that load modules and are no start: a branch that leaves them as they are can still bring what they import, a
+ * For commands that load modules but do not start the dispatcher: a branch that leaves them as they are can still bring what they import, a
  * package beside them or another end of a link.
  */
 export function sealToPin(paths: Paths, pin: Pin): void {

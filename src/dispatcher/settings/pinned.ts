@@ -25,7 +25,7 @@ export function settingsInForce(pinFile: string, root: string): Settings {
   }
 }
 
-/** The settings that a dispatcher works with, and what became of the working tree since. */
+/** The settings that a dispatcher works with, and what changed in the working tree since. */
 export interface Pinned {
   readonly config: Config;
   readonly pin: Pin | undefined;
@@ -49,7 +49,7 @@ export interface Configured {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Tells, once, what the working tree would change if it were taken over. */
+/** Tells, once, what would change if the working tree were applied. */
 export function lookAtTree({ pinned, report }: Pick<Configured, "pinned"> & Reporting): void {
   const told = pinned.look();
   if (told) report(told);
@@ -111,7 +111,7 @@ export function offerLine(
   running: boolean,
 ): string {
   if (!running)
-    return `what is checked out differs from the last start: ${changesLine(changes)}. \`prloom start\` takes it over`;
+    return `what is checked out differs from the last start: ${changesLine(changes)}. \`prloom start\` applies it`;
   const command = needsStart ? "`prloom stop`, then `prloom start`," : "`prloom reload`";
-  return `what is checked out differs from what the dispatcher works with: ${changesLine(changes)}. ${command} takes it over`;
+  return `what is checked out differs from what the dispatcher works with: ${changesLine(changes)}. ${command} applies it`;
 }

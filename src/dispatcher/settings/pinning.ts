@@ -118,7 +118,7 @@ export function lineFiles(line: string, { root }: Tree): string[] {
 
 const wordsOf = (line: string): string[] => line.split(/[\s"'=;|&()<>]+/).filter((word) => word !== "");
 
-/** What agents and plans write is theirs, and not pinned. */
+/** What agents and plans write is not pinned. */
 const LOCAL = join("prloom", ".local");
 
 /** Of some words those that are files below the top of the repository, by either their name or what that leads to. */

@@ -171,7 +171,7 @@ function isStillOpen(view: PlanView): boolean {
 
 function decideSide(view: PlanView): Step {
   const { side, current } = view.record;
-  // Who switches the reviewer off need not wait for it: settling it then means calling it off.
+  // Switching the reviewer off need not wait for it: settling it then means calling it off.
   const isCalledOff = side?.stage === "reviewer" && !wantsReview(view, current ? "todo" : "end");
   if (isCalledOff && view.run === "none") return { kind: "settle-side" };
   return decideRun(view, { kind: "settle-side" });

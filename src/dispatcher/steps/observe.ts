@@ -73,7 +73,7 @@ function headOf(loom: Located, { branch, worktreeReady }: PlanRecord): string | 
   return tip === "absent" ? undefined : tip;
 }
 
-/** What became of the run that the record waits for. */
+/** How the run that the record waits for ended, if it did. */
 export function runState(loom: Located & AtWork, record: PlanRecord): RunState {
   const number = awaitedRun(record);
   if (loom.occupancy.agentIn(record.id)) return "live";

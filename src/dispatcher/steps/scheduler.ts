@@ -181,7 +181,7 @@ export class Scheduler {
   }
 
   /**
-   * One turn: observe, decide, perform; returns when the next is due. Nothing is awaited before the slot that a step
+   * One pass: observe, decide, perform; returns when the next is due. Nothing is awaited before the slot that a step
    * takes is counted.
    */
   async #look(plan: ScheduledPlan, found: PlanRecord): Promise<number | undefined> {
@@ -251,7 +251,7 @@ export class Scheduler {
 
   #block(plan: ScheduledPlan, known: PrloomError | undefined, text: string): void {
     const again = `\`prloom unblock ${plan.id}\``;
-    const advice = known?.hint ?? "This looks like a fault of prloom.";
+    const advice = known?.hint ?? "This looks like a bug in prloom.";
     const hint = advice.includes(again) ? advice : `${advice.replaceAll("<plan>", plan.id)} Then ${again} tries again.`;
     try {
       blockPlan(this.#loom, plan.id, { reason: known ? known.message : text, hint, cause: "step" });

@@ -2,7 +2,7 @@ import type { PlanDoc, Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { WishedConfig } from "../settings/plan-config.ts";
 
-/** What became of the run that the record names. */
+/** The state of the run that the record names. */
 export type RunState =
   /** The record names no run, or one that was never started. */
   | "none"

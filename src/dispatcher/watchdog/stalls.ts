@@ -19,7 +19,7 @@ export interface Stalls {
   count(note: WatchdogNote): void;
   isHeld(planId: string): boolean;
   held(): ReadonlyMap<string, Stall>;
-  /** Another chance; false when there was nothing to forgive. */
+  /** Another chance; false when nothing was counted. */
   forgive(planId: string): boolean;
 }
 
@@ -73,7 +73,7 @@ export function openStalls(file: string, identityOf: (planId: string) => string)
   };
 }
 
-/** Only counts are lost with a file that cannot be read: what blocks the dispatcher is counted anew. */
+/** Only counts are lost with a file that cannot be read: counting what blocks the dispatcher starts over. */
 function load(file: string): { counted: string; plans: ReadonlyMap<string, Stall> } {
   try {
     const { counted, plans } = fileSchema.parse(JSON.parse(readTextIfExists(file) ?? ""));

@@ -16,7 +16,7 @@ import { homeOf, type Located, worktreeOf } from "../paths.ts";
 import { blockPlan, type Records } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
 
-/** Files of a worktree that are no work of an agent: they are in no commit and no patch, and outlast what is taken back. */
+/** Files of a worktree that are not an agent's work: they are in no commit and no patch, and outlast what is taken back. */
 export function leftOut(loom: Configured, record: Pick<PlanRecord, "prepared">): readonly string[] {
   return [...loom.config.copyFiles, ...(record.prepared ?? [])];
 }

@@ -122,7 +122,7 @@ function shownValue(key: string, value: string): string {
   return /url$/.test(key) ? withoutLogin(value).replace(QUERY, "") : withoutLogin(value);
 }
 
-/** Of the settings of the repository itself those that are no secret, with logins taken out of addresses. */
+/** Those of the repository's own settings that are not secret, with logins taken out of addresses. */
 export function publicSettings(settings: readonly GitSetting[]): GitSetting[] {
   return settings
     .filter(({ scope, key, value }) => scope === "local" && (isPublic(key) || isLfs(key, value)))

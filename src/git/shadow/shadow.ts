@@ -36,7 +36,7 @@ export interface ShadowRequest {
 
 /**
  * Makes a copy of all of a repository that a worktree's git reads and writes, but for the objects, which are borrowed. In the
- * place of the real one it lets an agent add, stash, commit and rebase, and nothing of that reaches anything real.
+ * place of the real one it lets an agent add, stash, commit and rebase, and none of that reaches anything real.
  * Made by copying files: every run waits for it. Returns the folders from which objects are borrowed beside the
  * repository's own.
  */
@@ -51,7 +51,7 @@ export async function makeShadow(request: ShadowRequest): Promise<{ alternates: 
   writeFileSync(join(dir, "objects/info/alternates"), [request.objectsAt, ...alternates, ""].join("\n"));
   writeFileSync(join(dir, "config"), renderSettings([...publicSettings(settings), ...QUIET_SETTINGS]));
   const personal = [...personalSettings(settings), ...(request.extra ?? [])];
-  // The owner of the folders may be another than the one who runs prloom; inside that is no danger.
+  // The owner of the folders may be another than the one who runs prloom; inside that is harmless.
   const safe = { scope: "global", key: "safe.directory", value: "*" };
   writeFileSync(join(dir, PERSONAL_CONFIG), renderSettings([...personal, safe]));
   writeFileSync(join(dir, EMPTY_FILE), "");

@@ -5,7 +5,7 @@ import { walkBelow } from "../../kernel/held/walk.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import { lined } from "../output.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
-import { withFolders, within } from "./paths-above.ts";
+import { withFolders, withinAny } from "./paths-above.ts";
 import { hasRepositoryParts, type RepositoryShape, repositoryShapes, SHAPE_NAMES } from "./repository-shape.ts";
 import { bytesOf, entryAt, kindAt, realFolders, removeEntry } from "./tree-entries.ts";
 
@@ -96,7 +96,7 @@ export async function dissolveShapes(
     await takeTurns();
     if (!stays.has(entry)) removeEntry(worktree, entry);
   }
-  const again = before.filter(within(entries));
+  const again = before.filter(withinAny(entries));
   if (again.length === 0) return;
   const args = ["restore", `--source=${from}`, "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul"];
   const env = { GIT_LITERAL_PATHSPECS: "1" };

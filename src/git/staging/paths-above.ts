@@ -20,7 +20,7 @@ export function* withFolders(paths: Iterable<string>): Generator<string> {
 }
 
 /** Whether a path is one of these entries or lies in one. */
-export function within(entries: Iterable<string>): (path: string) => boolean {
+export function withinAny(entries: Iterable<string>): (path: string) => boolean {
   const known = new Map<string, boolean>([["", false]]);
   for (const entry of entries) known.set(entry, true);
   return (path) => {

@@ -1,5 +1,6 @@
 import { opendir } from "node:fs/promises";
 import { posix } from "node:path";
+import { isWithin } from "../../kernel/paths.ts";
 import type { Worktree } from "../worktree/worktrees.ts";
 import { onAnyDisk } from "./repository-shape.ts";
 
@@ -26,10 +27,6 @@ const PROTECTED = [OURS, ...HOST_SETTINGS];
 
 /** For git: in any case of letters, since on other people's disks `PRLOOM` and `prloom` are the same folder. */
 export const PROTECTED_PATHSPECS = PROTECTED.map((name) => `:(top,icase)${name}`);
-
-export function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`);
-}
 
 /** Whether a path is in `prloom/` or among the settings of agent programs, on whatever disk it will lie; latin1, as git's output. */
 export function isProtected(path: string): boolean {

@@ -17,7 +17,7 @@ const PART = /(^|\/)(head|commondir|objects|refs|config|config\.worktree|hooks)(
 export const SHAPE_NAMES = ["HEAD", "commondir", "objects", "refs"] as const;
 
 /** Characters that a Mac's disk passes over, as git has them (`next_hfs_char`); other disks forget dots and spaces at the end. */
-// Only from the first of a run: begun anew at each dot, a name of dots takes time with the square of its length.
+// Only from the first of a run: started again at each dot, a name of dots takes time quadratic in its length.
 const PASSED_OVER = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]|(?<![. ])[. ]+(?=\/|$)/gu;
 
 /** A path as the least particular disk takes it; paths of git's output are latin1 here, so byte for byte. */

@@ -33,7 +33,7 @@ export async function removeRules(worktree: Worktree, files: readonly string[]):
 }
 
 /**
- * Does what git would wait for ever for, when something is in its way deep in a folder that git does not know. Looking for that
+ * Does what git would wait forever for, when something is in its way deep in a folder that git does not know. Looking for that
  * costs the whole tree, so only a git that did not answer makes us look.
  */
 export async function unhindered<T>(worktree: Worktree, act: () => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 import { join, posix } from "node:path";
+import { isWithin } from "../../kernel/paths.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import { lined, splitNul } from "../output.ts";
@@ -13,8 +14,8 @@ import {
   removeStrayRepositories,
   repairSubmodules,
 } from "./nested-repositories.ts";
-import { within } from "./paths-above.ts";
-import { inBytes, isGitsOwn, isProtected, isWithin, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected-paths.ts";
+import { withinAny } from "./paths-above.ts";
+import { inBytes, isGitsOwn, isProtected, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected-paths.ts";
 import { inWords, type RepositoryShape } from "./repository-shape.ts";
 import { removeUnreadableRules, unhindered } from "./rule-files.ts";
 import { stageRaw } from "./stage-raw.ts";
@@ -55,7 +56,7 @@ export interface StageTarget {
   readonly leaveOut: readonly string[];
   /** Whether what is protected is left out as well. */
   readonly leaveProtected?: boolean;
-  /** What we copied in ourselves: that it is there is no change. */
+  /** What we copied in ourselves; that it is there does not count as a change. */
   readonly copied?: readonly string[];
   /** Takes the bytes of files as they are, without attributes and filters; links are left out. */
   readonly raw?: boolean;
@@ -162,7 +163,7 @@ async function listWithShapes(
   const listing = await listChanges(worktree, options);
   const shapes = await findShapes(worktree, from, listing);
   if (shapes.all.length === 0) return { listing, shapes };
-  // A file that was only touched is listed as well; that is no reason to blame the run.
+  // A file that was only touched is listed as well; the run is not to blame for that.
   await gitIn(worktree, ["update-index", "-q", "--refresh"], { ...options, allowExit: [1] });
   const exact = await listChanges(worktree, options);
   return { listing: exact, shapes: await findShapes(worktree, from, exact) };
@@ -192,7 +193,7 @@ async function stageNow(worktree: Worktree, target: StageTarget): Promise<Staged
   await gitIn(worktree, ["read-tree", "--reset", target.from], options);
   const { changes, nested, refused } = await treeChanges(worktree, target.from, options);
   const leaveOut = [...target.leaveOut.map(inBytes), ...refused.flatMap(({ entries }) => entries)];
-  const isLeftOut = within(leaveOut);
+  const isLeftOut = withinAny(leaveOut);
   const isKept = (path: string) =>
     !isGitsOwn(path) && !isLeftOut(path) && !(target.leaveProtected && isProtected(path));
   const update = async (flags: string[], paths: string[]) => {

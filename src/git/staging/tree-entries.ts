@@ -53,7 +53,7 @@ export function kindAt(path: Buffer): EntryKind {
   return stat.isSymbolicLink() ? "link" : "special";
 }
 
-/** `special`: a pipe, a socket or a device. Git cannot store it, and reading it may wait for ever. */
+/** `special`: a pipe, a socket or a device. Git cannot store it, and reading it may wait forever. */
 export type EntryKind = "absent" | "file" | "folder" | "link" | "special";
 
 /** Removes what lies at a path of the tree (latin1, as git's output has it), read-only folders included; follows no link. */

@@ -1,5 +1,6 @@
+import { isWithin } from "../../kernel/paths.ts";
 import { splitNul } from "../output.ts";
-import { isProtected, isWithin } from "../staging/protected-paths.ts";
+import { isProtected } from "../staging/protected-paths.ts";
 import { gitIn, type Worktree } from "./worktrees.ts";
 
 export interface Prepared {

@@ -15,7 +15,7 @@ import { startDeadline } from "./deadline.ts";
 import { CallLife } from "./misuse.ts";
 import { describeThrown, sentence } from "./thrown.ts";
 
-/** A hook whose text is changed each time it runs must not run for ever. */
+/** A hook whose text is changed each time it runs must not run forever. */
 const MAX_STALE = 100;
 
 /** What a hook decided about a record. */
@@ -34,7 +34,7 @@ export interface HookRun {
   judge(returned: unknown): HookAnswer;
   /** What it was given changed meanwhile: it must run again. */
   isStale?(): boolean;
-  /** What the settlement promised, done in the same breath. */
+  /** What the settlement promised, done in the same tick. */
   follow?(): void;
 }
 
@@ -138,7 +138,7 @@ async function runOnce(services: HookServices, scope: HookScope, { call, handler
   const findEvent = (id: string) => scope.bus.findEvent(id);
   const { record, cause, plugin, point } = call;
   const { emit, actions } = createEmit({ scope, record, handler, cause, life, findEvent });
-  const planId = plugin.scope === "plan" ? scope.planId : undefined;
+  const planId = plugin.kind === "plan" ? scope.planId : undefined;
   const memory = createMemory({ stores: services.stores, plugin: plugin.name, planId, life });
   const run = call.run({
     services,
@@ -207,7 +207,7 @@ export function waitUntil(services: HookServices, { bus }: HookScope, on: { reco
   return bus.waitOf(on.record, on.handler)?.until ?? services.clock.now();
 }
 
-/** A call that the end of the dispatcher broke off did not fail, and is no attempt. */
+/** A call that the end of the dispatcher broke off did not fail, and does not count as an attempt. */
 function brokenOff(scope: HookScope, { call, handler }: Calling): CallOutcome {
   const { record, sync } = call;
   if (isRetried(call))
@@ -216,7 +216,7 @@ function brokenOff(scope: HookScope, { call, handler }: Calling): CallOutcome {
   return { kind: "stopped" };
 }
 
-/** No process left to start an agent with, a full disk: that is no attempt of the hook, however often. */
+/** No process left to start an agent with, a full disk: that does not count as an attempt of the hook, however often. */
 function putOff(services: HookServices, scope: HookScope, put: Calling & { error: unknown }): CallOutcome {
   const { call, handler, error } = put;
   const { record, sync } = call;

@@ -66,7 +66,7 @@ export function startDeadline({ ms, stopSignal }: DeadlineOptions): Deadline {
     async wait(call) {
       const over = Promise.withResolvers<never>();
       expire = over.reject;
-      // Every hook that is under way listens; that is no leak.
+      // Every hook that is under way listens; that is not a leak.
       setMaxListeners(0, stopSignal);
       stopSignal.addEventListener("abort", stop, { once: true });
       if (stopSignal.aborted) stop();

@@ -26,7 +26,7 @@ export function makeInterruptedDue(bus: Bus, now: number): void {
   }
 }
 
-/** What became of a call that takes long; its own settlement looks here. */
+/** The state of a call that takes long; its own settlement looks here. */
 export interface SlowCallState {
   /** The others went on without it. */
   isLeftBehind: boolean;
@@ -88,7 +88,7 @@ async function follow(services: HookServices, scope: HookScope, slow: SlowCall):
       scope.bus.settle({ record, handler, outcome: "deferred", reason, until: services.clock.now() + SOON_MS }),
     );
   };
-  // Every call that takes long listens; that is no leak.
+  // Every call that takes long listens; that is not a leak.
   setMaxListeners(0, services.stopSignal);
   services.stopSignal.addEventListener("abort", onStop, { once: true });
   try {

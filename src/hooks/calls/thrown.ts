@@ -2,7 +2,7 @@ const MAX_REASON = 2000;
 const MAX_CAUSES = 5;
 
 /**
- * What was thrown, in words, whatever it was, and what caused it: plugins throw texts, nothing at all, and objects that
+ * What was thrown, in words, whatever it was, and what caused it: plugins throw strings, nothing at all, and objects that
  * cannot be shown.
  */
 export function describeThrown(error: unknown): string {
@@ -11,7 +11,7 @@ export function describeThrown(error: unknown): string {
   for (let one = error; seen.size <= MAX_CAUSES && !seen.has(one); one = causeOf(one)) {
     seen.add(one);
     const text = textOf(one).trim();
-    // Who wraps an error often repeats what it says.
+    // Code that wraps an error often repeats its message.
     if (text !== "" && !texts.some((said) => said.includes(text))) texts.push(text);
     if (causeOf(one) === undefined) break;
   }
@@ -22,7 +22,7 @@ export function describeThrown(error: unknown): string {
   return all.length > MAX_REASON ? `${all.slice(0, MAX_REASON)}…` : all;
 }
 
-/** A text with one full stop at its end, whether or not it had an end of its own. */
+/** The text with one full stop at its end, whether or not it had one. */
 export function sentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

@@ -1,7 +1,6 @@
+import { STAGES } from "../../config/agent-words.ts";
 import { misuse, showValue } from "../calls/misuse.ts";
 import type { AgentOptions } from "./context-types.ts";
-
-const STAGES = ["designer", "worker", "triage", "reviewer"] as const satisfies readonly AgentOptions["stage"][];
 
 /** What each option must be, in words, and whether a value is that. */
 const RULES: Readonly<Record<keyof AgentOptions, { readonly must: string; is(value: unknown): boolean }>> = {

@@ -1,4 +1,5 @@
 import type { MergeMethod, Notification, ReplyAddress, ReviewSubmission } from "../../bus/message-types.ts";
+import type { Stage } from "../../config/agent-words.ts";
 import type { JsonValue } from "../../kernel/json.ts";
 import type { PlanSource, PlanStatus, PlanSummary } from "../../plan/plan-types.ts";
 import type { NewAction, PlanLocation, PluginEvent, UpsertPayload } from "./event-types.ts";
@@ -117,7 +118,7 @@ export interface GlobalPlans {
 
 export interface AgentOptions {
   /** Whose agent of the config it is. `reviewer` */
-  readonly stage?: "designer" | "worker" | "triage" | "reviewer";
+  readonly stage?: Stage;
   readonly model?: string;
   /** Files of the worktree whose content is put below the prompt. */
   readonly files?: readonly string[];

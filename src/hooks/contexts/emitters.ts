@@ -1,5 +1,6 @@
 import { actionId } from "../../bus/ledger/settlement.ts";
 import type { ReportedAuthor } from "../../bus/message-types.ts";
+import { emitterName } from "../../bus/names.ts";
 import { type Action, actionSchema, type BusEvent, ownActionIdSchema, type Scope } from "../../bus/types.ts";
 import { copyJson } from "../../kernel/json.ts";
 import { type CallLife, misuse } from "../calls/misuse.ts";
@@ -81,7 +82,8 @@ function makeAction(options: EmitOptions, member: string, { id, given }: { id: s
     throw misuse(`${member}: id: ${own.error.issues[0]?.message}.`, "Leave it out, and prloom gives the action one.");
   }
   const about = causeOf(options, member, action.relatedEventId);
-  const result = actionSchema.safeParse({ id: own.data ?? id, type, target, payload, ...about });
+  const emitter = emitterName(options.handler);
+  const result = actionSchema.safeParse({ id: own.data ?? id, type, target, payload, emitter, ...about });
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw misuse(`${member}: ${issue?.path.join(".") || "the action"}: ${issue?.message}.`, EXAMPLE);

@@ -88,7 +88,7 @@ export type GlobalHookPoint = (typeof GLOBAL_HOOK_POINTS)[number];
 export type PlanHookPoint = (typeof PLAN_HOOK_POINTS)[number];
 export type HookPoint = GlobalHookPoint | PlanHookPoint;
 
-/** What a throw in a hook leads to. A deferral is no throw. */
+/** What a throw in a hook leads to. A deferral is not a throw. */
 export const THROW_EFFECTS = {
   onStartup: "start fails",
   onGlobalEvent: "retried",

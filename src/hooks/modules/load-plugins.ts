@@ -1,3 +1,4 @@
+import type { PluginEntry } from "../../config/config.ts";
 import { didYouMean, nearest } from "../../config/problems/nearest.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { copyJson, deepFreeze } from "../../kernel/json.ts";
@@ -7,25 +8,18 @@ import { GLOBAL_HOOK_POINTS, type HookPoint, type Hooks, PLAN_HOOK_POINTS } from
 import { importModule } from "./import-module.ts";
 import { ModuleProblem } from "./module-problem.ts";
 
-export type PluginScope = "global" | "plan";
-
-/** A plugin as the config has it. */
-export interface PluginEntry {
-  readonly name: string;
-  readonly module: string;
-  readonly config: Readonly<Record<string, unknown>>;
-}
+export type PluginKind = "global" | "plan";
 
 export interface LoadedPlugin {
   readonly name: string;
-  readonly scope: PluginScope;
-  /** Only those of its scope. */
+  readonly kind: PluginKind;
+  /** Only those of its kind. */
   readonly hooks: Hooks;
 }
 
 export interface LoadOptions {
   readonly repoRoot: string;
-  readonly scope: PluginScope;
+  readonly kind: PluginKind;
   readonly entries: readonly PluginEntry[];
   /** How long a module and its function may take. 30 s */
   readonly timeoutMs?: number;
@@ -33,7 +27,7 @@ export interface LoadOptions {
 
 const LOAD_TIMEOUT_MS = 30_000;
 const CONFIG_KEYS = { global: "globalPlugins", plan: "plugins" } as const;
-const POINTS: Readonly<Record<PluginScope, readonly HookPoint[]>> = {
+const POINTS: Readonly<Record<PluginKind, readonly HookPoint[]>> = {
   global: GLOBAL_HOOK_POINTS,
   plan: PLAN_HOOK_POINTS,
 };
@@ -53,13 +47,13 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugin[]>
 }
 
 async function loadPlugin(options: LoadOptions, entry: PluginEntry): Promise<LoadedPlugin> {
-  const { repoRoot, scope, timeoutMs = LOAD_TIMEOUT_MS } = options;
+  const { repoRoot, kind, timeoutMs = LOAD_TIMEOUT_MS } = options;
   const refuse = (problem: string, hint: string, cause?: unknown): never => {
-    const key = `${CONFIG_KEYS[scope]}.${entry.name}`;
+    const key = `${CONFIG_KEYS[kind]}.${entry.name}`;
     const message = `The plugin "${entry.name}" (${key}, module ${entry.module}) cannot be used: ${sentence(problem)}`;
     throw new PrloomError("plugin-invalid", message, hint, cause);
   };
-  const off = `Fix it, or set "enabled": false under ${CONFIG_KEYS[scope]}.${entry.name} in prloom/config.json.`;
+  const off = `Fix it, or set "enabled": false under ${CONFIG_KEYS[kind]}.${entry.name} in prloom/config.json.`;
   const step = async <T>(what: string, work: () => T | Promise<T>): Promise<T> => {
     try {
       return await withinDeadline(async () => work(), timeoutMs);
@@ -77,12 +71,12 @@ async function loadPlugin(options: LoadOptions, entry: PluginEntry): Promise<Loa
   if (typeof made !== "object" || made === null || Array.isArray(made)) {
     return refuse(`its function returned ${nameOf(made)}, not an object with hooks`, `Write it like this:\n${FORM}`);
   }
-  return { name: entry.name, scope, hooks: chooseHooks(made as Record<string, unknown>, scope, refuse) };
+  return { name: entry.name, kind, hooks: chooseHooks(made as Record<string, unknown>, kind, refuse) };
 }
 
 type Refuse = (problem: string, hint: string) => never;
 
-function chooseHooks(made: Record<string, unknown>, scope: PluginScope, refuse: Refuse): Hooks {
+function chooseHooks(made: Record<string, unknown>, kind: PluginKind, refuse: Refuse): Hooks {
   if ("beforeTriage" in made) {
     const problem =
       "it has the hook beforeTriage, which is gone: onEvent replaced it, and is called once for each event";
@@ -94,8 +88,8 @@ function chooseHooks(made: Record<string, unknown>, scope: PluginScope, refuse: 
     if (typeof made[point] !== "function")
       refuse(`its ${point} is ${nameOf(made[point])}, not a function`, `Write ${point}: (…) => { … }.`);
   }
-  const wanted = POINTS[scope].filter((point) => made[point] !== undefined);
-  if (wanted.length === 0) refuse(...noHook(scope, given));
+  const wanted = POINTS[kind].filter((point) => made[point] !== undefined);
+  if (wanted.length === 0) refuse(...noHook(kind, given));
   // Hooks may be methods that use `this`.
   const bound = wanted.map((point) => [point, (made[point] as (...args: unknown[]) => unknown).bind(made)]);
   return Object.fromEntries(bound) as Hooks;
@@ -112,11 +106,11 @@ function checkNames(made: Record<string, unknown>, refuse: Refuse): void {
   }
 }
 
-function noHook(scope: PluginScope, given: readonly string[]): [problem: string, hint: string] {
-  const there = POINTS[scope].join(", ");
-  if (given.length === 0) return ["it has no hooks", `Hooks under ${CONFIG_KEYS[scope]} are ${there}.`];
-  const other = CONFIG_KEYS[scope === "global" ? "plan" : "global"];
-  const problem = `it has only ${given.join(", ")}, and none of these is called for ${CONFIG_KEYS[scope]}`;
+function noHook(kind: PluginKind, given: readonly string[]): [problem: string, hint: string] {
+  const there = POINTS[kind].join(", ");
+  if (given.length === 0) return ["it has no hooks", `Hooks under ${CONFIG_KEYS[kind]} are ${there}.`];
+  const other = CONFIG_KEYS[kind === "global" ? "plan" : "global"];
+  const problem = `it has only ${given.join(", ")}, and none of these is called for ${CONFIG_KEYS[kind]}`;
   return [problem, `Move it to ${other} in prloom/config.json, or give it one of ${there}.`];
 }
 

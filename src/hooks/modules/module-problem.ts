@@ -60,7 +60,7 @@ function placeOf(error: SyntaxError, lastFile: string | undefined): Place | unde
   return placeIn(stderr ?? "");
 }
 
-/** The place in a text like `<file>:<line>`, the code, and carets below it. */
+/** The place in text like `<file>:<line>`, the code, and carets below it. */
 function placeIn(text: string): Place | undefined {
   const lines = text.split("\n");
   const end = lines.findIndex((line) => line.startsWith("SyntaxError"));

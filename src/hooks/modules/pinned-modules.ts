@@ -58,7 +58,7 @@ export function recordedModules(root: string): { path: string; kind: "module"; s
 /** A library of machine code: `require` opens it by its path, and asks no `load`. */
 const isAddon = (url: string): boolean => url.startsWith("file:") && url.endsWith(".node");
 
-/** A module that is in memory is found there, whatever became of its file. */
+/** A module that is in memory is found there, even if its file is gone. */
 export const resolvePinned: Resolve = (specifier, context, nextResolve) => {
   const since = sealedAt();
   if (since !== undefined && /^\.{1,2}\//.test(specifier) && context.parentURL?.startsWith("file:")) {

@@ -3,7 +3,7 @@ import type { Settlement } from "../../bus/types.ts";
 import { copyJson, type JsonValue } from "../../kernel/json.ts";
 import { type CallLife, misuse, showValue } from "../calls/misuse.ts";
 import type { PluginMemory } from "../contexts/context-types.ts";
-import { bytesOf, type StateStore, type StorePatch } from "./state-store.ts";
+import { entryBytes, type StateStore, type StorePatch } from "./state-store.ts";
 import type { StateStores } from "./state-stores.ts";
 
 const MAX_KEY = 200;
@@ -109,7 +109,7 @@ class Draft {
 
   set(member: string, key: string, given: unknown): void {
     const value = given === undefined ? undefined : copyJson(given, `${member}: ${key}`);
-    const more = (value === undefined ? 0 : bytesOf(key, value)) - this.#store.bytesAt(key);
+    const more = (value === undefined ? 0 : entryBytes(key, value)) - this.#store.bytesAt(key);
     const total = this.#store.bytes + this.#more - (this.#writes.get(key)?.more ?? 0) + more;
     if (more > 0 && total > MAX_BYTES) {
       const hint = "Remove keys with undefined, or keep large things elsewhere.";

@@ -24,13 +24,13 @@ export interface StoreChange {
 }
 
 /** What keys and values count in a store. */
-export function bytesOf(key: string, value: JsonValue): number {
+export function entryBytes(key: string, value: JsonValue): number {
   return Buffer.byteLength(key) + Buffer.byteLength(JSON.stringify(value));
 }
 
 /**
- * The values of one plugin or bridge. Memory decides; the file is what settlements made of it, written from time to time.
- * One that cannot be read is kept aside and reported, and the values begin anew: what a bus settled before its snapshot
+ * The values of one plugin or bridge. Memory is authoritative; the file is what settlements made of it, written from time to time.
+ * One that cannot be read is kept aside and reported, and the values start empty: what a bus settled before its snapshot
  * is not told again, so a person who wants those values back fixes the file that was kept.
  */
 export class StateStore {
@@ -127,7 +127,7 @@ export class StateStore {
       this.#removed.set(key, version);
       return;
     }
-    const bytes = bytesOf(key, value);
+    const bytes = entryBytes(key, value);
     this.#values.set(key, { value, version, bytes });
     this.#bytes += bytes;
   }

@@ -15,7 +15,6 @@ import { copyFile } from "node:fs/promises";
 import { threadId } from "node:worker_threads";
 import { clear } from "../removal/remove-held.ts";
 import {
-  attempt,
   type Below,
   type Held,
   hold,
@@ -29,6 +28,7 @@ import {
   step,
   stepOrMake,
   stepToChange,
+  succeeds,
   within,
   withinParent,
 } from "./folder.ts";
@@ -43,7 +43,7 @@ export function remakeFolder(root: string, below: Below): void {
   withinParent(root, below, insist, (folder, name) => {
     for (let tries = 1; ; tries += 1) {
       clear(root, folder, name);
-      if (attempt(() => mkdirSync(inside(folder, name)), tries === MAX_TRIES ? [] : ["EEXIST"])) return;
+      if (succeeds(() => mkdirSync(inside(folder, name)), tries === MAX_TRIES ? [] : ["EEXIST"])) return;
     }
   });
 }
@@ -55,7 +55,7 @@ export function ensureFile(root: string, below: Below): void {
   withinParent(root, below, insist, (folder, name) => {
     if (isFileAt(folder, name)) return;
     clear(root, folder, name);
-    attempt(() => closeSync(openSync(inside(folder, name), NEW_FILE, 0o600)), ["EEXIST"]);
+    succeeds(() => closeSync(openSync(inside(folder, name), NEW_FILE, 0o600)), ["EEXIST"]);
   });
 }
 
@@ -82,7 +82,7 @@ function newName(root: string, folder: Held): Buffer {
 /** Puts what was made under a new name in its place; whatever was there is gone. */
 function settle(root: string, folder: Held, { from, to }: { from: Buffer; to: Buffer }): void {
   const move = () => renameSync(inside(folder, from), inside(folder, to));
-  if (attempt(move, ["EISDIR", "ENOTEMPTY", "EEXIST"])) return;
+  if (succeeds(move, ["EISDIR", "ENOTEMPTY", "EEXIST"])) return;
   clear(root, folder, to);
   move();
 }
@@ -165,7 +165,7 @@ function isFileAt(folder: Held, name: Buffer): boolean {
 
 function linkAt(folder: Held, name: Buffer): string | undefined {
   let to: string | undefined;
-  attempt(() => {
+  succeeds(() => {
     to = readlinkSync(inside(folder, name));
   }, ["EINVAL", "ENOENT"]);
   return to;

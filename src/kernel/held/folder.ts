@@ -41,7 +41,7 @@ export function inside(folder: Held, name: Buffer): Buffer {
 }
 
 /** Tells whether it was done; no when it failed with one of these errors. */
-export function attempt(act: () => void, expected: readonly string[]): boolean {
+export function succeeds(act: () => void, expected: readonly string[]): boolean {
   try {
     act();
     return true;
@@ -99,7 +99,7 @@ export function stepToChange(folder: Held, name: Buffer): Held {
   return child;
 }
 
-/** So often something else may be put where we just made something; then an agent does it on purpose. */
+/** How often something else may appear where we just made something; beyond it, an agent does it on purpose. */
 export const MAX_TRIES = 16;
 
 /** Deeper than anything that is built on purpose, and fewer than files may be open. */
@@ -112,7 +112,7 @@ export function stepOrMake(folder: Held, name: Buffer): Held {
       return step(folder, name);
     } catch (error) {
       if (tries === MAX_TRIES || errnoOf(error) !== "ENOENT") throw error;
-      attempt(() => mkdirSync(inside(folder, name)), ["EEXIST"]);
+      succeeds(() => mkdirSync(inside(folder, name)), ["EEXIST"]);
     }
   }
 }
@@ -131,8 +131,8 @@ export function insist(folder: Held, name: Buffer): Held {
 
 /** A file or a link; a folder stays, and then the answer is no. */
 export function removeSingle(folder: Held, name: Buffer): boolean {
-  const remove = () => void attempt(() => unlinkSync(inside(folder, name)), ["ENOENT"]);
-  return attempt(remove, ["EISDIR", "EPERM", "EACCES"]);
+  const remove = () => void succeeds(() => unlinkSync(inside(folder, name)), ["ENOENT"]);
+  return succeeds(remove, ["EISDIR", "EPERM", "EACCES"]);
 }
 
 /** Below a root; as bytes where it comes from a directory. */
@@ -144,11 +144,11 @@ export function partsOf(below: Below): Buffer[] {
   return parts.filter((part) => part !== "" && part !== ".").map((part) => Buffer.from(part, "latin1"));
 }
 
-export type Step = (folder: Held, name: Buffer) => Held;
+export type OpenNext = (folder: Held, name: Buffer) => Held;
 
 /** Opens a folder, then the next in it, and so on; the last is the caller's to close. */
-export function hold(root: string, below: readonly Buffer[], go: Step): Held {
-  // People keep folders on another disk and link to them; a root is theirs or ours.
+export function hold(root: string, below: readonly Buffer[], go: OpenNext): Held {
+  // People keep folders on another disk and link to them; a root belongs to them or to us.
   let folder: Held = { fd: openSync(root, FOLDER & ~constants.O_NOFOLLOW), path: Buffer.from(root) };
   for (const part of below) {
     const outer = folder;
@@ -162,7 +162,7 @@ export function hold(root: string, below: readonly Buffer[], go: Step): Held {
 }
 
 /** The folder `<root>/<below>` is open for as long as `use` takes. */
-export function within<T>(root: string, below: readonly Buffer[], go: Step, use: (folder: Held) => T): T {
+export function within<T>(root: string, below: readonly Buffer[], go: OpenNext, use: (folder: Held) => T): T {
   const folder = hold(root, below, go);
   try {
     return use(folder);
@@ -172,7 +172,7 @@ export function within<T>(root: string, below: readonly Buffer[], go: Step, use:
 }
 
 /** The folder in which `<root>/<below>` lies is open for as long as `use` takes. */
-export function withinParent<T>(root: string, below: Below, go: Step, use: (folder: Held, name: Buffer) => T): T {
+export function withinParent<T>(root: string, below: Below, go: OpenNext, use: (folder: Held, name: Buffer) => T): T {
   const parts = partsOf(below);
   const name = parts.pop();
   if (name === undefined) throw new Error(`names the root itself: ${below}`);

@@ -1,7 +1,6 @@
 import { closeSync, rmdirSync } from "node:fs";
 import { dirname } from "node:path";
 import {
-  attempt,
   type Below,
   type Held,
   ifThere,
@@ -10,6 +9,7 @@ import {
   namesIn,
   removeSingle,
   stepToChange,
+  succeeds,
   withinParent,
 } from "../held/folder.ts";
 import { removeAside } from "./remove-aside.ts";
@@ -35,7 +35,7 @@ function removeSome(folder: Held, name: Buffer, budget: Budget, depth = 0): bool
   } finally {
     closeSync(child.fd);
   }
-  return attempt(() => rmdirSync(inside(folder, name)), ["ENOTEMPTY", "EEXIST", "ENOTDIR", "EACCES", "EPERM"]);
+  return succeeds(() => rmdirSync(inside(folder, name)), ["ENOTEMPTY", "EEXIST", "ENOTDIR", "EACCES", "EPERM"]);
 }
 
 /** What takes long goes beside the root, out of the way, and is removed there while everything else goes on. */

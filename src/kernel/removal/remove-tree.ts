@@ -21,7 +21,7 @@ import { takeTurns } from "../turns.ts";
 /** Folders that are open one in another. */
 const MAX_DEPTH = 32;
 
-/** A process that makes them faster than they go is not followed for ever. */
+/** A process that makes them faster than they go is not followed forever. */
 const MAX_ENTRIES = 20_000_000;
 
 const OPEN_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -146,7 +146,7 @@ async function removeFolder(removal: Removal, path: Buffer, depth: number): Prom
   }
 }
 
-/** A folder can only be moved by who may write to it. */
+/** Moving a folder needs the right to write to it. */
 function lift(removal: Removal, path: Buffer): void {
   openFolder(path).close();
   for (;;) {

@@ -3,7 +3,7 @@ import { scanBlocks } from "./scan.ts";
 
 export type { Block } from "./block.ts";
 
-/** The blocks of a text; a byte order mark is none of them. */
+/** The blocks of the text; a byte order mark is not one. */
 export function blocksOf(text: string): readonly Block[] {
   return scanBlocks(text, text.startsWith("\uFEFF") ? 1 : 0);
 }

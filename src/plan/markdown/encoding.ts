@@ -4,15 +4,15 @@ import { headingKey, isTodoHeading, type PlanDoc, type Section } from "./markdow
 import { visibleText } from "./visible.ts";
 
 /** Ways to write the same lines, the most readable first; a caller takes the first that leaves the plan's structure alone. */
-export type Encoding = (lines: readonly string[]) => string[];
+export type LineEncoding = (lines: readonly string[]) => string[];
 
-export const asTheyAre: Encoding = (lines) => [...lines];
+export const asTheyAre: LineEncoding = (lines) => [...lines];
 
 /** Nothing inside a quotation can be a section or a TODO, and nothing that it opens stays open after it. */
-export const quoted: Encoding = (lines) => lines.map((line) => (line.trim() === "" ? ">" : `> ${line}`));
+export const quoted: LineEncoding = (lines) => lines.map((line) => (line.trim() === "" ? ">" : `> ${line}`));
 
 /** Headings and task markers get a backslash; text that leaves something open (a code fence, a comment) is quoted. */
-export const escaped: Encoding = (lines) => {
+export const escaped: LineEncoding = (lines) => {
   const text = lines.join("\n");
   const marks: number[] = [];
   for (const block of blocksOf(text)) {

@@ -28,7 +28,7 @@ export interface PlanDoc {
   readonly tooLarge?: string;
 }
 
-/** A text and what it says. */
+/** A plan's text and what it says. */
 export interface ParsedPlan {
   readonly text: string;
   readonly doc: PlanDoc;

@@ -6,7 +6,7 @@ export const MAX_TODOS = 1000;
 /** Reading costs time for each line and each character; what has more of them is not read at all. */
 const MAX_READ_CHARACTERS = 2_500_000;
 
-/** Why a text is larger than a plan may be, in words for people. */
+/** Why the text is larger than a plan may be, in words for people. */
 export interface SizeProblem {
   readonly why: string;
   readonly isReadable: boolean;
@@ -16,7 +16,7 @@ export function sizeProblem(text: string): SizeProblem | undefined {
   const lines = text.length > MAX_LINES ? lineBreaks(text) : 0;
   if (lines > MAX_LINES)
     return { why: `The text has ${lines} lines; a plan may have ${MAX_LINES}.`, isReadable: false };
-  // Three bytes a character at most: only a text that might be too large is counted.
+  // Three bytes a character at most: only text that might be too large is counted.
   if (text.length * 3 <= MAX_TEXT_BYTES || Buffer.byteLength(text) <= MAX_TEXT_BYTES) return undefined;
   const why = `The text is larger than ${MAX_TEXT_BYTES / 1024} KB.`;
   return { why, isReadable: text.length <= MAX_READ_CHARACTERS };

@@ -16,13 +16,13 @@ interface Insertion {
   readonly gaps: Gaps;
 }
 
-/** One change of a text. */
+/** One change. */
 export type Edit = Replacement | Insertion;
 
 /** All changes at once. What is put in at the same place keeps the order of the list. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   const backwards = [...edits.entries()].sort(([i, a], [j, b]) => b.at - a.at || j - i);
-  // From the end, piece by piece: putting the text together anew for each would cost edits times length.
+  // From the end, piece by piece: rebuilding the text for each would cost edits times length.
   const pieces: string[] = [];
   let from = text.length;
   for (const [, edit] of backwards) {

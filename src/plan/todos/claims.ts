@@ -8,7 +8,7 @@ import { describeChange } from "./describe-change.ts";
 import { reasonInLines, reasonInText, withoutTrailingComments } from "./todo.ts";
 
 /** Lines that a run added at the end of one of the logs. */
-export interface Appended {
+export interface AppendedLines {
   readonly heading: LogHeading;
   readonly lines: readonly string[];
 }
@@ -18,7 +18,7 @@ export interface Claims {
   readonly tick: "done" | "blocked" | "none";
   /** Why it is blocked, if the run said so. */
   readonly reason?: string;
-  readonly appended: readonly Appended[];
+  readonly appended: readonly AppendedLines[];
   /** Why nothing that the run wrote into its copy counts. */
   readonly unread?: string;
   /** Everything else that changed, told and shown; it is recorded, not applied. */
@@ -190,7 +190,7 @@ function readAppend(
   before: ParsedPlan,
   after: ParsedPlan,
   heading: LogHeading,
-): (Appended & { edit: Replacement }) | undefined {
+): (AppendedLines & { edit: Replacement }) | undefined {
   const was = findSection(before.doc, heading);
   const is = findSection(after.doc, heading);
   if (!is || (was && swallowsNext(before.doc, after.doc, before.doc.sections.indexOf(was)))) return undefined;
@@ -212,7 +212,7 @@ function swallowsNext(before: PlanDoc, after: PlanDoc, at: number): boolean {
   return next !== undefined && !after.sections.some(({ heading }) => headingKey(heading) === headingKey(next.heading));
 }
 
-function capped(appended: readonly Appended[]): Appended[] {
+function capped(appended: readonly AppendedLines[]): AppendedLines[] {
   let room = MAX_APPENDED_BYTES;
   return appended.map(({ heading, lines }) => {
     const kept: string[] = [];

@@ -24,7 +24,7 @@ export function nextTodo(doc: { readonly todos: readonly Todo[] }): NextTodo {
     }
     if (after.every((number) => todos[number - 1]?.state === "done")) return { kind: "todo", todo };
     if (waitsForItself(todo, todos)) {
-      const reason = `TODO ${todo.index + 1} waits for itself: its "after: ${after.join(", ")}" goes round in a circle.`;
+      const reason = `TODO ${todo.index + 1} waits for itself: its "after: ${after.join(", ")}" is circular.`;
       return { kind: "blocked", todo, reason };
     }
   }

@@ -37,7 +37,7 @@ export function hasProvenance(todo: Pick<Todo, "text" | "context">): boolean {
 
 const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s+\[[ xXbB]\]\s+(.*)$/;
 
-/** Every item of a text with what it came from, ticked or moved as it may be: see `askedKey`. */
+/** Every item of the text with what it came from, even if it was ticked or moved: see `askedKey`. */
 export function askedIn(text: string): Set<string> {
   const asked = new Set<string>();
   let words = "";

@@ -5,7 +5,7 @@ import { headingKey, isTodoHeading, type ParsedPlan, type Section } from "../mar
 import { applyEdits, type Edit } from "../markdown/text-edits.ts";
 import { carryOver } from "./merge-todos.ts";
 
-/** Reads a text that is to be merged; throws `plan-invalid` when it is larger than a plan may be. */
+/** Reads text that is to be merged; throws `plan-invalid` when it is larger than a plan may be. */
 export function readForMerge(text: string): ParsedPlan {
   return { text, doc: requireReadable(text) };
 }
@@ -43,7 +43,7 @@ export function unmergeable(): PrloomError {
 }
 
 /** What a section says, its heading included. */
-export function sourceOf(plan: ParsedPlan, section: Pick<Section, "start" | "end">): string {
+export function sectionText(plan: ParsedPlan, section: Pick<Section, "start" | "end">): string {
   return plan.text.slice(section.start, section.end).trimEnd();
 }
 
@@ -67,7 +67,7 @@ function partsOf(plan: ParsedPlan): Part[] {
   const part = (name: string, place: { start: number; end: number }, kind: Part["kind"]): Part => {
     const count = counts.get(name) ?? 0;
     counts.set(name, count + 1);
-    return { key: `${count} ${name}`, start: place.start, end: place.end, source: sourceOf(plan, place), kind };
+    return { key: `${count} ${name}`, start: place.start, end: place.end, source: sectionText(plan, place), kind };
   };
   const first = part("#", { start: 0, end: sections[0]?.start ?? plan.text.length }, "other");
   const rest = sections.flatMap((section, at) => {
@@ -91,7 +91,7 @@ function additions(current: ParsedPlan, incoming: ParsedPlan, base: ParsedPlan):
     // Logs move when they are merged, so nothing can be put behind them.
     if (same && part.kind !== "log") behind = same.end;
     const isOurs = part.kind === "other" && !same && !before.has(part.key) && part.source !== "";
-    const source = isOurs ? part.source : part.start === heading?.start ? sourceOf(current, heading) : undefined;
+    const source = isOurs ? part.source : part.start === heading?.start ? sectionText(current, heading) : undefined;
     if (source === undefined) continue;
     edits.push({ at: behind, to: behind, lines: linesOf(source), gaps: { before: true, after: true } });
   }

@@ -9,7 +9,7 @@ import {
   isLog,
   isTodo,
   readForMerge,
-  sourceOf,
+  sectionText,
   unmergeable,
   withOurSections,
 } from "./merge-sections.ts";
@@ -33,7 +33,7 @@ interface Merge {
 /**
  * The text of a plan after its source changed: the incoming text, in which nothing that was done is undone.
  * Ticks and `[b]` stay; TODOs that are ticked or that triage added stay though the incoming text lacks them, and go to the
- * end, so that `after: 2` still means the second. Other TODOs that it lacks are gone; but a text without any TODO section
+ * end, so that `after: 2` still means the second. Other TODOs that it lacks are gone; but text without any TODO section
  * says nothing about TODOs, so all of them stay. Logs stay as they are.
  *
  * With `base`, what the source said before, only what changed there since is a change: what was added, removed or edited
@@ -116,7 +116,7 @@ function mergeBy(merge: Merge, way: Way): string {
   const edits = todosStay(merge) ? [] : todoEdits(merge, way);
   const appended: string[] = [];
   for (const { section, counterpart } of stayingSections(merge, incoming.doc)) {
-    const source = sourceOf(current, section);
+    const source = sectionText(current, section);
     const isReplaced = counterpart !== undefined && way.logs === "in-place";
     if (isReplaced) edits.push(replaceSection(incoming, counterpart, source));
     else appended.push(source);
@@ -148,7 +148,7 @@ function stayingSections(merge: Merge, doc: PlanDoc): Staying[] {
 /** Whether the TODOs stay as they are here, to the letter. */
 function todosStay({ current, incoming, base }: Merge): boolean {
   if (!hasTodoSection(incoming)) return base === undefined || !hasTodoSection(base);
-  const sources = (plan: ParsedPlan) => plan.doc.sections.filter(isTodo).map((section) => sourceOf(plan, section));
+  const sources = (plan: ParsedPlan) => plan.doc.sections.filter(isTodo).map((section) => sectionText(plan, section));
   const headings = (plan: ParsedPlan) => plan.doc.sections.filter(isTodo).map(({ heading }) => headingKey(heading));
   return (
     base !== undefined &&
@@ -171,7 +171,7 @@ function todoEdits({ current, incoming, base }: Merge, way: Way): Edit[] {
 }
 
 function replaceSection(plan: ParsedPlan, section: Section, source: string): Edit {
-  return { at: section.start, to: section.start + sourceOf(plan, section).length, text: source };
+  return { at: section.start, to: section.start + sectionText(plan, section).length, text: source };
 }
 
 /** The text, with what it left open (a code fence, a comment) closed, so that a heading below it is one. */
@@ -200,7 +200,7 @@ function fits(merge: Merge, result: ParsedPlan): boolean {
   if (!sameTodos(expected, result.doc.todos)) return false;
   for (const { section, counterpart } of stayingSections(merge, result.doc)) {
     // What was left open at the end of a log may have been closed.
-    if (!counterpart || !sourceOf(result, counterpart).startsWith(sourceOf(current, section))) return false;
+    if (!counterpart || !sectionText(result, counterpart).startsWith(sectionText(current, section))) return false;
   }
   const added = stayingSections(merge, incoming.doc).filter(({ counterpart }) => !counterpart).length;
   const others = (doc: PlanDoc): string =>

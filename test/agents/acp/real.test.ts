@@ -61,7 +61,7 @@ function kindsOf(events: readonly AgentEvent[]): string[] {
 
 /**
  * Gemini names the record of a conversation by the minute in which it began, and loses one that is loaded within the
- * same minute. Nobody wants to wait for the next.
+ * same minute. Not worth waiting for the next.
  */
 function makeOlder(home: string): void {
   const chats = join(home, ".gemini", "tmp", "work", "chats");

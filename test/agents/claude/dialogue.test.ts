@@ -118,7 +118,7 @@ describe("talking to Claude Code", () => {
     assert.match(write?.[0] ?? "", /"subtype":"error","request_id":"r1"/);
   });
 
-  test("what begins with a slash is no command", () => {
+  test("what begins with a slash is not a command", () => {
     assert.match(userLine("/clear"), /"text":" \/clear"/);
     assert.match(userLine("a /clear"), /"text":"a \/clear"/);
   });

@@ -204,7 +204,7 @@ describe("Claude Code itself", { concurrency: 2 }, () => {
     },
   ];
   real(
-    "without a sandbox it may not write elsewhere, and nobody is waited for",
+    "without a sandbox it may not write elsewhere, and no person is waited for",
     outside,
     async ({ bench, adapter }) => {
       const events = await runToEnd(adapter, bench.request({ sandboxed: false }));

@@ -52,11 +52,11 @@ describe("what Codex prints", () => {
   test("of a conversation that goes on only what is new counts", () => {
     const expected = ["session", "turn", "text I remember.", "usage m1 100/10/7"];
     assert.deepEqual(told("resumed", { input: 3700, output: 60, cached: 1300 }), expected);
-    // Somebody else has used the conversation, or its beginning is gone: nothing is ever given back.
+    // Another program has used the conversation, or its beginning is gone: nothing is ever given back.
     assert.deepEqual(told("resumed", { input: 9000, output: 900, cached: 0 }), expected.slice(0, 3));
   });
 
-  test("a change of files, and lines that are no JSON", () => {
+  test("a change of files, and lines that are not JSON", () => {
     const changes = JSON.stringify({ changes: [{ path: "/home/ada/widgets/patched.txt", kind: "add" }] });
     const [session, strange, ...rest] = told("patch");
     assert.equal(session, "session");

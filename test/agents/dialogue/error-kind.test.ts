@@ -149,7 +149,7 @@ describe("how long it is to be left alone", () => {
     test(text, () => assert.equal(classifyError({ text, now: NOW }).retryAfterMs, expected));
   }
 
-  test("a point in time says nothing to whoever has no clock", () => {
+  test("a point in time says nothing where there is no clock", () => {
     assert.equal(classifyError({ text: "usage limit reached|1794747600" }).retryAfterMs, undefined);
   });
 });

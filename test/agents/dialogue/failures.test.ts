@@ -6,7 +6,7 @@ import { failureOf } from "../../../src/agents/opencode/failure.ts";
 
 const NOW = Date.UTC(2026, 10, 15);
 
-describe("a failure that no waiting mends is told as one", () => {
+describe("a failure that waiting does not fix is reported as one", () => {
   test("by Claude Code, whatever it calls it and whichever limit holds", () => {
     const kind = (line: object, more = {}): string => resultFailure({ ...line }, { now: NOW, ...more }).kind;
     const late = { resetsAt: NOW + 60_000 };

@@ -8,7 +8,7 @@ const taken = { id: "local-1", text: "use blue" };
 const queued = { id: "local-2", text: "no, red" };
 const uuid = uuidOf(taken.id);
 
-test("the output of a run that nobody followed to its end tells which messages it took", () => {
+test("the output of a run that was not followed to its end tells which messages it took", () => {
   const dialogue = claudeDialogue({ program: "claude", prompt: "", now: () => 0 });
   const lines = [
     { type: "system", subtype: "init", session_id: "s" },

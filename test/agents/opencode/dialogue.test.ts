@@ -105,7 +105,7 @@ describe("what OpenCode prints", () => {
     assert.deepEqual(heard(dialogue(), [line]), ["error quota: Too Many Requests"]);
   });
 
-  test("what its log says after it has told the end is no news", () => {
+  test("what its log says after it has told the end is ignored", () => {
     const lines = recorded("key-refused");
     assert.deepEqual(heard(dialogue(), lines.toReversed()), ["session", "error auth: Incorrect API key provided."]);
   });
@@ -161,7 +161,7 @@ describe("OpenCode's log", () => {
     assert.equal(readLogLine("timestamp of level=ERROR"), undefined);
   });
 
-  test("warnings in it are no errors", () => {
+  test("warnings in it are not errors", () => {
     const line = 'timestamp=2026-11-15T11:50:22.959Z level=WARN run=8e message="stream error" error.error="x"';
     assert.deepEqual(heard(dialogue(), [line]), []);
   });

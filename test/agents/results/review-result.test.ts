@@ -7,7 +7,7 @@ import {
   quoteFindings,
   renderFindings,
 } from "../../../src/agents/results/review-result.ts";
-import { appendTodos } from "../../../src/plan/edit-plan.ts";
+import { appendTracedTodos } from "../../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 
 function parse(value: unknown) {
@@ -116,13 +116,13 @@ test("whatever a reviewer writes, it becomes exactly one open TODO and waives no
       const review = parsed.result;
       const text = `Address the review: ${headline(review)}`;
       const todo = { text, context: quoteFindings(review), from: [{ eventId: "review/3", author: "reviewer" }] };
-      const after = parsePlan(appendTodos(plan, [todo]));
+      const after = parsePlan(appendTracedTodos(plan, [todo]));
       assert.equal(after.todos.length, 2);
       assert.deepEqual(after.todos[0]?.state, "done");
       assert.equal(after.todos[1]?.state, "open");
       assert.equal(after.todos[1]?.settings.expects, undefined);
       assert.equal(after.sections.length, 3);
-      assert.equal(appendTodos(appendTodos(plan, [todo]), [todo]), appendTodos(plan, [todo]));
+      assert.equal(appendTracedTodos(appendTracedTodos(plan, [todo]), [todo]), appendTracedTodos(plan, [todo]));
     }),
   );
 });

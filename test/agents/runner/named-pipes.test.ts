@@ -36,7 +36,7 @@ test("what an agent left in the current folder is not taken for the program, als
   assert(!existsSync(join(folder, "owned")));
 });
 
-test("a system that has nothing left is no system without pipes: nothing begins without its gate", () => {
+test("a system that has nothing left is not one without pipes: nothing begins without its gate", () => {
   // What is printed needs no file of its own any more.
   const fill = 'console.log(""); try { for (;;) openSync("/dev/null"); } catch {}';
   assert.equal(answer(fill), "resources-used-up");

@@ -75,7 +75,7 @@ async function orphaned(shell = STUBBORN): Promise<{ request: RunRequest; agent:
   return { request, agent };
 }
 
-/** Somebody else's process, leader of its own group. */
+/** A process that is not the run's, leader of its own group. */
 async function stranger(): Promise<number> {
   const child = spawn("sh", ["-c", "echo ready; exec sleep 600"], {
     detached: true,
@@ -86,7 +86,7 @@ async function stranger(): Promise<number> {
   return child.pid!;
 }
 
-test("a run leaves its files, readable by nobody else, and its exit last", async () => {
+test("a run leaves its files, readable by this user alone, and its exit last", async () => {
   const request = requestFor("cat; echo; env");
   const run = startRun(request);
   const exit = await run.ended;
@@ -270,7 +270,7 @@ test("a shim that is killed at each of its steps leaves an interrupted run that 
   }
 });
 
-test("a torn or foreign exit.json is no exit", () => {
+test("a torn or foreign exit.json is not an exit", () => {
   const dir = join(root, "exits");
   mkdirSync(dir);
   for (const text of ["", "{", "[]", '{"reason":"finished"}', "null"]) {

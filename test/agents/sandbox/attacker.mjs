@@ -181,7 +181,7 @@ for (const [file, text] of [
   writeFileSync(join(worktree, file), text);
 }
 
-// Links in its own folders: whoever reads or writes there later must not follow them.
+// Links in its own folders: what reads or writes there later must not follow them.
 symlinkSync(targets.secrets[0], join(worktree, "prloom/.local/evidence/secret.txt"));
 symlinkSync(targets.secrets[0], join(own, "secret.txt"));
 for (const name of [".config", ".local", ".npmrc"]) {

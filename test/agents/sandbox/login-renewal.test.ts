@@ -117,7 +117,7 @@ const HOSTILE: readonly Row[] = [
   ["no JSON", claudeProgram, CLAUDE, "echo"],
   ["nothing", claudeProgram, CLAUDE, ""],
   ["a file without end", claudeProgram, CLAUDE, { ...CLAUDE, claudeAiOauth: oauth, x: "x".repeat(300_000) }],
-  ["a user's file that is no JSON", claudeProgram, "key", { ...CLAUDE, claudeAiOauth: oauth }],
+  ["a user's file that is not JSON", claudeProgram, "key", { ...CLAUDE, claudeAiOauth: oauth }],
   ["the kind of token", geminiProgram, GEMINI, { ...GEMINI, access_token: NEW, token_type: "Basic" }],
 ];
 for (const [what, program, before, after] of HOSTILE) {

@@ -58,7 +58,7 @@ test("of two that renewed it at once the first stays, and so does what the user 
   assert.equal(now(), login("user"));
 });
 
-test("what is no renewal, a link, and a login that the user gave up leave everything as it is", async () => {
+test("what is not a renewal, a link, and a login that the user gave up leave everything as it is", async () => {
   const home = await furnished("one");
   const evil = JSON.stringify({ claudeAiOauth: { accessToken: "token-x", expiresAt: "later" }, hooks: "evil" });
   writeFileSync(join(home, TO), evil);

@@ -69,7 +69,7 @@ test("places for mounts are made without following what an agent left in its hom
   }
 });
 
-test("files of the user are copied in anew, folders are laid over, and no link of an agent is followed", async () => {
+test("files of the user are copied in afresh, folders are laid over, and no link of an agent is followed", async () => {
   symlinkSync(at("trap"), join(home, ".config"));
   put("dotfiles/settings.json", "{}");
   mkdirSync(at("user/agent"), { recursive: true });
@@ -153,7 +153,7 @@ test("an agent that exchanges folders for links meanwhile leads us nowhere", {
   const child = await swapper();
   try {
     for (let i = 0; i < 300; i += 1) {
-      // It may be too fast for us to get anything done; that is no harm.
+      // It may be too fast for us to get anything done; that is harmless.
       await furnish(items).catch(tooFast);
       try {
         prepareMountPoints(mounts);
@@ -209,7 +209,7 @@ test("of a home only what is named is there for the next run, and no link of an 
   isUntouched();
 });
 
-test("a home that was being made anew when we were killed loses nothing that is kept", () => {
+test("a home that was being rebuilt when we were killed loses nothing that is kept", () => {
   put("private.beside/old/.mine/sessions/late", "late");
   put("private.beside/old/.bashrc", "planted");
   put("private/.mine/sessions-of-another/early", "early");
@@ -238,7 +238,7 @@ test("a home full of folders, deep or wide or closed, is out of the way at once"
   assert.equal(read(join(home, ".mine/sessions/one")), "kept");
 });
 
-test("a home that is closed itself is made anew, too", () => {
+test("a home that is closed itself is rebuilt, too", () => {
   const owner = process.getuid?.() === 0 ? 65_534 : undefined;
   put("private/.mine/sessions/one", "kept");
   // Root may do anything, so the test would prove nothing.

@@ -129,7 +129,7 @@ test("the same for the pid namespace of agents without a sandbox", () => {
   );
 });
 
-/** What asks a program something, and what that is told when no file can be opened any more: the error itself, never a second one that nobody waits for. */
+/** What asks a program something, and what that is told when no file can be opened any more: the error itself, never a second one that is not awaited. */
 const ASKING: readonly [what: string, module: string, ask: string, told: string][] = [
   ["the probe", "agents/sandbox/probe.ts", "probeSandbox()", "resources-used-up"],
   ["the start of an agent", "agents/runner/enclosed.ts", "start(module.spawnEnclosed)", "EMFILE"],

@@ -117,7 +117,7 @@ test("the end of a plan is told once, with its reason", () => {
   const [event, more] = tellAll(removed, facts(undefined));
   assert.deepEqual(event?.event.context, { planId: "plan", location: "inbox", source: SOURCE, reason: "file_removed" });
   assert.equal(more, undefined);
-  assert.deepEqual(ids(record({ deleted: { at, reason: "deleted" } }), facts(undefined)), [], "nobody heard of it");
+  assert.deepEqual(ids(record({ deleted: { at, reason: "deleted" } }), facts(undefined)), [], "it was never told");
   const done = record({ status: "done", worktree: "/w", inInbox: false, observed: { ...observed, status: "done" } });
   assert.deepEqual(ids({ ...done, worktreeReady: true }, facts("h1")), []);
   const [cleaned] = tellAll(done, facts("h1"));

@@ -171,9 +171,9 @@ const refusals: [name: string, payload: RawUpsert, reason: RegExp][] = [
   ["an empty system", upsert({ source: { system: "", kind: "issue", id: "1" } }), /source\.system/],
   ["an id that is too long", upsert({ source: { system: "s", kind: "k", id: "x".repeat(1001) } }), /source\.id/],
   ["no source", { type: "upsert_plan" } as unknown as RawUpsert, /source/],
-  ["a status nobody can ask for", upsert({ status: "active" as "draft" }), /"active"/],
+  ["a status that cannot be asked for", upsert({ status: "active" as "draft" }), /"active"/],
   [
-    "a text that is too large",
+    "text that is too large",
     upsert({ planMarkdown: "x".repeat(512 * 1024 + 1) }),
     /planMarkdown is larger than 512 KB/,
   ],

@@ -70,6 +70,13 @@ test("the same key puts the newest text at the earlier place", async (t) => {
   assert.equal(readThread(log, "alpha")[0]!.at, at);
 });
 
+test("the key of one plugin does not touch what another plugin said with it", async (t) => {
+  const { deliver, bodies } = setUp(t);
+  const by = (emitter: string, message: string) => ({ ...action(comment(message, "status")), emitter });
+  for (const round of [1, 2]) for (const plugin of ["lint", "size"]) await deliver(by(plugin, `${plugin} ${round}`));
+  assert.deepEqual(bodies(), ["lint 2", "size 2"]);
+});
+
 test("inline comments and reviews can be read", async (t) => {
   const { deliver, bodies } = setUp(t);
   await deliver(action({ type: "inline_comment", path: "src/a.ts", line: 7, message: "off by one" }));
@@ -126,7 +133,7 @@ test("a refused deed is told once in the thread, is a refusal, and does not coun
   assert.equal(await delivered(merge), true);
 });
 
-test("a deed that may work later is no refusal, and nothing is said yet", async (t) => {
+test("a deed that may work later is not a refusal, and nothing is said yet", async (t) => {
   const { deliver, bodies } = setUp(t, {
     merge: async () => ({ ok: false, reason: "no space left", retryable: true }),
   });

@@ -74,7 +74,7 @@ test("a comment to people is an info notice; everything else is refused by name"
   assert.equal(server.received.length, 1);
 });
 
-test("S4-16: a channel that fails keeps no other from it, and a retry goes only to the rest", async (t) => {
+test("a channel that fails keeps no other from it, and a retry goes only to the rest", async (t) => {
   let isUp = false;
   const server = await startServer(t, (path, response) => {
     response.writeHead(path === "/gone" ? 410 : path === "/busy" && !isUp ? 503 : 200).end();

@@ -12,7 +12,7 @@ const hook: NotifySettings = {
   default: ["hook"],
 };
 
-test("slack gets a text in which nothing can call people or forge links", async (t) => {
+test("slack gets text in which nothing can call people or forge links", async (t) => {
   const server = await startServer(t);
   const { deliver } = setUp({ notify: slack, environment: { SLACK_URL: server.url("/services/x") } });
   const message = "a & b <!channel> <http://evil|good>";
@@ -158,7 +158,7 @@ test("secrets are in no error and no report, whatever goes wrong", async (t) => 
       }
     }
   }
-  // Somebody wrote the address itself where the name of its variable belongs.
+  // The address itself stands where the name of its variable belongs.
   const notify: NotifySettings = {
     channels: { team: { kind: "slack", urlEnv: "https://hooks.invalid/S3CRET" } },
     routes: {},

@@ -7,7 +7,7 @@ import { comment, HOUR, loadedBridge, onBench, pending } from "../bridge-fixture
 const OK: DeliveryResult = { success: true };
 const DOWN: DeliveryResult = { success: false, error: "503", retryable: true };
 
-/** A way that the test breaks and mends. */
+/** A connection that the test breaks and repairs. */
 function way() {
   const state = { answer: DOWN as DeliveryResult, got: [] as string[] };
   const loaded = loadedBridge({

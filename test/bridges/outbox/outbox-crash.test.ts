@@ -22,7 +22,7 @@ function outside(send: (id: string) => DeliveryResult | Promise<DeliveryResult>,
   return { arrived, asked, loaded };
 }
 
-describe("a call of which nobody knows what became of it", () => {
+describe("a call of which it is unknown how it ended", () => {
   it("is looked for after a kill, and not made again when it arrived", () =>
     onBench(async (bench) => {
       const sent = pending<void>();
@@ -67,7 +67,7 @@ describe("a call of which nobody knows what became of it", () => {
       assert.deepEqual(bench.bus.deferredSummary().count, 0);
     }));
 
-  it("is not made while nobody can look, and that counts no attempt", () =>
+  it("is not made while the bridge cannot look it up, and that counts no attempt", () =>
     onBench(async (bench) => {
       let canLook = false;
       const { arrived, loaded } = outside(

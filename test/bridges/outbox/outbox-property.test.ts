@@ -21,7 +21,7 @@ const scripted = fc.record({
 });
 
 describe("whatever bridges and hooks answer, and whenever the process is killed", () => {
-  it("each action ends once, in order for its address, and nothing waits for ever", () =>
+  it("each action ends once, in order for its address, and nothing waits forever", () =>
     fc.assert(
       fc.asyncProperty(fc.array(scripted, { maxLength: 12 }), fc.array(fc.nat(30)), async (script, kills) => {
         await onBench(async (bench) => {

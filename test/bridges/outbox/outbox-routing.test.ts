@@ -77,7 +77,7 @@ describe("routing", () => {
         refused.map(({ data }) => [data.outcome, data.reason]),
         [["handled", "eve may not write"]],
       );
-      assert.doesNotMatch(bench.reports.join("\n"), /a2|eve/, "whoever refuses tells it");
+      assert.doesNotMatch(bench.reports.join("\n"), /a2|eve/, "the part that refuses tells it");
       bench.reopen();
       await bench.deliver([loaded], { route });
       assert.deepEqual(got, ["a4@x"], "also after a restart");

@@ -15,7 +15,7 @@ async function becomes(isSo: () => boolean): Promise<void> {
   assert.ok(isSo(), "it did not happen by itself");
 }
 
-describe("an outbox that nobody wakes", () => {
+describe("an outbox that is not woken", () => {
   it("tries again although the time of a broken way comes between its look and its timer", () =>
     onBench(async (bench) => {
       const got: string[] = [];

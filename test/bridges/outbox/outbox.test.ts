@@ -58,7 +58,7 @@ describe("order", () => {
             return id === "u1" ? slow.promise : OK;
           },
         },
-        { name: "prloom-core", scope: "builtin" },
+        { name: "prloom-core", kind: "builtin" },
       );
       bench.put(upsert("u1", "1"), upsert("u2", "1"), upsert("u3", "2"));
       const working = bench.deliver([core]);
@@ -144,7 +144,7 @@ describe("what bridges answer", () => {
       ]);
     }));
 
-  it("tells whoever asked for a merge that it was refused, at the address where they asked, once", () =>
+  it("tells the author who asked for a merge that it was refused, at the address where they asked, once", () =>
     onBench(async (bench) => {
       const got: string[] = [];
       const loaded = loadedBridge({
@@ -161,7 +161,7 @@ describe("what bridges answer", () => {
       bench.reopen();
       bench.bus.revive("m1");
       await bench.deliver([loaded]);
-      assert.deepEqual(got, [...asked, "7 merge"], "nobody is told the same twice");
+      assert.deepEqual(got, [...asked, "7 merge"], "no author is told the same twice");
     }));
 
   it("tries a dead letter again when it was revived, also one that is refused again", () =>
@@ -229,7 +229,7 @@ describe("what bridges answer", () => {
             return (busy ? { later: { reason: "a run lives", until } } : OK) as DeliveryResult;
           },
         },
-        { scope: "builtin" },
+        { kind: "builtin" },
       );
       bench.put(comment("a1"), comment("a2"));
       const outbox = await bench.deliver([loaded]);

@@ -42,6 +42,15 @@ describe("what a bridge calls a comment", () => {
       assert.match(JSON.stringify(written[0]?.data.result), /^{"ref":"c\d"}$/, "recorded without a key too");
     }));
 
+  it("belongs to the plugin that emitted it: two may use the same key", () =>
+    onBench(async (bench) => {
+      const { got, loaded } = tracker();
+      const by = (plugin: string, id: string): Action => ({ ...keyed(id, "status"), emitter: `plugin:${plugin}` });
+      bench.put(by("lint", "a1"), by("size", "a2"), by("lint", "a3"), by("size", "a4"), keyed("a5", "status"));
+      await bench.deliver([loaded]);
+      assert.deepEqual(got, ["a1 adds c1", "a2 adds c2", "a3 edits c1", "a4 edits c2", "a5 adds c3"]);
+    }));
+
   it("is the newer one where the bridge returns another, and the old one where it returns none", () =>
     onBench(async (bench) => {
       const { got, loaded } = tracker(({ id }) => {

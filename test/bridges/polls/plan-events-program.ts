@@ -23,7 +23,7 @@ const tracker = loadedBridge(
       return { events, state: n };
     },
   },
-  { name: "tracker", scope: "global" },
+  { name: "tracker", kind: "global" },
 );
 
 for (let n = 0; n < 4; n += 1) {

@@ -34,7 +34,7 @@ async function withPlans(test: (bench: Bench, plans: { login: Bench; search: Ben
 
 function poll(bench: Bench, bridge: Partial<Bridge>) {
   const { services, bus } = bench;
-  return pollBridge(services, { bus }, loadedBridge(bridge, { name: "tracker", scope: "global" }));
+  return pollBridge(services, { bus }, loadedBridge(bridge, { name: "tracker", kind: "global" }));
 }
 
 describe("a global bridge that has events for plans", () => {

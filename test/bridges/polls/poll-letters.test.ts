@@ -89,7 +89,7 @@ describe("what a poll brings and prloom cannot take", () => {
       assert.equal(actionIds(bench).length, 1);
     }));
 
-  it("is taken when the bridge, mended, says what it should have been", () =>
+  it("is taken when the bridge, fixed, says what it should have been", () =>
     onBench(async (bench) => {
       await poll(bench, {
         events: [event("loud", { severity: "loud" }), event("quiet", { severity: "low" })],
@@ -183,7 +183,22 @@ describe("an action of a poll", () => {
       assert.deepEqual(said, ["from the tracker", "one", "from the chat", "two"]);
     }));
 
-  it("is refused with an id that is none, or another type", () =>
+  it("is a dead letter with the id of one that has the permissions of another author", () =>
+    onBench(async (bench) => {
+      const by = (login: string) => event(`by-${login}`, { context: { author: { login, permission: "read" } } });
+      const answer = (relatedEventId: string) => comment("close it", { id: "close-1", relatedEventId });
+      const events = [by("ann"), by("bob")];
+      const first = await poll(bench, { events, actions: [answer("by-ann")], state: 1 });
+      assert.deepEqual([first.actions, first.refused], [1, []]);
+      const same = await poll(bench, { events, actions: [answer("by-ann")], state: 2 });
+      assert.deepEqual([same.actions, same.refused], [0, []]);
+      const other = await poll(bench, { events, actions: [answer("by-bob")], state: 3 });
+      assert.deepEqual(other.refused, [
+        `actions: the id "close-1" was used by another action; put the system's name into ids`,
+      ]);
+    }));
+
+  it("is refused with an id that cannot be one, or another type", () =>
     onBench(async (bench) => {
       const bad = [{ id: "" }, { id: "act-1" }, { id: "a b" }, { id: "-->" }, { id: 5 }, { id: "x".repeat(301) }];
       const actions = [...bad, { type: "reply" }].map((more) => comment("x", more));

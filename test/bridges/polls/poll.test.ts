@@ -21,8 +21,8 @@ const upsert = (id: string, relatedEventId?: string) => ({
   ...(relatedEventId === undefined ? {} : { relatedEventId }),
 });
 
-function poll(bench: Bench, events: Bridge["events"] | (() => unknown), scope: "plan" | "global" = "plan") {
-  const loaded = loadedBridge({ events: events as NonNullable<Bridge["events"]> }, { name: "tracker", scope });
+function poll(bench: Bench, events: Bridge["events"] | (() => unknown), kind: "plan" | "global" = "plan") {
+  const loaded = loadedBridge({ events: events as NonNullable<Bridge["events"]> }, { name: "tracker", kind });
   const { bus, services } = bench;
   return pollBridge(services, { bus, ...bench.scope }, loaded);
 }
@@ -146,7 +146,7 @@ describe("a poll that fails takes nothing", () => {
   const bad: Record<string, [() => unknown, RegExp]> = {
     "a throw": [() => assert.fail("no network"), /no network/],
     "a rejection": [() => Promise.reject(new Error("no network")), /no network/],
-    "a text thrown": [
+    "a string thrown": [
       () => {
         throw "just text";
       },
@@ -228,7 +228,7 @@ describe("a poll that fails takes nothing", () => {
 });
 
 describe("what a bridge is told", () => {
-  async function contextIn(bench: Bench, scope: "plan" | "global"): Promise<BridgeContext> {
+  async function contextIn(bench: Bench, kind: "plan" | "global"): Promise<BridgeContext> {
     const seen = Promise.withResolvers<BridgeContext>();
     await poll(
       bench,
@@ -236,7 +236,7 @@ describe("what a bridge is told", () => {
         seen.resolve(ctx);
         return { events: [] };
       },
-      scope,
+      kind,
     );
     return seen.promise;
   }
@@ -255,7 +255,7 @@ describe("what a bridge is told", () => {
       assert.deepEqual(bench.reports, ["warn: tracker: careful"]);
     }));
 
-  it("is no plan, for a global bridge; readPlan then needs an id and says so", () =>
+  it("is not a plan, for a global bridge; readPlan then needs an id and says so", () =>
     onBench(async (bench) => {
       const ctx = await contextIn(bench, "global");
       assert.equal(ctx.planId, undefined);

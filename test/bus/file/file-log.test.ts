@@ -182,7 +182,7 @@ it("keeps a reader's place while another process rolls the journal over", () =>
     assert.deepEqual([...seen, ...readAll(reader, EVENTS, cursor)], ids);
   }));
 
-it("steps over a segment that somebody removed, and back from beyond the end", () =>
+it("steps over a segment that was removed, and back from beyond the end", () =>
   inTemporary((dir) => {
     const log = open(dir, { segmentBytes: 50 });
     for (const id of ["a", "b", "c", "d"]) log.append(EVENTS, events(id));

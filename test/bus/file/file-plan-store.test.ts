@@ -95,7 +95,7 @@ it("does not list a record that it cannot use, tells why, and leaves the file al
     for (const [id, text] of Object.entries(bad)) assert.equal(readFileSync(statePath(dir, id), "utf8"), text);
   }));
 
-it("sees by reload what others changed, made, mended and removed", () =>
+it("sees by reload what others changed, made, fixed and removed", () =>
   inTemporary((dir) => {
     const store = open(dir);
     for (const uid of ["A", "B", "C"]) store.put(uid, planRecord(uid), -1);

@@ -43,7 +43,7 @@ onEveryBus("handlers", (bench) => {
       assert.deepEqual(bus.results("a").get("h"), {});
     }));
 
-  it("says that a call may have been made before, until somebody knows", () =>
+  it("says that a call may have been made before, until that is known", () =>
     bench(({ open, clock }) => {
       const uncertain = (bus: Bus): boolean => bus.attempt("x", "deliver:b").uncertain;
       const first = open();
@@ -54,7 +54,7 @@ onEveryBus("handlers", (bench) => {
       second.freshActions(1, () => true);
       assert.equal(uncertain(second), true, "begun, and never settled");
       second.settle({ record: "x", handler: "deliver:b", outcome: "deferred", until: clock.now() + 5000 });
-      assert.equal(uncertain(second), true, "asking what became of it told nothing");
+      assert.equal(uncertain(second), true, "asking how it ended told nothing");
       const known = { uncertain: false };
       second.settle({ record: "x", handler: "deliver:b", outcome: "deferred", marks: known });
       const third = open();
@@ -182,7 +182,7 @@ onEveryBus("handlers", (bench) => {
       }
     }));
 
-  it("takes a call back that was broken off, and makes nobody wait for its record", () =>
+  it("takes a call back that was broken off, and makes no handler wait for its record", () =>
     bench(({ open }) => {
       const bus = open();
       bus.attempt("in-no-journal", "h");
@@ -196,7 +196,7 @@ onEveryBus("handlers", (bench) => {
       for (const each of [bus, open()]) {
         assert.equal(each.handlerStatus("in-no-journal", "h"), "ready");
         assert.equal(each.nextRetryAt(), undefined);
-        assert.deepEqual(Object.values(each.state().attempts), [1], "the one before, which nobody took back");
+        assert.deepEqual(Object.values(each.state().attempts), [1], "the one before, which was not taken back");
         assert.deepEqual(each.deadLetters(), []);
       }
       bus.settle({ record: "a", handler: "h", outcome: "threw" });

@@ -117,7 +117,7 @@ it("keeps results until the record is closed, whatever else happens to it", () =
   assert.deepEqual(Object.keys(closed.results), ["a"]);
 });
 
-it("remembers that nobody knows what became of a call, until somebody says so", () => {
+it("remembers that it is unknown how a call ended, until a handler says so", () => {
   const uncertain = (...records: Envelope[]) => fold(...records).deferredEventIds.e?.handlers.h?.uncertain;
   const lost = [attempt("e", "h"), attempt("e", "h")];
   const threw = settlement("e", "h", "threw", { marks: { uncertain: true } });

@@ -85,7 +85,7 @@ export function repositoryFacts(project: Project): RepositoryFacts {
   };
 }
 
-/** The owner's lock file is no leftover: it is always there. */
+/** The owner's lock file is not a leftover: it is always there. */
 const LEFTOVER = /(?<!^daemon)\.lock$|\.tmp$|^half-|\.index$/;
 
 function leftoversBelow(dir: string): string[] {

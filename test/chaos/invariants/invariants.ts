@@ -137,7 +137,7 @@ function isReply(record: Envelope): boolean {
   return (record.data as { author?: unknown }).author === "prloom";
 }
 
-/** The beginning of a record that a kill cut off is no loss: its writer never said that it was written. */
+/** The beginning of a record that a kill cut off is not a loss: its writer never said that it was written. */
 function isForeign(entry: unknown): boolean {
   const line = String((entry as { line?: unknown }).line);
   return !line.startsWith('{"ts":') || line.endsWith("}}");

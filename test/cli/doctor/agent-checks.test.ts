@@ -122,11 +122,11 @@ describe("doctor and agent programs", () => {
     assert.deepEqual(readdirSync(home, { recursive: true }).sort(), [".codex", join(".codex", "auth.json")]);
   });
 
-  it("warns of dollars that nobody counts, and of places that are not there", async () => {
+  it("warns of dollars that are not counted, and of places that are not there", async () => {
     const agent = { adapter: "codex", readable: ["~", "nope", ".codex"] };
     config({ agents: { codex: agent }, stages: { default: "codex" }, limits: { budget: { usd: 5 } } });
     const { stdout } = await doctor();
-    assert.match(stdout, /^! budget of codex: does not tell what it costs.*\n {2}hint: .*agents\.codex\.price/m);
+    assert.match(stdout, /^! budget of codex: does not report its cost.*\n {2}hint: .*agents\.codex\.price/m);
     assert.match(stdout, /^✗ agent codex: agents\.codex\.readable: ~ is your whole home/m);
     assert.match(stdout, /^! agent codex: agents\.codex\.readable: there is no .*\/home\/nope$/m);
     assert.doesNotMatch(stdout, /there is no .*\.codex$/m);

@@ -25,7 +25,7 @@ const exit = {
 const call = (id: string, name: string, input: unknown): AgentEvent => ({ type: "tool_call", id, name, input });
 const STORY: readonly AgentEvent[] = [
   { type: "session", sessionId: "s-1" },
-  { type: "text", text: "I look at the tests.\nThen I mend them." },
+  { type: "text", text: "I look at the tests.\nThen I fix them." },
   { type: "turn" },
   call("1", "Bash", { command: "npm test", description: "Run the tests" }),
   { type: "tool_result", id: "1", output: "one\ntwo\nthree\nfour\nfive\nsix\nseven\n", failed: true },
@@ -41,7 +41,7 @@ const STORY: readonly AgentEvent[] = [
 
 const TOLD = [
   "I look at the tests.",
-  "Then I mend them.",
+  "Then I fix them.",
   "→ Bash npm test",
   "✗ Bash npm test",
   "    one",

@@ -46,7 +46,7 @@ describe("what an agent is doing", { timeout: 120_000 }, () => {
     assert.equal(JSON.parse((await run(["show", "watched", "--json"])).stdout).activity.state, "working");
   });
 
-  it("is silent after a while, and stuck only when nobody ends it", async () => {
+  it("is silent after a while, and stuck only when it is not ended", async () => {
     lookSilentFor(12);
     const { state, evidence } = await activity();
     assert.deepEqual([state, evidence], ["silent", "no output for 12 min; last: working on gated"]);

@@ -176,7 +176,7 @@ describe("times", () => {
     [48 * 3_600_000, "2d"],
   ];
   for (const [ms, text] of cases) it(`${ms} ms is ${text}`, () => assert.equal(shortDuration(ms), text));
-  it("does not know the age of what is no time", () => assert.equal(ageOf("soon", 0), "?"));
+  it("does not know the age of what is not a time", () => assert.equal(ageOf("soon", 0), "?"));
 });
 
 describe("a bar", () => {

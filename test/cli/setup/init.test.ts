@@ -23,6 +23,9 @@ describe("init", { concurrency: 2 }, () => {
     assert.match(stdout, /Install one of these and run `prloom init` again:\n {2}npm install -g opencode-ai /);
     assert.match(stdout, /Set agents\.agent\.command .* before `prloom start`/);
     assert.match(stdout, /^ {2}git add prloom\/config\.json \.gitignore && git commit/m);
+    assert.match(stdout, /^next:\n {2}prloom init {3}\(again, when an agent is installed\)$/m);
+    assert.match(stdout, /^ {2}prloom demo /m);
+    assert.doesNotMatch(stdout, /prloom (new|start --)/);
     assert.ok(existsSync(join(root, "prloom", ".local", "inbox")));
     assert.equal(git(root, "status", "--porcelain", "-uall"), "?? .gitignore\n?? prloom/config.json\n");
     assert.match(readFileSync(join(root, ".git", "info", "exclude"), "utf8"), /^\/prloom\/\.local\/$/m);
@@ -87,6 +90,8 @@ describe("init", { concurrency: 2 }, () => {
     const { gemini } = configOf(root).agents;
     assert.deepEqual([gemini.adapter, gemini.command], ["acp", "gemini"]);
     assert.match(stdout, /^The agent program "gemini" was not found\.\nInstall it: npm install/m);
+    assert.match(stdout, /^ {2}prloom doctor {3}\(when the agent is installed\)$/m);
+    assert.doesNotMatch(stdout, /prloom (new|start)/);
   });
 
   it("takes a program with arguments, dashes included", async (t) => {
@@ -97,6 +102,15 @@ describe("init", { concurrency: 2 }, () => {
       agents: { shell: { command: "sh", args: ["-c", "exit 0"] } },
       stages: { default: "shell" },
     });
+  });
+
+  it("says to commit the agent's own program, which is looked up in the worktree", async (t) => {
+    const { root, run } = repository(t);
+    mkdirSync(join(root, "prloom"));
+    writeFileSync(join(root, "prloom", "agent.mjs"), "");
+    const { stdout } = await run(["init", "--command", "node", "--arg", "prloom/agent.mjs", "--arg", "../outside"]);
+    assert.match(stdout, /^ {2}git add prloom\/config\.json prloom\/agent\.mjs \.gitignore && git commit/m);
+    assert.match(stdout, /^ {2}prloom new .*\n {2}prloom start --until-idle$/m);
   });
 
   it("never overwrites a config, and adds its lines once", async (t) => {
@@ -133,7 +147,7 @@ describe("init", { concurrency: 2 }, () => {
     assert.match(stderr, /bare repository.*working tree\. \[not-a-repository\]\n {2}hint: .*git clone/);
   });
 
-  it("refuses a folder that is no repository", async (t) => {
+  it("refuses a folder that is not a repository", async (t) => {
     const dir = mkdtempSync(join(tmpdir(), "prloom-cli-"));
     t.after(() => rmSync(dir, { recursive: true }));
     const { code, stderr } = await prloom(["init", "--yes"], { cwd: dir });

@@ -159,7 +159,7 @@ test("bridges are polled while they are this scope's, and by name", async () => 
   const polls: string[] = [];
   const polled = (name: string): LoadedBridge => ({
     name,
-    scope: "global",
+    kind: "global",
     config: {},
     timeoutMs: 10_000,
     pollEveryMs: 3_600_000,

@@ -18,7 +18,7 @@ async function polling(
     const poller = createPoller({
       loom,
       bus: loom.globalBus(),
-      loaded: { name: "tracker", scope: "global", bridge: { name: "tracker", events }, config: {} },
+      loaded: { name: "tracker", kind: "global", bridge: { name: "tracker", events }, config: {} },
       onNews: () => told.push("news"),
       onQuiet: () => told.push("quiet"),
     });

@@ -67,7 +67,7 @@ test("a kill right after the record of a new plan, and the same upsert again: wh
   });
 });
 
-test("a plan from before, of which nobody knows what its source said, is merged as it used to be, once", async () => {
+test("a plan from before, of which it is unknown what its source said, is merged as it used to be, once", async () => {
   const { root } = project();
   await withLoom(root, (loom) => {
     const id = idOf(upsertPlan(loom, upsert()));
@@ -83,7 +83,7 @@ test("a plan from before, of which nobody knows what its source said, is merged 
   });
 });
 
-test("a new title reaches a text whose title is its first heading", async () => {
+test("a new title reaches text whose title is its first heading", async () => {
   const { root } = project();
   await withLoom(root, (loom) => {
     const body = "# Add login\n\nWords.\n\n## TODO\n\n- [ ] one\n";

@@ -60,7 +60,7 @@ test("a living process that plants links cannot lead the copy of the plan elsewh
         try {
           makeRunCopy(loom, record, "what the agent wrote\n");
         } catch (error) {
-          // It may be too fast for us to get anything done; that is no harm.
+          // It may be too fast for us to get anything done; that is harmless.
           assert.match(String((error as NodeJS.ErrnoException).code), /ELOOP|ENOTDIR|EEXIST/);
         }
         if (round % 50 === 0) isUntouched();

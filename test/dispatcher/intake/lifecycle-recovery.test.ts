@@ -28,7 +28,7 @@ test("an event that is there already is taken over as it was told", async () => 
   });
 });
 
-/** Kills a process that tells of a change, then changes the plan once more while nobody runs. */
+/** Kills a process that tells of a change, then changes the plan once more while no dispatcher runs. */
 const interrupted: [point: string, what: string, then: (inbox: string) => void, expected: string[]][] = [
   ["lifecycle:noted", "nothing more", () => undefined, ["edited"]],
   ["lifecycle:appended", "nothing more", () => undefined, ["edited"]],
@@ -89,7 +89,7 @@ test("one plan that cannot be looked at keeps no other from being told, and is r
     take(loom);
     updateRecord(loom, "p-3", () => ({ status: "active", designed: true }));
     loom.texts.write(homeOf(loom.paths, "p-3").plan, TEXT);
-    // Its journal is no file.
+    // Its journal is not a file.
     mkdirSync(join(homeOf(loom.paths, "p-3").bus, "settled.jsonl"), { recursive: true });
     assert.deepEqual(loom.lifecycle().lookAll(), ["p-0", "p-1", "p-2", "p-4"]);
     assert.deepEqual(loom.lifecycle().lookAll(), []);
@@ -113,7 +113,7 @@ test("among plans that did not change only the one that did is opened", async ()
     loom.lifecycle().lookAll();
     loom.saveCaches();
   });
-  // Other bytes under the same stat: whoever opened one of these files would see them.
+  // Other bytes under the same stat: opening one of these files would show them.
   for (let n = 0; n < 10; n += 1) write(`p-${n}.md`, "after!", at);
   write("p-7.md", "after!", new Date("2026-01-02T00:00:00Z"));
   await withLoom(root, (loom) => {

@@ -90,7 +90,7 @@ test("telling does not count as a change of the plan", async () => {
   });
 });
 
-test("hashes are of the bytes, also when these are no text", async () => {
+test("hashes are of the bytes, even when these are not UTF-8", async () => {
   const { root, inbox } = project();
   await withLoom(root, (loom) => {
     const bytes = Buffer.from([0x23, 0xff, 0xfe, 0x0a]);
@@ -128,7 +128,7 @@ test("a file removed by hand, a deleted plan, and an id that is used again", asy
     loom.lifecycle().lookAll();
     rmSync(file);
     take(loom);
-    // Nobody looked at the deleted plan before its id is used again.
+    // The deleted plan was not looked at before its id is used again.
     writeFileSync(file, `${TEXT}again\n`);
     take(loom);
     loom.lifecycle().lookAll();

@@ -65,7 +65,7 @@ function ticking(ids: readonly string[], use: (world: Ticking) => Promise<void>,
 
 const TEXT = "## TODO\n\n- [ ] Do it\n";
 
-test("a full look takes the inbox, wakes what is new, and tells what became of plans", () =>
+test("a full look takes the inbox, wakes what is new, and tells what happened to plans", () =>
   ticking(["a", "b"], async ({ loom, ticker, woken, news }) => {
     await ticker.full();
     assert.deepEqual(await woken(), ["a", "b"]);
@@ -96,7 +96,7 @@ test("many that ask at once get one look, at the plans that they name", () =>
     await looked;
     assert.equal(ticker.quiet(), true);
     assert.deepEqual(await woken(), ["a"]);
-    assert.equal(loom.store.byId("b"), undefined, "nobody asked for it");
+    assert.equal(loom.store.byId("b"), undefined, "it was not asked for");
     rmSync(`${project.paths.inbox}/a.md`);
     rmSync(`${project.paths.inbox}/a.json`);
     const again = lookedAt();

@@ -23,7 +23,7 @@ test("what takes long lets others have their turn in between, and is told so", a
 
 test("what is quick is done in one turn", async () => {
   const { seen, work } = taking(1);
-  await inSlices({ ...work, mayGoOn: () => assert.fail("nobody had a turn") });
+  await inSlices({ ...work, mayGoOn: () => assert.fail("nothing else had a turn") });
   assert.deepEqual(seen, ["a false", "b false"]);
 });
 

@@ -47,12 +47,12 @@ describe("messages on disk", () => {
       assert.deepEqual(states(loom), ["reached 1"]);
       setDone(true);
       settleMessages(loom, "p");
-      // Whoever takes the tick back after that does not say it again.
+      // Taking the tick back after that does not say it again.
       setDone(false);
       assert.deepEqual(takeMessages(loom, record, 2), { text: "", ids: [] });
     }));
 
-  test("a conversation that came to nothing: whoever does the work instead gets it, once", () =>
+  test("a conversation that came to nothing: the agent that does the work instead gets it, once", () =>
     withLoom(project.root, (loom) => {
       const record = atWork(loom, 1);
       const message = say(loom, "use blue");
@@ -100,7 +100,7 @@ describe("messages on disk", () => {
       leave(1, { events: [session] });
       const told = (isDispatched: boolean): unknown => readMessages(loom, "p", isDispatched)[0]?.state;
       assert.equal(told(true), "given");
-      assert.equal(told(false), "waits", "cut off, and nobody is there any more");
+      assert.equal(told(false), "waits", "cut off, and no process is left");
       leave(1, { events: [session, turn] });
       assert.equal(told(true), "reached");
     }));
@@ -226,7 +226,7 @@ describe("messages on disk", () => {
       assert.deepEqual(takeMessages(loom, record, 2).ids, [message]);
     }));
 
-  test("an agent that takes none lets it wait, and whoever sent it hears why", () =>
+  test("an agent that takes none lets it wait, and the sender hears why", () =>
     withLoom(project.root, (loom) => {
       atWork(loom, 1);
       leave(1, {});
@@ -249,7 +249,7 @@ describe("messages on disk", () => {
       assert.equal(readFileSync(messageFile, "utf8"), "{ torn");
     }));
 
-  test("what cannot be kept now waits on the bus, and is no comment on the plan", () =>
+  test("what cannot be kept now waits on the bus, and is not a comment on the plan", () =>
     withLoom(project.root, (loom) => {
       const record = atWork(loom, 1);
       const words = localComment({ id: "local-later", planId: "p", author: "Ada", body: "use blue" });

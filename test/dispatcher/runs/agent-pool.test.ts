@@ -31,7 +31,7 @@ test("an agent that runs as often as it may is waited for, until one has ended",
   assert.equal(pool.choose([claude], "one").kind, "free");
 });
 
-test("whoever waits for an agent is told when one has ended, at its time, or when it is called off", async () => {
+test("a plan that waits for an agent is told when one has ended, at its time, or when it is called off", async () => {
   const pool = openAgentPool(paths, clock, false);
   const stop = new AbortController();
   const [over, other] = [pool.started("claude"), pool.started("codex")];
@@ -94,7 +94,7 @@ test("what runs at work have spent counts for today, until they are counted them
   assert.equal(pool.today().tokens, 12);
 });
 
-test("a plan is blocked only when nobody of its agents can be waited for", () => {
+test("a plan is blocked only when none of its agents can be waited for", () => {
   const pool = openAgentPool(paths, clock, false);
   const codex = { name: "codex" } as never;
   pool.refused("claude", { kind: "auth", message: "401" });
@@ -111,7 +111,7 @@ test("a new day begins with nothing spent", () => {
   assert.equal(pool.today().tokens, 0);
 });
 
-test("a pool that cannot be read is made anew, and one that only reads writes nothing", () => {
+test("a pool that cannot be read is rebuilt, and one that only reads writes nothing", () => {
   openAgentPool(paths, clock, false).enclosed("sandbox");
   writeFileSync(agentPoolFile(paths), "{");
   const pool = openAgentPool(paths, clock, true);
@@ -119,7 +119,7 @@ test("a pool that cannot be read is made anew, and one that only reads writes no
   assert.equal(readAgentPool(paths), undefined);
 });
 
-test("a pool that cannot be written stops nobody", () => {
+test("a pool that cannot be written stops no plan", () => {
   writeFileSync(join(root, ".git"), "no folder");
   const pool = openAgentPool(paths, clock, false);
   pool.enclosed("none", "why");

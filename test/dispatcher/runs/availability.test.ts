@@ -33,7 +33,7 @@ const away = (until: number, reason = "429"): AgentState => ({
 });
 
 const CHOICES: [name: string, agents: StageAgent[], states: Record<string, AgentState>, expected: string][] = [
-  ["one that nobody knows anything about", [agent("a")], {}, "free a"],
+  ["one that nothing is known about", [agent("a")], {}, "free a"],
   ["the first of two", [agent("a"), agent("b")], {}, "free a"],
   ["the second when the first was refused", [agent("a"), agent("b")], { a: away(11) }, "free b"],
   ["the first again when its time is over", [agent("a"), agent("b")], { a: away(10) }, "free a"],
@@ -82,11 +82,11 @@ test("each refusal in a row doubles the wait, of whatever kind, and a provider t
   assert.equal(refuse(refusal, { kind: "network", message: "x" }, 0)?.until, 300_000);
   assert.equal(refuse(undefined, { kind: "rate-limit", message: "x", retryAfterMs: 90_000 }, 0)?.until, 90_000);
   const first = refuse(undefined, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 0);
-  assert.equal(first?.until, 900_000, "one word alone does not stop everybody for a day");
+  assert.equal(first?.until, 900_000, "one word alone does not stop all plans for a day");
   assert.equal(refuse(first, { kind: "quota", message: "x", retryAfterMs: 1e12 }, 0)?.until, 86_400_000);
 });
 
-test("a plan that says again and again that it was refused waits itself, and holds up nobody", () => {
+test("a plan that says again and again that it was refused waits itself, and holds up no other", () => {
   let refusal: AgentRefusal | undefined;
   let now = 0;
   for (let round = 0; round < 10; round += 1) {
@@ -107,7 +107,7 @@ test("a plan that says again and again that it was refused waits itself, and hol
   assert.equal(seen?.othersUntil, seen?.until, "and so is what prloom saw itself");
 });
 
-test("time does not mend a login, nor what is refused for more than a day", () => {
+test("time does not fix a login, nor what is refused for more than a day", () => {
   const day = 86_400_000;
   assert.equal(needsPerson(undefined, 0), false);
   assert.equal(needsPerson(refuse(undefined, { kind: "auth", message: "401" }, 0), 1), true);
@@ -128,7 +128,7 @@ test("who waits for room is told when another agent may be tried", () => {
   });
 });
 
-test("what a program cannot be waited for is no refusal", () => {
+test("what a program cannot be waited for is not a refusal", () => {
   assert.deepEqual(
     (["auth", "rate-limit", "overloaded", "quota", "network"] as const).map((kind) => isRefusal({ kind, message: "" })),
     [true, true, true, true, true],

@@ -27,7 +27,7 @@ test("what a reviewer found is kept apart from what an attempt lacked", () => {
   // Interrupted, it is still the reviewer who waits for an answer.
   const again = record(nextRun(sentBack, {}));
   assert.equal(again.current?.findings, "> Say hello.");
-  // Somebody who repeats the words with which a reviewer is quoted is no reviewer.
+  // A person who repeats the words with which a reviewer is quoted is not a reviewer.
   const failed = record(nextRun(sentBack, { attempt: 2, missing: missingIn(sentBack) ?? "" }));
   assert.equal(failed.current?.findings, undefined);
   assert.equal(missingIn(failed), missingIn(sentBack));

@@ -72,7 +72,7 @@ for (const [kind, expected] of KINDS) {
   });
 }
 
-test("two of a kind leave one by one, and leaving twice lets nobody else out", () => {
+test("two of a kind leave one by one, and leaving twice lets no other out", () => {
   const worktrees = occupancy();
   const first = worktrees.enter("p", "plugin-agent");
   const second = worktrees.enter("p", "plugin-agent");
@@ -103,7 +103,7 @@ test("of two that wait for a free tree one comes in, and the other after it", as
   assert.deepEqual(order, ["a", "b"]);
 });
 
-test("whoever waits for a free tree can be called off, before and after it began to wait", async () => {
+test("what waits for a free tree can be called off, before and after it began to wait", async () => {
   const worktrees = occupancy();
   worktrees.enter("p", "agent");
   const stop = new AbortController();

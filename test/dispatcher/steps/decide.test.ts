@@ -68,7 +68,7 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
     /plugin/,
   ],
   [
-    "a blocked plan calls nobody",
+    "a blocked plan calls no plugin",
     { record: { hook: { point: "afterTodo", id: "x" }, blocked: { reason: "x", at: "" } } },
     "wait",
   ],
@@ -102,12 +102,12 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
   ["a vanished worktree blocks", { worktree: "missing" }, "block", /missing/],
   ["a broken worktree blocks", { worktree: "broken" }, "block", /broken/],
   [
-    "a text with too many TODOs blocks",
+    "text with too many TODOs blocks",
     { text: `## TODO\n${"- [ ] a\n".repeat(1001)}` },
     "block",
     /1001 TODOs; a plan may have 1000/,
   ],
-  ["a text with too many lines blocks", { text: "a\n".repeat(30_001) }, "block", /30001 lines/],
+  ["text with too many lines blocks", { text: "a\n".repeat(30_001) }, "block", /30001 lines/],
   [
     "a queued one is not activated",
     { record: { status: "queued", worktreeReady: false }, text: "a\n".repeat(30_001) },
@@ -124,7 +124,7 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
     { text: BARE, bus: { pending: ["e"] }, record: { side: { ...side, stage: "designer" } }, run: "ended" },
     "settle-side",
   ],
-  ["TODOs of words alone are no design", { text: ASKED }, "begin-side", /designer/],
+  ["TODOs of words alone are not a design", { text: ASKED }, "begin-side", /designer/],
   ["nor are they when all of them are done", { text: ASKED.replace("[ ]", "[x]") }, "begin-side", /designer/],
   ["TODOs that came before the designer ran need none", { bus: { pending: ["e"] } }, "begin-side", /triage/],
   ["designed: what words ask for is done", { text: ASKED, record: { designed: true } }, "begin-todo"],
@@ -135,7 +135,7 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
     /triage/,
   ],
   [
-    "designed, and all TODOs were taken out: designed anew, with the words",
+    "designed, and all TODOs were taken out: designed again, with the words",
     { text: BARE, record: { designed: true }, bus: { pending: ["e"] } },
     "begin-side",
     /designer/,

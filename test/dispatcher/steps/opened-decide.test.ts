@@ -23,7 +23,7 @@ function step(opened: "held" | "left", change: Partial<PlanRecord>, more: Omit<V
 
 const current = { todoId: doc.todos[0]?.id ?? "", attempt: 1, baseSha: "a", stage: "running", run: 1 } as const;
 
-/** What would be done if nobody had the plan open. */
+/** What would be done if no person had the plan open. */
 const DUE: [name: string, change: Partial<PlanRecord>, more?: Omit<ViewChange, "text">][] = [
   ["a TODO would begin", {}],
   ["a run would start", { current }],
@@ -43,7 +43,7 @@ describe("while a person has a plan open", () => {
       const held = step("held", change, more);
       assert.equal(held.kind, "wait");
       assert.equal(held.kind === "wait" && held.why, "a person has it open (prloom open, pid 4711)");
-      // A process that was killed tells nobody: it is looked at again by itself, but `--until-idle` does not wait for it.
+      // A process that was killed says nothing: it is looked at again by itself, but `--until-idle` does not wait for it.
       assert.ok(held.kind === "wait" && (held.until ?? 0) > NOW + 10_000);
       assert.equal(step("left", change, more).kind, "close-opened");
     });

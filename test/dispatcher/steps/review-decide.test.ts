@@ -75,7 +75,7 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
     "recover-run",
   ],
   [
-    "a review that nobody wants any more is called off",
+    "a review that the config does not ask for any more is called off",
     { ...todo, review: "off", record: { current, side } },
     "settle-side",
   ],

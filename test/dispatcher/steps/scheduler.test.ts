@@ -119,7 +119,7 @@ test("who owns the repository no longer makes no step", () =>
     assert.equal(loom.store.byId("a")?.branch, undefined);
   }));
 
-test("an unknown plan is nobody's work, and after the stop no plan is", () =>
+test("an unknown plan is not worked on, and after the stop no plan is", () =>
   scheduled({ drafts: ["a"] }, async ({ scheduler, loom, looks }) => {
     scheduler.wake("nowhere");
     await scheduler.settled();

@@ -129,12 +129,12 @@ describe("a process with a watchdog", { concurrency: 4 }, () => {
     assert.equal(readNote(noteFile), undefined);
   });
 
-  it("after stop() nobody watches", async (t) => {
+  it("after stop() nothing watches", async (t) => {
     const { ended } = startChild(t, `watchdog.stop(); block(${LIMIT_MS * 2});`);
     assert.equal(await ended, 0);
   });
 
-  it("a note file that cannot be written keeps nobody alive", async (t) => {
+  it("a note file that cannot be written keeps no process alive", async (t) => {
     const { stderr, noteFile, ended } = startChild(
       t,
       `const { rmSync } = await import("node:fs");
@@ -149,7 +149,7 @@ describe("a process with a watchdog", { concurrency: 4 }, () => {
   });
 });
 
-test("PRLOOM_WATCHDOG_MS: 0 is no watchdog, nonsense is an error that says what to do", (t) => {
+test("PRLOOM_WATCHDOG_MS: 0 means no watchdog, nonsense is an error that says what to do", (t) => {
   const dir = mkdtempSync(join(tmpdir(), "prloom-watchdog-"));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   const noteFile = join(dir, "watchdog.json");
@@ -164,7 +164,7 @@ test("PRLOOM_WATCHDOG_MS: 0 is no watchdog, nonsense is an error that says what 
   }
 });
 
-test("a note that is no note tells nothing", (t) => {
+test("a note that cannot be read tells nothing", (t) => {
   const dir = mkdtempSync(join(tmpdir(), "prloom-watchdog-"));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   const noteFile = join(dir, "watchdog.json");

@@ -123,7 +123,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.match(worked.stdout, /\$6\.00 of \$5\.00 are spent today \(limits\.dailyBudget\)/);
   });
 
-  test("a second attempt goes on with the conversation; one that was forgotten begins anew", async () => {
+  test("a second attempt goes on with the conversation; one that was forgotten starts from scratch", async () => {
     const made = project({ agents: { only: codex("no-tick no-tick lost work") }, stages: { default: "only" } });
     made.plan("one", ["do it", "and this"], { status: "queued", metadata: { limits: { attemptsPerTodo: 3 } } });
     const worked = await made.work();
@@ -233,7 +233,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.equal(pool.agents.only.count, 2);
   });
 
-  test("a run that used up its plan's minutes is no attempt, and the budget is named", thorough, async () => {
+  test("a run that used up its plan's minutes is not an attempt, and the budget is named", thorough, async () => {
     const made = project({
       agents: { only: codex("hang") },
       stages: { default: "only" },

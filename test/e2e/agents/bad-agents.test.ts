@@ -138,7 +138,7 @@ describe("agents that misbehave, side by side", { timeout: 180_000 }, () => {
     assert.equal(project.git("diff", "--stat", "main...prloom/good", "--", "src", "README.md", "prloom"), "");
   });
 
-  /** In a pid namespace the agent knew its children by other numbers, which may be anybody's out here. */
+  /** In a pid namespace the agent knew its children by other numbers, which may be those of any process out here. */
   const isLingering = (pid: number): boolean =>
     isAlive(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("process.on('SIGTERM'");
 

@@ -121,7 +121,7 @@ test("what a person left survives runs that are killed; a reset stops what is at
   assert.equal(isAlive(shim), true, "who blocks a plan lets its agent end");
   const reset = await project.cli(["unblock", "p", "--reset"]);
   assert.equal(reset.code, 0, reset.stderr);
-  assert.equal(isAlive(shim), false, "nobody works on a tree that is reset");
+  assert.equal(isAlive(shim), false, "nothing works on a tree that is reset");
   // From scratch the agent fails at once, and that blocks the plan.
   await daemon.said("p", /worker started/, 2);
   await daemon.said("p", /failed after 1 attempt/);

@@ -108,7 +108,7 @@ step(
   },
 );
 
-step("a lease that was killed with its process holds nobody up", { skip: NO_TERMINAL }, async () => {
+step("a lease that was killed with its process holds nothing up", { skip: NO_TERMINAL }, async () => {
   const person = prloom("open p --shell");
   person.type("echo shell in $PWD");
   await person.shows(/shell in \/.+worktrees\/p/);

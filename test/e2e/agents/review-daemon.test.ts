@@ -144,7 +144,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2,
     assert.equal(project.git("worktree", "list").trim().split("\n").length, 1);
   });
 
-  test("delete ends an initCommand that runs, and is no failure of the plan", async () => {
+  test("delete ends an initCommand that runs, and that is not a failure of the plan", async () => {
     const { project } = make();
     const started = join(project.worktree("unwanted"), "started");
     project.config({ initCommands: ["echo yes > started; sleep 600", "sleep 601"] });
@@ -217,21 +217,21 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2,
     assert.equal(project.git("show", "main:work.txt"), "one\n");
   });
 
-  test("a mended config is taken over by reload: then unblock is enough, no restart", async () => {
+  test("a fixed config is applied by reload: then unblock is enough, no restart", async () => {
     const { project } = make();
     const { agents } = project.config();
     project.config({ agents: { test: { command: join(project.home, "no-such-agent") } } });
-    project.plan("mended", ["one"]);
+    project.plan("repaired", ["one"]);
     const daemon = await startDaemon(project);
-    await daemon.said("mended", /^blocked: The agent could not be started.*no-such-agent/);
+    await daemon.said("repaired", /^blocked: The agent could not be started.*no-such-agent/);
     project.config({ agents });
-    const early = await project.cli(["unblock", "mended"]);
-    assert.match(early.stderr, /^note: what is checked out differs .* `prloom reload` takes it over$/m);
-    await daemon.said("mended", /^blocked: The agent could not be started.*no-such-agent/, 2);
+    const early = await project.cli(["unblock", "repaired"]);
+    assert.match(early.stderr, /^note: what is checked out differs .* `prloom reload` applies it$/m);
+    await daemon.said("repaired", /^blocked: The agent could not be started.*no-such-agent/, 2);
     await succeeds(project, "reload", "--yes");
-    await succeeds(project, "unblock", "mended");
-    await daemon.said("mended", /in review/);
+    await succeeds(project, "unblock", "repaired");
+    await daemon.said("repaired", /in review/);
     assert.equal((await daemon.end()).code, 0);
-    assert.deepEqual(project.commits("mended"), ["one"]);
+    assert.deepEqual(project.commits("repaired"), ["one"]);
   });
 });

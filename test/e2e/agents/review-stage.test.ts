@@ -194,7 +194,7 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     }
   });
 
-  test("todo: a reviewer that cannot be started blocks the plan, and starts when it is mended", async () => {
+  test("todo: a reviewer that cannot be started blocks the plan, and starts when it is fixed", async () => {
     const project = make({ when: "todo", how: "approve" });
     const { agents } = project.config() as { agents: Record<string, object> };
     project.config({ agents: { ...agents, critic: { ...agents.critic, command: join(project.home, "nowhere") } } });
@@ -265,7 +265,7 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
     assert.deepEqual(project.record("p").reviewedEnd, { head: project.git("rev-parse", "prloom/p").trim(), rounds: 0 });
   });
 
-  test("end: rounds are counted, then the findings are told and the plan is finished; what comes later is read anew", async () => {
+  test("end: rounds are counted, then the findings are told and the plan is finished; what comes later is read again", async () => {
     const project = make({ when: "end", how: "ask-always", limits: { reviewRounds: 1 } });
     project.plan("p", ["one"]);
     await works(project);

@@ -50,7 +50,7 @@ describe("what a review found, in files and in what agents leave", { concurrency
     project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "More");
   }
 
-  test("a comment to a TODO whose text has an open fence goes into its context, and holds up nobody", async () => {
+  test("a comment to a TODO whose text has an open fence goes into its context, and holds up no other", async () => {
     const project = make();
     project.planFile("fenced", "## Title\n\nFenced\n\n## TODO\n\n- [ ] one\n  ```\n  x\n- [ ] two\n");
     project.plan("beside", ["one"]);

@@ -61,7 +61,7 @@ test("a message reaches an agent that listens while it works", async () => {
   assert.equal(countIn(readFileSync(worktreeFile("p", "conversation.txt"), "utf8"), "use the blue one"), 1);
 });
 
-/** As a kill a moment earlier would have left it: the program has taken the message, and nobody has read that it did. */
+/** As a kill a moment earlier would have left it: the program has taken the message, and no dispatcher has read that it did. */
 function unread(id: string, run: number): void {
   const home = join(project.authority, "plans", id);
   const events = join(home, "runs", String(run), "events.jsonl");

@@ -119,7 +119,7 @@ describe("without a dispatcher", () => {
     assert.deepEqual(told(project, "p", "> mind the\n> # heading"), { 1: 1 });
   });
 
-  test("whoever does the work in the end gets it, and nobody else twice", async () => {
+  test("the agent that does the work in the end gets it, and none gets it twice", async () => {
     const codex = (behaviour: string) => ({ adapter: "codex", command: STUB, env: { BEHAVIOUR: behaviour } });
     const agents = { first: codex("answers-429"), second: codex("work") };
     const made = makeProject({ config: { agents, stages: { default: ["first", "second"] } } });

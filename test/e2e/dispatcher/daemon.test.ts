@@ -69,7 +69,7 @@ describe("the dispatcher as a process", { concurrency: 2, timeout: 180_000 }, ()
     assert.equal(project.git("show", "prloom/cut:work.txt"), "one\n[waits] two\nthree\n");
   });
 
-  test("SIGKILL leaves nobody behind either, and the interruption is no attempt", async () => {
+  test("SIGKILL leaves no process behind either, and the interruption is not an attempt", async () => {
     const { project, open } = gated();
     project.plan("killed", ["[waits] one"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
     const daemon = await startDaemon(project);

@@ -118,7 +118,7 @@ describe("a full disk", { timeout: 180_000 }, () => {
     project.remove();
   });
 
-  test("at the start is a user's error, not a fault of prloom", async (context) => {
+  test("at the start is a user's error, not a bug in prloom", async (context) => {
     if (!mounted) return context.skip("a tmpfs cannot be mounted here (needs root)");
     const project = projectOnDisk();
     project.plan("first", ["one"]);

@@ -39,7 +39,7 @@ test("names and ids that mean something to JavaScript or to a shell mean nothing
   assert.deepEqual([deferred.count, dead.count], [0, 0]);
 });
 
-test("presets give a plan other plugins and bridges; what nobody delivers any more is a dead letter", async () => {
+test("presets give a plan other plugins and bridges; what no bridge delivers any more is a dead letter", async () => {
   const weak = feeds("weak", { target: "weak", silent: true });
   const project = extended({
     plugins: { alpha: actor("alpha"), bad },
@@ -82,7 +82,7 @@ test("presets give a plan other plugins and bridges; what nobody delivers any mo
   assert.equal(project.record("one").outcome, "closed");
 });
 
-test("a plugin that hangs holds up its own plan only, and a global one nobody; commands go on working", async () => {
+test("a plugin that hangs holds up its own plan only, and a global one none; commands go on working", async () => {
   const project = extended({
     bus: { ...QUICK, hookTimeout: "1h" },
     plugins: { planBad: bad, alpha: actor("alpha") },
@@ -129,7 +129,7 @@ test("what a plugin throws at is triaged once it gave up, and not before; a retr
   assert.equal(project.planText("one").match(/go on/g)?.length, 1, "and is not triaged twice");
 });
 
-test("a stop does not wait for a hook or a bridge that hangs, and is no attempt", async () => {
+test("a stop does not wait for a hook or a bridge that hangs, and is not an attempt", async () => {
   const slow = { module: "./plugins/bad-bridge.mjs", config: { kind: "hangs" } };
   const project = extended({
     bus: { maxAttempts: 1, pollEvery: "100ms" },

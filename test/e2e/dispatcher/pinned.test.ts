@@ -17,7 +17,7 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     const daemon = await startDaemon(project);
     project.git("checkout", "-q", "careless");
     const told = await daemon.said(undefined, /differs from what the dispatcher works with/);
-    assert.match(told.text, /checks: \["! grep broken work\.txt"\] → \[\]\. `prloom reload` takes it over/);
+    assert.match(told.text, /checks: \["! grep broken work\.txt"\] → \[\]\. `prloom reload` applies it/);
     project.plan("bad", ["broken"]);
     assert.match(await settled(daemon, "bad"), /blocked:/);
     assert.deepEqual(project.commits("bad"), []);
@@ -102,7 +102,7 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     await daemon.end();
   });
 
-  test("a module runs as it was loaded, one that it imports later as it was, and one that nobody named not at all", async () => {
+  test("a module runs as it was loaded, one that it imports later as it was, and one that no module named not at all", async () => {
     const project = fresh({ config: { plugins: { pen: { module: "./prloom/plugins/pen.mjs" } } } });
     const notes = join(project.home, "notes");
     const pen = (word: string) => `
@@ -128,7 +128,7 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     const daemon = await startDaemon(project);
     project.git("checkout", "-q", "other");
     const told = await daemon.said(undefined, /prloom\/plugins\/pen\.mjs/);
-    assert.match(told.text, /`prloom stop`, then `prloom start`, takes it over/);
+    assert.match(told.text, /`prloom stop`, then `prloom start`, applies it/);
     project.plan("good", ["one"]);
     assert.match(await settled(daemon, "good"), /in review/);
     const [line = ""] = readFileSync(notes, "utf8").split("\n");
@@ -146,7 +146,7 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     );
     assert.match(
       (await project.cli(["doctor"])).stdout,
-      /another branch than at the last start is checked out, and differs/,
+      /a branch other than that of the last start is checked out, and differs/,
     );
     assert.equal((await project.cli(["poll"])).code, 1);
     assert.equal(readFileSync(notes, "utf8"), before);

@@ -9,7 +9,7 @@ import { oneOf } from "../../testing/sample.ts";
 import { branch, commit, fresh, settled, write } from "../fixtures/checkouts.ts";
 
 describe("prloom reload", () => {
-  test("takes over what tightens without a question, and what loosens with --yes", async () => {
+  test("applies what tightens without a question, and what loosens with --yes", async () => {
     const project = fresh({ config: { checks: ["true"] } });
     const daemon = await startDaemon(project);
     project.config({
@@ -30,7 +30,7 @@ describe("prloom reload", () => {
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /checks less: checks\. \[reload-refused\]\n {2}hint: .*prloom reload --yes/);
     project.plan("worse", ["broken"]);
-    assert.match(await settled(daemon, "worse"), /blocked:/, "nothing was taken over");
+    assert.match(await settled(daemon, "worse"), /blocked:/, "nothing was applied");
 
     const taken = JSON.parse((await project.cli(["reload", "--yes", "--json"])).stdout);
     assert.deepEqual([taken.taken, taken.running, taken.changes.length], [true, true, 1]);
@@ -56,7 +56,7 @@ describe("prloom reload", () => {
     );
   });
 
-  test("takes over only what was shown", async () => {
+  test("applies only what was shown", async () => {
     const project = fresh({ config: { checks: ["true"] } });
     const daemon = await startDaemon(project);
     project.config({ review: "off", limits: { attemptsPerTodo: 1, stopGrace: "200ms", maxOpenPlans: 2 } });
@@ -128,14 +128,14 @@ test("a poll tells of a bridge that is in the config and was not taken over yet"
   await project.work();
   project.config({ globalBridges: { hub: { module: "./prloom/hub.ts" } } });
   const { stdout } = await project.cli(["poll"]);
-  assert.match(stdout, /There is no bridge to poll.*\nconfig: .*globalBridges\.hub.*`prloom start` takes it over/);
+  assert.match(stdout, /There is no bridge to poll.*\nconfig: .*globalBridges\.hub.*`prloom start` applies it/);
 });
 
 for (const [what, spoil] of oneOf([
   ["broken", (file: string) => writeFileSync(file, "{ nonsense")],
   ["missing", (file: string) => rmSync(file)],
 ] as const)) {
-  test(`a config that is ${what} keeps nobody from reading, pausing and stopping`, async () => {
+  test(`a config that is ${what} does not prevent reading, pausing and stopping`, async () => {
     const project = fresh();
     const file = join(project.root, "prloom", "config.json");
     const good = readFileSync(file);
@@ -189,7 +189,7 @@ test("a kill around the pin leaves the old one or the new one, whole", async () 
   writeFileSync(pinFile, first.replace("true", "evil"));
   const { problems } = await project.status();
   assert.match(problems[0]?.reason ?? "", /pinned\.json cannot be used/, "one that was changed is not used");
-  assert.equal((await project.work()).code, 0, "a start makes it anew");
+  assert.equal((await project.work()).code, 0, "a start makes a new one");
   await appears(pinFile);
   assert.deepEqual((await project.status()).problems, []);
 });

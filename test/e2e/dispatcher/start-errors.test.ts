@@ -125,7 +125,7 @@ test("whatever is wrong with a plugin or a bridge stops the start, and is named 
     assert.equal(code, 1, `${what}\n${stdout}${stderr}`);
     for (const pattern of says) assert.match(stderr, pattern, what);
     assert.match(stderr, /\n {2}hint: \S/, what);
-    assert.doesNotMatch(stderr, /\n {4}at |Please report/, `${what} is no fault of prloom's`);
+    assert.doesNotMatch(stderr, /\n {4}at |Please report/, `${what} is not prloom's fault`);
   }
 });
 

@@ -98,7 +98,7 @@ function about(status: Awaited<ReturnType<Project["status"]>>, id: string): stri
   return JSON.stringify([plan, problems]).replaceAll("\\n", "\n");
 }
 
-/** Runs a command as a user that is neither root nor anybody else on this machine. */
+/** Runs a command as a user that is neither root nor any other of this machine. */
 function asOrdinary(project: Project, args: readonly string[]): { code: number | null; said: string } {
   const base = join(project.root, "..");
   execFileSync("chown", ["-R", "65534:65534", base]);
@@ -108,7 +108,7 @@ function asOrdinary(project: Project, args: readonly string[]): { code: number |
   return { code: status, said: `${stdout}${stderr}` };
 }
 
-test("folders that nobody may read, of an ordinary user, keep no other plan from working", async (context) => {
+test("folders that may not be read, of an ordinary user, keep no other plan from working", async (context) => {
   if (process.getuid?.() !== 0) return context.skip("needs root to become another user");
   const project = makeProject({ config: { bus: { retryMin: "10ms", retryMax: "1h" } } });
   for (const id of ["shadow", "home", "worktree", "stalled"]) project.plan(id, ["one"]);

@@ -94,7 +94,7 @@ test("commit hooks that nothing is left for are asked again, and the plan goes o
   assert.equal(readFileSync(tries, "utf8"), "x\n".repeat(3));
 });
 
-test("a plugin's agent that nothing is left for is no run and no attempt of the plugin", async (context) => {
+test("a plugin's agent that nothing is left for is neither a run nor an attempt of the plugin", async (context) => {
   const bus = { retryMin: "100ms", retryMax: "1s", maxAttempts: 2 };
   const plugins = { asks: { module: "./asks.mjs" } };
   const project = makeProject({ config: { bus, plugins } });

@@ -68,7 +68,7 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
     put("broken-json.md", TODO);
     put("no-text.json", '{"status":"queued"}');
     put("Not An Id.md", TODO);
-    put(".swap.md", TODO); // what editors leave is nobody's plan
+    put(".swap.md", TODO); // what editors leave is not a plan
     put("a..b.md", TODO);
     put(`${"x".repeat(80)}.md`, TODO);
     mkdirSync(join(project.inbox, "folder.md"));
@@ -81,9 +81,13 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
 
     const before = await project.status();
     assert.equal(before.plans.find((plan) => plan.planId === "broken-json")?.blocked?.cause, "inbox");
+    const hintOf = (id: string, { plans }: typeof before) => plans.find((plan) => plan.planId === id)?.blocked?.hint;
+    assert.match(hintOf("folder", before) ?? "", /Fix prloom\/\.local\/inbox\/folder\.md/);
     const result = await project.work();
     assert.equal(result.code, 0, result.stderr + result.stdout);
     const report = await project.status();
+    assert.match(hintOf("folder", report) ?? "", /Fix prloom\/\.local\/inbox\/folder\.md/);
+    assert.match(hintOf("broken-json", report) ?? "", /Fix prloom\/\.local\/inbox\/broken-json\.json/);
     const plans = new Map(report.plans.map((plan) => [plan.planId, plan]));
     const blocked = (id: string) => plans.get(id)?.blocked?.reason ?? `not blocked: ${JSON.stringify(plans.get(id))}`;
 
@@ -101,7 +105,6 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
     assert.match(blocked("wrong-agent"), /no agent called "tset".*did you mean test/);
     assert.match(blocked("greedy"), /limits\.attemptsPerTodo: 99 is more than the 3/);
     assert.match(blocked("broken-json"), /broken-json\.json cannot be read/);
-    assert.match(plans.get("broken-json")?.blocked?.hint ?? "", /Fix prloom\/\.local\/inbox\/broken-json\.json/);
     assert.match(blocked("folder"), /folder\.md is not a regular file/);
     assert.match(blocked("link"), /link\.md is not a regular file/);
     assert.equal(plans.get("no-text")?.status, "queued");
@@ -142,7 +145,7 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
   });
 
   test(
-    "a worktree that somebody deleted blocks its plan; unblock makes it again and it finishes",
+    "a worktree that a person deleted blocks its plan; unblock makes it again and it finishes",
     thorough,
     async () => {
       const project = fresh();
@@ -230,7 +233,7 @@ describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
     assert.deepEqual(project.commits("torn"), ["one"]);
   });
 
-  test("a plan text that vanished from its home blocks its plan, and edit with unblock mends it", async () => {
+  test("a plan text that vanished from its home blocks its plan, and edit with unblock fixes it", async () => {
     const project = fresh();
     for (const id of ["lost", "beside"]) project.plan(id, ["one"]);
     await project.work();

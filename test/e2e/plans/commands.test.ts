@@ -147,7 +147,7 @@ describe("commands", { concurrency: 2, timeout: 180_000 }, () => {
 
   test("merge refuses what is not in review, a dirty checkout in the way, and a conflict", async () => {
     const project = keep(makeProject());
-    project.plan("clashes", ["one"]);
+    for (const id of ["clashes", "asks"]) project.plan(id, ["one"]);
     project.plan("waits", ["one"], { status: "draft" });
     await project.work();
     const refusal = async (id: string, code: string) => {
@@ -164,13 +164,31 @@ describe("commands", { concurrency: 2, timeout: 180_000 }, () => {
     assert.equal(readFileSync(join(project.root, "work.txt"), "utf8"), "mine, not committed\n");
     project.git("add", "work.txt");
     project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "mine");
-    assert.match(await refusal("clashes", "merge-conflict"), /conflicts with main in: work\.txt/);
+    const conflict = await refusal("clashes", "merge-conflict");
+    assert.match(conflict, /conflicts with main in: work\.txt/);
     assert.equal(project.git("status", "--porcelain"), "");
     assert.equal(project.record("clashes").status, "review");
-    // The way out that the hint names: the rebase is tried, and its conflict is told.
-    assert.equal((await project.cli(["comment", "clashes", "please rebase"])).code, 0);
+    // An agent that is asked for a rebase gets no further, and that is told.
+    assert.equal((await project.cli(["comment", "asks", "please rebase"])).code, 0);
     await project.work();
-    assert.match(project.record("clashes").blocked?.reason ?? "", /cannot be rebased without conflicts: work\.txt/);
+    const { blocked } = project.record("asks");
+    assert.match(blocked?.reason ?? "", /cannot be rebased without conflicts: work\.txt/);
+    const commands = (hint: string) => [...hint.matchAll(/`(.*?)`/g)].map(([, command]) => command);
+    assert.deepEqual(commands(blocked?.hint ?? ""), [
+      `git -C ${project.worktree("asks")} rebase main`,
+      "prloom unblock asks",
+    ]);
+    // The way out that the hint names.
+    const worktree = project.worktree("clashes");
+    assert.deepEqual(commands(conflict), [`git -C ${worktree} rebase main`, "prloom merge clashes"]);
+    const person = ["-C", worktree, "-c", "user.name=P", "-c", "user.email=p@localhost", "-c", "core.editor=true"];
+    assert.throws(() => project.git(...person, "rebase", "main"), /could not apply/);
+    writeFileSync(join(worktree, "work.txt"), "both\n");
+    project.git(...person, "add", "work.txt");
+    project.git(...person, "rebase", "--continue");
+    const merged = await project.cli(["merge", "clashes"]);
+    assert.equal(merged.code, 0, merged.stderr);
+    assert.equal(project.git("show", "main:work.txt"), "both\n");
   });
 
   test("clean removes the worktrees of merged plans, and only those", async () => {

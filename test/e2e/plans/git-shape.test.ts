@@ -50,7 +50,7 @@ function look(folder: string): void {
   }
 }
 
-test("an agent that makes a bare repository is told, and nobody's git runs what it says", async () => {
+test("an agent that makes a bare repository is told, and no git runs what it says", async () => {
   const p = project(`if grep -q "take a folder for a repository" "$prompt"; then echo ok > lib/ok; else ${BARE}; fi`);
   p.plan("one", ["Vendor a library"]);
   const { stdout } = await p.work();
@@ -130,7 +130,7 @@ test("a forged trailer ends no other plan, and a squash by hand ends its own", a
   await p.work();
   assert.equal(p.git("log", "-1", "--format=%B", "prloom/evil").match(/prloom-|folded/gi)?.length, 1);
   assert.equal((await p.cli(["merge", "evil"])).code, 0);
-  // By a person, who may write what they like: it is no proof either.
+  // By a person, who may write what they like: it proves nothing either.
   const tip = p.git("rev-parse", "prloom/good").trim();
   p.git(...PERSON, "commit", "--no-verify", "--allow-empty", "-qm", `Words\n\nPrloom-Merge: ${tip}`);
   await p.work();

@@ -41,7 +41,7 @@ const upsert = (id: string, planMarkdown: string, more: object = {}) => ({
 
 const step = story("what is told about plans, from the first to the last");
 
-step("a plan that appears is told of once, whoever made it", async () => {
+step("a plan that appears is told of once, however it was made", async () => {
   daemon = await project.start();
   await project.type("new", "By command");
   project.planFile("dropped", TEXT, { status: "draft" });
@@ -63,7 +63,7 @@ step("a plan that appears is told of once, whoever made it", async () => {
   assert.equal((await toldOf("dropped"))[0]?.context.hash, hashOf(TEXT));
 });
 
-step("an editor's change is told with both hashes; ticks are no change of the digest", async () => {
+step("an editor's change is told with both hashes; ticks do not change the digest", async () => {
   const ticked = TEXT.replace("- [ ] one", "- [x] one");
   const other = TEXT.replace("one", "another");
   for (const [index, text] of [ticked, other, TEXT].entries()) {
@@ -86,7 +86,7 @@ step("an editor's change is told with both hashes; ticks are no change of the di
   );
 });
 
-step("what happened without a dispatcher is told by the next one; no change is no event", async () => {
+step("what happened without a dispatcher is told by the next one; no change means no event", async () => {
   await daemon.end("SIGKILL");
   const before = (await project.log(undefined)).length;
   assert.equal((await project.work()).code, 0);

@@ -12,7 +12,7 @@ const WATCHDOG = { PRLOOM_WATCHDOG_MS: "20000" };
 const { inbox } = project;
 const BOMB = "a\n=\n".repeat(14_000);
 
-test("texts that were quadratic to read hold up nobody: a draft, a queued plan and one beyond the caps", async () => {
+test("texts that were quadratic to read hold up no other plan: a draft, a queued plan and one beyond the caps", async () => {
   project.planFile("issue", `## TODO\n\n- [ ] x\n\n${BOMB}`, { status: "draft" });
   project.plan("good", ["x"]);
   project.planFile("heavy", `# Heavy\n\n## TODO\n\n- [ ] x\n\n## Notes\n\n${BOMB}`);

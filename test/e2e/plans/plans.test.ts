@@ -33,7 +33,7 @@ describe("plans among each other", { concurrency: 2, timeout: 180_000 }, () => {
     for (const id of ["left", "right"]) assert.deepEqual(project.commits(id), ["[meets] one"]);
   });
 
-  test("limits.maxRunningAgents and limits.maxOpenPlans hold at every moment, and everybody has a turn", async () => {
+  test("limits.maxRunningAgents and limits.maxOpenPlans hold at every moment, and every plan has a turn", async () => {
     const { project, folder } = meeting({ maxRunningAgents: 2, maxOpenPlans: 3 });
     const ids = ["a", "b", "c", "d", "e", "f"];
     for (const id of ids) project.plan(id, ["[counts] one"]);

@@ -59,7 +59,7 @@ test("status tells what waits, what was given up and which bridges fail", async 
   project.config({ globalBridges: { hub: feeds("hub") } });
 
   const { deferred, dead, bridges } = await project.status();
-  assert.deepEqual(bridges, { failing: [] }, "nobody polls it any more");
+  assert.deepEqual(bridges, { failing: [] }, "it is not polled any more");
   assert.equal(deferred.count, 2);
   const [sooner, later] = deferred.records;
   const { since, until, ...rest } = later ?? assert.fail("one waits for the plan");
@@ -84,7 +84,7 @@ test("status tells what waits, what was given up and which bridges fail", async 
   assert.match(shown, /^dead: 2 .*prloom retry --drop <id>/m);
 });
 
-test("a plan that nobody has seen yet has its file's own times, and one whose text was written since has that time", async () => {
+test("a plan that no dispatcher has seen yet has its file's own times, and one whose text was written since has that time", async () => {
   const own = makeProject();
   after(() => own.remove());
   own.plan("p", ["one"], {});
@@ -136,7 +136,7 @@ test("retry --drop gives letters up for good: one, an unknown one, all", async (
   assert.deepEqual(owners.sort(), ["gone of one", "sad of quiet"]);
   await project.work();
   assert.deepEqual(await letters(), []);
-  assert.equal(project.journal({ who: "alpha", event: "gone" }).length, calls, "nobody is called with it again");
+  assert.equal(project.journal({ who: "alpha", event: "gone" }).length, calls, "no plugin is called with it again");
 });
 
 test("a record that two plugins gave up counts once", thorough, async () => {

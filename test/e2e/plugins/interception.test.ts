@@ -37,7 +37,7 @@ async function spokenTo(config: object): Promise<{ project: Extended; text: stri
     "told",
     { id: "by-ada", body: "please add a second thing", replyTo, context: WRITER },
     { id: "by-mallory", body: "please add something bad", replyTo },
-    { id: "by-ci", type: "build.failed", body: "please mend the build", context: {} },
+    { id: "by-ci", type: "build.failed", body: "please fix the build", context: {} },
     { id: "by-us", body: "please talk to yourself", context: { author: { ...WRITER.author, self: true } } },
   );
   const { code, stdout, stderr } = await project.work();
@@ -47,12 +47,12 @@ async function spokenTo(config: object): Promise<{ project: Extended; text: stri
   return { project, text, thread: await project.thread("told"), runs: project.record("told").runs };
 }
 
-test("triage gets what nobody handled, and an empty plugin changes nothing", async () => {
+test("triage gets what no plugin handled, and an empty plugin changes nothing", async () => {
   const [without, withEmpty] = await Promise.all([
     spokenTo({}),
     spokenTo({ plugins: { empty: { module: "./plugins/empty.mjs" } } }),
   ]);
-  assert.match(without.text, /- \[x\] add a second thing[\s\S]*- \[x\] mend the build/);
+  assert.match(without.text, /- \[x\] add a second thing[\s\S]*- \[x\] fix the build/);
   assert.doesNotMatch(without.text, /something bad|talk to yourself/);
   assert.deepEqual(
     without.thread.map((body) => body.split("\n")[0]),
@@ -79,7 +79,7 @@ test("what is handled or deferred is kept from triage, and deferred events retur
   );
   const { code, stdout, stderr } = await project.work();
   assert.equal(code, 0, stdout + stderr);
-  assert.equal(project.journal({ event: "later" }).length, 21, "twenty deferrals are no failure");
+  assert.equal(project.journal({ event: "later" }).length, 21, "twenty deferrals are not a failure");
   assert.equal(project.journal({ event: "handled" }).length, 1);
   assert.doesNotMatch(project.planText("told"), /not this|wait/);
   assert.match(project.planText("told"), /- \[x\] do this/);
@@ -101,7 +101,7 @@ test("what is handled or deferred is kept from triage, and deferred events retur
   assert.equal(project.journal({ event: "handled" }).length, 1, "what is handled never comes again");
 });
 
-test("a deferral without a delay is no hot loop", async () => {
+test("a deferral without a delay is not a hot loop", async () => {
   const bus = { retryMin: "1s", retryMax: "1s", pollEvery: "100ms" };
   const project = extended({ bus, globalPlugins: { gamma: actor("gamma", "onGlobalEvent") } });
   project.feed("hub", undefined, { id: "busy", body: "gamma: defer" });
@@ -113,7 +113,7 @@ test("a deferral without a delay is no hot loop", async () => {
   await daemon.end();
 });
 
-test("each of 1,000 events reaches a hook once, over three restarts; nobody else wants them", async () => {
+test("each of 1,000 events reaches a hook once, over three restarts; no other plugin wants them", async () => {
   const project = extended({ globalPlugins: { gamma: actor("gamma", "onGlobalEvent") } });
   const ids = Array.from({ length: 1000 }, (_, index) => `n${index}`);
   for (const part of [0, 250, 500, 750]) {

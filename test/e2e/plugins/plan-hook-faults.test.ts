@@ -171,7 +171,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.match(project.record("two").blocked?.reason ?? "", /check failed/);
   });
 
-  test("a TODO that beforeTodo words anew is the one that is done", async () => {
+  test("a TODO that beforeTodo rewords is the one that is done", async () => {
     const plugins = { stamp: { module: "./plugins/stamp.ts" } };
     const text = `export default () => ({ beforeTodo: (plan, ctx) =>
       plan.replace("- [ ] " + ctx.todo, "- [ ] " + ctx.todo + " (begun)") });`;
@@ -194,7 +194,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
   test("a round that one plugin ends is not repeated by those before it", async () => {
     const plugins = { aa: { module: "./plugins/aa.ts" }, bb: { module: "./plugins/bb.ts" } };
     const bb = `import { existsSync } from "node:fs"; export default () => ({ beforeTodo() {
-      if (!existsSync(process.env.OUTSIDE + "/mended")) throw new Error("not yet"); } });`;
+      if (!existsSync(process.env.OUTSIDE + "/repaired")) throw new Error("not yet"); } });`;
     const project = extended(
       { config: { plugins } },
       { "aa.ts": `export default () => ({ beforeTodo: (plan) => plan + "\\nseen by aa\\n" });`, "bb.ts": bb },
@@ -205,7 +205,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
       assert.match(project.record("one").blocked?.reason ?? "", /plugin bb failed in beforeTodo: not yet/);
       await project.type("unblock", "one");
     }
-    writeFileSync(join(project.outside, "mended"), "");
+    writeFileSync(join(project.outside, "repaired"), "");
     await project.work();
     assert.equal(project.record("one").status, "review");
     assert.equal(project.planText("one").match(/seen by aa/g)?.length, 1);

@@ -117,7 +117,7 @@ step("a hook that throws blocks its plan and no other; unblock calls it again", 
   assert.equal(journal({ planId: "no", hook: "beforeTodo" })[0]?.ended, 0);
   await project.type("unblock", "no");
   await project.type("delete", "never", "--yes");
-  writeFileSync(join(project.outside, "mended"), "");
+  writeFileSync(join(project.outside, "repaired"), "");
   await project.work();
   assert.equal(project.record("no").status, "review");
 });
@@ -126,7 +126,7 @@ step("after a poll without a dispatcher the next start has the global events fir
   feed("feed", "one", { id: "early" });
   feed("hub", undefined, { id: "early" });
   await project.type("poll");
-  assert.deepEqual(journal({ event: "early" }), [], "nobody is there to be called");
+  assert.deepEqual(journal({ event: "early" }), [], "no plugin is there to be called");
   daemon = await project.start();
   await heard({ event: "early", who: "zeta" });
   // The same id on two buses is two events.

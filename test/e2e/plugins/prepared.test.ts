@@ -54,7 +54,7 @@ test("files that afterActivate left are in no commit and outlast an interrupted 
   assert.doesNotMatch(filesOf(project, "p"), /tools/);
   assert.doesNotMatch(project.runFile("p", 1, "partial.patch"), /secret|prepared/);
   assert.equal(project.git("show", "prloom/p:src/a.txt"), "prepared\n");
-  assert.equal(existsSync(join(tree, "half.txt")), true, "the second run did its half anew");
+  assert.equal(existsSync(join(tree, "half.txt")), true, "the second run did its half again");
   assert.match(readFileSync(join(tree, "half.txt"), "utf8"), /^half of \[waits\] one\n$/);
 });
 

@@ -72,7 +72,7 @@ describe("what a repository and a plan can set", { concurrency: 2, timeout: 180_
     assert.equal(readFileSync(join(project.root, ".env"), "utf8"), "SECRET=1\n");
   });
 
-  test("initCommands prepare the worktree; one that fails blocks the plan until it is mended", async () => {
+  test("initCommands prepare the worktree; one that fails blocks the plan until it is fixed", async () => {
     const project = fresh({
       config: { initCommands: ["echo ready > .git-is-a-file; test -f .git", "echo broken; exit 4"] },
     });

@@ -24,7 +24,7 @@ writeFileSync(plan, readFileSync(plan, "utf8").replace("- [ ]", "- [x]"));
 const works = spawnSync("bwrap", ["--ro-bind", "/", "/", "--unshare-all", "true"]).status === 0;
 const skip = works ? false : "no sandbox here";
 
-/** A project whose agent does this in its sandbox; `canary` is a file that only somebody outside can write. */
+/** A project whose agent does this in its sandbox; `canary` is a file that only a process outside can write. */
 function attacked(attack: (canary: string) => string, config: Record<string, unknown> = {}) {
   const project = makeProject({ sandbox: "bwrap", config: { limits: { attemptsPerTodo: 1 }, ...config } });
   projects.push(project);
@@ -109,7 +109,7 @@ test("a tree that git cannot take blocks its plan; it can be reset and deleted",
   assert.equal(existsSync(worktree), false);
 });
 
-test("pipes, names that are no text and thousands of files hinder nobody", { skip }, async () => {
+test("pipes, names that are not UTF-8 and thousands of files hinder no plan", { skip }, async () => {
   const { project } = attacked(
     () => `mkfifo .gitattributes src/.gitignore; echo x > w; cd prloom/.local
       for i in $(seq 3000); do : > "f$i"; done; cd evidence

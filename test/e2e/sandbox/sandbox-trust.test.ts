@@ -102,7 +102,7 @@ test("a reviewer sees what is to be committed, and nothing else that the worker 
     );
 });
 
-test("what a worker put where the reviewer writes is no review, after a kill either", { skip }, async () => {
+test("what a worker put where the reviewer writes is not a review, after a kill either", { skip }, async () => {
   const p = project(
     [
       'if [ "$PRLOOM_STAGE" = reviewer ]; then',

@@ -140,7 +140,7 @@ test("an agent that tries to get out reaches nothing", { timeout: 120_000 }, asy
     pids: [daemon.pid, process.pid, other.pid],
     sockets: [control, join(temporary, "service.sock"), `/run/prloom-test-${process.pid}.sock`, "/run/docker.sock"],
   };
-  // Looked for outside as well: whoever gets out writes here.
+  // Looked for outside as well: an agent that gets out writes here.
   const corePattern = read("/proc/sys/kernel/core_pattern");
   put(targetsFile, JSON.stringify(targets));
   const before = gitState(p);
@@ -158,7 +158,7 @@ test("an agent that tries to get out reaches nothing", { timeout: 120_000 }, asy
   assert.deepEqual(readdirSync(trap), [], "something was written through a link");
   assert.equal(existsSync(canary), false, "something that the agent wrote was run outside");
   assert.equal(existsSync(join(p.authority, "plans/forged")), false);
-  assert.equal(inTmp.came() + (inRun?.came() ?? 0), 0, "somebody came to a socket");
+  assert.equal(inTmp.came() + (inRun?.came() ?? 0), 0, "something came to a socket");
   assert.ok(isAlive(daemon.pid), "the dispatcher was stopped");
   assert.ok(isAlive(other.pid ?? 0), "another process was ended");
   assert.equal(p.record("bystander").status, "draft");

@@ -111,7 +111,7 @@ test("a diff's numbers count from where the branch left, renames and binary file
   assert.deepEqual(await diffStat(repo, "main", "main"), { files: [], added: 0, removed: 0 });
 });
 
-test("a commit with our trailer that we did not make is no step of ours", async (t) => {
+test("a commit with our trailer that we did not make is not a step of ours", async (t) => {
   const box = await planSandbox();
   t.after(box.close);
   const { worktree, repo, baseSha } = box;

@@ -131,7 +131,7 @@ test("rebase: work that came after it is added, and what is there is not added a
 });
 
 for (const method of METHODS) {
-  test(`${method}: done is done, whoever asks and however`, async (t) => {
+  test(`${method}: done is done, whatever asks and however`, async (t) => {
     const box = await planSandbox();
     t.after(box.close);
     const { repo, worktree } = box;
@@ -214,7 +214,7 @@ for (const method of METHODS) {
   });
 }
 
-test("a trailer of ours that somebody else wrote merges nothing", async (t) => {
+test("a trailer of ours that an agent wrote merges nothing", async (t) => {
   const box = await planSandbox();
   t.after(box.close);
   const { repo, worktree } = box;

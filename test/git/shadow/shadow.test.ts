@@ -35,7 +35,7 @@ async function planned(): Promise<Planned> {
   return box;
 }
 
-/** Makes a shadow and returns git as somebody has it who sees the shadow in the place of the repository. */
+/** Makes a shadow and returns git as an agent has it that sees the shadow in the place of the repository. */
 async function shadowOf(box: Planned): Promise<{ dir: string; git: (...args: string[]) => string }> {
   const dir = join(box.dir, "shadow");
   const { commonDir, path, name } = box.worktree;
@@ -261,7 +261,7 @@ test("what is rendered is what git reads back, whatever the values hold", async 
   assert.deepEqual(listed.split("\0").slice(0, -1), expected);
 });
 
-test("settings are read anew when a file changed, and includes are resolved", async () => {
+test("settings are read again when a file changed, and includes are resolved", async () => {
   const box = await planned();
   const { commonDir, root } = box.repo;
   assert.equal(settingOf(await readSettings(commonDir), "test.one"), undefined);

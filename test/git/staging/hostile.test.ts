@@ -190,7 +190,7 @@ test("a pipe called .gitignore in a folder that git does not know is found when 
 
 const ENCODING = "* working-tree-encoding=UTF-16\n";
 
-test("attributes that make git refuse files keep nobody from a reset, and the bytes are kept", async () => {
+test("attributes that make git refuse files do not prevent a reset, and the bytes are kept", async () => {
   const box = await planned();
   write(box.path, {
     ".gitattributes": ENCODING,
@@ -225,7 +225,7 @@ test("what cannot be kept at all is told in the place of the patch", async () =>
   assert.match(readFileSync(patchFile, "utf8"), /^# What was changed could not be kept as a patch/);
 });
 
-/** Folders deeper than the longest path; only somebody who goes down step by step can make them. */
+/** Folders deeper than the longest path; only a process that goes down step by step can make them. */
 function digDeep(path: string): void {
   const dig = `process.chdir(${JSON.stringify(path)});
     for (let i = 0; i < 60; i += 1) { fs.mkdirSync("d".repeat(200)); process.chdir("d".repeat(200)); }

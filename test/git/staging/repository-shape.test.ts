@@ -110,7 +110,7 @@ test("parts that git ignores or does not know count, since they are on disk", as
   assert.equal(foundIn(worktree, "lib"), worktree.gitDir);
 });
 
-test("empty folders beside a HEAD of the base commit go, and that is no reason to refuse the work", async (t) => {
+test("empty folders beside a HEAD of the base commit go, and the work is not refused for that", async (t) => {
   const box = await planSandbox({ ...BASE_FILES, "lib/HEAD": SHAPE["lib/HEAD"] });
   t.after(box.close);
   const { worktree } = box;

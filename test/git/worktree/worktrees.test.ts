@@ -164,7 +164,7 @@ test("a rewritten admin folder cannot lead git to another repository", async (t)
   assert.ok((await listWorktrees(box.repo)).some(({ path }) => path === worktree.path));
 });
 
-test("nobody waits for the removal of another's worktree, however much lies in it", async (t) => {
+test("no plan waits for the removal of another's worktree, however much lies in it", async (t) => {
   const box = await planSandbox();
   t.after(box.close);
   const { repo, worktree, baseSha } = box;

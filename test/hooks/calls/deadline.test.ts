@@ -1,24 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import type { BusEvent } from "../../../src/bus/types.ts";
-import type { Hooks } from "../../../src/hooks/contexts/hook-types.ts";
-import type { LoadedPlugin } from "../../../src/hooks/modules/load-plugins.ts";
-import { offerEvent } from "../../../src/hooks/offer-event.ts";
-import { event, gate, inTemporary, openWorld, planPlugin, type World } from "../fixture.ts";
-
-const onEvent = (hook: NonNullable<Hooks["onEvent"]>): LoadedPlugin => planPlugin("one", { onEvent: hook });
-
-async function offer(world: World, plugins: readonly LoadedPlugin[], given: BusEvent = event("e1")) {
-  world.bus("p1").appendEvents([given]);
-  world.bus("p1").newEvents(99);
-  return offerEvent(world.services, world.scope("p1"), { plugins, event: given, moveCursor: true });
-}
-
-const ids = (world: World, planId?: string): string[] =>
-  world
-    .bus(planId)
-    .newEvents(99)
-    .map((one) => one.event.id);
+import { gate, inTemporary, newIds, offer, onEvent, openWorld, planPlugin } from "../fixture.ts";
 
 it("ends a hook that never returns, aborts its signal, and ignores what comes of it later", () =>
   inTemporary(async (dir) => {
@@ -49,7 +31,7 @@ it("ends a hook that never returns, aborts its signal, and ignores what comes of
     assert.deepEqual(world.labels, ["onEvent:one", "left 1", "onEvent:other", "left 3"]);
   }));
 
-it("lets time stand still while an agent runs, and hands on what it answered (S1-24)", () =>
+it("lets time stand still while an agent runs, and hands on what it answered", () =>
   inTemporary(async (dir) => {
     const started = gate();
     const answer = gate();
@@ -93,7 +75,7 @@ it("tells an agent that a hook did not wait for to end", () =>
     await ended.promise;
   }));
 
-it("counts no attempt for a call that the end of the dispatcher breaks off, and calls nobody after it", () =>
+it("counts no attempt for a call that the end of the dispatcher breaks off, and calls no plugin after it", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const calls: string[] = [];
@@ -111,5 +93,5 @@ it("counts no attempt for a call that the end of the dispatcher breaks off, and 
     assert.deepEqual(world.reports, []);
     const again = openWorld(dir);
     again.clock.time += 5000;
-    assert.deepEqual(ids(again, "p1"), ["e1"]);
+    assert.deepEqual(newIds(again, "p1"), ["e1"]);
   }));

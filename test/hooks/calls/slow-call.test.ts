@@ -4,7 +4,7 @@ import type { BusEvent } from "../../../src/bus/types.ts";
 import { SlowCalls } from "../../../src/hooks/calls/handler-queue.ts";
 import { makeInterruptedDue, SOON_MS } from "../../../src/hooks/calls/slow-call.ts";
 import type { LoadedPlugin } from "../../../src/hooks/modules/load-plugins.ts";
-import { type Offered, offerEvent } from "../../../src/hooks/offer-event.ts";
+import { type OfferOutcome, offerEvent } from "../../../src/hooks/offer-event.ts";
 import { event, gate, inTemporary, LIMITS, openWorld, planPlugin, type World } from "../fixture.ts";
 
 const HANDLER = "onEvent:slow";
@@ -17,7 +17,7 @@ function lane(
   const bus = world.bus("p1");
   const slowCalls = new SlowCalls();
   let late = gate();
-  const offer = (given: BusEvent, plugins = all): Promise<Offered> =>
+  const offer = (given: BusEvent, plugins = all): Promise<OfferOutcome> =>
     offerEvent(world.services, world.scope("p1"), {
       plugins,
       event: given,
@@ -31,8 +31,8 @@ function lane(
     slowCalls,
     offer,
     /** Offers what is due. */
-    async pass(): Promise<Offered[]> {
-      const offered: Offered[] = [];
+    async pass(): Promise<OfferOutcome[]> {
+      const offered: OfferOutcome[] = [];
       for (const { event: given } of bus.newEvents(99)) {
         const one = await offer(given);
         if (!one.called)
@@ -168,7 +168,7 @@ it("is called again soon after a kill, counts the call that hung, and gives up a
     await Promise.all(ends);
   }));
 
-it("keeps what a plugin put off over restarts, whatever words it used (B27)", () =>
+it("keeps what a plugin put off over restarts, whatever words it used", () =>
   inTemporary(async (dir) => {
     const words = ["still at work", "is busy with another event", "its call was cut off", "the dispatcher was stopped"];
     const calls: string[] = [];
@@ -187,7 +187,7 @@ it("keeps what a plugin put off over restarts, whatever words it used (B27)", ()
       makeInterruptedDue(bus, world.clock.now());
       world.clock.time += SOON_MS;
       await pass();
-      assert.equal(calls.length, words.length, "nobody is called before the hour is over");
+      assert.equal(calls.length, words.length, "no plugin is called before the hour is over");
       for (const [index, reason] of words.entries()) {
         const wait = bus.waitOf(`e${index}`, "onEvent:patient");
         assert.deepEqual([wait?.reason, wait?.attempts], [reason, 0]);

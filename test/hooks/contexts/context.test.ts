@@ -7,7 +7,7 @@ import { event, globalPlugin, inHook, inTemporary, openWorld, type World } from 
 const inPlan = (world: World, hook: (ctx: EventContext) => unknown, id = "e1"): Promise<string> =>
   inHook(world, "p1", hook, id);
 
-it("reads plans and events, with options that are checked (S0-58 to S0-60, S1-15, S1-16)", () =>
+it("reads plans and events, with options that are checked", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     world.bus("p1").appendEvents([event("a", { type: "x" }), event("b"), event("c", { type: "x" })]);
@@ -64,7 +64,7 @@ it("checks the options of runAgent by an error that names the one that is wrong"
     );
   }));
 
-it("asks for the id of a plan in a global hook by an error that names the parameter (S0-59, S0-68)", () =>
+it("asks for the id of a plan in a global hook by an error that names the parameter", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     world.bus().appendEvents([event("g1")]);

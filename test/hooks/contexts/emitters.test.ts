@@ -9,7 +9,7 @@ const HERE = { target: "github-pr", token: "7" };
 const inPlan = (world: World, hook: (ctx: EventContext) => unknown, id = "e1"): Promise<string> =>
   inHook(world, "p1", hook, id);
 
-it("emits all kinds of actions, with the event and its author, and ids that a second run gives again (S1-17 to S1-20)", () =>
+it("emits all kinds of actions, with the event and its author, and ids that a second run gives again", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const review = {
@@ -56,6 +56,7 @@ it("emits all kinds of actions, with the event and its author, and ids that a se
         ["github-pr", { type: "close_pr" }],
       ],
     );
+    assert.deepEqual([...new Set(actions.map(({ emitter }) => emitter))], ["plugin:one"]);
     for (const { relatedEventId, author, hops } of actions) {
       assert.deepEqual([relatedEventId, author, hops], ["e1", { login: "ann", permission: "write" }, undefined]);
     }
@@ -83,7 +84,7 @@ it("takes an id of the plugin's own, under which an action is done once", () =>
     );
   }));
 
-it("emits from onGlobalEvent too (S0-57)", () =>
+it("emits from onGlobalEvent too", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     world.bus().appendEvents([event("g1")]);
@@ -136,7 +137,7 @@ it("replies at the address of the event in hand; to one without an address nothi
     assert.match(await inPlan(world, (ctx) => ctx.reply(5 as never), "wrong"), /^reply: payload\.message: /);
   }));
 
-it("refuses what is no action by an error that names the field", () =>
+it("refuses what is not an action by an error that names the field", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     const circular: { self?: unknown } = {};

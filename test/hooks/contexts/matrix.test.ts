@@ -38,7 +38,7 @@ async function contexts(world: World): Promise<Map<HookPoint, object>> {
   return found;
 }
 
-it("says of every hook which members its context has (B56, S0-57, S0-62, S0-71)", () =>
+it("says of every hook which members its context has", () =>
   inTemporary(async (dir) => {
     const found = await contexts(openWorld(dir));
     const points: readonly HookPoint[] = [...GLOBAL_HOOK_POINTS, ...PLAN_HOOK_POINTS];

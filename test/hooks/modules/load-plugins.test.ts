@@ -3,8 +3,9 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { it } from "node:test";
+import type { PluginEntry } from "../../../src/config/config.ts";
 import { importModule } from "../../../src/hooks/modules/import-module.ts";
-import { type LoadedPlugin, loadPlugins, type PluginScope } from "../../../src/hooks/modules/load-plugins.ts";
+import { type LoadedPlugin, loadPlugins, type PluginKind } from "../../../src/hooks/modules/load-plugins.ts";
 import { inTemporary } from "../fixture.ts";
 
 function write(dir: string, files: Readonly<Record<string, string>>): void {
@@ -16,17 +17,17 @@ function write(dir: string, files: Readonly<Record<string, string>>): void {
 
 interface Wanted {
   readonly module: string;
-  readonly scope?: PluginScope;
-  readonly config?: Record<string, unknown>;
+  readonly kind?: PluginKind;
+  readonly config?: PluginEntry["config"];
   readonly timeoutMs?: number;
 }
 
 async function load(
   repoRoot: string,
-  { module, scope = "plan", config = {}, timeoutMs }: Wanted,
+  { module, kind = "plan", config = {}, timeoutMs }: Wanted,
 ): Promise<LoadedPlugin> {
   const entries = [{ name: "mine", module, config }];
-  const [plugin] = await loadPlugins({ repoRoot, scope, entries, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  const [plugin] = await loadPlugins({ repoRoot, kind, entries, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   assert.ok(plugin);
   return plugin;
 }
@@ -34,7 +35,7 @@ async function load(
 const PLUGIN = "export default (config) => ({ onEvent: () => config.word });";
 const call = (plugin: LoadedPlugin): unknown => (plugin.hooks.onEvent as unknown as () => unknown)();
 
-it("loads TypeScript and JavaScript from the repository, and packages (S0-41, S0-85)", () =>
+it("loads TypeScript and JavaScript from the repository, and packages", () =>
   inTemporary(async (dir) => {
     const typed = `import { definePlugin, actionMarker } from "prloom/plugin";
       import type { PluginEvent } from "prloom/plugin";
@@ -50,8 +51,8 @@ it("loads TypeScript and JavaScript from the repository, and packages (S0-41, S0
         'Object.defineProperty(exports, "__esModule", { value: true }); exports.default = (c) => ({ onEvent: () => c.word });',
       "node_modules/only-import/package.json": '{"name": "only-import", "exports": {"import": "./i.mjs"}}',
       "node_modules/only-import/i.mjs": `import { definePlugin } from "prloom/plugin"; ${PLUGIN}`,
-      "node_modules/@scope/plain/package.json": '{"name": "@scope/plain", "main": "m.cjs"}',
-      "node_modules/@scope/plain/m.cjs":
+      "node_modules/@kind/plain/package.json": '{"name": "@kind/plain", "main": "m.cjs"}',
+      "node_modules/@kind/plain/m.cjs":
         'require("prloom/plugin"); module.exports = (c) => ({ onEvent: () => c.word });',
     });
     const config = { word: "hi" };
@@ -61,7 +62,7 @@ it("loads TypeScript and JavaScript from the repository, and packages (S0-41, S0
       "./plugins/common.cjs",
       "./plugins/compiled.cjs",
       "only-import",
-      "@scope/plain",
+      "@kind/plain",
     ]) {
       assert.equal(call(await load(dir, { module, config })), "hi", module);
     }
@@ -73,7 +74,7 @@ it("takes paths from the root of the repository when it is started in a subdirec
     symlinkSync(join(dir, "repo"), join(dir, "link"));
     const script = `
       import { loadPlugins } from ${JSON.stringify(new URL("../../../src/hooks/modules/load-plugins.ts", import.meta.url).href)};
-      const [plugin] = await loadPlugins({ repoRoot: ${JSON.stringify(join(dir, "link"))}, scope: "plan",
+      const [plugin] = await loadPlugins({ repoRoot: ${JSON.stringify(join(dir, "link"))}, kind: "plan",
         entries: [{ name: "a", module: "./plugins/a.mjs", config: { word: "here" } }] });
       console.log(plugin.hooks.onEvent());`;
     const options = { cwd: join(dir, "repo", "sub"), encoding: "utf8" } as const;
@@ -81,15 +82,15 @@ it("takes paths from the root of the repository when it is started in a subdirec
     assert.equal(child.stdout, "here\n", child.stderr);
   }));
 
-it("imports a module once, and makes a plugin of it for each key, with the hooks of that key (S0-37, S0-39, S0-40)", () =>
+it("imports a module once, and makes a plugin of it for each key, with the hooks of that key", () =>
   inTemporary(async (dir) => {
     const text = `globalThis.imports = (globalThis.imports ?? 0) + 1;
       export default () => ({ onEvent() {}, afterTodo() {}, onGlobalEvent() {}, beforeRoute() {} });`;
     write(dir, { "both.mjs": text });
     const plan = await load(dir, { module: "./both.mjs" });
-    const global = await load(dir, { module: "./both.mjs", scope: "global" });
-    assert.deepEqual([plan.scope, Object.keys(plan.hooks)], ["plan", ["onEvent", "afterTodo"]]);
-    assert.deepEqual([global.scope, Object.keys(global.hooks)], ["global", ["onGlobalEvent", "beforeRoute"]]);
+    const global = await load(dir, { module: "./both.mjs", kind: "global" });
+    assert.deepEqual([plan.kind, Object.keys(plan.hooks)], ["plan", ["onEvent", "afterTodo"]]);
+    assert.deepEqual([global.kind, Object.keys(global.hooks)], ["global", ["onGlobalEvent", "beforeRoute"]]);
     assert.equal((globalThis as { imports?: number }).imports, 1);
   }));
 
@@ -203,9 +204,9 @@ const REFUSED: [name: string, files: Record<string, string>, wanted: Wanted, pro
     /onEvent, afterDesign/,
   ],
   [
-    "other scope",
+    "other kind",
     { "a.mjs": "export default () => ({ onEvent() {} });" },
-    { module: "./a.mjs", scope: "global" },
+    { module: "./a.mjs", kind: "global" },
     /has only onEvent/,
     /Move it to plugins/,
   ],
@@ -240,10 +241,10 @@ const REFUSED: [name: string, files: Record<string, string>, wanted: Wanted, pro
 ];
 
 for (const [name, files, wanted, problem, hint] of REFUSED) {
-  it(`stops at a plugin that cannot be used, and says what to write: ${name} (S0-81)`, () =>
+  it(`stops at a plugin that cannot be used, and says what to write: ${name}`, () =>
     inTemporary(async (dir) => {
       write(dir, files);
-      const key = wanted.scope === "global" ? "globalPlugins" : "plugins";
+      const key = wanted.kind === "global" ? "globalPlugins" : "plugins";
       await assert.rejects(load(dir, wanted), (error: Error & { code: string; hint: string }) => {
         assert.equal(error.code, "plugin-invalid");
         assert.ok(
@@ -256,7 +257,7 @@ for (const [name, files, wanted, problem, hint] of REFUSED) {
     }));
 }
 
-it("ignores hooks of the other scope when one fits (B53)", () =>
+it("ignores hooks of the other kind when one fits", () =>
   inTemporary(async (dir) => {
     write(dir, { "a.mjs": "export default () => ({ onEvent: undefined, onStartup() {}, afterTodo() {} });" });
     assert.deepEqual(Object.keys((await load(dir, { module: "./a.mjs" })).hooks), ["afterTodo"]);

@@ -59,7 +59,7 @@ for (const [name, files, module, problem, hint] of CASES) {
         mkdirSync(dirname(join(repoRoot, path)), { recursive: true });
         writeFileSync(join(repoRoot, path), text);
       }
-      const loading = loadPlugins({ repoRoot, scope: "plan", entries: [{ name: "mine", module, config: {} }] });
+      const loading = loadPlugins({ repoRoot, kind: "plan", entries: [{ name: "mine", module, config: {} }] });
       await assert.rejects(loading, { code: "plugin-invalid", message: problem, hint });
     }));
 }

@@ -65,7 +65,7 @@ test("what a module imports later is what it was: TypeScript, JSON, CommonJS, an
   assert.deepEqual(await act(), ["mine", "mine", "mine"]);
 });
 
-test("what nobody named is loaded while it is older than the pin, and is refused when it changed, packages too", async () => {
+test("what no module named is loaded while it is older than the pin, and is refused when it changed, packages too", async () => {
   const { root, write } = repository({
     "main.mjs": `export default (name) => import(name).then((module) => module.word);`,
     "kept.mjs": `export const word = "kept";`,

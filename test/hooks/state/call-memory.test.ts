@@ -10,7 +10,7 @@ const values = (path: string): Record<string, JsonValue> => JSON.parse(readFileS
 const ofPlan = { kind: "plan", planId: "p1", plugin: "one" } as const;
 const ofAll = { kind: "global", plugin: "one" } as const;
 
-it("keeps state per plan and for the repository, in one file per plugin (S0-69, S0-70, S1-11, S1-13)", () =>
+it("keeps state per plan and for the repository, in one file per plugin", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     await inHook(world, "p1", (ctx) => {
@@ -37,7 +37,7 @@ it("keeps state per plan and for the repository, in one file per plugin (S0-69, 
     assert.deepEqual(values(world.fileOf(ofPlan)), {});
   }));
 
-it("survives a kill right after the hook, without any file (S1-12), and commits nothing of a hook that throws", () =>
+it("survives a kill right after the hook, without any file, and commits nothing of a hook that throws", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     await inHook(world, "p1", (ctx) => ctx.setState("a", 1));
@@ -50,7 +50,7 @@ it("survives a kill right after the hook, without any file (S1-12), and commits 
     assert.deepEqual(again.stores.read(ofPlan), { a: 1 });
   }));
 
-it("runs a hook again that met another's change, so that no count is lost (S1-14)", () =>
+it("runs a hook again that met another's change, so that no count is lost", () =>
   inTemporary(async (dir) => {
     const world = openWorld(dir);
     let runs = 0;
@@ -128,7 +128,7 @@ it("lets a hook that met another's change win the next time, however many come i
       await Promise.all(others),
       others.map(() => ""),
     );
-    assert.deepEqual(world.stores.read(ofAll), { n: 11 }, "nobody's change is lost");
+    assert.deepEqual(world.stores.read(ofAll), { n: 11 }, "no change is lost");
   }));
 
 it("wins with the third run at the latest when it touches other keys each time", () =>

@@ -65,7 +65,7 @@ it("names the plans whose buses must be read first after a kill, until the files
     assert.deepEqual(readdirSync(join(dir, "pending")), ["p1"]);
     const again = openWorld(dir);
     again.stores.flush();
-    assert.deepEqual(readdirSync(join(dir, "pending")), ["p1"], "nobody has read its bus yet");
+    assert.deepEqual(readdirSync(join(dir, "pending")), ["p1"], "its bus has not been read yet");
     for (const planId of again.stores.pendingPlans()) again.bus(planId);
     again.stores.flush();
     assert.deepEqual(values(again.fileOf(ofAll)), { a: 1 });

@@ -23,7 +23,7 @@ test("folders deeper than any path reaches are removed", async () => {
   assert.equal(existsSync(tree), false);
 });
 
-test("names that are no text, and names that look like ours, are removed", async () => {
+test("names that are not UTF-8, and names that look like ours, are removed", async () => {
   const down = Array.from({ length: 40 }, () => "d").join("/");
   const tree = made(
     "bytes",

@@ -7,8 +7,8 @@ import { PrloomError } from "../../../src/kernel/errors.ts";
 import { planDigest } from "../../../src/plan/digest.ts";
 import {
   addTodoContext,
-  appendTodos,
   appendToSection,
+  appendTracedTodos,
   ensureTitle,
   reopenDone,
   setTodoState,
@@ -72,8 +72,8 @@ const ENTRIES: Readonly<Record<string, (text: string) => unknown>> = {
   planDigest: (text) => planDigest(text),
   reopenDone: (text) => reopenDone(text, new Set()),
   setTodoState: (text) => setTodoState(text, firstId(text), "done"),
-  "appendTodos, to it": (text) => appendTodos(text, [{ text: "x", from }]),
-  "appendTodos, of it": (text) => appendTodos(PLAN, [{ text, context: text, from }]),
+  "appendTodos, to it": (text) => appendTracedTodos(text, [{ text: "x", from }]),
+  "appendTodos, of it": (text) => appendTracedTodos(PLAN, [{ text, context: text, from }]),
   "appendToSection, to it": (text) => appendToSection(text, "Progress Log", ["x"]),
   "appendToSection, of it": (text) => appendToSection(PLAN, "Progress Log", text.split("\n")),
   askedIn: (text) => askedIn(text),
@@ -131,7 +131,7 @@ const MAX_TIMES = 10;
 const NOISE_MS = 100;
 
 function growth(entry: (text: string) => unknown, bomb: (size: number) => string): string | undefined {
-  // Made a little different each time: a text that was read is known.
+  // Made a little different each time: text that was read is known.
   const measure = (size: number, round: number): number => {
     const text = bomb(size + round * 64);
     return cost(() => entry(text));
@@ -153,7 +153,7 @@ for (const [entryName, entry] of Object.entries(ENTRIES)) {
   });
 }
 
-test("a text is read once, however often it is asked for", () => {
+test("the same text is read once, however often it is asked for", () => {
   const text = (words: string): string => `## TODO\n\n- [ ] ${words}\n`;
   assert.equal(parsePlan(text("the same")), parsePlan(text("the same")));
   assert.notEqual(parsePlan(text("the same")), parsePlan(text("another")));

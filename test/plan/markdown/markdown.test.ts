@@ -163,9 +163,9 @@ const next: [text: string, kind: string, detail: string | RegExp][] = [
   ["## TODO\n- [ ] a\n  after: 2\n- [b] b\n", "blocked", /TODO 2/],
   ["## TODO\n- [ ] a\n  after: 9\n- [ ] b\n", "blocked", /there is no TODO 9/],
   ["## TODO\n- [ ] a\n  after: 0\n", "blocked", /no TODO 0/],
-  ["## TODO\n- [ ] a\n  after: 1\n", "blocked", /circle/],
-  ["## TODO\n- [ ] a\n  after: 3\n- [ ] b\n  after: 1\n- [ ] c\n  after: 2\n", "blocked", /TODO 1 .*circle/],
-  ["## TODO\n- [ ] a\n  after: 2\n- [ ] b\n  after: 3\n- [ ] c\n  after: 2\n", "blocked", /TODO 2 .*circle/],
+  ["## TODO\n- [ ] a\n  after: 1\n", "blocked", /circular/],
+  ["## TODO\n- [ ] a\n  after: 3\n- [ ] b\n  after: 1\n- [ ] c\n  after: 2\n", "blocked", /TODO 1 .*circular/],
+  ["## TODO\n- [ ] a\n  after: 2\n- [ ] b\n  after: 3\n- [ ] c\n  after: 2\n", "blocked", /TODO 2 .*circular/],
 ];
 for (const [text, kind, detail] of next) {
   test(`next of ${JSON.stringify(text)} is ${kind}`, () => {

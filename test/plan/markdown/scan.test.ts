@@ -9,7 +9,7 @@ import { scanBlocks } from "../../../src/plan/markdown/scan.ts";
 /** What of a block means something to a plan: its kind, its place, and where it ends when it is a TODO. */
 type Seen = [type: string, start: number | string, ...rest: unknown[]];
 
-/** Only blocks: what stands inside a line is not read, and the parser's ways with it are no matter here. */
+/** Only blocks: what stands inside a line is not read, and how the parser treats it does not matter here. */
 const BLOCKS_ONLY = {
   disable: {
     null: [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decideUpsert } from "../../../src/bridges/core/upsert.ts";
-import { addTodoContext, appendTodos, appendToSection, ensureTitle } from "../../../src/plan/edit-plan.ts";
+import { addTodoContext, appendToSection, appendTracedTodos, ensureTitle } from "../../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { MAX_LINES, MAX_TEXT_BYTES, MAX_TODOS } from "../../../src/plan/markdown/size-limits.ts";
 import { applyClaims, readClaims } from "../../../src/plan/todos/claims.ts";
@@ -25,13 +25,13 @@ test("the largest plan is one", () => {
 });
 
 for (const [why, text] of LARGE) {
-  test(`a text that ${why.source} is refused with that reason, wherever it comes in`, () => {
+  test(`text that ${why.source} is refused with that reason, wherever it comes in`, () => {
     const doc = parsePlan(text);
     assert.match(doc.tooLarge ?? "", why);
     assert.match(doc.problems[0] ?? "", why);
     const refusal = { code: "plan-invalid", message: why, hint: /prloom edit/ };
     const todo = { text: "x", from: [{ eventId: "e", author: "ann" }] };
-    assert.throws(() => appendTodos(text, [todo]), refusal);
+    assert.throws(() => appendTracedTodos(text, [todo]), refusal);
     assert.throws(() => appendToSection(text, "Progress Log", ["x"]), refusal);
     assert.throws(() => addTodoContext(text, todoId, ["x"], "m"), refusal);
     assert.throws(() => ensureTitle(text, "T"), refusal);
@@ -49,7 +49,7 @@ for (const [why, text] of LARGE) {
 test("what would make a plan too large is not added", () => {
   const full = PLAN.replace("- [ ] a\n", "- [ ] a\n".repeat(MAX_TODOS));
   const todo = { text: "x", from: [{ eventId: "e", author: "ann" }] };
-  assert.throws(() => appendTodos(full, [todo]), { code: "plan-invalid", message: /1001 TODOs/ });
+  assert.throws(() => appendTracedTodos(full, [todo]), { code: "plan-invalid", message: /1001 TODOs/ });
 });
 
 test("a run's words that no longer fit into the logs do not stop its work; that they are elsewhere is told once", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addTodoContext, appendTodos, ensureTitle } from "../../../src/plan/edit-plan.ts";
+import { addTodoContext, appendTracedTodos, ensureTitle } from "../../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { visibleText } from "../../../src/plan/markdown/visible.ts";
 import { applyClaims, readClaims } from "../../../src/plan/todos/claims.ts";
@@ -34,7 +34,7 @@ test("nothing that agents or strangers say reaches a plan's files unseen", () =>
     claims.proposal,
     applyClaims(PLAN, claims),
     applyClaims(PLAN, { appended: [{ heading: "Progress Log", lines: [HOSTILE] }] }),
-    appendTodos(PLAN, [{ text: HOSTILE, context: HOSTILE, from }]),
+    appendTracedTodos(PLAN, [{ text: HOSTILE, context: HOSTILE, from }]),
     addTodoContext(PLAN, todoId, [HOSTILE], HOSTILE),
     ensureTitle("words\n", HOSTILE),
     retitled(PLAN, HOSTILE),
@@ -45,7 +45,7 @@ test("nothing that agents or strangers say reaches a plan's files unseen", () =>
   }
 });
 
-test("a person's own text is not rewritten, and is no change by the agent", () => {
+test("a person's own text is not rewritten, and does not count as a change by the agent", () => {
   const own = `${PLAN}\n${HOSTILE}\n`;
   const claims = readClaims({ given: own, left: own.replace("[ ]", "[x]"), todoId });
   assert.deepEqual(claims, { tick: "done", appended: [] });

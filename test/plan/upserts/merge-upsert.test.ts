@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { PrloomError } from "../../../src/kernel/errors.ts";
-import { addTodoContext, appendTodos, LOG_HEADINGS, sectionBody } from "../../../src/plan/edit-plan.ts";
+import { addTodoContext, appendTracedTodos, LOG_HEADINGS, sectionBody } from "../../../src/plan/edit-plan.ts";
 import { parsePlan, todoTitle } from "../../../src/plan/markdown/markdown.ts";
 import { hasProvenance } from "../../../src/plan/todos/provenance.ts";
 import { mergeUpsert, retitled } from "../../../src/plan/upserts/merge-upsert.ts";
@@ -247,6 +247,6 @@ test("property: whatever the texts are, a merge keeps its promises or is refused
 
 test("TODOs that triage adds after a merge are there once", () => {
   const todo = { text: "new", from: [{ eventId: "e-9", author: "ann" }] };
-  const once = mergeUpsert(appendTodos(CURRENT, [todo]), "## TODO\n- [ ] first\n");
-  assert.equal(appendTodos(once, [todo]), once);
+  const once = mergeUpsert(appendTracedTodos(CURRENT, [todo]), "## TODO\n- [ ] first\n");
+  assert.equal(appendTracedTodos(once, [todo]), once);
 });

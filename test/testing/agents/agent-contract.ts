@@ -115,7 +115,7 @@ export function agentContract(name: string, adapter: AdapterUnderTest): void {
     });
 
     test("/dev/stdin can be opened", async (context) => {
-      if (adapter.readPrompt) return context.skip("its stdin is no file: it stays open for what is said later");
+      if (adapter.readPrompt) return context.skip("its stdin is not a file: it stays open for what is said later");
       const request = requestFor();
       assert.equal((await complete(SCRIPTS.readsDevStdin, request)).code, 0);
       assert.equal(readFileSync(join(request.cwd, "prompt.txt"), "utf8"), request.prompt);

@@ -3,7 +3,7 @@ import type { Turn, Usage } from "./script.ts";
 
 export interface OfferedTool {
   readonly name: string;
-  /** Takes a text as it is, not JSON (OpenAI's "custom" tools). */
+  /** Takes text as it is, not JSON (OpenAI's "custom" tools). */
   readonly freeform: boolean;
   /** Names of its arguments. */
   readonly parameters: readonly string[];
@@ -81,7 +81,7 @@ export function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Text of a message whose content is a text or a list of parts. */
+/** Text of a message whose content is a string or a list of parts. */
 export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   return asList(content)

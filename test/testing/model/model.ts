@@ -21,7 +21,7 @@ export interface Model {
   readonly asked: () => readonly ModelRequest[];
   /** The first request that fits, past or to come. */
   waitFor(fits: (request: ModelRequest) => boolean): Promise<ModelRequest>;
-  /** From now on this script is followed; faults are counted anew. */
+  /** From now on this script is followed; faults are counted from zero. */
   follow(script: Script): void;
   close(): Promise<void>;
 }

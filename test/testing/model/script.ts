@@ -30,7 +30,7 @@ export type Answering =
   | (Spoken & { readonly do: readonly ToolUse[] })
   | (Spoken & { readonly flood: number });
 
-/** What goes wrong before the next answer: `times` requests long, or for ever. */
+/** What goes wrong before the next answer: `times` requests long, or forever. */
 export type Fault = { readonly times?: number } & (
   | {
       /** An HTTP status; 529 is "no room" and has the shape and number that the provider uses for it. */

@@ -11,7 +11,7 @@ const SIDE = [
 
 const QUOTA_CHECK = /^quota$/i;
 
-/** Agent programs always offer tools for the work itself: what comes without is theirs. */
+/** Agent programs always offer tools for the work itself: what comes without is the program's own. */
 const PROGRAM = /claude-cli|opencode|codex|gemini/i;
 
 /** A program's own request, which must not take a step of the script; what to answer, or undefined. */

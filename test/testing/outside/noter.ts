@@ -25,7 +25,7 @@ export default definePlugin<ServiceConfig>((config) => {
       if (mood === "unavailable") throw new Error("503");
       await service.answer(mood);
     },
-    // Below everything else: a text that is written twice has the line twice.
+    // Below everything else: text that is written twice has the line twice.
     afterDesign: (text, ctx) => `${textHook(text, ctx)}\n## Notes\n\nDesigned.\n`,
     beforeTodo: (text, ctx) => void textHook(text, ctx, ctx.todo),
     afterTodo(text, ctx) {
