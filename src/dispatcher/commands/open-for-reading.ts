@@ -1,16 +1,11 @@
 import { pinOf } from "../../config/pin.ts";
-import { commitIdentity, currentBranch, openRepository, type Repository, resolveCommit } from "../../git/repository.ts";
+import { currentBranch, openRepository, type Repository, resolveCommit } from "../../git/repository.ts";
 import { isoTime, systemClock } from "../../kernel/clock.ts";
-import { PrloomError } from "../../kernel/errors.ts";
-import { ensureDir } from "../../kernel/files.ts";
 import { systemIds } from "../../kernel/ids.ts";
-import { acquireOwnerLock, type OwnerLock } from "../../kernel/owner-lock.ts";
 import type { Progress } from "../capabilities.ts";
-import { type OwnedLoom, openLoom } from "../compose.ts";
-import { ensureLayout } from "../layout.ts";
+import { openLoom } from "../compose.ts";
 import type { Loom } from "../loom.ts";
 import { pathsOf } from "../paths.ts";
-import { OWNER_VARIABLE, ownerTag } from "../runs/survivors.ts";
 import { type Settings, settingsInForce } from "../settings/pinned.ts";
 import { capture } from "../settings/pinning.ts";
 
@@ -24,7 +19,7 @@ export interface OpenOptions {
   readonly onProgress?: (progress: Progress) => void;
 }
 
-async function settingsFor(repo: Repository, wanted: OpenOptions["settings"]): Promise<Settings> {
+export async function settingsFor(repo: Repository, wanted: OpenOptions["settings"]): Promise<Settings> {
   if (wanted === "start") {
     const { config, files } = capture({ root: repo.root, path: process.env.PATH });
     const [branch, commit] = await Promise.all([currentBranch(repo), resolveCommit(repo, "HEAD")]);
@@ -50,40 +45,4 @@ export async function openForReading(options: OpenOptions): Promise<Loom> {
     environment: process.env,
     readOnly: true,
   });
-}
-
-/** Opens the repository as its one owner; undefined when another process owns it. */
-export async function openAsOwner(options: OpenOptions): Promise<{ loom: OwnedLoom; lock: OwnerLock } | undefined> {
-  const repo = await openRepository(options.cwd);
-  const settings = await settingsFor(repo, options.settings);
-  const paths = pathsOf(repo, settings.config.worktreesDir);
-  ensureDir(paths.authority);
-  const lock = await acquireOwnerLock(paths.lock);
-  if (!lock) return undefined;
-  try {
-    process.env[OWNER_VARIABLE] = ownerTag(paths);
-    await ensureLayout(repo, paths);
-    const loom = openLoom({
-      repo,
-      paths,
-      settings,
-      clock: systemClock,
-      ids: systemIds,
-      identity: await commitIdentity(repo),
-      environment: process.env,
-      ...(options.onProgress ? { onProgress: options.onProgress } : {}),
-    });
-    return { loom, lock };
-  } catch (error) {
-    lock.release();
-    throw error;
-  }
-}
-
-export function daemonRunning(root: string): PrloomError {
-  return new PrloomError(
-    "daemon-running",
-    `Another prloom already runs in ${root}.`,
-    "`prloom status` shows it, `prloom stop` ends it.",
-  );
 }
