@@ -1,5 +1,6 @@
 import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { z } from "zod";
+import { PARSED_ONCE } from "../../kernel/json.ts";
 import type { Config } from "../config.ts";
 import { isValueOfLaterVersion, NOT_YET } from "../schema/not-yet.ts";
 import { configSchema } from "../schema/schema.ts";
@@ -130,7 +131,7 @@ export function checkConfig(source: string): CheckedConfig {
       problems: located(text, [{ offset: root.offset, path: [], message: "must be an object: { … }" }]),
     };
   }
-  const parsed = configSchema.safeParse(value);
+  const parsed = configSchema.safeParse(value, PARSED_ONCE);
   const wrong = [
     ...schemaProblems(value, parsed.error?.issues ?? []),
     ...referenceProblems(value),
