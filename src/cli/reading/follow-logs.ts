@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readEvents, SUMMARY_FILE } from "../../agents/run-log/run-log.ts";
 import { outputLines } from "../../agents/runner/output-lines.ts";
-import { readExit } from "../../agents/runner/runner.ts";
+import { readExit } from "../../agents/runner/run-exit.ts";
 import { liveDaemon } from "../../dispatcher/commands/live-daemon.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { type RunSummary, readPlanDetail, readRuns } from "../../dispatcher/report/read.ts";
