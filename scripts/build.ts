@@ -120,3 +120,5 @@ if (programs === undefined) {
   writeLicences(metafiles);
   makeTypes();
 }
+// In the package its own file says so. Without it each start would parse everything twice to find out.
+else writeFileSync(join(dist, "package.json"), '{ "type": "module" }\n');
