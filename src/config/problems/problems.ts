@@ -118,6 +118,14 @@ function located(text: string, found: readonly Found[]): ConfigProblem[] {
 
 /** Checks the text of a config file and names everything that is wrong with it. */
 export function checkConfig(source: string): CheckedConfig {
+  if (last?.source !== source) last = { source, checked: check(source) };
+  return last.checked;
+}
+
+/** Of the working tree and of the pin: they mostly say the same, and several parts of a start ask. */
+let last: { readonly source: string; readonly checked: CheckedConfig } | undefined;
+
+function check(source: string): CheckedConfig {
   const text = source.replace(/^\ufeff/, "");
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });

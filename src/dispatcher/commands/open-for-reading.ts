@@ -1,5 +1,5 @@
 import { pinOf } from "../../config/pin.ts";
-import { currentBranch, openRepository, type Repository, resolveCommit } from "../../git/repository.ts";
+import { branchTip, currentBranch, openRepository, type Repository, resolveCommit } from "../../git/repository.ts";
 import { isoTime, systemClock } from "../../kernel/clock.ts";
 import { systemIds } from "../../kernel/ids.ts";
 import type { Progress } from "../capabilities.ts";
@@ -22,7 +22,8 @@ export interface OpenOptions {
 export async function settingsFor(repo: Repository, wanted: OpenOptions["settings"]): Promise<Settings> {
   if (wanted === "start") {
     const { config, files } = capture({ root: repo.root, path: process.env.PATH });
-    const [branch, commit] = await Promise.all([currentBranch(repo), resolveCommit(repo, "HEAD")]);
+    const branch = await currentBranch(repo);
+    const commit = await (branch === undefined ? resolveCommit(repo, "HEAD") : branchTip(repo, branch));
     return { config, pin: pinOf(files, { pinnedAt: isoTime(systemClock.now()), by: "start", branch, commit }) };
   }
   const settings = settingsInForce(pathsOf(repo).pinFile, repo.root);
