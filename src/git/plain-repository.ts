@@ -1,7 +1,7 @@
-import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
+import { lstatSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { errnoOf } from "../kernel/errors.ts";
-import { existsNoFollow, readTextNoFollow } from "../kernel/files.ts";
+import { existsNoFollow } from "../kernel/files.ts";
 import { gitProgram } from "./environment.ts";
 
 interface Found {
@@ -46,11 +46,13 @@ function isOurs(folder: Stats): boolean {
 }
 
 function isPlain(gitDir: string): boolean {
-  const config = readTextNoFollow(gitDir, "config");
+  const read = (name: string): string | undefined =>
+    lstatSync(join(gitDir, name)).isFile() ? readFileSync(join(gitDir, name), "utf8") : undefined;
+  const config = read("config");
   return (
     config !== undefined &&
     !MOVED.test(config) &&
-    HEAD.test(readTextNoFollow(gitDir, "HEAD") ?? "") &&
+    HEAD.test(read("HEAD") ?? "") &&
     ["objects", "refs"].every((name) => lstatSync(join(gitDir, name)).isDirectory()) &&
     !existsNoFollow(join(gitDir, "commondir"))
   );
