@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { configForPlan } from "../src/config/presets.ts";
-import { openAsOwner } from "../src/dispatcher/commands/open-loom.ts";
+import { openAsOwner } from "../src/dispatcher/commands/open-as-owner.ts";
 import type { OwnedLoom } from "../src/dispatcher/compose.ts";
 import { takeInbox } from "../src/dispatcher/intake/intake.ts";
 import { activate as performActivate } from "../src/dispatcher/perform/activate.ts";

@@ -24,6 +24,8 @@ Rows: ${BENCHES.map(({ name }) => name).join(", ")}
   --source       measure the CLI as source, without building it
   --json <file>  where to write what was measured (bench/results/<date>.json)`;
 
+const SOURCE = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -64,7 +66,8 @@ async function main(): Promise<void> {
     streamed: number(values.streamed, 100),
     todos: number(values.todos, 1000),
     pairs: number(values.pairs, 11),
-    cli: values.source ? "source" : "built",
+    files: 5000,
+    cli: values.source ? SOURCE : "built",
   };
   const at = new Date().toISOString();
   const results: Result[] = [];

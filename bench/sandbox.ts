@@ -33,10 +33,12 @@ interface Place {
   readonly project: ProjectOptions;
 }
 
-const PLACES: readonly Place[] = [
+const places = ({ files }: Sizes): Place[] => [
   { what: "10 files", project: { files: 10 } },
-  { what: "5,000 files and 1,000 refs", project: { files: 5000, refs: 1000 } },
+  { what: `${inThousands(files)} files and ${inThousands(files / 5)} refs`, project: { files, refs: files / 5 } },
 ];
+
+const inThousands = (count: number): string => count.toLocaleString("en-GB");
 
 /** One plan with a worktree, and an agent that is to work in it. */
 interface Ready {
@@ -174,7 +176,7 @@ export const sandbox: Bench = {
   run: (sizes) =>
     inFolder(async (dir) => {
       const results: Result[] = [];
-      for (const [at, place] of PLACES.entries()) {
+      for (const [at, place] of places(sizes).entries()) {
         const ready = await makeReady(join(dir, String(at)), place.project);
         try {
           results.push(await compare(ready, place.what, sizes));

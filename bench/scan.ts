@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createFilePlanStore } from "../src/bus/file/plan-store.ts";
-import { openAsOwner } from "../src/dispatcher/commands/open-loom.ts";
+import { openAsOwner } from "../src/dispatcher/commands/open-as-owner.ts";
 import { type Inbox, openInbox } from "../src/dispatcher/intake/inbox.ts";
 import { takeInbox } from "../src/dispatcher/intake/intake.ts";
 import { systemClock } from "../src/kernel/clock.ts";

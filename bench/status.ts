@@ -22,7 +22,7 @@ export const status: Bench = {
       return [
         result({
           name: "status",
-          what: `prloom status (${sizes.cli}), ${sizes.plans} plans`,
+          what: `prloom status (${sizes.cli === "built" ? "built" : "not built"}), ${sizes.plans} plans`,
           floorIs: "node -e 0",
           gates: [
             // Config, the two indexes, and the inbox's json files.

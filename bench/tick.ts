@@ -1,4 +1,4 @@
-import { openAsOwner } from "../src/dispatcher/commands/open-loom.ts";
+import { openAsOwner } from "../src/dispatcher/commands/open-as-owner.ts";
 import { takeInbox } from "../src/dispatcher/intake/intake.ts";
 import type { Loom } from "../src/dispatcher/loom.ts";
 import { Scheduler } from "../src/dispatcher/steps/scheduler.ts";

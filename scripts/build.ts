@@ -8,7 +8,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { type BuildOptions, build, type Metafile } from "esbuild";
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { programs } = parseArgs({ options: { programs: { type: "string" } } }).values;
@@ -27,6 +27,18 @@ function packageJson(dir: string): PackageJson {
 /** Packages written as CommonJS ask for built-ins with `require`, which an ES module does not have. */
 const REQUIRE = `import { createRequire as prloomRequire } from "node:module"; const require = prloomRequire(import.meta.url);`;
 
+/** Of a package that does not say so itself: a file of it that only does something when it is called may be left out. */
+const withoutSideEffects = (name: string): Plugin => ({
+  name: `without side effects: ${name}`,
+  setup(build) {
+    const asked = Symbol(name);
+    build.onResolve({ filter: /^\./ }, async ({ path, pluginData, ...where }) => {
+      if (pluginData === asked || !where.importer.includes(`/node_modules/${name}/`)) return undefined;
+      return { ...(await build.resolve(path, { ...where, pluginData: asked })), sideEffects: false };
+    });
+  },
+});
+
 const SHARED: BuildOptions = {
   absWorkingDir: root,
   bundle: true,
@@ -35,6 +47,8 @@ const SHARED: BuildOptions = {
   format: "esm",
   // A package's ES module, where it has one: some CommonJS builds hide their own imports from a bundler.
   mainFields: ["module", "main"],
+  // It would make eight hundred strings at each start, for formatting, which we do not use.
+  plugins: [withoutSideEffects("jsonc-parser")],
   outdir: dist,
   metafile: true,
   logLevel: "warning",
@@ -106,3 +120,5 @@ if (programs === undefined) {
   writeLicences(metafiles);
   makeTypes();
 }
+// In the package its own file says so. Without it each start would parse everything twice to find out.
+else writeFileSync(join(dist, "package.json"), '{ "type": "module" }\n');

@@ -12,7 +12,7 @@ const counting = fileURLToPath(new URL("./count-process.ts", import.meta.url));
 
 /** The CLI to measure. A built one is copied away, because the next build removes it. */
 export function prepareCli(dir: string, sizes: Sizes): string {
-  if (sizes.cli === "source") return join(root, "src", "cli", "main.ts");
+  if (sizes.cli !== "built") return sizes.cli;
   execFileSync(process.execPath, [join(root, "scripts", "build.ts")], { cwd: root, stdio: "inherit" });
   const built = join(dir, "dist");
   cpSync(join(root, "dist"), built, { recursive: true });

@@ -17,8 +17,10 @@ export interface Sizes {
   readonly agents: number;
   readonly streamed: number;
   readonly pairs: number;
-  /** `built`: the bundle that users get. `source`: TypeScript as it lies here, for tests that must not build. */
-  readonly cli: "built" | "source";
+  /** Of the larger of two repositories with a sandbox: its files, a fifth as many refs. */
+  readonly files: number;
+  /** `built`: made here, the bundle that users get. Else the program itself, for tests that must not build. */
+  readonly cli: string;
 }
 
 /** What the benchmark may cost. All that are given must hold. */

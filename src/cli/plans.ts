@@ -1,6 +1,6 @@
 import { nearest } from "../config/problems/nearest.ts";
-import { openForReading } from "../dispatcher/commands/open-loom.ts";
-import { liveDaemon } from "../dispatcher/commands/owner.ts";
+import { liveDaemon } from "../dispatcher/commands/live-daemon.ts";
+import { openForReading } from "../dispatcher/commands/open-for-reading.ts";
 import type { Loom } from "../dispatcher/loom.ts";
 import { pathsOf } from "../dispatcher/paths.ts";
 import { openRepository } from "../git/repository.ts";

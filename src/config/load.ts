@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { readCheckedOut } from "../kernel/files.ts";
+import { PARSED_ONCE } from "../kernel/json.ts";
 import type { Config } from "./config.ts";
 import { type ConfigProblem, checkConfig } from "./problems/problems.ts";
 import { configSchema } from "./schema/schema.ts";
@@ -41,7 +42,7 @@ export function readConfig(repoRoot: string): string {
 
 /** Every default, and no agent: nothing can be started with it. */
 export function configWithoutAgents(): Config {
-  return configSchema.parse({ agents: {}, stages: { default: "none" } });
+  return configSchema.parse({ agents: {}, stages: { default: "none" } }, PARSED_ONCE);
 }
 
 /** Reads the repository's `prloom/config.json` from the working tree. */

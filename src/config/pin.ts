@@ -3,6 +3,7 @@ import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../kernel/errors.ts";
 import { readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
 import { sha256 } from "../kernel/ids.ts";
+import { PARSED_ONCE } from "../kernel/json.ts";
 
 const SCHEMA_VERSION = 1;
 
@@ -74,7 +75,7 @@ export function readPin(path: string): Pin | undefined {
   if (text === undefined) return undefined;
   let pin: Pin;
   try {
-    pin = pinSchema.parse(JSON.parse(text));
+    pin = pinSchema.parse(JSON.parse(text), PARSED_ONCE);
   } catch (error) {
     throw unreadable(path, messageOf(error), error);
   }

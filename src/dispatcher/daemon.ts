@@ -10,7 +10,7 @@ import { healthFile } from "./buses/health.ts";
 import { isBusy } from "./buses/upsert.ts";
 import type { Progress } from "./capabilities.ts";
 import { serveControl, socketPath } from "./commands/control.ts";
-import { daemonRunning, openAsOwner } from "./commands/open-loom.ts";
+import { daemonRunning, openAsOwner } from "./commands/open-as-owner.ts";
 import { runOwnerCommand } from "./commands/table.ts";
 import type { OwnedLoom } from "./compose.ts";
 import { createTicker, type Ticker, wakeAll } from "./intake/ticker.ts";

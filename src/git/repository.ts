@@ -4,6 +4,7 @@ import { PrloomError } from "../kernel/errors.ts";
 import { ensureDir, readTextIfExists } from "../kernel/files.ts";
 import { refuseAmongFiles } from "./enclosing-repository.ts";
 import type { GitResult } from "./output.ts";
+import { readPlainRepository } from "./plain-repository.ts";
 import { readHeadBranch, readTip } from "./refs.ts";
 import { GitFailure, type GitOptions, git } from "./run.ts";
 
@@ -34,6 +35,8 @@ async function mainTop(cwd: string, gitDir: string, commonDir: string): Promise<
 
 /** Finds the repository that a directory belongs to; a subdirectory and a linked worktree lead to the same one. */
 export async function openRepository(cwd: string): Promise<Repository> {
+  const plain = readPlainRepository(cwd);
+  if (plain) return refuseAmongFiles({ ...plain, bare: false }, [plain.root]);
   const query = ["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"];
   // The common case in one question; it has no answer in a bare repository or inside of `.git`.
   const whole = await git([...query, "--show-toplevel"], { cwd, allowExit: [128] });

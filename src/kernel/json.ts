@@ -106,3 +106,6 @@ export function deepFreeze<T>(value: T): T {
   for (const member of Object.values(value)) deepFreeze(member);
   return Object.freeze(value);
 }
+
+/** Generating code for a schema, as the library does by itself, costs more than it saves for a file that a process reads once. */
+export const PARSED_ONCE = { jitless: true };

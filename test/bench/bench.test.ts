@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brokenGates, type Sizes } from "../../bench/harness/result.ts";
 import { BENCHES } from "../../bench/rows.ts";
+import { CLI } from "../testing/program.ts";
 import { THOROUGH } from "../testing/thorough.ts";
 
 /** Small, but more plans than a careless cache would hold. */
@@ -16,10 +17,12 @@ const TINY: Sizes = {
   streamed: 10,
   todos: 30,
   pairs: 1,
-  cli: "source",
+  files: 500,
+  cli: CLI,
 };
 const SMALL: Sizes = {
   ...TINY,
+  files: 5000,
   plans: 300,
   events: 2500,
   hooked: 500,

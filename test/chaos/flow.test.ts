@@ -18,8 +18,8 @@ async function killAndFinish(flow: Flow, point: CrashPoint): Promise<void> {
   const before = AFTER_KILL_AT[point.name];
   if (before !== undefined) await flow.killedAt({ ...point, name: before });
   await flow.killedAt(point);
-  // What passes first is often prloom's own; later it is the outside's. The ordinary run has that for every second point.
-  const passages = THOROUGH || points.indexOf(point) % 4 < 2 ? PASSAGES : [];
+  // What passes first is often prloom's own; later it is the outside's. The ordinary run has that for every fourth point.
+  const passages = THOROUGH || points.indexOf(point) % 4 === 0 ? PASSAGES : [];
   for (const passage of passages) await flow.perhapsKilledAt(point, passage);
   await flow.finish();
 }

@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { loadConfig, parseConfig } from "../../src/config/load.ts";
 import { checkConfig } from "../../src/config/problems/problems.ts";
 import { PrloomError } from "../../src/kernel/errors.ts";
+import { samples } from "../testing/sample.ts";
 
 const MINIMAL = { agents: { echo: { command: "echo" } }, stages: { default: "echo" } };
 
@@ -165,7 +166,7 @@ test("whatever the text, there is a config or a list of problems, and what passe
           );
       },
     ),
-    { numRuns: 500 },
+    { numRuns: samples(500) },
   );
 });
 

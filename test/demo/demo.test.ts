@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { CLI } from "../testing/program.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/prloom", import.meta.url));
 
@@ -36,7 +37,7 @@ function freshMachine(context: TestContext): Machine {
     dir,
     env,
     run,
-    prloom: (args, cwd) => must(launcher, args, cwd),
+    prloom: (args, cwd) => must(process.execPath, [CLI, ...args], cwd),
     git: (args, cwd) => must("git", args, cwd),
   };
 }
@@ -44,7 +45,8 @@ function freshMachine(context: TestContext): Machine {
 test("the demo works through its plan, and what it proposes to try next works too", (context) => {
   const machine = freshMachine(context);
   const repo = join(machine.dir, "try me");
-  const told = machine.prloom(["demo", "--dir", repo], machine.dir);
+  const { code, stdout: told, stderr } = machine.run(launcher, ["demo", "--dir", repo], machine.dir);
+  assert.equal(code, 0, told + stderr);
   const steps = told.match(/^ {2}\[x\] .+$/gm)?.map((line) => line.slice(6)) ?? [];
   assert.equal(steps.length, 5);
   assert.match(told, /Ready for review: 5 of 5 TODOs, 5 commits, \d+\.\d s\./);

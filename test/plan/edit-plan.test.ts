@@ -13,6 +13,7 @@ import {
 import { commentName } from "../../src/plan/markdown/encoding.ts";
 import { parsePlan, type TodoState } from "../../src/plan/markdown/markdown.ts";
 import { provenanceLine, provenanceLines } from "../../src/plan/todos/provenance.ts";
+import { samples } from "../testing/sample.ts";
 import { anyLine, anyPlan } from "./arbitrary-plans.ts";
 
 const idOf = (text: string, index: number) => parsePlan(text).todos[index]?.id ?? "missing";
@@ -54,7 +55,7 @@ test("property: a tick changes exactly that state and one character", () => {
       const expected = before.todos.map((each) => ({ ...each, state: each.id === chosen.id ? state : each.state }));
       assert.deepEqual(parsePlan(result).todos, expected);
     }),
-    { numRuns: 1500 },
+    { numRuns: samples(1500) },
   );
 });
 
@@ -201,7 +202,7 @@ test("property: adding TODOs adds them, keeps the rest, and is idempotent", () =
         assert.ok(each.from.some(({ eventId }) => result.includes(`<!-- from ${commentName(eventId)} by `)));
       }
     }),
-    { numRuns: 800 },
+    { numRuns: samples(800) },
   );
 });
 
@@ -226,7 +227,7 @@ test("property: lines added to a section never change sections or TODOs", () => 
         before.todos.map((each) => [each.id, each.state, each.context]),
       );
     }),
-    { numRuns: 1000 },
+    { numRuns: samples(1000) },
   );
 });
 
@@ -268,7 +269,7 @@ test("property: context reaches one TODO only and is idempotent", () => {
       assert.deepEqual(after[chosen.index]?.settings, chosen.settings);
       assert.equal(addTodoContext(result, chosen.id, lines, marker), result);
     }),
-    { numRuns: 800 },
+    { numRuns: samples(800) },
   );
 });
 

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import fc from "fast-check";
 import { freeId, isValidPlanId, planIdFor, slugOf } from "../../src/plan/identity.ts";
+import { samples } from "../testing/sample.ts";
 
 test("ids are what the pattern and git both accept", () => {
   for (const id of ["a", "0", "add-login", "v1.2_x", "a.lock.b", "x".repeat(64)]) assert.ok(isValidPlanId(id), id);
@@ -72,7 +73,7 @@ test("property: an id is always valid, and a free one is found", () => {
         used.add(free);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: samples(500) },
   );
   assert.equal(
     freeId("x".repeat(64), (id) => id.length === 64 && !id.endsWith("-2")),

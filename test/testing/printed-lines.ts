@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { Dialogue, Heard } from "../../src/agents/dialogue/dialogue.ts";
 import { usualPermit } from "../../src/agents/dialogue/permit.ts";
 import type { AgentEvent, Permission, PermitRequest } from "../../src/agents/port.ts";
+import { samples } from "../testing/sample.ts";
 import { eventLine } from "./event-line.ts";
 
 type PermitNow = (request: PermitRequest) => Permission;
@@ -71,5 +72,5 @@ export function assertUnshaken(make: () => Dialogue, words: LineWords): void {
       );
     }
   };
-  fc.assert(fc.property(lines, check), { numRuns: 300 });
+  fc.assert(fc.property(lines, check), { numRuns: samples(300) });
 }

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { StatusReport } from "../../src/dispatcher/report/read.ts";
 import type { PlanRecord } from "../../src/plan/record.ts";
 import { CLI } from "./program.ts";
+import { THOROUGH } from "./thorough.ts";
 
 export const TEST_AGENT = fileURLToPath(new URL("./agents/test-agent.mjs", import.meta.url));
 
@@ -165,6 +166,8 @@ function cleanEnvironment(home: string): Record<string, string> {
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_CONFIG_GLOBAL: "/dev/null",
     NO_COLOR: "1",
+    // Its thread is a tenth of what a start costs. Tests of it ask for it.
+    ...(THOROUGH ? {} : { PRLOOM_WATCHDOG_MS: "0" }),
   };
 }
 

@@ -17,3 +17,17 @@ export function oneOfEach<T>(values: readonly T[], kindOf: (value: T) => string)
 export function oneOf<T>(ways: readonly T[]): T[] {
   return oneOfEach(ways, () => "way");
 }
+
+/** How many inputs a property is tried with; all of them in the whole run. */
+export function samples(whole: number): number {
+  return THOROUGH ? whole : Math.ceil(whole / 4);
+}
+
+/** So many of the values, drawn with the seed, in their order; all of them in the whole run. */
+export function someOf<T>(values: readonly T[], count: number): T[] {
+  if (THOROUGH) return [...values];
+  const random = seededRandom(SEED);
+  const drawn = new Set<T>();
+  while (drawn.size < Math.min(count, values.length)) drawn.add(random.pick(values));
+  return values.filter((value) => drawn.has(value));
+}

@@ -4,17 +4,16 @@ import { getCompileCacheDir } from "node:module";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import * as z from "zod";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, type PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, isMissing, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { findProgram } from "../../kernel/find-program.ts";
-import { jsonIn } from "../../kernel/json-fields.ts";
 import { passesByItself, usedUp, usedUpError } from "../../kernel/used-up.ts";
-import { EXIT_REASONS, type RunExit, type RunRequest, type TalkingRun } from "../port.ts";
+import type { RunExit, RunRequest, TalkingRun } from "../port.ts";
 import { NAMESPACE_ARGS } from "../sandbox/args.ts";
 import { tryBwrap } from "../sandbox/try-bwrap.ts";
 import { conversationLines, outputLines } from "./output-lines.ts";
+import { readExit } from "./run-exit.ts";
 import {
   END_OF_INPUT,
   INPUT,
@@ -29,23 +28,6 @@ import {
 import { endSurvivors } from "./survivors.ts";
 
 export { endSurvivors };
-
-const exitSchema = z.object({
-  reason: z.enum(EXIT_REASONS),
-  code: z.number().nullable(),
-  signal: z.string().nullable(),
-  startedAt: z.string(),
-  endedAt: z.string(),
-  outputBytes: z.number(),
-  truncated: z.boolean(),
-  leftBehind: z.number(),
-  error: z.string().exactOptional(),
-});
-
-/** How the run ended, or undefined when it has no exit: it still runs, or it was interrupted. */
-export function readExit(runDir: string): RunExit | undefined {
-  return exitSchema.safeParse(jsonIn(readTextIfExists(join(runDir, RUN_FILES.exit)) ?? "")).data;
-}
 
 /** The last `bytes` bytes of what the program printed, from a whole character on; "" when it printed nothing. */
 export function outputTail(runDir: string, bytes: number): string {

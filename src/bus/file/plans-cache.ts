@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type Clock, isoTime } from "../../kernel/clock.ts";
 import { readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
+import { PARSED_ONCE } from "../../kernel/json.ts";
 import { type PlanRecord, planRecordSchema, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
 
 /** What tells one version of a file from another without opening it: an atomic write makes a new inode. */
@@ -42,7 +43,7 @@ export function readPlansCache(path: string): Map<string, CachedPlan> {
   try {
     const text = readTextIfExists(path);
     if (text === undefined) return new Map();
-    const { entries } = cacheSchema.parse(JSON.parse(text));
+    const { entries } = cacheSchema.parse(JSON.parse(text), PARSED_ONCE);
     return new Map(Object.entries(entries).filter(([id, entry]) => looksWhole(id, entry?.record)));
   } catch {
     return new Map();

@@ -4,7 +4,7 @@ import { CONFIG_FILE, loadConfig } from "../../config/load.ts";
 import { readPin } from "../../config/pin.ts";
 import { configForPlan } from "../../config/presets.ts";
 import { nearest } from "../../config/problems/nearest.ts";
-import { liveDaemon } from "../../dispatcher/commands/owner.ts";
+import { liveDaemon } from "../../dispatcher/commands/live-daemon.ts";
 import { homeOf, inboxOf, type Paths, pathsOf } from "../../dispatcher/paths.ts";
 import { pinnedConfig } from "../../dispatcher/settings/pinning.ts";
 import { branchExists, ensureIgnored, openRepository, type Repository } from "../../git/repository.ts";

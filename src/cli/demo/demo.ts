@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { openForReading } from "../../dispatcher/commands/open-loom.ts";
+import { openForReading } from "../../dispatcher/commands/open-for-reading.ts";
 import { runDispatcher } from "../../dispatcher/daemon.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
 import { type PlanDetail, readPlanDetail } from "../../dispatcher/report/read.ts";

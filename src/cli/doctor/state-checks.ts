@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Config } from "../../config/config.ts";
-import { openForReading } from "../../dispatcher/commands/open-loom.ts";
-import { liveDaemon } from "../../dispatcher/commands/owner.ts";
+import { liveDaemon } from "../../dispatcher/commands/live-daemon.ts";
+import { openForReading } from "../../dispatcher/commands/open-for-reading.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { type Paths, pathsOf } from "../../dispatcher/paths.ts";
 import { readStatus } from "../../dispatcher/report/read.ts";

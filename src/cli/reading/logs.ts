@@ -1,5 +1,5 @@
 import { readEvents } from "../../agents/run-log/run-log.ts";
-import { readExit } from "../../agents/runner/runner.ts";
+import { readExit } from "../../agents/runner/run-exit.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { type RunSummary, readPlanDetail } from "../../dispatcher/report/read.ts";
 import { PrloomError } from "../../kernel/errors.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import * as z from "zod";
 import type { RunExit } from "../../agents/port.ts";
+import { readExit } from "../../agents/runner/run-exit.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
-import { readExit } from "../../agents/runner/runner.ts";
 import { listDir, readTextIfExists } from "../../kernel/files.ts";
 
 /** One of the commands that were run to check what a run left. */

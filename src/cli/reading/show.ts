@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { BusEvent } from "../../bus/types.ts";
-import { liveDaemon } from "../../dispatcher/commands/owner.ts";
+import { liveDaemon } from "../../dispatcher/commands/live-daemon.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { AGENT_MESSAGE, type MessageState, readMessages } from "../../dispatcher/messages/messages.ts";
 import { homeOf } from "../../dispatcher/paths.ts";

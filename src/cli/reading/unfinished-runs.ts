@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { readExit } from "../../agents/runner/runner.ts";
+import { readExit } from "../../agents/runner/run-exit.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { homeOf } from "../../dispatcher/paths.ts";
 import { awaitedRun } from "../../dispatcher/runs/run-record.ts";

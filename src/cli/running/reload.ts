@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { callOwner, liveDaemon } from "../../dispatcher/commands/owner.ts";
+import { liveDaemon } from "../../dispatcher/commands/live-daemon.ts";
+import { callOwner } from "../../dispatcher/commands/owner.ts";
 import { onlyAtStart } from "../../dispatcher/commands/reload.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
 import { openRepository } from "../../git/repository.ts";

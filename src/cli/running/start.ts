@@ -1,4 +1,5 @@
 import { runDispatcher } from "../../dispatcher/daemon.ts";
+import type { Loom } from "../../dispatcher/loom.ts";
 import { readStatus, type StatusReport } from "../../dispatcher/report/read.ts";
 import type { PlanSummary } from "../../plan/summary.ts";
 import type { Call } from "../output.ts";
@@ -11,7 +12,7 @@ import { problemLines } from "../render/problems.ts";
 import { jsonText, visible } from "../render/safe-text.ts";
 import { version } from "../setup/version.ts";
 import { startDetached } from "./detach.ts";
-import { jsonProgress, liveProgress, type ProgressView, plainProgress } from "./progress-view.ts";
+import { jsonProgress, type ProgressView, plainProgress } from "./progress-view.ts";
 import { warnBeforeStart } from "./warn-before-start.ts";
 
 export interface StartOptions {
@@ -24,12 +25,11 @@ export async function start(call: Call, options: StartOptions): Promise<number> 
   refuseInsideRun(call);
   const untilIdle = options.untilIdle === true;
   if (options.detach) return startDetached(call, { untilIdle });
-  const { output } = call;
   return reading(
     call,
     async (loom) => {
       await warnBeforeStart(call, loom);
-      const view = output.json ? jsonProgress() : output.terminal ? liveProgress(output, loom) : plainProgress(output);
+      const view = await progressView(call, loom);
       const { reasons, signalled } = await dispatch(call, view, untilIdle);
       const interrupted = unfinishedRuns(loom).length > 0;
       const stopped = signalled || !untilIdle || interrupted;
@@ -41,6 +41,12 @@ export async function start(call: Call, options: StartOptions): Promise<number> 
     },
     "start",
   );
+}
+
+async function progressView({ output }: Call, loom: Loom): Promise<ProgressView> {
+  if (output.json) return jsonProgress();
+  // What draws in a terminal takes long to load, and most starts have none.
+  return output.terminal ? (await import("./live-progress.ts")).liveProgress(output, loom) : plainProgress(output);
 }
 
 interface Dispatched {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { stopDaemon } from "../../dispatcher/commands/owner.ts";
+import { stopDaemon } from "../../dispatcher/commands/live-daemon.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { identityOf, isAlive } from "../../kernel/process-tree.ts";
 import type { Call } from "../output.ts";

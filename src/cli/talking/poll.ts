@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { callOwner, liveDaemon } from "../../dispatcher/commands/owner.ts";
+import { liveDaemon } from "../../dispatcher/commands/live-daemon.ts";
+import { callOwner } from "../../dispatcher/commands/owner.ts";
 import { readPinned } from "../../dispatcher/report/read-pinned.ts";
 import { offerLine } from "../../dispatcher/settings/pinned.ts";
 import { counted } from "../../kernel/words.ts";

@@ -1,5 +1,6 @@
 import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { z } from "zod";
+import { PARSED_ONCE } from "../../kernel/json.ts";
 import type { Config } from "../config.ts";
 import { isValueOfLaterVersion, NOT_YET } from "../schema/not-yet.ts";
 import { configSchema } from "../schema/schema.ts";
@@ -117,6 +118,14 @@ function located(text: string, found: readonly Found[]): ConfigProblem[] {
 
 /** Checks the text of a config file and names everything that is wrong with it. */
 export function checkConfig(source: string): CheckedConfig {
+  if (last?.source !== source) last = { source, checked: check(source) };
+  return last.checked;
+}
+
+/** Of the working tree and of the pin: they mostly say the same, and several parts of a start ask. */
+let last: { readonly source: string; readonly checked: CheckedConfig } | undefined;
+
+function check(source: string): CheckedConfig {
   const text = source.replace(/^\ufeff/, "");
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
@@ -130,7 +139,7 @@ export function checkConfig(source: string): CheckedConfig {
       problems: located(text, [{ offset: root.offset, path: [], message: "must be an object: { … }" }]),
     };
   }
-  const parsed = configSchema.safeParse(value);
+  const parsed = configSchema.safeParse(value, PARSED_ONCE);
   const wrong = [
     ...schemaProblems(value, parsed.error?.issues ?? []),
     ...referenceProblems(value),

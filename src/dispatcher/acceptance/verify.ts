@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { lastWords } from "../../agents/run-log/run-log.ts";
 import type { RunLogSummary } from "../../agents/run-log/run-summary.ts";
-import { readExit } from "../../agents/runner/runner.ts";
+import { readExit } from "../../agents/runner/run-exit.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { stagedTree } from "../../git/commits/commit.ts";
 import { dissolveRepositories, restoreProtected, stageAll } from "../../git/staging/stage.ts";

@@ -35,7 +35,7 @@ export interface Buses {
   /** Whether nothing waits on the bus of a plan, as its snapshot and the ends of its journals tell: it is not opened. */
   isAtRest(planId: string): boolean;
   /** The dead letters of a bus that is at rest, from its snapshot; undefined: it is not, or it is open already. */
-  restingLetters(planId: string): DeadLetter[] | undefined;
+  restingLetters(scope: Scope): DeadLetter[] | undefined;
 }
 
 export interface OpenBuses extends Buses {
@@ -62,6 +62,10 @@ const restSchema = z.object({
 });
 const NOTHING = ["deferredEventIds", "deferredActionIds", "attempts", "pendingTriage"] as const;
 
+function stateFile(paths: Paths, { planId }: Scope): string {
+  return join(planId === undefined ? paths.bus : homeOf(paths, planId).bus, "state", "dispatcher.json");
+}
+
 /** A snapshot that cannot be read tells nothing; opening the bus makes it again. */
 function parseJson(text: string): unknown {
   try {
@@ -72,9 +76,8 @@ function parseJson(text: string): unknown {
 }
 
 /** The dead letters of a bus on which nothing waits, as its snapshot and the ends of its journals tell. */
-function lettersAtRest({ paths, log }: BusesOptions, planId: string): DeadLetter[] | undefined {
-  const scope = { planId };
-  const text = readTextIfExists(join(homeOf(paths, planId).bus, "state", "dispatcher.json"));
+function lettersAtRest({ paths, log }: BusesOptions, scope: Scope): DeadLetter[] | undefined {
+  const text = readTextIfExists(stateFile(paths, scope));
   const state = text === undefined ? undefined : restSchema.safeParse(parseJson(text)).data;
   if (!state || NOTHING.some((key) => Object.keys(state[key]).length > 0)) return undefined;
   const isWholly = (["events", "actions", "settled"] as const).every(
@@ -117,13 +120,13 @@ export function openBuses(options: BusesOptions): OpenBuses {
       return log.append(address, records, more);
     },
   });
-  const open = (scope: Scope, dir: string): Bus => {
+  const open = (scope: Scope): Bus => {
     const known = buses.get(scope.planId ?? GLOBAL);
     if (known) return known;
     const bus = openBus({
       log: noting(scope.planId ?? GLOBAL),
       scope,
-      stateFile: join(dir, "state", "dispatcher.json"),
+      stateFile: stateFile(paths, scope),
       clock,
       limits: options.limits(),
       readOnly,
@@ -134,13 +137,13 @@ export function openBuses(options: BusesOptions): OpenBuses {
   };
   return {
     log,
-    bus: (planId) => open({ planId }, homeOf(paths, planId).bus),
-    globalBus: () => open({}, paths.bus),
+    bus: (planId) => open({ planId }),
+    globalBus: () => open({}),
     rest(planId) {
       if (buses.has(planId)) save(planId);
     },
-    isAtRest: (planId) => lettersAtRest(options, planId) !== undefined,
-    restingLetters: (planId) => (buses.has(planId) ? undefined : lettersAtRest(options, planId)),
+    isAtRest: (planId) => lettersAtRest(options, { planId }) !== undefined,
+    restingLetters: (scope) => (buses.has(scope.planId ?? GLOBAL) ? undefined : lettersAtRest(options, scope)),
     saveAll() {
       clearTimeout(timer);
       for (const [plan, bus] of buses) {

@@ -8,7 +8,6 @@ import { homeOf, type Located, type Paths } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
 import type { AtWork } from "../runs/occupancy.ts";
-import { runPluginAgent } from "../runs/plugin-agent.ts";
 import type { Configured } from "../settings/pinned.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import type { WorkEntry } from "../watchdog/watched-work.ts";
@@ -53,7 +52,11 @@ export function hookServicesOf(loom: Surrounding & Naming & Configured & Pooled 
   return {
     ...surroundings(loom),
     timeoutMs: () => loom.config.bus.hookTimeoutMs,
-    runAgent: (planId, prompt, { signal, ...options }) => runPluginAgent(loom, planId, { prompt, options, signal }),
+    async runAgent(planId, prompt, { signal, ...options }) {
+      // A command that only reads opens the same repository, and is quick because it loads nothing that starts agents.
+      const { runPluginAgent } = await import("../runs/plugin-agent.ts");
+      return runPluginAgent(loom, planId, { prompt, options, signal });
+    },
   };
 }
 

@@ -25,7 +25,7 @@ interface LetterBus {
 /** The buses that may have dead letters, the repository's own first. Thousands that are at rest stay closed. */
 function busesWithLetters(loom: Located & Records & Buses): LetterBus[] {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
-  const plans = records.filter(({ id }) => hasBus(loom, id) && loom.restingLetters(id)?.length !== 0);
+  const plans = records.filter(({ id }) => hasBus(loom, id) && loom.restingLetters({ planId: id })?.length !== 0);
   return [{ bus: loom.globalBus() }, ...plans.map(({ id }) => ({ planId: id, bus: loom.bus(id) }))];
 }
 

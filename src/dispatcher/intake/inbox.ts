@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { messageOf } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow, writeFileIfChanged } from "../../kernel/files.ts";
-import { parseJson } from "../../kernel/json.ts";
+import { PARSED_ONCE, parseJson } from "../../kernel/json.ts";
 import { isValidPlanId } from "../../plan/identity.ts";
 import { MAX_TEXT_BYTES } from "../../plan/markdown/size-limits.ts";
 import { type InboxMeta, inboxMetaSchema } from "../../plan/record.ts";
@@ -102,7 +102,7 @@ function loadSeen(cacheFile: string): Map<string, Seen> {
     const text = readTextIfExists(cacheFile);
     return text === undefined
       ? new Map()
-      : new Map(Object.entries(cacheSchema.parse(JSON.parse(text)).seen).filter(isSeen));
+      : new Map(Object.entries(cacheSchema.parse(JSON.parse(text), PARSED_ONCE).seen).filter(isSeen));
   } catch {
     return new Map();
   }

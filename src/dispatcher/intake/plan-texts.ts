@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import * as z from "zod";
 import { ensureDir, isMissing, readTextIfExists, writeFileAtomic, writeFileIfChanged } from "../../kernel/files.ts";
 import { sha256 } from "../../kernel/ids.ts";
+import { PARSED_ONCE } from "../../kernel/json.ts";
 import { type PlanDoc, parsePlan, progressOf } from "../../plan/markdown/markdown.ts";
 import type { TextFacts } from "../../plan/summary.ts";
 import { type StatKey, statKey, writtenAt } from "./stat-key.ts";
@@ -121,7 +122,7 @@ function loadCache(file: string): Record<string, unknown> {
   try {
     const text = readTextIfExists(file);
     if (text === undefined) return {};
-    return cacheSchema.parse(JSON.parse(text)).facts;
+    return cacheSchema.parse(JSON.parse(text), PARSED_ONCE).facts;
   } catch {
     return {};
   }

@@ -1,5 +1,6 @@
 import { basename, dirname, join } from "node:path";
-import { endSurvivors, readExit, readUnstarted } from "../../agents/runner/runner.ts";
+import { readExit } from "../../agents/runner/run-exit.ts";
+import { endSurvivors, readUnstarted } from "../../agents/runner/runner.ts";
 import { branchTip } from "../../git/repository.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";

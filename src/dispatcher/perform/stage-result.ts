@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { parseTriageResult, type TriageResult } from "../../agents/results/triage-result.ts";
 import { lastWords } from "../../agents/run-log/run-log.ts";
-import { readExit } from "../../agents/runner/runner.ts";
+import { readExit } from "../../agents/runner/run-exit.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { rebaseOnto } from "../../git/commits/rebase.ts";

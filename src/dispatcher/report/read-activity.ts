@@ -11,8 +11,8 @@ import {
 } from "../../agents/activity.ts";
 import type { AgentEvent } from "../../agents/port.ts";
 import { EVENTS_FILE } from "../../agents/run-log/run-log.ts";
+import { readExit } from "../../agents/runner/run-exit.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
-import { readExit } from "../../agents/runner/runner.ts";
 import type { Limits } from "../../config/config.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { isMissing, readTextIfExists } from "../../kernel/files.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import type { DeadLetter } from "../../bus/bus-state.ts";
-import { scopeOf } from "../../bus/types.ts";
+import { type Scope, scopeOf } from "../../bus/types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
@@ -42,8 +42,8 @@ export interface BusReport {
 const MAX_WAITS = 50;
 
 /** What waits and what was given up, on the global bus and on those of the plans; a bus at rest is not opened. */
-export function readBuses(loom: Buses, plans: readonly PlanBus[]): BusReport {
-  const all = [undefined, ...plans].map((plan) => readBus(loom, plan));
+export function readBuses(loom: Buses, plans: readonly FoundBus[]): BusReport {
+  const all = [busOf(loom, {}), ...plans].map((bus) => readBus(loom, bus));
   const letters = all.flatMap((one) => one.letters);
   const records = all
     .flatMap((one) => one.waits)
@@ -60,16 +60,19 @@ export function readBuses(loom: Buses, plans: readonly PlanBus[]): BusReport {
   };
 }
 
-/** A plan, and the dead letters of its bus if that is at rest. */
-export interface PlanBus {
-  readonly id: string;
+/** A bus, and its dead letters if it is at rest. */
+export interface FoundBus extends Scope {
   readonly resting: readonly DeadLetter[] | undefined;
 }
 
-/** What is known about the bus of a plan without opening it. A plan without a bus is at rest. */
-export function planBus(loom: Located & Buses, id: string): PlanBus {
-  if (!hasBus(loom, id)) return { id, resting: [] };
-  return { id, resting: ifReadable(() => loom.restingLetters(id)) };
+/** What is known about a bus without opening it. */
+function busOf(loom: Buses, scope: Scope): FoundBus {
+  return { ...scope, resting: ifReadable(() => loom.restingLetters(scope)) };
+}
+
+/** The same about the bus of a plan. A plan without a bus is at rest. */
+export function planBus(loom: Located & Buses, planId: string): FoundBus {
+  return hasBus(loom, planId) ? busOf(loom, { planId }) : { planId, resting: [] };
 }
 
 interface OneBus {
@@ -81,14 +84,14 @@ interface OneBus {
 
 const NOTHING: OneBus = { count: 0, oldestMs: 0, waits: [], letters: [] };
 
-function readBus(loom: Buses, plan: PlanBus | undefined): OneBus {
-  if (plan?.resting) return { ...NOTHING, letters: ownLetters(plan.resting, plan.id) };
-  const bus = ifReadable(() => (plan === undefined ? loom.globalBus() : loom.bus(plan.id)));
+function readBus(loom: Buses, { planId, resting }: FoundBus): OneBus {
+  if (resting) return { ...NOTHING, letters: ownLetters(resting, planId) };
+  const bus = ifReadable(() => (planId === undefined ? loom.globalBus() : loom.bus(planId)));
   if (!bus) return NOTHING;
   return {
     ...bus.deferredSummary(),
-    waits: bus.deferredList(MAX_WAITS).map((wait) => ({ ...foundLetter(wait, plan?.id), until: wait.until })),
-    letters: ownLetters(bus.deadLetters(), plan?.id),
+    waits: bus.deferredList(MAX_WAITS).map((wait) => ({ ...foundLetter(wait, planId), until: wait.until })),
+    letters: ownLetters(bus.deadLetters(), planId),
   };
 }
 

@@ -2,7 +2,7 @@ import type { EnclosureLevel } from "../../agents/enclosure-level.ts";
 import type { RunExit, Stage } from "../../agents/port.ts";
 import { readSummary } from "../../agents/run-log/run-log.ts";
 import { type RunError, spendingOf } from "../../agents/run-log/run-summary.ts";
-import { readExit } from "../../agents/runner/runner.ts";
+import { readExit } from "../../agents/runner/run-exit.ts";
 import { listDir } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { homeOf, type Located } from "../paths.ts";

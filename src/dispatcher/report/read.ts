@@ -11,7 +11,7 @@ import { type IgnoredComment, type PlanRecord, RECORD_SCHEMA_VERSION } from "../
 import { type PlanSummary, summarise } from "../../plan/summary.ts";
 import type { FailingBridge } from "../buses/health.ts";
 import type { Timing } from "../capabilities.ts";
-import { type LiveDaemon, liveDaemon } from "../commands/owner.ts";
+import { type LiveDaemon, liveDaemon } from "../commands/live-daemon.ts";
 import type { InboxEntry, InboxProblem } from "../intake/inbox.ts";
 import { hasVanished, type Intake, idInUse, ownsInboxFile } from "../intake/intake.ts";
 import { homeOf, inboxOf, type Located, textPath } from "../paths.ts";
@@ -23,8 +23,8 @@ import { type PlanActivity, readActivity } from "./read-activity.ts";
 import { type AgentsReport, knownProbe, type Probe, readAgents } from "./read-agents.ts";
 import {
   type BusReport,
+  type FoundBus,
   failingBridges,
-  type PlanBus,
   planBus,
   readBuses,
   stallProblems,
@@ -118,7 +118,7 @@ function isAtWork({ state }: PlanActivity): boolean {
 function summaryOr(
   loom: Observing,
   record: PlanRecord,
-  known: { daemon: LiveDaemon | undefined; broken: InboxProblem[]; bus: PlanBus | undefined },
+  known: { daemon: LiveDaemon | undefined; broken: InboxProblem[]; bus: FoundBus | undefined },
 ): ListedPlan {
   try {
     const summary = summaryOf(loom, record, { ...known, isAtRest: known.bus?.resting !== undefined });

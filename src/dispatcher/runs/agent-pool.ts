@@ -9,6 +9,7 @@ import type { StageAgent } from "../../config/presets.ts";
 import { type Clock, isoTime, timerMs } from "../../kernel/clock.ts";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+import { PARSED_ONCE } from "../../kernel/json.ts";
 import type { Paths } from "../paths.ts";
 import {
   type AgentRefusal,
@@ -82,7 +83,7 @@ export type AgentPoolFile = z.infer<typeof agentPoolSchema>;
 /** The pool as it was left; undefined when there is none that can be read. It can be rebuilt, so nothing is lost. */
 export function readAgentPool(paths: Paths): AgentPoolFile | undefined {
   try {
-    return agentPoolSchema.safeParse(JSON.parse(readTextIfExists(agentPoolFile(paths)) ?? "null")).data;
+    return agentPoolSchema.safeParse(JSON.parse(readTextIfExists(agentPoolFile(paths)) ?? "null"), PARSED_ONCE).data;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { endSurvivors, readExit } from "../../agents/runner/runner.ts";
+import { readExit } from "../../agents/runner/run-exit.ts";
+import { endSurvivors } from "../../agents/runner/runner.ts";
 import { isInhabited } from "../../agents/runner/survivors.ts";
 import { removeWorktree } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";

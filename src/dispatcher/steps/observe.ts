@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { readExit } from "../../agents/runner/runner.ts";
+import { readExit } from "../../agents/runner/run-exit.ts";
 import { readTip } from "../../git/refs.ts";
 import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { dependenciesOf } from "../../plan/metadata.ts";

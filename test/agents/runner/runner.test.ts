@@ -17,8 +17,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { RunExit, RunRequest } from "../../../src/agents/port.ts";
+import { readExit } from "../../../src/agents/runner/run-exit.ts";
 import type { ProcessRecord } from "../../../src/agents/runner/run-files.ts";
-import { endSurvivors, outputTail, readExit, startRun } from "../../../src/agents/runner/runner.ts";
+import { endSurvivors, outputTail, startRun } from "../../../src/agents/runner/runner.ts";
 import { identityOf, processesOfRun } from "../../../src/kernel/process-tree.ts";
 import { appears, shimOf } from "../../testing/agents/agent-scripts.ts";
 

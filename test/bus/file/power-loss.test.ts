@@ -9,6 +9,7 @@ import { type Bus, openBus } from "../../../src/bus/bus.ts";
 import { createFileLog } from "../../../src/bus/file/log.ts";
 import type { Settlement } from "../../../src/bus/types.ts";
 import { manualClock, readAll } from "../../testing/contracts/bus-contract.ts";
+import { samples } from "../../testing/sample.ts";
 import { action, done, event, LIMITS } from "../bus-fixture.ts";
 import { inTemporary } from "../temporary.ts";
 
@@ -161,6 +162,6 @@ it("keeps what was synced and forgets the rest as a whole, wherever a power loss
         }
       },
     ),
-    { numRuns: 300, interruptAfterTimeLimit: 5000 },
+    { numRuns: samples(300), interruptAfterTimeLimit: 5000 },
   );
 });

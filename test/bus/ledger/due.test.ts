@@ -3,6 +3,7 @@ import { it } from "node:test";
 import fc from "fast-check";
 import { createDue } from "../../../src/bus/ledger/due.ts";
 import { createLogOrder } from "../../../src/bus/reading/log-order.ts";
+import { samples } from "../../testing/sample.ts";
 
 const item = fc.constantFrom("a", "b", "c", "d", "e", "f", "g");
 const move = fc.oneof(
@@ -42,7 +43,7 @@ it("looks at what is due in the order of the log, whatever was put, moved and de
         assert.deepEqual([...due.all()].toSorted(), [...model.keys()].toSorted());
       }
     }),
-    { numRuns: 1000, interruptAfterTimeLimit: 4000 },
+    { numRuns: samples(1000), interruptAfterTimeLimit: 4000 },
   );
 });
 

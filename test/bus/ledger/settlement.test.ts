@@ -5,6 +5,7 @@ import { type BusState, busStateSchema, emptyBusState, MAX_PROCESSED, retryDelay
 import { createLedger } from "../../../src/bus/ledger/ledger.ts";
 import { actionId, foldSettlements } from "../../../src/bus/ledger/settlement.ts";
 import type { Envelope } from "../../../src/bus/ports.ts";
+import { samples } from "../../testing/sample.ts";
 
 const TS = Date.UTC(2026, 0, 1);
 const envelope = (kind: string, data: unknown, ms = 0): Envelope => ({
@@ -249,6 +250,6 @@ it("gives the same state from a snapshot and the rest as from everything", () =>
       assert.deepEqual(after.snapshot(), whole.snapshot());
       assert.deepEqual(createLedger(whole.snapshot()).snapshot(), whole.snapshot());
     }),
-    { numRuns: 1500, interruptAfterTimeLimit: 4000 },
+    { numRuns: samples(1500), interruptAfterTimeLimit: 4000 },
   );
 });

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { planTextFor } from "../../../src/cli/changing/plan-text.ts";
 import { PrloomError } from "../../../src/kernel/errors.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
+import { samples } from "../../testing/sample.ts";
 import { testRepository } from "../fixture.ts";
 
 const repository = testRepository();
@@ -138,7 +139,7 @@ describe("new", { concurrency: 2 }, () => {
         assert.equal(doc.todos.length, todos.length);
         assert.ok(doc.title);
       }),
-      { numRuns: 300 },
+      { numRuns: samples(300) },
     );
   });
 });

@@ -8,6 +8,7 @@ import { onlyColour, visible, visibleLines } from "../../../src/cli/render/safe-
 import { type Column, cutToWidth, progressBar, renderTable } from "../../../src/cli/render/table.ts";
 import { ageOf, shortDuration } from "../../../src/cli/render/time.ts";
 import { displayWidth } from "../../../src/cli/render/width.ts";
+import { samples } from "../../testing/sample.ts";
 
 describe("displayWidth", () => {
   const texts = [
@@ -120,7 +121,7 @@ describe("a table", () => {
         assert.equal(lines.length, rows.length + 1);
         for (const line of lines) assert.ok(stringWidth(line) <= width, `${stringWidth(line)} > ${width}: ${line}`);
       }),
-      { numRuns: 300 },
+      { numRuns: samples(300) },
     );
   });
 

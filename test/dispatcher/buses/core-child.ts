@@ -1,5 +1,5 @@
 import { upsertPlan } from "../../../src/dispatcher/buses/upsert.ts";
-import { openAsOwner } from "../../../src/dispatcher/commands/open-loom.ts";
+import { openAsOwner } from "../../../src/dispatcher/commands/open-as-owner.ts";
 
 /** A process of its own that may be killed at a crash point: `core-child.ts <repository> upsert <payload>` or `… look`. */
 const [, , cwd = "", command, payload = ""] = process.argv;

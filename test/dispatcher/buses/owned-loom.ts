@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Progress } from "../../../src/dispatcher/capabilities.ts";
-import { openAsOwner } from "../../../src/dispatcher/commands/open-loom.ts";
+import { openAsOwner } from "../../../src/dispatcher/commands/open-as-owner.ts";
 import type { OwnedLoom } from "../../../src/dispatcher/compose.ts";
 
 /** Opens the repository as its owner for the time of `use`. */

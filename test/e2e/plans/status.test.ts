@@ -3,7 +3,7 @@ import { mkdtempSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { openForReading } from "../../../src/dispatcher/commands/open-loom.ts";
+import { openForReading } from "../../../src/dispatcher/commands/open-for-reading.ts";
 import { readStatus } from "../../../src/dispatcher/report/read.ts";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { nextTodo, parsePlan, progressOf, titleOf } from "../../../src/plan/markdown/markdown.ts";
+import { samples } from "../../testing/sample.ts";
 import { anyPlan } from "../arbitrary-plans.ts";
 
 const texts = (text: string) => parsePlan(text).todos.map((todo) => `${todo.state} ${todo.text}`);
@@ -200,6 +201,6 @@ test("any text is read without throwing, and offsets point at markers", () => {
       }
       assert.equal(new Set(doc.todos.map((todo) => todo.id)).size, doc.todos.length);
     }),
-    { numRuns: 2000 },
+    { numRuns: samples(2000) },
   );
 });

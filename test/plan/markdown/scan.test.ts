@@ -5,6 +5,7 @@ import type { Nodes } from "mdast";
 import { fromMarkdown } from "mdast-util-from-markdown";
 import type { Block } from "../../../src/plan/markdown/block.ts";
 import { scanBlocks } from "../../../src/plan/markdown/scan.ts";
+import { samples } from "../../testing/sample.ts";
 
 /** What of a block means something to a plan: its kind, its place, and where it ends when it is a TODO. */
 type Seen = [type: string, start: number | string, ...rest: unknown[]];
@@ -121,7 +122,7 @@ const anyText = fc
 test("agrees with a full Markdown parser on any text out of nasty pieces", () => {
   fc.assert(
     fc.property(anyText, (text) => assert.deepEqual(scanned(text), oracle(text))),
-    { numRuns: 5000 },
+    { numRuns: samples(5000) },
   );
 });
 

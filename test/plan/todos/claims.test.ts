@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { LOG_HEADINGS } from "../../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { applyClaims, readClaims } from "../../../src/plan/todos/claims.ts";
+import { samples } from "../../testing/sample.ts";
 import { anyLine, anyPlan } from "../arbitrary-plans.ts";
 
 const GIVEN = `# Plan
@@ -189,7 +190,7 @@ test("property: applied appends never change ticks, TODOs, sections or title", (
       assert.equal(after.title, before.title);
       assert.deepEqual(after.dependsOn, before.dependsOn);
     }),
-    { numRuns: 800 },
+    { numRuns: samples(800) },
   );
 });
 
@@ -206,7 +207,7 @@ test("property: whatever a run leaves, reading it never throws and applying it i
       );
       if (left === given) assert.deepEqual(read, { tick: "none", appended: [] });
     }),
-    { numRuns: 800 },
+    { numRuns: samples(800) },
   );
 });
 
@@ -219,6 +220,6 @@ test("property: plain log lines come through a round trip", () => {
       const read = readClaims({ given: GIVEN, left, todoId: CURRENT });
       assert.deepEqual(read, { tick: "none", appended: [{ heading, lines }] });
     }),
-    { numRuns: 200 },
+    { numRuns: samples(200) },
   );
 });

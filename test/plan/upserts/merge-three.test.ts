@@ -5,6 +5,7 @@ import { PrloomError } from "../../../src/kernel/errors.ts";
 import { sectionBody, setTodoState } from "../../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { mergeUpsert } from "../../../src/plan/upserts/merge-upsert.ts";
+import { samples } from "../../testing/sample.ts";
 import { anyPlan } from "../arbitrary-plans.ts";
 
 const todosOf = (text: string) => parsePlan(text).todos.map((todo) => `${todo.state} ${todo.text}`);
@@ -117,7 +118,7 @@ test("property: the text of the source alone is the result when nothing changed 
       assert.equal(merged(written(base), written(incoming), written(base)), written(incoming));
       assert.equal(merged(written(incoming), written(base), written(base)), written(incoming));
     }),
-    { numRuns: 200 },
+    { numRuns: samples(200) },
   );
 });
 
@@ -156,7 +157,7 @@ test("property: edits on both sides in different TODOs all survive, and no tick 
       assert.deepEqual(found.sort(), wanted.map(([text = "", context = ""]) => [text, context.trim()]).sort());
       if (ticked !== undefined) assert.equal(result.find(({ text }) => text === ticked)?.state, "done");
     }),
-    { numRuns: 300 },
+    { numRuns: samples(300) },
   );
 });
 
@@ -187,7 +188,7 @@ test("property: whatever the three texts are, the merge can be repeated or is re
         refused += 1;
       }
     }),
-    { numRuns: 500 },
+    { numRuns: samples(500) },
   );
   assert.ok(refused * 5 < done, `${refused} of ${done + refused} were refused`);
 });

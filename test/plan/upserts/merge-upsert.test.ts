@@ -6,6 +6,7 @@ import { addTodoContext, appendTracedTodos, LOG_HEADINGS, sectionBody } from "..
 import { parsePlan, todoTitle } from "../../../src/plan/markdown/markdown.ts";
 import { hasProvenance } from "../../../src/plan/todos/provenance.ts";
 import { mergeUpsert, retitled } from "../../../src/plan/upserts/merge-upsert.ts";
+import { samples } from "../../testing/sample.ts";
 import { anyPlan } from "../arbitrary-plans.ts";
 
 const todosOf = (text: string) => parsePlan(text).todos.map((todo) => `${todo.state} ${todo.text}`);
@@ -222,7 +223,7 @@ test("property: plans as people write them can always be merged", () => {
       assert.equal(mergeUpsert(current, current), current);
       if (/\r\n/.test(current) && result !== current) assert.doesNotMatch(result, /[^\r]\n/);
     }),
-    { numRuns: 200 },
+    { numRuns: samples(200) },
   );
 });
 
@@ -240,7 +241,7 @@ test("property: whatever the texts are, a merge keeps its promises or is refused
       merged += 1;
       holds(current, incoming, result);
     }),
-    { numRuns: 500 },
+    { numRuns: samples(500) },
   );
   assert.ok(refused * 20 < merged, `${refused} of ${merged + refused} were refused`);
 });
