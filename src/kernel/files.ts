@@ -102,14 +102,14 @@ export function readCheckedOut(path: string, maxBytes = 1024 * 1024): string | u
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** More than any program or module has. */
-const MAX_HASHED = 1024 ** 3;
+/** More than any program has, and no more than is hashed within a second. */
+export const MAX_HASHED = 256 * 1024 ** 2;
 
 /** The sha256 of such a file, which is never in memory as a whole; undefined when it cannot be read, or has more than its size says. */
-export function hashCheckedOut(path: string): string | undefined {
+export function hashCheckedOut(path: string, maxBytes = MAX_HASHED): string | undefined {
   const hash = createHash("sha256");
   try {
-    readRegular(path, Math.min(MAX_HASHED, statSync(path).size), (piece) => hash.update(piece));
+    readRegular(path, Math.min(maxBytes, statSync(path).size), (piece) => hash.update(piece));
   } catch {
     return undefined;
   }

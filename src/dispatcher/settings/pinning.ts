@@ -8,7 +8,7 @@ import { CONFIG_FILE, parseConfig, problemLine, readConfig } from "../../config/
 import { digestOf, type Pin, type PinnedFile } from "../../config/pin.ts";
 import { checkConfig } from "../../config/problems/problems.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
-import { hashCheckedOut, listDir, readCheckedOut } from "../../kernel/files.ts";
+import { hashCheckedOut, listDir, MAX_HASHED, readCheckedOut } from "../../kernel/files.ts";
 import { findProgram } from "../../kernel/find-program.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import { OWN_FOLDER } from "../../kernel/own-folder.ts";
@@ -62,27 +62,41 @@ function promptsIn(root: string): PinnedFile[] {
   }
 }
 
+/** Characters of all commands, whose words are looked for on the disk, and bytes that are hashed: a branch must not hold the dispatcher. */
+const MAX_COMMANDS = 64 * 1024;
+const MAX_MODULE = 16 * 1024 ** 2;
+
 function programsOf(config: Config, tree: Tree, known: Pin | undefined): PinnedFile[] {
   const scopes = [config, ...Object.values(config.presets)];
+  const agents = scopes.flatMap((scope) => Object.values(scope.agents));
+  const lines = [...config.initCommands, ...scopes.flatMap(({ checks = [] }) => checks)];
+  const commands = [...lines, ...agents.flatMap(({ command, args = [] }) => [command, ...args])];
+  if (commands.reduce((length, line) => length + line.length, 0) > MAX_COMMANDS)
+    throw unusable(
+      `The commands of ${CONFIG_FILE} have more than ${MAX_COMMANDS / 1024} KB.`,
+      "Move what they do into scripts",
+    );
   const named = [
     ...ownFiles(tree),
-    ...scopes.flatMap(({ agents }) => Object.values(agents).flatMap((agent) => agentFiles(agent, tree))),
-    ...[...config.initCommands, ...scopes.flatMap(({ checks = [] }) => checks)].flatMap((line) =>
-      lineFiles(line, tree),
-    ),
+    ...agents.flatMap((agent) => agentFiles(agent, tree)),
+    ...lines.flatMap((line) => lineFiles(line, tree)),
   ];
+  let left = MAX_HASHED;
   return [...new Set(named)].map((path): PinnedFile => {
-    const stat = statKeyOf(statSync(join(tree.root, path)));
+    const found = statSync(join(tree.root, path));
+    const stat = statKeyOf(found);
     const before = known?.files.find((file) => file.path === path && file.stat === stat);
-    return before ?? { path, kind: "program", sha256: hashOfProgram(tree.root, path), stat };
+    if (before) return before;
+    left -= found.size;
+    const hash = left < 0 ? undefined : hashCheckedOut(join(tree.root, path));
+    if (hash !== undefined) return { path, kind: "program", sha256: hash, stat };
+    const most = `Make it a file that you can read, of ${MAX_HASHED / 1024 ** 2} MB at most together with the others, or name another`;
+    throw unusable(`${path}, which ${CONFIG_FILE} names, cannot be read.`, most);
   });
 }
 
-function hashOfProgram(root: string, path: string): string {
-  const hash = hashCheckedOut(join(root, path));
-  if (hash !== undefined) return hash;
-  const hint = "Make it a file that you can read, of 1 GiB at most, or name another, then run `prloom doctor`.";
-  throw new PrloomError("config-invalid", `${path}, which ${CONFIG_FILE} names, cannot be read.`, hint);
+function unusable(message: string, remedy: string): PrloomError {
+  return new PrloomError("config-invalid", message, `${remedy}, then run \`prloom doctor\`.`);
 }
 
 /**
@@ -200,7 +214,7 @@ export function offerOf(pin: Pin, tree: Tree): TreeOffer {
 }
 
 function onDisk(file: PinnedFile, root: string): PinnedFile[] {
-  const hash = statRegular(join(root, file.path)) && hashCheckedOut(join(root, file.path));
+  const hash = statRegular(join(root, file.path)) && hashCheckedOut(join(root, file.path), MAX_MODULE);
   return hash === undefined ? [] : [{ ...file, sha256: hash }];
 }
 
