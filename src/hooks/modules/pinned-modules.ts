@@ -3,6 +3,7 @@ import type { registerHooks } from "node:module";
 import { isAbsolute, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
+import { PrloomError } from "../../kernel/errors.ts";
 import { hashCheckedOut } from "../../kernel/files.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import { OWN_FOLDER } from "../../kernel/own-folder.ts";
@@ -100,6 +101,15 @@ export function refuseNewerLinks(file: string | URL): void {
   const { href, protocol } = file instanceof URL ? file : pathToFileURL(file);
   if (since === undefined || protocol !== "file:") return;
   refuseNewerWay({ specifier: href, parentURL: href, found: realpathSync(fileURLToPath(href)) }, since);
+}
+
+/** For `module.register`: Node loads that in a thread of its own, which has none of our hooks and cannot be given any. */
+export function refuseForeignThread(specifier: string): void {
+  if (sealedAt() === undefined) return;
+  const text = `${specifier} cannot be registered: the age of what it loads cannot be told`;
+  const hint =
+    "Call `module.register` while the module is loaded, and start the dispatcher on the branch that you mean.";
+  throw new PrloomError("pin-changed", `${text}. ${hint}`, hint);
 }
 
 function refuseNewer(url: string, since: number): void {

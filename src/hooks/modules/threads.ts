@@ -1,6 +1,6 @@
-import { syncBuiltinESMExports } from "node:module";
+import Module, { syncBuiltinESMExports } from "node:module";
 import threads from "node:worker_threads";
-import { refuseNewerLinks } from "./pinned-modules.ts";
+import { refuseForeignThread, refuseNewerLinks } from "./pinned-modules.ts";
 
 /** What every thread imports first. From the sources it lies beside this file, as that of the bundle. */
 const FIRST = import.meta.url.endsWith(".ts")
@@ -19,6 +19,11 @@ export function hookThreads(): void {
       if (!isText) refuseNewerLinks(file);
       super(file, isText ? options : { ...options, execArgv: [...execArgv, "--import", FIRST.href] });
     }
+  };
+  const { register } = Module;
+  Module.register = (...args: unknown[]): void => {
+    refuseForeignThread(String(args[0]));
+    Reflect.apply(register, Module, args);
   };
   syncBuiltinESMExports();
 }

@@ -85,3 +85,16 @@ test("a thread that a module starts loads nothing that is newer than the start, 
   write("plugins/node_modules/pad/index.js", `exports.word = "evil";`);
   assert.match(await heard(start("./thread.mjs")), /changed after the dispatcher was started/);
 });
+
+test("hooks that Node would load in a thread of its own are not registered after the start", async () => {
+  write("hooks/none.mjs", "export const resolve = (name, context, next) => next(name, context);");
+  const text = `import { register } from "node:module"; export default () => register("./none.mjs", import.meta.url);`;
+  write("hooks/register.mjs", text);
+  write("last", "");
+  sealModules(undefined);
+  const registerIt = (await importModule({ repoRoot: root, specifier: "./hooks/register.mjs" })) as () => void;
+  sealNow();
+  assert.throws(registerIt, /cannot be registered/);
+  sealModules(undefined);
+  registerIt();
+});
