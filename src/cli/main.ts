@@ -2,6 +2,7 @@
 import { Console } from "node:console";
 import { enableCompileCache } from "node:module";
 import { errnoOf } from "../kernel/errors.ts";
+import { strayError } from "../kernel/foreign-code.ts";
 import { reportError } from "./report-error.ts";
 
 // What is imported after this line comes compiled from the second start on.
@@ -30,7 +31,7 @@ process.stdout.on("error", (error) => {
 });
 
 process.on("uncaughtException", (error) => {
-  process.exit(reportError(error, argv));
+  process.exit(reportError(strayError(error), argv));
 });
 
 try {

@@ -7,6 +7,7 @@ import { describeThrown } from "../hooks/calls/thrown.ts";
 import { runStartupHooks } from "../hooks/plan-hooks.ts";
 import { crashPoint } from "../kernel/crash-point.ts";
 import { messageOf } from "../kernel/errors.ts";
+import { hasForeignCode } from "../kernel/foreign-code.ts";
 import type { Bridging } from "./buses/bridging.ts";
 import type { BusesAtWork } from "./buses/bus-loop.ts";
 import type { Buses } from "./buses/buses.ts";
@@ -85,11 +86,8 @@ export function restoreMemory(loom: Buses & Extended & Reporting): void {
  * A promise that a plugin did not wait for, or a timer that it left, fails outside of any call. That is the plugin's
  * fault and must not end the work of the others; without foreign code it is ours, and ends it as ever.
  */
-export function outliveStrays(loom: Configured & Extended & Reporting): () => void {
-  const { globalPlugins, registry } = loom.extensions;
-  const planModules = loom.config.plugins.length + Object.values(loom.config.presets).length;
-  const isForeign = globalPlugins.length + planModules > 0 || registry.all.some(({ kind }) => kind !== "builtin");
-  if (!isForeign) return () => undefined;
+export function outliveStrays(loom: Reporting): () => void {
+  if (!hasForeignCode()) return () => undefined;
   const before = process.listeners("uncaughtException");
   const tell = (error: unknown): void =>
     loom.report({ level: "bad", text: `a plugin or bridge failed outside of its call: ${describeThrown(error)}` });

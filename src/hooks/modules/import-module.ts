@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
+import { noteForeignCode } from "../../kernel/foreign-code.ts";
 import { problemOf } from "./module-problem.ts";
 import { loadPinned, type Resolve, resolvePinned } from "./pinned-modules.ts";
 import { hookThreads } from "./threads.ts";
@@ -56,6 +57,7 @@ function fromRoot(specifier: string, context: Context): [name: string, context: 
 /** Imports a module as the config names it and gives its default export; undefined when it has none. */
 export async function importModule({ repoRoot, specifier }: ModuleName): Promise<unknown> {
   registerOnce();
+  noteForeignCode();
   const isPath = specifier.startsWith(".") || isAbsolute(specifier);
   const url = isPath ? fileUrl(repoRoot, specifier) : packageUrl(repoRoot, specifier);
   try {
