@@ -8,6 +8,7 @@ import { loadExtensions } from "../../dispatcher/buses/extensions.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
 import { sealToPin } from "../../dispatcher/settings/keep-pin.ts";
 import { offerOf } from "../../dispatcher/settings/pinning.ts";
+import { mayRunForeign, NEVER_STARTED } from "../../dispatcher/settings/start-notes.ts";
 import { currentBranch, openRepository, type Repository, requireCommits } from "../../git/repository.ts";
 import { git, requireGitVersion } from "../../git/run.ts";
 import type { Call } from "../output.ts";
@@ -28,7 +29,7 @@ export async function checkEverything(call: Call): Promise<Finding[]> {
   const config = await orFinding("config", findings, () => loadConfig(repo.root));
   if (config) {
     findings.push({ name: "config", state: "ok", text: "prloom/config.json is valid" });
-    if (await orFinding("pinned", findings, () => mayRun(repo, findings))) {
+    if (await orFinding("pinned", findings, () => mayRun(repo, config, findings))) {
       findings.push(...(await checkAgents(call, config, repo.root)));
       await orFinding("plugins and bridges", findings, () => modules(repo, config, findings));
     }
@@ -58,20 +59,25 @@ async function gitVersion(): Promise<Finding> {
 }
 
 /** Looking at a foreign branch must not run what it names: programs are asked for their versions, and modules are loaded. */
-async function mayRun(repo: Repository, findings: Finding[]): Promise<boolean> {
+async function mayRun(repo: Repository, config: Config, findings: Finding[]): Promise<boolean> {
   const paths = pathsOf(repo);
   const pin = readPin(paths.pinFile);
-  if (!pin) return true;
+  const notTried = (text: string): false => {
+    const hint = "`prloom start` takes over what is checked out.";
+    findings.push({ name: "pinned", state: "warn", text: `${text}: agents, plugins and bridges were not tried`, hint });
+    return false;
+  };
+  if (!pin) {
+    if (!(await mayRunForeign(repo, config, process.env.PATH))) return true;
+    return notTried(NEVER_STARTED);
+  }
   // Without a branch nothing tells that it is still the person's.
   if (pin.branch !== undefined && pin.branch === (await currentBranch(repo))) return true;
   if (offerOf(pin, { root: repo.root, path: process.env.PATH }).changes.length === 0) {
     sealToPin(paths, pin);
     return true;
   }
-  const text =
-    "a branch other than that of the last start is checked out, and differs: agents, plugins and bridges were not tried";
-  findings.push({ name: "pinned", state: "warn", text, hint: "`prloom start` takes over what is checked out." });
-  return false;
+  return notTried("a branch other than that of the last start is checked out, and differs");
 }
 
 /** Loads them as a start does, and calls none. */

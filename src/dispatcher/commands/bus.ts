@@ -16,6 +16,7 @@ import { type FoundLetter, foundLetter } from "../report/read-bus.ts";
 import { sealToPin } from "../settings/keep-pin.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { requireModulesPinned } from "../settings/pinning.ts";
+import { mayRunForeign, NEVER_STARTED } from "../settings/start-notes.ts";
 
 interface LetterBus {
   readonly planId?: string;
@@ -128,8 +129,16 @@ export async function pollNow(
 }
 
 /** To poll on another person's branch must not run what that brings. */
-async function requireAsStarted({ pinned: { pin }, paths, repo }: Located & Configured): Promise<void> {
+async function requireAsStarted({
+  pinned: { pin },
+  config,
+  environment,
+  paths,
+  repo,
+}: Located & Configured): Promise<void> {
   requireModulesPinned(pin, paths.root);
+  if (!pin && (await mayRunForeign(repo, config, environment.PATH)))
+    throw new PrloomError("pin-changed", `${NEVER_STARTED}.`, "`prloom start` takes over what is checked out.");
   // Without a branch nothing tells that it is still the person's.
   if (pin && (pin.branch === undefined || pin.branch !== (await currentBranch(repo)))) sealToPin(paths, pin);
 }

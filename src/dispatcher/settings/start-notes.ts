@@ -7,10 +7,10 @@ import { type Pin, readPin } from "../../config/pin.ts";
 import { allPlanModules } from "../../config/presets.ts";
 import { fileAt } from "../../git/file-at.ts";
 import { splitNul } from "../../git/output.ts";
-import { currentBranch, gitAt, type Repository, resolveCommit } from "../../git/repository.ts";
+import { currentBranch, gitAt, isAncestor, type Repository, resolveCommit } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { changesLine } from "./pinned.ts";
-import { isPrompt, offerOf, PROMPTS_DIR, pinnedConfig, promptPaths, type Tree } from "./pinning.ts";
+import { agentFiles, isPrompt, offerOf, PROMPTS_DIR, pinnedConfig, promptPaths, type Tree } from "./pinning.ts";
 
 /** What a person should know about the settings that a start takes over; none when they are the usual ones. */
 export async function startNotes(repo: Repository, config: Config, pinFile: string): Promise<string[]> {
@@ -48,7 +48,7 @@ async function otherThanBase(
   config: Config,
   before: LastPin | undefined,
 ): Promise<string | undefined> {
-  const base = await baseOf(repo, config, before);
+  const base = await baseOf(repo, before?.config.baseBranch, config.baseBranch);
   const branch = await currentBranch(repo);
   if (!base || base.name === branch) return undefined;
   const differing: string[] = [];
@@ -65,17 +65,28 @@ async function otherThanBase(
 const MAX_BYTES = 16 * 1024 ** 2;
 const withoutReturns = (text: string | undefined) => text?.replaceAll("\r\n", "\n");
 
+export const NEVER_STARTED =
+  "prloom was never started here, and what is checked out has commits that the base branch does not have";
+
+/**
+ * Whether what is checked out may be a stranger's, and would run when its agents are asked for their versions and its modules are loaded.
+ * For a repository without a pin. A branch whose commits are all in the base branch is not, nor is what was not committed.
+ */
+export async function mayRunForeign(repo: Repository, config: Config, path: string | undefined): Promise<boolean> {
+  const [base, head] = [await baseOf(repo), await resolveCommit(repo, "HEAD")];
+  if (!base || head === undefined || (await isAncestor(repo, head, base.commit))) return false;
+  const tree = { root: repo.root, path };
+  if (modulesOf(config).length > 0 || Object.values(config.agents).some((agent) => agentFiles(agent, tree).length > 0))
+    return true;
+  const configAt = async (commit: string) =>
+    (await fileAt(repo, { commit, names: [CONFIG_FILE], mostBytes: MAX_BYTES }))?.text;
+  return (await configAt(head)) !== (await configAt(base.commit));
+}
+
 /** The branch that is the measure: rather what was trusted before than what this very config says. */
-async function baseOf(repo: Repository, config: Config, before: LastPin | undefined) {
+async function baseOf(repo: Repository, trusted?: string, own?: string) {
   const origin = await gitAt(repo, ["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"], { allowExit: [1] });
-  const trusted = before?.config.baseBranch;
-  const names = [
-    trusted,
-    origin.stdout.trim().replace("refs/remotes/origin/", ""),
-    config.baseBranch,
-    "main",
-    "master",
-  ];
+  const names = [trusted, origin.stdout.trim().replace("refs/remotes/origin/", ""), own, "main", "master"];
   for (const name of names) {
     if (!name) continue;
     const commit =
@@ -88,12 +99,15 @@ async function baseOf(repo: Repository, config: Config, before: LastPin | undefi
 async function pathsToCompare(repo: Repository, config: Config, commit: string): Promise<Set<string>> {
   const { stdout } = await gitAt(repo, ["ls-tree", "-z", "--name-only", commit, "--", `${PROMPTS_DIR}/`]);
   const prompts = [...splitNul(stdout).filter(isPrompt), ...promptPaths(repo.root)];
-  const { plugins, bridges } = allPlanModules(config);
-  const modules = [...plugins, ...bridges, ...config.globalPlugins, ...config.globalBridges].map(
-    ({ module }) => module,
-  );
-  const local = modules.filter((module) => module.startsWith("./")).map((module) => module.slice(2));
+  const local = modulesOf(config)
+    .filter((module) => module.startsWith("./"))
+    .map((module) => module.slice(2));
   return new Set([CONFIG_FILE, ...prompts, ...local]);
+}
+
+function modulesOf(config: Config): string[] {
+  const { plugins, bridges } = allPlanModules(config);
+  return [...plugins, ...bridges, ...config.globalPlugins, ...config.globalBridges].map(({ module }) => module);
 }
 
 function onDisk(root: string, path: string): string | undefined {
