@@ -23,6 +23,7 @@ import { cacheFolder, enterHome, type HomeUse, leaveHome, privateHome } from "./
 import { makeView } from "./run-view.ts";
 import {
   foldersOf,
+  gitLoginFiles,
   hiddenFolders,
   placesFor,
   projectCode,
@@ -143,7 +144,7 @@ async function mountsFor(loom: Located & Configured, wanted: Wanted): Promise<Mo
     cache,
     hidden: hiddenFolders(loom, where, moved.folders),
     sealed: foldersOf([local, worktrees]),
-    secret: secretFiles(wanted, places, moved.files),
+    secret: secretFiles(wanted, places, [...moved.files, ...gitLoginFiles(loom, wanted)]),
     repository: {
       root,
       commonDir,

@@ -13,7 +13,7 @@ import {
   toolSecrets,
 } from "../../agents/sandbox/places.ts";
 import type { StageAgent } from "../../config/presets.ts";
-import { type GitSetting, settingOf } from "../../git/shadow/git-settings.ts";
+import { type GitSetting, loginFilesOf, settingOf } from "../../git/shadow/git-settings.ts";
 import type { Worktree } from "../../git/worktree/worktrees.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { isWithin } from "../../kernel/paths.ts";
@@ -123,6 +123,13 @@ export function secretFiles(viewer: Viewer, places: readonly Mount[], moved: rea
     ),
     ...moved.filter((file) => !isWithin(file, home)),
   ];
+}
+
+/** What git's settings say where logins lie. The repository's own settings are not seen anyway, and its files can be read. */
+export function gitLoginFiles({ paths: { root, commonDir } }: Located, { settings, worktree }: Viewer): string[] {
+  const shown = [root, commonDir, worktree.path];
+  const files = loginFilesOf(settings).flatMap((file) => realOf(file) ?? []);
+  return files.filter((file) => !shown.some((folder) => isWithin(file, folder)));
 }
 
 /** Ours, below a home: hidden with it, unless `readable` names a folder that they lie in. */

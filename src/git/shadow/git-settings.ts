@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { git } from "../run.ts";
 
 /** One setting as git reads it, and whose it is. */
@@ -10,6 +10,8 @@ export interface GitSetting {
   readonly key: string;
   /** Absent: the key stands alone, which means true. */
   readonly value?: string;
+  /** Where it stands. */
+  readonly file?: string;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -78,9 +80,10 @@ async function askGit(commonDir: string, env: Variables): Promise<{ settings: Gi
     const end = entry.indexOf("\n");
     // What we ourselves tell git on its command line is not the user's.
     if (scope === "command") continue;
-    const setting = end < 0 ? { scope, key: entry } : { scope, key: entry.slice(0, end), value: entry.slice(end + 1) };
-    settings.push(setting);
     const file = resolve(commonDir, origin.replace(/^file:/, ""));
+    const setting: GitSetting =
+      end < 0 ? { scope, key: entry, file } : { scope, key: entry.slice(0, end), value: entry.slice(end + 1), file };
+    settings.push(setting);
     files.push(file);
     if (/^include(if\..*)?\.path$/.test(setting.key)) files.push(includedFile(setting.value ?? "", file, env));
   }
@@ -149,6 +152,27 @@ export function personalSettings(settings: readonly GitSetting[]): GitSetting[] 
   return settings.filter(
     ({ scope, key, value }) => scope !== "local" && scope !== "worktree" && (PERSONAL.test(key) || isLfs(key, value)),
   );
+}
+
+/** Names of settings whose value is a login; those of NEVER that name a program are not among them. */
+const SECRET = /(password|passwd|passphrase|token|secret|auth|apikey|headers?|cookie|pwd|pass)$/;
+const LOGIN_FILE = /^http\.(.*\.)?(cookiefile|sslkey)$/;
+const LOGIN_COMMAND = /^(credential\.(.*\.)?helper|core\.sshcommand)$/;
+
+function holdsLogin({ key, value = "" }: GitSetting): boolean {
+  return SECRET.test(key) || key !== withoutLogin(key) || value !== withoutLogin(value);
+}
+
+/** Files in which settings with a login stand (`/etc/gitconfig` can be one), and those that settings name for logins. */
+export function loginFilesOf(settings: readonly GitSetting[]): string[] {
+  const found = settings.flatMap((setting): string[] => {
+    const { key, value = "", file } = setting;
+    const named = LOGIN_COMMAND.test(key)
+      ? [...value.matchAll(/(?:--file[= ]|-i ) *["']?([^\s"']+)/g)].map(([, path = ""]) => path)
+      : [];
+    return [...(holdsLogin(setting) && file ? [file] : []), ...(LOGIN_FILE.test(key) ? [value] : []), ...named];
+  });
+  return [...new Set(found)].filter((path) => isAbsolute(path));
 }
 
 /** No person is there to sign, and nothing is to run beside the agent or clear up after it. */

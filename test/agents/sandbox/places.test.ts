@@ -110,6 +110,8 @@ test("credentials that were moved elsewhere are found by what says so, unless th
   };
   assert.deepEqual(movedCredentials(env, []), { files: [netrc, ...kube], folders: [at("data/docker")] });
   assert.deepEqual(movedCredentials(env, ["KUBECONFIG", "DOCKER_CONFIG"]), { files: [netrc], folders: [] });
+  const elsewhere = { DOCKER_HOST: `unix://${netrc}`, KRB5CCNAME: `DIR:${at("data/docker")}` };
+  assert.deepEqual(movedCredentials(elsewhere, []), { files: [netrc], folders: [at("data/docker")] });
 });
 
 test("of open files, those are passed on that are not closed when a program starts", () => {

@@ -15,6 +15,7 @@ import { join, relative } from "node:path";
 import { after, test } from "node:test";
 import {
   type GitSetting,
+  loginFilesOf,
   personalSettings,
   publicSettings,
   readSettings,
@@ -273,4 +274,21 @@ test("settings are read again when a file changed, and includes are resolved", a
     assert.equal(settingOf(await readSettings(commonDir), "test.one"), value);
   }
   rmSync(join(commonDir, "more"));
+});
+
+test("files with logins among a person's settings are known, with those that the settings name", () => {
+  const at = (file: string, key: string, value: string) => ({ scope: "system", key, value, file });
+  const settings = [
+    at("/etc/plain", "http.proxy", "http://proxy.example:3128"),
+    at("/etc/plain", "credential.helper", "/usr/bin/helper --timeout 5"),
+    at("/etc/plain", "user.signingkey", "0xABC"),
+    at("/etc/address", "url.https://oauth2:word@git.example/.insteadof", "https://git.example/"),
+    at("/etc/header", "http.https://git.example/.extraheader", "Authorization: Basic word"),
+    at("/etc/proxy", "http.proxy", "http://me:word@proxy.example:3128"),
+    at("/etc/plain", "credential.https://git.example.helper", "store --file=/srv/logins"),
+    at("/etc/plain", "http.cookiefile", "/srv/cookies"),
+    at("/etc/plain", "core.sshcommand", "ssh -i '/srv/key' -F none"),
+  ];
+  const held = ["/etc/address", "/etc/header", "/etc/proxy"];
+  assert.deepEqual(loginFilesOf(settings), [...held, "/srv/logins", "/srv/cookies", "/srv/key"]);
 });
