@@ -70,7 +70,7 @@ async function mayRun(repo: Repository, findings: Finding[]): Promise<boolean> {
   }
   const text =
     "a branch other than that of the last start is checked out, and differs: agents, plugins and bridges were not tried";
-  findings.push({ name: "pinned", state: "warn", text, hint: "`prloom start` takes over what is checked out." });
+  findings.push({ name: "pinned", state: "warn", text, hint: "`prloom start` applies what is checked out." });
   return false;
 }
 
