@@ -58,7 +58,10 @@ describe("lines for people", () => {
   it("a beginning that only one plan has names it, one that several have names up to three", () => {
     const ids = ["card-1-aaaa", "card-2-bbbb", "card-2-cccc", "card-22-dddd", "card-2-eeee", "login"];
     assert.equal(meantPlans("card-1", ids), "Did you mean `card-1-aaaa`?");
-    assert.equal(meantPlans("card-2-", ids), "Several plans begin like that: `card-2-bbbb`, `card-2-cccc`, `card-2-eeee`.");
+    assert.equal(
+      meantPlans("card-2-", ids),
+      "Several plans begin like that: `card-2-bbbb`, `card-2-cccc`, `card-2-eeee`.",
+    );
     assert.match(meantPlans("card-2", ids) ?? "", /`card-2-eeee` and 1 more\.$/);
     assert.equal(meantPlans("logon", ids), "Did you mean `login`?");
     assert.equal(meantPlans("something-else", ids), undefined);

@@ -69,7 +69,7 @@ async function keepWhatWasLeft(loom: Located & Configured & Reporting, record: P
     const { tree } = await keepNow(loom, record, baseSha);
     return { tree, baseSha };
   } catch (error) {
-    const text = `what was left in ${worktree.path} could not be kept in case that a run is cut off: ${messageOf(error)}`;
+    const text = `what was left in ${worktree.path} could not be kept for the case that a run is cut off: ${messageOf(error)}`;
     loom.report({ planId: record.id, level: "warn", text });
     return undefined;
   }
