@@ -8,7 +8,7 @@ export interface Settling {
   readonly died: DeadLetter[];
 }
 
-/** Applies a settlement to one of its records; tells whether it was the first final one of its handler. */
+/** Applies a settlement to one of its records; returns whether it was the first final one of its handler. */
 export function settleEntry(entry: Entry, settlement: WrittenSettlement, { ts, died }: Settling): boolean {
   const { handler, outcome } = settlement;
   const { marks } = settlement;

@@ -182,14 +182,14 @@ function letGo(core: Core, kind: AnyKind, ids: readonly string[]): void {
   }
 }
 
-/** Lets the dead letters of a record be tried again; tells how many there were. */
+/** Lets the dead letters of a record be tried again; returns how many there were. */
 export function revive(core: Core, recordId: string): number {
   const count = core.ledger.entry(recordId)?.dead.size ?? 0;
   if (count > 0) record(core, { kind: "revival", data: { record: recordId } }, true);
   return count;
 }
 
-/** Gives the dead letters of a record up for good, or that of one handler; tells how many there were. */
+/** Gives the dead letters of a record up for good, or that of one handler; returns how many there were. */
 export function drop(core: Core, recordId: string, handler?: string): number {
   const entry = core.ledger.entry(recordId);
   const dropped = [...(entry?.dead.keys() ?? [])].filter((other) => handler === undefined || other === handler);
