@@ -59,7 +59,7 @@ export type Reach = "there" | "nothing" | { readonly retryAfterMs: number | unde
 export interface CircuitMember {
   /** Asks for a call; true: it may be made, and `leave` must follow. */
   enter(bridge: string, now: number): boolean;
-  /** Returns whether the outside is reachable again, after it was not. */
+  /** Tells whether the outside is reachable again, after it was not. */
   leave(bridge: string, now: number, reach: Reach): boolean;
   quit(): void;
 }

@@ -8,7 +8,7 @@ export interface Settling {
   readonly died: DeadLetter[];
 }
 
-/** Applies a settlement to one of its records; returns whether it was the first final one of its handler. */
+/** Applies a settlement to one of its records; tells whether it was the first final one of its handler. */
 export function settleEntry(entry: Entry, settlement: WrittenSettlement, { ts, died }: Settling): boolean {
   const { handler, outcome } = settlement;
   const { marks } = settlement;
@@ -62,7 +62,7 @@ function goOn(
 ): void {
   if (entry.about !== "event" || before === undefined || entry.waits.size > 0) return;
   if (marks.done === true || marks.triaged === true || marks.closed === true) return;
-  const reason = "not every handler was asked yet";
+  const reason = "not all that handle it were asked yet";
   entry.waits.set(REST, { reason, deferredUntil: ts, attempts: 0, deferrals: 0, since: before.since });
 }
 

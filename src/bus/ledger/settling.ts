@@ -8,7 +8,7 @@ import { type Action, type BusEvent, type Settlement, settlementSchema } from ".
 import { completeSettlement } from "./complete-settlement.ts";
 import { type About, attemptsOf, isUncertain, REST } from "./entries.ts";
 
-/** The outcome of a settlement: it won, the record waits or died, or the handler was done with the record before. */
+/** What became of a settlement: it won, the record waits or died, or the handler was done with the record before. */
 export type Settled = "settled" | "deferred" | "dead" | "ignored";
 export type HandlerStatus = "ready" | "waiting" | "settled" | "dead";
 
@@ -18,7 +18,7 @@ export interface Attempted {
   readonly attempts: number;
   /** False: do not make it, the record is settled or a dead letter. */
   readonly allowed: boolean;
-  /** It is unknown how an earlier call ended: look before making this one, where that is possible. */
+  /** Nobody knows what became of an earlier call: look before making this one, where that is possible. */
   readonly uncertain: boolean;
 }
 
@@ -182,14 +182,14 @@ function letGo(core: Core, kind: AnyKind, ids: readonly string[]): void {
   }
 }
 
-/** Lets the dead letters of a record be tried again; returns how many there were. */
+/** Lets the dead letters of a record be tried again; tells how many there were. */
 export function revive(core: Core, recordId: string): number {
   const count = core.ledger.entry(recordId)?.dead.size ?? 0;
   if (count > 0) record(core, { kind: "revival", data: { record: recordId } }, true);
   return count;
 }
 
-/** Gives the dead letters of a record up for good, or that of one handler; returns how many there were. */
+/** Gives the dead letters of a record up for good, or that of one handler; tells how many there were. */
 export function drop(core: Core, recordId: string, handler?: string): number {
   const entry = core.ledger.entry(recordId);
   const dropped = [...(entry?.dead.keys() ?? [])].filter((other) => handler === undefined || other === handler);

@@ -14,17 +14,17 @@ import { OWNER_VARIABLE, ownerTag } from "../runs/survivors.ts";
 import { type Settings, settingsInForce } from "../settings/pinned.ts";
 import { capture } from "../settings/pinning.ts";
 
-export interface OpenLoomOptions {
+export interface OpenOptions {
   readonly cwd: string;
   /**
    * `start`: a person starts the dispatcher, so the working tree counts. `in-force`: what counts now. `if-there`: the same,
-   * and the repository is opened even if the config is broken or missing.
+   * and a config that is broken or missing is no reason not to open the repository.
    */
   readonly settings?: "start" | "in-force" | "if-there";
   readonly onProgress?: (progress: Progress) => void;
 }
 
-async function settingsFor(repo: Repository, wanted: OpenLoomOptions["settings"]): Promise<Settings> {
+async function settingsFor(repo: Repository, wanted: OpenOptions["settings"]): Promise<Settings> {
   if (wanted === "start") {
     const { config, files } = capture({ root: repo.root, path: process.env.PATH });
     const [branch, commit] = await Promise.all([currentBranch(repo), resolveCommit(repo, "HEAD")]);
@@ -36,7 +36,7 @@ async function settingsFor(repo: Repository, wanted: OpenLoomOptions["settings"]
 }
 
 /** Opens the repository for reading: no lock, nothing is written, and a config is not needed. */
-export async function openForReading(options: OpenLoomOptions): Promise<Loom> {
+export async function openForReading(options: OpenOptions): Promise<Loom> {
   const repo = await openRepository(options.cwd);
   const settings = await settingsFor(repo, options.settings ?? "if-there");
   const paths = pathsOf(repo, settings.config.worktreesDir);
@@ -53,7 +53,7 @@ export async function openForReading(options: OpenLoomOptions): Promise<Loom> {
 }
 
 /** Opens the repository as its one owner; undefined when another process owns it. */
-export async function openAsOwner(options: OpenLoomOptions): Promise<{ loom: OwnedLoom; lock: OwnerLock } | undefined> {
+export async function openAsOwner(options: OpenOptions): Promise<{ loom: OwnedLoom; lock: OwnerLock } | undefined> {
   const repo = await openRepository(options.cwd);
   const settings = await settingsFor(repo, options.settings);
   const paths = pathsOf(repo, settings.config.worktreesDir);
