@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -11,6 +12,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
@@ -90,35 +92,46 @@ export function readTextIfExists(path: string): string | undefined {
  * are followed; what is not a regular file, or larger than `maxBytes`, throws.
  */
 export function readCheckedOut(path: string, maxBytes = 1024 * 1024): string | undefined {
-  let fd: number;
+  const pieces: Buffer[] = [];
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    readRegular(path, maxBytes, (piece) => pieces.push(Buffer.from(piece)));
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
   }
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+/** More than any program or module has. */
+const MAX_HASHED = 1024 ** 3;
+
+/** The sha256 of such a file, which is never in memory as a whole; undefined when it cannot be read, or has more than its size says. */
+export function hashCheckedOut(path: string): string | undefined {
+  const hash = createHash("sha256");
+  try {
+    readRegular(path, Math.min(MAX_HASHED, statSync(path).size), (piece) => hash.update(piece));
+  } catch {
+    return undefined;
+  }
+  return hash.digest("hex");
+}
+
+/** Reads to the end, however little the size says: files of /proc have none and may not end. The pieces share their memory. */
+function readRegular(path: string, maxBytes: number, take: (piece: Buffer) => void): void {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(fd);
     if (!stat.isFile()) throw new Error(`${path} is not a regular file`);
-    const bytes = stat.size > maxBytes ? undefined : readUpTo(fd, maxBytes);
-    if (!bytes) throw new Error(`${path} is larger than ${maxBytes} bytes`);
-    return bytes.toString("utf8");
+    const piece = Buffer.allocUnsafe(64 * 1024);
+    let bytes = stat.size > maxBytes ? stat.size : 0;
+    for (let count = 1; count > 0 && bytes <= maxBytes; bytes += count) {
+      count = readSync(fd, piece);
+      take(piece.subarray(0, count));
+    }
+    if (bytes > maxBytes) throw new Error(`${path} is larger than ${maxBytes} bytes`);
   } finally {
     closeSync(fd);
   }
-}
-
-/** All that can be read, however little the size says: files of /proc have none and may not end. Undefined beyond the limit. */
-function readUpTo(fd: number, maxBytes: number): Buffer | undefined {
-  const pieces: Buffer[] = [];
-  for (let bytes = 0; bytes <= maxBytes; ) {
-    const piece = Buffer.allocUnsafe(64 * 1024);
-    const count = readSync(fd, piece);
-    if (count === 0) return Buffer.concat(pieces);
-    pieces.push(piece.subarray(0, count));
-    bytes += count;
-  }
-  return undefined;
 }
 
 export function isMissing(error: unknown): boolean {

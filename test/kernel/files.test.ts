@@ -28,6 +28,7 @@ import {
   diskError,
   ensureLink,
   existsNoFollow,
+  hashCheckedOut,
   listDir,
   readCheckedOut,
   readTextIfExists,
@@ -36,6 +37,7 @@ import {
   writeFileAtomic,
   writeFileIfChanged,
 } from "../../src/kernel/files.ts";
+import { sha256 } from "../../src/kernel/ids.ts";
 
 const module = new URL("../../src/kernel/files.ts", import.meta.url).href;
 const root = mkdtempSync(join(tmpdir(), "prloom-files-"));
@@ -255,8 +257,15 @@ test("of a file that a checkout put there no more is read than allowed, whatever
   assert.equal(readCheckedOut(path, 4), "1234");
   assert.throws(() => readCheckedOut(path, 3), /larger than 3 bytes/);
   assert.equal(readCheckedOut(join(dir, "missing")), undefined);
+  assert.equal(hashCheckedOut(join(dir, "missing")), undefined);
+  assert.equal(hashCheckedOut(dir), undefined);
+  const long = Buffer.alloc(200_000, "12345");
+  writeFileSync(join(dir, "long"), long);
+  assert.equal(hashCheckedOut(join(dir, "long")), sha256(long));
+  assert.equal(readCheckedOut(join(dir, "long")), long.toString());
   if (!existsSync("/proc/self/pagemap")) return;
   // A regular file of size 0 that practically does not end.
   symlinkSync("/proc/self/pagemap", join(dir, "endless"));
   assert.throws(() => readCheckedOut(join(dir, "endless")), /larger than/);
+  assert.equal(hashCheckedOut(join(dir, "endless")), undefined);
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
+import { readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type ConfigChange, compareConfigs, needsStart } from "../../config/compare.ts";
@@ -7,7 +7,7 @@ import { CONFIG_FILE, parseConfig, problemLine, readConfig } from "../../config/
 import { digestOf, type Pin, type PinnedFile } from "../../config/pin.ts";
 import { checkConfig } from "../../config/problems/problems.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
-import { listDir, readCheckedOut } from "../../kernel/files.ts";
+import { hashCheckedOut, listDir, readCheckedOut } from "../../kernel/files.ts";
 import { findProgram } from "../../kernel/find-program.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import { OWN_FOLDER } from "../../kernel/own-folder.ts";
@@ -66,8 +66,15 @@ function programsOf(config: Config, tree: Tree, known: Pin | undefined): PinnedF
   return [...new Set(named)].map((path): PinnedFile => {
     const stat = statKeyOf(statSync(join(tree.root, path)));
     const before = known?.files.find((file) => file.path === path && file.stat === stat);
-    return before ?? { path, kind: "program", sha256: sha256(readFileSync(join(tree.root, path))), stat };
+    return before ?? { path, kind: "program", sha256: hashOfProgram(tree.root, path), stat };
   });
+}
+
+function hashOfProgram(root: string, path: string): string {
+  const hash = hashCheckedOut(join(root, path));
+  if (hash !== undefined) return hash;
+  const hint = "Make it a file that you can read, of 1 GiB at most, or name another, then run `prloom doctor`.";
+  throw new PrloomError("config-invalid", `${path}, which ${CONFIG_FILE} names, cannot be read.`, hint);
 }
 
 /**
@@ -147,7 +154,7 @@ function isAsPinned(pin: Pin, root: string, path: string): boolean {
   if (!file) return false;
   const stat = statRegular(join(root, path));
   if (!stat) return false;
-  return statKeyOf(stat) === file.stat || sha256(readFileSync(join(root, path))) === file.sha256;
+  return statKeyOf(stat) === file.stat || hashCheckedOut(join(root, path)) === file.sha256;
 }
 
 /** What the working tree would change, for the person who decides about it. */
@@ -180,8 +187,8 @@ export function offerOf(pin: Pin, tree: Tree): TreeOffer {
 }
 
 function onDisk(file: PinnedFile, root: string): PinnedFile[] {
-  if (!statRegular(join(root, file.path))) return [];
-  return [{ ...file, sha256: sha256(readFileSync(join(root, file.path))) }];
+  const hash = statRegular(join(root, file.path)) && hashCheckedOut(join(root, file.path));
+  return hash === undefined ? [] : [{ ...file, sha256: hash }];
 }
 
 const hashOf = (files: readonly PinnedFile[], path: string) => files.find((file) => file.path === path)?.sha256;

@@ -35,9 +35,8 @@ function registerOnce(): void {
   registerHooks({
     resolve(specifier, context, nextResolve) {
       if (specifier === AUTHORS_ENTRY) return { url: ownEntry.href, shortCircuit: true };
-      const found = specifier.startsWith(FROM_ROOT)
-        ? resolveFromRoot(specifier, context, nextResolve)
-        : resolvePinned(specifier, context, nextResolve);
+      const [name, from] = specifier.startsWith(FROM_ROOT) ? fromRoot(specifier, context) : [specifier, context];
+      const found = resolvePinned(name, from, nextResolve);
       if (found.url.startsWith("file:")) lastFile = found.url;
       return found;
     },
@@ -45,10 +44,12 @@ function registerOnce(): void {
   });
 }
 
-const resolveFromRoot: Resolve = (specifier, context, nextResolve) => {
+type Context = Parameters<Resolve>[1];
+
+function fromRoot(specifier: string, context: Context): [name: string, context: Context] {
   const { parentURL, name } = JSON.parse(decodeURIComponent(specifier.slice(FROM_ROOT.length)));
-  return nextResolve(name, { ...context, parentURL });
-};
+  return [name, { ...context, parentURL }];
+}
 
 /** Imports a module as the config names it and gives its default export; undefined when it has none. */
 export async function importModule({ repoRoot, specifier }: ModuleName): Promise<unknown> {

@@ -2,9 +2,10 @@ import { readFileSync, statSync } from "node:fs";
 import type { registerHooks } from "node:module";
 import { isAbsolute, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { PrloomError } from "../../kernel/errors.ts";
+import { hashCheckedOut } from "../../kernel/files.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import { OWN_FOLDER } from "../../kernel/own-folder.ts";
+import { changedSinceStart, refuseNewerWay } from "./resolution-age.ts";
 
 type LoaderHooks = Parameters<typeof registerHooks>[0];
 export type Resolve = NonNullable<LoaderHooks["resolve"]>;
@@ -16,6 +17,8 @@ const OWN = OWN_FOLDER.href;
 
 /** Modules of repositories that were loaded, or are named by one that was, by their addresses. */
 const recorded = new Map<string, Loaded>();
+/** The addresses of all files that were loaded, packages included: to import one again loads nothing. */
+const loadedBefore = new Set<string>();
 /** Since then, by the clock of the file system, nothing that is new is loaded. */
 let sealedAt: number | undefined;
 /** What files had at the last start, by their paths: such a one may be new, as after another branch and back. */
@@ -46,7 +49,14 @@ export const resolvePinned: Resolve = (specifier, context, nextResolve) => {
     const known = recorded.get(url);
     if (known) return { url, format: known.format, shortCircuit: true };
   }
-  return nextResolve(specifier, context);
+  const resolved = nextResolve(specifier, context);
+  const { url } = resolved;
+  if (sealedAt !== undefined && context.parentURL?.startsWith("file:") && url.startsWith("file:")) {
+    const found = fileURLToPath(url);
+    const isKnown = recorded.has(url) || loadedBefore.has(url) || hasPinnedHash(found);
+    if (!isKnown) refuseNewerWay({ specifier, parentURL: context.parentURL, found }, sealedAt);
+  }
+  return resolved;
 };
 
 /** Keeps what is loaded; once sealed it gives that, and refuses what is newer. */
@@ -56,17 +66,23 @@ export const loadPinned: Load = (url, context, nextLoad) => {
   if (known) return { ...known, shortCircuit: true };
   if (sealedAt !== undefined) refuseNewer(url, sealedAt);
   const loaded = nextLoad(url, context);
-  if (sealedAt === undefined && !url.startsWith(OWN) && !url.includes("/node_modules/"))
-    record(url, loaded, (other) => nextLoad(other, plain(other, context)));
+  if (sealedAt === undefined) {
+    loadedBefore.add(url);
+    if (!url.startsWith(OWN) && !url.includes("/node_modules/"))
+      record(url, loaded, (other) => nextLoad(other, plain(other, context)));
+  }
   return loaded;
 };
 
 function refuseNewer(url: string, since: number): void {
   const path = fileURLToPath(url);
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat || stat.ctimeMs < since || asPinned.get(path) === sha256(readFileSync(path))) return;
-  const hint = "`prloom stop`, then `prloom start`, applies it.";
-  throw new PrloomError("pin-changed", `${path} changed after the dispatcher was started. ${hint}`, hint);
+  if (stat && stat.ctimeMs >= since && !hasPinnedHash(path)) throw changedSinceStart(path);
+}
+
+function hasPinnedHash(path: string): boolean {
+  const pinned = asPinned.get(path);
+  return pinned !== undefined && hashCheckedOut(path) === pinned;
 }
 
 type Context = Parameters<Load>[1];

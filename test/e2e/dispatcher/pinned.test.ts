@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startDaemon } from "../../testing/daemon.ts";
@@ -200,9 +200,22 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
       rmSync(join(project.root, "prloom/plugins/pen.mjs"));
       symlinkSync("../../lib/evil.mjs", join(project.root, "prloom/plugins/pen.mjs"));
     });
+    // A file that is older than the start, and not the person's: a name can lead to it.
+    const old = join(project.home, "old");
+    mkdirSync(old);
+    writeFileSync(join(old, "index.js"), `require("node:fs").writeFileSync("${marker}", "");`);
+    const nearer = join(project.root, "lib/node_modules/pad");
+    branch(project, "detour", () => {
+      mkdirSync(dirname(nearer));
+      symlinkSync(old, nearer);
+    });
+    branch(project, "other-main", () => {
+      const main = relative(nearer, join(old, "index.js"));
+      write(project, "lib/node_modules/pad/package.json", JSON.stringify({ name: "pad", main }));
+    });
     branch(project, "harmless", () => write(project, "src/a.txt", "other\n"));
     assert.equal((await project.work()).code, 0);
-    for (const name of ["package", "link"]) {
+    for (const name of ["package", "link", "detour", "other-main"]) {
       project.git("checkout", "-q", name);
       assert.match((await project.cli(["doctor"])).stdout, /changed after the dispatcher was started/);
       const polled = await project.cli(["poll"]);
