@@ -15,7 +15,7 @@ export interface Resolution {
 const MAX_LINKS = 40;
 /** What lies below was written by agents; a repository can be a package itself. */
 const AGENTS_PLACE = `${sep}prloom${sep}.local${sep}`;
-const NEXT = "`prloom stop`, then `prloom start`, takes it over.";
+const NEXT = "`prloom stop`, then `prloom start`, applies it.";
 
 /**
  * An old file can be reached by a new name: a branch brings a link, a package nearer to the importer, or a package.json with another
