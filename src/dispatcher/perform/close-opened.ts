@@ -32,7 +32,7 @@ export async function endOpened(loom: Located & Configured, record: PlanRecord):
   await removeTree(runDir);
 }
 
-/** The process that kept the plan open has died without a word: nothing of it may work at the same time as the next step. */
+/** The process that kept the plan open died without closing it: nothing of it may work at the same time as the next step. */
 export async function closeOpened(
   loom: Located & Configured & Records & AtWork & Reporting,
   record: PlanRecord,
