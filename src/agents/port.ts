@@ -34,7 +34,7 @@ export const ERROR_KINDS = [
   "network",
   /** The conversation that was to go on is not known to the program. */
   "session-lost",
-  /** The program printed what we do not understand: another version than the ones we know. */
+  /** The program printed what we do not understand: a version that we do not know. */
   "format",
   "other",
 ] as const;

@@ -1,7 +1,7 @@
 import { PrloomError } from "../kernel/errors.ts";
 import type { LoadedBridge } from "./load.ts";
 
-/** Which bridge delivers to which target, over both scopes. */
+/** Which bridge delivers to which target, of both kinds. */
 export interface Registry {
   byTarget(target: string): LoadedBridge | undefined;
   /** Sorted. */

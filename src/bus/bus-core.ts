@@ -16,7 +16,7 @@ import type { Action, BusEvent, Scope, WrittenSettlement } from "./types.ts";
 export interface BusOptions {
   readonly log: Log;
   readonly scope: Scope;
-  /** Where the snapshot is kept; undefined: nowhere, it is folded from scratch each time. */
+  /** Where the snapshot is kept; undefined: nowhere, it is folded anew each time. */
   readonly stateFile: string | undefined;
   readonly clock: Clock;
   readonly limits: BusLimits;

@@ -16,7 +16,7 @@ const waitSchema = z.strictObject({
   deferrals: z.int().min(0),
   /** When it was first put off. */
   since: z.number(),
-  /** It is unknown how an earlier call ended. */
+  /** Nobody knows what became of an earlier call. */
   uncertain: z.literal(true).optional(),
   kind: waitKindSchema.optional(),
 });

@@ -100,9 +100,9 @@ export interface Bus {
   /** Up to `limit` of the waits, soonest first: each handler that waits for an event, and each action once. */
   deferredList(limit: number): DeferredWait[];
   deadLetters(): DeadLetter[];
-  /** Lets the dead letters of a record be tried again; tells how many there were. */
+  /** Lets the dead letters of a record be tried again; returns how many there were. */
   revive(recordId: string): number;
-  /** Gives the dead letters of a record up for good, or that of one handler; tells how many there were. */
+  /** Gives the dead letters of a record up for good, or that of one handler; returns how many there were. */
   drop(recordId: string, handler?: string): number;
   /** How often something was revived since it was opened: code that keeps waiting records in memory looks again when it grew. */
   revivals(): number;

@@ -36,7 +36,7 @@ export const marksSchema = z.strictObject({
 });
 export type Marks = z.infer<typeof marksSchema>;
 
-/** What the bus adds, so that a replay decides nothing again. */
+/** What the bus adds, so that a replay decides nothing anew. */
 interface Decided {
   /** How far the cursor goes. */
   moveCursor?: string | undefined;
@@ -63,7 +63,7 @@ const writtenSchema = z.object({
   done: z.boolean().optional().catch(undefined),
 });
 
-/** The marks of a line of the journal; undefined when they are not marks. */
+/** The marks of a line of the journal; undefined when they are no marks at all. */
 export function readMarks(value: unknown): WrittenMarks | undefined {
   return value === undefined ? {} : writtenSchema.safeParse(value).data;
 }

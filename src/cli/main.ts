@@ -15,7 +15,7 @@ process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
   emitWarning(warning, ...rest);
 };
 
-// Standard output holds the answers of commands, JSON for instance. What plugins print belongs beside it.
+// Standard output holds the answers of commands, JSON for instance. What plugins print belongs on standard error.
 globalThis.console = new Console(process.stderr);
 
 const argv = process.argv.slice(2);

@@ -59,7 +59,7 @@ interface Parts {
   readonly leftovers: Leftovers;
 }
 
-/** What deleted plans left is removed beside everything else; only the end of `--until-idle` waits for it. */
+/** What deleted plans left is removed in the background; only the end of `--until-idle` waits for it. */
 interface Leftovers {
   isGone: boolean;
 }

@@ -84,7 +84,7 @@ export function restoreMemory(loom: Buses & Extended & Reporting): void {
 
 /**
  * A promise that a plugin did not wait for, or a timer that it left, fails outside of any call. That is the plugin's
- * fault and must not end the work of the others; without foreign code it is ours, and ends it as ever.
+ * fault and must not end the work of the others; without plugins or bridges it is ours, and ends the process as usual.
  */
 export function outliveStrays(loom: Reporting): () => void {
   if (!hasForeignCode()) return () => undefined;

@@ -145,7 +145,7 @@ export async function defaultBaseBranch(repo: Repository): Promise<string | unde
 
 const IGNORED = "/prloom/.local/";
 
-/** Makes every checkout of the repository ignore prloom's local files; says whether it had to. */
+/** Makes every checkout of the repository ignore prloom's local files; returns whether it had to. */
 export function ensureIgnored(repo: Repository): boolean {
   const path = join(repo.commonDir, "info", "exclude");
   const before = readTextIfExists(path) ?? "";

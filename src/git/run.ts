@@ -4,7 +4,6 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
 import { diskFull } from "../kernel/files.ts";
-import { killGroup } from "../kernel/process-tree.ts";
 import { usedUpError, usedUpWords } from "../kernel/used-up.ts";
 import { gitProgram, passedVariables } from "./environment.ts";
 import { bytesIn, type Encoding, GitResult } from "./output.ts";
@@ -148,6 +147,15 @@ function tooLarge(args: readonly string[], most: number): PrloomError {
     `\`${commandLine(args)}\` printed more than ${Math.round(most / 1024 / 1024)} MB and was ended: there are too many files with too long names.`,
     "`prloom unblock <plan> --reset` takes back what the agent made.",
   );
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if (errnoOf(error) !== "ESRCH") throw error;
+  }
 }
 
 /** Collects what a pipe says until it is too much; then it says so once. */

@@ -64,7 +64,7 @@ export function removeTemporaryFiles(dir: string): void {
   for (const name of listDir(dir)) if (TEMPORARY.test(name)) rmSync(join(dir, name), { force: true });
 }
 
-/** Writes the file only when its bytes differ; tells whether it did. */
+/** Writes the file only when its bytes differ; returns whether it did. */
 export function writeFileIfChanged(path: string, data: string, mode = 0o644): boolean {
   if (readTextIfExists(path) === data) return false;
   writeFileAtomic(path, data, mode);

@@ -52,7 +52,7 @@ export async function acquireOwnerLock(path: string, waitMs = 2000): Promise<Own
   }
 }
 
-/** What to say when the lock was lost: a step must never run beside another owner. */
+/** What to say when the lock was lost: a step must never run while another process owns the repository. */
 export function lockLost(): PrloomError {
   return new PrloomError(
     "lock-lost",

@@ -163,7 +163,7 @@ export const planRecordSchema = z.strictObject({
   opened: z.strictObject({ pid: z.int(), startTicks: z.number(), bootId: z.string(), at: z.string() }).optional(),
   /**
    * The tree as a person left it (`prloom open`), on top of which commit. What runs there afterwards and is taken back, is
-   * taken back to this; once the branch stands elsewhere it says nothing any more.
+   * taken back to this; once the branch has moved it no longer applies.
    */
   kept: z.strictObject({ tree: z.string(), baseSha: z.string() }).optional(),
   /** The reviewer has looked at the whole branch at this commit (`review: end`), and how often it asked for more. */

@@ -230,7 +230,7 @@ class AcpDialogue implements Dialogue {
       this.#retold = this.#isLoaded();
       return { events, write: [this.#request("model", method, params)] };
     }
-    // To work with another model than the one that was asked for would be a surprise on the bill.
+    // Working with a model other than the one that was asked for would be a surprise on the bill.
     const message = `${this.#talk.program} does not let its model be chosen over ACP. Take "model" (${model}) out of its agent in prloom/config.json, or name it in "args" where the program has an option for it.`;
     return this.#over([...events, { type: "error", kind: "other", message }]);
   }

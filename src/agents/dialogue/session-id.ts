@@ -8,7 +8,7 @@ export function asSessionId(value: unknown): string | undefined {
   return typeof value === "string" && SESSION_ID.test(value) ? value : undefined;
 }
 
-/** Tells which conversation a run is in, whenever that is another one than before. */
+/** Tells which conversation a run is in, whenever that has changed. */
 export function sessionTeller(): (value: unknown) => AgentEvent[] {
   let told: string | undefined;
   return (value) => {

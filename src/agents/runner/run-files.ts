@@ -16,7 +16,7 @@ export const RUN_FILES = {
 } as const;
 
 /** What the runner says to the shim, one line each; the environment follows the first as JSON. */
-export const START_LINE = "start ";
+export const START = "start ";
 export const STOP = "stop";
 /** A JSON list of lines for the program's stdin follows. */
 export const INPUT = "input ";

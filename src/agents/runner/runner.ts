@@ -21,7 +21,7 @@ import {
   RUN_FILES,
   RUN_ID_VARIABLE,
   SHIM_VARIABLE,
-  START_LINE,
+  START,
   STOP,
   type StoredRequest,
 } from "./run-files.ts";
@@ -102,7 +102,7 @@ export function startRun(request: RunRequest): TalkingRun {
   let isStopped = false;
   const ended = new Promise<RunExit | "interrupted">((resolve) => {
     const over = (): void => resolve(exitOrInterrupted(request.runDir));
-    // Node can hang forever when it gets no thread while it starts.
+    // Node can hang for ever when it gets no thread while it starts.
     const stuck = setTimeout(() => !isRecorded(request.runDir) && child.kill("SIGKILL"), 2 * SHIM_PATIENCE_MS).unref();
     child.once("exit", () => {
       clearTimeout(stuck);
@@ -119,7 +119,7 @@ export function startRun(request: RunRequest): TalkingRun {
   child.stdin?.on("error", () => child.stdin?.destroy());
   const tell = (line: string): void => void (child.stdin?.writable && child.stdin.write(`${line}\n`));
   const write = (lines: readonly string[]): void => tell(`${INPUT}${JSON.stringify(lines)}`);
-  tell(`${START_LINE}${JSON.stringify(request.env)}`);
+  tell(`${START}${JSON.stringify(request.env)}`);
   if (request.opening) write(request.opening);
   crashPoint("run-started");
   const stop = async (): Promise<void> => {

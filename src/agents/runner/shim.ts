@@ -24,7 +24,7 @@ import {
   POLICY,
   type ProcessRecord,
   RUN_FILES,
-  START_LINE,
+  START,
   STOP,
   type StoredRequest,
 } from "./run-files.ts";
@@ -277,8 +277,8 @@ function obeyDaemon(shim: Shim): void {
     else if (line === END_OF_INPUT || line.startsWith(INPUT)) {
       if (shim.program) say(shim.program, line);
       else shim.early.push(line);
-    } else if (line.startsWith(START_LINE)) {
-      start(shim, JSON.parse(line.slice(START_LINE.length))).catch((error: unknown) => interrupt(shim, error));
+    } else if (line.startsWith(START)) {
+      start(shim, JSON.parse(line.slice(START.length))).catch((error: unknown) => interrupt(shim, error));
     }
   });
   for (const event of ["end", "error", "close"]) process.stdin.on(event, () => decide(shim, "interrupted"));

@@ -3,7 +3,7 @@ import type { EventContexts, PlanLocation } from "../../hooks/contexts/event-typ
 import { type Observed, PLAN_STATUSES, type PlanRecord, type PlanStatus } from "../../plan/record.ts";
 import { readsComments } from "../../plan/summary.ts";
 
-/** What is seen of a plan, beside its record. */
+/** What is seen of a plan, besides its record. */
 export interface LifecycleFacts {
   /** Hash of the text's bytes; absent: the plan has no text. */
   readonly sha256?: string;

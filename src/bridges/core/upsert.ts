@@ -23,7 +23,7 @@ export interface UpsertView {
   readonly running: boolean;
 }
 
-/** What an upsert may change beside the text; absent is unchanged. */
+/** What an upsert may change besides the text; absent is unchanged. */
 export interface FieldChanges {
   readonly status?: "queued";
   readonly hidden?: boolean;

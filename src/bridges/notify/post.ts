@@ -48,7 +48,7 @@ export async function post(request: PostRequest, port: PostPort): Promise<Channe
 
 type Found<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
-/** What a variable holds. The secret itself may stand where its name belongs, so odd names are not repeated. */
+/** What a variable holds. The secret itself may have been written where its name belongs, so odd names are not repeated. */
 function secret(variable: string, environment: Environment): Found<string> {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(variable)) {
     return { ok: false, reason: "notify names something that cannot be an environment variable" };

@@ -84,7 +84,7 @@ export class Outbox {
     this.#loop.wake();
   }
 
-  /** An action that waits may be tried now. Tells whether it did wait; undefined when it is not here. */
+  /** An action that waits may be tried now. Returns whether it did wait; undefined when it is not here. */
   hurry(actionId: string): boolean | undefined {
     if (!this.#taken.has(actionId)) return undefined;
     const isHurried = this.#line.hurry(actionId) || this.#queues.hurry(actionId, this.#now());
@@ -198,7 +198,7 @@ export class Outbox {
     if (!this.#stopped) this.#writes.push(job);
   }
 
-  /** Tells whether there was anything to write. Throws when something cannot be written now. */
+  /** Returns whether there was anything to write. Throws when something cannot be written now. */
   #doWrites(): boolean {
     const isAny = this.#writes.length > 0;
     for (let write = this.#writes[0]; write; write = this.#writes[0]) {

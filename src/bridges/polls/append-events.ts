@@ -16,7 +16,7 @@ export interface AppendedPoll {
 
 type GoodPoll = Pick<JudgedPoll & { kind: "good" }, "events" | "forPlans" | "actions" | "refused">;
 
-/** Puts the events of a poll on their buses, each once, and tells which actions and refusals are left to settle. */
+/** Puts the events of a poll on their buses, each once, and returns which actions and refusals are left to settle. */
 export function appendEvents(
   services: BridgeServices,
   scope: BridgeScope,

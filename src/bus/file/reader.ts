@@ -102,7 +102,7 @@ function readSegment(read: SegmentRead): Position {
   return next;
 }
 
-/** Bytes that are not UTF-8 would be read as replacement characters: another record than the one written. */
+/** Bytes that are no UTF-8 would be read as replacement characters: another record than the one written. */
 export function decodeRaw(line: RawLine): DecodedLine {
   if (line.overlong || !isUtf8(line.bytes)) return { is: "foreign" };
   return decodeLine(line.bytes.toString("utf8"));

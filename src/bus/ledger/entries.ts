@@ -43,7 +43,7 @@ export function nextAttempts(entry: Readonly<Entry> | undefined, handler: string
   return entry?.calls.get(handler) ?? (entry?.waits.get(handler)?.attempts ?? 0) + 1;
 }
 
-/** Whether it is unknown how an earlier call of a handler ended. */
+/** Whether it is unknown what became of an earlier call of a handler. */
 export function isUncertain(entry: Readonly<Entry> | undefined, handler: string): boolean {
   return entry !== undefined && (entry.calls.has(handler) || entry.waits.get(handler)?.uncertain === true);
 }

@@ -93,7 +93,7 @@ export interface DeferredAction {
   readonly since: number;
 }
 
-/** Lists the actions that wait, due or not, in the order of the log; computed again only when something was settled since. */
+/** Lists the actions that wait, due or not, in the order of the log; anew only when something was settled since. */
 export function createDeferredActions(core: Core): () => DeferredAction[] {
   let known: { readonly settled: Cursor; readonly actions: readonly DeferredAction[] } | undefined;
   return () => {

@@ -62,7 +62,7 @@ function goOn(
 ): void {
   if (entry.about !== "event" || before === undefined || entry.waits.size > 0) return;
   if (marks.done === true || marks.triaged === true || marks.closed === true) return;
-  const reason = "not every handler was asked yet";
+  const reason = "not all that handle it were asked yet";
   entry.waits.set(REST, { reason, deferredUntil: ts, attempts: 0, deferrals: 0, since: before.since });
 }
 

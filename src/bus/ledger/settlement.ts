@@ -6,7 +6,7 @@ import type { Scope } from "../types.ts";
 import { createLedger } from "./ledger.ts";
 
 /** What an action's id is made of. */
-export interface ActionIdParts {
+export interface ActionOrigin {
   readonly scope: Scope;
   readonly recordId: string;
   readonly handler: string;
@@ -15,7 +15,7 @@ export interface ActionIdParts {
 }
 
 /** The id of an action: a handler that runs again gives its actions the same ids. */
-export function actionId({ scope, recordId, handler, ordinal }: ActionIdParts): string {
+export function actionId({ scope, recordId, handler, ordinal }: ActionOrigin): string {
   return `${DERIVED_ID}${sha256(JSON.stringify([scope.planId ?? null, recordId, handler, ordinal])).slice(0, 32)}`;
 }
 

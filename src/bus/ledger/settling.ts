@@ -8,7 +8,7 @@ import { type Action, type BusEvent, type Settlement, settlementSchema } from ".
 import { completeSettlement } from "./complete-settlement.ts";
 import { type About, attemptsOf, isUncertain, REST } from "./entries.ts";
 
-/** The outcome of a settlement: it won, the record waits or died, or the handler was done with the record before. */
+/** What became of a settlement: it won, the record waits or died, or the handler was done with the record before. */
 export type Settled = "settled" | "deferred" | "dead" | "ignored";
 export type HandlerStatus = "ready" | "waiting" | "settled" | "dead";
 
@@ -18,7 +18,7 @@ export interface Attempted {
   readonly attempts: number;
   /** False: do not make it, the record is settled or a dead letter. */
   readonly allowed: boolean;
-  /** It is unknown how an earlier call ended: look before making this one, where that is possible. */
+  /** Nobody knows what became of an earlier call: look before making this one, where that is possible. */
   readonly uncertain: boolean;
 }
 

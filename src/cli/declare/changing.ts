@@ -3,7 +3,7 @@ import type { PlainChange } from "../changing/change.ts";
 import { declare, type JsonOption, performCommand } from "./declare.ts";
 
 const PLAIN: Readonly<Record<PlainChange, string>> = {
-  queue: "let work on plans start, as soon as there is a free slot",
+  queue: "let work on plans start, as soon as a place is free",
   hide: "keep plans from starting; one that is active stops after its current TODO",
   unhide: "undo hide",
   pause: "start no further step of plans; an agent that is running may finish",

@@ -20,7 +20,7 @@ export function declareTalking(program: Command): void {
       performCommand(options, async (call) => (await import("../changing/edit.ts")).edit(call, plan, options)),
     );
   declare(program, "comment", {
-    about: "say something to a plan; triage answers, and makes TODOs out of it",
+    about: "comment on a plan; triage answers, and makes TODOs out of it",
     examples: [
       'comment add-a-login-page "please add a test for the empty password"',
       'comment add-a-login-page --todo 2 "use the existing form"',

@@ -86,7 +86,7 @@ function tryLines({ dir, detail }: DemoResult): string[] {
     ? [
         `prloom comment ${id} "Please add a --version flag."   # talk back: it becomes a TODO`,
         "prloom start --until-idle                             # let the agent do it",
-        `prloom merge ${id}                                    # take it over into main`,
+        `prloom merge ${id}                                    # merge it into main`,
       ]
     : ["prloom start --until-idle                             # go on where it stopped"];
   const show = `prloom show ${id}                                     # everything about the plan`;

@@ -57,7 +57,7 @@ export function statusText(plan: PlanSummary): string {
   return [plan.status, ...flags].join(", ");
 }
 
-/** Each state of an agent as it stands in a list. */
+/** Each state of an agent as a list shows it. */
 export const ACTIVITY_WORDS: Readonly<Record<ActivityState, string>> = {
   none: "nothing runs",
   working: "working",

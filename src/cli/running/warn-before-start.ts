@@ -5,7 +5,7 @@ import type { Call } from "../output.ts";
 import { visible } from "../render/safe-text.ts";
 import { checkProgram } from "../setup/agent-program.ts";
 
-/** What to know about the settings that a start takes over, on stderr. */
+/** What to know about the settings that a start applies, on stderr. */
 export async function warnBeforeStart(call: Call, { repo, config, paths }: Loom): Promise<void> {
   const warnings = [...missingPrograms(call, config, paths.root), ...(await startNotes(repo, config, paths.pinFile))];
   for (const warning of warnings) call.output.note(`warning: ${visible(warning)}`);

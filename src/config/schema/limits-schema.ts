@@ -24,7 +24,7 @@ const limitKeys = {
   maxOpenPlans: usually(count("Plans that are activated at the same time"), 20),
   attemptsPerTodo: usually(count("Runs that a TODO gets before its plan is blocked"), 3),
   runTimeout: duration("2h", "A run that takes longer is ended"),
-  silenceTimeout: duration("30m", "A run that prints nothing this long is ended"),
+  silenceTimeout: duration("30m", "A run that prints nothing for this long is ended"),
   checkTimeout: duration("15m", "A check that takes longer has failed"),
   stopGrace: duration("5s", "Between asking a program to end and killing it", { zero: true }),
   maxOutput: size("16MB", "Output of a run that is kept"),

@@ -145,7 +145,7 @@ async function changesOf(loom: Located & Configured & Reporting, record: PlanRec
   return { kind: "staged", ...staged, onlyProtected: protectedChanged && staged.files.length === 0, refused };
 }
 
-/** The tree as plugins left it, for the commit; what agents may not touch stays out as ever. */
+/** The tree as plugins left it, for the commit; what agents may not touch stays out as always. */
 export async function restage(loom: Located & Configured & Reporting, record: PlanRecord): Promise<string | undefined> {
   await changesOf(loom, record);
   return stagedTree(worktreeOf(loom, record));

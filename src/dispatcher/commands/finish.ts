@@ -136,7 +136,7 @@ function refuseUnsettled(loom: Located & Records & Buses, record: PlanRecord): v
   }
 }
 
-/** What a person is about to change must not be merged under their hands. */
+/** What a person is about to change must not be merged meanwhile. */
 function refuseOpened({ occupancy }: AtWork, { id }: PlanRecord): void {
   const opened = occupancy.personIn(id);
   if (!opened) return;

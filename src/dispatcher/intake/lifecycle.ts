@@ -23,7 +23,7 @@ import type { Watched } from "../watchdog/stalls.ts";
 
 /** Reports on the global bus what happened to plans, whatever caused it: each change once and in order, across kills too. */
 export interface Lifecycle {
-  /** Looks at one plan; tells how many events it appended. Opens nothing when neither record nor text changed. */
+  /** Looks at one plan; returns how many events it appended. Opens nothing when neither record nor text changed. */
   look(planId: string): number;
   /** Looks at these plans, for a stat each; returns those that there was something to tell about. */
   lookAt(planIds: readonly string[]): string[];

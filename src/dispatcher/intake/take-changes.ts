@@ -33,7 +33,7 @@ export function lookAtInbox(
 }
 
 /**
- * The same for plans by name: thousands may lie beside the one that changed. Tells whether there was news; what prloom
+ * The same for plans by name: thousands may lie beside the one that changed. Returns whether there was news; what prloom
  * wrote itself is none.
  */
 export function lookAtPlans(

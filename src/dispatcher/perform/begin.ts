@@ -66,7 +66,7 @@ export async function beginSide(
   }));
 }
 
-/** The commit that the plan's branch stands at. */
+/** The commit that the plan's branch is at. */
 export async function branchHead(loom: Located, record: PlanRecord): Promise<string> {
   const sha = await branchTip(loom.repo, record.branch ?? "");
   if (sha) return sha;

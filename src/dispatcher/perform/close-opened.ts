@@ -32,7 +32,7 @@ export async function endOpened(loom: Located & Configured, record: PlanRecord):
   await removeTree(runDir);
 }
 
-/** The process that kept the plan open has died without a word: nothing of it may work beside the next step. */
+/** The process that kept the plan open died without closing it: nothing of it may work at the same time as the next step. */
 export async function closeOpened(
   loom: Located & Configured & Records & AtWork & Reporting,
   record: PlanRecord,
@@ -69,7 +69,7 @@ async function keepWhatWasLeft(loom: Located & Configured & Reporting, record: P
     const { tree } = await keepNow(loom, record, baseSha);
     return { tree, baseSha };
   } catch (error) {
-    const text = `what was left in ${worktree.path} could not be kept in case that a run is cut off: ${messageOf(error)}`;
+    const text = `what was left in ${worktree.path} could not be kept for the case that a run is cut off: ${messageOf(error)}`;
     loom.report({ planId: record.id, level: "warn", text });
     return undefined;
   }

@@ -112,7 +112,7 @@ export function refuse(before: AgentRefusal | undefined, trouble: Trouble, now: 
   return { kind, reason, until, count, since: before?.since ?? now, plans, othersUntil };
 }
 
-/** After so long it will not fix itself. */
+/** A refusal that lasts longer will not fix itself. */
 const PATIENCE = 24 * 60 * MINUTE;
 
 /** Pure: whether only a person can help: time does not fix a login, nor what was refused for a day. */

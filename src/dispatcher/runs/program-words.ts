@@ -13,7 +13,7 @@ import { awaitedRun, readRunRecord, stageOf } from "./run-record.ts";
 export interface ProgramWords {
   /** With its version where that can be asked: "Codex 0.166.0". */
   readonly name: string;
-  /** A sentence with what to type about the program itself, ready to stand before others; "" when it looks right. */
+  /** A sentence with what to type about the program itself, ready to precede others; "" when it looks right. */
   readonly advice: string;
 }
 

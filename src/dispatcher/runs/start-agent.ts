@@ -63,7 +63,7 @@ export interface AgentStart {
   readonly limits: RunLimits;
   /** What the plan and the day may spend. */
   readonly budgets: PlanConfig["limits"];
-  /** Ends it, beside what `Occupancy` can end. */
+  /** Ends it, besides what `Occupancy` can end. */
   readonly signal?: AbortSignal;
   hear(event: AgentEvent): void;
   /** It is over and has left the worktree. Called with no pause in between, so nothing of the plan is decided before it. */

@@ -178,7 +178,7 @@ export async function removeDeleted(loom: Located & Records & Reporting): Promis
   }
 }
 
-/** A git process of a killed dispatcher goes on by itself; it must not write beside the one we start. */
+/** A git process of a killed dispatcher goes on by itself; it must not write at the same time as the one we start. */
 async function endStrayGit(loom: Located): Promise<void> {
   const find = (): number[] =>
     processesWithVariable(`${OWNER_VARIABLE}=${ownerTag(loom.paths)}`).map((found) => found.pid);

@@ -105,7 +105,7 @@ export function changesLine(changes: readonly ConfigChange[]): string {
   return `${named.join("; ")}${rest > 0 ? `; and ${rest} more` : ""}`;
 }
 
-/** What differs, and what to type to take it over. */
+/** What differs, and what to type to apply it. */
 export function offerLine(
   { changes, needsStart }: Pick<TreeOffer, "changes" | "needsStart">,
   running: boolean,

@@ -173,7 +173,7 @@ export function requireModulesPinned(pin: Pin | undefined, root: string): void {
 
 function pinChanged(path: string, command: string): PrloomError {
   const message = `${path} is not what it was when the dispatcher was started.`;
-  return new PrloomError("pin-changed", message, `Put it back, or take it over with \`${command}\`.`);
+  return new PrloomError("pin-changed", message, `Put it back, or apply it with \`${command}\`.`);
 }
 
 function isAsPinned(pin: Pin, root: string, path: string): boolean {

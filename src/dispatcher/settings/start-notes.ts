@@ -12,7 +12,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { changesLine } from "./pinned.ts";
 import { agentFiles, isPrompt, offerOf, PROMPTS_DIR, pinnedConfig, promptPaths, type Tree } from "./pinning.ts";
 
-/** What a person should know about the settings that a start takes over; none when they are the usual ones. */
+/** What a person should know about the settings that a start applies; none when they are the usual ones. */
 export async function startNotes(repo: Repository, config: Config, pinFile: string): Promise<string[]> {
   const before = lastPin(pinFile);
   const notes = [before && loosenedSince(before.pin, { root: repo.root, path: process.env.PATH })];

@@ -34,7 +34,7 @@ export function watchMerges(loom: Located & Records & Publishing): { check(): Pr
       for (const record of records) {
         const { uid, id, baseBranch = "", baseSha } = record;
         const key = bases.get(baseBranch) ?? "";
-        // A base that stands where the branch began has nothing of it.
+        // A base that is still where the branch began has nothing of it.
         if (before.get(uid) !== key && (await tipOf(baseBranch, key)) !== baseSha && (await markMerged(loom, record)))
           merged.push(id);
         asked.set(uid, key);

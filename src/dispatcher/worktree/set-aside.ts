@@ -21,7 +21,7 @@ export function leftOut(loom: Configured, record: Pick<PlanRecord, "prepared">):
   return [...loom.config.copyFiles, ...(record.prepared ?? [])];
 }
 
-/** Remembers what the worktree holds, uncommitted changes included; its branch stands at `head`. */
+/** Remembers what the worktree holds, uncommitted changes included; its branch is at `head`. */
 export function keepNow(loom: Located & Configured, record: PlanRecord, head: string): Promise<KeptTree> {
   const { branch = "" } = record;
   return keepTree(worktreeOf(loom, record), { branch, head, leaveOut: leftOut(loom, record) });

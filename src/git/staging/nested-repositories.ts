@@ -103,7 +103,7 @@ export async function dissolveShapes(
   await gitIn(worktree, args, { input: lined(again), encoding: "latin1", env });
 }
 
-/** Makes a submodule's `.git` again the file that git wrote there, or removes it; says whether it was something else. */
+/** Makes a submodule's `.git` again the file that git wrote there, or removes it; returns whether it was something else. */
 export async function repairSubmodules(worktree: Worktree, gitlinks: readonly string[]): Promise<boolean> {
   const folders = new Set(
     await realFolders(

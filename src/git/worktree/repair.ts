@@ -5,7 +5,7 @@ import { unlockRoot } from "../../kernel/held/folder.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import type { Worktree } from "./worktrees.ts";
 
-/** Makes `<path>/.git` again the plain file that names our admin folder; says whether it was something else. */
+/** Makes `<path>/.git` again the plain file that names our admin folder; returns whether it was something else. */
 export async function repairGitFile(worktree: Worktree): Promise<boolean> {
   unlockRoot(worktree.path);
   const target = /^gitdir: (.+)\n$/.exec(readTextNoFollow(worktree.path, ".git") ?? "")?.[1];

@@ -23,7 +23,7 @@ export interface Partial {
 }
 
 /**
- * Keeps what an interrupted run left, untracked files included, as a patch against `baseSha`; says whether there was
+ * Keeps what an interrupted run left, untracked files included, as a patch against `baseSha`; returns whether there was
  * anything. Call it after `headState`. A patch that is already there is kept: it was made before a reset that did not finish.
  * What cannot be kept is told in the place of the patch: a reset is what heals such a tree, so it must not wait for one.
  */

@@ -25,7 +25,7 @@ export async function keepTree(worktree: Worktree, kept: Omit<KeptTree, "tree">)
 }
 
 /**
- * Puts a working tree back to what it was, keeps what was changed as a patch, and tells whether there was anything. Index
+ * Puts a working tree back to what it was, keeps what was changed as a patch, and returns whether there was anything. Index
  * and files are put back, the branch is moved only if it was moved meanwhile; ignored files stay.
  */
 export async function restoreTree(worktree: Worktree, kept: KeptTree, patchFile: string): Promise<boolean> {

@@ -72,7 +72,7 @@ export interface PlanHooks<State = PluginState> {
   afterFinish?: TextHook<"afterFinish", State>;
 }
 
-/** One module may have hooks of both scopes; the key it is configured under says which are called. */
+/** One module may have hooks of both kinds; the key it is configured under says which are called. */
 export type Hooks<State = PluginState> = GlobalHooks<State> & PlanHooks<State>;
 
 export const GLOBAL_HOOK_POINTS = [

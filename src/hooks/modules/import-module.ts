@@ -15,7 +15,7 @@ export interface ModuleName {
 }
 
 const AUTHORS_ENTRY = "prloom/plugin";
-/** Our own scheme: Node's resolution, as if the import stood in a file at the root of the repository. */
+/** Our own scheme: Node's resolution, as if the import were in a file at the root of the repository. */
 const FROM_ROOT = "prloom-from-root:";
 
 /** From the sources our file lies one folder up; the bundle and its parts lie beside it. */

@@ -8,7 +8,7 @@
  *   it wins.
  * - A call has one lock at most, its plugin's, and waits for nothing but its own hook while it has it: no two can wait
  *   for each other. Its deadline ends it, and releases the lock. The time of an agent that the hook runs does not count
- *   for that deadline: so long those wait in line that change the same keys, and no others.
+ *   for that deadline: only those that change the same keys wait in line meanwhile.
  */
 export class KeyLocks {
   readonly #plugins = new Map<string, Holding>();

@@ -107,7 +107,7 @@ export class StateStore {
     this.#unsynced = false;
   }
 
-  /** Writes the file if something changed; tells whether it did. */
+  /** Writes the file if something changed; returns whether it did. */
   write(sync: boolean): boolean {
     if (!this.#dirty) return false;
     const content = { values: this.entries(), applied: Object.fromEntries(this.#applied), seq: this.#seq };

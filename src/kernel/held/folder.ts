@@ -40,7 +40,7 @@ export function inside(folder: Held, name: Buffer): Buffer {
   return Buffer.concat([place, Buffer.from("/"), name]);
 }
 
-/** Tells whether it was done; no when it failed with one of these errors. */
+/** Whether it worked: false when it failed with one of these errors. */
 export function succeeds(act: () => void, expected: readonly string[]): boolean {
   try {
     act();

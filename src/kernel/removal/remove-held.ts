@@ -22,7 +22,7 @@ interface Budget {
   left: number;
 }
 
-/** Removes what lies there as long as the budget lasts; says whether it is gone. Links are removed, not followed. */
+/** Removes what lies there as long as the budget lasts; returns whether it is gone. Links are removed, not followed. */
 function removeSome(folder: Held, name: Buffer, budget: Budget, depth = 0): boolean {
   budget.left -= 1;
   if (budget.left < 0 || depth > MAX_DEPTH) return false;

@@ -93,7 +93,7 @@ function pathIn({ at }: Folder, name: Uint8Array | string): Buffer {
   return Buffer.concat([Buffer.from(at), Buffer.from("/"), Buffer.from(name)]);
 }
 
-/** Removes what is in a folder; says whether anything was. */
+/** Removes what is in a folder; returns whether anything was. */
 async function empty(removal: Removal, folder: Folder, depth: number): Promise<boolean> {
   const open = opendirSync(folder.at, { encoding: "buffer" as BufferEncoding });
   let isAny = false;
@@ -107,7 +107,7 @@ async function empty(removal: Removal, folder: Folder, depth: number): Promise<b
   return isAny;
 }
 
-/** Removes one entry of a folder; says whether it is gone from there. */
+/** Removes one entry of a folder; returns whether it is gone from there. */
 async function removeIn(
   removal: Removal,
   folder: Folder,

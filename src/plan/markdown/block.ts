@@ -105,7 +105,7 @@ export function trimmed(text: string, { start, end }: Span): Span {
   return { start: from, end: to };
 }
 
-/** The words of a heading without the `##` that may stand behind them. */
+/** The words of a heading without the `##` that may follow them. */
 export function withoutClosing(text: string, words: Span): Span {
   let end = words.end;
   while (end > words.start && text[end - 1] === "#") end -= 1;

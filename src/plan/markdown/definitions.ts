@@ -51,7 +51,7 @@ function titleEnd(text: string, from: number): number | undefined {
 
 interface Enclosed {
   readonly close: string;
-  /** Characters that must not stand inside, unless behind a backslash. */
+  /** Characters that must not be inside, unless after a backslash. */
   readonly without: string;
 }
 

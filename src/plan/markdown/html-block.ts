@@ -1,4 +1,4 @@
-/** Names of elements that begin a block of HTML wherever they stand at the start of a line. */
+/** Names of elements that begin a block of HTML wherever they are at the start of a line. */
 const BLOCK_NAMES =
   "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul";
 

@@ -31,7 +31,7 @@ export function plainText(source: string): string {
     .trim();
 }
 
-/** Takes what stands at `at`; returns how many characters that was. */
+/** Takes what is at `at`; returns how many characters that was. */
 function readPiece(line: string, at: number, pieces: Piece[]): number {
   switch (line[at]) {
     case "\\":

@@ -85,7 +85,7 @@ class Scanner {
     }
   }
 
-  /** Whether an open block goes on in this line, which then stands behind what the block needs. */
+  /** Whether an open block goes on in this line, which is then past what the block needs. */
   #goesOn(block: Open): "yes" | "no" | "closed" {
     const line = this.#line;
     switch (block.type) {

@@ -71,7 +71,7 @@ function notRead(why: string): Claims {
 
 /**
  * Adds the claimed log lines to the plan's text, which may have changed since. They cannot become sections or TODOs, and
- * what already stands at a log's end is not added again, so a repeated step changes nothing.
+ * what is already at the end of a log is not added again, so a repeated step changes nothing.
  */
 export function applyClaims(text: string, claims: Pick<Claims, "appended">): string {
   let result = text;
@@ -169,7 +169,7 @@ function reasonAddedTo(given: string, left: string): { reason: string; appended:
   return reason ? { reason, appended: rest !== undefined } : undefined;
 }
 
-/** What stands between a TODO and the next one, or the end of its section. */
+/** What is between a TODO and the next one, or the end of its section. */
 function gapAfter({ text, doc }: ParsedPlan, todo: Todo): Replacement {
   const next = doc.todos[todo.index + 1]?.start ?? text.length;
   const section = doc.sections.find(({ start, end }) => start <= todo.start && todo.start < end)?.end ?? text.length;

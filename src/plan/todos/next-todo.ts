@@ -7,7 +7,7 @@ export type NextTodo =
   | { readonly kind: "none" };
 
 /**
- * The first open TODO, in order, whose `after` are done. What stands before it and cannot go on by itself (`[b]`, an
+ * The first open TODO, in order, whose `after` are done. What comes before it and cannot go on by itself (`[b]`, an
  * unknown number, a circle) blocks, so that nothing is skipped unnoticed.
  */
 export function nextTodo(doc: { readonly todos: readonly Todo[] }): NextTodo {

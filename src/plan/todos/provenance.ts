@@ -24,7 +24,7 @@ export function provenanceLines({ context }: Pick<Todo, "context">): string[] {
     .filter((line) => LINE.test(line));
 }
 
-/** What is written below the item beside where it came from: all of it that is about the work. */
+/** What is written below the item besides where it came from: everything that is about the work. */
 export function withoutProvenance({ context }: Pick<Todo, "context">): string {
   const said = linesOf(context).filter((line) => !LINE.test(line.trim()));
   return said.join("\n").trimEnd();

@@ -10,7 +10,7 @@ export function readForMerge(text: string): ParsedPlan {
   return { text, doc: requireReadable(text) };
 }
 
-/** A section, or what stands outside of all sections: before the first one, and below a top heading. */
+/** A section, or what is outside of all sections: before the first one, and below a top heading. */
 interface Part {
   /** Its name with a number: the n-th of a name belongs to the n-th of the same name. */
   readonly key: string;
@@ -79,7 +79,7 @@ function partsOf(plan: ParsedPlan): Part[] {
   return [first, ...rest];
 }
 
-/** Sections of ours that neither the source has nor had, each behind the one that it stands behind here. */
+/** Sections of ours that neither the source has nor had, each after the one that it follows here. */
 function additions(current: ParsedPlan, incoming: ParsedPlan, base: ParsedPlan): Edit[] {
   const theirs = byKey(partsOf(incoming));
   const before = byKey(partsOf(base));

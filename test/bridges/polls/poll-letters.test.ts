@@ -147,6 +147,8 @@ describe("an action of a poll", () => {
       assert.deepEqual([again.actions, again.refused], [1, []]);
       const ids = actionIds(bench);
       assert.deepEqual([ids[0], ids[2]], ["tracker-42", "tracker-43"]);
+      const emitters = bench.bus.dueActions(999).map(({ action }) => action.emitter);
+      assert.deepEqual(new Set(emitters), new Set(["bridge:tracker"]));
       assert.match(ids[1] ?? "", /^act-/);
       for (const id of ids)
         bench.bus.settle({ record: id, handler: "deliver:desk", outcome: "handled", marks: { about: "action" } });
