@@ -139,7 +139,7 @@ test("retry --drop gives letters up for good: one, an unknown one, all", async (
   assert.equal(project.journal({ who: "alpha", event: "gone" }).length, calls, "nobody is called with it again");
 });
 
-test("a record that two plugins gave up counts once", thorough, async () => {
+test("a record that two plugins gave up counts once", async () => {
   project.feed("feed", "one", { id: "both", body: "alpha: throw-times 99\nbeta: throw-times 99" });
   await project.work();
   const { dead } = await project.status();
@@ -196,7 +196,7 @@ test("doctor and start print hints of several lines as lines", thorough, async (
   }
 });
 
-test("a plan that waits for a place among the agents says so", async () => {
+test("a plan that waits for a place among the agents says so, and at rest no bus is opened to tell", async () => {
   const gate = mkdtempSync(join(tmpdir(), "prloom-gate-"));
   const crowded = makeProject({ env: { GATE: gate }, config: { limits: { maxRunningAgents: 1 } } });
   after(() => crowded.remove());
@@ -210,4 +210,9 @@ test("a plan that waits for a place among the agents says so", async () => {
   writeFileSync(join(gate, "first"), "");
   await daemon.said("second", /in review/);
   assert.equal((await daemon.end()).code, 0);
+  const loom = await openForReading({ cwd: crowded.root });
+  const opens = (): never => assert.fail("a bus at rest is opened");
+  const { deferred, dead } = await readStatus({ ...loom, bus: opens, globalBus: opens });
+  loom.close();
+  assert.deepEqual([deferred.count, dead.count], [0, 0]);
 });
