@@ -166,7 +166,7 @@ test("one triage of several comments: each TODO names its own, and its line is w
   const below = (id: string | undefined) => `\\n {2}<!-- from ${id} by \\S+ -->\\n`;
   const items = new RegExp(`^- \\[x\\] make two${below(two)}.*\\n- \\[x\\] make three${below(three)}`, "m");
   assert.match(project.planText("p"), items);
-  const told = JSON.parse(project.runFile("p", 3, "agent/environment.json")).PRLOOM_TODO as string;
+  const told = project.environment("p", 3).PRLOOM_TODO ?? "";
   const given = readFileSync(join(project.authority, "plans", "p", "runs", "3", "given.md"), "utf8");
   assert.ok(given.split("\n").includes(`- [ ] ${told}`), `${told}\n${given}`);
   // Who asked for it is for people: a program that is told a TODO does all that it is told.
