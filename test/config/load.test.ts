@@ -111,6 +111,7 @@ test("all mistakes come at once, in the order of the file, with line and column"
 const notJson: [text: string, where: string, message: RegExp][] = [
   ['{"agents": {},}', "1:15", /comma too many/],
   ['{\n  // why\n  "stages": {"default": "x"}\n}', "2:3", /comments are not allowed/],
+  ['{"agents": {} "stages": {}}', "1:15", /a comma is missing/],
   ["", "1:1", /value is expected/],
   ["[]", "1:1", /must be an object/],
   ["null", "1:1", /must be an object/],

@@ -10,6 +10,8 @@ import { CLI } from "./program.ts";
 import { THOROUGH } from "./thorough.ts";
 
 export const TEST_AGENT = fileURLToPath(new URL("./agents/test-agent.mjs", import.meta.url));
+/** The same, quicker where it does what agents mostly do. */
+const QUICK_AGENT = fileURLToPath(new URL("./agents/test-agent.sh", import.meta.url));
 
 export interface CliResult {
   readonly code: number | null;
@@ -41,6 +43,8 @@ export interface Project {
   commits(id: string): string[];
   /** A file of one of a plan's runs. */
   runFile(id: string, run: number, name: string): string;
+  /** What a run's agent had in its environment. */
+  environment(id: string, run: number): Record<string, string>;
   /** Processes that this project started and that are alive, whatever group they are in. */
   processes(): string[];
   record(id: string): PlanRecord;
@@ -85,6 +89,8 @@ export function makeProject(options: ProjectOptions = {}): Project {
   const cli = (args: readonly string[], extra?: Record<string, string>): Promise<CliResult> =>
     finished(spawnCli(args, extra));
   const homeOf = (id: string): string => join(authority, "plans", id);
+  const runFile: Project["runFile"] = (id, run, name) =>
+    readFileSync(join(homeOf(id), "runs", String(run), name), "utf8");
   const inbox = join(root, "prloom", ".local", "inbox");
   const configFile = join(root, "prloom", "config.json");
   const planFile: Project["planFile"] = (id, text, meta = { status: "queued" }) => {
@@ -114,7 +120,8 @@ export function makeProject(options: ProjectOptions = {}): Project {
       return merged;
     },
     commits: (id) => git("log", "--reverse", "--format=%s", `main..prloom/${id}`).split("\n").slice(0, -1),
-    runFile: (id, run, name) => readFileSync(join(homeOf(id), "runs", String(run), name), "utf8"),
+    runFile,
+    environment: (id, run) => variablesIn(runFile(id, run, join("agent", "environment"))),
     processes: () => processesOf(base),
     record: (id) => JSON.parse(readFileSync(join(homeOf(id), "state.json"), "utf8")),
     worktree: (id) => join(root, "prloom", ".local", "worktrees", id),
@@ -156,6 +163,12 @@ function familyOf(child: ChildProcess): string {
   return `its pid: ${child.pid}, exit ${child.exitCode ?? child.signalCode}\n${rows}`;
 }
 
+/** As the kernel tells them: `NAME=value`, each with a NUL behind it. */
+function variablesIn(text: string): Record<string, string> {
+  const pairs = text.split("\0").filter((line) => line !== "");
+  return Object.fromEntries(pairs.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
+}
+
 /** No identity, no config of the person who runs the tests. */
 function cleanEnvironment(home: string): Record<string, string> {
   return {
@@ -174,7 +187,7 @@ function cleanEnvironment(home: string): Record<string, string> {
 function configOf(options: ProjectOptions): Record<string, unknown> {
   const env = { ...(options.behaviour ? { BEHAVIOUR: options.behaviour } : {}), ...options.env };
   const { sandbox = "none" } = options;
-  const agent = { adapter: "command", command: process.execPath, args: [TEST_AGENT], env, sandbox };
+  const agent = { adapter: "command", command: "/bin/sh", args: [QUICK_AGENT, process.execPath], env, sandbox };
   const { limits, ...rest } = (options.config ?? {}) as { limits?: Record<string, unknown> };
   return { agents: { test: agent }, stages: { default: "test" }, limits: { stopGrace: "200ms", ...limits }, ...rest };
 }

@@ -63,7 +63,7 @@ async function mayRun(repo: Repository, config: Config, findings: Finding[]): Pr
   const paths = pathsOf(repo);
   const pin = readPin(paths.pinFile);
   const notTried = (text: string): false => {
-    const hint = "`prloom start` takes over what is checked out.";
+    const hint = "`prloom start` applies what is checked out.";
     findings.push({ name: "pinned", state: "warn", text: `${text}: agents, plugins and bridges were not tried`, hint });
     return false;
   };

@@ -138,7 +138,7 @@ async function requireAsStarted({
 }: Located & Configured): Promise<void> {
   requireModulesPinned(pin, paths.root);
   if (!pin && (await mayRunForeign(repo, config, environment.PATH)))
-    throw new PrloomError("pin-changed", `${NEVER_STARTED}.`, "`prloom start` takes over what is checked out.");
+    throw new PrloomError("pin-changed", `${NEVER_STARTED}.`, "`prloom start` applies what is checked out.");
   // Without a branch nothing tells that it is still the person's.
   if (pin && (pin.branch === undefined || pin.branch !== (await currentBranch(repo)))) sealToPin(paths, pin);
 }

@@ -1,27 +1,25 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { before, describe, type TestContext, test } from "node:test";
+import { describe } from "node:test";
 import { acpAdapter } from "../../../src/agents/acp/adapter.ts";
-import type { AgentAdapter, AgentEvent } from "../../../src/agents/port.ts";
-import { installProgram } from "../../testing/agents/programs.ts";
-import { only, type RealBench, realBench, runToEnd, spent } from "../../testing/agents/real-run.ts";
+import { kindsOf, type Ready, realProgram } from "../../testing/agents/real-program.ts";
+import { only, runToEnd, spent } from "../../testing/agents/real-run.ts";
 import { baseInstructions, heardOrders, NESTED_FILE, writeOrders } from "../../testing/agents/worktree-instructions.ts";
 import type { Script } from "../../testing/model/script.ts";
-import { thorough } from "../../testing/thorough.ts";
 
 const AGENTS = ["gemini", "opencode"] as const;
 type AgentName = (typeof AGENTS)[number];
 
-const programs = new Map<AgentName, Awaited<ReturnType<typeof installProgram>>>();
-before(async () => {
-  for (const name of AGENTS) programs.set(name, await installProgram(name));
-});
-
-interface Ready {
-  readonly bench: RealBench;
-  readonly adapter: AgentAdapter;
-}
+const tried = {
+  gemini: realProgram({
+    program: "gemini",
+    adapter: acpAdapter,
+    brief: [],
+    prepare: (home) => tryOnce(join(home, ".gemini", "settings.json")),
+  }),
+  opencode: realProgram({ program: "opencode", adapter: acpAdapter, brief: [] }),
+};
 
 interface Plan {
   readonly agent: AgentName;
@@ -31,32 +29,14 @@ interface Plan {
   readonly brief?: true;
 }
 
-/** A test with the real program, skipped with the reason where it cannot be had. */
-function real(name: string, plan: Plan, body: (ready: Ready) => Promise<void>): void {
-  // The ordinary run has the suite through the CLI, and here only what that does not show.
-  const options = plan.brief ? {} : thorough;
-  test(`${plan.agent} ${name}`, { timeout: 120_000, ...options }, async (context: TestContext) => {
-    const program = programs.get(plan.agent);
-    if (program === undefined || "missing" in program) return context.skip(program?.missing);
-    const bench = await realBench(plan.agent, plan.script);
-    if (plan.agent === "gemini") tryOnce(join(bench.home, ".gemini", "settings.json"));
-    const { projectSettings = false } = plan;
-    try {
-      await body({ bench, adapter: acpAdapter({ name: plan.agent, command: program.command, projectSettings }) });
-    } finally {
-      await bench.close();
-    }
-  });
+function real(name: string, { agent, ...plan }: Plan, body: (ready: Ready) => Promise<void>): void {
+  tried[agent](`${agent} ${name}`, plan, body);
 }
 
 /** Left alone Gemini asks ten times, in silence, for minutes. */
 function tryOnce(settings: string): void {
   const { general, ...rest } = JSON.parse(readFileSync(settings, "utf8"));
   writeFileSync(settings, JSON.stringify({ ...rest, general: { ...general, maxAttempts: 1 } }));
-}
-
-function kindsOf(events: readonly AgentEvent[]): string[] {
-  return only(events, "error").map(({ kind }) => kind);
 }
 
 /**

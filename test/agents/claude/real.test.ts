@@ -1,44 +1,21 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { before, describe, type TestContext, test } from "node:test";
+import { describe } from "node:test";
 import { claudeAdapter } from "../../../src/agents/claude/adapter.ts";
-import type { AgentAdapter, AgentEvent } from "../../../src/agents/port.ts";
-import { installProgram } from "../../testing/agents/programs.ts";
-import { only, type RealBench, realBench, runToEnd, spent } from "../../testing/agents/real-run.ts";
+import { kindsOf, realProgram } from "../../testing/agents/real-program.ts";
+import { only, runToEnd, spent } from "../../testing/agents/real-run.ts";
 import { baseInstructions, heardOrders, NESTED_FILE, writeOrders } from "../../testing/agents/worktree-instructions.ts";
 import type { Script } from "../../testing/model/script.ts";
-import { thorough } from "../../testing/thorough.ts";
 
-let program: Awaited<ReturnType<typeof installProgram>>;
-before(async () => {
-  program = await installProgram("claude");
+const tried = realProgram({
+  program: "claude",
+  adapter: claudeAdapter,
+  brief: ["says what it spent", "a message reaches it", "it is told what the base commit says", "do not run"],
 });
 
-interface Ready {
-  readonly bench: RealBench;
-  readonly adapter: AgentAdapter;
-}
-
-const BRIEF = ["says what it spent", "a message reaches it", "it is told what the base commit says", "do not run"];
-
-/** A test with the real program, skipped with the reason where it cannot be had. */
-function real(name: string, script: Script, body: (ready: Ready) => Promise<void>, projectSettings = false): void {
-  // The ordinary run has the suite through the CLI, and here only what that does not show.
-  const options = BRIEF.some((words) => name.includes(words)) ? {} : thorough;
-  test(name, { timeout: 100_000, ...options }, async (context: TestContext) => {
-    if ("missing" in program) return context.skip(program.missing);
-    const bench = await realBench("claude", script);
-    try {
-      await body({ bench, adapter: claudeAdapter({ name: "claude", command: program.command, projectSettings }) });
-    } finally {
-      await bench.close();
-    }
-  });
-}
-
-function kindsOf(events: readonly AgentEvent[]): string[] {
-  return only(events, "error").map(({ kind, retrying }) => (retrying ? `${kind}, again` : kind));
+function real(name: string, script: Script, body: Parameters<typeof tried>[2], projectSettings = false): void {
+  tried(name, { script, projectSettings }, body);
 }
 
 const FIRST = { input: 100, output: 10 };

@@ -1,50 +1,30 @@
 import assert from "node:assert/strict";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { before, describe, type TestContext, test } from "node:test";
+import { describe } from "node:test";
 import { codexAdapter } from "../../../src/agents/codex/adapter.ts";
 import type { AgentAdapter, AgentEvent, AgentRequest } from "../../../src/agents/port.ts";
 import { openRunLog } from "../../../src/agents/run-log/run-log.ts";
-import { installProgram } from "../../testing/agents/programs.ts";
-import { only, type RealBench, realBench, runToEnd, spent } from "../../testing/agents/real-run.ts";
+import { kindsOf, realProgram } from "../../testing/agents/real-program.ts";
+import { only, runToEnd, spent } from "../../testing/agents/real-run.ts";
 import { baseInstructions, heardOrders, NESTED_FILE, writeOrders } from "../../testing/agents/worktree-instructions.ts";
 import type { Script } from "../../testing/model/script.ts";
-import { thorough } from "../../testing/thorough.ts";
 
-let program: Awaited<ReturnType<typeof installProgram>>;
-before(async () => {
-  program = await installProgram("codex");
-});
-
-interface Ready {
-  readonly bench: RealBench;
-  readonly adapter: AgentAdapter;
-}
-
-const BRIEF = ["says what it spent", "it is told what the base commit says", "do not start"];
-
-/** A test with the real program, skipped with the reason where it cannot be had. */
-function real(name: string, script: Script, body: (ready: Ready) => Promise<void>, projectSettings = false): void {
-  // The ordinary run has the suite through the CLI, and here only what that does not show.
-  const options = BRIEF.some((words) => name.includes(words)) ? {} : thorough;
-  test(name, { timeout: 100_000, ...options }, async (context: TestContext) => {
-    if ("missing" in program) return context.skip(program.missing);
-    const bench = await realBench("codex", script);
-    // Left alone it would try for a quarter of a minute. The last table of the file is another one.
-    const config = join(bench.home, ".codex", "config.toml");
+const tried = realProgram({
+  program: "codex",
+  adapter: codexAdapter,
+  brief: ["says what it spent", "it is told what the base commit says", "do not start"],
+  // Left alone it would try for a quarter of a minute. The last table of the file is another one.
+  prepare(home) {
+    const config = join(home, ".codex", "config.toml");
     const table = "[model_providers.scripted]";
     const retries = `${table}\nrequest_max_retries = 0\nstream_max_retries = 1`;
     writeFileSync(config, readFileSync(config, "utf8").replace(table, retries));
-    try {
-      await body({ bench, adapter: codexAdapter({ name: "codex", command: program.command, projectSettings }) });
-    } finally {
-      await bench.close();
-    }
-  });
-}
+  },
+});
 
-function kindsOf(events: readonly AgentEvent[]): string[] {
-  return only(events, "error").map(({ kind, retrying }) => (retrying ? `${kind}, again` : kind));
+function real(name: string, script: Script, body: Parameters<typeof tried>[2], projectSettings = false): void {
+  tried(name, { script, projectSettings }, body);
 }
 
 /** As the dispatcher does it: what a run told is kept beside its output. */

@@ -1,47 +1,24 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { before, describe, type TestContext, test } from "node:test";
+import { describe } from "node:test";
 import { openCodeAdapter } from "../../../src/agents/opencode/adapter.ts";
 import { OPENCODE_PROJECT_SETTINGS } from "../../../src/agents/opencode/program.ts";
-import type { AgentAdapter, AgentEvent } from "../../../src/agents/port.ts";
+import type { AgentEvent } from "../../../src/agents/port.ts";
 import { probePidNamespace } from "../../../src/agents/runner/runner.ts";
-import { installProgram } from "../../testing/agents/programs.ts";
-import { only, type RealBench, realBench, runToEnd, spent } from "../../testing/agents/real-run.ts";
+import { kindsOf, realProgram } from "../../testing/agents/real-program.ts";
+import { only, runToEnd, spent } from "../../testing/agents/real-run.ts";
 import { baseInstructions, heardOrders, NESTED_FILE, writeOrders } from "../../testing/agents/worktree-instructions.ts";
 import type { Script } from "../../testing/model/script.ts";
-import { thorough } from "../../testing/thorough.ts";
 
-let program: Awaited<ReturnType<typeof installProgram>>;
-before(async () => {
-  program = await installProgram("opencode");
+const tried = realProgram({
+  program: "opencode",
+  adapter: openCodeAdapter,
+  brief: ["without a sandbox"],
 });
 
-const BRIEF = ["without a sandbox"];
-
-interface Ready {
-  readonly bench: RealBench;
-  readonly adapter: AgentAdapter;
-}
-
-/** A test with the real program, skipped with the reason where it cannot be had. */
-function real(name: string, script: Script, body: (ready: Ready, context: TestContext) => Promise<void>): void {
-  // The ordinary run has the suite through the CLI, and here only what that does not show.
-  const options = BRIEF.some((words) => name.includes(words)) ? {} : thorough;
-  test(name, { timeout: 150_000, ...options }, async (context) => {
-    if ("missing" in program) return context.skip(program.missing);
-    const bench = await realBench("opencode", script);
-    const adapter = openCodeAdapter({ name: "opencode", command: program.command, projectSettings: false });
-    try {
-      await body({ bench, adapter }, context);
-    } finally {
-      await bench.close();
-    }
-  });
-}
-
-function kindsOf(events: readonly AgentEvent[]): string[] {
-  return only(events, "error").map(({ kind, retrying }) => (retrying ? `${kind}, again` : kind));
+function real(name: string, script: Script, body: Parameters<typeof tried>[2], projectSettings = false): void {
+  tried(name, { script, projectSettings }, body);
 }
 
 describe("OpenCode itself", { concurrency: 2 }, () => {

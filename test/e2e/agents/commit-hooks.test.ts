@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { makeProject, type Project } from "../../testing/project.ts";
-import { thorough } from "../../testing/thorough.ts";
 
 const projects: Project[] = [];
 after(() => {
@@ -91,7 +90,7 @@ test("a hook that refuses is what was missing, and in the end the reason why the
   assert.match(second, /trailing whitespace in work\.txt/);
 });
 
-test("a message that commit-msg refuses is named with that hook", thorough, async () => {
+test("a message that commit-msg refuses is named with that hook", async () => {
   const p = hooked({ hooks: { "commit-msg": "#!/bin/sh\necho 'no ticket' >&2\nexit 1\n" } });
   p.plan("one", ["Write it"]);
   await p.work();

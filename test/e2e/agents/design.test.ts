@@ -142,21 +142,17 @@ test("a plan of an earlier version in which a comment replaced the design is des
   assert.equal(project.record("p").schemaVersion, 3);
 });
 
-test(
-  "a plugin that takes out all TODOs after the design blocks the plan instead of having it designed again",
-  thorough,
-  async () => {
-    const project = make();
-    mkdirSync(join(project.root, "plugins"));
-    const code = 'export default () => ({ afterDesign: (text) => text.replace(/## TODO[^]*/, "") });\n';
-    writeFileSync(join(project.root, "plugins", "wipe.mjs"), code);
-    project.config({ plugins: { wipe: { module: "./plugins/wipe.mjs" } } });
-    project.planFile("p", WORDS);
-    await works(project);
-    assert.match(project.record("p").blocked?.reason ?? "", /^After afterDesign the plan has no TODOs/);
-    assert.deepEqual(stages(project, "p"), ["designer"]);
-  },
-);
+test("a plugin that takes out all TODOs after the design blocks the plan instead of having it designed again", async () => {
+  const project = make();
+  mkdirSync(join(project.root, "plugins"));
+  const code = 'export default () => ({ afterDesign: (text) => text.replace(/## TODO[^]*/, "") });\n';
+  writeFileSync(join(project.root, "plugins", "wipe.mjs"), code);
+  project.config({ plugins: { wipe: { module: "./plugins/wipe.mjs" } } });
+  project.planFile("p", WORDS);
+  await works(project);
+  assert.match(project.record("p").blocked?.reason ?? "", /^After afterDesign the plan has no TODOs/);
+  assert.deepEqual(stages(project, "p"), ["designer"]);
+});
 
 test("one triage of several comments: each TODO names its own, and its line is what the worker is told", async () => {
   const project = make();
@@ -170,7 +166,7 @@ test("one triage of several comments: each TODO names its own, and its line is w
   const below = (id: string | undefined) => `\\n {2}<!-- from ${id} by \\S+ -->\\n`;
   const items = new RegExp(`^- \\[x\\] make two${below(two)}.*\\n- \\[x\\] make three${below(three)}`, "m");
   assert.match(project.planText("p"), items);
-  const told = JSON.parse(project.runFile("p", 3, "agent/environment.json")).PRLOOM_TODO as string;
+  const told = project.environment("p", 3).PRLOOM_TODO ?? "";
   const given = readFileSync(join(project.authority, "plans", "p", "runs", "3", "given.md"), "utf8");
   assert.ok(given.split("\n").includes(`- [ ] ${told}`), `${told}\n${given}`);
   // Who asked for it is for people: a program that is told a TODO does all that it is told.

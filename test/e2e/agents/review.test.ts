@@ -6,7 +6,6 @@ import { after, describe, test } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
 import { makeProject, type Project, type ProjectOptions } from "../../testing/project.ts";
 import { oneOf } from "../../testing/sample.ts";
-import { thorough } from "../../testing/thorough.ts";
 
 /** Each of these was wrong once, and a review found it. */
 describe("what a review found, in files and in what agents leave", { concurrency: 2, timeout: 180_000 }, () => {
@@ -114,33 +113,29 @@ describe("what a review found, in files and in what agents leave", { concurrency
     assert.equal(project.git("show", "prloom/published:work.txt"), "one\ntwo\n");
   });
 
-  test(
-    "a plan whose bus cannot be saved keeps neither the others nor the dispatcher from working",
-    thorough,
-    async () => {
-      const project = make({ config: { bus: { retryMin: "10ms", retryMax: "20ms" } } });
-      const home = await heldBack(project, "bad", ["one"]);
-      mkdirSync(join(home, "bus"));
-      writeFileSync(join(home, "bus", "state"), "a file where a folder should be");
-      await letGo(project, "bad");
-      await succeeds(project, "comment", "bad", "thanks");
-      const daemon = await startDaemon(project);
-      await daemon.said("bad", /^blocked: .*bus\/state/);
-      project.plan("good", ["one"]);
-      await daemon.said("good", /in review/);
-      const { plans, daemon: running } = await project.status();
-      assert.deepEqual([running.running, running.pid], [true, daemon.pid]);
-      assert.deepEqual(plans.map((plan) => plan.planId).sort(), ["bad", "good"]);
-      const ended = await daemon.end();
-      assert.equal(ended.code, 0, ended.stderr);
-      await succeeds(project, "comment", "bad", "thanks again");
-      const { thread } = JSON.parse(await succeeds(project, "show", "bad", "--json"));
-      assert.deepEqual(
-        thread.map((entry: { body: string }) => entry.body).filter((body: string) => body.includes("again")),
-        ["thanks again"],
-      );
-    },
-  );
+  test("a plan whose bus cannot be saved keeps neither the others nor the dispatcher from working", async () => {
+    const project = make({ config: { bus: { retryMin: "10ms", retryMax: "20ms" } } });
+    const home = await heldBack(project, "bad", ["one"]);
+    mkdirSync(join(home, "bus"));
+    writeFileSync(join(home, "bus", "state"), "a file where a folder should be");
+    await letGo(project, "bad");
+    await succeeds(project, "comment", "bad", "thanks");
+    const daemon = await startDaemon(project);
+    await daemon.said("bad", /^blocked: .*bus\/state/);
+    project.plan("good", ["one"]);
+    await daemon.said("good", /in review/);
+    const { plans, daemon: running } = await project.status();
+    assert.deepEqual([running.running, running.pid], [true, daemon.pid]);
+    assert.deepEqual(plans.map((plan) => plan.planId).sort(), ["bad", "good"]);
+    const ended = await daemon.end();
+    assert.equal(ended.code, 0, ended.stderr);
+    await succeeds(project, "comment", "bad", "thanks again");
+    const { thread } = JSON.parse(await succeeds(project, "show", "bad", "--json"));
+    assert.deepEqual(
+      thread.map((entry: { body: string }) => entry.body).filter((body: string) => body.includes("again")),
+      ["thanks again"],
+    );
+  });
 
   test("a pipe and a device in the inbox are named and never opened", async () => {
     const project = make();
@@ -174,7 +169,7 @@ describe("what a review found, in files and in what agents leave", { concurrency
     });
   }
 
-  test("files of one plan that cannot be read hide neither the others nor the rest of it", thorough, async () => {
+  test("files of one plan that cannot be read hide neither the others nor the rest of it", async () => {
     const project = make();
     for (const id of ["newer", "plain"]) project.plan(id, ["one"]);
     await succeeds(project, "comment", "newer", "thanks");

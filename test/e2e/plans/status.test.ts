@@ -8,6 +8,7 @@ import { readStatus } from "../../../src/dispatcher/report/read.ts";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { finished, makeProject } from "../../testing/project.ts";
+import { story } from "../../testing/story.ts";
 import { thorough } from "../../testing/thorough.ts";
 import { makeExtended } from "../fixtures/extended.ts";
 
@@ -36,10 +37,13 @@ const project = makeExtended({
 });
 after(() => project.remove());
 
+/** One world: what one step leaves is what the next one looks at. */
+const step = story("a dispatcher with plugins and bridges, and what is told of it");
+
 const tracker = { module: "./plugins/bad-bridge.mjs", config: { kind: "throws" } };
 const letter = (name: string) => ({ id: name, body: "alpha: throw-times 99" });
 
-test("status tells what waits, what was given up and which bridges fail", async () => {
+step("status tells what waits, what was given up and which bridges fail", async () => {
   project.plan("one", ["first"]);
   await project.work();
   project.config({ globalBridges: { hub: feeds("hub"), tracker } });
@@ -102,7 +106,7 @@ test("a plan that no dispatcher has seen yet has its file's own times, and one w
   assert.ok(Date.parse(seen?.createdAt ?? "") < later.getTime());
 });
 
-test("a plan at rest is shown without opening its bus", async () => {
+step("a plan at rest is shown without opening its bus", async () => {
   project.plan("quiet", ["only"]);
   project.feed("feed", "quiet", letter("sad"));
   await project.work();
@@ -123,7 +127,7 @@ test("a plan at rest is shown without opening its bus", async () => {
   );
 });
 
-test("retry --drop gives letters up for good: one, an unknown one, all", async () => {
+step("retry --drop gives letters up for good: one, an unknown one, all", async () => {
   assert.match(await project.type("retry", "--drop", "lost"), /^lost of one is dropped for onEvent:alpha\n$/);
   const letters = async () => (await project.status()).dead.letters.map(({ record }) => record).sort();
   assert.deepEqual(await letters(), ["gone", "sad"]);
@@ -139,7 +143,7 @@ test("retry --drop gives letters up for good: one, an unknown one, all", async (
   assert.equal(project.journal({ who: "alpha", event: "gone" }).length, calls, "no plugin is called with it again");
 });
 
-test("a record that two plugins gave up counts once", thorough, async () => {
+step("a record that two plugins gave up counts once", async () => {
   project.feed("feed", "one", { id: "both", body: "alpha: throw-times 99\nbeta: throw-times 99" });
   await project.work();
   const { dead } = await project.status();
@@ -148,7 +152,7 @@ test("a record that two plugins gave up counts once", thorough, async () => {
   await project.type("retry", "--drop", "both");
 });
 
-test("start lists the mistakes of a config that it does not use, one per line", async () => {
+step("start lists the mistakes of a config that it does not use, one per line", async () => {
   const child = project.spawnCli(["start"], { OUTSIDE: project.outside });
   const ended = finished(child);
   await appears(join(project.authority, "daemon.json"));
@@ -163,7 +167,7 @@ test("start lists the mistakes of a config that it does not use, one per line", 
   assert.match(stdout, /is not used: .*2 mistakes:\n {4,}\S.*cheks.*\n {4,}\S.*agnets.*\n/);
 });
 
-test("status and doctor tell that the watchdog ended the last dispatcher", async () => {
+step("status and doctor tell that the watchdog ended the last dispatcher", async () => {
   project.feed("hub", undefined, { id: "stuck", body: "bad: blocks" });
   const { signal, stdout, stderr } = await project.work({ PRLOOM_WATCHDOG_MS: "500" });
   assert.equal(signal, "SIGKILL", stdout + stderr);
@@ -174,7 +178,7 @@ test("status and doctor tell that the watchdog ended the last dispatcher", async
   assert(problems.some(({ reason }) => told.test(reason)));
 });
 
-test("doctor names variables of notify that are not set", async () => {
+step("doctor names variables of notify that are not set", async () => {
   const text = await project.cli(["doctor"], { CHAT_URL: "http://localhost" });
   assert.equal(text.code, 0, text.stdout);
   assert.match(
@@ -185,7 +189,7 @@ test("doctor names variables of notify that are not set", async () => {
   assert.doesNotMatch(text.stdout, /CHAT_URL/);
 });
 
-test("doctor and start print hints of several lines as lines", thorough, async () => {
+step("doctor and start print hints of several lines as lines", thorough, async () => {
   writeFileSync(join(project.root, "plugins", "seven.mjs"), "export default 7;\n");
   project.config({ plugins: { seven: { module: "./plugins/seven.mjs" } } });
   for (const command of ["doctor", "start"]) {
@@ -196,7 +200,7 @@ test("doctor and start print hints of several lines as lines", thorough, async (
   }
 });
 
-test("a plan that waits for a place among the agents says so", async () => {
+test("a plan that waits for a place among the agents says so, and at rest no bus is opened to tell", async () => {
   const gate = mkdtempSync(join(tmpdir(), "prloom-gate-"));
   const crowded = makeProject({ env: { GATE: gate }, config: { limits: { maxRunningAgents: 1 } } });
   after(() => crowded.remove());
@@ -210,4 +214,9 @@ test("a plan that waits for a place among the agents says so", async () => {
   writeFileSync(join(gate, "first"), "");
   await daemon.said("second", /in review/);
   assert.equal((await daemon.end()).code, 0);
+  const loom = await openForReading({ cwd: crowded.root });
+  const opens = (): never => assert.fail("a bus at rest is opened");
+  const { deferred, dead } = await readStatus({ ...loom, bus: opens, globalBus: opens });
+  loom.close();
+  assert.deepEqual([deferred.count, dead.count], [0, 0]);
 });

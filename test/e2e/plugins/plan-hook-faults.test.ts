@@ -96,34 +96,30 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.deepEqual(project.git("show", "--format=", "--name-only", "prloom/one").trim().split("\n"), ["work.txt"]);
   });
 
-  test(
-    "after a kill under a reviewer a person's commit stays, and a lost worktree stops no other plan",
-    thorough,
-    async () => {
-      const plugins = { rev: { module: "./plugins/rev.ts" } };
-      const text = `import { existsSync } from "node:fs";
+  test("after a kill under a reviewer a person's commit stays, and a lost worktree stops no other plan", async () => {
+    const plugins = { rev: { module: "./plugins/rev.ts" } };
+    const text = `import { existsSync } from "node:fs";
       export default () => ({ async afterFinish(_, ctx) {
         if (!existsSync(process.env.OUTSIDE + "/later")) await ctx.runAgent("Review it.");
       } });`;
-      const project = extended({ config: { plugins, bus: PATIENT } }, { "rev.ts": text });
-      reviewer(project, `touch ${project.outside}/at-$PRLOOM_PLAN_ID; sleep 60`);
-      for (const id of ["one", "two"]) project.plan(id, ["first"]);
-      const daemon = await project.start();
-      await waitFor(() => ["one", "two"].every((id) => existsSync(join(project.outside, `at-${id}`))));
-      await daemon.end("SIGKILL");
-      writeFileSync(join(project.worktree("one"), "person.txt"), "mine\n");
-      const inOne = ["-C", project.worktree("one"), "-c", "user.name=Ada", "-c", "user.email=ada@localhost"];
-      project.git(...inOne, "add", "person.txt");
-      project.git(...inOne, "commit", "-qm", "A person's commit");
-      rmSync(project.worktree("two"), { recursive: true });
-      writeFileSync(join(project.outside, "later"), "");
-      project.plan("three", ["first"]);
-      assert.equal((await project.work()).code, 0);
-      assert.equal(project.git("log", "-1", "--format=%s", "prloom/one").trim(), "A person's commit");
-      assert.equal(readFileSync(join(project.worktree("one"), "person.txt"), "utf8"), "mine\n");
-      assert.equal(project.record("three").status, "review");
-    },
-  );
+    const project = extended({ config: { plugins, bus: PATIENT } }, { "rev.ts": text });
+    reviewer(project, `touch ${project.outside}/at-$PRLOOM_PLAN_ID; sleep 60`);
+    for (const id of ["one", "two"]) project.plan(id, ["first"]);
+    const daemon = await project.start();
+    await waitFor(() => ["one", "two"].every((id) => existsSync(join(project.outside, `at-${id}`))));
+    await daemon.end("SIGKILL");
+    writeFileSync(join(project.worktree("one"), "person.txt"), "mine\n");
+    const inOne = ["-C", project.worktree("one"), "-c", "user.name=Ada", "-c", "user.email=ada@localhost"];
+    project.git(...inOne, "add", "person.txt");
+    project.git(...inOne, "commit", "-qm", "A person's commit");
+    rmSync(project.worktree("two"), { recursive: true });
+    writeFileSync(join(project.outside, "later"), "");
+    project.plan("three", ["first"]);
+    assert.equal((await project.work()).code, 0);
+    assert.equal(project.git("log", "-1", "--format=%s", "prloom/one").trim(), "A person's commit");
+    assert.equal(readFileSync(join(project.worktree("one"), "person.txt"), "utf8"), "mine\n");
+    assert.equal(project.record("three").status, "review");
+  });
 
   test(
     "what a reviewer leaves read-only is put back, and a repository inside is an ordinary folder",
@@ -257,7 +253,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.equal(project.record("one").status, "review");
   });
 
-  test("a plan that let an upsert go first goes on, whatever source the upsert had", thorough, async () => {
+  test("a plan that let an upsert go first goes on, whatever source the upsert had", async () => {
     const alias = `export default () => ({ beforeUpsert: (payload) =>
       ({ proceed: true, payload: { ...payload, source: { ...payload.source, id: "1" } } }) });`;
     const globalPlugins = { alias: { module: "./plugins/alias.ts" } };
@@ -274,21 +270,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.match(project.planText("one"), /- \[x\] third/);
   });
 
-  test("a plan with words that a plugin put off is not merged", async () => {
-    const plugins = { later: { module: "./plugins/later.ts" } };
-    const text = `export default () => ({ onEvent: (event, ctx) => ctx.markEventDeferred(event.id, "not now", 3_600_000) });`;
-    const project = extended({ config: { plugins } }, { "later.ts": text });
-    project.plan("one", ["first"]);
-    await project.work();
-    await project.type("comment", "one", "wait for me");
-    await project.work();
-    const merged = await project.cli(["merge", "one"]);
-    assert.equal(merged.code, 1);
-    assert.match(merged.stderr, /1 unanswered comment\. .*\n.*A plugin put it off: `prloom status` says which one/);
-    assert.match(await project.type("status"), /^one .* an unanswered comment that a plugin put off$/m);
-  });
-
-  test("an event does not wait for a plugin that was taken out of the config", thorough, async () => {
+  test("a plan with words that a plugin put off is not merged; they do not wait for one that is taken out", async () => {
     const plugins = { later: { module: "./plugins/later.ts" } };
     const text = `export default () => ({ onEvent: (event, ctx) => ctx.markEventDeferred(event.id, "not now", 3_600_000) });`;
     const project = extended({ config: { plugins } }, { "later.ts": text });
@@ -296,6 +278,10 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     await project.work();
     await project.type("comment", "one", "please make three");
     await project.work();
+    const merged = await project.cli(["merge", "one"]);
+    assert.equal(merged.code, 1);
+    assert.match(merged.stderr, /1 unanswered comment\. .*\n.*A plugin put it off: `prloom status` says which one/);
+    assert.match(await project.type("status"), /^one .* an unanswered comment that a plugin put off$/m);
     project.config({ plugins: {} });
     await project.work();
     assert.match(project.planText("one"), /- \[x\] make three/);

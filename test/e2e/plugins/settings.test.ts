@@ -16,9 +16,6 @@ describe("what a repository and a plan can set", { concurrency: 2, timeout: 180_
     projects.push(project);
     return project;
   }
-  const environmentOf = (project: Project, id: string, run = 1): Record<string, string> =>
-    JSON.parse(project.runFile(id, run, join("agent", "environment.json")));
-
   test("presets, and the plan's own agent, model and limits", async () => {
     const project = fresh({
       config: {
@@ -34,7 +31,7 @@ describe("what a repository and a plan can set", { concurrency: 2, timeout: 180_
     project.plan("short", ["[no-tick] one"], { status: "queued", metadata: { limits: { attemptsPerTodo: 2 } } });
     project.plan("named", ["one"], { status: "queued", metadata: { branch: "feature/named" } });
     await project.work();
-    const who = (id: string) => [environmentOf(project, id).WHO, environmentOf(project, id).PRLOOM_MODEL];
+    const who = (id: string) => [project.environment(id, 1).WHO, project.environment(id, 1).PRLOOM_MODEL];
     assert.deepEqual(who("plain"), ["test", undefined]);
     assert.deepEqual(who("careful"), ["other", "small"]);
     assert.deepEqual(who("own"), ["other", "large"]);
@@ -116,7 +113,7 @@ describe("what a repository and a plan can set", { concurrency: 2, timeout: 180_
     const secrets = { GITHUB_TOKEN: "ghp_x", AWS_SECRET_ACCESS_KEY: "y", SSH_AUTH_SOCK: "/z", LC_SECRET1: "w" };
     const result = await project.work({ ...secrets, LANG: "C.UTF-8" });
     assert.equal(result.code, 0, result.stderr);
-    const environment = environmentOf(project, "closed");
+    const environment = project.environment("closed", 1);
     const checked = project.git("show", "prloom/closed:seen-by-check.txt");
     for (const name of [...Object.keys(secrets), "XDG_RUNTIME_DIR"]) {
       assert.equal(environment[name], undefined, name);

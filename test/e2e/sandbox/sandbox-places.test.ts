@@ -54,8 +54,12 @@ async function works(p: Project, env: Record<string, string> = {}): Promise<void
 
 const seen = (p: Project, file: string): string => p.git("show", `prloom/one:${file}`);
 
-test("a repository in the temporary folder, in a path with spaces and quotes", async () => {
-  await works(project(folder(join(tmpdir(), 'prloom it\'s a "place" '))));
+test("a repository in the temporary folder, in a path with spaces and quotes, and a home that does not exist", async () => {
+  const p = project(folder(join(tmpdir(), 'prloom it\'s a "place" ')));
+  const runtime = join(dirname(p.root), "runtime");
+  const state = join(dirname(p.root), "state");
+  for (const dir of [runtime, state]) mkdirSync(dir);
+  await works(p, { HOME: "/nonexistent", XDG_RUNTIME_DIR: runtime, XDG_STATE_HOME: state, XDG_CACHE_HOME: state });
 });
 
 test("a repository outside of what is hidden", thorough, async () => {
@@ -75,14 +79,6 @@ test("a repository that is the home", async () => {
   const p = project(folder());
   await works(p, { HOME: p.root });
   assert.doesNotMatch(seen(p, "home.txt"), /README/);
-});
-
-test("a home that does not exist", thorough, async () => {
-  const p = project(folder());
-  const runtime = join(dirname(p.root), "runtime");
-  const state = join(dirname(p.root), "state");
-  for (const dir of [runtime, state]) mkdirSync(dir);
-  await works(p, { HOME: "/nonexistent", XDG_RUNTIME_DIR: runtime, XDG_STATE_HOME: state, XDG_CACHE_HOME: state });
 });
 
 test("refs that are packed, and objects that are borrowed from another repository", async () => {
@@ -116,23 +112,19 @@ test("what a program keeps in its home is there in the next run of the plan, and
   assert.equal(existsSync(join(p.home, ".memory")), false);
 });
 
-test("what is named as readable can be read, and the rest of the home cannot", async () => {
-  const line = `${WORK}\ncat "$HOME/shared/notes" > notes.txt; cat "$HOME/private/notes" >> notes.txt || true`;
-  const p = project(folder(), { args: ["-c", line], readable: ["shared"] });
+test("what is named as readable can be read, but not what is ours in it, nor the rest of the home", async () => {
+  const line = `${WORK}
+    cat "$HOME/shared/notes" > notes.txt; cat "$HOME/private/notes" >> notes.txt || true
+    find "$HOME/.local" "$HOME/run" > found.txt`;
+  const p = project(folder(), { args: ["-c", line], readable: ["shared", ".local", "run"] });
   for (const name of ["shared", "private"]) {
     mkdirSync(join(p.home, name));
     writeFileSync(join(p.home, name, "notes"), `${name}\n`);
   }
-  await works(p);
-  assert.equal(seen(p, "notes.txt"), "shared\n");
-});
-
-test("a readable folder that holds what is ours does not show that", thorough, async () => {
-  const line = `${WORK}\nfind "$HOME/.local" "$HOME/run" > found.txt`;
-  const p = project(folder(), { args: ["-c", line], readable: [".local", "run"] });
   mkdirSync(join(p.home, ".local/mine"), { recursive: true });
   mkdirSync(join(p.home, "run"));
   await works(p, { XDG_RUNTIME_DIR: join(p.home, "run") });
+  assert.equal(seen(p, "notes.txt"), "shared\n");
   assert.match(seen(p, "found.txt"), /\.local\/mine/);
   assert.doesNotMatch(seen(p, "found.txt"), /\.sock|homes/);
 });

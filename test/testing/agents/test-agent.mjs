@@ -290,7 +290,7 @@ async function design() {
 
 const prompt = readFileSync(0, "utf8");
 writeFileSync(join(process.env.PRLOOM_RUN_DIR, "prompt.txt"), prompt);
-writeFileSync(join(process.env.PRLOOM_RUN_DIR, "environment.json"), JSON.stringify(process.env));
+writeFileSync(join(process.env.PRLOOM_RUN_DIR, "environment"), readFileSync("/proc/self/environ"));
 if (process.env.ORDER) appendFileSync(process.env.ORDER, `${process.env.PRLOOM_PLAN_ID} ${index}\n`);
 if (PRLOOM_STAGE === "triage") await triage();
 else if (PRLOOM_STAGE === "designer") await design();

@@ -1,4 +1,4 @@
-import { realAgentSuite } from "../../testing/agents/real-agent-suite.ts";
+import { realAgentSuite } from "../../../testing/agents/real-agent-suite.ts";
 
 realAgentSuite({
   program: "claude",

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { appears } from "../../testing/agents/agent-scripts.ts";
-import { startDaemon } from "../../testing/daemon.ts";
-import { makeProject } from "../../testing/project.ts";
+import { appears } from "../../../testing/agents/agent-scripts.ts";
+import { startDaemon } from "../../../testing/daemon.ts";
+import { makeProject } from "../../../testing/project.ts";
 
 /**
  * Stands for Claude Code as far as messages go: answers its prompt, then takes what it is sent between two answers, but

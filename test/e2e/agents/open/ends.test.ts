@@ -4,13 +4,13 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { probePidNamespace } from "../../../src/agents/runner/runner.ts";
-import { processesIn } from "../../testing/agents/agent-scripts.ts";
-import { CLI } from "../../testing/program.ts";
-import { makeProject } from "../../testing/project.ts";
-import { inTerminal, NO_TERMINAL } from "../../testing/terminal.ts";
+import { probePidNamespace } from "../../../../src/agents/runner/runner.ts";
+import { processesIn } from "../../../testing/agents/agent-scripts.ts";
+import { CLI } from "../../../testing/program.ts";
+import { makeProject } from "../../../testing/project.ts";
+import { inTerminal, NO_TERMINAL } from "../../../testing/terminal.ts";
 
-const OUTLIVE = fileURLToPath(new URL("../../testing/agents/outlive.pl", import.meta.url));
+const OUTLIVE = fileURLToPath(new URL("../../../testing/agents/outlive.pl", import.meta.url));
 const project = makeProject({
   config: {
     agents: { w: { adapter: "command", command: "false", args: [], sandbox: "none" } },

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { appears, shimOf } from "../../testing/agents/agent-scripts.ts";
-import { startDaemon } from "../../testing/daemon.ts";
-import { CLI } from "../../testing/program.ts";
-import { isAlive, makeProject, type Project } from "../../testing/project.ts";
-import { inTerminal, NO_TERMINAL } from "../../testing/terminal.ts";
-import { thorough } from "../../testing/thorough.ts";
+import { appears, shimOf } from "../../../testing/agents/agent-scripts.ts";
+import { startDaemon } from "../../../testing/daemon.ts";
+import { CLI } from "../../../testing/program.ts";
+import { isAlive, makeProject, type Project } from "../../../testing/project.ts";
+import { inTerminal, NO_TERMINAL } from "../../../testing/terminal.ts";
+import { THOROUGH, thorough } from "../../../testing/thorough.ts";
 
 const TICK = `sed -i '0,/\\[ \\]/s//[x]/' "$PRLOOM_PLAN_FILE"`;
 const projects: Project[] = [];
@@ -90,7 +90,6 @@ test("a person after the commit that a kill kept from the record: one commit, wi
 
 test("what a person left survives runs that are killed; a reset stops what is at work and takes it back", {
   skip: NO_TERMINAL,
-  ...thorough,
 }, async () => {
   const script = "if [ -e by-hand.txt ]; then echo half >> half.txt; exec sleep 600; fi; exit 1";
   const project = make({ agents: { w: shell(script) }, stages: { default: "w" } });
@@ -98,7 +97,7 @@ test("what a person left survives runs that are killed; a reset stops what is at
   assert.equal(project.record("p").blocked?.cause, "step");
   await byHand(project, "echo mine > by-hand.txt; rm README.md");
   await project.cli(["unblock", "p"]);
-  for (const run of [3, 4]) {
+  for (const run of THOROUGH ? [3, 4] : [3]) {
     const daemon = await startDaemon(project);
     await daemon.said("p", /worker started/);
     assert.equal(existsSync(inTree(project, "by-hand.txt")), true);
@@ -160,7 +159,6 @@ function answers(project: Project, answer: Record<string, unknown>): void {
 
 test("a rebase needs a clean tree: what a person left is put aside, and not lost", {
   skip: NO_TERMINAL,
-  ...thorough,
 }, async () => {
   const project = await underTriage();
   answers(project, { rebase_requested: true });

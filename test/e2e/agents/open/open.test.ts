@@ -3,12 +3,12 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after } from "node:test";
-import { appears, until } from "../../testing/agents/agent-scripts.ts";
-import { startDaemon } from "../../testing/daemon.ts";
-import { CLI } from "../../testing/program.ts";
-import { isAlive, makeProject } from "../../testing/project.ts";
-import { story } from "../../testing/story.ts";
-import { inTerminal, NO_TERMINAL, type Terminal } from "../../testing/terminal.ts";
+import { appears, until } from "../../../testing/agents/agent-scripts.ts";
+import { startDaemon } from "../../../testing/daemon.ts";
+import { CLI } from "../../../testing/program.ts";
+import { isAlive, makeProject } from "../../../testing/project.ts";
+import { story } from "../../../testing/story.ts";
+import { inTerminal, NO_TERMINAL, type Terminal } from "../../../testing/terminal.ts";
 
 /**
  * Stands for a program with a conversation: `exec` works on the TODO, and does not end unless it goes on with one;

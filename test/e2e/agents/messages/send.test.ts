@@ -3,11 +3,11 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { startDaemon } from "../../testing/daemon.ts";
-import { makeGatedProject } from "../../testing/gated.ts";
-import { makeProject, type Project } from "../../testing/project.ts";
+import { startDaemon } from "../../../testing/daemon.ts";
+import { makeGatedProject } from "../../../testing/gated.ts";
+import { makeProject, type Project } from "../../../testing/project.ts";
 
-const STUB = fileURLToPath(new URL("../../testing/agents/stub-codex.mjs", import.meta.url));
+const STUB = fileURLToPath(new URL("../../../testing/agents/stub-codex.mjs", import.meta.url));
 
 /** The runs of a plan whose prompt has these words, and how often. */
 function told(project: Project, id: string, words: string): Record<number, number> {

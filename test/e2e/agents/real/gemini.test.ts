@@ -1,4 +1,4 @@
-import { realAgentSuite } from "../../testing/agents/real-agent-suite.ts";
+import { realAgentSuite } from "../../../testing/agents/real-agent-suite.ts";
 
 /** Through ACP, as any other program that speaks it. */
 realAgentSuite({
