@@ -231,6 +231,7 @@ async function shutDown(loom: OwnedLoom, { scheduler, busLoops }: Parts): Promis
   scheduler.stop();
   await loom.occupancy.stopAll();
   await scheduler.settled();
+  await loom.shims.close();
   // Calls that were told to end still have their last word written down.
   await busLoops.settled();
   busLoops.stop();
