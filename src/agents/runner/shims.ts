@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { PassThrough, type Readable } from "node:stream";
+import { isScarce } from "../../kernel/used-up.ts";
 import { DONE, SAID } from "./shim-words.ts";
 
 /** What a run hears of its shim. */
@@ -88,6 +89,8 @@ export class ShimPool {
 
   /** One that waits, if there is one. */
   take(): Shim | undefined {
+    // Where processes are scarce a new shim finds that out; a program that is started without enough of them may hang for ever.
+    if (isScarce()) this.#endIdle();
     const newest = [...this.#idle.keys()].at(-1);
     if (newest) this.#forget(newest);
     newest?.hold(true);
@@ -95,23 +98,29 @@ export class ShimPool {
   }
 
   give(shim: Shim): void {
-    const end = (): void => {
-      shim.child.kill("SIGKILL");
-    };
     shim.attach({ done: () => undefined, gone: () => this.#forget(shim) });
-    this.#idle.set(shim, setTimeout(end, this.#isClosed ? 0 : IDLE_MS).unref());
+    this.#idle.set(shim, setTimeout(() => shim.child.kill("SIGKILL"), IDLE_MS).unref());
     shim.hold(false);
+    if (this.#isClosed || isScarce()) this.#endIdle();
   }
 
   /** Ends those that wait. They have nothing to lose. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const ended = [...this.#idle.keys()].map(async (shim) => {
+    const ended = this.#endIdle().map(async (shim) => {
       shim.hold(true);
-      shim.child.kill("SIGKILL");
       await once(shim.child, "exit");
     });
     await Promise.all(ended);
+  }
+
+  #endIdle(): Shim[] {
+    const idle = [...this.#idle.keys()];
+    for (const shim of idle) {
+      this.#forget(shim);
+      shim.child.kill("SIGKILL");
+    }
+    return idle;
   }
 
   #forget(shim: Shim): void {

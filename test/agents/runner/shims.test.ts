@@ -9,6 +9,7 @@ import type { RunExit, RunRequest } from "../../../src/agents/port.ts";
 import { endSurvivors, readExit, startRun } from "../../../src/agents/runner/runner.ts";
 import { ShimPool } from "../../../src/agents/runner/shims.ts";
 import { identityOf } from "../../../src/kernel/process-tree.ts";
+import { usedUp } from "../../../src/kernel/used-up.ts";
 import { appears, processesIn, shimOf } from "../../testing/agents/agent-scripts.ts";
 
 const root = mkdtempSync(join(tmpdir(), "prloom-shims-"));
@@ -127,21 +128,6 @@ test("what is said to a run that is over does not reach the next run of its shim
   assert.deepEqual([exit.reason, exit.error], ["policy", "now"]);
 });
 
-test("a shim that is killed while it waits is replaced", async () => {
-  const shims = makePool();
-  const pid = await complete(shims);
-  process.kill(pid, "SIGKILL");
-  await isGone(pid);
-  let next = pid;
-  // The news of its end may be on the way: then the run is told that it was interrupted, as with every shim that dies.
-  while (next === pid) {
-    const request = requestFor("true", { shims });
-    const ended = await startRun(request).ended;
-    if (ended !== "interrupted") next = shimOf(request.runDir);
-  }
-  assert(identityOf(next));
-});
-
 test("clearing up after a complete run leaves its shim to the run that it has now", async () => {
   const shims = makePool();
   const over = requestFor("true", { shims });
@@ -200,4 +186,28 @@ test("a daemon that is killed before it told a waiting shim of a run leaves noth
   const pid = shimOf(last.runDir);
   await endSurvivors(last.runDir, { graceMs: 0 });
   assert.equal(identityOf(pid), undefined);
+});
+
+// The last two: after them every run of this process has a new shim for a while.
+test("a shim that is killed while it waits is replaced", async () => {
+  const shims = makePool();
+  const pid = await complete(shims);
+  process.kill(pid, "SIGKILL");
+  await isGone(pid);
+  let next = pid;
+  // The news of its end may be on the way: then the run is told that it was interrupted, as with every shim that dies.
+  while (next === pid) {
+    const request = requestFor("true", { shims });
+    const ended = await startRun(request).ended;
+    if (ended !== "interrupted") next = shimOf(request.runDir);
+  }
+  assert(identityOf(next));
+});
+
+test("where processes are scarce a run has a new shim, which finds out whether there are enough", async () => {
+  const shims = makePool();
+  const waiting = await complete(shims);
+  usedUp("processes", "a test", undefined);
+  assert.notEqual(await complete(shims), waiting);
+  await isGone(waiting);
 });
