@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { delegateGit, endDelegate } from "../git/delegate/delegate.ts";
+import type { Repository } from "../git/repository.ts";
 import { sealModules } from "../hooks/modules/pinned-modules.ts";
 import { isoTime } from "../kernel/clock.ts";
 import { errnoOf, PrloomError } from "../kernel/errors.ts";
@@ -29,6 +30,7 @@ const IDLE_HORIZON_MS = 10_000;
 
 export interface DispatchOptions {
   readonly cwd: string;
+  readonly repo?: Repository;
   readonly version: string;
   readonly untilIdle: boolean;
   readonly signal: AbortSignal;

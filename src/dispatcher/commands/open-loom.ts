@@ -16,6 +16,8 @@ import { capture } from "../settings/pinning.ts";
 
 export interface OpenOptions {
   readonly cwd: string;
+  /** What `cwd` leads to, where that is known. */
+  readonly repo?: Repository;
   /**
    * `start`: a person starts the dispatcher, so the working tree counts. `in-force`: what counts now. `if-there`: the same,
    * and a config that is broken or missing is no reason not to open the repository.
@@ -37,7 +39,7 @@ async function settingsFor(repo: Repository, wanted: OpenOptions["settings"]): P
 
 /** Opens the repository for reading: no lock, nothing is written, and a config is not needed. */
 export async function openForReading(options: OpenOptions): Promise<Loom> {
-  const repo = await openRepository(options.cwd);
+  const repo = options.repo ?? (await openRepository(options.cwd));
   const settings = await settingsFor(repo, options.settings ?? "if-there");
   const paths = pathsOf(repo, settings.config.worktreesDir);
   return openLoom({
@@ -54,7 +56,7 @@ export async function openForReading(options: OpenOptions): Promise<Loom> {
 
 /** Opens the repository as its one owner; undefined when another process owns it. */
 export async function openAsOwner(options: OpenOptions): Promise<{ loom: OwnedLoom; lock: OwnerLock } | undefined> {
-  const repo = await openRepository(options.cwd);
+  const repo = options.repo ?? (await openRepository(options.cwd));
   const settings = await settingsFor(repo, options.settings);
   const paths = pathsOf(repo, settings.config.worktreesDir);
   ensureDir(paths.authority);

@@ -7,7 +7,7 @@ import { type Pin, readPin } from "../../config/pin.ts";
 import { allPlanModules } from "../../config/presets.ts";
 import { fileAt } from "../../git/file-at.ts";
 import { splitNul } from "../../git/output.ts";
-import { currentBranch, gitAt, type Repository, resolveCommit } from "../../git/repository.ts";
+import { currentBranch, gitAt, originBranch, type Repository, resolveCommit } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { listDir } from "../../kernel/files.ts";
 import { changesLine } from "./pinned.ts";
@@ -68,15 +68,8 @@ const withoutReturns = (text: string | undefined) => text?.replaceAll("\r\n", "\
 
 /** The branch that is the measure: rather what was trusted before than what this very config says. */
 async function baseOf(repo: Repository, config: Config, before: LastPin | undefined) {
-  const origin = await gitAt(repo, ["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"], { allowExit: [1] });
   const trusted = before?.config.baseBranch;
-  const names = [
-    trusted,
-    origin.stdout.trim().replace("refs/remotes/origin/", ""),
-    config.baseBranch,
-    "main",
-    "master",
-  ];
+  const names = [trusted, await originBranch(repo), config.baseBranch, "main", "master"];
   for (const name of names) {
     if (!name) continue;
     const commit =
