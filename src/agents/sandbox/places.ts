@@ -140,12 +140,10 @@ function besidePrograms(folder: string, homes: readonly string[]): string[] {
 
 /** One of which the list knows the parts that hold no logins (`~/.dotnet`, which is in PATH as a whole) is not shown whole. */
 function isNotListed(homes: readonly string[]): (folder: string) => boolean {
-  const isListed = (folder: string) =>
-    homes.some((home) => {
-      if (!isWithin(folder, home)) return isWithin(home, folder);
-      return TOOLCHAINS.some((pattern) => join(home, pattern) !== folder && isWithin(join(home, pattern), folder));
-    });
-  return (folder) => !isListed(folder);
+  const listed = homes.flatMap((home) => TOOLCHAINS.map((pattern) => join(home, pattern)));
+  // Most folders of PATH are nowhere near a home.
+  const isNear = (folder: string) => homes.some((home) => isWithin(folder, home) || isWithin(home, folder));
+  return (folder) => !isNear(folder) || !listed.some((path) => path !== folder && isWithin(path, folder));
 }
 
 /** Folders of PATH and toolchains below the home: what a build calls by name. */
