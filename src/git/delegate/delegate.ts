@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { channel } from "node:diagnostics_channel";
 import { once } from "node:events";
+import { resolve as resolvePath } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isScarce } from "../../kernel/used-up.ts";
 import { passedVariables } from "../environment.ts";
@@ -60,7 +61,9 @@ class Delegate {
       this.#waiting.set(id, resolve);
       this.#hold();
       delegated.publish(call.program);
-      const message: DelegatedCall = { id, call, ...(input === undefined ? {} : { input }) };
+      // It stands elsewhere.
+      const there = { ...call, cwd: resolvePath(call.cwd ?? "") };
+      const message: DelegatedCall = { id, call: there, ...(input === undefined ? {} : { input }) };
       this.child.send(message, (error) => error && this.#answer(id, LOST));
     });
   }

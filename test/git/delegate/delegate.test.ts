@@ -85,6 +85,21 @@ test("input, output, exit codes and failures are as without it", async () => {
   await assert.rejects(git(["wait-here"], { timeoutMs: 500 }), /no answer within 0.5 s/);
 });
 
+test("where git is not told a folder, or one that is relative, it works where we are", async () => {
+  await untilDelegated();
+  const here = process.cwd();
+  process.chdir(root);
+  try {
+    const top = ["rev-parse", "--show-toplevel"];
+    assert.equal((await git(top, { cwd: "repo" })).stdout, `${repo}\n`);
+    process.chdir(repo);
+    assert.equal((await git(top)).stdout, `${repo}\n`);
+    assert.notEqual(starter(), process.pid);
+  } finally {
+    process.chdir(here);
+  }
+});
+
 test("what is too long to be handed over whole is written from here, all of it", async () => {
   await untilDelegated();
   const pieces = Array.from({ length: 40 }, (_, at) => String(at % 10).repeat(64 * 1024));
