@@ -47,7 +47,7 @@ async function compare(project: Project, loom: OwnedLoom, sizes: Sizes): Promise
     what: `inbox to worktree, ${FILES} files`,
     floorIs: "git worktree add",
     gates: [
-      { what: "git started", counted: counts.started.git ?? 0, most: 6 },
+      { what: "git started", counted: counts.started.git ?? 0, most: 3 },
       { what: "others started", counted: Object.keys(counts.started).filter((name) => name !== "git").length, most: 0 },
       { what: "synced", counted: counts.synced, most: 5 },
     ],

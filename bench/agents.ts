@@ -8,6 +8,7 @@ import { EVENTS_FILE } from "../src/agents/run-log/run-log.ts";
 import { RUN_FILES } from "../src/agents/runner/run-files.ts";
 import { homeOf } from "../src/dispatcher/paths.ts";
 import { readTextIfExists } from "../src/kernel/files.ts";
+import { childrenOf } from "../src/kernel/process-tree.ts";
 import type { PlanRecord } from "../src/plan/record.ts";
 import { type Daemon, withDaemon } from "./harness/daemon.ts";
 import { pairsOf, percentile } from "./harness/measure.ts";
@@ -90,13 +91,16 @@ async function stream(project: Project, daemon: Daemon, sizes: Sizes): Promise<L
   const meanwhile = await daemon.until(() => (exits.some(hasOutput) ? useOf(daemon.pid) : undefined));
   await daemon.until(() => homes.every((home) => statusIn(home.record) === "review") || undefined);
   const after: ProcessUse = useOf(daemon.pid);
+  // Shims that wait for another run have not told their parent what they and their runs took.
+  const living = childrenOf(daemon.pid).map(({ pid }) => useOf(pid));
+  const others = after.endedChildrenMs + sum(living.map((use) => use.ownMs + use.endedChildrenMs));
   const agents = sum(outputs.map((file) => toldCpu(readFileSync(file, "utf8"))));
   const results = sum(homes.map((home) => resultsIn(join(home.run(1), EVENTS_FILE))));
   return {
     dispatcher: after.ownMs,
     meanwhile: meanwhile.ownMs - before.ownMs,
     agents,
-    others: after.endedChildrenMs - agents,
+    others: others - agents,
     peakMemory: after.peakMemory,
     lost: sizes.agents * Math.floor(sizes.streamed / 2) - results,
   };

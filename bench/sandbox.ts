@@ -4,8 +4,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { spawnEnclosed } from "../src/agents/runner/enclosed.ts";
-import { RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE, START } from "../src/agents/runner/run-files.ts";
+import { RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE } from "../src/agents/runner/run-files.ts";
 import { startRun } from "../src/agents/runner/runner.ts";
+import { START } from "../src/agents/runner/shim-words.ts";
 import { configForPlan, type StageAgent } from "../src/config/presets.ts";
 import { clearEnclosure, type Enclosure, enclose, SHADOW } from "../src/dispatcher/enclosure/enclose.ts";
 import { takeInbox } from "../src/dispatcher/intake/intake.ts";
@@ -95,12 +96,12 @@ async function countShim(ready: Ready, runDir: string, wrapper: readonly string[
   });
   await live.ended;
   const file = join(project.root, "..", "shim-counts.json");
-  const child = spawn(process.execPath, ["--import", COUNTING, SHIM, runDir], {
+  const child = spawn(process.execPath, ["--import", COUNTING, SHIM], {
     cwd: runDir,
     env: { PATH: project.env.PATH, [RUN_ID_VARIABLE]: runId, [SHIM_VARIABLE]: runId, PRLOOM_BENCH_COUNTS: file },
     stdio: ["pipe", "ignore", "inherit"],
   });
-  child.stdin.write(`${START}${JSON.stringify(project.env)}\n`);
+  child.stdin.write(`${START}${JSON.stringify({ runDir, env: project.env, kept: false })}\n`);
   await once(child, "exit");
   const exit = readFileSync(join(runDir, RUN_FILES.exit), "utf8");
   if (JSON.parse(exit).code !== 0) throw new Error(`the program of a counted shim did not end well: ${exit}`);

@@ -74,8 +74,11 @@ async function bundle(): Promise<Metafile[]> {
     chunkNames: "part-[hash]",
     banner: { js: REQUIRE },
   });
-  const shim = await build({ ...SHARED, entryPoints: { shim: "src/agents/runner/shim.ts" } });
-  return [entries.metafile, shim.metafile].filter((metafile) => metafile !== undefined);
+  const programs = await build({
+    ...SHARED,
+    entryPoints: { shim: "src/agents/runner/shim.ts", "delegate-program": "src/git/delegate/delegate-program.ts" },
+  });
+  return [entries.metafile, programs.metafile].filter((metafile) => metafile !== undefined);
 }
 
 /** `node_modules/…/<package>` of every bundled file, sorted. */

@@ -1,4 +1,5 @@
 import childProcess from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 
@@ -132,6 +133,9 @@ export function startCounting(below?: string, counts: Counts = noCounts()): () =
   };
   replace(fs, FILES);
   replace(childProcess, PROCESSES);
+  const delegates = (program: unknown): void => starts(tally, [program], undefined);
+  subscribe("prloom:git-delegated", delegates);
+  restores.push(() => void unsubscribe("prloom:git-delegated", delegates));
   // Named imports of built-ins are bindings of their own; this brings them in line with what was replaced.
   syncBuiltinESMExports();
   return () => {

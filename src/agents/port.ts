@@ -1,4 +1,5 @@
 import { STAGES, type Stage } from "../config/agent-words.ts";
+import type { ShimPool } from "./runner/shims.ts";
 
 export { STAGES, type Stage };
 
@@ -106,11 +107,13 @@ export interface RunRequest {
   readonly rpc?: boolean;
   /** Arguments of bwrap to start the program with, from `namespaceWrapper` or `openSandbox`; without them it runs bare. */
   readonly wrapper?: readonly string[];
+  /** From which its shim is taken, and to which it goes back. Without it the run has a shim of its own, which ends with it. */
+  readonly shims?: ShimPool;
 }
 
 export interface LiveRun {
   readonly runDir: string;
-  /** Resolves when the shim is gone: its exit, or "interrupted" when it wrote none. Never rejects. */
+  /** Resolves when the shim is gone or free: its exit, or "interrupted" when it wrote none. Never rejects. */
   readonly ended: Promise<RunExit | "interrupted">;
   /** Asks the program to end, kills what remains, and resolves when all of it is gone. Leaves no exit: interrupted. */
   stop(): Promise<void>;
@@ -186,6 +189,7 @@ export interface AgentRequest {
   readonly env: Readonly<Record<string, string>>;
   readonly limits: RunLimits;
   readonly wrapper?: readonly string[];
+  readonly shims?: ShimPool;
   /** The run is in a sandbox of ours: the program's own may be left off, and it need not ask. */
   readonly sandboxed?: boolean;
   /** Asked whenever the program asks; absent: `usualPermit`. */

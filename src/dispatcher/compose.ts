@@ -1,3 +1,4 @@
+import { ShimPool } from "../agents/runner/shims.ts";
 import { createCircuits } from "../bridges/circuit.ts";
 import type { BridgeServices } from "../bridges/services.ts";
 import { createFileLog } from "../bus/file/log.ts";
@@ -68,6 +69,7 @@ export function openLoom(options: LoomOptions): OwnedLoom {
     }),
     stranded: new Map(),
     unrecovered: new Set(),
+    shims: new ShimPool(paths.authority),
     get config() {
       return pinned.config;
     },

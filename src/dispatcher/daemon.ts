@@ -1,4 +1,6 @@
 import { rmSync } from "node:fs";
+import { delegateGit, endDelegate } from "../git/delegate/delegate.ts";
+import type { Repository } from "../git/repository.ts";
 import { sealModules } from "../hooks/modules/pinned-modules.ts";
 import { isoTime } from "../kernel/clock.ts";
 import { errnoOf, PrloomError } from "../kernel/errors.ts";
@@ -18,6 +20,7 @@ import { type Watching, watchDirs } from "./intake/watching.ts";
 import { textPath } from "./paths.ts";
 import { recoverPlans, removeDeleted } from "./runs/survivors.ts";
 import { lookAtTree } from "./settings/pinned.ts";
+import { ownFiles } from "./settings/pinning.ts";
 import { outliveStrays, restoreMemory, startExtensions, startOnWatch, tellEnclosure } from "./starting.ts";
 import { Scheduler, type SchedulerHooks } from "./steps/scheduler.ts";
 
@@ -27,6 +30,7 @@ const IDLE_HORIZON_MS = 10_000;
 
 export interface DispatchOptions {
   readonly cwd: string;
+  readonly repo?: Repository;
   readonly version: string;
   readonly untilIdle: boolean;
   readonly signal: AbortSignal;
@@ -76,6 +80,8 @@ async function dispatch(
       level: "warn",
       text: `ended ${survivors} ${survivors === 1 ? "process" : "processes"} of an interrupted run`,
     });
+  // From a checkout a branch could bring another program of ours.
+  if (ownFiles({ root: loom.paths.root, path: loom.environment.PATH }).length === 0) delegateGit();
   restoreMemory(loom);
   const watchdog = startOnWatch(loom);
   let quiet = (): void => undefined;
@@ -231,6 +237,7 @@ async function shutDown(loom: OwnedLoom, { scheduler, busLoops }: Parts): Promis
   scheduler.stop();
   await loom.occupancy.stopAll();
   await scheduler.settled();
+  await Promise.all([loom.shims.close(), endDelegate()]);
   // Calls that were told to end still have their last word written down.
   await busLoops.settled();
   busLoops.stop();

@@ -12,10 +12,10 @@ export type Encoding = "utf8" | "latin1";
 export class GitResult {
   readonly stderr: string;
   readonly code: number;
-  readonly #chunks: readonly Buffer[];
+  readonly #chunks: readonly Uint8Array[];
   readonly #encoding: Encoding;
 
-  constructor(ended: { stderr: string; code: number }, chunks: readonly Buffer[], encoding: Encoding) {
+  constructor(ended: { stderr: string; code: number }, chunks: readonly Uint8Array[], encoding: Encoding) {
     this.stderr = ended.stderr;
     this.code = ended.code;
     this.#chunks = chunks;

@@ -1,7 +1,7 @@
 import { appendFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { PrloomError } from "../kernel/errors.ts";
-import { ensureDir, readTextIfExists } from "../kernel/files.ts";
+import { ensureDir, existsNoFollow, readTextIfExists } from "../kernel/files.ts";
 import { refuseAmongFiles } from "./enclosing-repository.ts";
 import type { GitResult } from "./output.ts";
 import { readPlainRepository } from "./plain-repository.ts";
@@ -98,18 +98,22 @@ export async function currentBranch(repo: Repository): Promise<string | undefine
   return ref.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : undefined;
 }
 
+const BRANCHES = "refs/heads/";
+
 /** The commit that a revision names, or undefined. */
 export async function resolveCommit(repo: Repository, rev: string): Promise<string | undefined> {
+  const branch =
+    rev === "HEAD" ? readHeadBranch(repo.commonDir) : rev.startsWith(BRANCHES) ? rev.slice(BRANCHES.length) : undefined;
+  const read = branch === undefined ? undefined : readTip(repo.commonDir, branch);
+  if (read !== undefined) return read === "absent" ? undefined : read;
   const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`];
   const found = await gitAt(repo, args, { allowExit: [1, 128] });
   return found.code === 0 ? found.stdout.trim() : undefined;
 }
 
 /** The commit at the tip of a branch of this repository, or undefined when there is no such branch. */
-export async function branchTip(repo: Repository, branch: string): Promise<string | undefined> {
-  const read = readTip(repo.commonDir, branch);
-  if (read === undefined) return resolveCommit(repo, `refs/heads/${branch}`);
-  return read === "absent" ? undefined : read;
+export function branchTip(repo: Repository, branch: string): Promise<string | undefined> {
+  return resolveCommit(repo, `${BRANCHES}${branch}`);
 }
 
 /** Whether git takes this as the name of a branch. */
@@ -128,15 +132,18 @@ export async function isAncestor(repo: Repository, ancestor: string, descendant:
   return (await gitAt(repo, args, { allowExit: [1] })).code === 0;
 }
 
+/** The branch that the origin works on, as a clone remembers it. */
+export async function originBranch(repo: Repository): Promise<string | undefined> {
+  // A symbolic ref is a file, and never packed.
+  const file = join(repo.commonDir, "refs/remotes/origin/HEAD");
+  if (!existsNoFollow(join(repo.commonDir, "reftable")) && !existsNoFollow(file)) return undefined;
+  const origin = await gitAt(repo, ["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"], { allowExit: [1] });
+  return origin.stdout.trim().replace("refs/remotes/origin/", "");
+}
+
 /** The branch that work starts from when the config names none; undefined when nothing is a good guess. */
 export async function defaultBaseBranch(repo: Repository): Promise<string | undefined> {
-  const origin = await gitAt(repo, ["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"], { allowExit: [1] });
-  const guesses = [
-    origin.stdout.trim().replace("refs/remotes/origin/", ""),
-    await currentBranch(repo),
-    "main",
-    "master",
-  ];
+  const guesses = [await originBranch(repo), await currentBranch(repo), "main", "master"];
   for (const guess of guesses) {
     if (guess && (await branchExists(repo, guess))) return guess;
   }
@@ -159,8 +166,8 @@ export function ensureIgnored(repo: Repository): boolean {
 export async function commitIdentity(repo: Repository): Promise<Record<string, string>> {
   // Without useConfigOnly git would invent an identity out of login and host name.
   const ask = (name: string) => gitAt(repo, ["-c", "user.useConfigOnly=true", "var", name], { allowExit: [1, 128] });
-  const answers = await Promise.all([ask("GIT_AUTHOR_IDENT"), ask("GIT_COMMITTER_IDENT")]);
-  if (answers.every((answer) => answer.code === 0)) return {};
+  const author = await ask("GIT_AUTHOR_IDENT");
+  if (author.code === 0 && (await ask("GIT_COMMITTER_IDENT")).code === 0) return {};
   return {
     GIT_AUTHOR_NAME: "prloom",
     GIT_AUTHOR_EMAIL: "prloom@localhost",

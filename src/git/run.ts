@@ -1,12 +1,11 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import type { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
+import { PrloomError } from "../kernel/errors.ts";
 import { diskFull } from "../kernel/files.ts";
 import { usedUpError, usedUpWords } from "../kernel/used-up.ts";
+import { runDelegated } from "./delegate/delegate.ts";
+import type { GitCall, GitEnd } from "./delegate/process.ts";
 import { gitProgram, passedVariables } from "./environment.ts";
-import { bytesIn, type Encoding, GitResult } from "./output.ts";
+import { type Encoding, GitResult } from "./output.ts";
 
 export interface GitOptions {
   readonly cwd?: string;
@@ -28,8 +27,6 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 
 /** Most that one git may say: names of a million files. An agent can make more and longer ones than memory holds. */
 const MAX_OUTPUT = 128 * 1024 * 1024;
-/** Words for people; the rest of a flood is not read. */
-const MAX_WORDS = 1024 * 1024;
 
 /**
  * Configuration is the user's, but an agent may have written it too, so whatever makes git start another program is
@@ -130,10 +127,11 @@ const notInstalled = () =>
     "Install git, then run `prloom doctor`.",
   );
 
-function startFailure(error: unknown, args: readonly string[], options: GitOptions): PrloomError {
+function startFailure(end: GitEnd & { kind: "unstarted" }, args: readonly string[], options: GitOptions): PrloomError {
+  const error = Object.assign(new Error(end.message), { code: end.errno });
   const known = usedUpError(error, `running \`${commandLine(args)}\``);
   if (known instanceof PrloomError) return known;
-  if (errnoOf(error) !== "ENOENT") return failure(args, messageOf(error), options);
+  if (end.errno !== "ENOENT") return failure(args, end.message, options);
   // Node reports a missing program and a missing working directory with the same errno.
   if (options.cwd !== undefined && !existsSync(options.cwd)) {
     return failure(args, `the folder ${options.cwd} does not exist`, { cwd: "." });
@@ -149,85 +147,28 @@ function tooLarge(args: readonly string[], most: number): PrloomError {
   );
 }
 
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch (error) {
-    if (errnoOf(error) !== "ESRCH") throw error;
-  }
-}
-
-/** Collects what a pipe says until it is too much; then it says so once. */
-function collect(pipe: Readable, most: number, onTooMuch: () => void): readonly Buffer[] {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  pipe.on("data", (chunk: Buffer) => {
-    size += chunk.length;
-    if (size <= most) chunks.push(chunk);
-    else if (size - chunk.length <= most) onTooMuch();
-  });
-  return chunks;
-}
-
-/** Its own process group: Ctrl-C in the terminal must not cut a commit in half, and a timeout must reach filters. */
-function spawnGit(program: string, args: readonly string[], options: GitOptions): ChildProcessWithoutNullStreams {
-  try {
-    return spawn(program, [...SAFE_CONFIG, ...args], {
-      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-      env: environment(options),
-      detached: true,
-      stdio: "pipe",
-    });
-  } catch (error) {
-    throw startFailure(error, args, options);
-  }
-}
-
 /** Runs git without a shell, without hooks, prompts or the caller's own variables, and within limits. */
-export function git(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
-  const { encoding = "utf8", timeoutMs = DEFAULT_TIMEOUT_MS, maxOutput = MAX_OUTPUT } = options;
+export async function git(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+  const { encoding = "utf8", timeoutMs = DEFAULT_TIMEOUT_MS, maxOutput = MAX_OUTPUT, cwd } = options;
   const program = gitProgram();
-  if (program === undefined) return Promise.reject(notInstalled());
-  return new Promise((resolve, reject) => {
-    let ended: PrloomError | undefined;
-    let timer: NodeJS.Timeout | undefined;
-    const child = spawnGit(program, args, options);
-    child.on("error", (error) => {
-      clearTimeout(timer);
-      reject(startFailure(error, args, options));
-    });
-    // Without any files left there are no pipes either; the error comes in a moment.
-    if (child.stdout === undefined) return;
-    const end = (why: PrloomError): void => {
-      ended ??= why;
-      killGroup(child.pid);
-      // Something that left the group may still hold the pipes; we do not wait for it.
-      child.stdout.destroy();
-      child.stderr.destroy();
-    };
-    const late = `no answer within ${timeoutMs / 1000} s`;
-    timer = setTimeout(() => end(failure(args, late, options, "timeout")), timeoutMs);
-    const stdout = collect(child.stdout, maxOutput, () => end(tooLarge(args, maxOutput)));
-    const stderr = collect(child.stderr, MAX_WORDS, () => undefined);
-    child.on("close", (code, signal) => {
-      clearTimeout(timer);
-      if (ended !== undefined) return reject(ended);
-      try {
-        const words = Buffer.concat(stderr).toString("utf8");
-        // With nothing left to work with it ends as if something were wrong with the repository.
-        const isAnswer = code !== null && options.allowExit?.includes(code) && usedUpWords(words, "") === undefined;
-        const allowed = code === 0 || isAnswer;
-        if (allowed && code !== null) resolve(new GitResult({ stderr: words, code }, stdout, encoding));
-        else reject(failure(args, words.trim() || `exit ${code ?? signal}`, options));
-      } catch (error) {
-        // What is thrown in here is not caught: it would end the dispatcher.
-        reject(error);
-      }
-    });
-    // A git that ends before it has read its input closes the pipe; its exit code tells the story.
-    pipeline(bytesIn(options.input ?? "", encoding), child.stdin).catch(() => undefined);
-  });
+  if (program === undefined) throw notInstalled();
+  const call: GitCall = {
+    program,
+    args: [...SAFE_CONFIG, ...args],
+    ...(cwd === undefined ? {} : { cwd }),
+    env: environment(options),
+    timeoutMs,
+    maxOutput,
+  };
+  const end = await runDelegated(call, options.input, encoding);
+  if (end.kind === "unstarted") throw startFailure(end, args, options);
+  if (end.kind === "too-large") throw tooLarge(args, maxOutput);
+  if (end.kind === "timeout") throw failure(args, `no answer within ${timeoutMs / 1000} s`, options, "timeout");
+  const { code, signal, stdout, stderr: words } = end;
+  // With nothing left to work with it ends as if something were wrong with the repository.
+  const isAnswer = code !== null && options.allowExit?.includes(code) && usedUpWords(words, "") === undefined;
+  if (code !== null && (code === 0 || isAnswer)) return new GitResult({ stderr: words, code }, stdout, encoding);
+  throw failure(args, words.trim() || `exit ${code ?? signal}`, options);
 }
 
 /** Refuses a git that is older than `major.minor`. */

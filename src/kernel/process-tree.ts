@@ -75,12 +75,12 @@ export function processTableFromPs(): ProcessInfo[] {
  * Every living process. The one place that knows about systems: where there is no /proc (macOS) the table comes from
  * `ps`, environments cannot be read, and so a run is found by its groups and their descendants only.
  */
-function processTable(): ProcessInfo[] {
-  if (!hasProc) return processTableFromPs();
+function processTable(isWanted: (pid: number) => boolean = () => true): ProcessInfo[] {
+  if (!hasProc) return processTableFromPs().filter(({ pid }) => isWanted(pid));
   const table: ProcessInfo[] = [];
   for (const name of readdirSync(PROC)) {
     const pid = Number(name);
-    if (!Number.isInteger(pid)) continue;
+    if (!Number.isInteger(pid) || !isWanted(pid)) continue;
     const found = readProcess(pid);
     if (found && !found.dead) table.push(found);
   }
@@ -113,12 +113,13 @@ export function isOfThisBoot(identity: ProcessIdentity): boolean {
 }
 
 function carries(pid: number, entry: string): boolean {
-  return readProc(pid, "environ")?.split("\0").includes(entry) ?? false;
+  const environment = readProc(pid, "environ");
+  return environment !== undefined && `\0${environment}\0`.includes(`\0${entry}\0`);
 }
 
 /** Living processes that were started with exactly `entry` ("NAME=value") in their environment. */
 export function processesWithVariable(entry: string): ProcessInfo[] {
-  return processTable().filter((process) => carries(process.pid, entry));
+  return processTable((pid) => carries(pid, entry));
 }
 
 export interface RunSearch {

@@ -22,7 +22,17 @@ export function usedUpWords(words: string, doing: string): PrloomError | undefin
   return USED_UP_WORDS.test(words) ? usedUp("processes, memory or open files", doing, words) : undefined;
 }
 
+/** So long after the last time something is likely to be missing again. */
+const SCARCE_MS = 30_000;
+let lastUsedUp = Number.NEGATIVE_INFINITY;
+
+/** Whether the system had nothing left a moment ago. */
+export function isScarce(): boolean {
+  return performance.now() - lastUsedUp < SCARCE_MS;
+}
+
 export function usedUp(what: string, doing: string, cause: unknown): PrloomError {
+  lastUsedUp = performance.now();
   return new PrloomError(
     "resources-used-up",
     `This user has no ${what} left, so prloom waits with ${doing}.`,

@@ -35,6 +35,7 @@ export function runAdapter(request: AgentRequest, style: AdapterStyle): AgentRun
     ...(dialogue.opening === undefined ? {} : { opening: dialogue.opening }),
     ...(dialogue.rpc ? { rpc: true } : {}),
     ...(request.wrapper === undefined ? {} : { wrapper: request.wrapper }),
+    ...(request.shims === undefined ? {} : { shims: request.shims }),
   });
   const talk: Talk = { live, dialogue, permit: request.permit ?? usualPermit(request.sandboxed ?? false) };
   const events = eventsOfRun(talk, request);

@@ -15,25 +15,13 @@ export const RUN_FILES = {
   agentDir: "agent",
 } as const;
 
-/** What the runner says to the shim, one line each; the environment follows the first as JSON. */
-export const START = "start ";
-export const STOP = "stop";
-/** A JSON list of lines for the program's stdin follows. */
-export const INPUT = "input ";
-export const END_OF_INPUT = "end";
-/** The policy ends the run; why follows as JSON. */
-export const POLICY = "policy ";
-
 /** In the environment of everything a run starts; how recovery finds what left the run's process group. */
 export const RUN_ID_VARIABLE = "PRLOOM_RUN_ID";
 
-/** In the environment of the shim alone; how recovery finds a shim that has not written process.json yet. */
+/** In the environment of a shim that has one run only; how recovery finds it without process.json. */
 export const SHIM_VARIABLE = "PRLOOM_SHIM_OF";
 
-/**
- * `request.json`: what the shim is to start. The prompt lies beside it; the environment comes through the pipe, since it
- * may hold secrets, and those are not written down.
- */
+/** `request.json`: what the shim is to start. The prompt lies beside it; the environment comes through the pipe. */
 export interface StoredRequest {
   readonly runId: string;
   readonly cwd: string;
@@ -47,9 +35,11 @@ export interface StoredRequest {
   readonly rpc: boolean;
 }
 
-/** `process.json`: who the shim is, and once it has started the agent, who that is. */
+/** `process.json`: who the shim is, before it is told of the run; and once it has started the agent, who that is. */
 export interface ProcessRecord {
   readonly runId: string;
+  /** The shim may be another run's once this one has an exit. */
+  readonly kept?: boolean | undefined;
   readonly pid: number;
   readonly pgid: number;
   readonly startTicks: number;

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
 import { getCompileCacheDir } from "node:module";
 import { dirname, join } from "node:path";
@@ -8,23 +8,16 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, type PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, isMissing, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { findProgram } from "../../kernel/find-program.ts";
+import { identityOf } from "../../kernel/process-tree.ts";
 import { passesByItself, usedUp, usedUpError } from "../../kernel/used-up.ts";
 import type { RunExit, RunRequest, TalkingRun } from "../port.ts";
 import { NAMESPACE_ARGS } from "../sandbox/args.ts";
 import { tryBwrap } from "../sandbox/try-bwrap.ts";
 import { conversationLines, outputLines } from "./output-lines.ts";
 import { readExit } from "./run-exit.ts";
-import {
-  END_OF_INPUT,
-  INPUT,
-  POLICY,
-  RUN_FILES,
-  RUN_ID_VARIABLE,
-  SHIM_VARIABLE,
-  START,
-  STOP,
-  type StoredRequest,
-} from "./run-files.ts";
+import { type ProcessRecord, RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE, type StoredRequest } from "./run-files.ts";
+import { END_OF_INPUT, INPUT, POLICY, START, STOP, type StartOrder } from "./shim-words.ts";
+import { Shim } from "./shims.ts";
 import { endSurvivors } from "./survivors.ts";
 
 export { endSurvivors };
@@ -73,74 +66,93 @@ function shimCache(): Record<string, string> {
   return dir === undefined ? {} : { NODE_COMPILE_CACHE: dirname(dir) };
 }
 
-function spawnShim(request: RunRequest): ChildProcess {
-  const log = openSync(join(request.runDir, RUN_FILES.shimLog), "a", 0o600);
+function spawnShim({ runDir, runId, shims }: RunRequest): Shim {
+  const log = openSync(join(runDir, RUN_FILES.shimLog), "a", 0o600);
   try {
-    return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", shimPath, request.runDir], {
-      cwd: request.runDir,
+    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", shimPath], {
+      cwd: shims?.cwd ?? runDir,
       detached: true,
-      stdio: ["pipe", request.opening ? "pipe" : log, log],
+      stdio: ["pipe", "pipe", log],
       // Nothing else of ours: an agent of the same user can read the shim's environment.
       env: {
         PATH: process.env.PATH ?? "",
-        [RUN_ID_VARIABLE]: request.runId,
-        [SHIM_VARIABLE]: request.runId,
+        // One that is kept is not found by a run that it had before.
+        ...(shims ? {} : { [RUN_ID_VARIABLE]: runId, [SHIM_VARIABLE]: runId }),
         ...shimCache(),
         ...(process.env.PRLOOM_SHIM_CRASH_AT ? { PRLOOM_CRASH_AT: process.env.PRLOOM_SHIM_CRASH_AT } : {}),
       },
     });
+    return new Shim(child);
   } finally {
     closeSync(log);
   }
 }
 
-/** Starts a program through the shim. What it is to do is on disk before anything runs. */
+/** Before the shim is told of the run: whoever recovers the run must find the shim, wherever we are killed. */
+function recordShim({ runDir, runId, shims }: RunRequest, { child }: Shim): void {
+  const who = child.pid === undefined ? undefined : identityOf(child.pid);
+  // It has ended already, and `gone` is about to say so.
+  if (!who) return;
+  const record: ProcessRecord = { ...who, pgid: who.pid, runId, ...(shims ? { kept: true } : {}) };
+  try {
+    writeRunFile(join(runDir, RUN_FILES.process), `${JSON.stringify(record)}\n`, 0o600);
+  } catch (error) {
+    child.kill("SIGKILL");
+    throw error;
+  }
+}
+
+/** Starts a program through a shim. What it is to do is on disk before anything runs. */
 export function startRun(request: RunRequest): TalkingRun {
+  const { runDir, env, shims, opening } = request;
   prepare(request);
   crashPoint("run-prepared");
-  const child = spawnShim(request);
-  let isStopped = false;
-  const ended = new Promise<RunExit | "interrupted">((resolve) => {
-    const over = (): void => resolve(exitOrInterrupted(request.runDir));
-    // Node can hang for ever when it gets no thread while it starts.
-    const stuck = setTimeout(() => !isRecorded(request.runDir) && child.kill("SIGKILL"), 2 * SHIM_PATIENCE_MS).unref();
-    child.once("exit", () => {
-      clearTimeout(stuck);
-      // It writes down who it is before anything else; one that could not is not a run.
-      if (!isStopped) noteUnrecorded(request.runDir);
+  const shim = shims?.take() ?? spawnShim(request);
+  recordShim(request, shim);
+  crashPoint("run-recorded");
+  let state: "running" | "stopped" | "over" = "running";
+  const { promise: ended, resolve } = Promise.withResolvers<RunExit | "interrupted">();
+  // Node can hang for ever when it gets no thread while it starts.
+  const stuck = setTimeout(() => !isBegun(runDir) && shim.child.kill("SIGKILL"), 2 * SHIM_PATIENCE_MS).unref();
+  const over = (): void => {
+    clearTimeout(stuck);
+    if (state === "running") state = "over";
+    resolve(exitOrInterrupted(runDir));
+  };
+  const said = shim.attach({
+    done: () => {
+      if (state === "running") shims?.give(shim);
       over();
-    });
-    child.once("error", (error) => {
-      noteUnstarted(request.runDir, usedUpError(error, "the start of its run"));
+    },
+    gone: (error) => {
+      if (error) noteUnstarted(runDir, usedUpError(error, "the start of its run"));
+      // One that ends before it has begun was killed by the system, or had no thread, memory or disk: that is not a run.
+      else if (state === "running" && !isBegun(runDir))
+        noteUnstarted(runDir, usedUp("processes or memory", "the start of its run", "shim.log"));
       over();
-    });
+    },
   });
-  // A shim that died cannot be told anything; `ended` says so.
-  child.stdin?.on("error", () => child.stdin?.destroy());
-  const tell = (line: string): void => void (child.stdin?.writable && child.stdin.write(`${line}\n`));
+  // Once the run is over the shim may be another's.
+  const tell = (line: string): void => void (state === "running" && shim.tell(line));
   const write = (lines: readonly string[]): void => tell(`${INPUT}${JSON.stringify(lines)}`);
-  tell(`${START}${JSON.stringify(request.env)}`);
-  if (request.opening) write(request.opening);
+  const order: StartOrder = { runDir, env, kept: shims !== undefined };
+  tell(`${START}${JSON.stringify(order)}`);
+  if (opening) write(opening);
   crashPoint("run-started");
   const stop = async (): Promise<void> => {
-    isStopped = true;
-    child.stdin?.end(`${STOP}\n`);
-    // It waits until we have taken what it has to tell, and we will not take it any more.
-    child.stdout?.destroy();
+    if (state === "running") shim.dismiss(STOP);
+    if (state !== "over") state = "stopped";
     await within(ended, request.limits.graceMs + SHIM_PATIENCE_MS);
-    await endSurvivors(request.runDir, { graceMs: 0 });
+    await endSurvivors(runDir, { graceMs: 0 });
   };
   return {
-    runDir: request.runDir,
+    runDir,
     ended,
     stop,
     write,
     end: () => tell(END_OF_INPUT),
     endByPolicy: (why) => tell(`${POLICY}${JSON.stringify(why)}`),
-    lines: () =>
-      child.stdout
-        ? conversationLines(child.stdout, request.limits.maxOutputBytes)
-        : outputLines(request.runDir, ended),
+    lines: () => (opening ? conversationLines(said, request.limits.maxOutputBytes) : outputLines(runDir, ended)),
   };
 }
 
@@ -161,13 +173,9 @@ function noteUnstarted(runDir: string, error: unknown): void {
   }
 }
 
-/** A shim that ends before it could write down who it is was killed by the system, or had no thread, memory or disk. */
-function noteUnrecorded(runDir: string): void {
-  if (!isRecorded(runDir)) noteUnstarted(runDir, usedUp("processes or memory", "the start of its run", "shim.log"));
-}
-
-function isRecorded(runDir: string): boolean {
-  return [RUN_FILES.process, RUN_FILES.exit].some((name) => existsSync(join(runDir, name)));
+/** Whether its shim has taken it on. */
+function isBegun(runDir: string): boolean {
+  return [RUN_FILES.output, RUN_FILES.exit].some((name) => existsSync(join(runDir, name)));
 }
 
 /** How long a shim that was told to stop may take beyond the grace, before we end it ourselves. */

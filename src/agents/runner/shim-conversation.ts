@@ -1,5 +1,5 @@
-import { END_OF_INPUT, INPUT } from "./run-files.ts";
 import type { Program } from "./shim-program.ts";
+import { END_OF_INPUT, INPUT, SAID } from "./shim-words.ts";
 
 /** What a program that is talked to says, on its way to the daemon: all of it, whatever the log keeps. */
 export class Conversation {
@@ -8,14 +8,13 @@ export class Conversation {
 
   constructor(program: Program) {
     this.#program = program;
-    // A daemon that does not listen any more says so on the other pipe, or is dead.
-    process.stdout.on("error", () => process.stdout.destroy());
-    process.stdout.on("drain", () => this.#resume()).on("close", () => this.#resume());
+    process.stdout.on("drain", this.#resume).on("close", this.#resume);
   }
 
   /** A program that says more than the daemon takes has to wait. */
   handOn(chunk: Buffer): void {
-    if (process.stdout.destroyed || process.stdout.write(chunk) || !this.#waits) return;
+    if (process.stdout.destroyed || process.stdout.write(`${SAID}${chunk.toString("base64")}\n`) || !this.#waits)
+      return;
     for (const output of this.#program.outputs) output.pause();
   }
 
@@ -28,11 +27,12 @@ export class Conversation {
   /** Resolves when the daemon has all. One that has heard enough, or is dead, closes the pipe. */
   async delivered(): Promise<void> {
     if (!process.stdout.destroyed) await new Promise((resolve) => process.stdout.write("", resolve));
+    process.stdout.off("drain", this.#resume).off("close", this.#resume);
   }
 
-  #resume(): void {
+  readonly #resume = (): void => {
     for (const output of this.#program.outputs) output.resume();
-  }
+  };
 }
 
 /** Hands on what the daemon says to the program; one that has closed its stdin hears nothing. */

@@ -1,208 +1,13 @@
 /**
- * The small program between the daemon and one agent: `node shim.ts <runDir>`. It does not outlive the daemon: when its pipe to the
- * daemon closes, it ends all that it started. Imports built-ins and kernel only, because every run waits for its start.
+ * The small program between the daemon and its agents: `node shim.ts`. It has one run at a time, and takes the next when the daemon
+ * keeps it. It does not outlive the daemon: when its pipe to the daemon closes, it ends all that it started. Imports built-ins
+ * and kernel only, because runs wait for its start.
  */
-import { once } from "node:events";
-import { readFileSync, writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
-import { isoTime } from "../../kernel/clock.ts";
-import { crashPoint } from "../../kernel/crash-point.ts";
-import { messageOf, PrloomError } from "../../kernel/errors.ts";
-import { writeRunFile } from "../../kernel/files.ts";
-import { identityOf } from "../../kernel/process-tree.ts";
-import { passesByItself, usedUpError } from "../../kernel/used-up.ts";
-import type { RunExit } from "../port.ts";
-import { type Enclosed, release } from "./enclosed.ts";
 import { closeInherited } from "./inherited.ts";
-import {
-  END_OF_INPUT,
-  INPUT,
-  type InitRecord,
-  POLICY,
-  type ProcessRecord,
-  RUN_FILES,
-  START,
-  STOP,
-  type StoredRequest,
-} from "./run-files.ts";
-import { Conversation, say } from "./shim-conversation.ts";
-import { drain, endAll, endOf, hasExited } from "./shim-end.ts";
-import { type OutputLog, openOutputLog } from "./shim-output.ts";
-import { noSandbox, type Program, startProgram } from "./shim-program.ts";
-
-/** Why the run ends. The first reason holds; "interrupted" leaves no exit.json. */
-type Ending = RunExit["reason"] | "interrupted";
-
-interface Shim {
-  readonly runDir: string;
-  readonly request: StoredRequest;
-  readonly record: ProcessRecord;
-  readonly log: OutputLog;
-  readonly startedAt: string;
-  readonly timers: Set<NodeJS.Timeout>;
-  program?: Program;
-  conversation?: Conversation;
-  /** Of the pid namespace; absent: there is none, or it is not known yet and the agent has not begun. */
-  init?: InitRecord;
-  /** What was said to the program before it had started. */
-  readonly early: string[];
-  lastOutput: number;
-  ending?: Ending;
-  error?: string;
-}
-
-/** setTimeout fires at once for anything longer. */
-const MAX_TIMER = 2 ** 31 - 1;
-
-/** For shim.log. The log may be on the very disk that is full, so a failure here must not become the next problem. */
-function note(problem: string): boolean {
-  try {
-    writeSync(2, `${isoTime(Date.now())} ${problem}\n`);
-    return true;
-  } catch (error) {
-    return error === undefined;
-  }
-}
-
-function writeProcessRecord(runDir: string, record: ProcessRecord): void {
-  writeRunFile(join(runDir, RUN_FILES.process), `${JSON.stringify(record)}\n`, 0o600);
-}
-
-function openShim(runDir: string): Shim {
-  const request = JSON.parse(readFileSync(join(runDir, RUN_FILES.request), "utf8")) as StoredRequest;
-  const self = identityOf(process.pid);
-  if (!self) throw new Error("The shim cannot read its own entry in the process table.");
-  const record = { ...self, pgid: process.pid, runId: request.runId };
-  writeProcessRecord(runDir, record);
-  crashPoint("shim-recorded");
-  return {
-    runDir,
-    request,
-    record,
-    log: openOutputLog(join(runDir, RUN_FILES.output), { maxBytes: request.limits.maxOutputBytes, rpc: request.rpc }),
-    startedAt: isoTime(Date.now()),
-    timers: new Set(),
-    early: [],
-    lastOutput: performance.now(),
-  };
-}
-
-function decide(shim: Shim, ending: Ending): void {
-  if (shim.ending !== undefined) return;
-  shim.ending = ending;
-  for (const timer of shim.timers) clearTimeout(timer);
-  finish(shim, ending).catch(fail);
-}
-
-function after(shim: Shim, ms: number, act: () => void): void {
-  const timer = setTimeout(
-    () => {
-      shim.timers.delete(timer);
-      act();
-    },
-    Math.min(ms, MAX_TIMER),
-  );
-  shim.timers.add(timer);
-}
-
-function watchSilence(shim: Shim): void {
-  const left = shim.lastOutput + shim.request.limits.silenceMs - performance.now();
-  if (left <= 0) decide(shim, "silence");
-  else after(shim, Math.ceil(left), () => watchSilence(shim));
-}
-
-async function start(shim: Shim, env: Readonly<Record<string, string>>): Promise<void> {
-  let program: Program;
-  try {
-    program = await startProgram({ ...shim.request, env }, shim.runDir);
-  } catch (error) {
-    shim.error = messageOf(error);
-    if (passesByItself(usedUpError(error, "the start of its program"))) leaveUnstarted(shim, shim.error);
-    else decide(shim, "spawn-failed");
-    return;
-  }
-  crashPoint("shim-spawned");
-  shim.program = program;
-  for (const line of shim.early.splice(0)) say(program, line);
-  program.child.once("exit", (code) => {
-    exited(shim, program, code).catch((error: unknown) => interrupt(shim, error));
-  });
-  relay(shim, program);
-  if (program.enclosed) await begin(shim, program.enclosed);
-  else recordAgent(shim, program.pid);
-  if (shim.ending !== undefined) return;
-  after(shim, shim.request.limits.deadlineMs, () => decide(shim, "deadline"));
-  watchSilence(shim);
-}
-
-async function begin(shim: Shim, enclosed: Enclosed): Promise<void> {
-  const init = await release(enclosed, {
-    maxProcesses: shim.request.limits.maxProcesses,
-    write: async (record) => {
-      shim.init = record;
-      await writeWithRoom(join(shim.runDir, RUN_FILES.init), record, () => shim.ending !== undefined);
-      crashPoint("shim-init-recorded");
-    },
-    mayBegin: () => shim.ending === undefined,
-  });
-  if (init) crashPoint("shim-begun");
-}
-
-async function exited(shim: Shim, program: Program, code: number | null): Promise<void> {
-  // A sandbox that has an init was made, and what was printed is the program's.
-  if (program.enclosed && !shim.init) {
-    await drain(program);
-    const why = noSandbox(code, shim.runDir);
-    if (why !== undefined) return leaveUnstarted(shim, why);
-  }
-  decide(shim, "exited");
-}
-
-/** The system had nothing left to start it with: not a run, and not an attempt. */
-function leaveUnstarted(shim: Shim, why: string): void {
-  writeRunFile(join(shim.runDir, RUN_FILES.unstarted), why, 0o600);
-  decide(shim, "interrupted");
-}
-
-function recordAgent(shim: Shim, pid: number): void {
-  const agent = { agentPid: pid, agentPgid: pid, agentStartTicks: identityOf(pid)?.startTicks };
-  try {
-    writeProcessRecord(shim.runDir, { ...shim.record, ...agent });
-  } catch (error) {
-    // The run id still finds the agent; a full disk is not a reason to end it.
-    note(`process.json: ${messageOf(error)}`);
-  }
-}
-
-function relay(shim: Shim, program: Program): void {
-  if (shim.request.talks) shim.conversation = new Conversation(program);
-  for (const output of program.outputs) {
-    output.on("error", (error) => note(`output: ${error.message}`));
-    output.on("data", (chunk: Buffer) => {
-      shim.lastOutput = performance.now();
-      shim.log.write(chunk);
-      shim.conversation?.handOn(chunk);
-    });
-  }
-}
-
-async function finish(shim: Shim, ending: Ending): Promise<void> {
-  const { program } = shim;
-  let leftBehind = 0;
-  if (program) {
-    leftBehind = await endAll(program, shim.request, shim.init);
-    if (!hasExited(program)) await once(program.child, "exit");
-    shim.conversation?.takeRest();
-    await drain(program);
-  }
-  shim.log.close();
-  if (ending !== "interrupted") await writeExit(shim, exitOf(shim, ending, leftBehind));
-  await shim.conversation?.delivered();
-  leave();
-}
+import { decide, describe, interrupt, note, obey, type Shim, takeOn } from "./shim-run.ts";
+import { DONE, START, type StartOrder } from "./shim-words.ts";
 
 /** All that there is to tell is on disk by now. Node itself was seen to hang while it ended, and a run is over only when its shim is gone. */
 function leave(): void {
@@ -211,87 +16,57 @@ function leave(): void {
   process.exit(0);
 }
 
-function exitOf(shim: Shim, reason: RunExit["reason"], leftBehind: number): RunExit {
-  const { code, signal } = endOf(shim.program, shim.request);
-  const error = [shim.error, shim.log.problem()].filter((part) => part !== undefined).join("; ");
-  return {
-    reason,
-    code,
-    signal,
-    startedAt: shim.startedAt,
-    endedAt: isoTime(Date.now()),
-    outputBytes: shim.log.bytes(),
-    truncated: shim.log.truncated(),
-    leftBehind,
-    ...(error === "" ? {} : { error }),
-  };
+let shim: Shim | undefined;
+let isAlone = false;
+
+function end(): void {
+  if (shim) decide(shim, "interrupted");
+  else leave();
 }
 
-/** On a full disk we wait for space: a run that is complete must not be repeated because it could not say so. */
-async function writeExit(shim: Shim, exit: RunExit): Promise<void> {
-  crashPoint("shim-exit");
-  await writeWithRoom(join(shim.runDir, RUN_FILES.exit), exit, () => process.stdin.readableEnded);
+function begin(order: StartOrder): void {
+  shim = takeOn(order, (how) => {
+    shim = undefined;
+    // Only what ended by itself proves that this process is sound.
+    if (order.kept && how === "complete" && !isAlone) offer();
+    else leave();
+  });
 }
 
-async function writeWithRoom(path: string, value: object, isInVain: () => boolean): Promise<void> {
-  for (;;) {
-    try {
-      writeRunFile(path, `${JSON.stringify(value)}\n`, 0o600);
-      return;
-    } catch (error) {
-      if (!(error instanceof PrloomError) || error.code !== "disk-full" || isInVain()) throw error;
-      await sleep(500);
-    }
+/** While it waits it may be killed at any moment. */
+function offer(): void {
+  flushCompileCache();
+  process.stdout.write(`${DONE}\n`);
+}
+
+function fail(error: unknown): void {
+  if (shim) {
+    interrupt(shim, error);
+  } else {
+    note(describe(error));
+    leave();
   }
 }
 
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-/** A fault of ours: the agent must not go on unwatched, and the run does not count. */
-function interrupt(shim: Shim, error: unknown): void {
-  note(describe(error));
-  decide(shim, "interrupted");
-}
-
-/** Even ending failed: recovery will try again, and say what it cannot end. */
-function fail(error: unknown): void {
-  note(describe(error));
-  leave();
-}
-
-function endByPolicy(shim: Shim, why: string): void {
-  if (shim.ending === undefined) shim.error = why;
-  decide(shim, "policy");
-}
-
-/**
- * The daemon says "start <environment>" once, then perhaps what the program is to hear, and perhaps "stop" or
- * "policy <why>"; a closed pipe means that it is dead: a stop too.
- */
-function obeyDaemon(shim: Shim): void {
+/** The daemon says "start <order>", then what concerns that run; a closed pipe means that it is dead: a stop. */
+function obeyDaemon(): void {
   createInterface({ input: process.stdin }).on("line", (line) => {
-    if (line === STOP) decide(shim, "interrupted");
-    else if (line.startsWith(POLICY)) endByPolicy(shim, JSON.parse(line.slice(POLICY.length)));
-    else if (line === END_OF_INPUT || line.startsWith(INPUT)) {
-      if (shim.program) say(shim.program, line);
-      else shim.early.push(line);
-    } else if (line.startsWith(START)) {
-      start(shim, JSON.parse(line.slice(START.length))).catch((error: unknown) => interrupt(shim, error));
-    }
+    if (line.startsWith(START)) begin(JSON.parse(line.slice(START.length)));
+    else if (shim) obey(shim, line);
   });
-  for (const event of ["end", "error", "close"]) process.stdin.on(event, () => decide(shim, "interrupted"));
+  for (const event of ["end", "error", "close"]) {
+    process.stdin.on(event, () => {
+      isAlone = true;
+      end();
+    });
+  }
+  // A daemon that does not listen any more says so on the other pipe, or is dead.
+  process.stdout.on("error", () => process.stdout.destroy());
 }
 
-function main(runDir: string): void {
-  closeInherited();
-  process.on("SIGINT", () => note("SIGINT ignored: the daemon decides"));
-  process.on("SIGHUP", () => note("SIGHUP ignored: the daemon decides"));
-  const shim = openShim(runDir);
-  process.on("SIGTERM", () => decide(shim, "interrupted"));
-  process.on("uncaughtException", (error) => interrupt(shim, error));
-  obeyDaemon(shim);
-}
-
-main(process.argv[2] ?? "");
+closeInherited();
+process.on("SIGINT", () => note("SIGINT ignored: the daemon decides"));
+process.on("SIGHUP", () => note("SIGHUP ignored: the daemon decides"));
+process.on("SIGTERM", end);
+process.on("uncaughtException", fail);
+obeyDaemon();

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { readTextIfExists } from "../../kernel/files.ts";
@@ -16,6 +17,7 @@ import { type InitRecord, type ProcessRecord, RUN_FILES, SHIM_VARIABLE } from ".
 
 const processSchema = z.object({
   runId: z.string(),
+  kept: z.boolean().optional(),
   pid: z.int(),
   pgid: z.int(),
   startTicks: z.number(),
@@ -75,10 +77,12 @@ export async function endInhabitants({ runDir, runId, groups = [] }: EndedRun, o
 }
 
 /** The shim must go first: one that sees its agent die would write an exit for what we killed. */
-async function endShim(runId: string, record: ProcessRecord | undefined): Promise<number> {
+async function endShim(runDir: string, runId: string, record: ProcessRecord | undefined): Promise<number> {
+  // One that stays has left this run with its exit, and may have another.
+  const hasLeft = record?.kept === true && existsSync(join(runDir, RUN_FILES.exit));
   const find = (): number[] => {
     const carrying = processesWithVariable(`${SHIM_VARIABLE}=${runId}`).map((found) => found.pid);
-    const recorded = record && isAlive(record) ? [record.pid] : [];
+    const recorded = record && !hasLeft && isAlive(record) ? [record.pid] : [];
     return [...new Set([...carrying, ...recorded])];
   };
   return await endProcesses(find, { graceMs: 0 });
@@ -95,7 +99,7 @@ export async function endSurvivors(runDir: string, options: { readonly graceMs: 
   const runId = readRunFile(join(runDir, RUN_FILES.request), requestSchema)?.runId ?? written?.runId;
   if (runId === undefined) return 0;
   if (written && !isOfThisBoot(written)) return 0;
-  const shims = await endShim(runId, written);
+  const shims = await endShim(runDir, runId, written);
   // Read again: the shim may have recorded its agent while we were ending it.
   const record = readRunFile(join(runDir, RUN_FILES.process), processSchema) ?? written;
   const groups = record ? agentGroup(record) : [];

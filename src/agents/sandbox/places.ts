@@ -10,7 +10,7 @@ import { TOOLCHAINS } from "./toolchains.ts";
 /** The path without links, or undefined when nothing is there (or may be looked at). */
 export function realOf(path: string): string | undefined {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return undefined;
@@ -92,14 +92,35 @@ export function programPlaces(started: StartedProgram, options: PlaceOptions): M
 /** Versions of one tool that are looked at; each costs mounts. */
 const MAX_VERSIONS = 64;
 
-/** The paths that a pattern of `TOOLCHAINS` stands for. */
-function expand(folder: string, pattern: string): string[] {
-  const parts = pattern.split("/");
-  const star = parts.indexOf("*");
-  if (star < 0) return [join(folder, pattern)].filter(existsNoFollow);
-  const above = join(folder, ...parts.slice(0, star));
-  const rest = parts.slice(star + 1).join("/");
-  return namesIn(above).flatMap((name) => expand(join(above, name), rest));
+/** Patterns by their first names: what is not there is looked for once, and not for each pattern below it. */
+interface Patterns {
+  readonly below: ReadonlyMap<string, Patterns>;
+  /** A pattern ends here. */
+  readonly isWanted: boolean;
+}
+
+function patternsOf(patterns: readonly (readonly string[])[]): Patterns {
+  const longer = patterns.filter((parts) => parts.length > 0);
+  const below = Map.groupBy(longer, ([first = ""]) => first);
+  return {
+    below: new Map([...below].map(([name, group]) => [name, patternsOf(group.map((parts) => parts.slice(1)))])),
+    isWanted: longer.length < patterns.length,
+  };
+}
+
+const TOOLCHAIN_PATTERNS = patternsOf(TOOLCHAINS.map((pattern) => pattern.split("/")));
+
+/** The paths that patterns stand for in a folder. */
+function expand(folder: string, { below }: Patterns): string[] {
+  return [...below].flatMap(([name, patterns]) => {
+    const paths = name === "*" ? namesIn(folder).map((one) => join(folder, one)) : [join(folder, name)];
+    return paths
+      .filter(existsNoFollow)
+      .flatMap((path) => [
+        ...(patterns.isWanted ? [path] : []),
+        ...(patterns.below.size === 0 ? [] : expand(path, patterns)),
+      ]);
+  });
 }
 
 function namesIn(folder: string): string[] {
@@ -121,7 +142,9 @@ function besidePrograms(folder: string, homes: readonly string[]): string[] {
 /** One of which the list knows the parts that hold no logins (`~/.dotnet`, which is in PATH as a whole) is not shown whole. */
 function isNotListed(homes: readonly string[]): (folder: string) => boolean {
   const listed = homes.flatMap((home) => TOOLCHAINS.map((pattern) => join(home, pattern)));
-  return (folder) => !listed.some((path) => path !== folder && isWithin(path, folder));
+  // Most folders of PATH are nowhere near a home.
+  const isNear = (folder: string) => homes.some((home) => isWithin(folder, home) || isWithin(home, folder));
+  return (folder) => !isNear(folder) || !listed.some((path) => path !== folder && isWithin(path, folder));
 }
 
 /** Folders of PATH and toolchains below the home: what a build calls by name. */
@@ -132,8 +155,8 @@ export function toolPlaces(options: PlaceOptions): Mount[] {
   const found = inPath.flatMap((folder) => besidePrograms(resolve(folder), homes));
   // PATH may name it by a link.
   const programs = found.filter((folder) => both(folder).every(mayBeWhole));
-  const tools = homes.flatMap((home) => TOOLCHAINS.flatMap((pattern) => expand(home, pattern)));
-  const folders = new Set([...programs, ...tools].flatMap(both));
+  const tools = homes.flatMap((home) => expand(home, TOOLCHAIN_PATTERNS));
+  const folders = new Set([...programs, ...new Set(tools)].flatMap(both));
   return [...folders]
     .filter((folder) => !isOwn(folder, options) && !options.never.some((one) => isWithin(one, folder)))
     .map((path) => ({ kind: "read", path }));

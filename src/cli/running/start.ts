@@ -1,6 +1,7 @@
 import { runDispatcher } from "../../dispatcher/daemon.ts";
 import type { Loom } from "../../dispatcher/loom.ts";
 import { readStatus, type StatusReport } from "../../dispatcher/report/read.ts";
+import type { Repository } from "../../git/repository.ts";
 import type { PlanSummary } from "../../plan/summary.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseInsideRun } from "../plans.ts";
@@ -30,7 +31,7 @@ export async function start(call: Call, options: StartOptions): Promise<number> 
     async (loom) => {
       await warnBeforeStart(call, loom);
       const view = await progressView(call, loom);
-      const { reasons, signalled } = await dispatch(call, view, untilIdle);
+      const { reasons, signalled } = await dispatch({ ...call, repo: loom.repo }, view, untilIdle);
       const interrupted = unfinishedRuns(loom).length > 0;
       const stopped = signalled || !untilIdle || interrupted;
       const report = await readStatus(loom);
@@ -54,7 +55,11 @@ interface Dispatched {
   readonly signalled: boolean;
 }
 
-async function dispatch(call: Call, view: ProgressView, untilIdle: boolean): Promise<Dispatched> {
+async function dispatch(
+  call: Call & { repo: Repository },
+  view: ProgressView,
+  untilIdle: boolean,
+): Promise<Dispatched> {
   const stop = new AbortController();
   const onSignal = (): void => {
     // A user who asks twice does not want to wait; everything on disk is made for being ended anywhere.
@@ -66,6 +71,7 @@ async function dispatch(call: Call, view: ProgressView, untilIdle: boolean): Pro
   try {
     const { reasons } = await runDispatcher({
       cwd: call.cwd,
+      repo: call.repo,
       version: version(),
       untilIdle,
       signal: stop.signal,

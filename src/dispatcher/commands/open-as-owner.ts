@@ -12,7 +12,7 @@ import { type OpenLoomOptions, settingsFor } from "./open-for-reading.ts";
 
 /** Opens the repository as its one owner; undefined when another process owns it. */
 export async function openAsOwner(options: OpenLoomOptions): Promise<{ loom: OwnedLoom; lock: OwnerLock } | undefined> {
-  const repo = await openRepository(options.cwd);
+  const repo = options.repo ?? (await openRepository(options.cwd));
   const settings = await settingsFor(repo, options.settings);
   const paths = pathsOf(repo, settings.config.worktreesDir);
   ensureDir(paths.authority);

@@ -11,6 +11,8 @@ import { capture } from "../settings/pinning.ts";
 
 export interface OpenLoomOptions {
   readonly cwd: string;
+  /** What `cwd` leads to, where that is known. */
+  readonly repo?: Repository;
   /**
    * `start`: a person starts the dispatcher, so the working tree counts. `in-force`: what counts now. `if-there`: the same,
    * and the repository is opened even if the config is broken or missing.
@@ -33,7 +35,7 @@ export async function settingsFor(repo: Repository, wanted: OpenLoomOptions["set
 
 /** Opens the repository for reading: no lock, nothing is written, and a config is not needed. */
 export async function openForReading(options: OpenLoomOptions): Promise<Loom> {
-  const repo = await openRepository(options.cwd);
+  const repo = options.repo ?? (await openRepository(options.cwd));
   const settings = await settingsFor(repo, options.settings ?? "if-there");
   const paths = pathsOf(repo, settings.config.worktreesDir);
   return openLoom({

@@ -89,6 +89,7 @@ export async function runEnclosed(
     const own = agentEnvironment(loom.environment, { vars: {}, extra: await command.env(enclosure) });
     refuseStart(loom, record);
     const run = startRun({
+      shims: loom.shims,
       wrapper: enclosure.wrapper,
       runDir,
       runId,

@@ -6,10 +6,10 @@ import {
   branchTip,
   currentBranch,
   defaultBaseBranch,
-  gitAt,
   isBranchName,
   requireCommits,
 } from "../../git/repository.ts";
+import { trackedIn } from "../../git/tracked.ts";
 import { addWorktree } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -65,9 +65,8 @@ export async function activate(
 
 /** A plan is put into the inbox by a person here. One that git tracks came with a checkout: from the author of that branch. */
 async function refuseTracked(loom: Located, id: string): Promise<void> {
-  const files = Object.values(inboxOf(loom.paths, id));
-  const tracked = await gitAt(loom.repo, ["ls-files", "--", ...files], { workTree: loom.repo.root });
-  if (tracked.stdout === "") return;
+  const tracked = await trackedIn(loom.repo, loom.paths.inbox);
+  if (!Object.values(inboxOf(loom.paths, id)).some((file) => tracked.has(file))) return;
   throw new PrloomError(
     "plan-invalid",
     `${id} was not put into the inbox here: it is part of the branch that is checked out.`,

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import type { LiveRun } from "../../agents/port.ts";
+import type { ShimPool } from "../../agents/runner/shims.ts";
 import { isAlive, type ProcessIdentity } from "../../kernel/process-tree.ts";
 
 /** Who may be in the worktree of a plan. */
@@ -169,4 +170,6 @@ export interface AtWork {
   readonly stranded: Map<string, number>;
   /** Plans whose left-overs could not be dealt with at the start: nothing is started for them. */
   readonly unrecovered: Set<string>;
+  /** What runs are started with. */
+  readonly shims: ShimPool;
 }

@@ -85,6 +85,7 @@ export async function prepareStart(
     const stream = adapterOf(agent).start({
       ...{ stage, prompt, runDir, runId, limits, wrapper: enclosure.wrapper, sandboxed: enclosure.sandboxed },
       cwd: worktreeOf(loom, record).path,
+      shims: loom.shims,
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(model === undefined ? {} : { model }),
       ...(instructions === undefined ? {} : { instructions }),

@@ -7,7 +7,7 @@ import { type Pin, readPin } from "../../config/pin.ts";
 import { allPlanModules } from "../../config/presets.ts";
 import { fileAt } from "../../git/file-at.ts";
 import { splitNul } from "../../git/output.ts";
-import { currentBranch, gitAt, isAncestor, type Repository, resolveCommit } from "../../git/repository.ts";
+import { currentBranch, gitAt, isAncestor, originBranch, type Repository, resolveCommit } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { changesLine } from "./pinned.ts";
 import { agentFiles, isPrompt, offerOf, PROMPTS_DIR, pinnedConfig, promptPaths, type Tree } from "./pinning.ts";
@@ -85,8 +85,7 @@ export async function mayRunForeign(repo: Repository, config: Config, path: stri
 
 /** The branch that is the measure: rather what was trusted before than what this very config says. */
 async function baseOf(repo: Repository, trusted?: string, own?: string) {
-  const origin = await gitAt(repo, ["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"], { allowExit: [1] });
-  const names = [trusted, origin.stdout.trim().replace("refs/remotes/origin/", ""), own, "main", "master"];
+  const names = [trusted, await originBranch(repo), own, "main", "master"];
   for (const name of names) {
     if (!name) continue;
     const commit =

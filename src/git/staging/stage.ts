@@ -15,6 +15,7 @@ import {
   repairSubmodules,
 } from "./nested-repositories.ts";
 import { withinAny } from "./paths-above.ts";
+import { readPlainIndex } from "./plain-index.ts";
 import { inBytes, isGitsOwn, isProtected, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected-paths.ts";
 import { inWords, type RepositoryShape } from "./repository-shape.ts";
 import { removeUnreadableRules, unhindered } from "./rule-files.ts";
@@ -29,6 +30,8 @@ export async function clearHidingFlags(
   worktree: Worktree,
   indexFile = join(worktree.gitDir, "index"),
 ): Promise<string[]> {
+  const plain = await readPlainIndex(indexFile);
+  if (plain) return plain;
   const options = { env: { GIT_INDEX_FILE: indexFile }, encoding: "latin1" } as const;
   const listed = await gitIn(worktree, ["ls-files", "-v", "-z"], { ...options, allowExit: [128] });
   if (listed.code !== 0) {
