@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type RetryLimits, retryDelay } from "../bus/bus-state.ts";
+import { CORE_TARGET } from "../bus/names.ts";
 
 /** Whether the outside of a bridge is thought to be reachable. */
 export interface Circuit {
@@ -73,6 +74,12 @@ export interface Circuits {
 
 /** Calls of one bridge at once, over all buses. */
 const MAX_CALLS = 4;
+/** Of prloom itself: it does together what is asked of it at once, and nothing outside has to bear it. */
+const MAX_CORE_CALLS = 100;
+
+function maxCalls(bridge: string): number {
+  return bridge === CORE_TARGET ? MAX_CORE_CALLS : MAX_CALLS;
+}
 
 /** Circuits of which all are closed. */
 export function createCircuits(): Circuits {
@@ -83,7 +90,7 @@ export function createCircuits(): Circuits {
   const enter = (bridge: string, now: number): boolean => {
     const state = circuitState(of(bridge), now);
     const calls = running.get(bridge) ?? 0;
-    if (state === "open" || calls >= (state === "closed" ? MAX_CALLS : 1)) return false;
+    if (state === "open" || calls >= (state === "closed" ? maxCalls(bridge) : 1)) return false;
     running.set(bridge, calls + 1);
     return true;
   };

@@ -1,8 +1,9 @@
 import { createDue } from "../../bus/ledger/due.ts";
+import { CORE_TARGET } from "../../bus/names.ts";
 import { type CircuitMember, type Circuits, circuitState } from "../circuit.ts";
 import type { Parking, RoutedAction } from "./settle.ts";
 
-/** Calls at once. */
+/** Calls at once; those of prloom itself, which wait for nothing outside, do not count. */
 const MAX_CALLS = 8;
 
 /** The actions for one address, in the order of the log. Only the first is worked on. */
@@ -38,6 +39,7 @@ export class AddressQueues {
   readonly #lanes = new Map<string, AddressQueue[]>();
   readonly #due = createDue<AddressQueue>();
   #running = 0;
+  #runningCore = 0;
   /** When `start` was last asked. */
   #lookedAt = Number.NEGATIVE_INFINITY;
 
@@ -50,7 +52,7 @@ export class AddressQueues {
   }
 
   get full(): boolean {
-    return this.#running >= MAX_CALLS;
+    return this.#running - this.#runningCore >= MAX_CALLS;
   }
 
   /** Puts an action at the end of its queue. */
@@ -70,11 +72,11 @@ export class AddressQueues {
     for (const queue of this.#due.look(now, Number.POSITIVE_INFINITY)) this.#makeReady(queue, now);
     const started: AddressQueue[] = [];
     for (const [bridge, lane] of this.#lanes) {
-      while (lane.length > 0 && !this.full && this.#options.member.enter(bridge, now)) {
+      while (lane.length > 0 && (bridge === CORE_TARGET || !this.full) && this.#options.member.enter(bridge, now)) {
         const queue = lane.shift();
         if (!queue) break;
         queue.state = "running";
-        this.#running += 1;
+        this.#count(bridge, 1);
         started.push(queue);
       }
       if (lane.length === 0) this.#lanes.delete(bridge);
@@ -83,8 +85,8 @@ export class AddressQueues {
   }
 
   /** The call for the first of a queue has ended. */
-  ended(): void {
-    this.#running -= 1;
+  ended({ bridge }: AddressQueue): void {
+    this.#count(bridge, -1);
   }
 
   /** The first is done with: the next one is the first. */
@@ -155,6 +157,11 @@ export class AddressQueues {
     const due = this.#due.next();
     if (due !== undefined) times.push(due);
     return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  #count(bridge: string, change: 1 | -1): void {
+    this.#running += change;
+    if (bridge === CORE_TARGET) this.#runningCore += change;
   }
 
   #isOpen(bridge: string, now: number): boolean {

@@ -2,6 +2,7 @@ import type { LoadedBridge } from "../../bridges/load.ts";
 import { Outbox } from "../../bridges/outbox/outbox.ts";
 import type { Bus } from "../../bus/bus.ts";
 import { retryDelay } from "../../bus/bus-state.ts";
+import { CORE_TARGET } from "../../bus/names.ts";
 import { scopeOf } from "../../bus/types.ts";
 import { SLOW_CALLS } from "../../hooks/calls/handler-queue.ts";
 import { makeInterruptedDue } from "../../hooks/calls/slow-call.ts";
@@ -21,7 +22,7 @@ import type { Extended } from "./extensions.ts";
 import { dropAbsent, handleGlobalEvents, handlePlanEvents } from "./handle-events.ts";
 import { hookScope } from "./hook-scope.ts";
 import { createPoller, giveBackAbsent, type Poller } from "./polling.ts";
-import { CORE_TARGET, coreBridge, routeOn } from "./routing.ts";
+import { coreBridge, routeOn } from "./routing.ts";
 
 /** What handling events, delivering actions and polling bridges takes. */
 export type BusesAtWork = Located &

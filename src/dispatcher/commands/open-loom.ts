@@ -1,3 +1,4 @@
+import { notesOf } from "../../bus/file/plan-store.ts";
 import { pinOf } from "../../config/pin.ts";
 import { commitIdentity, currentBranch, openRepository, type Repository, resolveCommit } from "../../git/repository.ts";
 import { isoTime, systemClock } from "../../kernel/clock.ts";
@@ -5,6 +6,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 import { systemIds } from "../../kernel/ids.ts";
 import { acquireOwnerLock, type OwnerLock } from "../../kernel/owner-lock.ts";
+import { repairWritten } from "../../kernel/write-together.ts";
 import type { Progress } from "../capabilities.ts";
 import { type OwnedLoom, openLoom } from "../compose.ts";
 import { ensureLayout } from "../layout.ts";
@@ -63,6 +65,7 @@ export async function openAsOwner(options: OpenOptions): Promise<{ loom: OwnedLo
   try {
     process.env[OWNER_VARIABLE] = ownerTag(paths);
     await ensureLayout(repo, paths);
+    repairWritten(notesOf(paths.plans));
     const loom = openLoom({
       repo,
       paths,

@@ -2,12 +2,12 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { messageOf } from "../../kernel/errors.ts";
-import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow, writeFileIfChanged } from "../../kernel/files.ts";
+import { listDir, readTextIfExists, readTextNoFollow, writeFileIfChanged } from "../../kernel/files.ts";
 import { parseJson } from "../../kernel/json.ts";
 import { isValidPlanId } from "../../plan/identity.ts";
 import { MAX_TEXT_BYTES } from "../../plan/markdown/size-limits.ts";
 import { type InboxMeta, inboxMetaSchema } from "../../plan/record.ts";
-import { type StatKey, statKey } from "./stat-key.ts";
+import { keyIn, type StatKey, statKey } from "./stat-key.ts";
 
 /** One plan as it lies in the inbox. */
 export interface InboxEntry {
@@ -50,6 +50,8 @@ interface Seen {
 
 export function openInbox(dir: string, cacheFile: string): Inbox {
   let seen = loadSeen(cacheFile);
+  /** What looks at single plans read since the last scan. */
+  const looked = new Map<string, Seen>();
   return {
     save: () =>
       void writeFileIfChanged(cacheFile, JSON.stringify({ schemaVersion: 1, seen: Object.fromEntries(seen) })),
@@ -69,14 +71,16 @@ export function openInbox(dir: string, cacheFile: string): Inbox {
       }
       for (const id of seen.keys()) if (!next.has(id)) changed.add(id);
       seen = next;
+      looked.clear();
       return { entries: new Map([...next].map(([id, { entry }]) => [id, entry])), problems: files.problems, changed };
     },
     look(id) {
-      const has = filesOf(dir, id);
+      const { key, ...has } = filesOf(dir, id);
       if (!has.text && !has.meta) return { entries: new Map() };
-      const before = seen.get(id);
-      const isSame = before?.key === keyOf(dir, id, has);
-      return { entries: new Map([[id, isSame ? before.entry : readEntry(dir, id, has)]]) };
+      const known = [looked.get(id), seen.get(id)].find((one) => one?.key === key);
+      const entry = known?.entry ?? readEntry(dir, id, has);
+      looked.set(id, { key, entry });
+      return { entries: new Map([[id, entry]]) };
     },
   };
 }
@@ -107,9 +111,11 @@ interface Has {
   meta: boolean;
 }
 
-function filesOf(dir: string, id: string): Has {
-  if (!isValidPlanId(id)) return { text: false, meta: false };
-  return { text: existsNoFollow(join(dir, `${id}.md`)), meta: existsNoFollow(join(dir, `${id}.json`)) };
+/** Which files a plan has, and their key as `keyOf` has it. */
+function filesOf(dir: string, id: string): Has & { key: string } {
+  if (!isValidPlanId(id)) return { text: false, meta: false, key: "" };
+  const [text, meta] = [".md", ".json"].map((end) => lstatSync(`${dir}/${id}${end}`, { throwIfNoEntry: false }));
+  return { text: text !== undefined, meta: meta !== undefined, key: `${keyIn(text)}|${keyIn(meta)}` };
 }
 
 function groupFiles(names: readonly string[]): { plans: Map<string, Has>; problems: InboxProblem[] } {
