@@ -10,20 +10,58 @@ export type About = "event" | "action";
  */
 export const REST = "*";
 
+const NOTHING = new Map<string, never>();
+
+/** Something for each handler; a map is made only when there is something, because millions may be made in a start. */
+export class ByHandler<T> {
+  #map: Map<string, T> | undefined;
+
+  get size(): number {
+    return this.#map?.size ?? 0;
+  }
+  get(handler: string): T | undefined {
+    return this.#map?.get(handler);
+  }
+  has(handler: string): boolean {
+    return this.#map?.has(handler) === true;
+  }
+  set(handler: string, value: T): void {
+    this.#map ??= new Map();
+    this.#map.set(handler, value);
+  }
+  delete(handler: string): void {
+    this.#map?.delete(handler);
+  }
+  clear(): void {
+    this.#map = undefined;
+  }
+  keys(): Iterable<string> {
+    return (this.#map ?? NOTHING).keys();
+  }
+  values(): Iterable<T> {
+    return (this.#map ?? NOTHING).values();
+  }
+  [Symbol.iterator](): Iterator<[string, T]> {
+    return (this.#map ?? NOTHING)[Symbol.iterator]();
+  }
+}
+
 /** All that is known about one record that is remembered. */
 export interface Entry {
   readonly id: string;
   about: About;
   at: Cursor | undefined;
   readonly finals: Set<string>;
-  readonly waits: Map<string, Wait>;
-  readonly calls: Map<string, number>;
-  readonly dead: Map<string, DeadLetter>;
+  readonly waits: ByHandler<Wait>;
+  readonly calls: ByHandler<number>;
+  readonly dead: ByHandler<DeadLetter>;
   /** What handlers decided, until the record is closed. */
-  readonly results: Map<string, JsonValue>;
+  readonly results: ByHandler<JsonValue>;
   pendingSince: number | undefined;
   /** Every handler was offered it, and the cursor has not passed it yet. */
   done: boolean;
+  /** It is in one of the lists of the ledger. */
+  listed: boolean;
 }
 
 /** Positions in the three journals that a scope works through. */
@@ -68,8 +106,19 @@ export function isOpen(entry: Entry): boolean {
 
 /** A record about which nothing is known yet. */
 export function newEntry(id: string, about: About): Entry {
-  const maps = { finals: new Set<string>(), waits: new Map(), calls: new Map(), dead: new Map(), results: new Map() };
-  return { id, about, at: undefined, ...maps, pendingSince: undefined, done: false };
+  return {
+    id,
+    about,
+    at: undefined,
+    finals: new Set(),
+    waits: new ByHandler(),
+    calls: new ByHandler(),
+    dead: new ByHandler(),
+    results: new ByHandler(),
+    pendingSince: undefined,
+    done: false,
+    listed: false,
+  };
 }
 
 /** The name of a call in `BusState.attempts`. */

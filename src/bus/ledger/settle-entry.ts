@@ -4,7 +4,8 @@ import type { Refusal, WrittenSettlement } from "../types.ts";
 import { type Entry, nextAttempts, REST } from "./entries.ts";
 
 export interface Settling {
-  readonly ts: number;
+  /** When it was settled. */
+  ts(): number;
   readonly died: DeadLetter[];
 }
 
@@ -29,7 +30,7 @@ export function settleEntry(entry: Entry, settlement: WrittenSettlement, { ts, d
     const uncertain = wait.uncertain ? { uncertain: true as const } : {};
     const follows = marks.follows ? { follows: true as const } : {};
     const about = { about: entry.about, ...uncertain, ...follows };
-    const letter: DeadLetter = { record: entry.id, handler, reason, attempts, since: ts, ...about };
+    const letter: DeadLetter = { record: entry.id, handler, reason, attempts, since: ts(), ...about };
     entry.waits.delete(handler);
     entry.dead.set(handler, letter);
     if (handler === TRIAGE) entry.pendingSince = undefined;
@@ -41,9 +42,9 @@ export function settleEntry(entry: Entry, settlement: WrittenSettlement, { ts, d
   return false;
 }
 
-function settleFinally(entry: Entry, { handler, result, marks }: WrittenSettlement, ts: number): void {
+function settleFinally(entry: Entry, { handler, result, marks }: WrittenSettlement, ts: () => number): void {
   const isForTriage = marks.pendingTriage === true && entry.about === "event";
-  if (isForTriage) entry.pendingSince ??= ts;
+  if (isForTriage) entry.pendingSince ??= ts();
   for (const map of [entry.waits, entry.calls, entry.dead]) map.delete(handler);
   // Putting a record on the triage list is not the answer of triage.
   if (isForTriage && handler === TRIAGE) return;
@@ -58,15 +59,15 @@ function settleFinally(entry: Entry, { handler, result, marks }: WrittenSettleme
 function goOn(
   entry: Entry,
   { marks }: WrittenSettlement,
-  { before, ts }: { before: Wait | undefined; ts: number },
+  { before, ts }: { before: Wait | undefined; ts(): number },
 ): void {
   if (entry.about !== "event" || before === undefined || entry.waits.size > 0) return;
   if (marks.done === true || marks.triaged === true || marks.closed === true) return;
   const reason = "not all that handle it were asked yet";
-  entry.waits.set(REST, { reason, deferredUntil: ts, attempts: 0, deferrals: 0, since: before.since });
+  entry.waits.set(REST, { reason, deferredUntil: ts(), attempts: 0, deferrals: 0, since: before.since });
 }
 
-function nextWait(entry: Entry, settlement: WrittenSettlement, ts: number): Wait {
+function nextWait(entry: Entry, settlement: WrittenSettlement, ts: () => number): Wait {
   const { handler, outcome, reason } = settlement;
   const before = entry.waits.get(handler);
   const call = entry.calls.get(handler);
@@ -74,13 +75,13 @@ function nextWait(entry: Entry, settlement: WrittenSettlement, ts: number): Wait
   const counted = before?.attempts ?? 0;
   const attempts = threw ? nextAttempts(entry, handler) : call === undefined ? counted : call - 1;
   const deferrals = threw ? 0 : (before?.deferrals ?? 0) + 1;
-  const deferredUntil = settlement.until ?? ts + retryDelay(threw ? attempts : deferrals);
+  const deferredUntil = settlement.until ?? ts() + retryDelay(threw ? attempts : deferrals);
   // Of several calls that were begun only the last one is settled here.
   const isLost = before?.uncertain === true || (call ?? 0) > counted + 1;
   const said = settlement.marks.uncertain;
   const uncertain = said === true || (said !== false && isLost) ? { uncertain: true as const } : {};
   const kind = settlement.marks.wait === undefined ? {} : { kind: settlement.marks.wait };
-  const since = before?.since ?? ts;
+  const since = before?.since ?? ts();
   return { reason: reason ?? outcome, deferredUntil, attempts, deferrals, since, ...uncertain, ...kind };
 }
 
@@ -91,7 +92,7 @@ export function refuseEntry(
   { refusal, ts, died }: Settling & { refusal: Refusal },
 ): void {
   if (entry.finals.has(handler)) return;
-  const since = entry.dead.get(handler)?.since ?? ts;
+  const since = entry.dead.get(handler)?.since ?? ts();
   const letter: DeadLetter = {
     record: entry.id,
     handler,

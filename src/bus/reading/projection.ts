@@ -7,8 +7,6 @@ import type { Effects, Ledger } from "../ledger/ledger.ts";
 import { type Cursor, type Envelope, type Log, type NewRecord, START } from "../ports.ts";
 import type { Scope, WrittenSettlement } from "../types.ts";
 
-const BATCH = 1000;
-
 /** Carries the settled log on into the ledger, and what it says into actions.jsonl and dead.jsonl. */
 export interface Projection {
   /** Folds what is new in the settled log and writes what follows from it; returns how many records were new. */
@@ -89,12 +87,10 @@ export function createProjection(options: ProjectionOptions): Projection {
   };
   const catchUp = (): number => {
     let count = 0;
-    for (;;) {
-      const { items } = log.read({ scope, log: "settled" }, ledger.cursors.settled, BATCH);
-      for (const { record, cursor } of items) collect(ledger.apply(record, cursor), cursor);
-      count += items.length;
-      if (items.length < BATCH) break;
-    }
+    log.readAll({ scope, log: "settled" }, ledger.cursors.settled, (record, cursor) => {
+      collect(ledger.apply(record, cursor), cursor);
+      count += 1;
+    });
     crashPoint("bus.caught-up");
     flush();
     return count;
@@ -117,11 +113,8 @@ function deadId(letter: DeadLetter): string {
 
 function idsAfter(log: Log, address: Parameters<Log["read"]>[0], from: Cursor): Set<string> {
   const ids = new Set<string>();
-  let after = from;
-  for (;;) {
-    const { items, next } = log.read(address, after, BATCH);
-    for (const { record } of items) if (record.id !== undefined) ids.add(record.id);
-    if (items.length === 0) return ids;
-    after = next;
-  }
+  log.readAll(address, from, ({ id }) => {
+    if (id !== undefined) ids.add(id);
+  });
+  return ids;
 }
