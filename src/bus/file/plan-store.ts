@@ -135,7 +135,7 @@ function together<T>(homes: Homes, work: (files: NewFile[]) => T): Together<T> {
 }
 
 function statePath(plansDir: string, id: string): string {
-  return join(plansDir, id, "state.json");
+  return `${plansDir}/${id}/state.json`;
 }
 
 function markOf(stat: Stats): FileMark {
