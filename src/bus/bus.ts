@@ -180,8 +180,7 @@ function appendEvents(core: Core, events: readonly BusEvent[]): AppendedEvents {
   const result = core.log.append({ scope: core.scope, log: "events" }, records);
   for (const id of result.duplicates) duplicates.push(id);
   const appended = withoutDuplicates(valid, result.duplicates);
-  // As a reader will find it: nothing of the caller's objects, and no key that JSON leaves out.
-  for (const event of appended) core.recent.put(JSON.parse(JSON.stringify(event)));
+  core.recent.putCopies(appended);
   return { appended, duplicates, refused };
 }
 
@@ -191,7 +190,8 @@ function isKnown(core: Core, id: string): boolean {
 }
 
 /** Of two events with one id in the same batch the first was appended. */
-function withoutDuplicates(events: readonly BusEvent[], duplicates: readonly string[]): BusEvent[] {
+function withoutDuplicates(events: BusEvent[], duplicates: readonly string[]): BusEvent[] {
+  if (duplicates.length === 0) return events;
   const surplus = new Map<string, number>();
   for (const id of duplicates) surplus.set(id, (surplus.get(id) ?? 0) + 1);
   const kept: BusEvent[] = [];
