@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type RetryLimits, retryDelay } from "../bus/bus-state.ts";
+import { type RetryLimits, retryDelay } from "../bus/limits.ts";
 import { CORE_TARGET } from "../bus/names.ts";
 
 /** Whether the outside of a bridge is thought to be reachable. */

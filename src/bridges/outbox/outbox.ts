@@ -1,4 +1,4 @@
-import { retryDelay } from "../../bus/bus-state.ts";
+import { retryDelay } from "../../bus/limits.ts";
 import { CORE_TARGET, DISPATCHER } from "../../bus/names.ts";
 import type { Action, ReplyAddress } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { actionId } from "../../bus/ledger/settlement.ts";
+import { actionId } from "../../bus/names.ts";
 import {
   type Action,
   actionSchema,

@@ -11,33 +11,13 @@ const EMPTY = Buffer.alloc(0);
 const MAX_LINE_BYTES = 1024 * 1024;
 const KEPT_OF_OVERLONG = 4096;
 
-/** Where a line starts, and where the next one does. */
-interface Place {
+export interface RawLine {
   readonly start: number;
+  /** Where the next line starts. */
   readonly end: number;
-}
-
-export interface RawLine extends Place {
-  /** Undefined for what we never write: bytes that are no UTF-8, which would be read as others, and overlong lines. */
-  readonly text: string | undefined;
-  /** The line as it lies in the file, or its beginning. */
-  bytes(): Buffer;
-}
-
-/** One of many; a class, because then only its own fields are made for each. */
-class TextLine implements RawLine {
   readonly text: string;
-  readonly start: number;
-  readonly end: number;
-
-  constructor(text: string, start: number, end: number) {
-    this.text = text;
-    this.start = start;
-    this.end = end;
-  }
-  bytes(): Buffer {
-    return Buffer.from(this.text);
-  }
+  /** False for what we never write: bytes that are no UTF-8, which `text` has as others, and an overlong line's beginning. */
+  readonly isOurs: boolean;
 }
 
 interface ScanOptions {
@@ -59,8 +39,9 @@ export function scanLines({ fd, from, final }: ScanOptions, visit: Visit): numbe
   let position = start;
   let pending: Buffer = EMPTY;
   let overlong = false;
+  let buffer: Buffer = EMPTY;
   for (let size = FIRST_CHUNK_BYTES; ; size = Math.min(4 * size, CHUNK_BYTES)) {
-    const buffer = Buffer.allocUnsafe(size);
+    if (buffer.length < size) buffer = Buffer.allocUnsafe(size);
     const chunk = buffer.subarray(0, readSync(fd, buffer, 0, size, position));
     if (chunk.length === 0) break;
     const whole = chunk.lastIndexOf(NEWLINE) + 1;
@@ -103,7 +84,8 @@ function visitText(block: Block, visit: Visit): number | undefined {
     const newline = all.indexOf("\n", at);
     const end = block.start + newline + 1;
     if (newline > at) {
-      if (!visit(new TextLine(all.slice(at, newline), block.start + at, end))) return end;
+      const line = { start: block.start + at, end, text: all.slice(at, newline), isOurs: true };
+      if (!visit(line)) return end;
     }
     at = newline + 1;
   }
@@ -121,8 +103,9 @@ function visitBytes(block: Block, visit: Visit): number | undefined {
 }
 
 /** The line that these bytes are. */
-export function lineOf(bytes: Buffer, { start, end, overlong }: Place & { overlong: boolean }): RawLine {
-  return { start, end, text: overlong || !isUtf8(bytes) ? undefined : bytes.toString("utf8"), bytes: () => bytes };
+export function lineOf(bytes: Buffer, place: { start: number; end: number; overlong: boolean }): RawLine {
+  const { start, end, overlong } = place;
+  return { start, end, text: bytes.toString("utf8"), isOurs: !overlong && isUtf8(bytes) };
 }
 
 /**

@@ -88,7 +88,7 @@ export function createFileLog(options: FileLogOptions): Log {
   };
   const quarantine = (address: LogAddress, foreign: ForeignLine): void => {
     if (options.readOnly) return;
-    const line = foreign.bytes.subarray(0, KEPT_OF_LINE).toString("utf8");
+    const line = foreign.text.slice(0, KEPT_OF_LINE);
     const entry: QuarantineEntry = { log: address.log, segment: foreign.segment, offset: foreign.offset, line };
     const id = `${address.log}:${foreign.segment}:${foreign.offset}:${shortHash(line)}`;
     try {

@@ -12,7 +12,7 @@ import { archivedPath, currentPath, type JournalPlace, type Layout } from "./seg
 export interface ForeignLine {
   readonly segment: number;
   readonly offset: number;
-  readonly bytes: Buffer;
+  readonly text: string;
 }
 
 export interface ReadRequest {
@@ -96,14 +96,14 @@ function readSegment({ request, fd, from, final, left }: SegmentRead): { end: Po
     if (record) {
       request.visit(record, formatCursor({ segment, offset: line.end }));
       wanted -= 1;
-    } else request.onForeign({ segment, offset: line.start, bytes: line.bytes() });
+    } else request.onForeign({ segment, offset: line.start, text: line.text });
     return wanted > 0;
   });
   return { end: { segment, offset }, left: wanted };
 }
 
-export function decodeRaw({ text }: RawLine): DecodedLine {
-  return text === undefined ? { is: "foreign" } : decodeLine(text);
+export function decodeRaw({ text, isOurs }: RawLine): DecodedLine {
+  return isOurs ? decodeLine(text) : { is: "foreign" };
 }
 
 /** The error for a journal that a newer prloom wrote to. */

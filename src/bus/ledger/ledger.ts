@@ -2,23 +2,21 @@ import { type BusState, type DeadLetter, MAX_PROCESSED } from "../bus-state.ts";
 import { compareCursors, isCursor } from "../cursor.ts";
 import { readMarks } from "../marks.ts";
 import type { Cursor, Envelope } from "../ports.ts";
-import { createLogOrder, type LogOrder } from "../reading/log-order.ts";
 import { refusalSchema, type WrittenSettlement } from "../types.ts";
 import { createDue, type Due } from "./due.ts";
 import {
   type About,
   attemptsOf,
-  type Cursors,
   type Entry,
   earliestWait,
   isOpen,
-  lettersOf,
-  loadEntries,
   newEntry,
-  snapshotOf,
-  sortLetters,
-} from "./entries.ts";
-import { refuseEntry, reviveEntry, settleEntry } from "./settle-entry.ts";
+  refuseEntry,
+  reviveEntry,
+  settleEntry,
+} from "./entry.ts";
+import { createLogOrder, type LogOrder } from "./log-order.ts";
+import { type Cursors, lettersOf, loadEntries, snapshotOf, sortLetters } from "./snapshot.ts";
 
 /** What a record of the settled log asks the bus to do: append these actions, keep this dead letter. */
 export interface Effects {
@@ -126,16 +124,17 @@ function applySettlement(books: Books, settlement: WrittenSettlement, ts: () => 
   const about: About = marks.about === "action" ? "action" : "event";
   moveCursor(books, about, marks.moveCursor);
   const died: DeadLetter[] = [];
-  let won = false;
-  for (const id of [settlement.record, ...(settlement.also ?? [])]) {
+  const settle = (id: string): boolean => {
     const entry = entryOf(books, id, about);
     entry.about = about;
     entry.at ??= positionIn(marks.at, id);
     if (marks.done === true && isAhead(books, entry)) entry.done = true;
-    const first = settleEntry(entry, settlement, { ts, died });
-    if (id === settlement.record) won = first;
+    const isFirst = settleEntry(entry, settlement, { ts, died });
     review(books, entry);
-  }
+    return isFirst;
+  };
+  const won = settle(settlement.record);
+  for (const id of settlement.also ?? []) if (id !== settlement.record) settle(id);
   // A journal may be damaged or of another version.
   const refused = won && settlement.refused !== undefined ? refusalsSchema.safeParse(settlement.refused).data : [];
   for (const refusal of refused ?? []) {
@@ -143,7 +142,7 @@ function applySettlement(books: Books, settlement: WrittenSettlement, ts: () => 
     refuseEntry(entry, settlement.handler, { refusal, ts, died });
     review(books, entry);
   }
-  return { ...(won ? { won: settlement } : {}), died };
+  return won ? { won: settlement, died } : { died };
 }
 
 function entryOf(books: Books, id: string, about: About): Entry {

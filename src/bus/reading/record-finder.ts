@@ -1,4 +1,4 @@
-import type { About } from "../ledger/entries.ts";
+import type { About } from "../ledger/entry.ts";
 import { type Cursor, type Envelope, type Log, START } from "../ports.ts";
 import { type Action, actionSchema, type BusEvent, busEventSchema, type Scope } from "../types.ts";
 

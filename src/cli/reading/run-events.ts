@@ -54,8 +54,8 @@ function eventsFrom(path: string, from: number): { events: LoggedEvent[]; end: n
     throw error;
   }
   try {
-    const end = scanLines({ fd, from, final: false }, (line) => {
-      const event = parseEvent(line.bytes().toString("utf8"));
+    const end = scanLines({ fd, from, final: false }, ({ text }) => {
+      const event = parseEvent(text);
       if (event) events.push(event);
       return true;
     });

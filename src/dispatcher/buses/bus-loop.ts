@@ -1,7 +1,7 @@
 import type { LoadedBridge } from "../../bridges/load.ts";
 import { Outbox } from "../../bridges/outbox/outbox.ts";
 import type { Bus } from "../../bus/bus.ts";
-import { retryDelay } from "../../bus/bus-state.ts";
+import { retryDelay } from "../../bus/limits.ts";
 import { CORE_TARGET } from "../../bus/names.ts";
 import { scopeOf } from "../../bus/types.ts";
 import { SLOW_CALLS } from "../../hooks/calls/handler-queue.ts";

@@ -1,6 +1,5 @@
-import { actionId } from "../../bus/ledger/settlement.ts";
 import type { ReportedAuthor } from "../../bus/message-types.ts";
-import { CORE_TARGET } from "../../bus/names.ts";
+import { actionId, CORE_TARGET } from "../../bus/names.ts";
 import { type Action, actionSchema, type BusEvent, ownActionIdSchema, type Scope } from "../../bus/types.ts";
 import { copyJson } from "../../kernel/json.ts";
 import { type CallLife, misuse } from "../calls/misuse.ts";

@@ -1,7 +1,126 @@
-import { type DeadLetter, retryDelay, type Wait } from "../bus-state.ts";
+import type { JsonValue } from "../../kernel/json.ts";
+import type { DeadLetter, Wait } from "../bus-state.ts";
+import { retryDelay } from "../limits.ts";
 import { parseHandler, TRIAGE } from "../names.ts";
+import type { Cursor } from "../ports.ts";
 import type { Refusal, WrittenSettlement } from "../types.ts";
-import { type Entry, nextAttempts, REST } from "./entries.ts";
+
+export type About = "event" | "action";
+
+/**
+ * Stands among the handlers that wait for an event that came back from its wait: the handler that waited is done, and
+ * it is not recorded yet that the others were offered it. Without it, a crash right then would lose the event for them.
+ */
+export const REST = "*";
+
+const NOTHING = new Map<string, never>();
+
+/** Something for each handler; a map is made only when there is something, because millions may be made in a start. */
+export class ByHandler<T> {
+  #map: Map<string, T> | undefined;
+
+  get size(): number {
+    return this.#map?.size ?? 0;
+  }
+  get(handler: string): T | undefined {
+    return this.#map?.get(handler);
+  }
+  has(handler: string): boolean {
+    return this.#map?.has(handler) === true;
+  }
+  set(handler: string, value: T): void {
+    this.#map ??= new Map();
+    this.#map.set(handler, value);
+  }
+  delete(handler: string): void {
+    this.#map?.delete(handler);
+  }
+  clear(): void {
+    this.#map = undefined;
+  }
+  keys(): Iterable<string> {
+    return (this.#map ?? NOTHING).keys();
+  }
+  values(): Iterable<T> {
+    return (this.#map ?? NOTHING).values();
+  }
+  [Symbol.iterator](): Iterator<[string, T]> {
+    return (this.#map ?? NOTHING)[Symbol.iterator]();
+  }
+}
+
+/** All that is known about one record that is remembered. */
+export interface Entry {
+  readonly id: string;
+  about: About;
+  at: Cursor | undefined;
+  readonly finals: Set<string>;
+  readonly waits: ByHandler<Wait>;
+  readonly calls: ByHandler<number>;
+  readonly dead: ByHandler<DeadLetter>;
+  /** What handlers decided, until the record is closed. */
+  readonly results: ByHandler<JsonValue>;
+  pendingSince: number | undefined;
+  /** Every handler was offered it, and the cursor has not passed it yet. */
+  done: boolean;
+  /** It is in one of the lists of the ledger. */
+  listed: boolean;
+}
+
+/** How often a handler was called with a record so far, a call under way included. */
+export function attemptsOf(entry: Readonly<Entry> | undefined, handler: string): number {
+  return entry?.calls.get(handler) ?? entry?.waits.get(handler)?.attempts ?? 0;
+}
+
+/** The number of the attempt that is settled as thrown now. */
+export function nextAttempts(entry: Readonly<Entry> | undefined, handler: string): number {
+  return entry?.calls.get(handler) ?? (entry?.waits.get(handler)?.attempts ?? 0) + 1;
+}
+
+/** Whether it is unknown what became of an earlier call of a handler. */
+export function isUncertain(entry: Readonly<Entry> | undefined, handler: string): boolean {
+  return entry !== undefined && (entry.calls.has(handler) || entry.waits.get(handler)?.uncertain === true);
+}
+
+/** Whether something was settled about an action with this id, as far as it is remembered. */
+export function isKnownAction(ledger: { entry(id: string): Readonly<Entry> | undefined }, id: string): boolean {
+  const entry = ledger.entry(id);
+  return entry?.about === "action" && entry.finals.size + entry.waits.size + entry.dead.size > 0;
+}
+
+/** When the first of the handlers that wait for a record is to be called; undefined when none waits. */
+export function earliestWait(entry: Readonly<Entry>): number | undefined {
+  let earliest: number | undefined;
+  for (const { deferredUntil } of entry.waits.values()) earliest = Math.min(earliest ?? deferredUntil, deferredUntil);
+  return earliest;
+}
+
+/** A record is open while a handler waits for it, or triage is to see it. */
+export function isOpen(entry: Entry): boolean {
+  return entry.waits.size > 0 || entry.pendingSince !== undefined;
+}
+
+/** A record about which nothing is known yet. */
+export function newEntry(id: string, about: About): Entry {
+  return {
+    id,
+    about,
+    at: undefined,
+    finals: new Set(),
+    waits: new ByHandler(),
+    calls: new ByHandler(),
+    dead: new ByHandler(),
+    results: new ByHandler(),
+    pendingSince: undefined,
+    done: false,
+    listed: false,
+  };
+}
+
+/** The name of a call in `BusState.attempts`. */
+export function callKey(record: string, handler: string): string {
+  return JSON.stringify([record, handler]);
+}
 
 export interface Settling {
   /** When it was settled. */
@@ -45,7 +164,9 @@ export function settleEntry(entry: Entry, settlement: WrittenSettlement, { ts, d
 function settleFinally(entry: Entry, { handler, result, marks }: WrittenSettlement, ts: () => number): void {
   const isForTriage = marks.pendingTriage === true && entry.about === "event";
   if (isForTriage) entry.pendingSince ??= ts();
-  for (const map of [entry.waits, entry.calls, entry.dead]) map.delete(handler);
+  entry.waits.delete(handler);
+  entry.calls.delete(handler);
+  entry.dead.delete(handler);
   // Putting a record on the triage list is not the answer of triage.
   if (isForTriage && handler === TRIAGE) return;
   entry.finals.add(handler);
