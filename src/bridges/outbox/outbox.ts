@@ -150,29 +150,38 @@ export class Outbox {
 
   #beginRoute(action: Action): void {
     if (this.#taken.isParked(action.id)) this.#taken.hold(action.id, undefined);
-    const routed = this.#options.route(action);
-    if (routed instanceof Promise) void this.#route(action, routed);
-    else {
-      this.#write(() => this.#settleRoute(action, routed));
-      // All that no hook is asked about in one pass: what follows is then counted, synced and called together.
-      this.#write(() => this.#routeNext());
-      this.#loop.wake();
+    const routed = this.#ask(action);
+    if (routed instanceof Promise) {
+      void routed.then((answer) => {
+        this.#routed(action, answer);
+        // Hooks were called: they may have put actions on this bus.
+        this.wake();
+      });
+      return;
     }
+    this.#routed(action, routed);
+    // All that no hook is asked about in one pass: what follows is then counted, synced and called together.
+    this.#write(() => this.#routeNext());
+    this.#loop.wake();
   }
 
-  async #route(action: Action, routing: Promise<Routed>): Promise<void> {
-    let routed: Routed;
-    try {
-      routed = await routing;
-    } catch (error) {
-      // Fails closed: not delivered, and asked again.
-      tell(this.#options, "bad", `routing ${action.id} failed: ${messageOf(error)}`);
-      routed = { kind: "waiting", until: 0 };
-    }
+  #routed(action: Action, routed: Routed): void {
     crashPoint("deliver:routed");
     this.#write(() => this.#settleRoute(action, routed));
-    // Hooks were called: they may have put actions on this bus.
-    this.wake();
+  }
+
+  #ask(action: Action): Promise<Routed> | Routed {
+    // Fails closed: not delivered, and asked again.
+    const failed = (error: unknown): Routed => {
+      tell(this.#options, "bad", `routing ${action.id} failed: ${messageOf(error)}`);
+      return { kind: "waiting", until: 0 };
+    };
+    try {
+      const routed = this.#options.route(action);
+      return routed instanceof Promise ? routed.catch(failed) : routed;
+    } catch (error) {
+      return failed(error);
+    }
   }
 
   #settleRoute(action: Action, routed: Routed): void {
