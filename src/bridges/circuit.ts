@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { type RetryLimits, retryDelay } from "../bus/limits.ts";
-import { CORE_TARGET } from "../bus/names.ts";
 
 /** Whether the outside of a bridge is thought to be reachable. */
 export interface Circuit {
@@ -58,8 +57,8 @@ export type Reach = "there" | "nothing" | { readonly retryAfterMs: number | unde
 
 /** One outbox among those that share the bridges. */
 export interface CircuitMember {
-  /** Asks for a call; true: it may be made, and `leave` must follow. */
-  enter(bridge: string, now: number): boolean;
+  /** Asks for a call, one of `most` at once; true: it may be made, and `leave` must follow. */
+  enter(bridge: string, now: number, most?: number): boolean;
   /** Tells whether the outside is reachable again, after it was not. */
   leave(bridge: string, now: number, reach: Reach): boolean;
   quit(): void;
@@ -74,12 +73,6 @@ export interface Circuits {
 
 /** Calls of one bridge at once, over all buses. */
 const MAX_CALLS = 4;
-/** Of prloom itself: it does together what is asked of it at once, and nothing outside has to bear it. */
-const MAX_CORE_CALLS = 100;
-
-function maxCalls(bridge: string): number {
-  return bridge === CORE_TARGET ? MAX_CORE_CALLS : MAX_CALLS;
-}
 
 /** Circuits of which all are closed. */
 export function createCircuits(): Circuits {
@@ -87,10 +80,10 @@ export function createCircuits(): Circuits {
   const running = new Map<string, number>();
   const listeners = new Set<(bridge: string) => void>();
   const of = (bridge: string): Circuit => circuits.get(bridge) ?? CLOSED_CIRCUIT;
-  const enter = (bridge: string, now: number): boolean => {
+  const enter = (bridge: string, now: number, most: number): boolean => {
     const state = circuitState(of(bridge), now);
     const calls = running.get(bridge) ?? 0;
-    if (state === "open" || calls >= (state === "closed" ? maxCalls(bridge) : 1)) return false;
+    if (state === "open" || calls >= (state === "closed" ? most : 1)) return false;
     running.set(bridge, calls + 1);
     return true;
   };
@@ -101,8 +94,8 @@ export function createCircuits(): Circuits {
   const join: Circuits["join"] = (onChange, retryLimits) => {
     listeners.add(onChange);
     return {
-      enter: (bridge, now) => {
-        const entered = enter(bridge, now);
+      enter: (bridge, now, most = MAX_CALLS) => {
+        const entered = enter(bridge, now, most);
         // The outbox that got a call is told last the next time.
         if (entered && listeners.delete(onChange)) listeners.add(onChange);
         return entered;

@@ -1,9 +1,8 @@
 import { createDue } from "../../bus/ledger/due.ts";
-import { CORE_TARGET } from "../../bus/names.ts";
 import { type CircuitMember, type Circuits, circuitState } from "../circuit.ts";
 import type { Parking, RoutedAction } from "./settle.ts";
 
-/** Calls at once; those of prloom itself, which wait for nothing outside, do not count. */
+/** Calls at once, of bridges that have no number of their own. */
 const MAX_CALLS = 8;
 
 /** The actions for one address, in the order of the log. Only the first is worked on. */
@@ -13,6 +12,8 @@ export interface AddressQueue {
   readonly items: RoutedAction[];
   /** ready: in the lane of its bridge; running: its first is being delivered; waiting: not before a time. */
   state: "ready" | "running" | "waiting";
+  /** Its call counts for the calls at once. */
+  isCounted: boolean;
 }
 
 export interface AddressQueuesOptions {
@@ -20,6 +21,7 @@ export interface AddressQueuesOptions {
   readonly member: CircuitMember;
   park(parking: Parking): void;
   isParked(id: string): boolean;
+  callsAtOnce(bridge: string): number | undefined;
   /** When an action that was put off before may be tried again. */
   waitsUntil(id: string, bridge: string): number | undefined;
 }
@@ -39,7 +41,8 @@ export class AddressQueues {
   readonly #lanes = new Map<string, AddressQueue[]>();
   readonly #due = createDue<AddressQueue>();
   #running = 0;
-  #runningCore = 0;
+  /** Those of them that count for `MAX_CALLS`. */
+  #counted = 0;
   /** When `start` was last asked. */
   #lookedAt = Number.NEGATIVE_INFINITY;
 
@@ -52,12 +55,12 @@ export class AddressQueues {
   }
 
   get full(): boolean {
-    return this.#running - this.#runningCore >= MAX_CALLS;
+    return this.#counted >= MAX_CALLS;
   }
 
   /** Puts an action at the end of its queue. */
   add({ action, target, key, bridge, now }: Arrival): void {
-    const queue: AddressQueue = this.#queues.get(key) ?? { key, bridge, items: [], state: "ready" };
+    const queue: AddressQueue = this.#queues.get(key) ?? { key, bridge, items: [], state: "ready", isCounted: true };
     this.#queues.set(key, queue);
     this.#queueOf.set(action.id, queue);
     queue.items.push({ action, target });
@@ -72,11 +75,14 @@ export class AddressQueues {
     for (const queue of this.#due.look(now, Number.POSITIVE_INFINITY)) this.#makeReady(queue, now);
     const started: AddressQueue[] = [];
     for (const [bridge, lane] of this.#lanes) {
-      while (lane.length > 0 && (bridge === CORE_TARGET || !this.full) && this.#options.member.enter(bridge, now)) {
+      const most = this.#options.callsAtOnce(bridge);
+      while (lane.length > 0 && (most !== undefined || !this.full) && this.#options.member.enter(bridge, now, most)) {
         const queue = lane.shift();
         if (!queue) break;
         queue.state = "running";
-        this.#count(bridge, 1);
+        queue.isCounted = most === undefined;
+        this.#running += 1;
+        if (queue.isCounted) this.#counted += 1;
         started.push(queue);
       }
       if (lane.length === 0) this.#lanes.delete(bridge);
@@ -85,8 +91,9 @@ export class AddressQueues {
   }
 
   /** The call for the first of a queue has ended. */
-  ended({ bridge }: AddressQueue): void {
-    this.#count(bridge, -1);
+  ended({ isCounted }: AddressQueue): void {
+    this.#running -= 1;
+    if (isCounted) this.#counted -= 1;
   }
 
   /** The first is done with: the next one is the first. */
@@ -157,11 +164,6 @@ export class AddressQueues {
     const due = this.#due.next();
     if (due !== undefined) times.push(due);
     return times.length === 0 ? undefined : Math.min(...times);
-  }
-
-  #count(bridge: string, change: 1 | -1): void {
-    this.#running += change;
-    if (bridge === CORE_TARGET) this.#runningCore += change;
   }
 
   #isOpen(bridge: string, now: number): boolean {

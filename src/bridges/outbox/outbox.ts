@@ -23,6 +23,8 @@ export type Routed =
 export interface OutboxOptions extends DeliveryOptions {
   /** A promise where a hook is asked. */
   route(action: Action): Promise<Routed> | Routed;
+  /** How many calls of a bridge may be made at once, where it is not the usual number. */
+  callsAtOnce?(bridge: string): number | undefined;
   /** Something was settled. */
   onSettled?(): void;
   /** A pass is over, and nothing is left that could be done now. */
@@ -74,7 +76,10 @@ export class Outbox {
     this.#line = new RouteLine({ park, keyOf: (action) => addressKey(action, action.target) });
     const waitsUntil = (id: string, bridge: string) =>
       isParked(id) ? bus.waitOf(id, deliveryHandler(bridge))?.until : undefined;
-    this.#queues = new AddressQueues({ circuits, member, park, isParked, waitsUntil });
+    this.#queues = new AddressQueues({
+      ...{ circuits, member, park, isParked, waitsUntil },
+      callsAtOnce: (bridge) => options.callsAtOnce?.(bridge),
+    });
     const write = (job: () => void): void => this.#write(job);
     this.#calls = new Calls({ ...options, member, taken, queues: this.#queues, write, wake });
   }

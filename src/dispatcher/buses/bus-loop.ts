@@ -22,7 +22,7 @@ import type { Extended } from "./extensions.ts";
 import { dropAbsent, handleGlobalEvents, handlePlanEvents } from "./handle-events.ts";
 import { hookScope } from "./hook-scope.ts";
 import { createPoller, giveBackAbsent, type Poller } from "./polling.ts";
-import { coreBridge, routeOn } from "./routing.ts";
+import { coreBridge, routeOn, upsertsAtOnce } from "./routing.ts";
 
 /** What handling events, delivering actions and polling bridges takes. */
 export type BusesAtWork = Located &
@@ -84,6 +84,7 @@ export class BusLoop {
       circuits: loom.circuits,
       services: loom.bridgeServices,
       route: (action) => routeOn(loom, scope(), action),
+      callsAtOnce: (bridge) => (bridge === CORE_TARGET ? upsertsAtOnce(loom) : undefined),
       targets: () => loom.extensions.registry.targets.filter((target) => bridgeFor(loom, target, planId)),
       onSettled: () => {
         for (const plan of loom.upsertsWaiting.keys()) loom.wake(plan);

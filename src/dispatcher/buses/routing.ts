@@ -8,7 +8,7 @@ import { checkUpsert, routeAction } from "../../hooks/route.ts";
 import type { HookScope } from "../../hooks/services.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { type PlanRecord, planSourceSchema } from "../../plan/record.ts";
-import type { Reporting, Timing, Waking } from "../capabilities.ts";
+import type { Reporting, Stopping, Timing, Waking } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
@@ -45,13 +45,21 @@ function propose(loom: Located & Records, action: Action): void {
 }
 
 /** prloom-core as the outbox of one bus sees it: beforeUpsert, then the plan. */
-export function coreBridge(loom: Upserting & Extended & Bridging & Waking, scope: HookScope): BuiltinBridge {
+export function coreBridge(loom: Upserting & Extended & Bridging & Waking & Stopping, scope: HookScope): BuiltinBridge {
   const batches = new UpsertBatches(loom);
   return {
     name: CORE_TARGET,
     targets: [CORE_TARGET],
     actions: (_ctx, action) => upsertAndWake(loom, scope, { action, batches }) as Promise<DeliveryResult>,
   };
+}
+
+/** Upserts that are made together, where no hook is asked about them: then one waits for nothing but the disk. */
+const MAX_UPSERTS = 100;
+
+/** How many upserts may be under way, where it is not the usual number of calls. */
+export function upsertsAtOnce({ extensions }: Extended): number | undefined {
+  return withHook(extensions.globalPlugins, "beforeUpsert").length === 0 ? MAX_UPSERTS : undefined;
 }
 
 /** Whatever came of it: a plan that let it go first goes on now. */

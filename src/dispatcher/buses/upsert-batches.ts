@@ -1,5 +1,5 @@
 import type { RawUpsert } from "../../bridges/core/upsert.ts";
-import type { Waking } from "../capabilities.ts";
+import type { Stopping, Waking } from "../capabilities.ts";
 import { type Upserted, type Upserting, upsertPlans } from "./upsert.ts";
 
 /** Plans of one batch: they are made without a pause, and everything else waits. */
@@ -11,10 +11,10 @@ interface Asked extends PromiseWithResolvers<Upserted> {
 
 /** Upserts that come up at the same time are written together: one poll may bring hundreds. */
 export class UpsertBatches {
-  readonly #loom: Upserting & Waking;
+  readonly #loom: Upserting & Waking & Stopping;
   #asked: Asked[] = [];
 
-  constructor(loom: Upserting & Waking) {
+  constructor(loom: Upserting & Waking & Stopping) {
     this.#loom = loom;
   }
 
@@ -30,17 +30,18 @@ export class UpsertBatches {
     const batch = this.#take();
     if (this.#asked.length > 0) setImmediate(() => this.#next());
     try {
+      if (this.#loom.stopping) throw new Error("the dispatcher stops");
       const { result, safe } = upsertPlans(
         this.#loom,
         batch.map(({ payload }) => payload),
       );
-      this.#tell(result.flatMap((outcome) => ("upserted" in outcome ? outcome.upserted : [])));
       const answer = (): void =>
         result.forEach((outcome, at) => {
           if ("upserted" in outcome) batch[at]?.resolve(outcome.upserted);
           else batch[at]?.reject(outcome.error);
         });
       safe.then(answer, (error) => rejectAll(batch, error));
+      this.#tell(result.flatMap((outcome) => ("upserted" in outcome ? outcome.upserted : [])));
     } catch (error) {
       rejectAll(batch, error);
     }

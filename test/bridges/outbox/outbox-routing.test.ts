@@ -86,11 +86,11 @@ describe("routing", () => {
 
   it("of actions that no hook is asked about is one pass, and what it leads to is synced together", () =>
     onBench(async (bench) => {
-      const { got, loaded } = desk("prloom-core");
+      const { got, loaded } = desk();
       const ids = Array.from({ length: 60 }, (_, at) => `a${at}`);
-      bench.put(...ids.map((id) => comment(id, id, "prloom-core")));
+      bench.put(...ids.map((id) => comment(id, id)));
       const { synced } = await countCalls(() =>
-        bench.deliver([loaded], { route: ({ target }) => ({ kind: "deliver", target }) }),
+        bench.deliver([loaded], { route: ({ target }) => ({ kind: "deliver", target }), callsAtOnce: () => 100 }),
       );
       assert.deepEqual(
         got,

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { countCalls } from "../../../bench/harness/counts.ts";
 import type { RawUpsert } from "../../../src/bridges/core/upsert.ts";
 import { notesOf } from "../../../src/bus/file/plan-store.ts";
+import { upsertsAtOnce } from "../../../src/dispatcher/buses/routing.ts";
 import { UpsertBatches } from "../../../src/dispatcher/buses/upsert-batches.ts";
 import type { OwnedLoom } from "../../../src/dispatcher/compose.ts";
 import { homeOf, inboxOf } from "../../../src/dispatcher/paths.ts";
@@ -129,3 +130,9 @@ for (const point of [
     });
   });
 }
+
+test("many upserts are under way only where no hook is asked about them", () => {
+  const plugins = (...hooks: object[]) => ({ extensions: { globalPlugins: hooks.map((one) => ({ hooks: one })) } });
+  assert.equal(upsertsAtOnce(plugins({ onGlobalEvent() {} }) as never), 100);
+  assert.equal(upsertsAtOnce(plugins({ onGlobalEvent() {} }, { beforeUpsert() {} }) as never), undefined);
+});
