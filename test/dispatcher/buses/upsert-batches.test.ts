@@ -133,6 +133,9 @@ for (const point of [
 
 test("many upserts are under way only where no hook is asked about them", () => {
   const plugins = (...hooks: object[]) => ({ extensions: { globalPlugins: hooks.map((one) => ({ hooks: one })) } });
-  assert.equal(upsertsAtOnce(plugins({ onGlobalEvent() {} }) as never), 100);
-  assert.equal(upsertsAtOnce(plugins({ onGlobalEvent() {} }, { beforeUpsert() {} }) as never), undefined);
+  assert.equal(upsertsAtOnce(plugins({ onGlobalEvent: () => undefined }) as never), 100);
+  assert.equal(
+    upsertsAtOnce(plugins({ onGlobalEvent: () => undefined }, { beforeUpsert: () => undefined }) as never),
+    undefined,
+  );
 });
