@@ -74,19 +74,18 @@ function writeNote(dir: string, files: readonly NewFile[]): string {
   const path = join(dir, `${String(notes).padStart(9, "0")}.json`);
   const text = JSON.stringify({ bootId: currentBootId(), files: files.map(({ path, data }) => ({ path, data })) });
   ensureDir(dir);
+  let fd: number | undefined;
   try {
-    const fd = openSync(path, "wx", 0o644);
-    try {
-      writeAll(fd, Buffer.from(text));
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
+    fd = openSync(path, "wx", 0o644);
+    writeAll(fd, Buffer.from(text));
+    fsyncSync(fd);
     syncNow(dir);
     return path;
   } catch (error) {
-    rmSync(path, { force: true });
+    if (fd !== undefined) rmSync(path, { force: true });
     throw diskError(error, path);
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }
 
@@ -138,7 +137,8 @@ function syncNow(path: string): void {
 
 /**
  * Deals with the notes that a killed process or a power loss left, the newest first. Only for the process that owns the
- * files, before it reads them. What was never written is not written now: whoever asked for it asks again.
+ * files, before it reads them. What was never written is not written now: it was never said to be done, so it is asked
+ * for again.
  */
 export function repairWritten(noteDir: string): void {
   for (const name of listDir(noteDir).toReversed()) {

@@ -87,7 +87,7 @@ test("after a power loss a file that is torn says what it was to say, and no oth
     whole.data,
     "a person wrote this\n",
     "an older text\n",
-    // Whoever asked for it was never told that it is there, and asks again.
+    // It was never said to be there, so it is asked for again.
     undefined,
   ]);
   assert.deepEqual(readdirSync(notes), []);

@@ -16,7 +16,7 @@ export interface Attempted {
   readonly attempts: number;
   /** False: do not make it, the record is settled or a dead letter. */
   readonly allowed: boolean;
-  /** Nobody knows what became of an earlier call: look before making this one, where that is possible. */
+  /** It is not known what became of an earlier call: look before making this one, where that is possible. */
   readonly uncertain: boolean;
 }
 
