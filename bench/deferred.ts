@@ -1,5 +1,5 @@
 import type { DeliveryResult } from "../src/bridges/contract.ts";
-import { actionId } from "../src/bus/ledger/settlement.ts";
+import { actionId } from "../src/bus/names.ts";
 import { BusLoop } from "../src/dispatcher/buses/bus-loop.ts";
 import { handleGlobalEvents } from "../src/dispatcher/buses/handle-events.ts";
 import type { Loom } from "../src/dispatcher/loom.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type RetryLimits, retryDelay } from "../bus/bus-state.ts";
+import { type RetryLimits, retryDelay } from "../bus/limits.ts";
 
 /** Whether the outside of a bridge is thought to be reachable. */
 export interface Circuit {
@@ -57,8 +57,8 @@ export type Reach = "there" | "nothing" | { readonly retryAfterMs: number | unde
 
 /** One outbox among those that share the bridges. */
 export interface CircuitMember {
-  /** Asks for a call; true: it may be made, and `leave` must follow. */
-  enter(bridge: string, now: number): boolean;
+  /** Asks for a call, one of `most` at once; true: it may be made, and `leave` must follow. */
+  enter(bridge: string, now: number, most?: number): boolean;
   /** Tells whether the outside is reachable again, after it was not. */
   leave(bridge: string, now: number, reach: Reach): boolean;
   quit(): void;
@@ -80,10 +80,10 @@ export function createCircuits(): Circuits {
   const running = new Map<string, number>();
   const listeners = new Set<(bridge: string) => void>();
   const of = (bridge: string): Circuit => circuits.get(bridge) ?? CLOSED_CIRCUIT;
-  const enter = (bridge: string, now: number): boolean => {
+  const enter = (bridge: string, now: number, most: number): boolean => {
     const state = circuitState(of(bridge), now);
     const calls = running.get(bridge) ?? 0;
-    if (state === "open" || calls >= (state === "closed" ? MAX_CALLS : 1)) return false;
+    if (state === "open" || calls >= (state === "closed" ? most : 1)) return false;
     running.set(bridge, calls + 1);
     return true;
   };
@@ -94,8 +94,8 @@ export function createCircuits(): Circuits {
   const join: Circuits["join"] = (onChange, retryLimits) => {
     listeners.add(onChange);
     return {
-      enter: (bridge, now) => {
-        const entered = enter(bridge, now);
+      enter: (bridge, now, most = MAX_CALLS) => {
+        const entered = enter(bridge, now, most);
         // The outbox that got a call is told last the next time.
         if (entered && listeners.delete(onChange)) listeners.add(onChange);
         return entered;

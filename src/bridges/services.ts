@@ -1,5 +1,5 @@
 import type { Bus } from "../bus/bus.ts";
-import type { RetryLimits } from "../bus/bus-state.ts";
+import type { RetryLimits } from "../bus/limits.ts";
 import { scopeOf } from "../bus/types.ts";
 import type { PlanContent, PlanQuery, PluginLog } from "../hooks/contexts/context-types.ts";
 import type { Clock } from "../kernel/clock.ts";

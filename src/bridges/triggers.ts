@@ -1,3 +1,4 @@
+import { CORE_TARGET } from "../bus/names.ts";
 import type { BusEvent } from "../bus/types.ts";
 import type { Trigger } from "../config/schema/trigger-schema.ts";
 import type { NewAction, UpsertPayload } from "../hooks/contexts/event-types.ts";
@@ -48,5 +49,5 @@ export function triggered(triggers: readonly Trigger[], event: BusEvent): NewAct
     ...(trigger.preset === undefined ? {} : { metadata: { preset: trigger.preset } }),
     ...(trigger.do === "queue" ? { status: "queued" as const } : {}),
   };
-  return [{ target: { target: "prloom-core" }, payload, relatedEventId: event.id }];
+  return [{ target: { target: CORE_TARGET }, payload, relatedEventId: event.id }];
 }

@@ -1,4 +1,7 @@
+import { dirname } from "node:path";
 import * as z from "zod";
+import { PrloomError } from "../kernel/errors.ts";
+import { ensureDir, readTextIfExists, writeFileAtomic } from "../kernel/files.ts";
 import { isJson, type JsonValue } from "../kernel/json.ts";
 import { waitKindSchema } from "./marks.ts";
 import { START } from "./ports.ts";
@@ -110,14 +113,33 @@ export function emptyBusState(): BusState {
   };
 }
 
-export interface RetryLimits {
-  readonly minMs: number;
-  readonly maxMs: number;
+/** The snapshot, or undefined when there is none that can be used: then it is rebuilt from the journals. */
+export function readStateFile(path: string): BusState | undefined {
+  const text = readTextIfExists(path);
+  if (text === undefined) return undefined;
+  const value = parse(text);
+  const version = typeof value === "object" && value !== null && "schemaVersion" in value ? value.schemaVersion : 0;
+  if (typeof version === "number" && version > 1) {
+    throw new PrloomError(
+      "schema-newer",
+      `${path} has format ${version}; this prloom knows format 1.`,
+      "A newer prloom wrote it. Install that version or a later one; `prloom --version` prints this one.",
+    );
+  }
+  const result = busStateSchema.safeParse(value);
+  return result.success ? result.data : undefined;
 }
 
-const DEFAULT_RETRY: RetryLimits = { minMs: 1000, maxMs: 5 * 60_000 };
+/** Replaces the snapshot. */
+export function writeStateFile(path: string, state: BusState): void {
+  ensureDir(dirname(path));
+  writeFileAtomic(path, `${JSON.stringify(state, null, 2)}\n`);
+}
 
-/** How long to wait after the n-th failure: `minMs`, doubling, never more than `maxMs`. */
-export function retryDelay(attempts: number, limits: RetryLimits = DEFAULT_RETRY): number {
-  return Math.min(limits.maxMs, limits.minMs * 2 ** Math.min(Math.max(attempts - 1, 0), 40));
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,47 +1,48 @@
 import * as z from "zod";
-import { crashPoint } from "../kernel/crash-point.ts";
 import type { JsonValue } from "../kernel/json.ts";
-import { type BusOptions, type Core, openCore } from "./bus-core.ts";
 import type { BusState, DeadLetter } from "./bus-state.ts";
-import type { BusLimits } from "./ledger/complete-settlement.ts";
-import { type DeferredWait, deferredList, deferredSummary } from "./ledger/deferred.ts";
-import { type About, isKnownAction } from "./ledger/entries.ts";
-import {
-  createDeferredActions,
-  type DeferredAction,
-  freshActions,
-  nextRetryAt,
-  offered,
-  pendingTriage,
-  waitingHandlers,
-} from "./ledger/offering.ts";
+import { type About, isKnownAction } from "./ledger/entry.ts";
 import {
   type Attempted,
   attempt,
   drop,
-  type HandlerStatus,
-  type HandlerWait,
-  handlerStatus,
   revive,
   type Settled,
   type SettleOptions,
   settle,
-  sync,
   uncount,
+} from "./ledger/settle.ts";
+import {
+  createDeferredActions,
+  type DeferredAction,
+  freshActions,
+  offered,
+  pendingTriage,
+} from "./ledger/to-handle.ts";
+import {
+  type DeferredWait,
+  deferredList,
+  deferredSummary,
+  type HandlerStatus,
+  type HandlerWait,
+  handlerStatus,
+  nextRetryAt,
+  waitingHandlers,
   waitOf,
-} from "./ledger/settling.ts";
+} from "./ledger/waits.ts";
+import type { BusLimits } from "./limits.ts";
+import { type BusOptions, openParts, type Parts } from "./parts.ts";
 import type { Cursor } from "./ports.ts";
 import { createEventReader, type EventPage, type EventQuery, findEvent } from "./reading/read-events.ts";
 import { parseAction } from "./reading/record-finder.ts";
-import { writeStateFile } from "./state-file.ts";
 import { type Action, type BusEvent, busEventSchema, type Settlement } from "./types.ts";
 
 export type { JsonValue } from "../kernel/json.ts";
-export type { BusOptions } from "./bus-core.ts";
-export type { BusLimits } from "./ledger/complete-settlement.ts";
-export type { DeferredWait } from "./ledger/deferred.ts";
-export type { DeferredAction } from "./ledger/offering.ts";
-export type { Attempted, HandlerStatus, HandlerWait, Settled, SettleOptions } from "./ledger/settling.ts";
+export type { Attempted, Settled, SettleOptions } from "./ledger/settle.ts";
+export type { DeferredAction } from "./ledger/to-handle.ts";
+export type { DeferredWait, HandlerStatus, HandlerWait } from "./ledger/waits.ts";
+export type { BusLimits } from "./limits.ts";
+export type { BusOptions } from "./parts.ts";
 export type { EventPage, EventQuery } from "./reading/read-events.ts";
 
 export interface AppendedEvents {
@@ -114,58 +115,58 @@ export interface Bus {
 
 /** Opens a scope: snapshot, then the settlements after it, then what a crash left undone. Creates no files. */
 export function openBus(options: BusOptions): Bus {
-  const core = openCore(options);
+  const parts = openParts(options);
   let revivals = 0;
   return {
-    appendEvents: (events) => appendEvents(core, events),
+    appendEvents: (events) => appendEvents(parts, events),
     newEvents: (limit) =>
-      offered(core, "event", core.event, limit).map(({ value: event, cursor }) => ({ event, cursor })),
-    pendingTriage: () => pendingTriage(core),
-    attempt: (recordId, handler) => attempt(core, recordId, handler),
-    uncount: (recordId, handler) => uncount(core, recordId, handler),
-    limits: () => core.limits,
-    settle: (settlement, how) => settle(core, settlement, how),
-    sync: () => sync(core),
-    results: (recordId) => new Map(core.ledger.entry(recordId)?.results),
-    handlerStatus: (recordId, handler) => handlerStatus(core, recordId, handler),
-    waitOf: (recordId, handler) => waitOf(core, recordId, handler),
-    waitingHandlers: (recordId) => waitingHandlers(core, recordId),
-    readEvents: createEventReader(core),
-    findEvent: (id) => findEvent(core, id),
+      offered(parts, "event", parts.event, limit).map(({ value: event, cursor }) => ({ event, cursor })),
+    pendingTriage: () => pendingTriage(parts),
+    attempt: (recordId, handler) => attempt(parts, recordId, handler),
+    uncount: (recordId, handler) => uncount(parts, recordId, handler),
+    limits: () => parts.limits,
+    settle: (settlement, how) => settle(parts, settlement, how),
+    sync: () => parts.settled.sync(),
+    results: (recordId) => new Map(parts.ledger.entry(recordId)?.results),
+    handlerStatus: (recordId, handler) => handlerStatus(parts, recordId, handler),
+    waitOf: (recordId, handler) => waitOf(parts, recordId, handler),
+    waitingHandlers: (recordId) => waitingHandlers(parts, recordId),
+    readEvents: createEventReader(parts),
+    findEvent: (id) => findEvent(parts, id),
     hasAction: (id) =>
-      isKnownAction(core.ledger, id) ||
-      core.log.find({ scope: core.scope, log: "actions" }, id, { recent: true }) !== undefined,
+      isKnownAction(parts.ledger, id) ||
+      parts.log.find({ scope: parts.scope, log: "actions" }, id, { recent: true }) !== undefined,
     findAction: (id) => {
-      const found = core.log.find({ scope: core.scope, log: "actions" }, id, { recent: true });
+      const found = parts.log.find({ scope: parts.scope, log: "actions" }, id, { recent: true });
       return found && parseAction(found.record)?.value;
     },
     dueActions: (limit) =>
-      offered(core, "action", core.action, limit).map(({ value: action, cursor, attempts }) => ({
+      offered(parts, "action", parts.action, limit).map(({ value: action, cursor, attempts }) => ({
         action,
         attempts,
         cursor,
       })),
-    freshActions: (limit, isWanted) => freshActions(core, limit, isWanted),
-    deferredActions: createDeferredActions(core),
-    nextRetryAt: (about) => nextRetryAt(core, about),
-    deferredSummary: (about) => deferredSummary(core, about),
-    deferredList: (limit) => deferredList(core, limit),
-    deadLetters: () => core.ledger.letters(),
+    freshActions: (limit, isWanted) => freshActions(parts, limit, isWanted),
+    deferredActions: createDeferredActions(parts),
+    nextRetryAt: (about) => nextRetryAt(parts, about),
+    deferredSummary: (about) => deferredSummary(parts, about),
+    deferredList: (limit) => deferredList(parts, limit),
+    deadLetters: () => parts.ledger.letters(),
     revive: (recordId) => {
-      const count = revive(core, recordId);
+      const count = revive(parts, recordId);
       if (count > 0) revivals += 1;
       return count;
     },
-    drop: (recordId, handler) => drop(core, recordId, handler),
+    drop: (recordId, handler) => drop(parts, recordId, handler),
     revivals: () => revivals,
-    state: () => core.ledger.snapshot(),
-    save: () => save(core),
-    close: () => save(core),
+    state: () => parts.ledger.snapshot(),
+    save: () => parts.settled.save(),
+    close: () => parts.settled.save(),
   };
 }
 
 /** One bad event of a bridge does not keep out the good ones. */
-function appendEvents(core: Core, events: readonly BusEvent[]): AppendedEvents {
+function appendEvents(parts: Parts, events: readonly BusEvent[]): AppendedEvents {
   const refused: { index: number; message: string }[] = [];
   const duplicates: string[] = [];
   const valid: BusEvent[] = [];
@@ -173,25 +174,25 @@ function appendEvents(core: Core, events: readonly BusEvent[]): AppendedEvents {
     const result = busEventSchema.safeParse(event);
     if (!result.success) refused.push({ index, message: z.prettifyError(result.error) });
     // The journal remembers recent ids only; what is still open here must not come in a second time either.
-    else if (isKnown(core, result.data.id)) duplicates.push(result.data.id);
+    else if (isKnown(parts, result.data.id)) duplicates.push(result.data.id);
     else valid.push(result.data);
   });
   const records = valid.map((event) => ({ kind: "event", id: event.id, data: event }));
-  const result = core.log.append({ scope: core.scope, log: "events" }, records);
+  const result = parts.log.append({ scope: parts.scope, log: "events" }, records);
   for (const id of result.duplicates) duplicates.push(id);
   const appended = withoutDuplicates(valid, result.duplicates);
-  // As a reader will find it: nothing of the caller's objects, and no key that JSON leaves out.
-  for (const event of appended) core.recent.put(JSON.parse(JSON.stringify(event)));
+  parts.recent.putCopies(appended);
   return { appended, duplicates, refused };
 }
 
-function isKnown(core: Core, id: string): boolean {
-  const entry = core.ledger.entry(id);
+function isKnown(parts: Parts, id: string): boolean {
+  const entry = parts.ledger.entry(id);
   return entry !== undefined && entry.about === "event" && entry.finals.size + entry.waits.size + entry.dead.size > 0;
 }
 
 /** Of two events with one id in the same batch the first was appended. */
-function withoutDuplicates(events: readonly BusEvent[], duplicates: readonly string[]): BusEvent[] {
+function withoutDuplicates(events: BusEvent[], duplicates: readonly string[]): BusEvent[] {
+  if (duplicates.length === 0) return events;
   const surplus = new Map<string, number>();
   for (const id of duplicates) surplus.set(id, (surplus.get(id) ?? 0) + 1);
   const kept: BusEvent[] = [];
@@ -201,15 +202,4 @@ function withoutDuplicates(events: readonly BusEvent[], duplicates: readonly str
     else surplus.set(event.id, count - 1);
   }
   return kept.reverse();
-}
-
-function save(core: Core): void {
-  if (core.readOnly) return;
-  core.projection.flush();
-  // The snapshot must not remember what a power loss makes the journal forget.
-  sync(core);
-  crashPoint("bus.saving");
-  if (!core.dirty || core.stateFile === undefined) return;
-  writeStateFile(core.stateFile, core.ledger.snapshot());
-  core.dirty = false;
 }

@@ -47,23 +47,38 @@ interface Decided {
 }
 export type WrittenMarks = Omit<Marks, "moveCursor"> & Decided;
 
-/** A journal may be of another version or damaged: a mark that is unknown or wrong is left out, the others count. */
-const writtenSchema = z.object({
-  about: shared.about.catch(undefined),
-  pendingTriage: shared.pendingTriage.catch(undefined),
-  triaged: shared.triaged.catch(undefined),
-  closed: shared.closed.catch(undefined),
-  uncertain: shared.uncertain.catch(undefined),
-  dead: shared.dead.catch(undefined),
-  follows: shared.follows.catch(undefined),
-  wait: shared.wait.catch(undefined),
-  stateSeq: shared.stateSeq.catch(undefined),
-  moveCursor: z.custom<string>(isCursor).optional().catch(undefined),
-  at: z.record(z.string(), z.unknown()).optional().catch(undefined),
-  done: z.boolean().optional().catch(undefined),
-});
+/** What each mark of a journal must be. */
+const CHECKS: { readonly [Mark in keyof Required<WrittenMarks>]: (value: unknown) => boolean } = {
+  about: (value) => value === "event" || value === "action",
+  pendingTriage: isBoolean,
+  triaged: isBoolean,
+  closed: isBoolean,
+  uncertain: isBoolean,
+  dead: isBoolean,
+  follows: isBoolean,
+  wait: (value) => waitKindSchema.safeParse(value).success,
+  stateSeq: (value) => order.safeParse(value).success,
+  moveCursor: isCursor,
+  at: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  done: isBoolean,
+};
 
-/** The marks of a line of the journal; undefined when they are no marks at all. */
+function isBoolean(value: unknown): boolean {
+  return value === true || value === false;
+}
+
+/**
+ * The marks of a line of the journal; undefined when they are no marks at all. A journal may be of another version or
+ * damaged: a mark that is unknown or wrong is left out, the others count. By hand, because a start may read millions.
+ */
 export function readMarks(value: unknown): WrittenMarks | undefined {
-  return value === undefined ? {} : writtenSchema.safeParse(value).data;
+  if (value === undefined) return {};
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const isRight = ([mark, found]: [string, unknown]): boolean =>
+    Object.hasOwn(CHECKS, mark) && CHECKS[mark as keyof typeof CHECKS](found);
+  for (const mark in value) {
+    if (!isRight([mark, value[mark as keyof typeof value]]))
+      return Object.fromEntries(Object.entries(value).filter(isRight));
+  }
+  return value;
 }

@@ -3,11 +3,16 @@
  * (`plan:<plugin>` …). They are in journals, so they stay as they are. Only this file puts them together and takes them apart.
  */
 
+import { sha256 } from "../kernel/ids.ts";
+import type { Scope } from "./scope.ts";
+
 export const DISPATCHER = "dispatcher";
 export const TRIAGE = "triage";
 export const TRIGGERS = "triggers";
 export const REVIEW = "review";
 export const PASS_OVER = "pass-over";
+/** The bridge that is prloom itself, and its one target. */
+export const CORE_TARGET = "prloom-core";
 const OWN = [DISPATCHER, TRIAGE, TRIGGERS, REVIEW, PASS_OVER] as const;
 
 /** A handler of records. */
@@ -79,4 +84,18 @@ export const DERIVED_ID = "act-";
 /** Whether prloom made this id: plugins and bridges may give none that looks like it. */
 export function isDerivedId(id: string): boolean {
   return id.startsWith(DERIVED_ID);
+}
+
+/** What an action's id is made of. */
+export interface ActionOrigin {
+  readonly scope: Scope;
+  readonly recordId: string;
+  readonly handler: string;
+  /** Which of the handler's actions for this record it is, from 0. */
+  readonly ordinal: number;
+}
+
+/** The id of an action: a handler that runs again gives its actions the same ids. */
+export function actionId({ scope, recordId, handler, ordinal }: ActionOrigin): string {
+  return `${DERIVED_ID}${sha256(JSON.stringify([scope.planId ?? null, recordId, handler, ordinal])).slice(0, 32)}`;
 }

@@ -40,9 +40,7 @@ function replaceFile(path: string, data: string | Uint8Array, how: { mode: numbe
   temporary += 1;
   const temp = join(dirname(path), `.${basename(path)}.${process.pid}-${threadId}.${temporary}.tmp`);
   try {
-    // In a container every start has the same pid: what a killed one left under this name is garbage.
-    rmSync(temp, { force: true });
-    const fd = openSync(temp, "wx", how.mode);
+    const fd = openNew(temp, how.mode);
     try {
       writeAll(fd, typeof data === "string" ? Buffer.from(data) : data);
       if (how.sync) fsyncSync(fd);
@@ -53,6 +51,17 @@ function replaceFile(path: string, data: string | Uint8Array, how: { mode: numbe
   } catch (error) {
     rmSync(temp, { force: true });
     throw diskError(error, path);
+  }
+}
+
+/** In a container every start has the same pid: what a killed one left under this name is garbage. */
+function openNew(temp: string, mode: number): number {
+  try {
+    return openSync(temp, "wx", mode);
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+    rmSync(temp, { force: true });
+    return openSync(temp, "wx", mode);
   }
 }
 

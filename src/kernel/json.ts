@@ -103,7 +103,7 @@ function refuse(path: string, what: string): never {
 /** Freezes a value and everything in it. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
-  for (const member of Object.values(value)) deepFreeze(member);
+  for (const key in value) deepFreeze(value[key]);
   return Object.freeze(value);
 }
 

@@ -89,7 +89,8 @@ function processTable(isWanted: (pid: number) => boolean = () => true): ProcessI
 
 let bootId: string | undefined;
 
-function currentBootId(): string {
+/** Another one after each start of the machine; empty where that is not known. */
+export function currentBootId(): string {
   bootId ??= hasProc ? readFileSync(BOOT_ID, "utf8").trim() : "";
   return bootId;
 }

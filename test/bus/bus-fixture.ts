@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import { describe } from "node:test";
 import { type Bus, openBus } from "../../src/bus/bus.ts";
-import type { BusOptions } from "../../src/bus/bus-core.ts";
+import type { BusState } from "../../src/bus/bus-state.ts";
 import { createFileLog } from "../../src/bus/file/log.ts";
+import { createLedger } from "../../src/bus/ledger/ledger.ts";
 import { createMemoryLog } from "../../src/bus/memory/log.ts";
-import type { Log, LogAddress, LogName } from "../../src/bus/ports.ts";
+import type { BusOptions } from "../../src/bus/parts.ts";
+import type { Envelope, Log, LogAddress, LogName } from "../../src/bus/ports.ts";
 import type { Action, BusEvent, Scope } from "../../src/bus/types.ts";
 import { manualClock } from "../testing/contracts/bus-contract.ts";
 import { inTemporary } from "./temporary.ts";
@@ -44,6 +46,13 @@ export const fresh = (bus: Bus, isWanted = (_id: string) => true): string =>
     .map((one) => one.action.id)
     .join();
 export const events = (count: number): BusEvent[] => Array.from({ length: count }, (_, n) => event(`e${n}`));
+
+/** The state after one more record of the settled log. */
+export function foldSettlement(state: BusState, record: Envelope): BusState {
+  const ledger = createLedger(state);
+  ledger.apply(record, state.settledOffset);
+  return ledger.snapshot();
+}
 
 export interface Bench {
   readonly clock: ReturnType<typeof manualClock>;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { Bus } from "../../src/bus/bus.ts";
-import type { BusOptions } from "../../src/bus/bus-core.ts";
 import { compareCursors } from "../../src/bus/cursor.ts";
+import type { BusOptions } from "../../src/bus/parts.ts";
 import { START } from "../../src/bus/ports.ts";
 import type { BusEvent, Settlement } from "../../src/bus/types.ts";
 import { readAll } from "../testing/contracts/bus-contract.ts";

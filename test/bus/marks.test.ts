@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { emptyBusState } from "../../src/bus/bus-state.ts";
-import { foldSettlements } from "../../src/bus/ledger/settlement.ts";
 import { readMarks } from "../../src/bus/marks.ts";
 import type { Settlement } from "../../src/bus/types.ts";
-import { event, onEveryBus } from "./bus-fixture.ts";
+import { event, foldSettlement, onEveryBus } from "./bus-fixture.ts";
 
 onEveryBus("marks", (withBench) => {
   it("refuses a mark that it does not know, before anything is written", () =>
@@ -39,7 +38,7 @@ it("reads journals of other versions: what is unknown or wrong is left out, the 
   assert.deepEqual(JSON.parse(JSON.stringify(readMarks(told))), { about: "action", dead: true });
   assert.equal(readMarks("text"), undefined);
   const data = { record: "e", handler: "h", outcome: "deferred", reason: "still at work", marks: { until: 5 } };
-  const state = foldSettlements(emptyBusState(), {
+  const state = foldSettlement(emptyBusState(), {
     ts: new Date(0).toISOString(),
     kind: "settlement",
     schemaVersion: 1,

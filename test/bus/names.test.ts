@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import fc from "fast-check";
 import {
+  actionId,
   type Handler,
   handlerName,
   parseHandler,
@@ -48,4 +49,11 @@ it("knows no handler and no owner in other texts", () => {
     assert.equal(parseHandler(text), undefined, text);
   }
   for (const text of ["", "plan", "plan:", ":x", "other:x"]) assert.equal(parseStore(text), undefined, text);
+});
+
+it("gives an action the same id each time, and another one for another origin", () => {
+  const origin = { scope: { planId: "p" }, recordId: "e", handler: "h", ordinal: 0 };
+  assert.equal(actionId(origin), actionId({ ...origin }));
+  const others = [{ scope: {} }, { recordId: "e2" }, { handler: "h2" }, { ordinal: 1 }];
+  assert.equal(new Set([origin, ...others.map((other) => ({ ...origin, ...other }))].map(actionId)).size, 5);
 });

@@ -9,7 +9,10 @@ import { isFlowPoint } from "./scenarios/flow-points.ts";
 const PASSAGES = THOROUGH ? [2, 3, 5, 8] : [4];
 
 /** Kills that must come before, so that the point is passed at all. */
-const AFTER_KILL_AT: Readonly<Record<string, string>> = { "lifecycle:recovered": "lifecycle:appended" };
+const AFTER_KILL_AT: Readonly<Record<string, string>> = {
+  "lifecycle:recovered": "lifecycle:appended",
+  "together:repaired": "together:written",
+};
 /** Passed only when an agent has something to do. */
 const WITH_WORK = new Set(["hook:all-called"]);
 

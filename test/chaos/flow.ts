@@ -45,7 +45,10 @@ export async function openFlow(seed: number): Promise<Flow> {
       outside.put({ kind: "post", body: `post ${round} [notify] ${post}` });
       outside.put({ kind: "post", body: `/note ${round}` }, "first");
       outside.put({ kind: "post", body: `/note for ${round}`, plan: "first" });
-      outside.put({ kind: "source", source: `idea-${round}`, status: "draft", text: `# Idea ${round}\n` });
+      // Several at once: they are written together.
+      for (const source of ideasOf(round)) {
+        outside.put({ kind: "source", source, status: "draft", text: `# ${source} of ${round}\n` });
+      }
       putMain();
     },
     async killedAt(point) {
@@ -66,11 +69,15 @@ export async function openFlow(seed: number): Promise<Flow> {
         { id: "first", todos: ["make one"], said: [] },
         { id: main[0] ?? "", todos: todosOf(todos), said: [] },
       ];
-      const ideas = Array.from({ length: round }, (_, index) => `idea-${index + 1}`);
-      const drafts = ideas.flatMap((idea) => plansOfSource(project, idea));
+      const ideas = Array.from({ length: round }, (_, index) => ideasOf(index + 1));
+      const drafts = ideas.flat().flatMap((idea) => plansOfSource(project, idea));
       return [...brokenInvariants(project, { plans, drafts }), ...outsideProblems(project, outside)];
     },
   };
+}
+
+function ideasOf(round: number): string[] {
+  return [`idea-${round}`, `idea-${round}-too`];
 }
 
 function todosOf(count: number): string[] {

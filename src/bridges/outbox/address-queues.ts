@@ -2,7 +2,7 @@ import { createDue } from "../../bus/ledger/due.ts";
 import { type CircuitMember, type Circuits, circuitState } from "../circuit.ts";
 import type { Parking, RoutedAction } from "./settle.ts";
 
-/** Calls at once. */
+/** Calls at once, of bridges that have no number of their own. */
 const MAX_CALLS = 8;
 
 /** The actions for one address, in the order of the log. Only the first is worked on. */
@@ -12,6 +12,8 @@ export interface AddressQueue {
   readonly items: RoutedAction[];
   /** ready: in the lane of its bridge; running: its first is being delivered; waiting: not before a time. */
   state: "ready" | "running" | "waiting";
+  /** Its call counts for the calls at once. */
+  isCounted: boolean;
 }
 
 export interface AddressQueuesOptions {
@@ -19,6 +21,7 @@ export interface AddressQueuesOptions {
   readonly member: CircuitMember;
   park(parking: Parking): void;
   isParked(id: string): boolean;
+  callsAtOnce(bridge: string): number | undefined;
   /** When an action that was put off before may be tried again. */
   waitsUntil(id: string, bridge: string): number | undefined;
 }
@@ -38,6 +41,8 @@ export class AddressQueues {
   readonly #lanes = new Map<string, AddressQueue[]>();
   readonly #due = createDue<AddressQueue>();
   #running = 0;
+  /** Those of them that count for `MAX_CALLS`. */
+  #counted = 0;
   /** When `start` was last asked. */
   #lookedAt = Number.NEGATIVE_INFINITY;
 
@@ -50,12 +55,12 @@ export class AddressQueues {
   }
 
   get full(): boolean {
-    return this.#running >= MAX_CALLS;
+    return this.#counted >= MAX_CALLS;
   }
 
   /** Puts an action at the end of its queue. */
   add({ action, target, key, bridge, now }: Arrival): void {
-    const queue: AddressQueue = this.#queues.get(key) ?? { key, bridge, items: [], state: "ready" };
+    const queue: AddressQueue = this.#queues.get(key) ?? { key, bridge, items: [], state: "ready", isCounted: true };
     this.#queues.set(key, queue);
     this.#queueOf.set(action.id, queue);
     queue.items.push({ action, target });
@@ -70,11 +75,14 @@ export class AddressQueues {
     for (const queue of this.#due.look(now, Number.POSITIVE_INFINITY)) this.#makeReady(queue, now);
     const started: AddressQueue[] = [];
     for (const [bridge, lane] of this.#lanes) {
-      while (lane.length > 0 && !this.full && this.#options.member.enter(bridge, now)) {
+      const most = this.#options.callsAtOnce(bridge);
+      while (lane.length > 0 && (most !== undefined || !this.full) && this.#options.member.enter(bridge, now, most)) {
         const queue = lane.shift();
         if (!queue) break;
         queue.state = "running";
+        queue.isCounted = most === undefined;
         this.#running += 1;
+        if (queue.isCounted) this.#counted += 1;
         started.push(queue);
       }
       if (lane.length === 0) this.#lanes.delete(bridge);
@@ -83,8 +91,9 @@ export class AddressQueues {
   }
 
   /** The call for the first of a queue has ended. */
-  ended(): void {
+  ended({ isCounted }: AddressQueue): void {
     this.#running -= 1;
+    if (isCounted) this.#counted -= 1;
   }
 
   /** The first is done with: the next one is the first. */

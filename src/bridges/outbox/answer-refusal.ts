@@ -1,6 +1,5 @@
 import type { Bus } from "../../bus/bus.ts";
-import { actionId } from "../../bus/ledger/settlement.ts";
-import { DISPATCHER } from "../../bus/names.ts";
+import { actionId, DISPATCHER } from "../../bus/names.ts";
 import type { Action, Scope } from "../../bus/types.ts";
 import type { LoadedBridge } from "../load.ts";
 

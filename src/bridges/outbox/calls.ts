@@ -162,7 +162,7 @@ export class Calls {
   }
 
   #ended(queue: AddressQueue, reach: Reach): void {
-    this.#options.queues.ended();
+    this.#options.queues.ended(queue);
     const isBack = this.#options.member.leave(queue.bridge, this.#now(), reach);
     if (isBack) tell(this.#options, "info", `bridge ${queue.bridge} is reachable again`);
   }

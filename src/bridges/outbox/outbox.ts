@@ -1,5 +1,5 @@
-import { retryDelay } from "../../bus/bus-state.ts";
-import { DISPATCHER } from "../../bus/names.ts";
+import { retryDelay } from "../../bus/limits.ts";
+import { CORE_TARGET, DISPATCHER } from "../../bus/names.ts";
 import type { Action, ReplyAddress } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf } from "../../kernel/errors.ts";
@@ -21,7 +21,10 @@ export type Routed =
   | { readonly kind: "dead"; readonly by: string; readonly reason: string };
 
 export interface OutboxOptions extends DeliveryOptions {
-  route(action: Action): Promise<Routed>;
+  /** A promise where a hook is asked. */
+  route(action: Action): Promise<Routed> | Routed;
+  /** How many calls of a bridge may be made at once, where it is not the usual number. */
+  callsAtOnce?(bridge: string): number | undefined;
   /** Something was settled. */
   onSettled?(): void;
   /** A pass is over, and nothing is left that could be done now. */
@@ -73,7 +76,10 @@ export class Outbox {
     this.#line = new RouteLine({ park, keyOf: (action) => addressKey(action, action.target) });
     const waitsUntil = (id: string, bridge: string) =>
       isParked(id) ? bus.waitOf(id, deliveryHandler(bridge))?.until : undefined;
-    this.#queues = new AddressQueues({ circuits, member, park, isParked, waitsUntil });
+    this.#queues = new AddressQueues({
+      ...{ circuits, member, park, isParked, waitsUntil },
+      callsAtOnce: (bridge) => options.callsAtOnce?.(bridge),
+    });
     const write = (job: () => void): void => this.#write(job);
     this.#calls = new Calls({ ...options, member, taken, queues: this.#queues, write, wake });
   }
@@ -129,10 +135,14 @@ export class Outbox {
   /** Moves everything on that can go on. */
   #begin(now: number): void {
     for (const action of this.#taken.take()) this.#line.add(action);
-    const next = this.#line.next(now);
-    if (next) this.#write(() => this.#beginRoute(next));
+    this.#routeNext();
     for (const queue of this.#queues.start(now)) this.#write(() => this.#calls.begin(queue));
     this.#makeRoom(now);
+  }
+
+  #routeNext(): void {
+    const next = this.#line.next(this.#now());
+    if (next) this.#write(() => this.#beginRoute(next));
   }
 
   /** Many actions for one slow address must not keep those for others from being taken. */
@@ -145,22 +155,38 @@ export class Outbox {
 
   #beginRoute(action: Action): void {
     if (this.#taken.isParked(action.id)) this.#taken.hold(action.id, undefined);
-    void this.#route(action);
+    const routed = this.#ask(action);
+    if (routed instanceof Promise) {
+      void routed.then((answer) => {
+        this.#routed(action, answer);
+        // Hooks were called: they may have put actions on this bus.
+        this.wake();
+      });
+      return;
+    }
+    this.#routed(action, routed);
+    // All that no hook is asked about in one pass: what follows is then counted, synced and called together.
+    this.#write(() => this.#routeNext());
+    this.#loop.wake();
   }
 
-  async #route(action: Action): Promise<void> {
-    let routed: Routed;
-    try {
-      routed = await this.#options.route(action);
-    } catch (error) {
-      // Fails closed: not delivered, and asked again.
-      tell(this.#options, "bad", `routing ${action.id} failed: ${messageOf(error)}`);
-      routed = { kind: "waiting", until: 0 };
-    }
+  #routed(action: Action, routed: Routed): void {
     crashPoint("deliver:routed");
     this.#write(() => this.#settleRoute(action, routed));
-    // Hooks were called: they may have put actions on this bus.
-    this.wake();
+  }
+
+  #ask(action: Action): Promise<Routed> | Routed {
+    // Fails closed: not delivered, and asked again.
+    const failed = (error: unknown): Routed => {
+      tell(this.#options, "bad", `routing ${action.id} failed: ${messageOf(error)}`);
+      return { kind: "waiting", until: 0 };
+    };
+    try {
+      const routed = this.#options.route(action);
+      return routed instanceof Promise ? routed.catch(failed) : routed;
+    } catch (error) {
+      return failed(error);
+    }
   }
 
   #settleRoute(action: Action, routed: Routed): void {
@@ -226,7 +252,7 @@ export class Outbox {
 
 /** The name of an address: order is kept among the actions that have the same. */
 function addressKey({ payload }: Action, { target, token = "" }: ReplyAddress): string {
-  if (target !== "prloom-core" || payload.type !== "upsert_plan") return JSON.stringify([target, token]);
+  if (target !== CORE_TARGET || payload.type !== "upsert_plan") return JSON.stringify([target, token]);
   const { system, kind, id } = payload.source;
   return JSON.stringify([target, system, kind, id]);
 }

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { actionId } from "../../bus/ledger/settlement.ts";
-import { emitterName } from "../../bus/names.ts";
+import { actionId, emitterName } from "../../bus/names.ts";
 import {
   type Action,
   actionSchema,

@@ -3,6 +3,7 @@ import { isMissing } from "../../kernel/files.ts";
 import { formatCursor } from "../cursor.ts";
 import type { LogItem } from "../ports.ts";
 import { resolveBlob } from "./blobs.ts";
+import { lineOf } from "./lines.ts";
 import { decodeRaw } from "./reader.ts";
 import { archivedPath, currentPath, type JournalPlace, type Layout } from "./segments.ts";
 
@@ -56,8 +57,7 @@ function findIn({ place, segment, bytes, id }: Search): LogItem | undefined {
     const start = at === 0 ? 0 : bytes.lastIndexOf(NEWLINE, at) + 1;
     const end = bytes.indexOf(NEWLINE, at);
     if (end !== -1) {
-      const line = { start, end: end + 1, bytes: bytes.subarray(start, end), overlong: false };
-      const decoded = decodeRaw(line);
+      const decoded = decodeRaw(lineOf(bytes.subarray(start, end), { start, end: end + 1, overlong: false }));
       const record =
         decoded.is === "record" && decoded.record.id === id ? resolveBlob(place.dir, decoded.record) : undefined;
       if (record) return { cursor: formatCursor({ segment, offset: end + 1 }), record };

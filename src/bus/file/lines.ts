@@ -1,3 +1,4 @@
+import { isAscii, isUtf8 } from "node:buffer";
 import { readSync } from "node:fs";
 
 /** One record is often all that is wanted; a reader that goes on gets more at a time. */
@@ -14,8 +15,9 @@ export interface RawLine {
   readonly start: number;
   /** Where the next line starts. */
   readonly end: number;
-  readonly bytes: Buffer;
-  readonly overlong: boolean;
+  readonly text: string;
+  /** False for what we never write: bytes that are no UTF-8, which `text` has as others, and an overlong line's beginning. */
+  readonly isOurs: boolean;
 }
 
 interface ScanOptions {
@@ -25,39 +27,85 @@ interface ScanOptions {
   readonly final: boolean;
 }
 
-/** The lines of a file from a byte on. The descriptor stays the caller's. */
-export function* scanLines(options: ScanOptions): Generator<RawLine> {
-  const { fd, final } = options;
-  let start = lineStart(fd, options.from);
+/** False: no more lines are wanted. */
+type Visit = (line: RawLine) => boolean;
+
+/**
+ * Calls `visit` with the lines of a file from a byte on that are not empty; returns where the next line starts. The
+ * descriptor stays the caller's.
+ */
+export function scanLines({ fd, from, final }: ScanOptions, visit: Visit): number {
+  let start = lineStart(fd, from);
   let position = start;
   let pending: Buffer = EMPTY;
   let overlong = false;
+  let buffer: Buffer = EMPTY;
   for (let size = FIRST_CHUNK_BYTES; ; size = Math.min(4 * size, CHUNK_BYTES)) {
-    const chunk = Buffer.allocUnsafe(size);
-    const count = readSync(fd, chunk, 0, size, position);
-    if (count === 0) break;
-    let from = 0;
-    for (;;) {
-      const newline = chunk.indexOf(NEWLINE, from);
-      if (newline === -1 || newline >= count) break;
-      const rest = chunk.subarray(from, newline);
-      const end = position + newline + 1;
-      if (pending.length === 0) pending = rest;
-      else if (!overlong) pending = Buffer.concat([pending, rest]);
-      yield { start, end, bytes: pending, overlong };
-      start = end;
-      from = newline + 1;
+    if (buffer.length < size) buffer = Buffer.allocUnsafe(size);
+    const chunk = buffer.subarray(0, readSync(fd, buffer, 0, size, position));
+    if (chunk.length === 0) break;
+    const whole = chunk.lastIndexOf(NEWLINE) + 1;
+    let at = 0;
+    if (pending.length > 0 && whole > 0) {
+      at = chunk.indexOf(NEWLINE) + 1;
+      const bytes = overlong ? pending : Buffer.concat([pending, chunk.subarray(0, at - 1)]);
+      const line = lineOf(bytes, { start, end: position + at, overlong });
+      start = line.end;
       pending = EMPTY;
       overlong = false;
+      if (!visit(line)) return start;
     }
-    if (!overlong) pending = Buffer.concat([pending, chunk.subarray(from, count)]);
+    const block = { bytes: chunk.subarray(at, whole), start: position + at };
+    const stopped = (isAscii(block.bytes) ? visitText : visitBytes)(block, visit);
+    if (stopped !== undefined) return stopped;
+    if (whole > 0) start = position + whole;
+    if (!overlong) pending = Buffer.concat([pending, chunk.subarray(whole)]);
     if (pending.length > MAX_LINE_BYTES) {
       overlong = true;
       pending = Buffer.from(pending.subarray(0, KEPT_OF_OVERLONG));
     }
-    position += count;
+    position += chunk.length;
   }
-  if (final && position > start) yield { start, end: position, bytes: pending, overlong };
+  if (!final || position === start) return start;
+  visit(lineOf(pending, { start, end: position, overlong }));
+  return position;
+}
+
+/** Whole lines, and where they lie in the file. */
+interface Block {
+  readonly bytes: Buffer;
+  readonly start: number;
+}
+
+/** Characters are bytes: decoded at once, which many small lines make worth it. Returns where it was told to stop. */
+function visitText(block: Block, visit: Visit): number | undefined {
+  const all = block.bytes.toString("latin1");
+  for (let at = 0; at < all.length; ) {
+    const newline = all.indexOf("\n", at);
+    const end = block.start + newline + 1;
+    if (newline > at) {
+      const line = { start: block.start + at, end, text: all.slice(at, newline), isOurs: true };
+      if (!visit(line)) return end;
+    }
+    at = newline + 1;
+  }
+  return undefined;
+}
+
+function visitBytes(block: Block, visit: Visit): number | undefined {
+  for (let at = 0; at < block.bytes.length; ) {
+    const newline = block.bytes.indexOf(NEWLINE, at);
+    const place = { start: block.start + at, end: block.start + newline + 1, overlong: false };
+    if (newline > at && !visit(lineOf(block.bytes.subarray(at, newline), place))) return place.end;
+    at = newline + 1;
+  }
+  return undefined;
+}
+
+/** The line that these bytes are. */
+export function lineOf(bytes: Buffer, place: { start: number; end: number; overlong: boolean }): RawLine {
+  const { start, end, overlong } = place;
+  return { start, end, text: bytes.toString("utf8"), isOurs: !overlong && isUtf8(bytes) };
 }
 
 /**

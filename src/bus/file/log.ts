@@ -2,11 +2,11 @@ import type { Clock } from "../../kernel/clock.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { shortHash } from "../../kernel/ids.ts";
-import { formatCursor, parseCursor } from "../cursor.ts";
+import { formatCursor } from "../cursor.ts";
 import type { AppendOptions, AppendResult, Cursor, Log, LogAddress, LogItem, LogName, NewRecord } from "../ports.ts";
 import type { Scope } from "../types.ts";
 import { findRecord } from "./find.ts";
-import { type ForeignLine, readJournal } from "./reader.ts";
+import { type ForeignLine, type ReadRequest, readJournal } from "./reader.ts";
 import { type JournalPlace, type Layout, refreshLayout } from "./segments.ts";
 import { watchDirectory } from "./watch.ts";
 import { appendBatch, type Journal, syncJournal } from "./writer.ts";
@@ -67,19 +67,17 @@ export function createFileLog(options: FileLogOptions): Log {
     journal.layout = refreshLayout(journal.place, anew ? undefined : journal.layout);
     return journal.layout;
   };
-  const read = (address: LogAddress, after: Cursor, limit: number): { items: LogItem[]; next: Cursor } => {
+  const visitSome = (address: LogAddress, request: Pick<ReadRequest, "after" | "limit" | "visit">): Cursor => {
     const journal = journals.get(place(address));
     const onForeign = (line: ForeignLine): void => quarantine(address, line);
-    const request = {
-      place: journal.place,
-      after: parseCursor(after),
-      limit,
-      look: (anew: boolean) => look(journal, anew),
-      onForeign,
-    };
-    const { items, next } = readJournal(request);
-    return { items, next: formatCursor(next) };
+    return readJournal({ ...request, place: journal.place, look: (anew) => look(journal, anew), onForeign });
   };
+  const read = (address: LogAddress, after: Cursor, limit: number): { items: LogItem[]; next: Cursor } => {
+    const items: LogItem[] = [];
+    const visit: ReadRequest["visit"] = (record, cursor) => items.push({ cursor, record });
+    return { items, next: visitSome(address, { after, limit, visit }) };
+  };
+  const readAll: Log["readAll"] = (address, after, visit) => visitSome(address, { after, limit: Infinity, visit });
   const find = (address: LogAddress, id: string, how: { recent?: boolean } = {}): LogItem | undefined => {
     const journal = journals.get(place(address));
     return findRecord({ place: journal.place, layout: look(journal, true), id, recent: how.recent === true });
@@ -90,7 +88,7 @@ export function createFileLog(options: FileLogOptions): Log {
   };
   const quarantine = (address: LogAddress, foreign: ForeignLine): void => {
     if (options.readOnly) return;
-    const line = foreign.bytes.subarray(0, KEPT_OF_LINE).toString("utf8");
+    const line = foreign.text.slice(0, KEPT_OF_LINE);
     const entry: QuarantineEntry = { log: address.log, segment: foreign.segment, offset: foreign.offset, line };
     const id = `${address.log}:${foreign.segment}:${foreign.offset}:${shortHash(line)}`;
     try {
@@ -111,7 +109,7 @@ export function createFileLog(options: FileLogOptions): Log {
     waiting.clear();
     journals.clear();
   };
-  return { append, sync, read, find, wait, end, close };
+  return { append, sync, read, readAll, find, wait, end, close };
 }
 
 function keyOf(place: JournalPlace): string {

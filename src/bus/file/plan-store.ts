@@ -1,9 +1,11 @@
 import { type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Clock } from "../../kernel/clock.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
 import { errnoOf, messageOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, listDir, readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
 import { deepFreeze } from "../../kernel/json.ts";
+import { type NewFile, writeTogether } from "../../kernel/write-together.ts";
 import { type PlanRecord, planRecordSchema, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
 import { createPlanIndex, type PlanIndex } from "../plan-index.ts";
 import type { PlanStore } from "../ports.ts";
@@ -22,8 +24,24 @@ export interface FilePlanStore extends PlanStore {
   readonly problems: readonly PlanProblem[];
   /** Looks at the directory again; opens only what changed. Returns the ids of plans that changed, came or went. */
   reload(): string[];
+  /**
+   * What `work` puts and the files that it adds are written in that order when it is over, with one sync for all. Until
+   * then the files are as they were. If it throws, nothing of it is kept.
+   */
+  together<T>(work: (files: NewFile[]) => T): Together<T>;
   /** Writes the cache that makes the next start cheap, if something changed. */
   saveIndex(): void;
+}
+
+export interface Together<T> {
+  readonly result: T;
+  /** Resolves when everything is safe from a power loss; before that, it is safe from a killed process. */
+  readonly safe: Promise<void>;
+}
+
+/** Where files that are about to be written together are noted; see `repairWritten`. */
+export function notesOf(plansDir: string): string {
+  return join(dirname(plansDir), "writing");
 }
 
 export interface FilePlanStoreOptions {
@@ -39,6 +57,8 @@ interface Homes {
   readonly index: PlanIndex;
   readonly entries: Map<string, CachedPlan>;
   readonly problems: Map<string, { mark: FileMark; problem: PlanProblem }>;
+  /** What is to be written together, while it is being made. */
+  gathered?: NewFile[] | undefined;
 }
 
 /** Records in the homes of plans. Creating it reads, and never writes. */
@@ -58,9 +78,19 @@ export function createFilePlanStore(options: FilePlanStoreOptions): FilePlanStor
     if (problem) throw problemError(problem);
     const record = index.admit(uid, value, expectedRevision);
     const path = statePath(plansDir, record.id);
+    const data = `${JSON.stringify(record, null, 2)}\n`;
+    const isWritten = (): void => {
+      homes.entries.set(record.id, { ...markOf(statSync(path)), record });
+      crashPoint("bus.record-written");
+    };
     ensureDir(dirname(path));
-    writeFileAtomic(path, `${JSON.stringify(record, null, 2)}\n`);
-    homes.entries.set(record.id, { ...markOf(statSync(path)), record });
+    if (homes.gathered) {
+      homes.gathered.push({ path, data, onWritten: isWritten });
+      homes.entries.set(record.id, { ...NO_MARK, record });
+    } else {
+      writeFileAtomic(path, data);
+      isWritten();
+    }
     index.set(record);
     changedSinceSave = true;
     return record;
@@ -71,6 +101,7 @@ export function createFilePlanStore(options: FilePlanStoreOptions): FilePlanStor
     bySource: index.bySource,
     list: index.list,
     put,
+    together: (work) => together(homes, work),
     get problems() {
       return [...homes.problems.values()].map(({ problem }) => problem);
     },
@@ -88,8 +119,23 @@ export function createFilePlanStore(options: FilePlanStoreOptions): FilePlanStor
   };
 }
 
+function together<T>(homes: Homes, work: (files: NewFile[]) => T): Together<T> {
+  if (homes.gathered) return { result: work(homes.gathered), safe: Promise.resolve() };
+  const files: NewFile[] = [];
+  homes.gathered = files;
+  try {
+    return { result: work(files), safe: writeTogether(notesOf(homes.plansDir), files) };
+  } catch (error) {
+    // What is in memory and not in its file must not count.
+    for (const [id, entry] of [...homes.entries]) if (isSameFile(entry, NO_MARK)) look(homes, id, new Map());
+    throw error;
+  } finally {
+    homes.gathered = undefined;
+  }
+}
+
 function statePath(plansDir: string, id: string): string {
-  return join(plansDir, id, "state.json");
+  return `${plansDir}/${id}/state.json`;
 }
 
 function markOf(stat: Stats): FileMark {

@@ -19,32 +19,49 @@ export interface CachedPlan extends FileMark {
  * The keys that a record has in this version. A cache written under the same keys holds records that the schema accepted
  * when they were read; checking a thousand of them again would cost more than all the rest of a start.
  */
-const SHAPE = [RECORD_SCHEMA_VERSION, ...Object.keys(planRecordSchema.shape).sort()].join(" ");
+const KEYS = Object.keys(planRecordSchema.shape).sort() as (keyof PlanRecord)[];
+const SHAPE = [RECORD_SCHEMA_VERSION, ...KEYS].join(" ");
 
+/** A plan is a list: the three of its mark, then what its record says under each key, null where it has none. */
 const cacheSchema = z.object({
-  schemaVersion: z.literal(1),
+  schemaVersion: z.literal(2),
   shape: z.literal(SHAPE),
-  entries: z.custom<Record<string, CachedPlan>>((value) => typeof value === "object" && value !== null),
+  plans: z.custom<unknown[]>((value) => Array.isArray(value)),
 });
+const MARKS = 3;
+/** What every record has. */
+const TEXTS = ["id", "uid", "status", "createdAt", "updatedAt"] as const satisfies (keyof PlanRecord)[];
 
 /** Whether the file still is what the mark was taken from. */
 export function isSameFile(a: FileMark, b: FileMark): boolean {
   return a.mtimeMs === b.mtimeMs && a.size === b.size && a.ino === b.ino;
 }
 
-/** Enough to know a mangled entry; the state file is read in its place. */
-function looksWhole(id: string, record: Partial<PlanRecord> | undefined): boolean {
-  const texts = [record?.uid, record?.status, record?.createdAt, record?.updatedAt];
-  return record?.id === id && texts.every((text) => typeof text === "string") && Number.isInteger(record.revision);
+/** Undefined for a mangled entry; the state file is read in its place. */
+function planIn(row: unknown): CachedPlan | undefined {
+  if (!Array.isArray(row) || row.length !== MARKS + KEYS.length) return undefined;
+  const values: Record<string, unknown> = {};
+  let at = MARKS;
+  for (const key of KEYS) {
+    const value: unknown = row[at];
+    if (value !== null) values[key] = value;
+    at += 1;
+  }
+  for (const key of TEXTS) if (typeof values[key] !== "string") return undefined;
+  if (!Number.isInteger(values.revision)) return undefined;
+  return { mtimeMs: row[0], size: row[1], ino: row[2], record: values as PlanRecord };
 }
 
 /** The cached records by plan id. A cache that is absent, broken or foreign is an empty one: it can be rebuilt. */
 export function readPlansCache(path: string): Map<string, CachedPlan> {
+  const plans = new Map<string, CachedPlan>();
   try {
     const text = readTextIfExists(path);
-    if (text === undefined) return new Map();
-    const { entries } = cacheSchema.parse(JSON.parse(text), PARSED_ONCE);
-    return new Map(Object.entries(entries).filter(([id, entry]) => looksWhole(id, entry?.record)));
+    for (const row of text === undefined ? [] : cacheSchema.parse(JSON.parse(text), PARSED_ONCE).plans) {
+      const plan = planIn(row);
+      if (plan) plans.set(plan.record.id, plan);
+    }
+    return plans;
   } catch {
     return new Map();
   }
@@ -52,6 +69,12 @@ export function readPlansCache(path: string): Map<string, CachedPlan> {
 
 /** Writes the cache that makes the next start cheap. */
 export function writePlansCache(path: string, entries: ReadonlyMap<string, CachedPlan>, clock: Clock): void {
-  const cache = { schemaVersion: 1, shape: SHAPE, savedAt: isoTime(clock.now()), entries: Object.fromEntries(entries) };
-  writeFileAtomic(path, JSON.stringify(cache));
+  const rowOf = ({ mtimeMs, size, ino, record }: CachedPlan): unknown[] => [
+    mtimeMs,
+    size,
+    ino,
+    ...KEYS.map((key) => record[key] ?? null),
+  ];
+  const plans = [...entries.values()].map(rowOf);
+  writeFileAtomic(path, JSON.stringify({ schemaVersion: 2, shape: SHAPE, savedAt: isoTime(clock.now()), plans }));
 }

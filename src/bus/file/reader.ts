@@ -1,10 +1,9 @@
-import { isUtf8 } from "node:buffer";
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { PrloomError } from "../../kernel/errors.ts";
 import { isMissing } from "../../kernel/files.ts";
-import { formatCursor, type Position } from "../cursor.ts";
+import { formatCursor, type Position, parseCursor } from "../cursor.ts";
 import { type DecodedLine, decodeLine } from "../envelope.ts";
-import type { LogItem } from "../ports.ts";
+import type { Cursor, Envelope } from "../ports.ts";
 import { resolveBlob } from "./blobs.ts";
 import { type RawLine, scanLines } from "./lines.ts";
 import { archivedPath, currentPath, type JournalPlace, type Layout } from "./segments.ts";
@@ -13,35 +12,36 @@ import { archivedPath, currentPath, type JournalPlace, type Layout } from "./seg
 export interface ForeignLine {
   readonly segment: number;
   readonly offset: number;
-  readonly bytes: Buffer;
+  readonly text: string;
 }
 
 export interface ReadRequest {
   readonly place: JournalPlace;
-  readonly after: Position;
+  readonly after: Cursor;
   readonly limit: number;
+  visit(record: Envelope, cursor: Cursor): void;
   /** The segments as they are now; `anew` when what was known about them turned out to be wrong. */
   look(anew: boolean): Layout;
   onForeign(line: ForeignLine): void;
 }
 
-/** Reads up to `limit` records after a position, through as many segments as it takes. */
-export function readJournal(request: ReadRequest): { items: LogItem[]; next: Position } {
-  const items: LogItem[] = [];
-  let position = request.after;
+/** Visits up to `limit` records after a position, through as many segments as it takes; returns where it ended. */
+export function readJournal(request: ReadRequest): Cursor {
+  let left = request.limit;
+  let position = parseCursor(request.after);
   let anew = false;
   for (;;) {
     const layout = request.look(anew);
     position = clamp(position, layout);
     const isCurrent = position.segment === layout.current;
-    if (items.length >= request.limit) return { items, next: position };
-    if (isCurrent && position.offset === layout.size) return { items, next: position };
+    if (left <= 0 || (isCurrent && position.offset === layout.size)) return formatCursor(position);
     const fd = openSegment(request.place, position.segment, layout);
     anew = fd === undefined;
     if (fd === undefined) continue;
     try {
-      const end = readSegment({ request, fd, from: position, final: !isCurrent, items });
-      if (isCurrent || items.length >= request.limit) return { items, next: end };
+      const read = readSegment({ request, fd, from: position, final: !isCurrent, left });
+      left = read.left;
+      if (isCurrent || left <= 0) return formatCursor(read.end);
       position = { segment: position.segment + 1, offset: 0 };
     } finally {
       closeSync(fd);
@@ -82,30 +82,28 @@ interface SegmentRead {
   readonly fd: number;
   readonly from: Position;
   readonly final: boolean;
-  readonly items: LogItem[];
+  /** How many more records are wanted. */
+  readonly left: number;
 }
 
-function readSegment(read: SegmentRead): Position {
-  const { request, items } = read;
-  const { segment } = read.from;
-  let next = read.from;
-  for (const line of scanLines({ fd: read.fd, from: read.from.offset, final: read.final })) {
-    if (items.length >= request.limit) break;
-    next = { segment, offset: line.end };
-    if (line.bytes.length === 0) continue;
+function readSegment({ request, fd, from, final, left }: SegmentRead): { end: Position; left: number } {
+  const { segment } = from;
+  let wanted = left;
+  const offset = scanLines({ fd, from: from.offset, final }, (line) => {
     const decoded = decodeRaw(line);
     if (decoded.is === "newer") throw newerError(request.place, segment, decoded.schemaVersion);
     const record = decoded.is === "record" ? resolveBlob(request.place.dir, decoded.record) : undefined;
-    if (record) items.push({ cursor: formatCursor(next), record });
-    else request.onForeign({ segment, offset: line.start, bytes: line.bytes });
-  }
-  return next;
+    if (record) {
+      request.visit(record, formatCursor({ segment, offset: line.end }));
+      wanted -= 1;
+    } else request.onForeign({ segment, offset: line.start, text: line.text });
+    return wanted > 0;
+  });
+  return { end: { segment, offset }, left: wanted };
 }
 
-/** Bytes that are no UTF-8 would be read as replacement characters: another record than the one written. */
-export function decodeRaw(line: RawLine): DecodedLine {
-  if (line.overlong || !isUtf8(line.bytes)) return { is: "foreign" };
-  return decodeLine(line.bytes.toString("utf8"));
+export function decodeRaw({ text, isOurs }: RawLine): DecodedLine {
+  return isOurs ? decodeLine(text) : { is: "foreign" };
 }
 
 /** The error for a journal that a newer prloom wrote to. */

@@ -219,12 +219,12 @@ function idsOf(place: JournalPlace, segment: number, path: string): Set<string> 
     throw error;
   }
   try {
-    for (const line of scanLines({ fd, from: 0, final: true })) {
-      if (line.bytes.length === 0) continue;
+    scanLines({ fd, from: 0, final: true }, (line) => {
       const decoded = decodeRaw(line);
       if (decoded.is === "newer") throw newerError(place, segment, decoded.schemaVersion);
       if (decoded.is === "record" && decoded.record.id !== undefined) ids.add(decoded.record.id);
-    }
+      return true;
+    });
   } finally {
     closeSync(fd);
   }

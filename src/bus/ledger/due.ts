@@ -1,6 +1,6 @@
 import { compareCursors } from "../cursor.ts";
 import { type Cursor, START } from "../ports.ts";
-import { createLogOrder } from "../reading/log-order.ts";
+import { createLogOrder } from "./log-order.ts";
 
 interface Slot<T> {
   readonly item: T;

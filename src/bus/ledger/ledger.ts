@@ -2,23 +2,21 @@ import { type BusState, type DeadLetter, MAX_PROCESSED } from "../bus-state.ts";
 import { compareCursors, isCursor } from "../cursor.ts";
 import { readMarks } from "../marks.ts";
 import type { Cursor, Envelope } from "../ports.ts";
-import { createLogOrder, type LogOrder } from "../reading/log-order.ts";
-import { refusalSchema, type Settlement, type WrittenSettlement } from "../types.ts";
+import { refusalSchema, type WrittenSettlement } from "../types.ts";
 import { createDue, type Due } from "./due.ts";
 import {
   type About,
   attemptsOf,
-  type Cursors,
   type Entry,
   earliestWait,
   isOpen,
-  lettersOf,
-  loadEntries,
   newEntry,
-  snapshotOf,
-  sortLetters,
-} from "./entries.ts";
-import { refuseEntry, reviveEntry, settleEntry } from "./settle-entry.ts";
+  refuseEntry,
+  reviveEntry,
+  settleEntry,
+} from "./entry.ts";
+import { createLogOrder, type LogOrder } from "./log-order.ts";
+import { type Cursors, lettersOf, loadEntries, snapshotOf, sortLetters } from "./snapshot.ts";
 
 /** What a record of the settled log asks the bus to do: append these actions, keep this dead letter. */
 export interface Effects {
@@ -81,14 +79,15 @@ export function createLedger(state: BusState): Ledger {
 
 function apply(books: Books, record: Envelope, cursor: Cursor): Effects {
   books.cursors.settled = cursor;
-  const ts = Date.parse(record.ts) || 0;
+  // Few need it, and it costs as much as the rest.
+  const ts = (): number => Date.parse(record.ts) || 0;
   const data = asObject(record.data);
   const { record: id, handler } = data;
   if (typeof id !== "string") return {};
   if (record.kind === "revival") {
     const entry = books.entries.get(id);
     if (!entry) return {};
-    reviveEntry(entry, ts);
+    reviveEntry(entry, ts());
     review(books, entry);
     return {};
   }
@@ -105,7 +104,8 @@ function apply(books: Books, record: Envelope, cursor: Cursor): Effects {
   if (record.kind !== "settlement" || typeof data.outcome !== "string") return {};
   if (data.also !== undefined && !Array.isArray(data.also)) return {};
   const marks = readMarks(data.marks);
-  return marks ? applySettlement(books, { ...(record.data as Settlement), marks }, ts) : {};
+  if (!marks) return {};
+  return applySettlement(books, (marks === data.marks ? data : { ...data, marks }) as WrittenSettlement, ts);
 }
 
 /** As if the last call had not been made; what only it made known is forgotten. */
@@ -119,32 +119,36 @@ function uncount(books: Books, id: string, handler: string): void {
   if (!isKnown && entry.pendingSince === undefined && entry.at === undefined) books.entries.delete(id);
 }
 
-function applySettlement(books: Books, settlement: WrittenSettlement, ts: number): Effects {
+function applySettlement(books: Books, settlement: WrittenSettlement, ts: () => number): Effects {
   const { marks } = settlement;
   const about: About = marks.about === "action" ? "action" : "event";
   moveCursor(books, about, marks.moveCursor);
   const died: DeadLetter[] = [];
-  let won = false;
-  for (const id of [settlement.record, ...(settlement.also ?? [])]) {
+  const settle = (id: string): boolean => {
     const entry = entryOf(books, id, about);
     entry.about = about;
     entry.at ??= positionIn(marks.at, id);
     if (marks.done === true && isAhead(books, entry)) entry.done = true;
-    const first = settleEntry(entry, settlement, { ts, died });
-    if (id === settlement.record) won = first;
+    const isFirst = settleEntry(entry, settlement, { ts, died });
     review(books, entry);
-  }
+    return isFirst;
+  };
+  const won = settle(settlement.record);
+  for (const id of settlement.also ?? []) if (id !== settlement.record) settle(id);
   // A journal may be damaged or of another version.
-  for (const refusal of won ? (refusalsSchema.safeParse(settlement.refused).data ?? []) : []) {
+  const refused = won && settlement.refused !== undefined ? refusalsSchema.safeParse(settlement.refused).data : [];
+  for (const refusal of refused ?? []) {
     const entry = entryOf(books, refusal.id, "event");
     refuseEntry(entry, settlement.handler, { refusal, ts, died });
     review(books, entry);
   }
-  return { ...(won ? { won: settlement } : {}), died };
+  return won ? { won: settlement, died } : { died };
 }
 
 function entryOf(books: Books, id: string, about: About): Entry {
-  const entry = books.entries.get(id) ?? newEntry(id, about);
+  const known = books.entries.get(id);
+  if (known) return known;
+  const entry = newEntry(id, about);
   books.entries.set(id, entry);
   return entry;
 }
@@ -158,6 +162,10 @@ function index(books: Books, entry: Entry): void {
   const { about, at } = entry;
   const other: About = about === "action" ? "event" : "action";
   const until = earliestWait(entry);
+  const isListed =
+    until !== undefined || entry.pendingSince !== undefined || entry.dead.size > 0 || isAhead(books, entry);
+  if (!isListed && !entry.listed) return;
+  entry.listed = isListed;
   books.waiting[other].delete(entry);
   if (until === undefined) books.waiting[about].delete(entry);
   else books.waiting[about].put(entry, until, at);
@@ -185,7 +193,9 @@ function review(books: Books, entry: Entry): void {
 
 /** Some at a time: finding the oldest of a set costs what was removed from its front before. */
 function forget({ entries }: Books, list: Set<string>): void {
-  for (const id of [...list].slice(0, FORGOTTEN_AT_ONCE)) {
+  const most = list.size - FORGOTTEN_AT_ONCE;
+  for (const id of list) {
+    if (list.size <= most) return;
     list.delete(id);
     // Who is done with a record is known as long as a dead letter of it may be tried again: the others must not be.
     if (!entries.get(id)?.dead.size) entries.delete(id);

@@ -53,6 +53,11 @@ export function createMemoryLog(options: { readonly clock: Clock }): Log {
     }));
     return { items, next: formatCursor({ segment: 1, offset: from + items.length }) };
   };
+  const readAll: Log["readAll"] = (address, after, visit) => {
+    const { items, next } = read(address, after, Number.POSITIVE_INFINITY);
+    for (const { record, cursor } of items) visit(record, cursor);
+    return next;
+  };
   const find = (address: LogAddress, id: string): LogItem | undefined => {
     if (!journalOf(address).ids.has(id)) return undefined;
     return read(address, START, Number.POSITIVE_INFINITY).items.findLast(({ record }) => record.id === id);
@@ -74,5 +79,5 @@ export function createMemoryLog(options: { readonly clock: Clock }): Log {
   const close = (): void => {
     for (const { wakes } of journals.values()) for (const wake of [...wakes]) wake();
   };
-  return { append, sync: () => undefined, read, find, end, wait, close };
+  return { append, sync: () => undefined, read, readAll, find, end, wait, close };
 }

@@ -1,5 +1,5 @@
 import { PrloomError } from "../../kernel/errors.ts";
-import type { Core } from "../bus-core.ts";
+import type { Parts } from "../parts.ts";
 import { type Cursor, START } from "../ports.ts";
 import type { BusEvent } from "../types.ts";
 import { parseEvent } from "./record-finder.ts";
@@ -25,11 +25,11 @@ const READ_AHEAD = 100;
 const REMEMBERED = 1000;
 
 /** Reads the events of a scope for a reader that keeps its own place: no cursor moves, and nothing is settled. */
-export function createEventReader(core: Pick<Core, "log" | "scope">): (query?: EventQuery) => EventPage {
+export function createEventReader(parts: Pick<Parts, "log" | "scope">): (query?: EventQuery) => EventPage {
   const places = new Map<string, Cursor>();
-  const address = { scope: core.scope, log: "events" } as const;
+  const address = { scope: parts.scope, log: "events" } as const;
   const placeOf = (id: string): Cursor => {
-    const place = places.get(id) ?? core.log.find(address, id)?.cursor;
+    const place = places.get(id) ?? parts.log.find(address, id)?.cursor;
     if (place !== undefined) return place;
     throw new PrloomError(
       "event-not-found",
@@ -50,7 +50,7 @@ export function createEventReader(core: Pick<Core, "log" | "scope">): (query?: E
     let last: { readonly id: string; readonly place: Cursor } | undefined;
     let after = sinceId === undefined ? START : placeOf(sinceId);
     while (events.length < most) {
-      const { items, next } = core.log.read(address, after, Math.max(most - events.length, READ_AHEAD));
+      const { items, next } = parts.log.read(address, after, Math.max(most - events.length, READ_AHEAD));
       if (items.length === 0) break;
       after = next;
       for (const { record, cursor } of items) {
@@ -68,15 +68,15 @@ export function createEventReader(core: Pick<Core, "log" | "scope">): (query?: E
 }
 
 /** An event that came in lately, or that a handler waits for. */
-export function findEvent(core: Core, id: string): BusEvent | undefined {
-  const offer = core.event.offers.find(id);
+export function findEvent(parts: Parts, id: string): BusEvent | undefined {
+  const offer = parts.event.offers.find(id);
   if (offer) return offer.value;
-  const entry = core.ledger.entry(id);
-  if (entry?.at !== undefined && entry.about === "event") return core.event.finder.find(entry);
-  const known = core.recent.get(id);
+  const entry = parts.ledger.entry(id);
+  if (entry?.at !== undefined && entry.about === "event") return parts.event.finder.find(entry);
+  const known = parts.recent.get(id);
   if (known) return known;
-  const record = core.log.find({ scope: core.scope, log: "events" }, id, { recent: true })?.record;
+  const record = parts.log.find({ scope: parts.scope, log: "events" }, id, { recent: true })?.record;
   const found = record && parseEvent(record)?.value;
-  if (found) core.recent.put(found);
+  if (found) parts.recent.put(found);
   return found;
 }

@@ -5,30 +5,50 @@ export interface RecentEvents {
   get(id: string): BusEvent | undefined;
   /** Remembers an event as the newest; it must not be changed any more. */
   put(event: BusEvent): void;
+  /** The same for events that may be changed, the newest last: each is remembered as a reader of its line will find it. */
+  putCopies(events: readonly BusEvent[]): void;
 }
 
 const MAX_EVENTS = 2000;
 /** Of all of them together, as JSON: many plans have a bus, and an event may be long. */
 const MAX_CHARACTERS = 1024 * 1024;
 
+interface Known {
+  readonly length: number;
+  /** Absent until it is asked for. */
+  event?: BusEvent;
+  readonly text?: string;
+}
+
 /** Remembers the newest events, as many as fit. */
 export function createRecentEvents(): RecentEvents {
-  const known = new Map<string, { readonly event: BusEvent; readonly length: number }>();
+  const known = new Map<string, Known>();
   let total = 0;
   const forget = (id: string): void => {
     total -= known.get(id)?.length ?? 0;
     known.delete(id);
   };
+  const add = (id: string, one: Known): void => {
+    forget(id);
+    known.set(id, one);
+    total += one.length;
+    for (const oldest of known.keys()) {
+      if (known.size <= MAX_EVENTS && total <= MAX_CHARACTERS) break;
+      forget(oldest);
+    }
+  };
   return {
-    get: (id) => known.get(id)?.event,
-    put: (event) => {
-      forget(event.id);
-      const { length } = JSON.stringify(event);
-      known.set(event.id, { event, length });
-      total += length;
-      for (const id of known.keys()) {
-        if (known.size <= MAX_EVENTS && total <= MAX_CHARACTERS) break;
-        forget(id);
+    get: (id) => {
+      const found = known.get(id);
+      if (found && !found.event && found.text !== undefined) found.event = JSON.parse(found.text);
+      return found?.event;
+    },
+    put: (event) => add(event.id, { event, length: JSON.stringify(event).length }),
+    putCopies: (events) => {
+      // Of more than are remembered the others need no copy.
+      for (const event of events.slice(-MAX_EVENTS)) {
+        const text = JSON.stringify(event);
+        add(event.id, { text, length: text.length });
       }
     },
   };

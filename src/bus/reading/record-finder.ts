@@ -1,4 +1,4 @@
-import type { About } from "../ledger/entries.ts";
+import type { About } from "../ledger/entry.ts";
 import { type Cursor, type Envelope, type Log, START } from "../ports.ts";
 import { type Action, actionSchema, type BusEvent, busEventSchema, type Scope } from "../types.ts";
 
@@ -35,8 +35,6 @@ export interface FinderOptions<T> {
   readonly parse: (record: Envelope) => { id: string; value: T } | undefined;
 }
 
-const BATCH = 1000;
-
 /** Makes a finder for the events or the actions of a scope. */
 export function createRecordFinder<T>({ log, scope, about, parse }: FinderOptions<T>): RecordFinder<T> {
   const kept = new Map<string, T>();
@@ -50,16 +48,12 @@ export function createRecordFinder<T>({ log, scope, about, parse }: FinderOption
   };
   /** Only for journals that were tampered with: a settlement says where its records lie. */
   const search = (id: string): T | undefined => {
-    let after = START;
-    for (;;) {
-      const { items, next } = log.read(address, after, BATCH);
-      for (const { record } of items) {
-        const found = parse(record);
-        if (found?.id === id) return found.value;
-      }
-      if (items.length === 0) return undefined;
-      after = next;
-    }
+    let value: T | undefined;
+    log.readAll(address, START, (record) => {
+      const found = value === undefined ? parse(record) : undefined;
+      if (found?.id === id) value = found.value;
+    });
+    return value;
   };
   return {
     find: (where) => {

@@ -46,24 +46,23 @@ export async function* followEvents(runDir: string, ended: Promise<unknown>): As
 
 function eventsFrom(path: string, from: number): { events: LoggedEvent[]; end: number } {
   const events: LoggedEvent[] = [];
-  let end = from;
   let fd: number;
   try {
     fd = openSync(path, "r");
   } catch (error) {
-    if (isMissing(error)) return { events, end };
+    if (isMissing(error)) return { events, end: from };
     throw error;
   }
   try {
-    for (const line of scanLines({ fd, from, final: false })) {
-      const event = parseEvent(line.bytes.toString("utf8"));
+    const end = scanLines({ fd, from, final: false }, ({ text }) => {
+      const event = parseEvent(text);
       if (event) events.push(event);
-      end = line.end;
-    }
+      return true;
+    });
+    return { events, end };
   } finally {
     closeSync(fd);
   }
-  return { events, end };
 }
 
 function parseEvent(line: string): LoggedEvent | undefined {

@@ -1,7 +1,8 @@
 import type { LoadedBridge } from "../../bridges/load.ts";
 import { Outbox } from "../../bridges/outbox/outbox.ts";
 import type { Bus } from "../../bus/bus.ts";
-import { retryDelay } from "../../bus/bus-state.ts";
+import { retryDelay } from "../../bus/limits.ts";
+import { CORE_TARGET } from "../../bus/names.ts";
 import { scopeOf } from "../../bus/types.ts";
 import { SLOW_CALLS } from "../../hooks/calls/handler-queue.ts";
 import { makeInterruptedDue } from "../../hooks/calls/slow-call.ts";
@@ -21,7 +22,7 @@ import type { Extended } from "./extensions.ts";
 import { dropAbsent, handleGlobalEvents, handlePlanEvents } from "./handle-events.ts";
 import { hookScope } from "./hook-scope.ts";
 import { createPoller, giveBackAbsent, type Poller } from "./polling.ts";
-import { CORE_TARGET, coreBridge, routeOn } from "./routing.ts";
+import { coreBridge, routeOn, upsertsAtOnce } from "./routing.ts";
 
 /** What handling events, delivering actions and polling bridges takes. */
 export type BusesAtWork = Located &
@@ -83,6 +84,7 @@ export class BusLoop {
       circuits: loom.circuits,
       services: loom.bridgeServices,
       route: (action) => routeOn(loom, scope(), action),
+      callsAtOnce: (bridge) => (bridge === CORE_TARGET ? upsertsAtOnce(loom) : undefined),
       targets: () => loom.extensions.registry.targets.filter((target) => bridgeFor(loom, target, planId)),
       onSettled: () => {
         for (const plan of loom.upsertsWaiting.keys()) loom.wake(plan);

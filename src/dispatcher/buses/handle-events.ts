@@ -1,8 +1,7 @@
 import { triggered } from "../../bridges/triggers.ts";
 import type { Bus } from "../../bus/bus.ts";
-import { actionId } from "../../bus/ledger/settlement.ts";
 import type { Marks } from "../../bus/marks.ts";
-import { DISPATCHER, PASS_OVER, TRIAGE, TRIGGERS } from "../../bus/names.ts";
+import { actionId, DISPATCHER, PASS_OVER, TRIAGE, TRIGGERS } from "../../bus/names.ts";
 import { type Action, type BusEvent, scopeOf } from "../../bus/types.ts";
 import { hookHandler, pluginOf } from "../../hooks/calls/call.ts";
 import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";

@@ -2,7 +2,7 @@ import { CLOSED_CIRCUIT, failCircuit } from "../../bridges/circuit.ts";
 import type { LoadedBridge } from "../../bridges/load.ts";
 import { type PollOutcome, pollBridge } from "../../bridges/polls/poll.ts";
 import type { Bus } from "../../bus/bus.ts";
-import { retryDelay } from "../../bus/bus-state.ts";
+import { retryDelay } from "../../bus/limits.ts";
 import { parseHandler } from "../../bus/names.ts";
 import { scopeOf } from "../../bus/types.ts";
 import { allPlanModules } from "../../config/presets.ts";

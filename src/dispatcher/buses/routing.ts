@@ -1,31 +1,29 @@
 import type { BuiltinBridge, DeliveryResult } from "../../bridges/contract.ts";
 import type { InternalDelivery } from "../../bridges/outbox/deliver.ts";
 import type { Routed } from "../../bridges/outbox/outbox.ts";
+import { CORE_TARGET } from "../../bus/names.ts";
 import { type Action, scopeOf } from "../../bus/types.ts";
 import type { PluginAction } from "../../hooks/contexts/event-types.ts";
 import { checkUpsert, routeAction } from "../../hooks/route.ts";
 import type { HookScope } from "../../hooks/services.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { type PlanRecord, planSourceSchema } from "../../plan/record.ts";
-import type { Naming, Reporting, Timing, Waking } from "../capabilities.ts";
-import type { Intake } from "../intake/intake.ts";
+import type { Reporting, Stopping, Timing, Waking } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
-import type { Watched } from "../watchdog/stalls.ts";
 import type { Bridging } from "./bridging.ts";
 import { type Extended, withHook } from "./extensions.ts";
 import { refusalOf } from "./rights.ts";
-import { isBusy, keepProposal, upsertPlan } from "./upsert.ts";
-
-export const CORE_TARGET = "prloom-core";
+import { isBusy, keepProposal, type Upserting } from "./upsert.ts";
+import { UpsertBatches } from "./upsert-batches.ts";
 
 /** Where an action goes: rights first, which no plugin can change, then beforeRoute of the global plugins. */
-export async function routeOn(
+export function routeOn(
   loom: Located & Records & Extended & Reporting,
   scope: HookScope,
   action: Action,
-): Promise<Routed> {
+): Promise<Routed> | Routed {
   const refusal = refusalOf(action);
   if (refusal !== undefined) {
     if (action.payload.type === "upsert_plan") propose(loom, action);
@@ -33,6 +31,7 @@ export async function routeOn(
     return { kind: "refused", reason: refusal };
   }
   const plugins = withHook(loom.extensions.globalPlugins, "beforeRoute");
+  if (plugins.length === 0) return { kind: "deliver", target: action.target };
   return routeAction(loom.hookServices, scope, { plugins, action });
 }
 
@@ -46,22 +45,28 @@ function propose(loom: Located & Records, action: Action): void {
 }
 
 /** prloom-core as the outbox of one bus sees it: beforeUpsert, then the plan. */
-export function coreBridge(
-  loom: Located & Naming & Records & Intake & Extended & Bridging & AtWork & Watched & Reporting & Waking,
-  scope: HookScope,
-): BuiltinBridge {
+export function coreBridge(loom: Upserting & Extended & Bridging & Waking & Stopping, scope: HookScope): BuiltinBridge {
+  const batches = new UpsertBatches(loom);
   return {
     name: CORE_TARGET,
     targets: [CORE_TARGET],
-    actions: (_ctx, action) => upsertAndWake(loom, scope, action) as Promise<DeliveryResult>,
+    actions: (_ctx, action) => upsertAndWake(loom, scope, { action, batches }) as Promise<DeliveryResult>,
   };
+}
+
+/** Upserts that are made together, where no hook is asked about them: then one waits for nothing but the disk. */
+const MAX_UPSERTS = 100;
+
+/** How many upserts may be under way, where it is not the usual number of calls. */
+export function upsertsAtOnce({ extensions }: Extended): number | undefined {
+  return withHook(extensions.globalPlugins, "beforeUpsert").length === 0 ? MAX_UPSERTS : undefined;
 }
 
 /** Whatever came of it: a plan that let it go first goes on now. */
 async function upsertAndWake(
-  loom: Located & Naming & Records & Intake & Extended & Bridging & AtWork & Watched & Reporting & Waking,
+  loom: Upserting & Extended & Bridging & Waking,
   scope: HookScope,
-  action: PluginAction,
+  { action, batches }: Pick<Upsert, "action" | "batches">,
 ): Promise<InternalDelivery> {
   const concerned = new Set<string>();
   for (const [planId, waiting] of loom.upsertsWaiting) if (waiting.has(action.id)) concerned.add(planId);
@@ -69,7 +74,7 @@ async function upsertAndWake(
   const plan = payload.type === "upsert_plan" ? planOfSource(loom, payload.source) : undefined;
   if (plan) concerned.add(plan.id);
   try {
-    return await upsert(loom, scope, { action, concerned });
+    return await upsert(loom, scope, { action, batches, concerned });
   } finally {
     for (const planId of concerned) loom.wake(planId);
   }
@@ -77,6 +82,7 @@ async function upsertAndWake(
 
 interface Upsert {
   readonly action: PluginAction;
+  readonly batches: UpsertBatches;
   /** Plans that it is about; a plugin may have given it another source. */
   readonly concerned: Set<string>;
 }
@@ -88,9 +94,9 @@ function planOfSource(loom: Records, given: unknown): PlanRecord | undefined {
 }
 
 async function upsert(
-  loom: Located & Naming & Records & Intake & Extended & Bridging & AtWork & Watched & Reporting,
+  loom: Upserting & Extended & Bridging,
   scope: HookScope,
-  { action, concerned }: Upsert,
+  { action, batches, concerned }: Upsert,
 ): Promise<InternalDelivery> {
   const { payload } = action;
   if (payload.type !== "upsert_plan") return refused(`prloom-core takes upsert_plan only, not "${payload.type}"`);
@@ -106,7 +112,7 @@ async function upsert(
     return { success: true };
   }
   if (checked.kind === "dead") return refused(`beforeUpsert of ${checked.by} gave up: ${checked.reason}`);
-  const done = await upsertPlan(loom, checked.payload);
+  const done = await batches.upsert(checked.payload);
   if (done.kind === "refused") return refused(done.reason);
   concerned.add(done.planId);
   if (done.kind === "busy") return later(loom, done.planId, action.id);

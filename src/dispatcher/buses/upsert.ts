@@ -8,8 +8,10 @@ import {
   sourceOf,
   type UpsertChange,
 } from "../../bridges/core/upsert.ts";
+import type { Together } from "../../bus/file/plan-store.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { ensureDir, readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
+import type { NewFile } from "../../kernel/write-together.ts";
 import { freeId, planIdFor } from "../../plan/identity.ts";
 import { commentName } from "../../plan/markdown/encoding.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
@@ -17,7 +19,7 @@ import { visibleText } from "../../plan/markdown/visible.ts";
 import type { PlanRecord, PlanSource } from "../../plan/record.ts";
 import type { Naming, Reporting } from "../capabilities.ts";
 import { changeInboxMeta } from "../commands/inbox-meta.ts";
-import { type Intake, takePlan } from "../intake/intake.ts";
+import { type Intake, lookOf, takePlan } from "../intake/intake.ts";
 import { homeOf, inboxOf, isInboxRecord, type Located } from "../paths.ts";
 import { planText, type Records, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
@@ -29,18 +31,34 @@ export type Upserted =
   | { readonly kind: "busy"; readonly planId: string }
   | { readonly kind: "refused"; readonly reason: string };
 
-/** Makes the plan of a source, or changes it. Safe to repeat after a kill: the same upsert again ends in the same plan. */
-export function upsertPlan(
-  loom: Located & Naming & Records & Intake & AtWork & Watched & Reporting,
-  payload: RawUpsert,
-): Upserted {
+export type UpsertOutcome = { readonly upserted: Upserted } | { readonly error: unknown };
+
+export type Upserting = Located & Naming & Records & Intake & AtWork & Watched & Reporting;
+
+/**
+ * Makes or changes the plans of sources, each of another source, and writes all of them together. Safe to repeat after a
+ * kill: the same upsert again ends in the same plan. One that fails keeps no other from being made.
+ */
+export function upsertPlans(loom: Upserting, payloads: readonly RawUpsert[]): Together<UpsertOutcome[]> {
+  return loom.store.together((files) =>
+    payloads.map((payload) => {
+      try {
+        return { upserted: upsertPlan(loom, payload, files) };
+      } catch (error) {
+        return { error };
+      }
+    }),
+  );
+}
+
+function upsertPlan(loom: Upserting, payload: RawUpsert, files: NewFile[]): Upserted {
   const source = sourceOf(payload);
   const known = source && loom.store.bySource(source);
   if (known && loom.stalls.isHeld(known.id)) return { kind: "busy", planId: known.id };
-  return loom.watch.about(known?.id, "an upsert", () => upsertNow(loom, payload));
+  return loom.watch.about(known?.id, "an upsert", () => upsertNow(loom, payload, files));
 }
 
-function upsertNow(loom: Located & Naming & Records & Intake & AtWork & Reporting, payload: RawUpsert): Upserted {
+function upsertNow(loom: Upserting, payload: RawUpsert, files: NewFile[]): Upserted {
   const source = sourceOf(payload);
   const record = source && planOfSource(loom, source);
   const problem = record && inboxProblem(loom, record);
@@ -57,12 +75,12 @@ function upsertNow(loom: Located & Naming & Records & Intake & AtWork & Reportin
   const said = saidBy(view, payload);
   switch (change.kind) {
     case "create":
-      return { kind: "created", planId: createPlan(loom, change, said) };
+      return { kind: "created", planId: createPlan(loom, change, said, files) };
     case "change":
-      changePlan(loom, change, said);
+      changePlan(loom, change, said, files);
       return { kind: "changed", planId: change.planId };
     case "unchanged":
-      keepUpserted(loom, change.planId, said);
+      files.push(...upsertedNow(loom, change.planId, said));
       return { kind: "unchanged", planId: change.planId };
   }
 }
@@ -111,36 +129,33 @@ function upsertedFile(loom: Located, planId: string): string {
 }
 
 /**
- * Keeps what the source said, so that the next upsert can tell its changes from ours. After the text: were it there
+ * What the source said, so that the next upsert can tell its changes from ours. Written after the text: were it there
  * first, a kill between the two would make the changes look as if the plan had them and a person took them back.
  */
-function keepUpserted(loom: Located, planId: string, said: string | undefined): void {
-  if (said === undefined) return;
-  ensureDir(homeOf(loom.paths, planId).home);
-  writeFileAtomic(upsertedFile(loom, planId), said);
+function upsertedNow(loom: Located, planId: string, said: string | undefined): NewFile[] {
+  if (said === undefined) return [];
+  return [{ path: upsertedFile(loom, planId), data: said, onWritten: () => crashPoint("upsert:kept") }];
 }
 
 type Creation = Extract<UpsertChange, { kind: "create" }>;
 
 /** First the json, then the text, then the record: whatever a kill leaves is found by its source and completed. */
 function createPlan(
-  loom: Located & Naming & Records & Intake & Reporting,
+  loom: Upserting,
   { source, meta, text }: Creation,
   said: string | undefined,
+  files: NewFile[],
 ): string {
   const title = text === undefined ? undefined : parsePlan(text).title;
   const fallback = `${source.system}-${source.kind}-${source.id}`;
   const wanted = planIdFor({ source, fallback, ...(title === undefined ? {} : { title }) });
   const id = freeId(wanted, (candidate) => isTaken(loom, candidate, source));
-  const files = inboxOf(loom.paths, id);
-  ensureDir(loom.paths.inbox);
-  writeFileAtomic(files.meta, `${JSON.stringify(meta, null, 2)}\n`);
-  crashPoint("upsert:meta");
-  if (text !== undefined) loom.texts.write(files.text, text);
-  crashPoint("upsert:text");
-  takePlan(loom, loom.inbox.look(id), id);
-  crashPoint("upsert:taken");
-  keepUpserted(loom, id, said);
+  const paths = inboxOf(loom.paths, id);
+  const data = `${JSON.stringify(meta, null, 2)}\n`;
+  files.push({ path: paths.meta, data, onWritten: () => crashPoint("upsert:meta") });
+  if (text !== undefined) files.push({ path: paths.text, data: text, onWritten: () => crashPoint("upsert:text") });
+  takePlan(loom, lookOf({ id, hasText: text !== undefined, hasMeta: true, meta }), id);
+  files.push(...upsertedNow(loom, id, said));
   return id;
 }
 
@@ -153,17 +168,16 @@ function isTaken(loom: Records & Intake, id: string, source: PlanSource): boolea
 
 /** The text first: a plan must not be queued, and start, with the text it had before. */
 function changePlan(
-  loom: Located & Naming & Records & Intake & Reporting,
+  loom: Upserting,
   change: Extract<UpsertChange, { kind: "change" }>,
   said: string | undefined,
+  files: NewFile[],
 ): void {
   const { planId, where, fields, text } = change;
   const path = where === "inbox" ? inboxOf(loom.paths, planId).text : homeOf(loom.paths, planId).plan;
-  if (text !== undefined) loom.texts.write(path, text);
-  crashPoint("upsert:changed-text");
-  keepUpserted(loom, planId, said);
-  crashPoint("upsert:kept");
+  if (text !== undefined) files.push({ path, data: text, onWritten: () => crashPoint("upsert:changed-text") });
+  files.push(...upsertedNow(loom, planId, said));
   if (Object.keys(fields).length === 0) return;
-  if (where === "inbox") changeInboxMeta(loom, planId, fields);
+  if (where === "inbox") changeInboxMeta(loom, planId, fields, (path, data) => files.push({ path, data }));
   else updateRecord(loom, planId, () => fields);
 }

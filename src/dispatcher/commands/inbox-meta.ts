@@ -2,7 +2,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { writeFileAtomic } from "../../kernel/files.ts";
 import type { InboxMeta } from "../../plan/record.ts";
 import type { Naming, Reporting } from "../capabilities.ts";
-import { type Intake, takePlan } from "../intake/intake.ts";
+import { type Intake, lookOf, takePlan } from "../intake/intake.ts";
 import { inboxOf, type Located } from "../paths.ts";
 import type { Records } from "../records.ts";
 
@@ -11,6 +11,7 @@ export function changeInboxMeta(
   loom: Located & Naming & Records & Intake & Reporting,
   id: string,
   change: Partial<InboxMeta>,
+  write: (path: string, data: string) => void = writeFileAtomic,
 ): void {
   const entry = loom.inbox.look(id).entries.get(id);
   if (entry?.problem !== undefined) {
@@ -21,6 +22,6 @@ export function changeInboxMeta(
     );
   }
   const meta = { ...entry?.meta, ...change };
-  writeFileAtomic(inboxOf(loom.paths, id).meta, `${JSON.stringify(meta, null, 2)}\n`);
-  takePlan(loom, loom.inbox.look(id), id);
+  write(inboxOf(loom.paths, id).meta, `${JSON.stringify(meta, null, 2)}\n`);
+  takePlan(loom, lookOf({ id, hasText: entry?.hasText === true, hasMeta: true, meta }), id);
 }

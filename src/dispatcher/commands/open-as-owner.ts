@@ -1,9 +1,11 @@
+import { notesOf } from "../../bus/file/plan-store.ts";
 import { commitIdentity, openRepository } from "../../git/repository.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 import { systemIds } from "../../kernel/ids.ts";
 import { acquireOwnerLock, type OwnerLock } from "../../kernel/owner-lock.ts";
+import { repairWritten } from "../../kernel/write-together.ts";
 import { type OwnedLoom, openLoom } from "../compose.ts";
 import { ensureLayout } from "../layout.ts";
 import { pathsOf } from "../paths.ts";
@@ -21,6 +23,7 @@ export async function openAsOwner(options: OpenLoomOptions): Promise<{ loom: Own
   try {
     process.env[OWNER_VARIABLE] = ownerTag(paths);
     await ensureLayout(repo, paths);
+    repairWritten(notesOf(paths.plans));
     const loom = openLoom({
       repo,
       paths,

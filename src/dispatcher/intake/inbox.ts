@@ -2,12 +2,12 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { messageOf } from "../../kernel/errors.ts";
-import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow, writeFileIfChanged } from "../../kernel/files.ts";
+import { listDir, readTextIfExists, readTextNoFollow, writeFileIfChanged } from "../../kernel/files.ts";
 import { PARSED_ONCE, parseJson } from "../../kernel/json.ts";
 import { isValidPlanId } from "../../plan/identity.ts";
 import { MAX_TEXT_BYTES } from "../../plan/markdown/size-limits.ts";
 import { type InboxMeta, inboxMetaSchema } from "../../plan/record.ts";
-import { type StatKey, statKey } from "./stat-key.ts";
+import { keyIn, type StatKey, statKey } from "./stat-key.ts";
 
 /** One plan as it lies in the inbox. */
 export interface InboxEntry {
@@ -56,53 +56,69 @@ interface Seen {
 
 export function openInbox(dir: string, cacheFile: string): Inbox {
   let seen = loadSeen(cacheFile);
+  /** What looks at single plans read since the last scan. */
+  const looked = new Map<string, Seen>();
   return {
     save: () =>
-      void writeFileIfChanged(cacheFile, JSON.stringify({ schemaVersion: 2, seen: Object.fromEntries(seen) })),
+      void writeFileIfChanged(cacheFile, JSON.stringify({ schemaVersion: 3, seen: [...seen.values()].map(rowOf) })),
     scan() {
       const files = groupFiles(listDir(dir));
       const next = new Map<string, Seen>();
+      const entries = new Map<string, InboxEntry>();
       const changed = new Set<string>();
       for (const [id, has] of files.plans) {
         const key = keyOf(dir, id, has);
         const before = seen.get(id);
-        if (before?.key === key) {
-          next.set(id, before);
-          continue;
-        }
-        changed.add(id);
-        next.set(id, { key, entry: readEntry(dir, id, has) });
+        const now = before?.key === key ? before : { key, entry: readEntry(dir, id, has) };
+        if (now !== before) changed.add(id);
+        next.set(id, now);
+        entries.set(id, now.entry);
       }
       for (const id of seen.keys()) if (!next.has(id)) changed.add(id);
       seen = next;
-      return { entries: new Map([...next].map(([id, { entry }]) => [id, entry])), problems: files.problems, changed };
+      looked.clear();
+      return { entries, problems: files.problems, changed };
     },
     look(id) {
-      const has = filesOf(dir, id);
+      const { key, ...has } = filesOf(dir, id);
       if (!has.text && !has.meta) return { entries: new Map() };
-      const before = seen.get(id);
-      const isSame = before?.key === keyOf(dir, id, has);
-      return { entries: new Map([[id, isSame ? before.entry : readEntry(dir, id, has)]]) };
+      const known = [looked.get(id), seen.get(id)].find((one) => one?.key === key);
+      const entry = known?.entry ?? readEntry(dir, id, has);
+      looked.set(id, { key, entry });
+      return { entries: new Map([[id, entry]]) };
     },
   };
 }
 
 const cacheSchema = z.object({
-  schemaVersion: z.literal(2),
-  seen: z.custom<Record<string, Seen>>((value) => typeof value === "object" && value !== null),
+  schemaVersion: z.literal(3),
+  seen: z.custom<Row[]>((value) => Array.isArray(value)),
 });
 
-function isSeen([id, seen]: [string, Partial<Seen> | null]): boolean {
-  return typeof seen?.key === "string" && seen.entry?.id === id && typeof seen.entry.meta === "object";
+/** One plan, without the names of its members: a start reads thousands. */
+type Row = [key: string, id: string, hasText: boolean, hasMeta: boolean, meta: InboxMeta, problem?: FileProblem];
+
+function rowOf({ key, entry: { id, hasText, hasMeta, meta, problem } }: Seen): Row {
+  return problem === undefined ? [key, id, hasText, hasMeta, meta] : [key, id, hasText, hasMeta, meta, problem];
+}
+
+function seenIn(row: Row): Seen | undefined {
+  const [key, id, hasText, hasMeta, meta, problem] = row;
+  const isWhole = typeof key === "string" && typeof id === "string" && typeof meta === "object" && meta !== null;
+  if (!isWhole) return undefined;
+  return { key, entry: { id, hasText, hasMeta, meta, ...(problem === undefined ? {} : { problem }) } };
 }
 
 /** The cache can be rebuilt, so anything wrong with it only means that it is empty. */
 function loadSeen(cacheFile: string): Map<string, Seen> {
+  const all = new Map<string, Seen>();
   try {
     const text = readTextIfExists(cacheFile);
-    return text === undefined
-      ? new Map()
-      : new Map(Object.entries(cacheSchema.parse(JSON.parse(text), PARSED_ONCE).seen).filter(isSeen));
+    for (const row of text === undefined ? [] : cacheSchema.parse(JSON.parse(text), PARSED_ONCE).seen) {
+      const seen = seenIn(row);
+      if (seen) all.set(seen.entry.id, seen);
+    }
+    return all;
   } catch {
     return new Map();
   }
@@ -113,26 +129,24 @@ interface Has {
   meta: boolean;
 }
 
-function filesOf(dir: string, id: string): Has {
-  if (!isValidPlanId(id)) return { text: false, meta: false };
-  return { text: existsNoFollow(join(dir, `${id}.md`)), meta: existsNoFollow(join(dir, `${id}.json`)) };
+/** Which files a plan has, and their key as `keyOf` has it. */
+function filesOf(dir: string, id: string): Has & { key: string } {
+  if (!isValidPlanId(id)) return { text: false, meta: false, key: "" };
+  const [text, meta] = [".md", ".json"].map((end) => lstatSync(`${dir}/${id}${end}`, { throwIfNoEntry: false }));
+  return { text: text !== undefined, meta: meta !== undefined, key: `${keyIn(text)}|${keyIn(meta)}` };
 }
 
 function groupFiles(names: readonly string[]): { plans: Map<string, Has>; problems: InboxProblem[] } {
   const plans = new Map<string, Has>();
   const problems: InboxProblem[] = [];
   for (const name of names) {
-    const match = /^(.*)\.(md|json)$/.exec(name);
-    if (!match || name.startsWith(".")) continue;
-    const [, id = "", extension] = match;
-    if (!isValidPlanId(id)) {
-      if (extension === "md") problems.push(badName(name));
-      continue;
-    }
-    const has = plans.get(id) ?? { text: false, meta: false };
-    if (extension === "md") has.text = true;
-    else has.meta = true;
-    plans.set(id, has);
+    const isText = name.endsWith(".md");
+    if (name.startsWith(".") || !(isText || name.endsWith(".json"))) continue;
+    const id = name.slice(0, name.lastIndexOf("."));
+    const known = plans.get(id);
+    if (known) known[isText ? "text" : "meta"] = true;
+    else if (isValidPlanId(id)) plans.set(id, { text: isText, meta: !isText });
+    else if (isText) problems.push(badName(name));
   }
   return { plans, problems };
 }

@@ -34,6 +34,11 @@ export function ownsInboxFile(record: PlanRecord | undefined): boolean {
 /** What of an inbox intake needs: a whole scan, or a look at one plan. */
 export type InboxLook = Pick<InboxScan, "entries">;
 
+/** What a look at one plan finds once its files say this. */
+export function lookOf(entry: InboxEntry): InboxLook {
+  return { entries: new Map([[entry.id, entry]]) };
+}
+
 /**
  * Brings the records in line with what lies in the inbox for these ids; returns the plans whose record changed. One that
  * cannot be taken is reported, found again at the next look at everything, and keeps no other from being taken.

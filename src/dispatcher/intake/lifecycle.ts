@@ -56,15 +56,24 @@ export function createLifecycle(loom: Located & Records & Buses & Watched & Repo
       return undefined;
     }
   };
+  const recordAll = (batch: readonly Planned[], repeated: ReadonlySet<string>): Planned[] => {
+    const { result, safe } = loom.store.together(() =>
+      batch.filter(({ record, next }) =>
+        guarded(record.id, () => recordTold(loom, bus, { record, next, isFresh: !repeated.has(next.event.id) })),
+      ),
+    );
+    crashPoint("lifecycle:observed");
+    // A power loss before that only makes the events come up again, as those that were told already.
+    safe.catch((error) => loom.report({ level: "bad", text: `records could not be synced: ${messageOf(error)}` }));
+    return result;
+  };
   const tell = (batch: readonly Planned[]): { told: string[]; fresh: string[] } => {
     noteTelling(loom, batch);
     crashPoint("lifecycle:noted");
     isRecorded = false;
     const repeated = appendPlanned(bus, batch);
     crashPoint("lifecycle:appended");
-    const told = batch.filter(({ record, next }) =>
-      guarded(record.id, () => recordTold(loom, bus, { record, next, isFresh: !repeated.has(next.event.id) })),
-    );
+    const told = recordAll(batch, repeated);
     isRecorded = told.length === batch.length;
     const fresh = batch.filter(({ next }) => !repeated.has(next.event.id));
     return { told: told.map(({ record }) => record.id), fresh: fresh.map(({ record }) => record.id) };
@@ -145,7 +154,6 @@ function recordTold(
   const earlier = isFresh ? undefined : bus.findEvent(next.event.id);
   const observed = earlier ? observedFrom(earlier, record.observed, factsOf(loom, record)) : next.observed;
   loom.store.put(record.uid, { ...record, observed }, record.revision);
-  crashPoint("lifecycle:observed");
   return true;
 }
 

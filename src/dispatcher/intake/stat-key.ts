@@ -15,7 +15,11 @@ export function writtenAt(key: StatKey): number {
 
 /** Undefined when there is no regular file at the path. */
 export function statKey(path: string): StatKey | undefined {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return keyIn(lstatSync(path, { throwIfNoEntry: false }));
+}
+
+/** The same of a stat that was taken, if it was of anything. */
+export function keyIn(stat: Stats | undefined): StatKey | undefined {
   return stat?.isFile() ? statKeyOf(stat) : undefined;
 }
 

@@ -1,5 +1,4 @@
-import { actionId } from "../../bus/ledger/settlement.ts";
-import { TRIAGE } from "../../bus/names.ts";
+import { actionId, TRIAGE } from "../../bus/names.ts";
 import type { BusEvent, ReplyAddress } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";

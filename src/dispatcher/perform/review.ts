@@ -10,8 +10,7 @@ import {
 } from "../../agents/results/review-result.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
-import { actionId } from "../../bus/ledger/settlement.ts";
-import { REVIEW as REVIEW_HANDLER } from "../../bus/names.ts";
+import { actionId, REVIEW as REVIEW_HANDLER } from "../../bus/names.ts";
 import type { PlanConfig } from "../../config/presets.ts";
 import { readBeginning, writeDiff } from "../../git/commits/write-diff.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";

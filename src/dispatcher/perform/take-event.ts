@@ -1,6 +1,5 @@
 import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
-import { actionId } from "../../bus/ledger/settlement.ts";
-import { DISPATCHER } from "../../bus/names.ts";
+import { actionId, DISPATCHER } from "../../bus/names.ts";
 import type { BusEvent } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf } from "../../kernel/errors.ts";

@@ -7,7 +7,14 @@ import { type Pin, readPin } from "../../config/pin.ts";
 import { allPlanModules } from "../../config/presets.ts";
 import { fileAt } from "../../git/file-at.ts";
 import { splitNul } from "../../git/output.ts";
-import { currentBranch, gitAt, isAncestor, originBranch, type Repository, resolveCommit } from "../../git/repository.ts";
+import {
+  currentBranch,
+  gitAt,
+  isAncestor,
+  originBranch,
+  type Repository,
+  resolveCommit,
+} from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { changesLine } from "./pinned.ts";
 import { agentFiles, isPrompt, offerOf, PROMPTS_DIR, pinnedConfig, promptPaths, type Tree } from "./pinning.ts";

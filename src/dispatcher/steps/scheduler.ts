@@ -1,4 +1,4 @@
-import { retryDelay } from "../../bus/bus-state.ts";
+import { retryDelay } from "../../bus/limits.ts";
 import { type ErrorCode, messageOf, PrloomError } from "../../kernel/errors.ts";
 import { diskError } from "../../kernel/files.ts";
 import { Loop } from "../../kernel/loop.ts";

@@ -1,6 +1,5 @@
-import { actionId } from "../../bus/ledger/settlement.ts";
 import type { ReportedAuthor } from "../../bus/message-types.ts";
-import { emitterName } from "../../bus/names.ts";
+import { actionId, CORE_TARGET, emitterName } from "../../bus/names.ts";
 import { type Action, actionSchema, type BusEvent, ownActionIdSchema, type Scope } from "../../bus/types.ts";
 import { copyJson } from "../../kernel/json.ts";
 import { type CallLife, misuse } from "../calls/misuse.ts";
@@ -55,7 +54,7 @@ export function emittersOf(emit: Emit): Emitters {
     emitReview: (target, review) => emit("emitReview", { target, payload: { type: "review", review } }),
     emitMerge: (target, method = "squash") => emit("emitMerge", { target, payload: { type: "merge", method } }),
     emitUpsert: (upsert) =>
-      emit("emitUpsert", { target: { target: "prloom-core" }, payload: { ...upsert, type: "upsert_plan" } }),
+      emit("emitUpsert", { target: { target: CORE_TARGET }, payload: { ...upsert, type: "upsert_plan" } }),
     emitNotification: (notification) =>
       emit("emitNotification", { target: { target: "human" }, payload: { ...notification, type: "notification" } }),
   };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { countCalls } from "../../../bench/harness/counts.ts";
 import type { Routed } from "../../../src/bridges/outbox/outbox.ts";
 import type { Action } from "../../../src/bus/types.ts";
 import { type Bench, comment, loadedBridge, onBench, pending } from "../bridge-fixture.ts";
@@ -81,6 +82,38 @@ describe("routing", () => {
       bench.reopen();
       await bench.deliver([loaded], { route });
       assert.deepEqual(got, ["a4@x"], "also after a restart");
+    }));
+
+  it("of actions that no hook is asked about is one pass, and what it leads to is synced together", () =>
+    onBench(async (bench) => {
+      const { got, loaded } = desk();
+      const ids = Array.from({ length: 60 }, (_, at) => `a${at}`);
+      bench.put(...ids.map((id) => comment(id, id)));
+      const { synced } = await countCalls(() =>
+        bench.deliver([loaded], { route: ({ target }) => ({ kind: "deliver", target }), callsAtOnce: () => 100 }),
+      );
+      assert.deepEqual(
+        got,
+        ids.map((id) => `${id}@${id}`),
+      );
+      assert.ok(synced <= 6, `${synced} syncs`);
+    }));
+
+  it("that fails at once is tried again, and keeps no other action waiting", () =>
+    onBench(async (bench) => {
+      const { got, loaded } = desk();
+      let isUp = false;
+      const route = ({ id, target }: Action): Routed => {
+        if (id === "a1" && !isUp) throw new Error("no proposal can be written");
+        return { kind: "deliver", target };
+      };
+      bench.put(comment("a1", "a"), comment("b1", "b"), comment("a2", "a"));
+      await bench.deliver([loaded], { route });
+      assert.deepEqual(got, ["b1@b"]);
+      assert.match(bench.reports.join("\n"), /bad: routing a1 failed: no proposal can be written/);
+      isUp = true;
+      await bench.later(1000);
+      assert.deepEqual(got, ["b1@b", "a1@a", "a2@a"]);
     }));
 
   it("that waits keeps only its own address waiting, and loses nothing over a restart", () =>

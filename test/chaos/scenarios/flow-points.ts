@@ -4,6 +4,7 @@ import type { CrashPoint } from "./crash-points.ts";
 export const FLOW_POINTS: ReadonlySet<string> = new Set([
   "bus.caught-up",
   "bus.projected",
+  "bus.record-written",
   "bus.saving",
   "bus.settled",
   "bus.synced",
@@ -30,10 +31,12 @@ export const FLOW_POINTS: ReadonlySet<string> = new Set([
   "poll:settled",
   "state:file-synced",
   "state:file-written",
+  "together:noted",
+  "together:repaired",
+  "together:written",
   "upsert:changed-text",
   "upsert:kept",
   "upsert:meta",
-  "upsert:taken",
   "upsert:text",
 ]);
 

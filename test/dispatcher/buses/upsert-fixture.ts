@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { after } from "node:test";
 import type { RawUpsert } from "../../../src/bridges/core/upsert.ts";
-import type { Upserted } from "../../../src/dispatcher/buses/upsert.ts";
+import { type Upserted, upsertPlans } from "../../../src/dispatcher/buses/upsert.ts";
 import type { Loom } from "../../../src/dispatcher/loom.ts";
 import { homeOf, inboxOf } from "../../../src/dispatcher/paths.ts";
 import { planText, updateRecord } from "../../../src/dispatcher/records.ts";
@@ -25,6 +25,13 @@ export function project(): Project {
   const made = makeProject();
   after(() => made.remove());
   return made;
+}
+
+/** One upsert by itself. */
+export function upsertPlan(loom: Loom, payload: RawUpsert): Upserted {
+  const [outcome] = upsertPlans(loom, [payload]).result;
+  if (outcome && "upserted" in outcome) return outcome.upserted;
+  throw outcome?.error;
 }
 
 export function idOf(upserted: Upserted): string {

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { keepProposal, upsertPlan } from "../../../src/dispatcher/buses/upsert.ts";
+import { keepProposal } from "../../../src/dispatcher/buses/upsert.ts";
 import { homeOf, inboxOf } from "../../../src/dispatcher/paths.ts";
 import { killedAt, withLoom } from "./owned-loom.ts";
-import { activate, BODY, idOf, project, SOURCE, upsert } from "./upsert-fixture.ts";
+import { activate, BODY, idOf, project, SOURCE, upsert, upsertPlan } from "./upsert-fixture.ts";
 
 const ours = (path: string): void => {
   const text = readFileSync(path, "utf8");
@@ -58,7 +58,7 @@ for (const where of ["draft", "active"]) {
 
 test("a kill right after the record of a new plan, and the same upsert again: what the source said is known", async () => {
   const { root } = project();
-  killedAt("upsert:taken", root, "upsert", JSON.stringify(upsert()));
+  killedAt("bus.record-written", root, "upsert", JSON.stringify(upsert()));
   await withLoom(root, (loom) => {
     const id = idOf(upsertPlan(loom, upsert()));
     ours(inboxOf(loom.paths, id).text);

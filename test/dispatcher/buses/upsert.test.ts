@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { test } from "node:test";
 import type { RawUpsert } from "../../../src/bridges/core/upsert.ts";
-import { keepProposal, upsertPlan } from "../../../src/dispatcher/buses/upsert.ts";
+import { keepProposal } from "../../../src/dispatcher/buses/upsert.ts";
 import { takeWholeInbox } from "../../../src/dispatcher/intake/intake.ts";
 import { homeOf, inboxOf } from "../../../src/dispatcher/paths.ts";
 import { planText, updateRecord } from "../../../src/dispatcher/records.ts";
 import { isValidPlanId } from "../../../src/plan/identity.ts";
 import type { PlanRecord } from "../../../src/plan/record.ts";
 import { killedAt, withLoom } from "./owned-loom.ts";
-import { activate, all, BODY, idOf, project, SOURCE, upsert } from "./upsert-fixture.ts";
+import { activate, all, BODY, idOf, project, SOURCE, upsert, upsertPlan } from "./upsert-fixture.ts";
 
 test("an unknown source makes a plan in the inbox: both files and the record", async () => {
   const { root, inbox } = project();

@@ -3,7 +3,6 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { localComment } from "../../../src/bridges/local/thread.ts";
-import { upsertPlan } from "../../../src/dispatcher/buses/upsert.ts";
 import { deletePlan } from "../../../src/dispatcher/commands/finish.ts";
 import type { Loom } from "../../../src/dispatcher/loom.ts";
 import { homeOf, inboxOf } from "../../../src/dispatcher/paths.ts";
@@ -13,6 +12,7 @@ import { planDigest } from "../../../src/plan/digest.ts";
 import { setTodoState } from "../../../src/plan/edit-plan.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { withLoom } from "../buses/owned-loom.ts";
+import { upsertPlan } from "../buses/upsert-fixture.ts";
 import { assertChains, eventsOf, project, recordOf, TEXT, take, told } from "../told.ts";
 
 /** An activated plan, without the git work that activation is. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Cursor, type Log, type LogAddress, START } from "../../../src/bus/ports.ts";
+import { type Cursor, type Log, type LogAddress, type LogItem, START } from "../../../src/bus/ports.ts";
 import type { Scope } from "../../../src/bus/types.ts";
 import type { Clock } from "../../../src/kernel/clock.ts";
 import { PrloomError } from "../../../src/kernel/errors.ts";
@@ -73,6 +73,18 @@ function logContractOf(name: string, scope: Scope, makeLog: () => { log: Log; di
           ],
         );
         assert.match(items[0]?.record.ts ?? "", /^2026-01-01T00:00:00\.000Z$/);
+      }));
+
+    it("visits one by one, in order, what `read` gives, and ends where it does", () =>
+      using((log) => {
+        log.append(EVENTS, [1, 2, 3].map(record));
+        const after = log.end(EVENTS);
+        log.append(EVENTS, [4, 5].map(record));
+        for (const from of [START, after]) {
+          const visited: LogItem[] = [];
+          const next = log.readAll(EVENTS, from, (visit, cursor) => visited.push({ record: visit, cursor }));
+          assert.deepEqual({ items: visited, next }, log.read(EVENTS, from, 10));
+        }
       }));
 
     it("resumes after any record, and after `next`", () =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deferredSummary } from "../../../src/bus/ledger/deferred.ts";
+import { deferredSummary } from "../../../src/bus/ledger/waits.ts";
 
 test("where nothing waits nothing is old, however fast the clock goes", () => {
   let now = 0;

@@ -1,11 +1,9 @@
-import type { Core, Kind } from "../bus-core.ts";
 import { TRIAGE } from "../names.ts";
+import type { Kind, Parts } from "../parts.ts";
 import { type Cursor, START } from "../ports.ts";
 import type { Action, BusEvent } from "../types.ts";
-import { type About, attemptsOf, earliestWait, REST } from "./entries.ts";
-import { settle } from "./settling.ts";
-
-type LedgerEntry = NonNullable<ReturnType<Core["ledger"]["entry"]>>;
+import { type About, attemptsOf, type Entry, earliestWait } from "./entry.ts";
+import { settle } from "./settle.ts";
 
 export interface Offered<T> {
   readonly value: T;
@@ -14,15 +12,15 @@ export interface Offered<T> {
 }
 
 /** Records to call handlers with: first those whose wait is over, then those beyond the cursor. */
-export function offered<T>(core: Core, about: About, kind: Kind<T>, limit: number): Offered<T>[] {
-  if (!core.readOnly) core.projection.flush();
+export function offered<T>(bus: Parts, about: About, kind: Kind<T>, limit: number): Offered<T>[] {
+  bus.settled.flush();
   const result: Offered<T>[] = [];
   const taken = new Set<string>();
-  const attempts = (id: string): number => attemptsOfRecord(core.ledger.entry(id));
-  for (const entry of core.ledger.waiting[about].look(core.clock.now(), limit)) {
+  const attempts = (id: string): number => attemptsOfRecord(bus.ledger.entry(id));
+  for (const entry of bus.ledger.waiting[about].look(bus.clock.now(), limit)) {
     const value = kind.finder.find(entry);
     taken.add(entry.id);
-    if (value === undefined) bury(core, entry);
+    if (value === undefined) bury(bus, entry);
     else {
       const cursor = kind.offers.find(entry.id)?.cursor ?? entry.at ?? START;
       result.push({ value, cursor, attempts: attempts(entry.id) });
@@ -33,7 +31,7 @@ export function offered<T>(core: Core, about: About, kind: Kind<T>, limit: numbe
   return result;
 }
 
-function attemptsOfRecord(entry: LedgerEntry | undefined): number {
+function attemptsOfRecord(entry: Readonly<Entry> | undefined): number {
   if (!entry) return 0;
   let most = 0;
   for (const handlers of [entry.waits, entry.calls]) {
@@ -43,12 +41,12 @@ function attemptsOfRecord(entry: LedgerEntry | undefined): number {
 }
 
 /** A record that waits and is in no journal any more can never be tried: it is shown as a dead letter instead. */
-function bury(core: Core, entry: LedgerEntry): void {
-  if (core.readOnly) return;
+function bury(bus: Parts, entry: Readonly<Entry>): void {
+  if (bus.readOnly) return;
   const handlers = entry.pendingSince === undefined ? entry.waits.keys() : [...entry.waits.keys(), TRIAGE];
   const marks = { dead: true, about: entry.about, moveCursor: true };
   for (const handler of new Set(handlers)) {
-    settle(core, {
+    settle(bus, {
       record: entry.id,
       handler,
       outcome: "threw",
@@ -59,26 +57,26 @@ function bury(core: Core, entry: LedgerEntry): void {
 }
 
 /** Events that wait for the triage agent, oldest first. */
-export function pendingTriage(core: Core): BusEvent[] {
+export function pendingTriage(bus: Parts): BusEvent[] {
   const events: BusEvent[] = [];
-  for (const entry of [...core.ledger.pending.items()]) {
-    const event = core.event.finder.find(entry);
+  for (const entry of [...bus.ledger.pending.items()]) {
+    const event = bus.event.finder.find(entry);
     if (event) events.push(event);
-    else bury(core, entry);
+    else bury(bus, entry);
   }
   return events;
 }
 
 /** Up to `limit` actions beyond the cursor that no handler put off, in the order of the log. */
 export function freshActions(
-  core: Core,
+  bus: Parts,
   limit: number,
   isWanted: (id: string) => boolean,
 ): { action: Action; cursor: Cursor }[] {
-  if (!core.readOnly) core.projection.flush();
-  const offers = core.action.offers.take(
+  bus.settled.flush();
+  const offers = bus.action.offers.take(
     limit,
-    ({ id }) => (core.ledger.entry(id)?.waits.size ?? 0) === 0 && isWanted(id),
+    ({ id }) => (bus.ledger.entry(id)?.waits.size ?? 0) === 0 && isWanted(id),
   );
   return offers.map(({ value: action, cursor }) => ({ action, cursor }));
 }
@@ -94,23 +92,23 @@ export interface DeferredAction {
 }
 
 /** Lists the actions that wait, due or not, in the order of the log; anew only when something was settled since. */
-export function createDeferredActions(core: Core): () => DeferredAction[] {
+export function createDeferredActions(bus: Parts): () => DeferredAction[] {
   let known: { readonly settled: Cursor; readonly actions: readonly DeferredAction[] } | undefined;
   return () => {
-    if (known?.settled !== core.ledger.cursors.settled) {
-      const actions = deferredActions(core);
-      known = { settled: core.ledger.cursors.settled, actions };
+    if (known?.settled !== bus.ledger.cursors.settled) {
+      const actions = deferredActions(bus);
+      known = { settled: bus.ledger.cursors.settled, actions };
     }
     return [...known.actions];
   };
 }
 
-function deferredActions(core: Core): DeferredAction[] {
+function deferredActions(bus: Parts): DeferredAction[] {
   const found: DeferredAction[] = [];
-  for (const entry of [...core.ledger.waiting.action.all()]) {
-    const action = core.action.finder.find(entry);
+  for (const entry of [...bus.ledger.waiting.action.all()]) {
+    const action = bus.action.finder.find(entry);
     const until = earliestWait(entry);
-    if (!action) bury(core, entry);
+    if (!action) bury(bus, entry);
     else if (until !== undefined) {
       let since = Number.POSITIVE_INFINITY;
       for (const wait of entry.waits.values()) since = Math.min(since, wait.since);
@@ -118,16 +116,4 @@ function deferredActions(core: Core): DeferredAction[] {
     }
   }
   return found;
-}
-
-/** Handlers that wait for a record, due or not. */
-export function waitingHandlers(core: Core, recordId: string): string[] {
-  return [...(core.ledger.entry(recordId)?.waits.keys() ?? [])].filter((handler) => handler !== REST);
-}
-
-/** When the next wait is over, a time in the past when one is over already; undefined when nothing waits. */
-export function nextRetryAt({ ledger }: Core, about?: About): number | undefined {
-  if (about) return ledger.waiting[about].next();
-  const times = [ledger.waiting.event.next(), ledger.waiting.action.next()].filter((time) => time !== undefined);
-  return times.length === 0 ? undefined : Math.min(...times);
 }

@@ -1,80 +1,12 @@
-import type { JsonValue } from "../../kernel/json.ts";
-import { type BusState, type DeadLetter, type Deferred, emptyBusState, type Wait } from "../bus-state.ts";
+import { type BusState, type DeadLetter, type Deferred, emptyBusState } from "../bus-state.ts";
 import type { Cursor } from "../ports.ts";
-
-export type About = "event" | "action";
-
-/**
- * Stands among the handlers that wait for an event that came back from its wait: the handler that waited is done, and
- * it is not recorded yet that the others were offered it. Without it, a crash right then would lose the event for them.
- */
-export const REST = "*";
-
-/** All that is known about one record that is remembered. */
-export interface Entry {
-  readonly id: string;
-  about: About;
-  at: Cursor | undefined;
-  readonly finals: Set<string>;
-  readonly waits: Map<string, Wait>;
-  readonly calls: Map<string, number>;
-  readonly dead: Map<string, DeadLetter>;
-  /** What handlers decided, until the record is closed. */
-  readonly results: Map<string, JsonValue>;
-  pendingSince: number | undefined;
-  /** Every handler was offered it, and the cursor has not passed it yet. */
-  done: boolean;
-}
+import { type About, callKey, type Entry, newEntry } from "./entry.ts";
 
 /** Positions in the three journals that a scope works through. */
 export interface Cursors {
   events: Cursor;
   actions: Cursor;
   settled: Cursor;
-}
-
-/** How often a handler was called with a record so far, a call under way included. */
-export function attemptsOf(entry: Readonly<Entry> | undefined, handler: string): number {
-  return entry?.calls.get(handler) ?? entry?.waits.get(handler)?.attempts ?? 0;
-}
-
-/** The number of the attempt that is settled as thrown now. */
-export function nextAttempts(entry: Readonly<Entry> | undefined, handler: string): number {
-  return entry?.calls.get(handler) ?? (entry?.waits.get(handler)?.attempts ?? 0) + 1;
-}
-
-/** Whether it is unknown what became of an earlier call of a handler. */
-export function isUncertain(entry: Readonly<Entry> | undefined, handler: string): boolean {
-  return entry !== undefined && (entry.calls.has(handler) || entry.waits.get(handler)?.uncertain === true);
-}
-
-/** Whether something was settled about an action with this id, as far as it is remembered. */
-export function isKnownAction(ledger: { entry(id: string): Readonly<Entry> | undefined }, id: string): boolean {
-  const entry = ledger.entry(id);
-  return entry?.about === "action" && entry.finals.size + entry.waits.size + entry.dead.size > 0;
-}
-
-/** When the first of the handlers that wait for a record is to be called; undefined when none waits. */
-export function earliestWait(entry: Readonly<Entry>): number | undefined {
-  let earliest: number | undefined;
-  for (const { deferredUntil } of entry.waits.values()) earliest = Math.min(earliest ?? deferredUntil, deferredUntil);
-  return earliest;
-}
-
-/** A record is open while a handler waits for it, or triage is to see it. */
-export function isOpen(entry: Entry): boolean {
-  return entry.waits.size > 0 || entry.pendingSince !== undefined;
-}
-
-/** A record about which nothing is known yet. */
-export function newEntry(id: string, about: About): Entry {
-  const maps = { finals: new Set<string>(), waits: new Map(), calls: new Map(), dead: new Map(), results: new Map() };
-  return { id, about, at: undefined, ...maps, pendingSince: undefined, done: false };
-}
-
-/** The name of a call in `BusState.attempts`. */
-export function callKey(record: string, handler: string): string {
-  return JSON.stringify([record, handler]);
 }
 
 /** The entries that a state describes. */

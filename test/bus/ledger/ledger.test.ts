@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import fc from "fast-check";
-import { type BusState, busStateSchema, emptyBusState, MAX_PROCESSED, retryDelay } from "../../../src/bus/bus-state.ts";
+import { type BusState, busStateSchema, emptyBusState, MAX_PROCESSED } from "../../../src/bus/bus-state.ts";
 import { createLedger } from "../../../src/bus/ledger/ledger.ts";
-import { actionId, foldSettlements } from "../../../src/bus/ledger/settlement.ts";
 import type { Envelope } from "../../../src/bus/ports.ts";
 import { samples } from "../../testing/sample.ts";
+import { foldSettlement } from "../bus-fixture.ts";
 
 const TS = Date.UTC(2026, 0, 1);
 const envelope = (kind: string, data: unknown, ms = 0): Envelope => ({
@@ -18,23 +18,7 @@ const settlement = (record: string, handler: string, outcome: string, more: obje
   envelope("settlement", { record, handler, outcome, ...more });
 const attempt = (record: string, handler: string): Envelope => envelope("attempt", { record, handler });
 const fold = (...records: Envelope[]): BusState =>
-  records.reduce((state, one) => foldSettlements(state, one), emptyBusState());
-
-it("doubles the delay from one second to five minutes", () => {
-  assert.deepEqual(
-    [1, 2, 3, 9, 10, 1000].map((n) => retryDelay(n)),
-    [1000, 2000, 4000, 256_000, 300_000, 300_000],
-  );
-  assert.equal(retryDelay(0), 1000);
-  assert.equal(retryDelay(3, { minMs: 10, maxMs: 25 }), 25);
-});
-
-it("gives an action the same id each time, and another one for another origin", () => {
-  const origin = { scope: { planId: "p" }, recordId: "e", handler: "h", ordinal: 0 };
-  assert.equal(actionId(origin), actionId({ ...origin }));
-  const others = [{ scope: {} }, { recordId: "e2" }, { handler: "h2" }, { ordinal: 1 }];
-  assert.equal(new Set([origin, ...others.map((other) => ({ ...origin, ...other }))].map(actionId)).size, 5);
-});
+  records.reduce((state, one) => foldSettlement(state, one), emptyBusState());
 
 it("counts throws and calls that never came back, and no explicit deferral", () => {
   const threw = fold(attempt("e", "h"), settlement("e", "h", "threw", { until: 5 }));
@@ -49,7 +33,7 @@ it("counts throws and calls that never came back, and no explicit deferral", () 
     settlement("e", "h", "deferred"),
   );
   assert.equal(deferred.deferredEventIds.e?.attempts, 1);
-  const again = foldSettlements(foldSettlements(deferred, attempt("e", "h")), settlement("e", "h", "threw"));
+  const again = foldSettlement(foldSettlement(deferred, attempt("e", "h")), settlement("e", "h", "threw"));
   assert.equal(again.deferredEventIds.e?.attempts, 2);
 });
 
@@ -81,13 +65,13 @@ it("puts events on the triage list and takes them off together", () => {
   );
   assert.deepEqual(pending.pendingTriage, { a: { since: TS, at: "1:7" }, b: { since: TS } });
   assert.deepEqual(pending.processedEventIds, []);
-  const triaged = foldSettlements(
+  const triaged = foldSettlement(
     pending,
     settlement("a", "triage", "handled", { also: ["b"], marks: { triaged: true } }),
   );
   assert.deepEqual(triaged.pendingTriage, {});
   assert.deepEqual(triaged.processedEventIds, ["b"], "a is beyond the cursor");
-  const passed = foldSettlements(triaged, settlement("c", "h", "passed", { marks: { moveCursor: "1:8" } }));
+  const passed = foldSettlement(triaged, settlement("c", "h", "passed", { marks: { moveCursor: "1:8" } }));
   assert.deepEqual(passed.processedEventIds, ["b", "a", "c"]);
 });
 
@@ -114,7 +98,7 @@ it("keeps results until the record is closed, whatever else happens to it", () =
     e: { about: "event", handlers: { h: { plan: 1 }, f: null } },
     a: { about: "action", handlers: { h: [] } },
   });
-  const closed = foldSettlements(kept, settlement("e", "dispatcher", "passed", { result: 1, marks: { closed: true } }));
+  const closed = foldSettlement(kept, settlement("e", "dispatcher", "passed", { result: 1, marks: { closed: true } }));
   assert.deepEqual(Object.keys(closed.results), ["a"]);
 });
 
@@ -140,7 +124,7 @@ it("keeps a record open whose last wait ended before the others were asked", () 
   const open = fold(settlement("e", "h", "deferred", { until: 5 }), passed);
   assert.deepEqual(Object.keys(open.deferredEventIds.e?.handlers ?? {}), ["*"]);
   assert.equal(open.deferredEventIds.e?.deferredUntil, TS);
-  const done = foldSettlements(open, settlement("e", "dispatcher", "passed", { marks: { done: true } }));
+  const done = foldSettlement(open, settlement("e", "dispatcher", "passed", { marks: { done: true } }));
   assert.deepEqual(done.deferredEventIds, {});
   assert.deepEqual(done.processedEventIds, ["e"]);
   const fresh = fold(passed);

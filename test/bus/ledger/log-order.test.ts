@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import fc from "fast-check";
 import { createDue } from "../../../src/bus/ledger/due.ts";
-import { createLogOrder } from "../../../src/bus/reading/log-order.ts";
+import { createLogOrder } from "../../../src/bus/ledger/log-order.ts";
 
 const step = fc.record({ item: fc.nat(200), at: fc.nat(50), remove: fc.boolean() });
 

@@ -1,0 +1,74 @@
+import type { RawUpsert } from "../../bridges/core/upsert.ts";
+import type { Stopping, Waking } from "../capabilities.ts";
+import { type Upserted, type Upserting, upsertPlans } from "./upsert.ts";
+
+/** Plans of one batch: they are made without a pause, and everything else waits. */
+const MAX_BATCH = 100;
+
+interface Asked extends PromiseWithResolvers<Upserted> {
+  readonly payload: RawUpsert;
+}
+
+/** Upserts that come up at the same time are written together: one poll may bring hundreds. */
+export class UpsertBatches {
+  readonly #loom: Upserting & Waking & Stopping;
+  #asked: Asked[] = [];
+
+  constructor(loom: Upserting & Waking & Stopping) {
+    this.#loom = loom;
+  }
+
+  /** Resolves when the plan is safe from a power loss: only then may it be recorded that the upsert was made. */
+  upsert(payload: RawUpsert): Promise<Upserted> {
+    const asked = { payload, ...Promise.withResolvers<Upserted>() };
+    this.#asked.push(asked);
+    if (this.#asked.length === 1) setImmediate(() => this.#next());
+    return asked.promise;
+  }
+
+  #next(): void {
+    const batch = this.#take();
+    if (this.#asked.length > 0) setImmediate(() => this.#next());
+    try {
+      if (this.#loom.stopping) throw new Error("the dispatcher stops");
+      const { result, safe } = upsertPlans(
+        this.#loom,
+        batch.map(({ payload }) => payload),
+      );
+      const answer = (): void =>
+        result.forEach((outcome, at) => {
+          if ("upserted" in outcome) batch[at]?.resolve(outcome.upserted);
+          else batch[at]?.reject(outcome.error);
+        });
+      safe.then(answer, (error) => rejectAll(batch, error));
+      this.#tell(result.flatMap((outcome) => ("upserted" in outcome ? outcome.upserted : [])));
+    } catch (error) {
+      rejectAll(batch, error);
+    }
+  }
+
+  /** Of two upserts of one source the second has to see what the first one wrote. */
+  #take(): Asked[] {
+    const sources = new Set<string>();
+    const batch: Asked[] = [];
+    const later: Asked[] = [];
+    for (const asked of this.#asked) {
+      const { system, kind, id } = asked.payload.source;
+      const source = JSON.stringify([system, kind, id]);
+      (batch.length < MAX_BATCH && !sources.has(source) ? batch : later).push(asked);
+      sources.add(source);
+    }
+    this.#asked = later;
+    return batch;
+  }
+
+  /** Of all of them at once, which each plan would do by itself when it is looked at. */
+  #tell(upserted: readonly Upserted[]): void {
+    const changed = upserted.flatMap((one) => (one.kind === "created" || one.kind === "changed" ? one.planId : []));
+    if (this.#loom.lifecycle().lookAt(changed).length > 0) this.#loom.wakeBus();
+  }
+}
+
+function rejectAll(batch: readonly Asked[], error: unknown): void {
+  for (const { reject } of batch) reject(error);
+}
