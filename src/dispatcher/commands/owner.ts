@@ -25,7 +25,7 @@ export async function callOwner(cwd: string, name: OwnerCommandName, args: Recor
     );
   }
   try {
-    // A dispatcher that was killed may have left the plan's agent alive; it must not work at the same time as the command.
+    // A dispatcher that was killed may have left the plan's agent alive; it must not work beside the command.
     // What is to be deleted goes whatever it left; `delete` ends what it can, and tells the rest.
     if (typeof args.plan === "string" && name !== "delete") await endPlanSurvivors(owned.loom, args.plan);
     return await runOwnerCommand(owned.loom, name, args);
