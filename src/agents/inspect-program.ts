@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { killGroup } from "../kernel/process-tree.ts";
+import { homeFolder } from "../kernel/user.ts";
 import { agentEnvironment } from "./environment.ts";
 import type { AgentProgram, Login } from "./program.ts";
 
@@ -44,7 +45,7 @@ export async function inspectProgram(
     least: program.least,
     tooOld: version !== undefined && isOlder(version, program.least),
     ...broken,
-    login: program.loginOf({ home: env.HOME ?? homedir(), env }),
+    login: program.loginOf({ home: homeFolder(env), env }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import { isAbsolute } from "node:path";
 
 export interface OwnUser {
   readonly uid: number;
@@ -8,8 +9,10 @@ export interface OwnUser {
   readonly home?: string;
 }
 
+type Variables = Readonly<Record<string, string | undefined>>;
+
 /** The user that this process runs as. A container may run it with a uid that the system knows nothing else of. */
-export function ownUser(env: Readonly<Record<string, string | undefined>> = process.env): OwnUser {
+export function ownUser(env: Variables = process.env): OwnUser {
   try {
     const { uid, username: name, homedir: home } = userInfo();
     return { uid, name, home };
@@ -17,4 +20,13 @@ export function ownUser(env: Readonly<Record<string, string | undefined>> = proc
     const uid = process.getuid?.() ?? -1;
     return { uid, name: env.USER || env.LOGNAME || String(uid) };
   }
+}
+
+/** In the place of a home that is not known; nothing is ever there. */
+export const NO_HOME = "/nonexistent";
+
+/** The home as the environment has it, else as the system does. Node's own question throws where neither knows one. */
+export function homeFolder(env: Variables): string {
+  const said = [env.HOME, process.env.HOME].find((path) => path && isAbsolute(path));
+  return said ?? ownUser().home ?? NO_HOME;
 }

@@ -1,4 +1,3 @@
-import { homedir } from "node:os";
 import { secretVariables } from "../../bridges/notify/settings.ts";
 import type { Config } from "../../config/config.ts";
 import { loadConfig } from "../../config/load.ts";
@@ -11,6 +10,7 @@ import { offerOf } from "../../dispatcher/settings/pinning.ts";
 import { mayRunForeign, NEVER_STARTED } from "../../dispatcher/settings/start-notes.ts";
 import { currentBranch, openRepository, type Repository, requireCommits } from "../../git/repository.ts";
 import { git, requireGitVersion } from "../../git/run.ts";
+import { homeFolder } from "../../kernel/user.ts";
 import type { Call } from "../output.ts";
 import { checkAgents, checkBudgets, checkOtherPrograms, checkReadable, checkSandbox } from "./agent-checks.ts";
 import { type Finding, findingOf, orFinding } from "./finding.ts";
@@ -33,7 +33,7 @@ export async function checkEverything(call: Call): Promise<Finding[]> {
       findings.push(...(await checkAgents(call, config, repo.root)));
       await orFinding("plugins and bridges", findings, () => modules(repo, config, findings));
     }
-    findings.push(...checkBudgets(config), ...checkReadable(config, call.env.HOME ?? homedir()));
+    findings.push(...checkBudgets(config), ...checkReadable(config, homeFolder(call.env)));
     findings.push(...notify(call, config));
   }
   findings.push(...(await checkOtherPrograms(call, config, repo.root)), ...(await checkSandbox(config)));

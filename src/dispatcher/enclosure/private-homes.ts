@@ -1,4 +1,3 @@
-import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { programOf } from "../../agents/adapters.ts";
 import type { UserPlace } from "../../agents/program.ts";
@@ -7,9 +6,11 @@ import { type Furnished, furnishHome, renewHome } from "../../agents/sandbox/pri
 import { PACKAGES } from "../../agents/sandbox/toolchains.ts";
 import type { Stage } from "../../config/agent-words.ts";
 import type { StageAgent } from "../../config/presets.ts";
+import { PrloomError } from "../../kernel/errors.ts";
 import { listDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
+import { homeFolder, NO_HOME, ownUser } from "../../kernel/user.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Located } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -90,7 +91,12 @@ export function cacheFolder(loom: Located & Configured, use: HomeUse): string {
 
 function xdgFolder({ environment }: Configured, variable: string, below: string): string {
   const set = environment[variable];
-  return set && isAbsolute(set) ? set : join(environment.HOME || homedir(), below);
+  if (set && isAbsolute(set)) return set;
+  const home = homeFolder(environment);
+  if (home !== NO_HOME) return join(home, below);
+  const message = `There is no home folder: HOME is not set, and the system knows none for the user ${ownUser().name}.`;
+  const hint = "Set HOME to a folder that you can write in, where `prloom start` is called.";
+  throw new PrloomError("no-permission", message, hint);
 }
 
 /** Names come from the config, and may be anything. */

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import { programOf } from "../../agents/adapters.ts";
 import type { Mount } from "../../agents/sandbox/args.ts";
@@ -17,7 +17,7 @@ import { type GitSetting, loginFilesOf, settingOf } from "../../git/shadow/git-s
 import type { Worktree } from "../../git/worktree/worktrees.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { isWithin } from "../../kernel/paths.ts";
-import { ownUser } from "../../kernel/user.ts";
+import { homeFolder, ownUser } from "../../kernel/user.ts";
 import type { Located } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { stateFolder } from "./private-homes.ts";
@@ -31,7 +31,7 @@ export interface Surrounding {
 }
 
 export function surroundings({ environment: env }: Configured): Surrounding {
-  const home = realOf(env.HOME || homedir());
+  const home = realOf(homeFolder(env));
   if (home === undefined || home === sep) return { home: "/nonexistent", homeAt: "/tmp/home", env };
   return { home, homeAt: home, env };
 }

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { homeFolder } from "../../kernel/user.ts";
 import { git } from "../run.ts";
 
 /** One setting as git reads it, and whose it is. */
@@ -18,7 +18,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Where settings usually come from, whether there are any yet or not. */
 function usualFiles(commonDir: string, env: Variables): string[] {
-  const home = env.HOME ?? homedir();
+  const home = homeFolder(env);
   const global = env.GIT_CONFIG_GLOBAL
     ? [env.GIT_CONFIG_GLOBAL]
     : [join(home, ".gitconfig"), join(env.XDG_CONFIG_HOME || join(home, ".config"), "git", "config")];
@@ -92,7 +92,7 @@ async function askGit(commonDir: string, env: Variables): Promise<{ settings: Gi
 
 /** Also of one that is not there yet, or whose condition does not hold yet. */
 function includedFile(path: string, from: string, env: Variables): string {
-  return path.startsWith("~/") ? join(env.HOME ?? homedir(), path.slice(2)) : resolve(dirname(from), path);
+  return path.startsWith("~/") ? join(homeFolder(env), path.slice(2)) : resolve(dirname(from), path);
 }
 
 /** The last value of a key, as git takes it. */
