@@ -27,7 +27,7 @@ let p: Project;
 let trap = "";
 let worktree = "";
 beforeEach(async () => {
-  p = makeProject({ behaviour: "good" });
+  p = makeProject();
   trap = join(p.home, "trap");
   worktree = join(p.root, "prloom/.local/worktrees/one");
   put(join(trap, "kept"), "the user's own");

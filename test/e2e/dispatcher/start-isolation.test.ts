@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { after, test } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
 import { CLI } from "../../testing/program.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
 import { oneOfEach, SEED_NOTE } from "../../testing/sample.ts";
+import { story } from "../../testing/story.ts";
 import { BROKEN } from "../fixtures/broken-plans.ts";
 
 /** Those that a test names, and one of each kind. */
@@ -14,86 +15,87 @@ const NAMED = ["exit-folder", "request-folder", "shadow-deep", "shadow-bytes"];
 const DRAWN = oneOfEach(BROKEN, ({ id }) => id.split("-")[0]!);
 const PLANS = BROKEN.filter((plan) => NAMED.includes(plan.id) || DRAWN.includes(plan));
 
-describe(`what one plan left (${SEED_NOTE})`, { timeout: 600_000 }, () => {
-  let project: Project;
-  before(async () => {
-    const bus = { retryMin: "10ms", retryMax: "1h" };
-    project = makeProject({ config: { bus, limits: { maxOpenPlans: 100, maxRunningAgents: 4 } } });
-    for (const { id } of PLANS) project.plan(id, ["one"]);
-    const result = await project.work();
-    assert.equal(result.code, 0, result.stderr);
-    for (const { id, breaks } of PLANS) {
-      const home = join(project.authority, "plans", id);
-      const worktree = project.worktree(id);
-      breaks({ home, worktree, run: join(home, "runs", "1"), record: join(home, "state.json") });
-    }
-    for (const cache of ["plans-index.json", "text-cache.json", "inbox-cache.json"]) {
-      rmSync(join(project.authority, cache), { force: true });
-      mkdirSync(join(project.authority, cache));
-    }
-    writeFileSync(join(project.inbox, "not a plan.md"), "x");
-    mkdirSync(join(project.inbox, "folder.md"));
-    project.plan("good", ["one", "two"]);
-  });
-  after(() => {
-    execFileSync("rm", ["-rf", join(project.root, "..")]);
-  });
+const step = story(`what one plan left (${SEED_NOTE})`);
+let project: Project;
+const made: string[] = [];
+after(() => {
+  execFileSync("rm", ["-rf", ...made]);
+});
 
-  test("keeps no other plan from working, at this start and at the next", async () => {
-    for (const good of ["good", "better"]) {
-      if (good === "better") project.plan(good, ["one", "two"]);
-      const daemon = await startDaemon(project);
-      await daemon.said(good, /in review/);
-      for (const { id, blocks } of PLANS) if (blocks && good === "good") await daemon.said(id, /^blocked: /);
-      const { code, stderr, stdout } = await daemon.end();
-      assert.equal(code, 0, `${stderr}${stdout}`);
-      assert.deepEqual(project.commits(good), ["one", "two"]);
-    }
-    const status = await project.cli(["status"]);
-    assert.equal(status.code, 0, status.stderr);
-    const report = await project.status();
-    for (const { id, says } of PLANS) if (says) assert.match(about(report, id), says, id);
-  });
-
-  test("does not hold up the plan itself where only disk space is lost", async () => {
-    for (const { id, says, isLost } of PLANS) {
-      if (says || isLost) continue;
-      const { status, blocked } = project.record(id);
-      assert.deepEqual([status, blocked], ["review", undefined], id);
-    }
-    assert.equal(existsSync(join(project.authority, "plans/shadow-deep/runs/1/shadow")), false);
-    assert.equal(existsSync(join(project.authority, "plans/shadow-bytes/runs/1/shadow")), false);
-  });
-
-  test("is tried again at unblock, which says what is still wrong, and lets the plan go on when nothing is", async () => {
-    const exit = join(project.authority, "plans/exit-folder/runs/1/exit.json");
-    const refused = await project.cli(["unblock", "exit-folder"]);
-    assert.equal(refused.code, 1, refused.stdout);
-    assert.match(refused.stderr, /EISDIR.*\[recovery-failed\]/);
-    assert.equal(project.record("exit-folder").blocked?.cause, "recovery");
-    rmSync(exit, { recursive: true });
-    const done = await project.cli(["unblock", "exit-folder"]);
-    assert.equal(done.code, 0, done.stderr);
-    assert.equal(project.record("exit-folder").blocked, undefined);
-  });
-
-  test("is dealt with by the next start by itself once it can be", async () => {
-    rmSync(join(project.authority, "plans/request-folder/runs/1/request.json"), { recursive: true });
+step("is of every kind", async () => {
+  const bus = { retryMin: "10ms", retryMax: "1h" };
+  project = makeProject({ config: { bus, limits: { maxOpenPlans: 100, maxRunningAgents: 4 } } });
+  made.push(join(project.root, ".."));
+  for (const { id } of PLANS) project.plan(id, ["one"]);
+  const result = await project.work();
+  assert.equal(result.code, 0, result.stderr);
+  for (const { id, breaks } of PLANS) {
+    const home = join(project.authority, "plans", id);
+    const worktree = project.worktree(id);
+    breaks({ home, worktree, run: join(home, "runs", "1"), record: join(home, "state.json") });
+  }
+  for (const cache of ["plans-index.json", "text-cache.json", "inbox-cache.json"]) {
+    rmSync(join(project.authority, cache), { force: true });
+    mkdirSync(join(project.authority, cache));
+  }
+  writeFileSync(join(project.inbox, "not a plan.md"), "x");
+  mkdirSync(join(project.inbox, "folder.md"));
+  project.plan("good", ["one", "two"]);
+});
+step("keeps no other plan from working, at this start and at the next", async () => {
+  for (const good of ["good", "better"]) {
+    if (good === "better") project.plan(good, ["one", "two"]);
     const daemon = await startDaemon(project);
-    await daemon.said("request-folder", /cleared up/);
-    assert.equal((await daemon.end()).code, 0);
-    assert.equal(project.record("request-folder").blocked, undefined);
-  });
+    await daemon.said(good, /in review/);
+    for (const { id, blocks } of PLANS) if (blocks && good === "good") await daemon.said(id, /^blocked: /);
+    const { code, stderr, stdout } = await daemon.end();
+    assert.equal(code, 0, `${stderr}${stdout}`);
+    assert.deepEqual(project.commits(good), ["one", "two"]);
+  }
+  const status = await project.cli(["status"]);
+  assert.equal(status.code, 0, status.stderr);
+  const report = await project.status();
+  for (const { id, says } of PLANS) if (says) assert.match(about(report, id), says, id);
+});
 
-  test("does not keep it from being deleted", async () => {
-    for (const { id, isLost } of DRAWN) {
-      if (isLost) continue;
-      const { code, stdout, stderr } = await project.cli(["delete", id, "--yes"]);
-      assert.equal(code, 0, `${id}: ${stderr}`);
-      assert.match(stdout, new RegExp(`deleted ${id}`));
-      assert.equal(existsSync(project.worktree(id)), false, id);
-    }
-  });
+step("does not hold up the plan itself where only disk space is lost", async () => {
+  for (const { id, says, isLost } of PLANS) {
+    if (says || isLost) continue;
+    const { status, blocked } = project.record(id);
+    assert.deepEqual([status, blocked], ["review", undefined], id);
+  }
+  assert.equal(existsSync(join(project.authority, "plans/shadow-deep/runs/1/shadow")), false);
+  assert.equal(existsSync(join(project.authority, "plans/shadow-bytes/runs/1/shadow")), false);
+});
+
+step("is tried again at unblock, which says what is still wrong, and lets the plan go on when nothing is", async () => {
+  const exit = join(project.authority, "plans/exit-folder/runs/1/exit.json");
+  const refused = await project.cli(["unblock", "exit-folder"]);
+  assert.equal(refused.code, 1, refused.stdout);
+  assert.match(refused.stderr, /EISDIR.*\[recovery-failed\]/);
+  assert.equal(project.record("exit-folder").blocked?.cause, "recovery");
+  rmSync(exit, { recursive: true });
+  const done = await project.cli(["unblock", "exit-folder"]);
+  assert.equal(done.code, 0, done.stderr);
+  assert.equal(project.record("exit-folder").blocked, undefined);
+});
+
+step("is dealt with by the next start by itself once it can be", async () => {
+  rmSync(join(project.authority, "plans/request-folder/runs/1/request.json"), { recursive: true });
+  const daemon = await startDaemon(project);
+  await daemon.said("request-folder", /cleared up/);
+  assert.equal((await daemon.end()).code, 0);
+  assert.equal(project.record("request-folder").blocked, undefined);
+});
+
+step("does not keep it from being deleted", async () => {
+  for (const { id, isLost } of DRAWN) {
+    if (isLost) continue;
+    const { code, stdout, stderr } = await project.cli(["delete", id, "--yes"]);
+    assert.equal(code, 0, `${id}: ${stderr}`);
+    assert.match(stdout, new RegExp(`deleted ${id}`));
+    assert.equal(existsSync(project.worktree(id)), false, id);
+  }
 });
 
 /** All that `status` says about a plan: its block and hint, or a problem that names it. */
