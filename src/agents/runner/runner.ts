@@ -88,7 +88,7 @@ function spawnShim({ runDir, runId, shims }: RunRequest): Shim {
   }
 }
 
-/** Before the shim is told of the run: whoever recovers the run must find the shim, wherever we are killed. */
+/** Before the shim is told of the run: recovery must find the shim, wherever we are killed. */
 function recordShim({ runDir, runId, shims }: RunRequest, { child }: Shim): void {
   const who = child.pid === undefined ? undefined : identityOf(child.pid);
   // It has ended already, and `gone` is about to say so.
