@@ -3,7 +3,7 @@ import type { Stopping, Waking } from "../capabilities.ts";
 import { type Upserted, type Upserting, upsertPlans } from "./upsert.ts";
 
 /** Plans of one batch: they are made without a pause, and everything else waits. */
-const MAX_BATCH = 100;
+const MAX_BATCH = 50;
 
 interface Asked extends PromiseWithResolvers<Upserted> {
   readonly payload: RawUpsert;
