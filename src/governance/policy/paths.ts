@@ -1,0 +1,61 @@
+import { posix } from "node:path";
+
+/** The file system that is asked about links; a test gives one of its own. */
+export interface Files {
+  /** Where a link leads, as it is written; undefined when the path is not a link. */
+  link(path: string): string | undefined;
+  kind(path: string): "file" | "folder" | undefined;
+}
+
+const MAX_LINKS = 40;
+
+/** The real path behind a name, for one that does not exist yet, too. Undefined for links without an end. */
+export function realPath(path: string, root: string, files: Files): string | undefined {
+  const ahead = posix.resolve(root, path).split("/").filter(Boolean);
+  let real = "/";
+  for (let links = 0; ahead.length > 0; ) {
+    const part = ahead.shift() as string;
+    const next = part === ".." ? posix.dirname(real) : posix.join(real, part);
+    const target = part === ".." ? undefined : files.link(next);
+    if (target === undefined) {
+      real = next;
+      continue;
+    }
+    links += 1;
+    if (links > MAX_LINKS) return undefined;
+    if (target.startsWith("/")) real = "/";
+    ahead.unshift(...target.split("/").filter((one) => one !== "" && one !== "."));
+  }
+  return real;
+}
+
+/** The path below a folder; undefined when it is outside. */
+export function below(path: string, folder: string): string | undefined {
+  if (path === folder) return "";
+  const start = folder.endsWith("/") ? folder : `${folder}/`;
+  return path.startsWith(start) ? path.slice(start.length) : undefined;
+}
+
+const compiled = new Map<string, RegExp>();
+
+/** Patterns of the config: `*` within a folder, `**` across, and a folder stands for what is in it. */
+export function matches(path: string, pattern: string, letters: "exact" | "any-case" = "exact"): boolean {
+  const key = `${letters}:${pattern}`;
+  let regular = compiled.get(key);
+  if (!regular) {
+    const source = pattern
+      .replace(/^\.\//, "")
+      .replace(/\/+$/, "")
+      .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+      .replace(/\*\*\/?|\*|\?/g, (found) =>
+        found === "**/" ? "(?:.*/)?" : found === "**" ? ".*" : found === "*" ? "[^/]*" : "[^/]",
+      );
+    regular = new RegExp(`^${source}(?:/.*)?$`, letters === "exact" ? "" : "i");
+    if (compiled.size > 1000) compiled.clear();
+    compiled.set(key, regular);
+  }
+  return regular.test(path);
+}
+
+export const matchesAny = (path: string, patterns: readonly string[]): boolean =>
+  patterns.some((pattern) => matches(path, pattern));

@@ -1,0 +1,46 @@
+/** What a call of a tool is, whatever the agent program calls it. */
+export const REQUEST_KINDS = [
+  "read",
+  "search",
+  "write",
+  "edit",
+  "shell",
+  "delegate",
+  "web",
+  "govern",
+  "other",
+] as const;
+export type RequestKind = (typeof REQUEST_KINDS)[number];
+
+export interface ToolRequest {
+  readonly kind: RequestKind;
+  /** The tool's own name, as the agent program has it. */
+  readonly tool: string;
+  /** Files that it names, as it names them. */
+  readonly paths: readonly string[];
+  /** Of a shell. */
+  readonly command?: string | undefined;
+  /** The folder that it is called in; the worktree unless said. */
+  readonly folder?: string | undefined;
+  /** Whose call it is; unset means the run's own session. */
+  readonly session?: string | undefined;
+  /** Of a delegation: what is asked for. */
+  readonly delegate?: DelegateRequest | undefined;
+  /** Of a governance tool. */
+  readonly action?: { readonly name: string; readonly node?: string | undefined } | undefined;
+  /** What is wrong with its arguments: they are then not looked at further. */
+  readonly malformed?: string | undefined;
+}
+
+export interface DelegateRequest {
+  /** The role that shall do it. */
+  readonly to?: string | undefined;
+  readonly node?: string | undefined;
+  /** A session to go on with. */
+  readonly resumes?: string | undefined;
+}
+
+/** Kinds that change nothing. */
+export function onlyLooks(kind: RequestKind): boolean {
+  return kind === "read" || kind === "search" || kind === "web";
+}
