@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Config } from "../config.ts";
 import { isValueOfLaterVersion, NOT_YET } from "../schema/not-yet.ts";
 import { configSchema } from "../schema/schema.ts";
+import { governanceProblems } from "./governance-problems.ts";
 import { moduleProblems } from "./module-problems.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 import { type Path, referenceProblems, type ValueProblem, valueAt } from "./references.ts";
@@ -135,6 +136,7 @@ export function checkConfig(source: string): CheckedConfig {
     ...schemaProblems(value, parsed.error?.issues ?? []),
     ...referenceProblems(value),
     ...moduleProblems(value),
+    ...governanceProblems(value),
   ];
   const found = [
     ...syntax,

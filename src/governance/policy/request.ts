@@ -1,16 +1,6 @@
-/** What a call of a tool is, whatever the agent program calls it. */
-export const REQUEST_KINDS = [
-  "read",
-  "search",
-  "write",
-  "edit",
-  "shell",
-  "delegate",
-  "web",
-  "govern",
-  "other",
-] as const;
-export type RequestKind = (typeof REQUEST_KINDS)[number];
+import type { ToolKind } from "../../config/governance-words.ts";
+
+export type RequestKind = ToolKind;
 
 export interface ToolRequest {
   readonly kind: RequestKind;

@@ -1,35 +1,25 @@
-import type { RequestKind } from "./request.ts";
+import { ANSWERS, ROLE_RIGHTS, SHELL_RIGHTS, type ShellRights, TOOL_KINDS } from "../../config/governance-words.ts";
+
+export { ANSWERS };
 
 /** What a role may do, as data. */
 export interface Role {
   readonly name: string;
   /** Kinds of tools, and names of single ones. */
-  readonly tools: readonly (RequestKind | string)[];
+  readonly tools: readonly string[];
   /** Where it writes, as patterns below the worktree. */
   readonly paths: readonly string[];
-  readonly shell: "none" | "reads" | "work";
+  readonly shell: ShellRights;
   /** Governance tools and their actions. */
   readonly governs: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Where every role may write: its copy of the plan, what it answers with, and evidence. */
-export const ANSWERS = [
-  "prloom/.local/plan.md",
-  "prloom/.local/triage-result.json",
-  "prloom/.local/review-result.json",
-  "prloom/.local/outcome.json",
-  "prloom/.local/evidence/**",
-];
-
-const LOOKS: readonly RequestKind[] = ["read", "search", "web", "govern"];
 const WORKS_ON_TASKS = { govern_task: ["start", "complete", "fail", "review", "status"] };
 
 export const ROLES: readonly Role[] = [
   {
     name: "coordinator",
-    tools: [...LOOKS, "delegate"],
-    paths: [],
-    shell: "none",
+    ...ROLE_RIGHTS.coordinator,
     governs: {
       govern_plan: ["create", "plan_tasks", "status", "archive", "abandon"],
       govern_delegate: ["assign", "recall", "status"],
@@ -39,16 +29,12 @@ export const ROLES: readonly Role[] = [
   },
   {
     name: "investigator",
-    tools: [...LOOKS, "write", "edit", "shell"],
-    paths: ANSWERS,
-    shell: "reads",
+    ...ROLE_RIGHTS.investigator,
     governs: { ...WORKS_ON_TASKS, anchor: ["create", "list"] },
   },
   {
     name: "executor",
-    tools: [...LOOKS, "write", "edit", "shell", "delegate"],
-    paths: ["**"],
-    shell: "work",
+    ...ROLE_RIGHTS.executor,
     governs: {
       ...WORKS_ON_TASKS,
       govern_delegate: ["assign", "recall", "status"],
@@ -69,9 +55,7 @@ export interface RoleSettings {
   readonly shell?: Role["shell"] | undefined;
 }
 
-const SHELLS: readonly Role["shell"][] = ["none", "reads", "work"];
-
-/** The role of that name. One of the config has no more than the one that it extends. */
+/** The role of that name. One of the config has no more tools and no more of a shell than the one that it extends. */
 export function roleNamed(name: string, added: Readonly<Record<string, RoleSettings>> = {}): Role | undefined {
   const own = ROLES.find((role) => role.name === name);
   const settings = Object.hasOwn(added, name) ? added[name] : undefined;
@@ -85,11 +69,10 @@ export function roleNamed(name: string, added: Readonly<Record<string, RoleSetti
       ? settings.tools.filter((tool) => base.tools.includes(tool) || isSingleTool(tool))
       : base.tools,
     paths: settings.paths ?? base.paths,
-    shell: SHELLS.indexOf(shell) <= SHELLS.indexOf(base.shell) ? shell : base.shell,
+    shell: SHELL_RIGHTS.indexOf(shell) <= SHELL_RIGHTS.indexOf(base.shell) ? shell : base.shell,
     governs: base.governs,
   };
 }
 
 /** The name of one tool, not of a kind. */
-const isSingleTool = (tool: string): boolean =>
-  !/^(?:read|search|write|edit|shell|delegate|web|govern|other)$/.test(tool);
+const isSingleTool = (tool: string): boolean => !TOOL_KINDS.some((kind) => kind === tool);

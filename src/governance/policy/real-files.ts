@@ -1,0 +1,21 @@
+import { readlinkSync, statSync } from "node:fs";
+import type { Files } from "./paths.ts";
+
+/** The file system of this machine. What it does not tell is as good as absent: a program would not get there either. */
+export const realFiles: Files = {
+  link(path) {
+    try {
+      return readlinkSync(path);
+    } catch {
+      return undefined;
+    }
+  },
+  kind(path) {
+    try {
+      const stats = statSync(path, { throwIfNoEntry: false });
+      return stats?.isDirectory() ? "folder" : stats && "file";
+    } catch {
+      return undefined;
+    }
+  },
+};
