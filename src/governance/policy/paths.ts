@@ -9,9 +9,18 @@ export interface Files {
 
 const MAX_LINKS = 40;
 
-/** The real path behind a name, for one that does not exist yet, too. Undefined for links without an end. */
+/**
+ * The real path behind a name, for one that does not exist yet, too. Undefined for links without an end, and where it matters
+ * whether `..` is taken before links, as programs do it, or after them, as the kernel does.
+ */
 export function realPath(path: string, root: string, files: Files): string | undefined {
-  const ahead = posix.resolve(root, path).split("/").filter(Boolean);
+  const absolute = path.startsWith("/") ? path : `${root}/${path}`;
+  const real = follow(absolute, files);
+  return /(?:^|\/)\.\.(?:\/|$)/.test(path) && real !== follow(posix.normalize(absolute), files) ? undefined : real;
+}
+
+function follow(path: string, files: Files): string | undefined {
+  const ahead = partsOf(path);
   let real = "/";
   for (let links = 0; ahead.length > 0; ) {
     const part = ahead.shift() as string;
@@ -24,10 +33,12 @@ export function realPath(path: string, root: string, files: Files): string | und
     links += 1;
     if (links > MAX_LINKS) return undefined;
     if (target.startsWith("/")) real = "/";
-    ahead.unshift(...target.split("/").filter((one) => one !== "" && one !== "."));
+    ahead.unshift(...partsOf(target));
   }
   return real;
 }
+
+const partsOf = (path: string): string[] => path.split("/").filter((part) => part !== "" && part !== ".");
 
 /** The path below a folder; undefined when it is outside. */
 export function below(path: string, folder: string): string | undefined {

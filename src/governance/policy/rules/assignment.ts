@@ -6,6 +6,8 @@ export const assignment: Rule = {
   purpose: "A task is done by the role that it was given to.",
   judge(question) {
     const { request, graph, policy } = question;
+    // Who hands a task over need not be the one that it is for.
+    if (request.kind === "delegate") return undefined;
     const action = request.kind === "govern" ? request.action : undefined;
     const changesTask =
       action !== undefined && /^(?:start|complete|fail|review)$/.test(action.name) && request.tool === "govern_task";
