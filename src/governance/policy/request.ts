@@ -1,5 +1,6 @@
-import type { ToolKind } from "../../config/governance-words.ts";
+import { TOOL_KINDS, type ToolKind } from "../../config/governance-words.ts";
 
+export const REQUEST_KINDS = TOOL_KINDS;
 export type RequestKind = ToolKind;
 
 export interface ToolRequest {
