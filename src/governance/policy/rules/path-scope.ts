@@ -27,10 +27,18 @@ export interface Scope {
 export function mayWrite(located: Located, { policy, files }: Question): boolean {
   const { real, inTree } = located;
   if (real === undefined) return false;
-  const temporary = realPath(policy.temporary, "/", files) ?? policy.temporary;
-  if (below(real, temporary) !== undefined || isAnswer(located)) return true;
+  if (isTemporary(real, { policy, files }) || isAnswer(located)) return true;
   if (inTree === undefined || !matchesAny(inTree, policy.role.paths)) return false;
   return policy.paths === null || matchesAny(inTree, policy.paths);
+}
+
+/** A worktree may itself lie in the folder for temporary files: it is not one of them, and neither is what lies around it there. */
+function isTemporary(real: string, { policy, files }: Pick<Question, "policy" | "files">): boolean {
+  const temporary = realPath(policy.temporary, "/", files) ?? policy.temporary;
+  const root = realPath(policy.root, "/", files) ?? policy.root;
+  const [first] = below(real, temporary)?.split("/") ?? [];
+  const [own] = below(root, temporary)?.split("/") ?? [];
+  return first !== undefined && own !== "" && first !== own;
 }
 
 function refuseWrite(located: Located, question: Question): Refusal | undefined {
