@@ -19,14 +19,14 @@ const PRLOOM_TOOLS: ToolMap = {
 };
 
 /** Of MCP servers nothing is known: each tool is allowed by its name, or not at all. */
-const MAPS: Readonly<Record<ToolHost, ToolMap>> = {
+export const TOOL_MAPS: Readonly<Record<ToolHost, ToolMap>> = {
   opencode: OPENCODE_TOOLS,
   claude: CLAUDE_TOOLS,
   mcp: {},
   prloom: PRLOOM_TOOLS,
 };
 
-const GOVERNS = new Set(["govern_plan", "govern_task", "govern_delegate", "anchor"]);
+export const GOVERNS = new Set(["govern_plan", "govern_task", "govern_delegate", "anchor"]);
 /** How hosts call the tools of our own MCP server. */
 const OURS = /^(?:mcp__prloom__|prloom_)/;
 const MAX_PATH = 4096;
@@ -44,7 +44,11 @@ export function requestOf(host: ToolHost, { tool, input, session }: ToolCall): T
   const common = { tool: own, session, paths: [] };
   if (GOVERNS.has(own)) return governing(own, { fields, session });
   const shape =
-    own === "govern_shell" ? PRLOOM_TOOLS.shell : Object.hasOwn(MAPS[host], tool) ? MAPS[host][tool] : undefined;
+    own === "govern_shell"
+      ? PRLOOM_TOOLS.shell
+      : Object.hasOwn(TOOL_MAPS[host], tool)
+        ? TOOL_MAPS[host][tool]
+        : undefined;
   if (!shape) return { ...common, tool, kind: "other" };
   if (!fields) return { ...common, kind: shape.kind, malformed: "they are not an object" };
   const read = readFields(shape, fields);
