@@ -72,7 +72,7 @@ function questionIn(line: string | undefined): z.infer<typeof questionSchema> {
 }
 
 /** Lines as they come; undefined stands for one that is too long, which is not kept. */
-export async function* linesOf(input: Readable): AsyncGenerator<string | undefined> {
+async function* linesOf(input: Readable): AsyncGenerator<string | undefined> {
   const decoder = new StringDecoder("utf8");
   let parts: string[] = [];
   let length = 0;

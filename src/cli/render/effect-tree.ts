@@ -32,9 +32,9 @@ const STYLES: Readonly<Record<Effect["kind"], Style>> = {
 /** The rows of a table: each command as a branch of the one that it stands in, with what it does. */
 export function effectRows(tree: EffectTree, root: string): (readonly Cell[])[] {
   const [only] = tree.inner;
-  // A line of one command is that command.
-  const whole = tree.inner.length === 1 && tree.effects.length === 0 && only ? only : tree;
-  return rowsOf(whole, { first: "", rest: "", root });
+  // A line of one command is that command, as it was written.
+  const isOne = tree.inner.length === 1 && tree.effects.length === 0;
+  return rowsOf(isOne && only ? { ...only, command: tree.command } : tree, { first: "", rest: "", root });
 }
 
 interface Branch {

@@ -3,7 +3,7 @@ import { analyse } from "../shell/analyse.ts";
 import type { EffectTree } from "../shell/effects.ts";
 import type { Place } from "../shell/state.ts";
 import type { Verdict } from "./denial.ts";
-import { type Files, matchesAny } from "./paths.ts";
+import { askedOnce, type Files, matchesAny } from "./paths.ts";
 import type { Policy } from "./policy-file.ts";
 import { onlyLooks, type ToolRequest } from "./request.ts";
 import type { Question, Rule } from "./rule.ts";
@@ -43,8 +43,9 @@ export function judgeWith(files: Files): Judge {
     try {
       if (request.malformed !== undefined) return malformed(request, request.malformed);
       let tree: EffectTree | undefined;
-      const effects = () => (tree ??= effectsOf(request, policy, files));
-      return firstDenial({ request, graph, policy, now, files, effects });
+      const asked = askedOnce(files);
+      const effects = () => (tree ??= effectsOf(request, policy, asked));
+      return firstDenial({ request, graph, policy, now, files: asked, effects });
     } catch (error) {
       return ownFault(request, error);
     }

@@ -7,6 +7,23 @@ export interface Files {
   kind(path: string): "file" | "folder" | undefined;
 }
 
+/** The same file system, which is asked once about each path: for one question, in which several rules look at the same. */
+export function askedOnce(files: Files): Files {
+  const links = new Map<string, string | undefined>();
+  const kinds = new Map<string, ReturnType<Files["kind"]>>();
+  return {
+    link: (path) => remembered(links, path, () => files.link(path)),
+    kind: (path) => remembered(kinds, path, () => files.kind(path)),
+  };
+}
+
+function remembered<Value>(known: Map<string, Value>, path: string, ask: () => Value): Value {
+  if (known.has(path)) return known.get(path) as Value;
+  const value = ask();
+  known.set(path, value);
+  return value;
+}
+
 const MAX_LINKS = 40;
 
 /**

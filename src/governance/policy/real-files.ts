@@ -1,11 +1,13 @@
-import { readlinkSync, statSync } from "node:fs";
+import { lstatSync, readlinkSync, statSync } from "node:fs";
 import type { Files } from "./paths.ts";
 
 /** The file system of this machine. What it does not tell is as good as absent: a program would not get there either. */
 export const realFiles: Files = {
   link(path) {
     try {
-      return readlinkSync(path);
+      // Most are no links, and asking for the target of those would throw, which takes longer than all the rest.
+      const stats = lstatSync(path, { throwIfNoEntry: false });
+      return stats?.isSymbolicLink() ? readlinkSync(path) : undefined;
     } catch {
       return undefined;
     }

@@ -35,9 +35,9 @@ test("commands are branches of what they stand in, and paths are below the workt
   ]);
 });
 
-test("a line of one command is that command", () => {
-  const tree = { command: "ls  -l", effects: [], inner: [leaf("ls -l")] };
-  assert.deepEqual(lines(tree), ["ls -l"]);
+test("a line of one command is that command, as it was written", () => {
+  const tree = { command: "ls 'a b'", effects: [], inner: [leaf("ls a b")] };
+  assert.deepEqual(lines(tree), ["ls 'a b'"]);
 });
 
 test("what an agent wrote steers no terminal and fills no screen", () => {
