@@ -47,12 +47,20 @@ export interface Found {
   readonly node: TaskNode;
 }
 
+/** By id, made at the first question about a graph: each call of a tool asks several times. */
+const indexes = new WeakMap<TaskGraph, ReadonlyMap<string, Found>>();
+
+function indexOf(graph: TaskGraph): ReadonlyMap<string, Found> {
+  const index = new Map<string, Found>();
+  for (const plan of graph.workPlans)
+    for (const node of plan.tasks) if (!index.has(node.id)) index.set(node.id, { plan, node });
+  indexes.set(graph, index);
+  return index;
+}
+
+/** The node with an id; of several, the first. A graph that changed is another object. */
 export function findNode(graph: TaskGraph, id: string): Found | undefined {
-  for (const plan of graph.workPlans) {
-    const node = plan.tasks.find((one) => one.id === id);
-    if (node) return { plan, node };
-  }
-  return undefined;
+  return (indexes.get(graph) ?? indexOf(graph)).get(id);
 }
 
 /** The nodes that must be completed before this one, and are not. */

@@ -64,12 +64,12 @@ export function below(path: string, folder: string): string | undefined {
   return path.startsWith(start) ? path.slice(start.length) : undefined;
 }
 
-const compiled = new Map<string, RegExp>();
+const compiled = { exact: new Map<string, RegExp>(), "any-case": new Map<string, RegExp>() };
 
 /** Patterns of the config: `*` within a folder, `**` across, and a folder stands for what is in it. */
 export function matches(path: string, pattern: string, letters: "exact" | "any-case" = "exact"): boolean {
-  const key = `${letters}:${pattern}`;
-  let regular = compiled.get(key);
+  const known = compiled[letters];
+  let regular = known.get(pattern);
   if (!regular) {
     const source = pattern
       .replace(/^\.\//, "")
@@ -79,8 +79,8 @@ export function matches(path: string, pattern: string, letters: "exact" | "any-c
         found === "**/" ? "(?:.*/)?" : found === "**" ? ".*" : found === "*" ? "[^/]*" : "[^/]",
       );
     regular = new RegExp(`^${source}(?:/.*)?$`, letters === "exact" ? "" : "i");
-    if (compiled.size > 1000) compiled.clear();
-    compiled.set(key, regular);
+    if (known.size > 1000) known.clear();
+    known.set(pattern, regular);
   }
   return regular.test(path);
 }
