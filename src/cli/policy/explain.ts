@@ -16,6 +16,8 @@ export async function explain(call: Call, words: readonly string[], options: Sce
   const [tool, ...args] = words;
   if (tool === undefined)
     throw new PrloomError("usage", "which tool?", 'For example: prloom explain shell "git push --force"');
+  if (tool.startsWith("-"))
+    throw new PrloomError("usage", `unknown option "${tool}"`, "`prloom explain --help` shows how to call it.");
   if (tool === "answer") throw noAnswers();
   const request = askedCall(tool, args);
   const scene = await sceneFor(call, options);

@@ -23,6 +23,7 @@ const ROWS: readonly [tool: string, input: unknown, kind: string, found: string 
   ["search", [], "search", []],
   ["grep", ["src"], "search", ["src"]],
   ["webfetch", ["file:///etc/passwd"], "read", ["/etc/passwd"]],
+  ["webfetch", ["file:///a%zz"], "read", ["/a%zz"]],
   ["todowrite", [], "read", []],
   ["github_get_issue", ["7"], "other", []],
   ["mcp__github__get_issue", { number: 7 }, "other", []],

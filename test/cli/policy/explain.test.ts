@@ -84,7 +84,12 @@ describe("prloom explain", () => {
   });
 
   it("is called wrongly: no tool, a role that is not there, a plan that is not there, a comment", async () => {
-    const calls = [["explain"], ["explain", "shell", "ls", "--role", "executer"], ["explain", "answer", "yes"]];
+    const calls = [
+      ["explain"],
+      ["explain", "shell", "ls", "--role", "executer"],
+      ["explain", "answer", "yes"],
+      ["explain", "--rol", "executor"],
+    ];
     const ran = await Promise.all(calls.map((args) => repo.run(args)));
     assert.deepEqual(
       ran.map(({ code, stdout }) => [code, stdout]),
@@ -92,6 +97,7 @@ describe("prloom explain", () => {
     );
     assert.match(ran[1]?.stderr ?? "", /there is no role called "executer", did you mean executor\? \[usage\]/);
     assert.match(ran[2]?.stderr ?? "", /not available in this version \[usage\]/);
+    assert.match(ran[3]?.stderr ?? "", /unknown option "--rol" \[usage\]/);
     const lost = await repo.run(["explain", "shell", "ls", "--plan", "lost"]);
     assert.equal(lost.code, 1);
     assert.match(lost.stderr, /There is no plan "lost"\. \[plan-not-found\]/);

@@ -88,7 +88,7 @@ function readFields(shape: ToolShape, fields: Fields): ReadFields {
   const folder = text(shape.folder, false);
   const [problem] = problems;
   if (problem !== undefined) return { malformed: problem };
-  const file = url?.startsWith("file:") ? [decodeURIComponent(url.replace(/^file:(?:\/\/)?/, ""))] : [];
+  const file = url?.startsWith("file:") ? [decoded(url.replace(/^file:(?:\/\/)?/, ""))] : [];
   const paths = [...needed, ...named, ...(patch ?? []), ...file].filter((path) => path !== undefined);
   return {
     ...(file.length > 0 ? { kind: "read" as RequestKind } : {}),
@@ -97,6 +97,15 @@ function readFields(shape: ToolShape, fields: Fields): ReadFields {
     folder,
     ...(shape.kind === "delegate" ? { delegate: { to, resumes } } : {}),
   };
+}
+
+/** A sequence that means nothing stays as it is written. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 function governing(
