@@ -4,6 +4,7 @@ import { append } from "./append.ts";
 import { deferred } from "./deferred.ts";
 import type { Bench } from "./harness/result.ts";
 import { hooks } from "./hooks.ts";
+import { judge } from "./judge.ts";
 import { latency } from "./latency.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { oneRun } from "./one-run.ts";
@@ -29,6 +30,7 @@ export const BENCHES: readonly Bench[] = [
   hooks,
   lifecycle,
   deferred,
+  judge,
   activate,
   work,
   oneRun,

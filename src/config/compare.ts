@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type BridgeEntry, type Config, type Limits, overlayLimits } from "./config.ts";
+import { SHELL_RIGHTS, type ShellRights } from "./governance-words.ts";
 import { formatDuration, formatSize } from "./schema/units.ts";
 
 /** One thing that another config would change, in words. */
@@ -24,6 +25,9 @@ const never: Judge = () => false;
 const SANDBOXES: readonly unknown[] = ["none", "auto", "bwrap"];
 const weaker: Judge = (from, to) => SANDBOXES.indexOf(to) < SANDBOXES.indexOf(from);
 const wasOn: Judge = (from) => from !== "off";
+const wider: Judge = (from, to) => !list(from).includes("**") && added(from, to);
+const moreShell: Judge = (from, to) =>
+  SHELL_RIGHTS.indexOf(to as ShellRights) > SHELL_RIGHTS.indexOf(from as ShellRights);
 
 /** Every key that can change without loosening; any other change loosens. */
 const JUDGES: readonly (readonly [RegExp, Judge])[] = [
@@ -38,8 +42,16 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   [/^agents\.[^.]+\.projectSettings$/, turnedOn],
   [/^agents\.[^.]+\.maxRunning$/, more],
   [/^agents\.[^.]+\.session$/, never],
+  [/^governance\.(mcp\.(reads|writes)|interpreters)$/, added],
+  [/^governance\.(secrets|protected)$/, dropped],
+  [/^governance\.maxRepeatedDenials$/, more],
+  // When finished work is put away; it permits nothing.
+  [/^governance\.purgeAfterMs$/, never],
+  [/^governance\.roles\.[^.]+\.tools$/, added],
+  [/^governance\.roles\.[^.]+\.paths$/, wider],
+  [/^governance\.roles\.[^.]+\.shell$/, moreShell],
   // Gone as a whole: what asks for it is blocked.
-  [/^(agents|presets)\.[^.]+$/, (_from, to) => to !== undefined],
+  [/^(agents|presets|governance\.roles)\.[^.]+$/, (_from, to) => to !== undefined],
 ];
 
 /** What one config would change in another, key by key as people write them. */
@@ -109,11 +121,11 @@ function changesBetween(from: View, to: View): Map<string, Values> {
   return changes;
 }
 
-/** An agent that only one of them has is told as a whole, one that both have setting by setting; likewise modules and their order. */
+/** An agent or a role that only one of them has is told as a whole, one that both have setting by setting; likewise modules and their order. */
 function isToldElsewhere(key: string, before: Leaves, after: Leaves): boolean {
-  const [, agent, setting] = /^(agents\.[^.]+)(\..*)?$/.exec(key) ?? [];
-  if (agent !== undefined)
-    return before.has(agent) === after.has(agent) ? setting === undefined : setting !== undefined;
+  const [, named, setting] = /^((?:agents|governance\.roles)\.[^.]+)(\..*)?$/.exec(key) ?? [];
+  if (named !== undefined)
+    return before.has(named) === after.has(named) ? setting === undefined : setting !== undefined;
   const [one, other] = [before.get(key), after.get(key)];
   return key.endsWith(ORDER) && (added(one, other) || dropped(one, other));
 }
@@ -146,6 +158,8 @@ function leavesOf(view: View): Leaves {
   }
   for (const [name, agent] of Object.entries((view.agents ?? {}) as Record<string, { command: string }>))
     leaves.set(keyOf("agents", name), `an agent (${agent.command})`);
+  for (const [name, role] of Object.entries((view as Partial<Config>).governance?.roles ?? {}))
+    leaves.set(keyOf("governance.roles", name), `a role (${role.extends})`);
   return leaves;
 }
 

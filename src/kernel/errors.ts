@@ -32,6 +32,7 @@ export const ERROR_CODES = [
   "plan-state",
   "plugin-failed",
   "plugin-invalid",
+  "policy-invalid",
   "record-too-large",
   "recovery-failed",
   "resources-used-up",

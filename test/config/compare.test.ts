@@ -109,6 +109,19 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["globalBridges.gz.config", { a: 1 }, { a: 2 }, true, true],
   ["globalBridges.gz.pollEvery", "1s", "2s", true, true],
   ["notify.default", [], ["c"], true, true],
+  ["governance.roles.r", ABSENT, { extends: "executor" }, true, false],
+  ["governance.roles.r", { extends: "investigator" }, { extends: "executor" }, true, true],
+  ["governance.roles.r", { extends: "executor" }, { extends: "executor", tools: ["read"] }, false, true],
+  ["governance.roles.r", { extends: "executor" }, { extends: "executor", shell: "reads" }, false, true],
+  ["governance.roles.r", { extends: "executor" }, { extends: "executor", paths: ["docs/**"] }, false, true],
+  ["governance.roles.r", { extends: "investigator" }, { extends: "investigator", paths: ["docs"] }, true, true],
+  ["governance.mcp.reads", [], ["github_get_*"], true, false],
+  ["governance.mcp.writes", ["a_b"], ["a_b", "a_c"], true, false],
+  ["governance.secrets", [], ["keys/**"], false, true],
+  ["governance.interpreters", [], ["node"], true, false],
+  ["governance.protected", [], [".github/**"], false, true],
+  ["governance.maxRepeatedDenials", 3, 4, true, false],
+  ["governance.purgeAfter", "48h", "1h", false, false],
   ["presets.q", ABSENT, {}, true, false],
   ["presets.p.checks", ["one"], [], true, false],
   ["presets.p.review", "off", "todo", false, true],
@@ -171,6 +184,11 @@ test("what is told: keys as people write them, no secrets, an agent that is new 
   ]);
   assert.deepEqual(told("plugins.x.config", { key: "secret" }, {}), ["plugins.x: ./x.ts → other settings"]);
   assert.deepEqual(told("agents.c", ABSENT, { command: "sh evil" }), ["agents.c: absent → an agent (sh evil)"]);
+  const role = { extends: "executor", shell: "none" };
+  assert.deepEqual(told("governance.roles.r", ABSENT, role), ["governance.roles.r: absent → a role (executor)"]);
+  assert.deepEqual(told("governance.roles.r", role, { extends: "executor" }), [
+    "governance.roles.r.shell: none → work",
+  ]);
   assert.deepEqual(told("checks", ["npm test"], []), ['checks: ["npm test"] → []']);
 });
 

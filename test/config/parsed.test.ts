@@ -41,6 +41,15 @@ const DEFAULTS = {
   globalBridges: [],
   triggers: [],
   notify: { channels: {}, routes: {}, default: [] },
+  governance: {
+    roles: {},
+    mcp: { reads: [], writes: [] },
+    secrets: [],
+    interpreters: [],
+    protected: [],
+    maxRepeatedDenials: 3,
+    purgeAfterMs: 172_800_000,
+  },
   presets: {},
   cleanAfterMs: 7 * 86_400_000,
 };

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { LOG_NAMES } from "../../bus/ports.ts";
 import type { PlanStatus } from "../../plan/record.ts";
+import type { SceneOptions } from "../policy/scene.ts";
 import type { EventsOptions } from "../reading/events.ts";
 import type { LogsOptions } from "../reading/logs.ts";
 import type { StatusOptions } from "../reading/status.ts";
@@ -16,7 +17,7 @@ const STATUSES: Readonly<Record<PlanStatus, true>> = {
   done: true,
 };
 
-/** Commands that only look: status, show, logs, events. */
+/** Commands that only look: status, show, logs, events, rules, explain. */
 export function declareReading(program: Command): void {
   declare(program, "status", {
     about: "all plans, how far they are, what they wait for, and how the agents are doing",
@@ -38,6 +39,7 @@ export function declareReading(program: Command): void {
     );
   declareLogs(program);
   declareEvents(program);
+  declarePolicy(program);
 }
 
 function declareLogs(program: Command): void {
@@ -75,5 +77,45 @@ function declareEvents(program: Command): void {
     .option("-f, --follow", "keep following until interrupted; with --json one object per line")
     .action((plan: string | undefined, options: EventsOptions & JsonOption) =>
       performCommand(options, async (call) => (await import("../reading/events.ts")).events(call, plan, options)),
+    );
+}
+
+function declarePolicy(program: Command): void {
+  declare(program, "rules", {
+    about: "the rules that allow or deny what an agent does, in their order, and what each is for",
+    examples: ["rules", "rules --json"],
+  }).action((options: JsonOption) =>
+    perform(options, async (call) => (await import("../policy/rules.ts")).rules(call)),
+  );
+  declare(program, "explain", {
+    about:
+      "what the policy says to one call of a tool, and why; nothing is run. Ends with 0 whether it is allowed or not",
+    examples: [
+      'explain shell "git push --force"',
+      "explain write src/a.ts --role investigator",
+      "explain shell npm test --plan add-a-login-page",
+      `explain Bash '{"command": "rm -rf build"}' --json`,
+      "prloom explain --batch < calls.jsonl",
+    ],
+  })
+    .argument("[tool]", "read, search, write, edit, shell, delegate, web, or a tool as an agent program calls it")
+    .argument("[args...]", "its arguments: a command, a path, or all of them as one JSON object")
+    .option("--plan <id>", "in the worktree of this plan, for the TODO that is next; else in this repository, for any")
+    .option(
+      "--role <role>",
+      "who asks: executor (unless the TODO says otherwise), investigator, coordinator, or your own",
+    )
+    .option(
+      "--batch",
+      'read {"tool", "input", "role"?, "plan"?} from each line of standard input; one verdict per line',
+    )
+    // Those of the command that is asked about.
+    .allowUnknownOption()
+    .action((tool: string | undefined, args: string[], options: SceneOptions & { batch?: boolean } & JsonOption) =>
+      perform(options, async (call) => {
+        const words = tool === undefined ? [] : [tool, ...args];
+        if (options.batch) return (await import("../policy/explain-batch.ts")).explainBatch(call, words, options);
+        return (await import("../policy/explain.ts")).explain(call, words, options);
+      }),
     );
 }

@@ -4,6 +4,7 @@ import { PARSED_ONCE } from "../../kernel/json.ts";
 import type { Config } from "../config.ts";
 import { isValueOfLaterVersion, NOT_YET } from "../schema/not-yet.ts";
 import { configSchema } from "../schema/schema.ts";
+import { governanceProblems } from "./governance-problems.ts";
 import { moduleProblems } from "./module-problems.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 import { type Path, referenceProblems, type ValueProblem, valueAt } from "./references.ts";
@@ -144,6 +145,7 @@ function check(source: string): CheckedConfig {
     ...schemaProblems(value, parsed.error?.issues ?? []),
     ...referenceProblems(value),
     ...moduleProblems(value),
+    ...governanceProblems(value),
   ];
   const found = [
     ...syntax,

@@ -22,8 +22,8 @@ const HOST_SETTINGS = [
   ".mcp.json",
 ];
 
-/** Never committed by prloom. */
-const PROTECTED = [OURS, ...HOST_SETTINGS];
+/** At the top of a worktree: never committed by prloom, and changed by no agent. */
+export const PROTECTED: readonly string[] = [OURS, ...HOST_SETTINGS];
 
 /** For git: in any case of letters, since on other people's disks `PRLOOM` and `prloom` are the same folder. */
 export const PROTECTED_PATHSPECS = PROTECTED.map((name) => `:(top,icase)${name}`);

@@ -1,0 +1,105 @@
+import { homedir, tmpdir } from "node:os";
+import { resolve } from "node:path";
+import type { Config } from "../../config/config.ts";
+import { OWN_ROLES } from "../../config/governance-words.ts";
+import { configWithoutAgents } from "../../config/load.ts";
+import { didYouMean, nearest } from "../../config/problems/nearest.ts";
+import { pathsOf, worktreeOf } from "../../dispatcher/paths.ts";
+import { readPlanDetail } from "../../dispatcher/report/read.ts";
+import { settingsInForce } from "../../dispatcher/settings/pinned.ts";
+import { openRepository } from "../../git/repository.ts";
+import { graphOfPlan } from "../../governance/graph/of-plan.ts";
+import type { TaskGraph } from "../../governance/graph/types.ts";
+import { makePolicy } from "../../governance/policy/make-policy.ts";
+import type { Policy } from "../../governance/policy/policy-file.ts";
+import { type Role, roleNamed } from "../../governance/policy/roles.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import type { Call } from "../output.ts";
+import { reading, suggesting } from "../plans.ts";
+
+/** Who would make a call, and where: what a call is judged with. */
+export interface Scene {
+  readonly policy: Policy;
+  readonly graph: TaskGraph;
+  /** In words. */
+  readonly about: string;
+}
+
+export interface SceneOptions {
+  readonly plan?: string | undefined;
+  readonly role?: string | undefined;
+}
+
+/** The scene that is asked for: a plan's worktree and the TODO that is next there, or this repository and a task that is started. */
+export function sceneFor(call: Call, { plan, role }: SceneOptions): Promise<Scene> {
+  return plan === undefined ? ownScene(call, role) : suggesting(call, plan, () => planScene(call, plan, role));
+}
+
+const TASK = "a-started-task";
+
+async function ownScene(call: Call, asked = "executor"): Promise<Scene> {
+  const { root, governance } = await surroundings(call);
+  const role = roleOf(asked, governance);
+  const policy = makePolicy(governance, { role, node: TASK, place: { root, ...folders() } });
+  const node = { id: TASK, name: "A started task", status: "active", delegatedBy: "coordinator" } as const;
+  const task = { ...node, assignedTo: role.name, allowedTools: [], dependsOn: [], temporalGate: null };
+  const workPlans = [{ id: "plan", name: "A plan", status: "active", tasks: [task] }] as const;
+  return { policy, graph: { workPlans, delegations: [] }, about: `${role.name} with a started task in ${root}` };
+}
+
+async function planScene(call: Call, plan: string, asked: string | undefined): Promise<Scene> {
+  return reading(call, async (loom) => {
+    const { record, summary, todos } = await readPlanDetail(loom, plan);
+    tellProblem(call, loom.pinned.problem);
+    const status = record.status === "done" ? "completed" : summary.location === "inbox" ? "draft" : "active";
+    const { graph, current } = graphOfPlan({ id: plan, title: summary.title, status, todos });
+    const { governance } = loom.config;
+    const { by = "executor", paths, tools } = current?.settings ?? {};
+    const role = roleOf(asked ?? by, governance);
+    const root = worktreeOf(loom, record).path;
+    const policy = makePolicy(governance, {
+      role,
+      node: current?.id ?? null,
+      place: { root, ...folders() },
+      ...(paths ? { paths } : {}),
+      ...(tools ? { tools } : {}),
+    });
+    const task = current ? `TODO ${current.index + 1}` : "no open TODO";
+    return { policy, graph, about: `${role.name} with ${task} of ${plan} in ${root}` };
+  });
+}
+
+/** A question is answered wherever it is asked: without a repository the folder counts, without a config what is usual. */
+async function surroundings(call: Call): Promise<{ root: string; governance: Config["governance"] }> {
+  try {
+    const repo = await openRepository(call.cwd);
+    const { config, problem } = settingsInForce(pathsOf(repo).pinFile, repo.root);
+    tellProblem(call, problem);
+    return { root: repo.root, governance: config.governance };
+  } catch (error) {
+    if (!(error instanceof PrloomError) || error.code !== "not-a-repository") throw error;
+    call.output.note("note: this is not a git repository; judged as if it were one, with the usual settings");
+    return { root: call.cwd, governance: configWithoutAgents().governance };
+  }
+}
+
+function tellProblem({ output }: Call, problem: PrloomError | undefined): void {
+  // Before `prloom init` there is none, and nothing is wrong.
+  if (!problem || problem.code === "config-missing") return;
+  const [first = ""] = problem.message.split("\n");
+  output.note(`note: judged with the usual settings: ${first.replace(/:$/, "")} (\`prloom doctor\` tells more)`);
+}
+
+const folders = () => ({ home: resolve(homedir()), temporary: resolve(tmpdir()) });
+
+function roleOf(name: string, { roles }: Config["governance"]): Role {
+  const found = roleNamed(name, roles);
+  if (found) return found;
+  const known = [...OWN_ROLES, ...Object.keys(roles)];
+  const message = `there is no role called "${name}"${didYouMean(nearest(name, known))}`;
+  throw new PrloomError(
+    "usage",
+    message,
+    `Roles are ${known.join(", ")}; governance.roles in prloom/config.json adds some.`,
+  );
+}

@@ -1,0 +1,104 @@
+import type { TaskGraph } from "../graph/types.ts";
+import { analyse } from "../shell/analyse.ts";
+import type { EffectTree } from "../shell/effects.ts";
+import type { Place } from "../shell/state.ts";
+import type { Verdict } from "./denial.ts";
+import { askedOnce, type Files, matchesAny } from "./paths.ts";
+import type { Policy } from "./policy-file.ts";
+import { onlyLooks, type ToolRequest } from "./request.ts";
+import type { Question, Rule } from "./rule.ts";
+import { activeTask } from "./rules/active-task.ts";
+import { allowedTools } from "./rules/allowed-tools.ts";
+import { assignment } from "./rules/assignment.ts";
+import { delegation } from "./rules/delegation.ts";
+import { door } from "./rules/door.ts";
+import { pathScope } from "./rules/path-scope.ts";
+import { protectedPaths } from "./rules/protected-paths.ts";
+import { role } from "./rules/role.ts";
+import { sessionOwnership } from "./rules/session-ownership.ts";
+import { shellSafety } from "./rules/shell-safety.ts";
+import { taskOrder } from "./rules/task-order.ts";
+import { isSecret } from "./secrets.ts";
+
+/** In this order: the first that denies is what the agent is told. */
+export const RULES: readonly Rule[] = [
+  door,
+  role,
+  activeTask,
+  taskOrder,
+  assignment,
+  allowedTools,
+  protectedPaths,
+  pathScope,
+  shellSafety,
+  delegation,
+  sessionOwnership,
+];
+
+export type Judge = (request: ToolRequest, graph: TaskGraph, policy: Policy, now: number) => Verdict;
+
+/** Decides about one call of a tool. Everything it depends on is given to it. */
+export function judgeWith(files: Files): Judge {
+  return (request, graph, policy, now) => {
+    try {
+      if (request.malformed !== undefined) return malformed(request, request.malformed);
+      let tree: EffectTree | undefined;
+      const asked = askedOnce(files);
+      const effects = () => (tree ??= effectsOf(request, policy, asked));
+      return firstDenial({ request, graph, policy, now, files: asked, effects });
+    } catch (error) {
+      return ownFault(request, error);
+    }
+  };
+}
+
+function firstDenial(question: Question): Verdict {
+  for (const { name, judge } of RULES) {
+    const refusal = judge(question);
+    if (refusal) return { allow: false, denial: { rule: name, ...refusal } };
+  }
+  return { allow: true };
+}
+
+/** What a shell command does, where the run is. */
+export function effectsOf(request: Pick<ToolRequest, "command" | "folder">, policy: Policy, files: Files): EffectTree {
+  const place: Place = {
+    folder: request.folder ?? policy.root,
+    home: policy.home,
+    temporary: policy.temporary,
+    variables: { PATH: "$PATH" },
+    look: (path) => files.kind(path),
+    isSecret: (path) =>
+      isSecret(path) ||
+      ((path.type === "known" || path.type === "glob") &&
+        policy.secrets.length > 0 &&
+        matchesAny(path.text.replace(`${policy.root}/`, ""), policy.secrets)),
+  };
+  return analyse(request.command ?? "", place);
+}
+
+function malformed(request: ToolRequest, problem: string): Verdict {
+  const denial = {
+    rule: "arguments",
+    what: `The arguments of "${request.tool}" cannot be used: ${problem}.`,
+    why: "What they mean must be clear before they are acted on.",
+    useInstead: "Call the tool again with the arguments that it describes.",
+    evidence: problem,
+  };
+  return { allow: false, denial };
+}
+
+/** A fault of ours denies what changes something, lets reading through, and says whose fault it is. */
+function ownFault(request: ToolRequest, error: unknown): Verdict {
+  const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  if (onlyLooks(request.kind))
+    return { allow: true, note: `prloom could not judge this call, a fault of prloom: ${what}` };
+  const denial = {
+    rule: "internal",
+    what: `"${request.tool}" could not be judged.`,
+    why: "This is a fault of prloom, not of the call.",
+    useInstead: "Try it in a simpler form. Reading still works.",
+    evidence: what,
+  };
+  return { allow: false, denial };
+}

@@ -1,0 +1,56 @@
+import type { Config } from "../../config/config.ts";
+import { PROTECTED } from "../../git/staging/protected-paths.ts";
+import { POLICY_VERSION, type Policy } from "./policy-file.ts";
+import type { Role } from "./roles.ts";
+
+/** Folders that a run knows, absolute. */
+export interface RunPlace {
+  /** Of its worktree. */
+  readonly root: string;
+  readonly home: string;
+  /** For files that it needs for a moment. */
+  readonly temporary: string;
+}
+
+/** What is different from run to run. */
+export interface RunTerms {
+  readonly role: Role;
+  /** The node to work on; null when no task is started. */
+  readonly node: string | null;
+  readonly place: RunPlace;
+  /** Open unless a person is deciding. */
+  readonly door?: Policy["door"];
+  /** Narrower than the role's, where the task says so. */
+  readonly paths?: readonly string[];
+  readonly tools?: readonly string[];
+  readonly session?: string;
+}
+
+/** Git's own, in the worktree and in repositories inside of it. */
+const GITS_OWN = [".git", "**/.git"];
+
+/** What one run may do: what the config says for all, with the terms of this one. */
+export function makePolicy(governance: Config["governance"], terms: RunTerms): Policy {
+  const { role, place } = terms;
+  return {
+    schemaVersion: POLICY_VERSION,
+    role: {
+      name: role.name,
+      tools: [...role.tools],
+      paths: [...role.paths],
+      shell: role.shell,
+      governs: Object.fromEntries(Object.entries(role.governs).map(([tool, actions]) => [tool, [...actions]])),
+    },
+    node: terms.node,
+    door: terms.door ?? { state: "open", reason: "" },
+    ...place,
+    paths: terms.paths ? [...terms.paths] : null,
+    tools: terms.tools ? [...terms.tools] : null,
+    protected: [...PROTECTED, ...GITS_OWN, ...governance.protected],
+    mcp: { reads: [...governance.mcp.reads], writes: [...governance.mcp.writes] },
+    secrets: [...governance.secrets],
+    interpreters: [...governance.interpreters],
+    session: terms.session ?? null,
+    maxRepeatedDenials: governance.maxRepeatedDenials,
+  };
+}

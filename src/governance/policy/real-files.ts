@@ -1,0 +1,23 @@
+import { lstatSync, readlinkSync, statSync } from "node:fs";
+import type { Files } from "./paths.ts";
+
+/** The file system of this machine. What it does not tell is as good as absent: a program would not get there either. */
+export const realFiles: Files = {
+  link(path) {
+    try {
+      // Most are no links, and asking for the target of those would throw, which takes longer than all the rest.
+      const stats = lstatSync(path, { throwIfNoEntry: false });
+      return stats?.isSymbolicLink() ? readlinkSync(path) : undefined;
+    } catch {
+      return undefined;
+    }
+  },
+  kind(path) {
+    try {
+      const stats = statSync(path, { throwIfNoEntry: false });
+      return stats?.isDirectory() ? "folder" : stats && "file";
+    } catch {
+      return undefined;
+    }
+  },
+};

@@ -1,0 +1,64 @@
+import type { TaskGraph } from "../graph/types.ts";
+import type { EffectTree } from "../shell/effects.ts";
+import type { Denial } from "./denial.ts";
+import { below, type Files, matchesAny, realPath } from "./paths.ts";
+import type { Policy } from "./policy-file.ts";
+import { onlyLooks, type ToolRequest } from "./request.ts";
+import { ANSWERS } from "./roles.ts";
+
+/** Everything that a rule may ask. */
+export interface Question {
+  readonly request: ToolRequest;
+  readonly graph: TaskGraph;
+  readonly policy: Policy;
+  readonly now: number;
+  readonly files: Files;
+  /** What the shell command does; looked at once, when a rule asks. */
+  effects(): EffectTree;
+}
+
+export type Refusal = Omit<Denial, "rule">;
+
+/** One reason to deny. Rules do not know each other; their order is that of the list. */
+export interface Rule {
+  readonly name: string;
+  /** One sentence, for `prloom rules`. */
+  readonly purpose: string;
+  judge(question: Question): Refusal | undefined;
+}
+
+/** The real path of what a request names, and its name below the worktree, where it is there. */
+export interface Located {
+  readonly given: string;
+  readonly real: string | undefined;
+  readonly inTree: string | undefined;
+}
+
+export function locate(given: string, { policy, files, request }: Question): Located {
+  const real = realPath(given, request.folder ?? policy.root, files);
+  const root = realPath(policy.root, "/", files) ?? policy.root;
+  return { given, real, inTree: real === undefined ? undefined : below(real, root) };
+}
+
+/** Whether the request writes nothing but what every role answers with. */
+export function onlyAnswers(question: Question): boolean {
+  const { kind, paths } = question.request;
+  if (kind !== "write" && kind !== "edit") return false;
+  return paths.length > 0 && paths.every((path) => isAnswer(locate(path, question)));
+}
+
+export const isAnswer = ({ inTree }: Located): boolean => inTree !== undefined && matchesAny(inTree, ANSWERS);
+
+/** Whether it only looks at things, as far as its kind or its effects tell. */
+export function onlyLooksAt(question: Question): boolean {
+  const { kind, action } = question.request;
+  if (kind === "govern") return action?.name === "status" || action?.name === "list";
+  if (kind !== "shell") return onlyLooks(kind);
+  return !mutations(question.effects());
+}
+
+const LOOKING = new Set(["reads", "fetches"]);
+
+function mutations({ effects, inner }: EffectTree): boolean {
+  return effects.some(({ kind }) => !LOOKING.has(kind)) || inner.some(mutations);
+}

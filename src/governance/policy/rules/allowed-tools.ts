@@ -1,0 +1,43 @@
+import { findNode } from "../../graph/types.ts";
+import { matchesAny } from "../paths.ts";
+import type { Question, Refusal, Rule } from "../rule.ts";
+
+export const allowedTools: Rule = {
+  name: "allowed tools",
+  purpose: "A task names the tools for it; tools that are not known, and those of MCP servers, are allowed one by one.",
+  judge(question) {
+    const { request, policy } = question;
+    if (request.kind === "other") return unlisted(question);
+    const allowed = listOf(question);
+    if (allowed === undefined || request.kind === "govern") return undefined;
+    if (allowed.includes(request.kind) || allowed.includes(request.tool)) return undefined;
+    return {
+      what: `You tried to use "${request.tool}" (${request.kind}), which this task does not have.`,
+      why: `The task may be done with: ${allowed.join(", ")}.`,
+      useInstead: "Use one of these, or say in your answer what else is needed and why.",
+      calls: [{ tool: "govern_task", input: { action: "status" } }],
+      evidence: `allowedTools of ${policy.node ?? "the task"} = ${JSON.stringify(allowed)}`,
+    };
+  },
+};
+
+function listOf({ graph, policy }: Question): readonly string[] | undefined {
+  const node = policy.node === null ? undefined : findNode(graph, policy.node)?.node;
+  const lists = [policy.tools, node && node.allowedTools.length > 0 ? node.allowedTools : null].filter(
+    (list) => list !== null && list !== undefined,
+  );
+  const [first, second] = lists;
+  return second ? first?.filter((tool) => second.includes(tool)) : (first ?? undefined);
+}
+
+function unlisted({ request, policy }: Question): Refusal | undefined {
+  const { reads, writes } = policy.mcp;
+  if (matchesAny(request.tool, reads) || policy.role.tools.includes(request.tool)) return undefined;
+  if (matchesAny(request.tool, writes) && policy.role.tools.includes("write")) return undefined;
+  return {
+    what: `You tried to use "${request.tool}", a tool that nothing is known about.`,
+    why: "A tool that is not known could change anything, also outside of the worktree.",
+    useInstead: `Use the tools for reading, editing and running. A person can allow this one: governance.mcp.reads or .writes in prloom/config.json, with "${request.tool}".`,
+    evidence: `policy.mcp = ${JSON.stringify(policy.mcp)}`,
+  };
+}

@@ -1,0 +1,74 @@
+import { below, matchesAny, realPath } from "../paths.ts";
+import { isAnswer, type Located, locate, type Question, type Refusal, type Rule } from "../rule.ts";
+import { isSecret } from "../secrets.ts";
+
+export const pathScope: Rule = {
+  name: "path scope",
+  purpose: "A role writes where its work is, wherever links lead; secrets are read by no role.",
+  judge(question) {
+    const { kind, paths } = question.request;
+    const isWrite = kind === "write" || kind === "edit";
+    if (!isWrite && kind !== "read" && kind !== "search") return undefined;
+    for (const path of paths) {
+      const located = locate(path, question);
+      const refusal = isWrite ? refuseWrite(located, question) : refuseRead(located, question);
+      if (refusal) return refusal;
+    }
+    return undefined;
+  },
+};
+
+export interface Scope {
+  readonly paths: readonly string[];
+  readonly temporary: string;
+}
+
+/** Where the run may write: what the role has, narrowed by the task. */
+export function mayWrite(located: Located, { policy, files }: Question): boolean {
+  const { real, inTree } = located;
+  if (real === undefined) return false;
+  if (isTemporary(real, { policy, files }) || isAnswer(located)) return true;
+  if (inTree === undefined || !matchesAny(inTree, policy.role.paths)) return false;
+  return policy.paths === null || matchesAny(inTree, policy.paths);
+}
+
+/** A worktree may itself lie in the folder for temporary files: it is not one of them, and neither is what lies around it there. */
+function isTemporary(real: string, { policy, files }: Pick<Question, "policy" | "files">): boolean {
+  const temporary = realPath(policy.temporary, "/", files) ?? policy.temporary;
+  const root = realPath(policy.root, "/", files) ?? policy.root;
+  const [first] = below(real, temporary)?.split("/") ?? [];
+  const [own] = below(root, temporary)?.split("/") ?? [];
+  return first !== undefined && own !== "" && first !== own;
+}
+
+function refuseWrite(located: Located, question: Question): Refusal | undefined {
+  if (mayWrite(located, question)) return undefined;
+  const { policy, request } = question;
+  const leads = located.real !== undefined && located.real !== located.given ? `, which is ${located.real}` : "";
+  const scope = policy.paths ?? policy.role.paths;
+  const isWide = scope.includes("**");
+  return {
+    what: `You tried to change ${located.given}${leads} with "${request.tool}".`,
+    why: isWide
+      ? `Only what lies below ${policy.root} is yours to change.`
+      : `The role "${policy.role.name}" changes only: ${scope.join(", ") || "nothing"}.`,
+    useInstead: isWide
+      ? `Use a path below ${policy.root}, or ${policy.temporary} for files that you need for a moment.`
+      : "Say in your answer what should be changed there.",
+    evidence: `policy.root = "${policy.root}", policy.role.paths = ${JSON.stringify(policy.role.paths)}, policy.paths = ${JSON.stringify(policy.paths)}`,
+  };
+}
+
+function refuseRead({ given, real, inTree }: Located, { policy, request }: Question): Refusal | undefined {
+  const path = real ?? given;
+  const named = inTree === undefined ? undefined : policy.secrets.find((pattern) => matchesAny(inTree, [pattern]));
+  if (named === undefined && !isSecret({ type: "known", text: path }) && !isSecret({ type: "known", text: given }))
+    return undefined;
+  return {
+    what: `You tried to read ${given} with "${request.tool}".`,
+    why: "It holds secrets. What you read may end in a log, or in a model's memory.",
+    useInstead: "Use an example file, or let the program that needs it read it: tests and scripts may.",
+    evidence:
+      named === undefined ? `${path} is among the files that always are secret` : `governance.secrets has ${named}`,
+  };
+}

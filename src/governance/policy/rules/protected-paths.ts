@@ -1,0 +1,33 @@
+import { matches } from "../paths.ts";
+import { isAnswer, type Located, locate, type Question, type Refusal, type Rule } from "../rule.ts";
+
+export const protectedPaths: Rule = {
+  name: "protected paths",
+  purpose: "Files that govern agents, and git's own, are changed by no role.",
+  judge(question) {
+    const { kind, paths } = question.request;
+    if (kind !== "write" && kind !== "edit") return undefined;
+    for (const path of paths) {
+      const refusal = refuseProtected(locate(path, question), question);
+      if (refusal) return refusal;
+    }
+    return undefined;
+  },
+};
+
+/** For shell commands as well. */
+export function protectedBy({ inTree }: Located, patterns: readonly string[]): string | undefined {
+  return inTree === undefined ? undefined : patterns.find((pattern) => matches(inTree, pattern, "any-case"));
+}
+
+function refuseProtected(located: Located, { request, policy }: Question): Refusal | undefined {
+  const pattern = isAnswer(located) ? undefined : protectedBy(located, policy.protected);
+  if (pattern === undefined) return undefined;
+  return {
+    what: `You tried to change ${located.given} with "${request.tool}".`,
+    why: "It decides what agents may do, or belongs to git; a change of it is for a person.",
+    useInstead: "Write into the plan what should be changed there, and why:",
+    calls: [{ tool: "read", input: { filePath: `${policy.root}/prloom/.local/plan.md` } }],
+    evidence: `${located.inTree} matches the protected path ${pattern}`,
+  };
+}

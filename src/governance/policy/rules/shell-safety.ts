@@ -1,0 +1,206 @@
+import type { Effect, EffectTree } from "../../shell/effects.ts";
+import { beforePattern, describe, type Text } from "../../shell/text.ts";
+import { below, matchesAny, realPath } from "../paths.ts";
+import type { Question, Refusal, Rule } from "../rule.ts";
+import { isAnswer, type Located, locate } from "../rule.ts";
+import { isSecret } from "../secrets.ts";
+import { mayWrite } from "./path-scope.ts";
+import { protectedBy } from "./protected-paths.ts";
+
+export const shellSafety: Rule = {
+  name: "shell safety",
+  purpose: "A shell command is judged by what it does; one that cannot be understood is not run.",
+  judge(question) {
+    if (question.request.kind !== "shell") return undefined;
+    return firstOf(question.effects(), question);
+  },
+};
+
+function firstOf(tree: EffectTree, question: Question): Refusal | undefined {
+  for (const effect of tree.effects) {
+    const refusal = refuse(effect, question, tree.command);
+    if (refusal) return refusal;
+  }
+  for (const inner of tree.inner) {
+    const refusal = firstOf(inner, question);
+    if (refusal) return refusal;
+  }
+  return undefined;
+}
+
+/** Effects that no role has, and why. */
+const NEVER: Partial<Record<Effect["kind"], string>> = {
+  sends: "What is on this machine stays here; prloom pushes, comments and publishes what was checked.",
+  history: "It would lose work, or commits that others have.",
+  privilege: "An agent works with the rights it has, inside the worktree.",
+  system: "It would harm the machine, or data that is not the run's.",
+  ours: "What governs agents, and programs of the whole machine, are changed by a person.",
+  agent: "An agent that is started by an agent is governed by nothing.",
+  code: "Code that is not in a file cannot be looked at, neither now nor in review.",
+  unknown: "What cannot be understood is not run.",
+};
+
+const INSTEAD: Partial<Record<Effect["kind"], string>> = {
+  sends: "Leave it to prloom, or say in your answer what should be sent where.",
+  history: "Undo single files with the edit tool; commit what is done.",
+  privilege: "Do it without other rights, or say in your answer what is needed.",
+  system: "Work on files of the worktree.",
+  ours: "Say in your answer what should be changed.",
+  agent: "Do it yourself, or use the tool for sub-agents.",
+  code: "Write it to a file in the worktree, then run that file.",
+  unknown: "Write it plainly: one command, names and paths as they are.",
+};
+
+function refuse(effect: Effect, question: Question, command: string): Refusal | undefined {
+  const { policy } = question;
+  const because = NEVER[effect.kind];
+  if (because !== undefined) {
+    if (effect.kind === "code" && isAllowedCode(effect, policy.interpreters)) return undefined;
+    return refusal(effect, { why: because, instead: effect.instead ?? INSTEAD[effect.kind] ?? "", command });
+  }
+  const readsOnly = policy.role.shell === "reads" || policy.door.state === "closed";
+  if (effect.kind === "runs") {
+    if (!readsOnly) return undefined;
+    return refusal(effect, {
+      why: `The role "${policy.role.name}" runs only what reads, and this may do anything.`,
+      instead: "Read the files that tell it, or leave running to the executor.",
+      command,
+    });
+  }
+  if (effect.kind === "reads") return refuseRead(effect, question, command);
+  if (effect.kind === "writes" || effect.kind === "deletes") return refuseChange(effect, question, command);
+  return undefined;
+}
+
+const isAllowedCode = ({ what }: Effect, interpreters: readonly string[]): boolean =>
+  interpreters.some((name) => what === `gives ${name} code that stands in the command`);
+
+interface Because {
+  readonly why: string;
+  readonly instead: string;
+  readonly command: string;
+}
+
+function refusal(effect: Effect, { why, instead, command }: Because): Refusal {
+  return {
+    what: `The command ${effect.what}.`,
+    why,
+    useInstead: instead,
+    evidence: `${effect.kind}: in \`${command}\``,
+  };
+}
+
+function refuseRead(effect: Effect, question: Question, command: string): Refusal | undefined {
+  const { path } = effect;
+  if (!path || path.type === "found" || path.type === "unknown") return undefined;
+  const located = locate(describe(path), question);
+  const named = located.inTree !== undefined && matchesAny(located.inTree, question.policy.secrets);
+  const real = located.real === undefined ? path : ({ type: "known", text: located.real } as const);
+  if (!named && !isSecret(path) && !isSecret(real)) return undefined;
+  return refusal(effect, {
+    why: "It holds secrets. What you read may end in a log, or in a model's memory.",
+    instead: "Use an example file, or let the program that needs it read it.",
+    command,
+  });
+}
+
+/** The folder in which everything lies that a path can mean. */
+function placeOf(path: Text): { folder: string; isAll: boolean } | undefined {
+  if (path.type === "unknown") return undefined;
+  if (path.type === "found") return { folder: path.folder, isAll: path.all };
+  if (path.type === "known") return { folder: path.text, isAll: true };
+  const start = beforePattern(path.text);
+  const folder = start.replace(/[^/]*$/, "").replace(/(.)\/$/, "$1");
+  return { folder, isAll: /^[.*?]*$/.test(path.text.slice(start.length)) && start.endsWith("/") };
+}
+
+function refuseChange(effect: Effect, question: Question, command: string): Refusal | undefined {
+  const { policy, files } = question;
+  const place = effect.path && placeOf(effect.path);
+  if (!place)
+    return refusal(effect, {
+      why: "Where it writes cannot be told.",
+      instead: "Write the path as it is, without variables.",
+      command,
+    });
+  const located = locate(place.folder, question);
+  const because = (why: string, instead: string) => refusal(effect, { why, instead, command });
+  const isKnown = effect.path?.type === "known";
+  const owner = protectedIn(effect.path as Text, { located, question });
+  if (owner !== undefined && !isAnswer(located))
+    return because(
+      `It belongs to git or governs agents: ${owner}.`,
+      "Write into the plan what should be changed there.",
+    );
+  if (!mayWrite(located, question) && !isFolderOfScope(located, question, isKnown))
+    return because(outside(located, question), `Use a path below ${policy.root}, or ${policy.temporary} for a moment.`);
+  const root = realPath(policy.root, "/", files) ?? policy.root;
+  const holdsRoot = located.real !== undefined && below(root, located.real) !== undefined;
+  if (effect.kind === "deletes" && holdsRoot && place.isAll)
+    return because(
+      "It would delete everything in the worktree, also what is not committed.",
+      "Delete what you mean by its name.",
+    );
+  if (effect.kind === "writes" && effect.whole && holdsRoot)
+    return because("It would change everything in the worktree.", "Name the files that you mean.");
+  return undefined;
+}
+
+/** A pattern in a folder that has some of the scope below it. */
+function isFolderOfScope(located: Located, { policy }: Question, isKnown: boolean): boolean {
+  return !isKnown && located.inTree !== undefined && policy.role.paths.includes("**") && policy.paths === null;
+}
+
+const GIT_PARTS =
+  /(?:^|\/)[^/]*\.git(?:\/(?:objects|refs|logs|hooks|info|worktrees|packed-refs|config|HEAD|index|modules)|$)/i;
+
+function protectedIn(path: Text, { located, question }: { located: Located; question: Question }): string | undefined {
+  const { policy } = question;
+  const names = path.type === "glob" ? [located, locate(describe(path), question)] : [located];
+  for (const one of names) {
+    if (one.inTree !== undefined && GIT_PARTS.test(one.inTree)) return one.inTree;
+    const pattern = isAnswer(one) ? undefined : protectedBy(one, policy.protected);
+    if (pattern !== undefined) return pattern;
+  }
+  return path.type === "glob" ? coveredByPattern(path, { located, question }) : undefined;
+}
+
+/** A pattern that could mean a protected name, as `.gi?` and `.*` do. */
+function coveredByPattern(
+  path: Extract<Text, { type: "glob" }>,
+  { located, question }: { located: Located; question: Question },
+): string | undefined {
+  if (located.inTree === undefined) return undefined;
+  const rest = path.text.slice(beforePattern(path.text).replace(/[^/]*$/, "").length);
+  const [first = ""] = rest.split("/");
+  const pattern = globPattern(first);
+  const prefix = located.inTree === "" ? "" : `${located.inTree}/`;
+  return question.policy.protected.find((one) => {
+    if (!one.startsWith(prefix)) return false;
+    const [name = ""] = one.slice(prefix.length).split("/");
+    // A plain `*` does not mean names that begin with a dot.
+    return (
+      name !== "" &&
+      !name.includes("*") &&
+      pattern.test(name) &&
+      (!name.startsWith(".") || first.startsWith(".") || first.startsWith("\\.") || first.startsWith("["))
+    );
+  });
+}
+
+function globPattern(glob: string): RegExp {
+  const source = glob.replace(/\\(.)|\[!?([^\]]*)\]|[.+^${}()|]|\*|\?/g, (all, escaped?: string, set?: string) => {
+    if (escaped !== undefined) return `\\${escaped}`;
+    if (set !== undefined) return all.startsWith("[!") ? `[^${set}]` : `[${set}]`;
+    return all === "*" ? ".*" : all === "?" ? "." : `\\${all}`;
+  });
+  try {
+    return new RegExp(`^${source}$`, "i");
+  } catch {
+    return /^/;
+  }
+}
+
+function outside({ real, given }: Located, { policy }: Question): string {
+  return `${real ?? given} is outside of what the role "${policy.role.name}" changes.`;
+}

@@ -1,0 +1,31 @@
+import { blockersOf, findNode } from "../../graph/types.ts";
+import { renderChain } from "../chain.ts";
+import { onlyAnswers, onlyLooksAt, type Rule } from "../rule.ts";
+
+export const taskOrder: Rule = {
+  name: "task order",
+  purpose: "A task begins when those before it are completed.",
+  judge(question) {
+    const { request, graph, policy } = question;
+    const isStart = request.kind === "govern" && request.action?.name === "start";
+    if (!isStart && (request.kind === "govern" || onlyLooksAt(question) || onlyAnswers(question))) return undefined;
+    const id = isStart ? (request.action?.node ?? policy.node) : policy.node;
+    const found = id === null ? undefined : findNode(graph, id);
+    if (!found) return undefined;
+    const [blocker] = blockersOf(graph, found.node);
+    if (!blocker) return undefined;
+    const name = blocker.node
+      ? `"${blocker.id}" (${blocker.node.name}), which is ${blocker.node.status}`
+      : `"${blocker.id}", which does not exist`;
+    return {
+      what: isStart
+        ? `You tried to start the task "${found.node.name}".`
+        : `You tried to use "${request.tool}" for the task "${found.node.name}".`,
+      why: `It waits for ${name}.${blocker.reason === undefined ? "" : ` ${blocker.reason}`}`,
+      useInstead: `Wait until "${blocker.id}" is completed, or work on a task that waits for nothing. See where things are:`,
+      calls: [{ tool: "govern_task", input: { action: "status" } }],
+      evidence: `${found.node.id} waits for ${blocker.id}; ${blocker.id}.status = "${blocker.node?.status ?? "missing"}"`,
+      chain: renderChain(graph, found.plan, found.node),
+    };
+  },
+};

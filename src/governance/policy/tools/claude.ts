@@ -1,0 +1,37 @@
+import { TALKS, type ToolMap } from "./tool-map.ts";
+
+const AGENT = { kind: "delegate", to: "subagent_type", resumes: ["resume", "task_id", "agent_id"] } as const;
+
+/** Tools of Claude Code, with the names of their arguments. */
+export const CLAUDE_TOOLS: ToolMap = {
+  Read: { kind: "read", paths: ["file_path"] },
+  NotebookRead: { kind: "read", paths: ["notebook_path"] },
+  Glob: { kind: "search", mayName: ["path", "pattern"] },
+  Grep: { kind: "search", mayName: ["path", "glob"] },
+  LS: { kind: "search", mayName: ["path"] },
+  LSP: { kind: "read", mayName: ["filePath", "file_path"] },
+  Write: { kind: "write", paths: ["file_path"] },
+  Edit: { kind: "edit", paths: ["file_path"] },
+  MultiEdit: { kind: "edit", paths: ["file_path"] },
+  NotebookEdit: { kind: "edit", paths: ["notebook_path"] },
+  Bash: { kind: "shell", command: "command" },
+  BashOutput: TALKS,
+  TaskOutput: TALKS,
+  KillShell: TALKS,
+  KillBash: TALKS,
+  TaskStop: TALKS,
+  Task: AGENT,
+  Agent: AGENT,
+  WebFetch: { kind: "web", url: "url" },
+  WebSearch: { kind: "web" },
+  TodoWrite: TALKS,
+  TodoRead: TALKS,
+  AskUserQuestion: TALKS,
+  EnterPlanMode: TALKS,
+  ExitPlanMode: TALKS,
+  Skill: TALKS,
+  SlashCommand: TALKS,
+  ToolSearch: TALKS,
+  StructuredOutput: TALKS,
+  ListMcpResourcesTool: TALKS,
+};

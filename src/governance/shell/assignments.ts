@@ -1,0 +1,81 @@
+import { isLoopback } from "./paths.ts";
+import { note, noteUnknown, type Spot } from "./state.ts";
+import { describe, type Text, textOf } from "./text.ts";
+
+/** Variables that make programs load code, or other settings. */
+const LOADS_CODE =
+  /^(?:LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|PYTHONSTARTUP|PYTHONHOME|PYTHONINSPECT|PERL5OPT|PERL5LIB|PERL5DB|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|LESSOPEN|LESSCLOSE|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|RUSTC|CARGO_BUILD_RUSTC_WRAPPER|GCONV_PATH|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|ELECTRON_RUN_AS_NODE|BUN_BE_BUN|BUN_OPTIONS|npm_config_(?:script_shell|node_options|globalconfig|userconfig|prefix|git|shell|ignore_scripts)|npm_execpath|SSH_ASKPASS|GCC_EXEC_PREFIX|COMPILER_PATH|MAKEFILES|SHELL|COMSPEC|BASH_FUNC_.*)$/;
+
+/** Settings of git that run programs or turn it to another repository. Who wrote a commit, and how much is printed, is harmless. */
+const GIT_HARMLESS =
+  /^GIT_(?:(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|TERMINAL_PROMPT|PAGER_IN_USE|OPTIONAL_LOCKS|TRACE\w*|CURL_VERBOSE|ADVICE|LITERAL_PATHSPECS|MERGE_AUTOEDIT|REDACT_COOKIES|DEFAULT_HASH|CEILING_DIRECTORIES|NO_LAZY_FETCH)$/;
+
+/** Options that are carried into every call of a program. */
+const CARRIED: Readonly<Record<string, string>> = {
+  TAR_OPTIONS: "tar",
+  GZIP: "gzip",
+  GREP_OPTIONS: "grep",
+  RSYNC_RSH: "rsync",
+  TAPE: "tar",
+  ZIPOPT: "zip",
+  UNZIP: "unzip",
+  XZ_OPT: "xz",
+  XZ_DEFAULTS: "xz",
+  WGETRC: "wget",
+  CURL_HOME: "curl",
+  RIPGREP_CONFIG_PATH: "rg",
+};
+
+const OURS = /^(?:PRLOOM_|OPENCODE_|CLAUDE_|CLAUDECODE|CODEX_|GEMINI_|ANTHROPIC_|KIRO_|AMP_|DISABLE_AUTOUPDATER)/;
+const PROGRAMS =
+  /^(?:EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|GIT_PAGER|GIT_EDITOR|GIT_SEQUENCE_EDITOR|SYSTEMD_PAGER|DELTA_PAGER|BAT_PAGER)$/;
+const HARMLESS_PROGRAM = /^(?:cat|true|:|less(?: -\w+)*|more|vim?|nano|emacs|head|code --wait|)$/;
+const NODE_LOADS =
+  /(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader|--env-file|--inspect\S*|-e|--eval|-p|--print|--eval=\S*|--require=\S*|--import=\S*|--loader=\S*|--openssl-config\S*)(?:[\s=]|$)/;
+const PLAIN_FOLDER =
+  /^(?:\$PATH|\/(?:usr|bin|sbin|opt|snap|nix)(?:\/[\w.+-]+)*|(?:\/[\w.@+-]+)*\/(?:node_modules\/\.bin|\.venv\/bin|venv\/bin|\.cargo\/bin|\.local\/bin|go\/bin|\.bun\/bin|\.deno\/bin|\.pyenv\/(?:shims|bin)|\.nvm\/versions\/node\/v[\d.]+\/bin))$/;
+
+/** What an assignment changes about programs that are started with it. */
+export function judgeAssignment(name: string, value: Text, spot: Spot): void {
+  const shown = `${name}=${describe(value)}`;
+  const refuse = (what: string, instead?: string) => note(spot, { kind: "code", what, instead });
+  if (OURS.test(name))
+    return note(spot, { kind: "ours", what: `changes a setting of an agent or of prloom: ${shown}` });
+  if (name === "PATH") return judgePath(value, spot);
+  if (name === "NODE_OPTIONS") {
+    if (value.type !== "known" || NODE_LOADS.test(value.text)) refuse(`makes Node load code: ${shown}`);
+    return;
+  }
+  if (PROGRAMS.test(name)) {
+    if (value.type === "known" && HARMLESS_PROGRAM.test(value.text)) return;
+    return void spot.line.engine.runSource(value, spot);
+  }
+  if (LOADS_CODE.test(name)) return refuse(`changes what programs load: ${shown}`, `Run the command without ${name}.`);
+  if (name.startsWith("GIT_") && !GIT_HARMLESS.test(name)) return refuse(`changes what git runs or works on: ${shown}`);
+  if (CARRIED[name] !== undefined)
+    return refuse(`gives options to ${CARRIED[name]}: ${shown}`, "Give the options in the command itself.");
+  if (name === "IFS" || name === "HOME") return;
+  if (/^https?_proxy$|^all_proxy$/i.test(name) && !isLoopback(textOf(value)))
+    noteUnknown(spot, `sends what is fetched through ${describe(value)}`);
+}
+
+/** Folders of the system and of package managers may come before what is there; others bring other programs. */
+function judgePath(value: Text, spot: Spot): void {
+  const { folder } = spot.line.place;
+  const isPlain =
+    value.type === "known" &&
+    value.text
+      .split(":")
+      .every(
+        (one) =>
+          PLAIN_FOLDER.test(one) ||
+          one === `${folder}/bin` ||
+          PLAIN_FOLDER.test(`${folder}/${one.replace(/^\.\//, "")}`),
+      );
+  if (!isPlain)
+    note(spot, {
+      kind: "code",
+      what: `changes which programs are run: PATH=${describe(value)}`,
+      instead: "Call the program by its path.",
+    });
+}

@@ -1,0 +1,282 @@
+import { posix } from "node:path";
+import { judgeAssignment } from "./assignments.ts";
+import type { Behaviour, Call } from "./call.ts";
+import { cameFrom, type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./flow.ts";
+import { readArguments } from "./options.ts";
+import { absolutePaths, contentOf, descriptorOf, writtenBefore } from "./paths.ts";
+import { echoed, printedByFormat } from "./printed.ts";
+import { copyShell, note, noteUnknown } from "./state.ts";
+import { addChoice, describe, known, plainWord, type Text, textOf, unknown } from "./text.ts";
+
+const nothing: Behaviour = () => NOTHING;
+const prints: Behaviour = () => OUTPUT;
+
+/** A folder that may not be there leaves the shell where it was. */
+const cd: Behaviour = ({ args, spot }) => {
+  const { operands } = readArguments(args, {});
+  const [to] = operands;
+  const { shell, line } = spot;
+  if (to?.type === "known" && to.text === "-") {
+    shell.folders = [undefined];
+    return NOTHING;
+  }
+  const target: Text = to ?? known(line.place.home);
+  const folders = absolutePaths(target, spot).map((path) => (path.type === "known" ? path.text : undefined));
+  const isSure = folders.every((folder) => folder !== undefined && line.place.look(folder) === "folder");
+  shell.folders = isSure ? folders : [...new Set([...folders, ...shell.folders])];
+  return NOTHING;
+};
+
+/** `export`, `declare`, `local`, `readonly` and their like. */
+const declare: Behaviour = ({ name, args, spot }) => {
+  const { shell } = spot;
+  const { operands, has } = readArguments(args, {});
+  const exports = name === "export" || has("x");
+  for (const operand of operands) {
+    const [, variable, appends, value] = /^([A-Za-z_]\w*)(\+)?=(.*)$/s.exec(textOf(operand)) ?? [];
+    if (variable === undefined) {
+      if (exports && operand.type === "known") exportVariable(operand.text, spot);
+      else if (operand.type !== "known") noteUnknown(spot, `sets a variable that cannot be told: ${describe(operand)}`);
+      continue;
+    }
+    if (has("n")) {
+      shell.references.set(variable, value ?? "");
+      continue;
+    }
+    if (value === "(…)") continue;
+    const before = appends ? (shell.variables.get(variable) ?? []) : [];
+    const cased = has("l") ? value?.toLowerCase() : has("u") ? value?.toUpperCase() : value;
+    const made: Text = operand.type === "known" ? known(cased ?? "") : { type: "glob", text: cased ?? "" };
+    if (name === "local") shell.locals.add(variable);
+    if (name === "readonly" || has("r")) shell.fixed.add(variable);
+    shell.variables.set(variable, [...before, made]);
+    if (exports) exportVariable(variable, spot);
+  }
+  return NOTHING;
+};
+
+function exportVariable(name: string, spot: Call["spot"]): void {
+  spot.shell.exported.add(name);
+  for (const value of spot.shell.variables.get(name) ?? []) judgeAssignment(name, value, spot);
+}
+
+const unset: Behaviour = ({ args, spot }) => {
+  const { operands, has } = readArguments(args, {});
+  for (const operand of operands) {
+    if (has("f")) spot.shell.functions.delete(textOf(operand));
+    else if (!spot.shell.fixed.has(textOf(operand))) spot.shell.variables.set(textOf(operand), [known("")]);
+  }
+  return NOTHING;
+};
+
+const evaluate: Behaviour = ({ args, spot }) => {
+  const lost = args.find((arg) => arg.type !== "known");
+  return spot.line.engine.runSource(lost ?? known(args.map(textOf).join(" ")), spot);
+};
+
+/** Reads commands from a file into this shell. */
+const source: Behaviour = ({ args, spot }) => {
+  const [path] = args;
+  if (!path) return NOTHING;
+  const made = writtenBefore(path, spot);
+  const isChannel = path.type === "known" && (descriptorOf(path.text) !== undefined || path.text.startsWith("/dev/"));
+  if (made || isChannel) return runFlow(made ?? contentOf(path, spot), spot);
+  note(spot, { kind: "runs", what: `runs ${describe(path)}`, path: absolutePaths(path, spot)[0] });
+  // It may have changed any variable.
+  const lost = unknown(`${describe(path)} may have changed it`);
+  for (const [name, choices] of spot.shell.variables) spot.shell.variables.set(name, addChoice(choices, [lost]));
+  return OUTPUT;
+};
+
+/** A shell that reads its commands from somewhere. */
+export function runFlow(flow: Flow, spot: Call["spot"]): Flow {
+  if (flow.text !== undefined)
+    return spot.line.engine.runSource(known(flow.text), { ...spot, shell: copyShell(spot.shell) });
+  const text = textOfFlow(flow);
+  if (flow.from & (FROM.network | FROM.decoded)) {
+    const what = `runs code, and ${text.type === "unknown" ? text.why : "it is not known"}`;
+    note(spot, {
+      kind: "code",
+      what,
+      instead: "Save it as a file in the worktree, read it, and use what you need of it.",
+    });
+  } else if (flow.from === FROM.files) note(spot, { kind: "runs", what: "runs the commands in a file" });
+  else noteUnknown(spot, `runs code that cannot be told: ${describe(text)}`, "Write the commands themselves.");
+  return OUTPUT;
+}
+
+const exec: Behaviour = ({ args, spot }) => {
+  const { operands } = readArguments(args, { valued: "a", stopsAtOperand: true });
+  return operands.length === 0 ? NOTHING : spot.line.engine.runWords(operands, spot);
+};
+
+const command: Behaviour = ({ args, spot }) => {
+  const { operands, has } = readArguments(args, { stopsAtOperand: true });
+  if (has("v", "V")) return OUTPUT;
+  return spot.line.engine.runWords(operands, spot);
+};
+
+/** What is run at the end is run. */
+const trap: Behaviour = ({ args, spot }) => {
+  const { operands, has } = readArguments(args, {});
+  const [action, ...signals] = operands;
+  if (
+    has("p", "l") ||
+    !action ||
+    signals.length === 0 ||
+    (action.type === "known" && (action.text === "-" || action.text === ""))
+  )
+    return NOTHING;
+  return spot.line.engine.runSource(action, spot);
+};
+
+const alias: Behaviour = ({ args, spot }) => {
+  for (const arg of args) {
+    const equals = textOf(arg).indexOf("=");
+    if (equals > 0) spot.line.engine.runSource(known(textOf(arg).slice(equals + 1)), spot);
+    else if (arg.type !== "known") noteUnknown(spot, "makes an alias that cannot be told");
+  }
+  return NOTHING;
+};
+
+/** `hash -p program name` gives a program another name. */
+const hash: Behaviour = ({ args, spot }) => {
+  const { values } = readArguments(args, { valued: "p" });
+  if (values("p").length > 0) noteUnknown(spot, "gives a program another name", "Call the program by its own name.");
+  return NOTHING;
+};
+
+const set: Behaviour = ({ args, spot }) => {
+  const at = args.findIndex((arg) => textOf(arg) === "--");
+  if (at >= 0) spot.shell.positional = args.slice(at + 1);
+  else if (args.length > 0 && !/^[-+]/.test(textOf(args[0] as Text))) spot.shell.positional = args;
+  return NOTHING;
+};
+
+const shift: Behaviour = ({ args, spot }) => {
+  const count = Number(textOf(args[0] ?? known("1"))) || 1;
+  spot.shell.positional = spot.shell.positional.slice(count);
+  return NOTHING;
+};
+
+/** Variables get what is read: the whole of it, as far as that is known. */
+const read: Behaviour = ({ args, spot }) => {
+  const { operands, values } = readArguments(args, { valued: "a d i n N p t u" });
+  const [descriptor] = values("u");
+  const flow = descriptor ? (spot.shell.channels.get(textOf(descriptor))?.reads ?? cameFrom(FROM.program)) : spot.input;
+  const value = textOfFlow(flow);
+  for (const name of operands.length > 0 ? operands : [known("REPLY")]) spot.shell.variables.set(textOf(name), [value]);
+  for (const name of values("a")) spot.shell.arrays.set(textOf(name), [value]);
+  return NOTHING;
+};
+
+const mapfile: Behaviour = ({ args, spot }) => {
+  const { operands } = readArguments(args, { valued: "d n O s u C c" });
+  spot.shell.arrays.set(textOf(operands[0] ?? known("MAPFILE")), [textOfFlow(spot.input)]);
+  return NOTHING;
+};
+
+const pushd: Behaviour = (call) => (call.args.length === 0 ? leave(call) : cd(call));
+const leave: Behaviour = ({ spot }) => {
+  spot.shell.folders = [undefined];
+  return NOTHING;
+};
+
+const pwd: Behaviour = ({ spot }) => {
+  const [folder, ...more] = spot.shell.folders;
+  return folder !== undefined && more.length === 0 ? { text: `${folder}\n`, from: 0 } : OUTPUT;
+};
+
+const getopts: Behaviour = ({ args, spot }) => {
+  const name = args[1];
+  if (name) spot.shell.variables.set(textOf(name), [plainWord]);
+  spot.shell.variables.set("OPTARG", [unknown("nothing tells what $OPTARG is")]);
+  return NOTHING;
+};
+
+const KILLED = /^(?:node|nodejs|prloom|claude|opencode|codex|gemini|bwrap|bash|sh|init|systemd)$/;
+
+/** Ending processes by name can end the dispatcher. */
+const kill: Behaviour = ({ args, spot }) => {
+  const { operands } = readArguments(
+    args.filter((arg) => !/^-(?:[A-Z]+|\d+|s)$/.test(textOf(arg))),
+    {},
+  );
+  for (const operand of operands)
+    if (/^-?1$/.test(textOf(operand))) note(spot, { kind: "system", what: "ends all processes" });
+  return NOTHING;
+};
+
+export const endsByName: Behaviour = ({ args, spot }) => {
+  const { operands } = readArguments(args, { valued: "s signal u U g G P t o n" });
+  for (const operand of operands)
+    if (operand.type !== "known" || KILLED.test(operand.text) || /prloom/.test(operand.text))
+      note(spot, {
+        kind: "ours",
+        what: `ends all processes called ${describe(operand)}, and prloom may be among them`,
+        instead: "End the process you started: kill <pid>.",
+      });
+  return OUTPUT;
+};
+
+const pathOf = (folder: string, name: string) => posix.join(folder, name);
+
+export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviour>([
+  ...[
+    ":",
+    "true",
+    "false",
+    "wait",
+    "exit",
+    "return",
+    "break",
+    "continue",
+    "times",
+    "umask",
+    "ulimit",
+    "shopt",
+    "let",
+    "test",
+    "[",
+    "disown",
+    "suspend",
+    "enable",
+    "complete",
+    "compgen",
+    "bind",
+    "fc",
+    "history",
+    "fg",
+    "bg",
+    "logout",
+    "caller",
+  ].map((name): [string, Behaviour] => [name, nothing]),
+  ...["type", "jobs", "dirs", "help", "which", "whereis"].map((name): [string, Behaviour] => [name, prints]),
+  ...["export", "declare", "typeset", "local", "readonly"].map((name): [string, Behaviour] => [name, declare]),
+  ["cd", cd],
+  ["pushd", pushd],
+  ["popd", leave],
+  ["unset", unset],
+  ["eval", evaluate],
+  ["source", source],
+  [".", source],
+  ["exec", exec],
+  ["command", command],
+  ["builtin", command],
+  ["trap", trap],
+  ["alias", alias],
+  ["unalias", nothing],
+  ["hash", hash],
+  ["set", set],
+  ["shift", shift],
+  ["read", read],
+  ["mapfile", mapfile],
+  ["readarray", mapfile],
+  ["pwd", pwd],
+  ["getopts", getopts],
+  ["kill", kill],
+  ["echo", ({ args }) => echoed(args)],
+  ["printf", ({ args }) => printedByFormat(args)],
+]);
+
+export { pathOf };

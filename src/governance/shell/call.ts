@@ -1,0 +1,13 @@
+import type { Flow } from "./flow.ts";
+import type { Spot } from "./state.ts";
+import type { Text } from "./text.ts";
+
+/** A builtin or program, and what it is called with. */
+export interface Call {
+  readonly name: string;
+  readonly args: readonly Text[];
+  readonly spot: Spot;
+}
+
+/** Notes what a call does, and gives what it prints. */
+export type Behaviour = (call: Call) => Flow;

@@ -1,0 +1,154 @@
+import type { Assignment, Command, Word, WordPart } from "unbash";
+import { judgeAssignment } from "./assignments.ts";
+import { BUILTINS } from "./builtins.ts";
+import { type Flow, joinFlows, NOTHING } from "./flow.ts";
+import { deliver } from "./paths.ts";
+import { runProgram } from "./programs/run-program.ts";
+import { redirect } from "./redirect.ts";
+import { copyShell, type FunctionBody, note, noteUnknown, type Shell, type Spot } from "./state.ts";
+import { describe, joinTexts, known, type Text } from "./text.ts";
+
+/** How words become texts, and functions are called; passed in, because they contain commands. */
+export interface Expanding {
+  words(words: readonly Word[]): Text[][];
+  string(word: Word): Text[];
+  parts(parts: readonly WordPart[]): Text;
+  body(body: FunctionBody, spot: Spot): Flow;
+}
+
+const MAX_SHOWN = 120;
+
+/** A simple command: assignments, redirections, and what it is called with. */
+export function runCommand(node: Command, spot: Spot, expanding: Expanding): Flow {
+  spot.line.budget -= 1;
+  if (spot.line.budget < 0) {
+    if (spot.line.budget === -1) noteUnknown(spot, "does more than can be looked at");
+    return NOTHING;
+  }
+  const assignments = node.prefix.filter((one): one is Assignment => one.type === "Assignment");
+  if (!node.name) {
+    for (const one of assignments) assign(one, spot, expanding);
+    const { input, output } = redirect(node.redirects, spot, { words: expanding, keeps: false });
+    // `$(<file)` prints the file.
+    if (output.to !== "output") deliver(NOTHING, output, spot);
+    return node.redirects.length > 0 ? input : NOTHING;
+  }
+  const shell = assignments.length > 0 ? copyShell(spot.shell) : spot.shell;
+  for (const one of assignments) assign(one, { ...spot, shell }, expanding, true);
+  const isExec = node.name.value === "exec" && node.args.length <= 2;
+  const { input, output } = redirect(
+    node.redirects,
+    { ...spot, shell: spot.shell },
+    { words: expanding, keeps: isExec },
+  );
+  for (const [key, channel] of spot.shell.channels) shell.channels.set(key, channel);
+  const ways = waysOf(node, expanding);
+  const flow = joinFlows(
+    ways.map((words) =>
+      runNamed(words, { ...spot, shell: assignments.length > 0 ? shell : spot.shell, input }, expanding),
+    ),
+  );
+  if (assignments.length > 0) spot.shell.folders = shell.folders;
+  if (output.to === "output") return flow;
+  deliver(flow, output, spot);
+  return NOTHING;
+}
+
+/** Every way its words can be read; an assignment among the arguments, as of `export`, is one word. */
+function waysOf(node: Command, expanding: Expanding): Text[][] {
+  const words = [node.name as Word, ...node.args];
+  if (words.every((word) => word.type === "Word")) return expanding.words(words as Word[]);
+  let ways: Text[][] = [[]];
+  for (const word of words) {
+    const choices =
+      word.type === "Word"
+        ? expanding.words([word])
+        : valuesOf(word, expanding).map((value) => [
+            joinTexts([known(`${word.name}${word.append ? "+" : ""}=`), value]),
+          ]);
+    ways = ways.flatMap((way) => choices.map((choice) => [...way, ...choice])).slice(0, 16);
+  }
+  return ways;
+}
+
+function valuesOf({ value }: Assignment, expanding: Expanding): Text[] {
+  return value.type === "Word" ? expanding.string(value) : [known("(…)")];
+}
+
+/** Sets a variable; the line afterwards, or one command alone, sees it. */
+function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand = false): void {
+  const { shell } = spot;
+  const name = shell.references.get(one.name) ?? one.name;
+  if (one.value.type === "ArrayValue") {
+    const elements = one.value.elements.flatMap((word) => expanding.words([word])[0] ?? []);
+    shell.arrays.set(name, one.append ? [...(shell.arrays.get(name) ?? []), ...elements] : elements);
+    return;
+  }
+  const values = expanding.string(one.value);
+  if (one.index) {
+    shell.arrays.set(name, [...(shell.arrays.get(name) ?? []), ...values]);
+    return;
+  }
+  const before = one.append ? (shell.variables.get(name) ?? [known("")]) : [known("")];
+  const given = before.flatMap((start) => values.map((value) => joinTexts([start, value])));
+  const made = shell.fixed.has(name) ? [...(shell.variables.get(name) ?? []), ...given] : given;
+  shell.variables.set(name, made);
+  if (isForCommand || shell.exported.has(name)) for (const value of made) judgeAssignment(name, value, spot);
+}
+
+function runNamed(words: readonly Text[], spot: Spot, expanding: Expanding): Flow {
+  const command = words.map(describe).join(" ");
+  const shown = command.length > MAX_SHOWN ? `${command.slice(0, MAX_SHOWN)}…` : command;
+  const tree = { command: shown, effects: [], inner: [] };
+  spot.tree.inner.push(tree);
+  return dispatch(words, { ...spot, tree }, expanding);
+}
+
+function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flow {
+  const [name, ...args] = words;
+  if (!name) return NOTHING;
+  if (name.type !== "known") {
+    const instead = "Write the name of the program itself.";
+    noteUnknown(spot, `runs a program that cannot be told: ${describe(name)}`, instead);
+    return { from: 0 };
+  }
+  const body = spot.shell.functions.get(name.text);
+  if (body) return callFunction({ name: name.text, body, args }, spot, expanding);
+  const builtin = BUILTINS.get(name.text);
+  return builtin ? builtin({ name: name.text, args, spot }) : runProgram({ name: name.text, args, spot });
+}
+
+interface FunctionCall {
+  readonly name: string;
+  readonly body: FunctionBody;
+  readonly args: readonly Text[];
+}
+
+function callFunction({ name, body, args }: FunctionCall, spot: Spot, expanding: Expanding): Flow {
+  if (spot.calls.includes(name)) {
+    if (spot.isForked) note(spot, { kind: "system", what: `${name} starts itself without end` });
+    return NOTHING;
+  }
+  const shell: Shell = spot.shell;
+  const { positional } = shell;
+  const [variables, locals] = [new Map(shell.variables), [...shell.locals]];
+  shell.locals.clear();
+  shell.positional = args;
+  const isForked = spot.isForked && spot.calls.some((call) => call !== "");
+  const flow = expanding.body(body, { ...spot, calls: [...spot.calls, name], isForked });
+  for (const local of shell.locals) {
+    const before = variables.get(local);
+    if (before) shell.variables.set(local, before);
+    else shell.variables.delete(local);
+  }
+  shell.locals.clear();
+  for (const local of locals) shell.locals.add(local);
+  shell.positional = positional;
+  return flow;
+}
+
+/** For wrappers: words that are a command. */
+export function runWords(words: readonly Text[], spot: Spot, expanding: Expanding): Flow {
+  spot.line.budget -= 1;
+  return words.length === 0 || spot.line.budget < 0 ? NOTHING : runNamed(words, spot, expanding);
+}

@@ -1,0 +1,170 @@
+import type { ParameterExpansionPart, Word, WordPart } from "unbash";
+import { expandBraces } from "./braces.ts";
+import { textOfFlow } from "./flow.ts";
+import { parameterText, variableTexts } from "./parameters.ts";
+import { parseShell } from "./parse.ts";
+import { openProcess } from "./redirect.ts";
+import { copyShell, type Spot } from "./state.ts";
+import { asPattern, combinations, joinTexts, known, plainWord, type Text, unknown } from "./text.ts";
+
+/** The lists of words that some words can become: one for each way. */
+export function expandWords(words: readonly Word[], spot: Spot): Text[][] {
+  const choices = words.map((word) => expandWord(word, spot));
+  const all = combinations(choices);
+  if (all) return all.map((list) => list.flat());
+  // Too many ways: of each word it is only known that it is one of several.
+  return [words.map(() => unknown("it can be too many things"))];
+}
+
+/** The fields that one word can become. */
+export function expandWord(word: Word, spot: Spot): Text[][] {
+  if (word.parts?.some((part) => part.type === "BraceExpansion")) return expandBraced(word, spot);
+  if (!word.parts) return [[withTilde(word, spot)]];
+  const parts = word.parts.map((part, at) => partTexts(part, spot, at === 0));
+  const all = combinations(parts);
+  if (!all) return [[unknown("it can be too many things")]];
+  return all.map((pieces) => fieldsOf(pieces, spot));
+}
+
+/** One string: for assignments, redirections and here-documents, where nothing is split. */
+export function expandString(word: Word, spot: Spot): Text[] {
+  if (!word.parts) return [withTilde(word, spot)];
+  const all = combinations(word.parts.map((part, at) => partTexts(part, spot, at === 0)));
+  if (!all) return [unknown("it can be too many things")];
+  return all.map((pieces) => joinTexts(pieces.flatMap((piece) => piece.texts)));
+}
+
+export function expandParts(parts: readonly WordPart[], spot: Spot): Text {
+  const all = combinations(parts.map((part) => partTexts(part, spot, false)));
+  const [only] = all ?? [];
+  if (all?.length !== 1 || !only) return unknown("it can be several things");
+  return joinTexts(only.flatMap((piece) => piece.texts));
+}
+
+/** Part of a word; `splits` when spaces in it divide the word. */
+interface Piece {
+  readonly texts: readonly Text[];
+  readonly splits: boolean;
+}
+
+const whole = (text: Text): Piece => ({ texts: [text], splits: false });
+
+function withTilde(word: Word, spot: Spot): Text {
+  return tilde(word.value, spot, word.text.startsWith("~"));
+}
+
+function tilde(text: string, { line, shell }: Spot, isFirst: boolean): Text {
+  const found = isFirst ? /^~([^/]*)(?=\/|$)/.exec(text) : null;
+  if (!found) return known(text);
+  const [, user = ""] = found;
+  const homes: Record<string, string> = { "": line.place.home, "+": shell.folders[0] ?? line.place.folder };
+  const home = homes[user] ?? (user === "-" || /^\d/.test(user) ? undefined : `/home/${user}`);
+  return home === undefined ? unknown(`${text} can be any folder`) : known(home + text.slice(found[0].length));
+}
+
+function partTexts(part: WordPart, spot: Spot, isFirst: boolean): Piece[] {
+  switch (part.type) {
+    case "Literal":
+      return [whole(tilde(part.value, spot, isFirst && part.text.startsWith("~")))];
+    case "SingleQuoted":
+    case "AnsiCQuoted":
+      return [whole(known(part.value))];
+    case "DoubleQuoted":
+    case "LocaleString":
+      return quoted(part.parts, spot);
+    case "Glob":
+      return [whole({ type: "glob", text: part.text })];
+    case "ExtendedGlob":
+      return [whole({ type: "glob", text: part.text })];
+    case "ProcessSubstitution":
+      return [whole(openProcess(part, spot))];
+    case "BraceExpansion":
+      return [whole(unknown("it has braces"))];
+    default:
+      return expansionTexts(part, spot).map((texts) => ({ texts, splits: true }));
+  }
+}
+
+type Expansion = Extract<
+  WordPart,
+  { type: "SimpleExpansion" | "ParameterExpansion" | "CommandExpansion" | "ArithmeticExpansion" }
+>;
+
+/** The fields of `$x`, `$(…)` and `$((…))`: one, but for lists. */
+function expansionTexts(part: Expansion, spot: Spot): (readonly Text[])[] {
+  if (part.type === "ArithmeticExpansion") return [[plainWord]];
+  if (part.type === "CommandExpansion") return [[substituted(part, spot)]];
+  if (part.type === "SimpleExpansion") return variableTexts(part.text.slice(1), spot);
+  return parameterText(part as ParameterExpansionPart, spot, (word) => expandString(word, spot));
+}
+
+function substituted(part: Extract<WordPart, { type: "CommandExpansion" }>, spot: Spot): Text {
+  if (!part.script) return unknown("it is a command that cannot be parsed");
+  return textOfFlow(spot.line.engine.runScript(part.script, { ...spot, shell: copyShell(spot.shell) }));
+}
+
+function quoted(parts: readonly WordPart[], spot: Spot): Piece[] {
+  const [only] = parts;
+  // "$@" stays a list.
+  if (parts.length === 1 && only && /^\$\{?[@]|\[@\]\}$/.test(only.text)) {
+    return partTexts(only, spot, false).map(({ texts }) => ({ texts, splits: false }));
+  }
+  const all = combinations(parts.map((part) => partTexts(part, spot, false)));
+  if (!all) return [whole(unknown("it can be too many things"))];
+  return all.map((pieces) => whole(joinTexts(pieces.map(({ texts }) => joined(texts)))));
+}
+
+function joined(texts: readonly Text[]): Text {
+  return joinTexts(texts.flatMap((text, at) => (at === 0 ? [text] : [known(" "), text])));
+}
+
+/** Divides what was expanded at spaces, as the shell does; a pattern in it becomes one. */
+function fieldsOf(pieces: readonly Piece[], { shell }: Spot): Text[] {
+  const separators = separatorsOf(shell.variables.get("IFS"));
+  const fields: Text[][] = [[]];
+  const add = (text: Text) => fields.at(-1)?.push(text);
+  let isEmptyQuoted = false;
+  for (const { texts, splits } of pieces) {
+    texts.forEach((text, at) => {
+      if (at > 0) fields.push([]);
+      if (!splits || text.type !== "known") {
+        isEmptyQuoted ||= !splits;
+        return void add(text);
+      }
+      const words = text.text.split(separators);
+      words.forEach((word, index) => {
+        if (index > 0) fields.push([]);
+        if (word !== "") add(/[*?[]/.test(word) ? { type: "glob", text: word } : known(word));
+      });
+    });
+  }
+  const made = fields.filter((field) => field.length > 0).map((field) => joinTexts(field));
+  return made.length === 0 && isEmptyQuoted ? [known("")] : made;
+}
+
+function separatorsOf(choices: readonly Text[] | undefined): RegExp {
+  const [only] = choices ?? [];
+  if (choices?.length !== 1 || only?.type !== "known") return /[ \t\n]+/;
+  return only.text === "" ? /(?!)/ : new RegExp(`[${only.text.replace(/[\]\\^-]/g, "\\$&")}]+`);
+}
+
+function expandBraced(word: Word, spot: Spot): Text[][] {
+  const sources = expandBraces(word.text);
+  if (!sources) return [[unknown("its braces make too many words")]];
+  const made: Text[] = [];
+  for (const source of sources) {
+    const parsed = parseShell(`: ${source}`);
+    const command = "script" in parsed ? parsed.script.commands[0]?.command : undefined;
+    const [only] = command?.type === "Command" ? command.args : [];
+    if (only?.type !== "Word" || only.text === word.text) made.push(known(source));
+    else {
+      const [first, ...more] = expandWord(only, spot);
+      if (!first || more.length > 0) return [[unknown("its braces make too many words")]];
+      made.push(...first);
+    }
+  }
+  return [made];
+}
+
+/** The text of a word as a pattern in which nothing is special. */
+export const exactly = (text: string): Text => ({ type: "glob", text: asPattern(text) });

@@ -1,0 +1,47 @@
+import { known, type Text } from "./text.ts";
+
+/** Where bytes come from, as bits. */
+export const FROM = { network: 1, decoded: 2, secret: 4, files: 8, program: 16 } as const;
+
+/** What goes through a pipe, lies in a file, or is printed. */
+export interface Flow {
+  /** The bytes themselves, where they are known. */
+  readonly text?: string | undefined;
+  /** One name a line, where that is what it is. */
+  readonly names?: Text | undefined;
+  readonly from: number;
+}
+
+export const NOTHING: Flow = { text: "", from: 0 };
+export const OUTPUT: Flow = { from: FROM.program };
+
+export const literal = (text: string): Flow => ({ text, from: 0 });
+export const cameFrom = (from: number): Flow => ({ from });
+
+export function joinFlows(flows: readonly Flow[]): Flow {
+  const some = flows.filter((flow) => flow.text !== "");
+  const [only] = some;
+  if (some.length === 1 && only) return only;
+  let from = 0;
+  for (const flow of some) from |= flow.from;
+  const text = some.every((flow) => flow.text !== undefined) ? some.map((flow) => flow.text).join("") : undefined;
+  return text === undefined ? { from } : { text, from };
+}
+
+/** The same bytes changed in a way that is not followed. */
+export function changed(flow: Flow): Flow {
+  return flow.text === "" ? NOTHING : { from: flow.from | FROM.program };
+}
+
+/** What `$(…)` makes of it. */
+export function textOfFlow(flow: Flow): Text {
+  if (flow.text !== undefined) return known(flow.text.replace(/\n+$/, ""));
+  return flow.names ?? { type: "unknown", why: describeFlow(flow) };
+}
+
+export function describeFlow(flow: Flow): string {
+  if (flow.from & FROM.network) return "it comes from the network";
+  if (flow.from & FROM.decoded) return "it is decoded";
+  if (flow.from & FROM.secret) return "it comes from a secret";
+  return flow.from & FROM.files ? "it comes from a file" : "it is what a program prints";
+}

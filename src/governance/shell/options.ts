@@ -1,0 +1,113 @@
+import { known, type Text, textOf } from "./text.ts";
+
+/** An option as it was given, without its dashes. */
+export interface Option {
+  readonly name: string;
+  readonly value?: Text | undefined;
+}
+
+export interface Arguments {
+  readonly options: readonly Option[];
+  readonly operands: readonly Text[];
+  has(...names: string[]): boolean;
+  values(...names: string[]): Text[];
+}
+
+export interface OptionRules {
+  /** Names that take a value, separated by spaces: `o output`. */
+  readonly valued?: string;
+  /** Long names that may be shortened, without a value: `recursive force`. */
+  readonly long?: string;
+  /** The first operand ends the options, as for `env` and `xargs`. */
+  readonly stopsAtOperand?: boolean;
+  /** `-name` is one option, as for `find` and `java`. */
+  readonly singleDash?: boolean;
+}
+
+interface Compiled {
+  readonly valued: ReadonlySet<string>;
+  readonly longs: readonly string[];
+}
+
+const compiled = new WeakMap<OptionRules, Compiled>();
+
+function compile(rules: OptionRules): Compiled {
+  const before = compiled.get(rules);
+  if (before) return before;
+  const valued = new Set((rules.valued ?? "").split(" ").filter(Boolean));
+  const longs = [...valued, ...(rules.long ?? "").split(" ")].filter((name) => name.length > 1);
+  const made = { valued, longs };
+  compiled.set(rules, made);
+  return made;
+}
+
+/** GNU programs take a beginning of a long name, if only one fits. */
+function wholeName(name: string, longs: readonly string[]): string {
+  if (longs.includes(name)) return name;
+  const fitting = longs.filter((long) => long.startsWith(name));
+  return fitting.length === 1 && fitting[0] !== undefined ? fitting[0] : name;
+}
+
+/** Reads arguments as getopt does. An argument that is not known is an operand: it may be an option, too. */
+export function readArguments(args: readonly Text[], rules: OptionRules): Arguments {
+  const { valued, longs } = compile(rules);
+  const options: Option[] = [];
+  const operands: Text[] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] as Text;
+    const text = textOf(arg);
+    if (text === "--") {
+      operands.push(...args.slice(at + 1));
+      break;
+    }
+    if (text === "-" || !text.startsWith("-")) {
+      operands.push(arg);
+      if (rules.stopsAtOperand) {
+        operands.push(...args.slice(at + 1));
+        break;
+      }
+      continue;
+    }
+    const isLong = text.startsWith("--") || rules.singleDash === true;
+    const found = isLong ? readLong(arg, valued, longs) : readShort(arg, valued);
+    options.push(...found);
+    const last = found.at(-1);
+    if (last && last.value === undefined && valued.has(last.name) && at + 1 < args.length) {
+      at += 1;
+      options[options.length - 1] = { name: last.name, value: args[at] };
+    }
+  }
+  return {
+    options,
+    operands,
+    has: (...names) => options.some(({ name }) => names.includes(name)),
+    values: (...names) =>
+      options.flatMap(({ name, value }) => (value !== undefined && names.includes(name) ? [value] : [])),
+  };
+}
+
+const withText = (from: Text, text: string): Text => (from.type === "glob" ? { type: "glob", text } : known(text));
+
+function readLong(arg: Text, _valued: ReadonlySet<string>, longs: readonly string[]): Option[] {
+  const text = textOf(arg).replace(/^--?/, "");
+  const equals = text.indexOf("=");
+  if (equals < 0) return [{ name: wholeName(text, longs) }];
+  return [{ name: wholeName(text.slice(0, equals), longs), value: withText(arg, text.slice(equals + 1)) }];
+}
+
+/** `-xvf file`, `-ofile`, `-i.bak`: letters up to the first that takes a value. */
+function readShort(arg: Text, valued: ReadonlySet<string>): Option[] {
+  const letters = textOf(arg).slice(1);
+  const options: Option[] = [];
+  for (let at = 0; at < letters.length; at += 1) {
+    const name = letters[at] as string;
+    if (!valued.has(name)) {
+      options.push({ name });
+      continue;
+    }
+    const rest = letters.slice(at + 1);
+    options.push(rest === "" ? { name } : { name, value: withText(arg, rest.replace(/^=/, "")) });
+    break;
+  }
+  return options;
+}

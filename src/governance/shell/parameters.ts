@@ -1,0 +1,103 @@
+import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
+import type { Spot } from "./state.ts";
+import { known, plainWord, type Text, unknown } from "./text.ts";
+
+type Expand = (word: Word) => Text[];
+type Ways = (readonly Text[])[];
+
+/** What `$name` can be: each way a list, which has one member but for `$@` and its like. */
+export function variableTexts(name: string, { line, shell }: Spot): Ways {
+  if (name === "@" || name === "*") return [shell.positional];
+  if (name === "0") return [[shell.self]];
+  if (/^\d+$/.test(name)) return [[shell.positional[Number(name) - 1] ?? known("")]];
+  if (/^[?#$!-]$/.test(name) || name === "RANDOM" || name === "SECONDS" || name === "LINENO") return [[plainWord]];
+  if (name === "PWD" && !shell.variables.has("PWD"))
+    return shell.folders.map((folder) => [
+      folder === undefined ? unknown("where it is cannot be told") : known(folder),
+    ]);
+  const named = shell.references.get(name) ?? name;
+  const choices = shell.variables.get(named) ?? shell.arrays.get(named)?.slice(0, 1);
+  if (choices) return choices.map((text) => [text]);
+  if (named === "HOME") return [[known(line.place.home)]];
+  return named === "TMPDIR" ? [[known(line.place.temporary)]] : [[unknown(`nothing tells what $${named} is`)]];
+}
+
+export function parameterText(part: ParameterExpansionPart, spot: Spot, expand: Expand): Ways {
+  const { parameter, prefix, index, operation } = part;
+  if (prefix === "#") return [[plainWord]];
+  if (prefix === "!") return operation || index ? [[unknown("it names another variable")]] : indirect(parameter, spot);
+  const values = index ? element(parameter, index, spot) : variableTexts(parameter, spot);
+  return operation ? values.flatMap((value) => operated(operation, { value, parameter, spot, expand })) : values;
+}
+
+function indirect(parameter: string, spot: Spot): Ways {
+  return variableTexts(parameter, spot).flatMap(([name]) =>
+    name?.type === "known" ? variableTexts(name.text, spot) : [[unknown("it names another variable")]],
+  );
+}
+
+function element(name: string, index: Word, { shell }: Spot): Ways {
+  const all = shell.arrays.get(name);
+  if (!all) return [[unknown(`nothing tells what \${${name}[…]} is`)]];
+  if (index.value === "@" || index.value === "*") return [all];
+  const at = /^-?\d+$/.test(index.value) ? Number(index.value) : undefined;
+  const one = at === undefined ? undefined : all.at(at);
+  return one ? [[one]] : all.map((text) => [text]);
+}
+
+interface Operated {
+  readonly value: readonly Text[];
+  readonly parameter: string;
+  readonly spot: Spot;
+  readonly expand: Expand;
+}
+
+function operated(operation: ParameterOperation, { value, parameter, spot, expand }: Operated): Ways {
+  const [only] = value;
+  if (operation.type === "Default") {
+    const other = expand(operation.operand).map((text) => [text]);
+    if (operation.operator.includes("=")) spot.shell.variables.set(parameter, other.flat());
+    if (operation.operator.includes("?")) return [value];
+    const isSet = only?.type === "known" && only.text !== "" && !operation.operator.includes("+");
+    return isSet ? [value] : [value, ...other].filter(([text]) => text?.type !== "unknown" || other.length === 0);
+  }
+  if (only?.type !== "known" || value.length !== 1) return [[unknown(`nothing tells what \${${parameter}…} is`)]];
+  const made = changedText(operation, only.text, expand);
+  return [[made === undefined ? unknown(`\${${parameter}…} is not computed`) : known(made)]];
+}
+
+const literalOf = (texts: readonly Text[]): string | undefined =>
+  texts.length === 1 && texts[0]?.type === "known" ? texts[0].text : undefined;
+
+function changedText(operation: ParameterOperation, text: string, expand: Expand): string | undefined {
+  switch (operation.type) {
+    case "Slice": {
+      const [from, length] = [operation.offset, operation.length].map((word) =>
+        word ? Number(word.value) : undefined,
+      );
+      if (from === undefined || Number.isNaN(from) || Number.isNaN(length ?? 0)) return undefined;
+      const rest = from < 0 ? text.slice(from) : text.slice(from);
+      return length === undefined ? rest : length < 0 ? rest.slice(0, length) : rest.slice(0, length);
+    }
+    case "Replace": {
+      const [pattern, by] = [literalOf(expand(operation.pattern)), literalOf(expand(operation.replacement))];
+      if (pattern === undefined || by === undefined || pattern === "") return undefined;
+      if (operation.operator === "//") return text.replaceAll(pattern, () => by);
+      return operation.operator === "/" ? text.replace(pattern, () => by) : undefined;
+    }
+    case "Remove": {
+      const pattern = literalOf(expand(operation.operand));
+      if (pattern === undefined) return undefined;
+      if (operation.operator.startsWith("#")) return text.startsWith(pattern) ? text.slice(pattern.length) : text;
+      return text.endsWith(pattern) ? text.slice(0, text.length - pattern.length) : text;
+    }
+    case "CaseModification": {
+      if (operation.operand) return undefined;
+      const [upper, every] = [operation.operator.startsWith("^"), operation.operator.length === 2];
+      const change = (part: string) => (upper ? part.toUpperCase() : part.toLowerCase());
+      return every ? change(text) : change(text.slice(0, 1)) + text.slice(1);
+    }
+    default:
+      return undefined;
+  }
+}

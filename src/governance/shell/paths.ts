@@ -1,0 +1,131 @@
+import { posix } from "node:path";
+import type { Effect, EffectKind } from "./effects.ts";
+import { cameFrom, type Flow, FROM, NOTHING } from "./flow.ts";
+import { note, type Sink, type Spot } from "./state.ts";
+import { beforePattern, describe, known, type Text, unknown } from "./text.ts";
+
+const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\/(.*)$/;
+const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(.+)$/;
+
+/** A path as the shell means it, from each folder in which it may be. */
+export function absolutePaths(path: Text, { shell }: Spot): Text[] {
+  if (path.type === "unknown" || path.type === "found") return [path];
+  if (path.text.startsWith("/")) return [normal(path)];
+  return shell.folders.map((folder) =>
+    folder === undefined
+      ? unknown("where it is cannot be told")
+      : normal({ ...path, text: posix.join(folder, "x").slice(0, -1) + path.text }),
+  );
+}
+
+function normal(path: Extract<Text, { type: "known" | "glob" }>): Text {
+  // A pattern with `..` behind a special character can lead anywhere.
+  if (path.type === "glob" && /[*?[].*\.\./.test(path.text)) return unknown(`${describe(path)} can be any path`);
+  const text = posix.normalize(path.text);
+  return { type: path.type, text: text.length > 1 ? text.replace(/\/+$/, "") : text };
+}
+
+export interface Touch {
+  readonly kind: EffectKind & ("reads" | "writes" | "deletes");
+  readonly path: Text;
+  readonly whole?: boolean;
+}
+
+/** Notes what a command does with a file. What is no file, as `-` and `/dev/null`, is nothing. */
+export function touch(spot: Spot, { kind, path, whole }: Touch): void {
+  if (path.type === "known" && (path.text === "-" || isNowhere(path.text) || descriptorOf(path.text) !== undefined))
+    return;
+  const verb = { reads: "reads", writes: whole ? "changes everything in" : "writes", deletes: "deletes" }[kind];
+  for (const one of absolutePaths(path, spot)) {
+    const effect: Effect = { kind, what: `${verb} ${describe(one)}`, path: one };
+    note(spot, whole ? { ...effect, whole } : effect);
+  }
+}
+
+export const reads = (spot: Spot, path: Text): void => touch(spot, { kind: "reads", path });
+export const writes = (spot: Spot, path: Text): void => touch(spot, { kind: "writes", path });
+export const deletes = (spot: Spot, path: Text, whole = false): void => touch(spot, { kind: "deletes", path, whole });
+
+export function isNowhere(path: string): boolean {
+  return /^\/dev\/(?:null|zero|full|tty|stderr|stdout)$/.test(path);
+}
+
+/** The descriptor behind names like `/dev/stdin` and `/dev/fd/3`. */
+export function descriptorOf(path: string): string | undefined {
+  if (path === "/dev/stdin") return "0";
+  if (path === "/dev/stdout") return "1";
+  return DESCRIPTOR_FILE.exec(path)?.[1];
+}
+
+export function networkPlace(path: Text): string | undefined {
+  if (path.type === "found") return undefined;
+  return NETWORK_FILE.exec(path.type === "unknown" ? (path.starts ?? "") : path.text)?.[1];
+}
+
+/** What is in a file, as far as this line tells; notes that it is read. */
+export function contentOf(path: Text, spot: Spot): Flow {
+  if (path.type === "known") {
+    if (path.text === "-" || path.text === "/dev/stdin") return spot.input;
+    const descriptor = descriptorOf(path.text);
+    if (descriptor !== undefined) return spot.shell.channels.get(descriptor)?.reads ?? cameFrom(FROM.program);
+    if (path.text === "/dev/null") return NOTHING;
+  }
+  const place = networkPlace(path);
+  if (place !== undefined) {
+    note(spot, { kind: "fetches", what: `connects to ${place}` });
+    return cameFrom(FROM.network);
+  }
+  reads(spot, path);
+  const secret = absolutePaths(path, spot).some((one) => spot.line.place.isSecret(one)) ? FROM.secret : 0;
+  return writtenBefore(path, spot) ?? cameFrom(FROM.files | secret);
+}
+
+/** What this line wrote there; undefined when it did not. */
+export function writtenBefore(path: Text, spot: Spot): Flow | undefined {
+  for (const one of absolutePaths(path, spot)) {
+    if (one.type === "known") {
+      const written = spot.line.files.get(one.text);
+      if (written) return written;
+    }
+    if (one.type !== "glob") continue;
+    const start = beforePattern(one.text);
+    for (const [name, written] of spot.line.files) if (name.startsWith(start)) return written;
+  }
+  return undefined;
+}
+
+/** Bytes go into a file. */
+export function store(path: Text, flow: Flow, { spot, appends = false }: { spot: Spot; appends?: boolean }): void {
+  writes(spot, path);
+  for (const one of absolutePaths(path, spot)) {
+    if (one.type !== "known") continue;
+    const before = appends ? spot.line.files.get(one.text) : undefined;
+    const text = before
+      ? before.text === undefined || flow.text === undefined
+        ? undefined
+        : before.text + flow.text
+      : flow.text;
+    spot.line.files.set(one.text, { text, from: flow.from | (before?.from ?? 0), names: flow.names });
+  }
+}
+
+/** Hands bytes to where they go. What is sent must be known, and no secret. */
+export function deliver(flow: Flow, sink: Sink, spot: Spot): void {
+  if (sink.to === "file") store(sink.path, flow, { spot, appends: sink.appends });
+  if (sink.to === "network") send(flow, sink.where, spot);
+}
+
+const LOOPBACK =
+  /^(?:[a-z+]+:\/\/)?(?:[^/@]*@)?(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|::1|host\.docker\.internal)(?:[:/?#]|$)/i;
+
+export const isLoopback = (where: string): boolean => LOOPBACK.test(where);
+
+/** Bytes leave for another machine: only what stands in the command itself may. */
+export function send(flow: Flow, where: string, spot: Spot): void {
+  if (isLoopback(where)) return;
+  const isOwn = flow.text !== undefined && flow.from === 0;
+  const what = isOwn ? `sends to ${where}` : `sends what is not in the command itself to ${where}`;
+  note(spot, { kind: isOwn ? "fetches" : "sends", what });
+}
+
+export const literalPath = (text: string): Text => known(text);

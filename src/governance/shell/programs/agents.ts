@@ -1,0 +1,37 @@
+import type { Behaviour } from "../call.ts";
+import { OUTPUT } from "../flow.ts";
+import { note } from "../state.ts";
+import { known, textOf } from "../text.ts";
+
+const SAYS = /^(?:--version|-v|-V|--help|-h|version|help)$/;
+
+/** Programs that are agents themselves: nothing would govern them. */
+export const AGENTS =
+  "claude opencode codex gemini aider amp goose cursor-agent cursor kiro-cli kiro droid hermes pi crush qwen copilot openclaw auggie plandex cline devin antigravity continue cn llm interpreter gptme sweep openhands".split(
+    " ",
+  );
+
+export const agent: Behaviour = ({ name, args, spot }) => {
+  if (args.length === 1 && SAYS.test(textOf(args[0] ?? known("")))) return OUTPUT;
+  note(spot, {
+    kind: "agent",
+    what: `starts or configures another agent: ${name}`,
+    instead: "Do it yourself, or use the task tool.",
+  });
+  return OUTPUT;
+};
+
+/** Commands of prloom that only tell something. */
+const PRLOOM_READS = /^(?:status|show|logs|events|tasks|anchors|rules|explain|doctor|gates|--version|--help|-h|help)$/;
+
+/** What governs an agent is not for the agent to change. */
+export const prloom: Behaviour = ({ args, spot }) => {
+  const [first] = args;
+  if (!first || PRLOOM_READS.test(textOf(first))) return OUTPUT;
+  note(spot, {
+    kind: "ours",
+    what: `decides for the person: prloom ${textOf(first)}`,
+    instead: "Ask the person, in the plan or in your answer.",
+  });
+  return OUTPUT;
+};

@@ -1,0 +1,135 @@
+import type { Behaviour } from "../call.ts";
+import { OUTPUT } from "../flow.ts";
+import { readArguments } from "../options.ts";
+import { writes } from "../paths.ts";
+import { note, noteUnknown } from "../state.ts";
+import { known, textOf } from "../text.ts";
+import { runsTool } from "./shells.ts";
+
+/** Builds, tests, linters: they run what the project says, which cannot be looked into. */
+export const builds: Behaviour = ({ name, args, spot }) => {
+  note(spot, { kind: "runs", what: `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}` });
+  return OUTPUT;
+};
+
+const RUNS = /^(?:exec|x|dlx|run-script-with)$/;
+const PUBLISHES =
+  /^(?:publish|unpublish|deprecate|owner|access|token|login|adduser|logout|star|team|org|profile|dist-tag|hook)$/;
+
+/** npm, yarn, pnpm. */
+export const packages: Behaviour = (call) => {
+  const { name, args, spot } = call;
+  const given = readArguments(args, {
+    valued: "C prefix w workspace filter cwd dir registry userconfig",
+    stopsAtOperand: true,
+  });
+  const [sub, ...rest] = given.operands;
+  const word = textOf(sub ?? known(""));
+  const isGlobal = args.some((arg) => /^(?:-g|--global|--location=global)$/.test(textOf(arg)));
+  if (RUNS.test(word)) return runsTool({ ...call, args: rest.filter((arg) => textOf(arg) !== "--") });
+  if (PUBLISHES.test(word))
+    note(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
+  else if (isGlobal || word === "global")
+    note(spot, {
+      kind: "ours",
+      what: `changes programs of the whole machine with ${name} ${word}`,
+      instead: `Install it in the project: ${name} install <package>`,
+    });
+  else if (/^(?:config|set)$/.test(word) && !/^(?:get|list|ls|)$/.test(textOf(rest[0] ?? known(""))))
+    note(spot, { kind: "code", what: `changes settings of ${name}` });
+  else if (args.some((arg) => /^--(?:script-shell|node-options|git|shell)(?:=|$)/.test(textOf(arg))))
+    note(spot, { kind: "code", what: `makes ${name} run another program` });
+  else if (
+    /^(?:ls|list|view|info|show|outdated|why|explain|root|bin|prefix|whoami|ping|search|help|version|-v|--version|audit|fund|doctor|query|sbom)$/.test(
+      word,
+    ) &&
+    rest.length === 0
+  )
+    return OUTPUT;
+  else builds(call);
+  return OUTPUT;
+};
+
+export const cargo: Behaviour = (call) => {
+  const { args, spot } = call;
+  const words = args.filter((arg) => !/^\+/.test(textOf(arg)));
+  const given = readArguments(words, {
+    valued: "root path config Z manifest-path C color git branch tag rev target-dir p package bin",
+  });
+  const [sub] = given.operands;
+  const word = textOf(sub ?? known(""));
+  for (const setting of given.values("config"))
+    if (/runner|rustc|wrapper|linker|alias|credential/.test(textOf(setting)))
+      note(spot, { kind: "code", what: "makes cargo run another program" });
+  if (word === "install" || word === "uninstall") {
+    const [root] = given.values("root");
+    if (root) writes(spot, root);
+    else
+      note(spot, {
+        kind: "ours",
+        what: `changes programs of the person with cargo ${word}`,
+        instead: "Build it in the worktree: cargo build",
+      });
+  } else if (/^(?:publish|yank|login|owner|logout)$/.test(word))
+    note(spot, { kind: "sends", what: `cargo ${word} changes something in a registry` });
+  else builds(call);
+  return OUTPUT;
+};
+
+/** gh, glab, twine and their like act for the person elsewhere. */
+export const forge: Behaviour = ({ name, args, spot }) => {
+  const words = args.map(textOf).filter((word) => !word.startsWith("-"));
+  const [group = "", action = ""] = words;
+  const isRead =
+    /^(?:view|list|status|diff|checks|browse|watch|download)$/.test(action) ||
+    (/^(?:status|search|version|help|auth)$/.test(group) && !/^(?:login|logout|token|refresh|setup-git)$/.test(action));
+  const apiReads =
+    group === "api" && !args.some((arg) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(textOf(arg)));
+  if (isRead || apiReads || words.length === 0) note(spot, { kind: "fetches", what: `${name} asks another machine` });
+  else
+    note(spot, {
+      kind: "sends",
+      what: `acts for the person elsewhere: ${name} ${group} ${action}`,
+      instead: "Leave it to prloom: it opens the pull request and answers.",
+    });
+  return OUTPUT;
+};
+
+export const make: Behaviour = (call) => {
+  const given = readArguments(call.args, {
+    valued: "C directory f file makefile j jobs I include-dir o W l E eval",
+    long: "dry-run just-print",
+  });
+  for (const text of given.values("E", "eval"))
+    noteUnknown(call.spot, `gives make rules in the command: ${textOf(text)}`);
+  const shell = given.operands.find((one) => /^(?:SHELL|MAKEFLAGS)=/.test(textOf(one)));
+  if (shell) note(call.spot, { kind: "code", what: `makes make run another program: ${textOf(shell)}` });
+  return builds(call);
+};
+
+/** pip and its like. */
+export const installs: Behaviour = (call) => {
+  const { name, args, spot } = call;
+  const given = readArguments(args, {
+    valued: "r requirement c constraint t target prefix root e editable i index-url extra-index-url python",
+  });
+  for (const folder of given.values("t", "target", "prefix", "root")) writes(spot, folder);
+  const [sub] = given.operands;
+  if (/^(?:list|show|freeze|check|help|--version|search|index|inspect)$/.test(textOf(sub ?? known("")))) return OUTPUT;
+  if (given.has("break-system-packages"))
+    note(spot, { kind: "ours", what: `changes programs of the whole machine with ${name}` });
+  return builds(call);
+};
+
+/** Linters that can fix what they find. */
+export const linter =
+  (readsOnly: RegExp, writesWith: RegExp): Behaviour =>
+  (call) => {
+    const words = call.args.map(textOf);
+    if (
+      words.some((word) => writesWith.test(word)) ||
+      !(words.length === 0 || words.some((word) => readsOnly.test(word)))
+    )
+      return builds(call);
+    return OUTPUT;
+  };

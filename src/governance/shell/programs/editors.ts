@@ -1,0 +1,119 @@
+import type { Behaviour } from "../call.ts";
+import { changed, joinFlows, NOTHING, OUTPUT } from "../flow.ts";
+import { readArguments } from "../options.ts";
+import { contentOf, reads, store, writes } from "../paths.ts";
+import { note, noteUnknown } from "../state.ts";
+import { known, type Text, textOf } from "../text.ts";
+
+/** Commands of sed that write, read or run; a file name goes to the end of the line. */
+const SED_FILE = /(?:^|[;{}\n]|\d|\/[^/\n]*\/|\$)\s*[wWrR]\s+([^\n;}]+)/g;
+const SED_FLAG_FILE = /s(.)(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[gpiImM\d]*w\s+([^\n]+)/g;
+const SED_RUNS = /(?:^|[;{}\n]|\d|\/[^/\n]*\/|\$)\s*e(?:\s|$)|s(.)(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[gpiImM\d]*e/;
+
+export const sed: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, {
+    valued: "e expression f file l line-length s",
+    long: "in-place quiet silent regexp-extended separate null-data posix version help",
+  });
+  // The ending of `-i.bak` is part of the option.
+  const inPlace =
+    given.has("i", "in-place") ||
+    args.some(
+      (arg) => /^-[a-zA-Z]*i/.test(textOf(arg)) && !/^--/.test(textOf(arg)) && !/^-[a-zA-Z]*[ef]/.test(textOf(arg)),
+    );
+  const scripts = given.values("e", "expression");
+  for (const file of given.values("f", "file")) reads(spot, file);
+  const hasScript = scripts.length > 0 || given.has("f", "file") || given.values("f", "file").length > 0;
+  const [first, ...rest] = given.operands;
+  const files = hasScript ? given.operands : rest;
+  for (const script of hasScript ? scripts : first ? [first] : []) {
+    if (script.type === "unknown" || script.type === "found") {
+      noteUnknown(spot, "edits by a script that cannot be told");
+      continue;
+    }
+    if (SED_RUNS.test(script.text)) note(spot, { kind: "code", what: "lets sed run commands" });
+    for (const [, path = ""] of script.text.matchAll(SED_FILE)) writes(spot, known(path.trim()));
+    for (const [, , path = ""] of script.text.matchAll(SED_FLAG_FILE)) writes(spot, known(path.trim()));
+  }
+  const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
+  if (!inPlace) return changed(flow);
+  for (const file of files) store(file, changed(flow), { spot });
+  return NOTHING;
+};
+
+const AWK_RUNS =
+  /\bsystem\s*\(|\|\s*(?:&\s*)?(?:getline|"|[A-Za-z_]\w*\s*(?:;|}|$))|(?:print|printf)\b[^;}\n]*\|(?!\|)|@load|@include|extension\s*\(/;
+const AWK_WRITES =
+  /(?:print|printf)\b[^;}\n"]*(?:"(?:\\.|[^"\\])*"[^;}\n"]*)*?>>?\s*("(?:\\.|[^"\\])*"|[A-Za-z_$]\w*)/g;
+
+export const awk: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, {
+    valued: "F field-separator v assign f file i include l load e source E exec",
+    long: "version help posix traditional",
+  });
+  const scripts = given.values("e", "source");
+  const fromFile = given.values("f", "file", "E", "exec");
+  for (const file of fromFile) note(spot, { kind: "runs", what: `runs ${textOf(file)}` });
+  const [first, ...rest] = given.operands;
+  const inProgram = scripts.length === 0 && fromFile.length === 0;
+  const files = (inProgram ? rest : given.operands).filter((file) => !/^\w+=/.test(textOf(file)));
+  for (const script of inProgram ? (first ? [first] : []) : scripts) {
+    if (script.type === "unknown" || script.type === "found")
+      noteUnknown(spot, "runs an awk program that cannot be told");
+    else lookAtAwk(script.text, spot);
+  }
+  const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
+  if (given.values("i", "include").some((name) => textOf(name) === "inplace")) {
+    for (const file of files) writes(spot, file);
+    return NOTHING;
+  }
+  for (const name of given.values("i", "include", "l", "load"))
+    note(spot, { kind: "code", what: `makes awk load ${textOf(name)}` });
+  return changed(flow);
+};
+
+function lookAtAwk(program: string, spot: Parameters<Behaviour>[0]["spot"]): void {
+  // In strings and patterns nothing is a command; a pipe to a string is.
+  const bare = program.replace(/\/(?:\\.|[^/\\\n])+\/(?=\s*(?:[{,;)&|!]|$))/g, "//");
+  if (AWK_RUNS.test(bare.replace(/"(?:\\.|[^"\\])*"/g, '""').replace(/""/g, '"')))
+    note(spot, { kind: "code", what: "lets awk run commands" });
+  for (const [, target = ""] of bare.matchAll(AWK_WRITES)) {
+    if (target.startsWith('"')) writes(spot, known(JSON.parse(target.replace(/\\([^"\\/bfnrt])/g, "$1")) as string));
+    else if (!/^\d/.test(target)) noteUnknown(spot, "lets awk write to a file that cannot be told");
+  }
+}
+
+/** Editors that are given commands run whatever these say. */
+export const editor: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, { valued: "c cmd S s u e eval", long: "version help" });
+  if (given.has("version", "help")) return OUTPUT;
+  const isScripted =
+    given.has("c", "cmd", "S", "s", "e", "es", "eval", "batch") ||
+    args.some((arg) => /^\+/.test(textOf(arg))) ||
+    name === "ed" ||
+    name === "ex";
+  if (isScripted)
+    note(spot, { kind: "code", what: `gives commands to ${name}`, instead: "Use the edit tool, or sed." });
+  else
+    note(spot, {
+      kind: "unknown",
+      what: `opens ${name}, which needs a terminal`,
+      instead: "Use the edit tool, or sed.",
+    });
+  for (const file of given.operands) writes(spot, file);
+  return OUTPUT;
+};
+
+export const patch: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, {
+    valued: "p strip d directory i input o output r reject-file B F z Y V D",
+    long: "dry-run reverse force batch silent quiet",
+  });
+  for (const file of given.values("i", "input")) reads(spot, file);
+  if (given.has("dry-run", "C", "check")) return OUTPUT;
+  const [file, input] = given.operands;
+  if (input) reads(spot, input);
+  const targets: Text[] = [...given.values("o", "output", "d", "directory"), ...(file ? [file] : [])];
+  for (const target of targets.length > 0 ? targets : [known(".")]) writes(spot, target);
+  return OUTPUT;
+};

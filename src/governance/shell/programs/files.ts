@@ -1,0 +1,206 @@
+import type { Behaviour, Call } from "../call.ts";
+import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "../flow.ts";
+import { type Arguments, type OptionRules, readArguments } from "../options.ts";
+import { contentOf, deletes, isLoopback, reads, store, touch, writes, writtenBefore } from "../paths.ts";
+import { note, noteUnknown, type Spot } from "../state.ts";
+import { describe, joinTexts, known, type Text, textOf } from "../text.ts";
+
+/** How the arguments of a program that only reads are told apart. */
+interface Reader {
+  readonly rules?: OptionRules;
+  /** Operands in front of the files: a pattern, a filter. */
+  readonly skip?: number;
+  /** Options whose presence means that there is no such operand. */
+  readonly unless?: readonly string[];
+  /** Options that name a file to write. */
+  readonly writes?: readonly string[];
+  /** What it prints is what it reads, unchanged. */
+  readonly copies?: boolean;
+}
+
+export function reader({ rules = {}, skip = 0, unless = [], writes: outputs = [], copies = false }: Reader): Behaviour {
+  return ({ args, spot }) => {
+    const given = readArguments(args, rules);
+    const skipped = given.has(...unless) ? 0 : skip;
+    const files = given.operands.slice(skipped);
+    const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
+    for (const path of given.values(...outputs)) store(path, changed(flow), { spot });
+    return copies ? flow : changed(flow);
+  };
+}
+
+/** `tee` passes on what it writes. */
+export const tee: Behaviour = ({ args, spot }) => {
+  const { operands, has } = readArguments(args, {});
+  for (const path of operands) {
+    const key = /^\/dev\/fd\/(.+)$/.exec(textOf(path))?.[1];
+    if (key === undefined) store(path, spot.input, { spot, appends: has("a", "append") });
+  }
+  return spot.input;
+};
+
+export const remove: Behaviour = ({ name, args, spot }) => {
+  const { operands, has } = readArguments(args, {
+    long: "recursive force interactive verbose dir one-file-system preserve-root no-preserve-root",
+  });
+  const whole = name !== "unlink" && name !== "rmdir" && has("r", "R", "recursive");
+  for (const path of operands) {
+    deletes(spot, path, whole);
+    if (path.type === "known") spot.line.files.delete(path.text);
+  }
+  return OUTPUT;
+};
+
+export const create: Behaviour = ({ args, spot }) => {
+  const { operands, values } = readArguments(args, { valued: "m mode d date t r reference s size Z context c" });
+  for (const path of values("r", "reference")) reads(spot, path);
+  for (const path of operands) writes(spot, path);
+  return OUTPUT;
+};
+
+const COPY_RULES: OptionRules = {
+  valued: "t target-directory S suffix m mode o owner g group backup-suffix",
+  long: "recursive archive force no-target-directory symbolic link verbose update preserve",
+};
+
+/** Where sources go to: an operand, or an option. */
+function destination(given: Arguments): { sources: readonly Text[]; target: Text | undefined } {
+  const [folder] = given.values("t", "target-directory");
+  if (folder) return { sources: given.operands, target: folder };
+  return {
+    sources: given.operands.slice(0, -1),
+    target: given.operands.length > 1 ? given.operands.at(-1) : undefined,
+  };
+}
+
+/** A file gets another name: what was known of it holds there, too. */
+function copyTo(source: Text, target: Text, { spot, flow }: { spot: Spot; flow: Flow }): void {
+  store(target, flow, { spot });
+  const name = textOf(source).replace(/\/+$/, "").replace(/^.*\//, "");
+  if (target.type === "known" && name !== "" && spot.line.place.look(target.text) !== "file")
+    store(joinTexts([target, known(target.text.endsWith("/") ? name : `/${name}`)]), flow, { spot });
+}
+
+export const copy: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, COPY_RULES);
+  const { sources, target } = destination(given);
+  if (name === "install" && given.has("d")) {
+    for (const path of given.operands) writes(spot, path);
+    return OUTPUT;
+  }
+  if (name === "install" && /[4267]\d{3}|s/.test(given.values("m", "mode").map(textOf).join()))
+    privileged(spot, "gives a program the rights of its owner");
+  for (const source of sources) {
+    const flow = contentOf(source, spot);
+    if (target) copyTo(source, target, { spot, flow });
+  }
+  return OUTPUT;
+};
+
+/** A link makes one file known under another name: writing there writes here. */
+export const link: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, COPY_RULES);
+  const { sources, target } = destination(given);
+  const names = target ? sources : given.operands;
+  for (const source of names) {
+    // What is linked can be changed through the link.
+    if (textOf(source).startsWith("/") || textOf(source).includes("..")) writes(spot, source);
+    const flow =
+      writtenBefore(source, spot) ?? cameFrom(FROM.files | (spot.line.place.isSecret(source) ? FROM.secret : 0));
+    if (target) copyTo(source, target, { spot, flow });
+    else writes(spot, known(textOf(source).replace(/^.*\//, "") || "."));
+  }
+  return OUTPUT;
+};
+
+export const move: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, COPY_RULES);
+  const { sources, target } = destination(given);
+  for (const source of sources) {
+    const flow = contentOf(source, spot);
+    deletes(spot, source, true);
+    if (target) copyTo(source, target, { spot, flow });
+  }
+  return OUTPUT;
+};
+
+export function privileged(spot: Spot, what: string): void {
+  note(spot, { kind: "privilege", what });
+}
+
+/** chmod, chown, chgrp, chattr: the first operand is not a file, unless a reference is given. */
+export const changeRights: Behaviour = ({ name, args, spot }) => {
+  const isMode = name === "chmod";
+  const modes = isMode ? args.filter((arg) => !/^-[rwxXst,]+$/.test(textOf(arg))) : args;
+  const given = readArguments(modes, {
+    valued: "reference from p v",
+    long: "recursive changes silent quiet verbose dereference no-dereference",
+  });
+  const removesRights = modes.length < args.length;
+  const hasReference = given.values("reference").length > 0;
+  const [first] = given.operands;
+  const files = hasReference || removesRights ? given.operands : given.operands.slice(1);
+  if (isMode && first && /^[0-7]?[4267][0-7]{3}$|[ugoa]*[+=][rwxXt]*s/.test(textOf(first)))
+    privileged(spot, "gives a program the rights of its owner");
+  if (!isMode && !hasReference && /^(?:root|0)(?::|$)/.test(textOf(first ?? known(""))))
+    privileged(spot, `gives files to ${describe(first ?? known(""))}`);
+  for (const path of files) touch(spot, { kind: "writes", path, whole: given.has("R", "recursive") });
+  return OUTPUT;
+};
+
+export const dd: Behaviour = ({ args, spot }) => {
+  let flow = spot.input;
+  for (const arg of args) if (textOf(arg).startsWith("if=")) flow = contentOf(known(textOf(arg).slice(3)), spot);
+  const target = args.find((arg) => textOf(arg).startsWith("of="));
+  if (!target) return flow;
+  store(target.type === "glob" ? { type: "glob", text: target.text.slice(3) } : known(textOf(target).slice(3)), flow, {
+    spot,
+  });
+  return NOTHING;
+};
+
+/** Puts together names that stand in its input, its operands or its patterns. */
+export const split: Behaviour = ({ args, spot }) => {
+  const { operands } = readArguments(args, {
+    valued: "b l n a C suffix-length bytes lines number additional-suffix filter",
+  });
+  const [source, prefix = known("x")] = operands;
+  if (source) contentOf(source, spot);
+  if (args.some((arg) => textOf(arg).startsWith("--filter"))) noteUnknown(spot, "runs a command for each part");
+  writes(spot, { type: "glob", text: `${textOf(prefix)}*` });
+  return OUTPUT;
+};
+
+/** gzip and its like replace a file by another. */
+export const compress: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, {
+    valued: "S suffix T threads o",
+    long: "stdout to-stdout decompress uncompress keep list test force recursive",
+  });
+  const decodes = given.has("d", "decompress", "uncompress") || /^un|^z?cat|cat$/.test(name);
+  const only = given.has("c", "stdout", "to-stdout", "l", "list", "t", "test") || /cat$/.test(name);
+  const flows = given.operands.map((path) => contentOf(path, spot));
+  const flow = flows.length === 0 ? spot.input : joinFlows(flows);
+  const out = decodes ? cameFrom(flow.from | FROM.decoded) : changed(flow);
+  if (only || flows.length === 0) return out;
+  given.operands.forEach((path, at) => {
+    const [suffix] = given.values("S", "suffix");
+    const ending = suffix
+      ? textOf(suffix)
+      : ({ gzip: ".gz", bzip2: ".bz2", xz: ".xz", zstd: ".zst", lzma: ".lzma", compress: ".Z" }[name] ?? ".gz");
+    const target = decodes ? known(textOf(path).replace(/\.\w+$/, "")) : joinTexts([path, known(ending)]);
+    store(target, decodes ? out : changed(flows[at] ?? OUTPUT), { spot });
+  });
+  for (const path of given.values("o")) store(path, out, { spot });
+  return NOTHING;
+};
+
+const REMOTE = /^(?:[\w.-]+@)?[\w.-]+:(?!\/\/)|^rsync:\/\//;
+
+/** Whether an argument of scp, rsync or tar names another machine. */
+export function remoteOf(path: Text): string | undefined {
+  const text = textOf(path);
+  return REMOTE.test(text) && !text.startsWith("/") && !text.startsWith("./") && !isLoopback(text) ? text : undefined;
+}
+
+export type { Call };

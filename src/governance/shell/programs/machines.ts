@@ -1,0 +1,168 @@
+import type { Behaviour } from "../call.ts";
+import { OUTPUT } from "../flow.ts";
+import { readArguments } from "../options.ts";
+import { writes } from "../paths.ts";
+import { note } from "../state.ts";
+import { describe, known, textOf } from "../text.ts";
+
+const says = /^(?:--version|--help|-h|-V|version|help)$/;
+
+/** Programs that harm the machine whatever they are given, but for their help. */
+export const harms: Behaviour = ({ name, args, spot }) => {
+  if (args.length === 1 && args[0] && says.test(textOf(args[0]))) return OUTPUT;
+  note(spot, { kind: "system", what: `changes disks or the whole machine with ${name}` });
+  return OUTPUT;
+};
+
+/** Users, services, kernel: not an agent's. */
+export const administers: Behaviour = ({ name, args, spot }) => {
+  const [first] = args;
+  if (
+    !first ||
+    says.test(textOf(first)) ||
+    /^(?:status|list|list-units|show|is-active|is-enabled|cat|-l|--list|-a)$/.test(textOf(first))
+  )
+    return OUTPUT;
+  note(spot, { kind: "privilege", what: `administers the machine with ${name}` });
+  return OUTPUT;
+};
+
+/** Something that runs later, when nothing looks at it. */
+export const schedules: Behaviour = ({ name, args, spot }) => {
+  if (/^(?:-l|list|-V|--version|--help)$/.test(textOf(args[0] ?? known("")))) return OUTPUT;
+  note(spot, {
+    kind: "privilege",
+    what: `lets something run later, by ${name}`,
+    instead: "Run it now, or tell in the plan what is to be scheduled.",
+  });
+  return OUTPUT;
+};
+
+const SQL_LOSES =
+  /\b(?:drop\s+(?:table|database|schema|index|view|user|role|column)|truncate\s|delete\s+from\s+[\w."`]+\s*(?:;|$|"|')|alter\s+table\s+\S+\s+drop|update\s+\S+\s+set\s+(?:(?!\bwhere\b).)*$|grant\s|revoke\s|shutdown\b)/is;
+const REDIS_LOSES = /\b(?:flushall|flushdb|shutdown|config\s+set|script|eval|debug|del\s+\*)\b/i;
+const MONGO_LOSES = /\b(?:dropDatabase|drop|deleteMany|remove)\s*\(/;
+
+/** Databases: what the command or its input says is judged by what it loses. */
+export const database: Behaviour = ({ name, args, spot }) => {
+  if (/^(?:dropdb|dropuser|mysqladmin)$/.test(name) && !args.some((arg) => says.test(textOf(arg)))) {
+    note(spot, { kind: "system", what: `deletes or administers a database with ${name}` });
+    return OUTPUT;
+  }
+  const said = [...args.map(textOf), spot.input.text ?? ""].join("\n");
+  const isUnknown =
+    args.some((arg) => arg.type !== "known") || (spot.input !== OUTPUT && spot.input.text === undefined);
+  if (SQL_LOSES.test(said) || (name === "redis-cli" && REDIS_LOSES.test(said)) || MONGO_LOSES.test(said))
+    note(spot, {
+      kind: "system",
+      what: `deletes data of a database with ${name}`,
+      instead: "Write a migration in the repository, and let its tests run it.",
+    });
+  else if (
+    /\\!|\bsystem\b|\bcopy\b[^;]*\bprogram\b|^\.(?:shell|system)\b|\.load\b|load_extension|into\s+(?:out|dump)file|\.output\b|\.once\b/im.test(
+      said,
+    )
+  )
+    note(spot, { kind: "code", what: `lets ${name} run or write something` });
+  else if (isUnknown) note(spot, { kind: "unknown", what: `gives ${name} statements that cannot be told` });
+  else note(spot, { kind: "runs", what: `asks a database with ${name}` });
+  return OUTPUT;
+};
+
+/** Words of tools for machines elsewhere, by what they do. */
+const READS_ELSEWHERE =
+  /^(?:get|list|ls|describe|show|status|version|help|logs?|top|explain|diff|plan|validate|fmt|output|inspect|images|ps|info|history|search|config|cluster-info|api-resources|api-versions|whoami|auth|head-object|lookup|view|graph|state|providers|search-\S+|list-\S+|describe-\S+|get-\S+)$/;
+const HARMS_ELSEWHERE =
+  /^(?:delete|destroy|terminate|drop|rm|rmi|rb|remove|prune|purge|apply|create|run|exec|patch|replace|scale|drain|cordon|rollout|set|put|update|deploy|release|publish|push|cp|sync|mv|kill|stop|start|restart|import|taint|untaint|force-unlock|uninstall|upgrade|install|rollback|invoke|send-\S+|put-\S+|delete-\S+|create-\S+|update-\S+|terminate-\S+|stop-\S+|run-\S+|modify-\S+|attach-\S+)$/;
+
+/** aws, kubectl, terraform and their like: reading passes, everything else is for people. */
+export const elsewhere: Behaviour = ({ name, args, spot }) => {
+  const words = args.map(textOf).filter((word) => !word.startsWith("-") && word !== "");
+  const harm = words.find((word) => HARMS_ELSEWHERE.test(word));
+  const isRead = harm === undefined && (words.length === 0 || words.some((word) => READS_ELSEWHERE.test(word)));
+  note(
+    spot,
+    isRead
+      ? { kind: "fetches", what: `${name} asks another machine` }
+      : {
+          kind: "sends",
+          what: `changes something elsewhere with ${name} ${harm ?? words[0] ?? ""}`,
+          instead: "Tell in the plan what is to be done there; a person does it.",
+        },
+  );
+  return OUTPUT;
+};
+
+const DOCKER_HOST =
+  /^(?:-v|--volume|--mount|--privileged|--pid|--net|--network|--cap-add|--device|--security-opt|--userns|--ipc|--uts|-u|--user)/;
+
+/** Containers: building and looking is ordinary work; a container that has the machine is not. */
+export const container: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, {
+    valued: "H host c context config l log-level f file p project-name profile env-file",
+    stopsAtOperand: true,
+  });
+  const [sub, ...rest] = given.operands;
+  const word = textOf(sub ?? known(""));
+  if (
+    word === "" ||
+    (/^(?:ps|images|image|logs|inspect|version|info|search|history|top|stats|port|diff|events|network|context)$/.test(
+      word,
+    ) &&
+      !rest.some((one) => HARMS_ELSEWHERE.test(textOf(one))))
+  )
+    return OUTPUT;
+  if (word === "run" || word === "exec" || word === "create") {
+    const options = readArguments(rest, {
+      valued:
+        "v volume mount e env env-file name p publish w workdir u user network net pid ipc entrypoint l label h hostname m memory cpus cap-add device security-opt add-host platform pull restart log-driver tmpfs shm-size ulimit gpus",
+      stopsAtOperand: true,
+    });
+    const [image, ...words] = options.operands;
+    const hasMachine = rest
+      .slice(0, rest.length - options.operands.length)
+      .some((arg) => DOCKER_HOST.test(textOf(arg)) && !isOwnMount(textOf(arg)));
+    const mounts = options.values("v", "volume", "mount").map(textOf);
+    const mountsElse = mounts.some((mount) => !isOwnMount(mount));
+    if (
+      (hasMachine &&
+        mounts.length === 0 &&
+        options.has("privileged", "pid", "cap-add", "device", "security-opt", "userns")) ||
+      mountsElse
+    )
+      note(spot, {
+        kind: "privilege",
+        what: `starts a container that has more of the machine than the worktree: ${describe(image ?? known("?"))}`,
+      });
+    note(spot, { kind: "runs", what: `runs a container: ${describe(image ?? known("?"))}` });
+    return words.length > 0 ? spot.line.engine.runWords(words, spot) : OUTPUT;
+  }
+  if (
+    /^(?:system|volume|builder|rm|rmi|kill|stop|push|login|swarm|service|stack|secret|plugin|trust|load|import|save|export|cp|commit|update|rename|prune)$/.test(
+      word,
+    ) &&
+    !/^(?:ls|inspect|df|info)$/.test(textOf(rest[0] ?? known("")))
+  ) {
+    note(
+      spot,
+      word === "push" || word === "login"
+        ? { kind: "sends", what: `${name} ${word} reaches another machine` }
+        : { kind: "system", what: `changes containers of this machine with ${name} ${word}` },
+    );
+    return OUTPUT;
+  }
+  note(spot, { kind: "runs", what: `runs ${name} ${word}` });
+  return OUTPUT;
+};
+
+const isOwnMount = (mount: string): boolean =>
+  /^(?:\.|\$PWD|\.\/[^:]*|[\w-]+):/.test(mount) || /^type=volume|src=\.\//.test(mount) || /^-/.test(mount);
+
+export const strip: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, { valued: "o output-target I F O input-target j R N K G w D add-section" });
+  const [source, target] = given.operands;
+  for (const file of given.values("o")) writes(spot, file);
+  if (name === "objcopy" && target) writes(spot, target);
+  else if (source && given.values("o").length === 0) writes(spot, source);
+  return OUTPUT;
+};

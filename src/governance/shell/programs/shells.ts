@@ -1,0 +1,189 @@
+import { runFlow } from "../builtins.ts";
+import type { Behaviour, Call } from "../call.ts";
+import { FROM, OUTPUT } from "../flow.ts";
+import { readArguments } from "../options.ts";
+import { absolutePaths, contentOf, descriptorOf, writtenBefore } from "../paths.ts";
+import { copyShell, note, noteUnknown, type Spot } from "../state.ts";
+import { describe, known, type Text, textOf } from "../text.ts";
+
+/** bash, sh, dash and their like: `-c` text, a file, or what is piped in. */
+export const shell: Behaviour = ({ name, args, spot }) => {
+  let rest = [...args];
+  let [isText, parsesOnly] = [false, false];
+  while (rest.length > 0) {
+    const [first] = rest;
+    const text = textOf(first as Text);
+    if (text === "--") {
+      rest = rest.slice(1);
+      break;
+    }
+    if (!/^[-+]./.test(text)) break;
+    rest = rest.slice(1);
+    if (/^--(?:rcfile|init-file)/.test(text)) {
+      const file = text.includes("=") ? known(text.slice(text.indexOf("=") + 1)) : rest.shift();
+      if (file) runFile(file, [], spot);
+      continue;
+    }
+    if (/^--(?:version|help|dump-strings)$/.test(text)) return OUTPUT;
+    if (text.startsWith("--")) continue;
+    if (text.startsWith("-") && text.includes("c")) isText = true;
+    if (text.includes("n")) parsesOnly = text.startsWith("-");
+    if (/[oO]$/.test(text)) rest = rest.slice(1);
+  }
+  if (parsesOnly) return OUTPUT;
+  const inside: Spot = { ...spot, shell: copyShell(spot.shell) };
+  if (isText) {
+    const [source, self = known(name), ...positional] = rest;
+    if (!source) return OUTPUT;
+    inside.shell.self = self;
+    inside.shell.positional = positional;
+    return spot.line.engine.runSource(source, inside);
+  }
+  const [file, ...positional] = rest;
+  if (file && textOf(file) !== "-" && textOf(file) !== "/dev/stdin") return runFile(file, positional, inside);
+  return spot.input === OUTPUT ? nothingGiven(name, spot) : runFlow(spot.input, inside);
+};
+
+function nothingGiven(name: string, spot: Spot) {
+  noteUnknown(spot, `opens ${name}, which waits for commands`, "Write the commands themselves.");
+  return OUTPUT;
+}
+
+/** A script in a file cannot be looked into, unless this line wrote it. */
+function runFile(file: Text, positional: readonly Text[], spot: Spot) {
+  const made = writtenBefore(file, spot);
+  const isChannel = file.type === "known" && descriptorOf(file.text) !== undefined;
+  if (made || isChannel) {
+    spot.shell.positional = positional;
+    return runFlow(made ?? contentOf(file, spot), spot);
+  }
+  for (const path of absolutePaths(file, spot)) note(spot, { kind: "runs", what: `runs ${describe(path)}`, path });
+  return OUTPUT;
+}
+
+/** How an interpreter is given code, and which options take a value. */
+interface Interpreter {
+  readonly inline: readonly string[];
+  readonly valued: string;
+  /** Options behind which a module is run, as `python -m`. */
+  readonly module?: readonly string[];
+  /** Options that load a file before. */
+  readonly loads?: readonly string[];
+}
+
+export function interpreter({ inline, valued, module = [], loads = [] }: Interpreter): Behaviour {
+  return ({ name, args, spot }) => {
+    const options = [...inline, ...module, ...loads, ...valued.split(" ")].filter(Boolean);
+    const given = readArguments(args, { valued: options.join(" "), stopsAtOperand: true, long: "version help" });
+    if (given.has("version", "V", "v", "help", "h") && !given.has(...inline)) return OUTPUT;
+    // `-pe` and `-pie` are letters together, the last of which takes the code.
+    const code = args.some(
+      (arg) =>
+        /^-[A-Za-z]*[eEcr]$/.test(textOf(arg)) && inline.some((one) => one.length === 1 && textOf(arg).endsWith(one)),
+    );
+    if (given.has(...inline) || code) return inlineCode(name, spot);
+    for (const file of given.values(...loads))
+      note(spot, { kind: "code", what: `makes ${name} load ${describe(file)}` });
+    const [runs] = given.values(...module);
+    if (runs) {
+      note(spot, { kind: "runs", what: `runs the module ${describe(runs)}` });
+      return OUTPUT;
+    }
+    const [file] = given.operands;
+    if (file && textOf(file) !== "-" && textOf(file) !== "/dev/stdin") return runScript({ name, args: [file], spot });
+    if (spot.input !== OUTPUT) return inlineCode(name, spot);
+    return nothingGiven(name, spot);
+  };
+}
+
+function inlineCode(name: string, spot: Spot) {
+  const from = spot.input.from & (FROM.network | FROM.decoded);
+  const what = from ? `gives ${name} code that came from elsewhere` : `gives ${name} code that stands in the command`;
+  note(spot, { kind: "code", what, instead: `Write it to a file with the write tool, then run: ${name} <file>` });
+  return OUTPUT;
+}
+
+function runScript({ name, args, spot }: Call) {
+  const [file] = args;
+  if (!file) return OUTPUT;
+  const made = writtenBefore(file, spot);
+  const isChannel = file.type === "known" && descriptorOf(file.text) !== undefined;
+  if (made || isChannel) {
+    const flow = made ?? contentOf(file, spot);
+    if (flow.text !== undefined || isChannel || flow.from & (FROM.network | FROM.decoded))
+      return inlineCode(name, { ...spot, input: flow });
+  }
+  for (const path of absolutePaths(file, spot)) note(spot, { kind: "runs", what: `runs ${describe(path)}`, path });
+  return OUTPUT;
+}
+
+const python = interpreter({ inline: ["c"], valued: "W X check-hash-based-pycs", module: ["m"] });
+const node = interpreter({
+  inline: ["e", "eval", "p", "print", "pe"],
+  valued:
+    "C conditions env-file title stack-trace-limit max-old-space-size test-name-pattern test-reporter test-concurrency test-timeout",
+  loads: ["r", "require", "import", "loader", "experimental-loader"],
+});
+
+export const INTERPRETERS: readonly [names: RegExp, behaviour: Behaviour][] = [
+  [/^(?:ba|da|a|z|k|mk|pdk|ya|po)?sh(?:-?\d[\d.]*)?$|^rbash$|^fish$|^csh$|^tcsh$|^xonsh$|^elvish$|^nu$/, shell],
+  [/^(?:python|pypy)\d*(?:\.\d+)*$|^py$|^ipython\d?$|^micropython$/, python],
+  [/^(?:node|nodejs|tsx|ts-node|iojs)$/, node],
+  [/^perl\d*(?:\.\d+)*$/, interpreter({ inline: ["e", "E"], valued: "I x", loads: ["M", "m"] })],
+  [/^ruby\d*(?:\.\d+)*$|^jruby$|^irb$/, interpreter({ inline: ["e"], valued: "I C W x", loads: ["r"] })],
+  [/^php\d*(?:\.\d+)*$/, interpreter({ inline: ["r", "B", "R", "E"], valued: "d c z S t" })],
+  [/^lua\d*(?:\.\d+)*$|^luajit$/, interpreter({ inline: ["e"], valued: "", loads: ["l"] })],
+  [/^Rscript$|^R$|^r$|^littler$/, interpreter({ inline: ["e"], valued: "f file" })],
+  [/^julia$/, interpreter({ inline: ["e", "eval", "E", "print"], valued: "J t p project", loads: ["L", "load"] })],
+  [
+    /^(?:elixir|iex|erl|escript)$/,
+    interpreter({ inline: ["e", "eval", "run"], valued: "S pa pz sname name", loads: ["r"] }),
+  ],
+  [
+    /^(?:groovy|scala|kotlin|jshell|ghci?|runghc|ocaml|clojure|clj|sbcl|guile|racket|scheme|tclsh|wish|expect|swift|crystal|nim|raku|osascript|cscript|wscript)$/,
+    interpreter({ inline: ["e", "eval", "c", "E"], valued: "" }),
+  ],
+  [/^(?:pwsh|powershell)(?:\.exe)?$/, (call) => powershell(call)],
+  [/^cmd(?:\.exe)?$/, ({ name, spot }) => inlineCode(name, spot)],
+];
+
+/** Everything but a script is code, and options may be shortened. */
+function powershell({ name, args, spot }: Call) {
+  const file = args.findIndex((arg) => /^-f(?:i|il|ile)?$/i.test(textOf(arg)));
+  if (args.some((arg) => /^-(?:v|version|h|help|\?)$/i.test(textOf(arg)))) return OUTPUT;
+  const target = file >= 0 ? args[file + 1] : args.find((arg) => /\.ps1$/i.test(textOf(arg)));
+  return target ? runScript({ name, args: [target], spot }) : inlineCode(name, spot);
+}
+
+/** Bun and Deno are interpreters, package managers and runners in one. */
+export const bun: Behaviour = (call) => {
+  const [first, ...rest] = call.args;
+  const sub = textOf(first ?? known(""));
+  if (/^(?:run|x|exec)$/.test(sub)) return runsTool({ ...call, args: rest });
+  if (/^(?:install|i|add|remove|rm|update|test|build|pm|init|create|link|outdated|upgrade|audit)$/.test(sub)) {
+    note(call.spot, { kind: "runs", what: `runs ${call.name} ${sub}` });
+    return OUTPUT;
+  }
+  if (sub === "eval" || sub === "repl") return inlineCode(call.name, call.spot);
+  if (/^(?:fmt|lint|check|task|cache|compile|bench|doc|coverage|types)$/.test(sub)) {
+    note(call.spot, { kind: "runs", what: `runs ${call.name} ${sub}` });
+    return OUTPUT;
+  }
+  return interpreter({
+    inline: ["e", "eval", "p", "print"],
+    valued: "c config cwd",
+    loads: ["r", "preload", "require", "import"],
+  })(call);
+};
+
+/** A tool of the project that runs another program. */
+export const runsTool: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, {
+    valued: "p package w workspace C prefix call c cwd with from python extra group env-file",
+    stopsAtOperand: true,
+  });
+  for (const command of given.values("call", "c")) spot.line.engine.runSource(command, spot);
+  if (given.operands.length > 0) return spot.line.engine.runWords(given.operands, spot);
+  note(spot, { kind: "runs", what: "runs a tool of the project" });
+  return OUTPUT;
+};

@@ -1,0 +1,131 @@
+import type { Redirection, WordPart } from "unbash";
+import { cameFrom, type Flow, FROM, literal, textOfFlow } from "./flow.ts";
+import { contentOf, descriptorOf, networkPlace } from "./paths.ts";
+import { type Channel, copyShell, note, noteUnknown, type Sink, type Spot } from "./state.ts";
+import { describe, known, type Text } from "./text.ts";
+
+export interface Redirected {
+  readonly input: Flow;
+  readonly output: Sink;
+}
+
+/** How words become strings is passed in: redirections contain words, and words contain redirections. */
+export interface Words {
+  string(word: NonNullable<Extract<Redirection, { type: "Redirect" }>["target"]>): Text[];
+  parts(parts: readonly WordPart[]): Text;
+}
+
+const OUTPUT: Sink = { to: "output" };
+
+/** Opens what the redirections of one command name. With `keeps` the shell itself keeps them open, as after `exec`. */
+export function redirect(
+  redirects: readonly Redirection[],
+  spot: Spot,
+  { words, keeps }: { words: Words; keeps: boolean },
+): Redirected {
+  let { input } = spot;
+  let output = spot.shell.channels.get("1")?.writes ?? OUTPUT;
+  for (const one of redirects) {
+    const { key, isInput, isBoth } = descriptor(one);
+    for (const channel of channelsOf(one, spot, words)) {
+      if (key === "0" && channel.reads) input = channel.reads;
+      if ((key === "1" || isBoth) && channel.writes) output = channel.writes;
+      if (keeps || (key !== "0" && key !== "1" && key !== "2")) keep(key, channel, spot);
+      if (isInput && key.startsWith("{")) spot.shell.variables.set(key.slice(1, -1), [known(key)]);
+      else if (key.startsWith("{")) spot.shell.variables.set(key.slice(1, -1), [known(key)]);
+    }
+  }
+  return { input, output };
+}
+
+/** A descriptor that is opened twice leads to both: which one was last may depend on a condition. */
+function keep(key: string, channel: Channel, { shell }: Spot): void {
+  const before = shell.channels.get(key);
+  const isWorse = before?.writes?.to === "network" && channel.writes?.to !== "network";
+  shell.channels.set(key, isWorse ? { ...channel, writes: before.writes } : channel);
+}
+
+function descriptor(one: Redirection): { key: string; isInput: boolean; isBoth: boolean } {
+  const isInput = one.type !== "Redirect" || one.operator.startsWith("<");
+  const isBoth = one.type === "Redirect" && (one.operator === "&>" || one.operator === "&>>");
+  const given = one.descriptor;
+  if (given?.type === "FileDescriptorVariable") return { key: `{${given.name}}`, isInput, isBoth };
+  return { key: given ? String(given.value) : isInput ? "0" : "1", isInput, isBoth };
+}
+
+function channelsOf(one: Redirection, spot: Spot, words: Words): Channel[] {
+  if (one.type === "HereDoc") {
+    const text = one.body.parts ? words.parts(one.body.parts) : known(one.body.text);
+    return [{ reads: text.type === "known" ? literal(text.text) : cameFrom(originOf(text)) }];
+  }
+  if (!one.target) return [];
+  const targets = words.string(one.target);
+  if (one.type === "HereString")
+    return targets.map((text) => ({
+      reads: text.type === "known" ? literal(`${text.text}\n`) : cameFrom(originOf(text)),
+    }));
+  return targets.flatMap((path) => opened(one.operator, path, spot));
+}
+
+/** Words keep no origins; what they say about themselves tells it. */
+function originOf(text: Text): number {
+  if (text.type !== "unknown") return FROM.program;
+  if (/network/.test(text.why)) return FROM.network;
+  return /decoded/.test(text.why) ? FROM.decoded : /secret/.test(text.why) ? FROM.secret : FROM.program;
+}
+
+function opened(operator: string, path: Text, spot: Spot): Channel[] {
+  if (operator === "<&" || operator === ">&") {
+    const key = path.type === "known" ? path.text.replace(/-$/, "") : undefined;
+    if (key === "") return [];
+    if (key !== undefined && /^(?:\d+|\{\w+\})$/.test(key)) return [duplicate(key, spot)];
+    if (operator === "<&" || path.type !== "known") {
+      noteUnknown(spot, `uses a descriptor that is not known: ${describe(path)}`);
+      return [{ reads: cameFrom(FROM.network) }];
+    }
+  }
+  if (operator === "<") return [{ reads: contentOf(path, spot) }];
+  const sink = sinkOf(path, spot, operator.endsWith(">>"));
+  return operator === "<>" ? [{ reads: contentOf(path, spot), writes: sink }] : [{ writes: sink }];
+}
+
+function duplicate(key: string, { shell, input }: Spot): Channel {
+  if (key === "0") return { reads: input };
+  if (key === "1" || key === "2") return { writes: shell.channels.get(key)?.writes ?? OUTPUT };
+  return shell.channels.get(key) ?? {};
+}
+
+export function sinkOf(path: Text, spot: Spot, appends: boolean): Sink {
+  const place = networkPlace(path);
+  if (place !== undefined) {
+    note(spot, { kind: "fetches", what: `connects to ${place}` });
+    return { to: "network", where: place };
+  }
+  if (path.type === "known") {
+    if (path.text === "/dev/null") return { to: "nowhere" };
+    const key = descriptorOf(path.text);
+    if (key !== undefined) return spot.shell.channels.get(key)?.writes ?? OUTPUT;
+  }
+  return { to: "file", path, appends };
+}
+
+let processes = 0;
+
+/** `<(…)` and `>(…)`: a name under which something can be read or written. */
+export function openProcess(part: Extract<WordPart, { type: "ProcessSubstitution" }>, spot: Spot): Text {
+  processes = (processes + 1) % 1_000_000;
+  const key = `process-${processes}`;
+  if (!part.script) return known(`/dev/fd/${key}`);
+  const inside: Spot = { ...spot, shell: copyShell(spot.shell), isForked: true };
+  if (part.operator === "<") {
+    spot.shell.channels.set(key, { reads: spot.line.engine.runScript(part.script, inside) });
+  } else {
+    // What will be written to it is not known yet; it is judged as if it were the worst.
+    const input = cameFrom(FROM.network | FROM.program);
+    spot.line.engine.runScript(part.script, { ...inside, input });
+    spot.shell.channels.set(key, { writes: OUTPUT });
+  }
+  return known(`/dev/fd/${key}`);
+}
+
+export const flowText = textOfFlow;

@@ -1,0 +1,136 @@
+import type { CompoundCommand, CompoundList, ParsedScript, Redirected } from "unbash";
+import type { Effect, EffectTree } from "./effects.ts";
+import type { Flow } from "./flow.ts";
+import { addChoice, type Text } from "./text.ts";
+
+/** Where a command is run, as far as it must be known. Paths are absolute. */
+export interface Place {
+  readonly folder: string;
+  readonly home: string;
+  readonly temporary: string;
+  /** Variables whose value is known. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** What is at a path now. */
+  look(path: string): "file" | "folder" | undefined;
+  isSecret(path: Text): boolean;
+}
+
+export type FunctionBody = CompoundCommand | Redirected | CompoundList;
+
+/** Where an open descriptor leads. */
+export interface Channel {
+  readonly reads?: Flow | undefined;
+  readonly writes?: Sink | undefined;
+}
+
+/** Where bytes go. */
+export type Sink =
+  | { readonly to: "output" | "nowhere" }
+  | { readonly to: "file"; readonly path: Text; readonly appends: boolean }
+  | { readonly to: "network"; readonly where: string };
+
+/** The state of one shell. Subshells get a copy. */
+export interface Shell {
+  readonly variables: Map<string, readonly Text[]>;
+  readonly arrays: Map<string, readonly Text[]>;
+  readonly exported: Set<string>;
+  readonly functions: Map<string, FunctionBody>;
+  readonly aliases: Map<string, string>;
+  readonly channels: Map<string, Channel>;
+  /** Other names for variables: `declare -n`. */
+  readonly references: Map<string, string>;
+  /** Variables of the function that is being called. */
+  readonly locals: Set<string>;
+  /** Variables that keep their value. */
+  readonly fixed: Set<string>;
+  /** Where it may be; undefined when that cannot be told. */
+  folders: readonly (string | undefined)[];
+  positional: readonly Text[];
+  self: Text;
+}
+
+/** What is common to all shells of one command line. */
+export interface Line {
+  readonly place: Place;
+  /** What was written into files, by their paths. */
+  readonly files: Map<string, Flow>;
+  readonly engine: Engine;
+  /** Commands that may still be looked at: loops of words could make too many. */
+  budget: number;
+}
+
+/** Where in the line something is. */
+export interface Spot {
+  readonly line: Line;
+  readonly shell: Shell;
+  readonly tree: EffectTree;
+  readonly input: Flow;
+  /** Functions that are being called, and sources that are nested. */
+  readonly calls: readonly string[];
+  /** Whether a copy of the shell was started since the last call. */
+  readonly isForked: boolean;
+}
+
+/** What programs and words need of the rest. */
+export interface Engine {
+  runScript(script: ParsedScript, spot: Spot): Flow;
+  runWords(words: readonly Text[], spot: Spot): Flow;
+  /** A shell that is given its program as text. */
+  runSource(source: Text, spot: Spot): Flow;
+}
+
+export function newShell(place: Place): Shell {
+  const variables = new Map<string, readonly Text[]>();
+  for (const [name, text] of Object.entries(place.variables)) variables.set(name, [{ type: "known", text }]);
+  return {
+    variables,
+    arrays: new Map(),
+    exported: new Set(),
+    functions: new Map(),
+    aliases: new Map(),
+    channels: new Map(),
+    references: new Map(),
+    locals: new Set(),
+    fixed: new Set(),
+    folders: [place.folder],
+    positional: [],
+    self: { type: "known", text: "bash" },
+  };
+}
+
+export function copyShell(shell: Shell): Shell {
+  return {
+    variables: new Map(shell.variables),
+    arrays: new Map(shell.arrays),
+    exported: new Set(shell.exported),
+    functions: new Map(shell.functions),
+    aliases: new Map(shell.aliases),
+    channels: new Map(shell.channels),
+    references: new Map(shell.references),
+    locals: new Set(shell.locals),
+    fixed: new Set(shell.fixed),
+    folders: shell.folders,
+    positional: shell.positional,
+    self: shell.self,
+  };
+}
+
+/** Afterwards the shell is in one state or the other. */
+export function joinShells(shell: Shell, other: Shell): void {
+  for (const [name, choices] of other.variables) {
+    const own = shell.variables.get(name) ?? [{ type: "known", text: "" } as const];
+    if (own !== choices) shell.variables.set(name, addChoice(own, choices));
+  }
+  for (const set of ["exported", "locals", "fixed"] as const) for (const name of other[set]) shell[set].add(name);
+  for (const map of ["arrays", "functions", "aliases", "channels", "references"] as const)
+    for (const [name, value] of other[map]) (shell[map] as Map<string, unknown>).set(name, value);
+  shell.folders = [...new Set([...shell.folders, ...other.folders])];
+}
+
+export function note(spot: Spot, effect: Effect): void {
+  spot.tree.effects.push(effect);
+}
+
+export function noteUnknown(spot: Spot, what: string, instead?: string): void {
+  note(spot, { kind: "unknown", what, instead });
+}

@@ -1,0 +1,87 @@
+/** What is known, without running anything, about a string that the shell makes. */
+export type Text =
+  | { readonly type: "known"; readonly text: string }
+  /** A pattern. Characters that are not special in it have a backslash before them. */
+  | { readonly type: "glob"; readonly text: string }
+  /** Names that a program finds below a folder: all of them, or those that a filter leaves. */
+  | { readonly type: "found"; readonly folder: string; readonly all: boolean }
+  /** What it begins with may still be known. */
+  | { readonly type: "unknown"; readonly why: string; readonly starts?: string };
+
+export const known = (text: string): Text => ({ type: "known", text });
+export const unknown = (why: string): Text => ({ type: "unknown", why });
+
+/** A word without slashes, dots and spaces, of which nothing else is known: a number, a date. */
+export const plainWord: Text = { type: "glob", text: "*" };
+
+const SPECIAL = /[*?[\]\\]/g;
+
+export function asPattern(text: string): string {
+  return text.replace(SPECIAL, "\\$&");
+}
+
+/** The text in front of the first special character, and whether there is one. */
+export function beforePattern(pattern: string): string {
+  const plain = /^(?:\\.|[^*?[\\])*/.exec(pattern)?.[0] ?? "";
+  return plain.replace(/\\(.)/g, "$1");
+}
+
+export function joinTexts(parts: readonly Text[]): Text {
+  const [only] = parts;
+  if (parts.length === 1 && only) return only;
+  const lost = parts.find((part) => part.type === "unknown" || part.type === "found");
+  if (lost) return beginning(parts, lost);
+  if (parts.every((part) => part.type === "known")) return known(parts.map((part) => textOf(part)).join(""));
+  return {
+    type: "glob",
+    text: parts.map((part) => (part.type === "glob" ? part.text : asPattern(textOf(part)))).join(""),
+  };
+}
+
+function beginning(parts: readonly Text[], lost: Text): Text {
+  const why = lost.type === "unknown" ? lost.why : "it is part of a name that a program found";
+  const [first] = parts;
+  if (first?.type === "known") return { type: "unknown", why, starts: first.text };
+  return first?.type === "unknown" && first.starts !== undefined
+    ? { type: "unknown", why, starts: first.starts }
+    : unknown(why);
+}
+
+/** The characters of a text as they are written; empty for one that is not known. */
+export function textOf(text: Text): string {
+  return text.type === "known" || text.type === "glob" ? text.text : "";
+}
+
+/** For people: what a text is, or where it comes from. */
+export function describe(text: Text): string {
+  if (text.type === "known") return text.text;
+  if (text.type === "glob") return text.text.replace(/\\(.)/g, "$1");
+  return text.type === "found" ? `what is found below ${text.folder}` : `? (${text.why})`;
+}
+
+export function sameText(one: Text, other: Text): boolean {
+  return one.type === other.type && describe(one) === describe(other);
+}
+
+/** More than these are too many to look at each. */
+export const MAX_CHOICES = 16;
+
+export function addChoice(choices: readonly Text[], more: readonly Text[]): Text[] {
+  const all = [...choices];
+  for (const one of more) if (!all.some((other) => sameText(one, other))) all.push(one);
+  return all.length > MAX_CHOICES ? [unknown("it can be too many things")] : all;
+}
+
+/** Every way to take one of each. Undefined when there are too many. */
+export function combinations<T>(choices: readonly (readonly T[])[]): T[][] | undefined {
+  let all: T[][] = [[]];
+  for (const some of choices) {
+    if (some.length === 1) {
+      for (const one of all) one.push(some[0] as T);
+      continue;
+    }
+    all = all.flatMap((head) => some.map((one) => [...head, one]));
+    if (all.length > MAX_CHOICES) return undefined;
+  }
+  return all;
+}

@@ -1,0 +1,245 @@
+import type {
+  AndOr,
+  ArithmeticExpression,
+  Case,
+  Command,
+  CommandNode,
+  CompoundList,
+  Coproc,
+  For,
+  If,
+  ParsedScript,
+  Pipeline,
+  PipelineNode,
+  Select,
+  Statement,
+  TestExpression,
+  While,
+  Word,
+} from "unbash";
+import { runCommand } from "./command.ts";
+import { expandParts, expandString, expandWord, expandWords } from "./expand.ts";
+import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./flow.ts";
+import { isEndless, startsWithoutEnd } from "./loops.ts";
+import { deliver } from "./paths.ts";
+import { redirect } from "./redirect.ts";
+import { copyShell, type FunctionBody, joinShells, note, noteUnknown, type Spot } from "./state.ts";
+import { known, type Text, unknown } from "./text.ts";
+
+/** Looks at every statement in order, and gives what they print. */
+export function runScript({ commands }: Pick<ParsedScript, "commands">, spot: Spot): Flow {
+  return runStatements(commands, spot);
+}
+
+function runStatements(statements: readonly Statement[], spot: Spot): Flow {
+  return joinFlows(statements.map((statement) => runStatement(statement, spot)));
+}
+
+function runStatement({ command, background }: Statement, spot: Spot): Flow {
+  const here = background ? { ...spot, shell: copyShell(spot.shell), isForked: true } : spot;
+  return command.type === "AndOr" ? runAndOr(command, here) : runPipeline(command, here);
+}
+
+/** Each part but the first may be left out. */
+function runAndOr({ commands, operators }: AndOr, spot: Spot): Flow {
+  const flows: Flow[] = [];
+  const stops = [];
+  for (const [at, command] of commands.entries()) {
+    // A part behind `||` is reached when the one before failed: `cd` has not moved then.
+    if (at > 0) stops.push(copyShell(spot.shell));
+    flows.push(runPipeline(command, operators[at - 1] === "||" ? afterFailure(spot, stops) : spot));
+  }
+  for (const stop of stops) joinShells(spot.shell, stop);
+  return joinFlows(flows);
+}
+
+function afterFailure(spot: Spot, stops: readonly Spot["shell"][]): Spot {
+  const before = stops.at(-2);
+  if (before) spot.shell.folders = [...new Set([...spot.shell.folders, ...before.folders])];
+  return spot;
+}
+
+function runPipeline(node: PipelineNode, spot: Spot): Flow {
+  if (node.type !== "Pipeline") return runNode(node, spot);
+  return node.commands.length === 1 ? runNode(node.commands[0] as CommandNode, spot) : runPipes(node, spot);
+}
+
+function runPipes({ commands }: Pipeline, spot: Spot): Flow {
+  let { input } = spot;
+  for (const command of commands)
+    input = runNode(command, { ...spot, shell: copyShell(spot.shell), input, isForked: true });
+  return input;
+}
+
+const wordsAt = (spot: Spot) => ({
+  string: (word: Word) => expandString(word, spot),
+  parts: (parts: Parameters<typeof expandParts>[0]) => expandParts(parts, spot),
+});
+
+function runNode(node: CommandNode, spot: Spot): Flow {
+  if (node.type === "Command") return runSimple(node, spot);
+  if (node.type === "Function") {
+    spot.shell.functions.set(node.name.value, node.body);
+    // The shell calls this one by itself.
+    return node.name.value === "command_not_found_handle" ? runBody(node.body, spot) : NOTHING;
+  }
+  if (node.type === "Coproc") return runCoprocess(node, spot);
+  return runBody(node, spot);
+}
+
+/** Also the body of a function. */
+export function runBody(node: FunctionBody, spot: Spot): Flow {
+  switch (node.type) {
+    case "CompoundList":
+      return runStatements(node.commands, spot);
+    case "Redirected": {
+      const { input, output } = redirect(node.redirects, spot, { words: wordsAt(spot), keeps: false });
+      const inner = { ...spot, shell: copyShell(spot.shell), input };
+      if (output.to !== "output") inner.shell.channels.set("1", { writes: output });
+      const flow = runBody(node.command, inner);
+      const channels = new Map(spot.shell.channels);
+      joinShells(spot.shell, inner.shell);
+      spot.shell.channels.clear();
+      for (const [key, channel] of channels) spot.shell.channels.set(key, channel);
+      if (output.to === "output") return flow;
+      deliver(flow, output, spot);
+      return NOTHING;
+    }
+    case "BraceGroup":
+      return runStatements(node.body.commands, spot);
+    case "Subshell":
+      return runStatements(node.body.commands, { ...spot, shell: copyShell(spot.shell) });
+    case "If":
+      return runIf(node, spot);
+    case "For":
+    case "Select":
+      return runFor(node, spot);
+    case "While":
+      return runWhile(node, spot);
+    case "ArithmeticFor":
+      if (!node.test && startsWithoutEnd(node.body)) noteBomb(spot);
+      return maybe(node.body, spot);
+    case "Case":
+      return runCase(node, spot);
+    case "TestCommand":
+      lookAtTest(node.expression, spot);
+      return NOTHING;
+    case "ArithmeticCommand":
+      lookAtArithmetic(node.expression, spot);
+      return NOTHING;
+  }
+}
+
+function runSimple(node: Command, spot: Spot): Flow {
+  return runCommand(node, spot, {
+    words: (words) => expandWords(words, spot),
+    string: (word) => expandString(word, spot),
+    parts: (parts) => expandParts(parts, spot),
+    body: runBody,
+  });
+}
+
+function runIf(node: If, spot: Spot): Flow {
+  const flows = [runStatements(node.clause.commands, spot)];
+  const branches: CompoundList[] = [node.then];
+  for (const { clause, then } of node.elif) {
+    flows.push(maybe(clause, spot));
+    branches.push(then);
+  }
+  if (node.else) branches.push(node.else);
+  for (const branch of branches) flows.push(maybe(branch, spot));
+  return joinFlows(flows);
+}
+
+/** It may run, or not: afterwards both can be so. */
+function maybe({ commands }: CompoundList, spot: Spot): Flow {
+  const shell = copyShell(spot.shell);
+  const flow = runStatements(commands, { ...spot, shell });
+  joinShells(spot.shell, shell);
+  return flow;
+}
+
+function runFor({ name, wordlist, body }: For | Select, spot: Spot): Flow {
+  const values = wordlist ? wordlist.flatMap((word) => expandWord(word, spot).flat()) : spot.shell.positional;
+  const distinct: readonly Text[] = values.length > 64 ? [unknown("it can be too many things")] : values;
+  const shell = copyShell(spot.shell);
+  const inner = { ...spot, shell };
+  const flows: Flow[] = [];
+  for (const value of distinct.length === 0 ? [known("")] : distinct) {
+    shell.variables.set(name.value, [value]);
+    flows.push(runStatements(body.commands, inner));
+  }
+  joinShells(spot.shell, shell);
+  return joinFlows(flows);
+}
+
+function runWhile(node: While, spot: Spot): Flow {
+  if (isEndless(node) && startsWithoutEnd(node.body)) noteBomb(spot);
+  const clause = runStatements(node.clause.commands, spot);
+  return joinFlows([clause, maybe(node.body, spot)]);
+}
+
+function noteBomb(spot: Spot): void {
+  note(spot, { kind: "system", what: "starts processes without end", instead: "Wait for each of them in the loop." });
+}
+
+function runCase({ word, items }: Case, spot: Spot): Flow {
+  expandString(word, spot);
+  for (const { pattern } of items) for (const one of pattern) expandString(one, spot);
+  return joinFlows(items.map(({ body }) => maybe(body, spot)));
+}
+
+/** What a co-process prints can be read, and what is written to it it reads. */
+function runCoprocess({ name, body }: Coproc, spot: Spot): Flow {
+  const inside: Spot = {
+    ...spot,
+    shell: copyShell(spot.shell),
+    input: cameFrom(FROM.program | FROM.files | FROM.secret),
+    isForked: true,
+  };
+  const flow = body.type === "Command" ? runSimple(body, inside) : runBody(body, inside);
+  const array = name?.value ?? "COPROC";
+  spot.shell.arrays.set(array, [known(`{${array}_0}`), known(`{${array}_1}`)]);
+  spot.shell.channels.set(`{${array}_0}`, { reads: flow });
+  spot.shell.channels.set(`{${array}_1}`, { writes: { to: "output" } });
+  return NOTHING;
+}
+
+function lookAtTest(test: TestExpression, spot: Spot): void {
+  switch (test.type) {
+    case "TestUnary":
+      return void expandString(test.operand, spot);
+    case "TestBinary":
+      expandString(test.left, spot);
+      return void expandString(test.right, spot);
+    case "TestLogical":
+      return test.operands.forEach((operand) => lookAtTest(operand, spot));
+    case "TestNot":
+      return lookAtTest(test.operand, spot);
+    case "TestGroup":
+      return lookAtTest(test.expression, spot);
+  }
+}
+
+/** Arithmetic can run commands: in substitutions, and in subscripts of arrays. */
+export function lookAtArithmetic(expression: ArithmeticExpression | undefined, spot: Spot): void {
+  if (!expression) return;
+  switch (expression.type) {
+    case "ArithmeticBinary":
+      lookAtArithmetic(expression.left, spot);
+      return lookAtArithmetic(expression.right, spot);
+    case "ArithmeticUnary":
+      return lookAtArithmetic(expression.operand, spot);
+    case "ArithmeticTernary":
+      for (const one of [expression.test, expression.consequent, expression.alternate]) lookAtArithmetic(one, spot);
+      return;
+    case "ArithmeticGroup":
+      return lookAtArithmetic(expression.expression, spot);
+    case "ArithmeticCommandExpansion":
+      if (expression.script) runScript(expression.script, { ...spot, shell: copyShell(spot.shell) });
+      else noteUnknown(spot, `runs something in arithmetic that cannot be parsed: ${expression.text}`);
+      return;
+    case "ArithmeticWord":
+      if (expression.parts) expandParts(expression.parts, spot);
+  }
+}

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { graphOfPlan } from "../../../src/governance/graph/of-plan.ts";
+import { blockersOf, findNode } from "../../../src/governance/graph/types.ts";
+import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
+
+function graphOf(todos: string) {
+  const doc = parsePlan(`# A plan\n\n## TODO\n\n${todos}`);
+  const { graph, current } = graphOfPlan({ id: "p", title: "A plan", status: "active", todos: doc.todos });
+  const [plan] = graph.workPlans;
+  assert(plan);
+  const at = new Map(plan.tasks.map(({ id }, index) => [id, index + 1]));
+  const rows = plan.tasks.map((node) => [node.status, node.dependsOn.map((id) => at.get(id)), node.assignedTo]);
+  return { graph, plan, current, rows };
+}
+
+test("the first open TODO is started, and one that names nothing is after the one before", () => {
+  const { current, plan, rows } = graphOf("- [x] One\n- [ ] Two <!-- note -->\n- [ ] Three\n");
+  assert.equal(current?.index, 1);
+  assert.equal(plan.tasks[1]?.name, "Two");
+  assert.deepEqual(rows, [
+    ["completed", [], "executor"],
+    ["active", [], "executor"],
+    ["planned", [2], "executor"],
+  ]);
+});
+
+test("what the dispatcher takes up is blocked by nothing, also when it stands behind one that waits", () => {
+  const { graph, current, rows } = graphOf(
+    "- [ ] One\n  after: 3\n- [ ] Two\n  by: investigator\n  tools: read, search\n- [ ] Three\n",
+  );
+  assert.deepEqual(rows, [
+    ["planned", [3], "executor"],
+    ["active", [], "investigator"],
+    ["planned", [2], "executor"],
+  ]);
+  const found = findNode(graph, current?.id ?? "");
+  assert.deepEqual(found && blockersOf(graph, found.node), []);
+  assert.deepEqual(found?.node.allowedTools, ["read", "search"]);
+});
+
+for (const [what, todos] of [
+  ["none", ""],
+  ["all done", "- [x] One\n"],
+  ["a blocked one in front", "- [b] One\n- [ ] Two\n"],
+] as const)
+  test(`no TODO is started: ${what}`, () => assert.equal(graphOf(todos).current, undefined));
