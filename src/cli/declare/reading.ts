@@ -85,7 +85,7 @@ function declarePolicy(program: Command): void {
     about: "the rules that allow or deny what an agent does, in their order, and what each is for",
     examples: ["rules", "rules --json"],
   }).action((options: JsonOption) =>
-    perform(options, async (call) => (await import("../policy/rules.ts")).rules(call)),
+    performCommand(options, async (call) => (await import("../policy/rules.ts")).rules(call)),
   );
   declare(program, "explain", {
     about:
@@ -112,7 +112,7 @@ function declarePolicy(program: Command): void {
     // Those of the command that is asked about.
     .allowUnknownOption()
     .action((tool: string | undefined, args: string[], options: SceneOptions & { batch?: boolean } & JsonOption) =>
-      perform(options, async (call) => {
+      performCommand(options, async (call) => {
         const words = tool === undefined ? [] : [tool, ...args];
         if (options.batch) return (await import("../policy/explain-batch.ts")).explainBatch(call, words, options);
         return (await import("../policy/explain.ts")).explain(call, words, options);
