@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { spawnEnclosed } from "../src/agents/runner/enclosed.ts";
 import { RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE } from "../src/agents/runner/run-files.ts";
 import { startRun } from "../src/agents/runner/runner.ts";
-import { START } from "../src/agents/runner/shim-words.ts";
+import { START_LINE } from "../src/agents/runner/shim-words.ts";
 import { configForPlan, type StageAgent } from "../src/config/presets.ts";
 import { clearEnclosure, type Enclosure, enclose, SHADOW } from "../src/dispatcher/enclosure/enclose.ts";
 import { takeInbox } from "../src/dispatcher/intake/intake.ts";
@@ -101,7 +101,7 @@ async function countShim(ready: Ready, runDir: string, wrapper: readonly string[
     env: { PATH: project.env.PATH, [RUN_ID_VARIABLE]: runId, [SHIM_VARIABLE]: runId, PRLOOM_BENCH_COUNTS: file },
     stdio: ["pipe", "ignore", "inherit"],
   });
-  child.stdin.write(`${START}${JSON.stringify({ runDir, env: project.env, kept: false })}\n`);
+  child.stdin.write(`${START_LINE}${JSON.stringify({ runDir, env: project.env, kept: false })}\n`);
   await once(child, "exit");
   const exit = readFileSync(join(runDir, RUN_FILES.exit), "utf8");
   if (JSON.parse(exit).code !== 0) throw new Error(`the program of a counted shim did not end well: ${exit}`);

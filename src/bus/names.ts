@@ -87,7 +87,7 @@ export function isDerivedId(id: string): boolean {
 }
 
 /** What an action's id is made of. */
-export interface ActionOrigin {
+export interface ActionIdParts {
   readonly scope: Scope;
   readonly recordId: string;
   readonly handler: string;
@@ -96,6 +96,6 @@ export interface ActionOrigin {
 }
 
 /** The id of an action: a handler that runs again gives its actions the same ids. */
-export function actionId({ scope, recordId, handler, ordinal }: ActionOrigin): string {
+export function actionId({ scope, recordId, handler, ordinal }: ActionIdParts): string {
   return `${DERIVED_ID}${sha256(JSON.stringify([scope.planId ?? null, recordId, handler, ordinal])).slice(0, 32)}`;
 }

@@ -16,7 +16,7 @@ import { tryBwrap } from "../sandbox/try-bwrap.ts";
 import { conversationLines, outputLines } from "./output-lines.ts";
 import { readExit } from "./run-exit.ts";
 import { type ProcessRecord, RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE, type StoredRequest } from "./run-files.ts";
-import { END_OF_INPUT, INPUT, POLICY, START, STOP, type StartOrder } from "./shim-words.ts";
+import { END_OF_INPUT, INPUT, POLICY, START_LINE, STOP, type StartOrder } from "./shim-words.ts";
 import { Shim } from "./shims.ts";
 import { endSurvivors } from "./survivors.ts";
 
@@ -136,7 +136,7 @@ export function startRun(request: RunRequest): TalkingRun {
   const tell = (line: string): void => void (state === "running" && shim.tell(line));
   const write = (lines: readonly string[]): void => tell(`${INPUT}${JSON.stringify(lines)}`);
   const order: StartOrder = { runDir, env, kept: shims !== undefined };
-  tell(`${START}${JSON.stringify(order)}`);
+  tell(`${START_LINE}${JSON.stringify(order)}`);
   if (opening) write(opening);
   crashPoint("run-started");
   const stop = async (): Promise<void> => {

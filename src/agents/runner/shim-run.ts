@@ -21,7 +21,7 @@ import { END_OF_INPUT, INPUT, POLICY, STOP, type StartOrder } from "./shim-words
 /** Why the run ends. The first reason holds; "interrupted" leaves no exit.json. */
 type Ending = RunExit["reason"] | "interrupted";
 
-export interface Shim {
+export interface ShimRun {
   readonly runDir: string;
   /** Of shim.log, for what goes wrong. */
   readonly notes: number;
@@ -61,9 +61,9 @@ function readJson<T>(runDir: string, name: string): T {
 }
 
 /** Takes on a run that the daemon has prepared, and starts its program. */
-export function takeOn({ runDir, env }: StartOrder, over: Shim["over"]): Shim {
+export function takeOn({ runDir, env }: StartOrder, over: ShimRun["over"]): ShimRun {
   const request = readJson<StoredRequest>(runDir, RUN_FILES.request);
-  const shim: Shim = {
+  const shim: ShimRun = {
     runDir,
     notes: openSync(join(runDir, RUN_FILES.shimLog), "a", 0o600),
     request,
@@ -81,14 +81,14 @@ export function takeOn({ runDir, env }: StartOrder, over: Shim["over"]): Shim {
   return shim;
 }
 
-export function decide(shim: Shim, ending: Ending): void {
+export function endBecause(shim: ShimRun, ending: Ending): void {
   if (shim.ending !== undefined) return;
   shim.ending = ending;
   for (const timer of shim.timers) clearTimeout(timer);
   finish(shim, ending).catch((error: unknown) => fail(shim, error));
 }
 
-function after(shim: Shim, ms: number, act: () => void): void {
+function after(shim: ShimRun, ms: number, act: () => void): void {
   const timer = setTimeout(
     () => {
       shim.timers.delete(timer);
@@ -99,20 +99,20 @@ function after(shim: Shim, ms: number, act: () => void): void {
   shim.timers.add(timer);
 }
 
-function watchSilence(shim: Shim): void {
+function watchSilence(shim: ShimRun): void {
   const left = shim.lastOutput + shim.request.limits.silenceMs - performance.now();
-  if (left <= 0) decide(shim, "silence");
+  if (left <= 0) endBecause(shim, "silence");
   else after(shim, Math.ceil(left), () => watchSilence(shim));
 }
 
-async function start(shim: Shim, env: Readonly<Record<string, string>>): Promise<void> {
+async function start(shim: ShimRun, env: Readonly<Record<string, string>>): Promise<void> {
   let program: Program;
   try {
     program = await startProgram({ ...shim.request, env }, shim.runDir);
   } catch (error) {
     shim.error = messageOf(error);
     if (passesByItself(usedUpError(error, "the start of its program"))) leaveUnstarted(shim, shim.error);
-    else decide(shim, "spawn-failed");
+    else endBecause(shim, "spawn-failed");
     return;
   }
   crashPoint("shim-spawned");
@@ -125,11 +125,11 @@ async function start(shim: Shim, env: Readonly<Record<string, string>>): Promise
   if (program.enclosed) await begin(shim, program.enclosed);
   else recordAgent(shim, program.pid);
   if (shim.ending !== undefined) return;
-  after(shim, shim.request.limits.deadlineMs, () => decide(shim, "deadline"));
+  after(shim, shim.request.limits.deadlineMs, () => endBecause(shim, "deadline"));
   watchSilence(shim);
 }
 
-async function begin(shim: Shim, enclosed: Enclosed): Promise<void> {
+async function begin(shim: ShimRun, enclosed: Enclosed): Promise<void> {
   const init = await release(enclosed, {
     maxProcesses: shim.request.limits.maxProcesses,
     write: async (record) => {
@@ -142,23 +142,23 @@ async function begin(shim: Shim, enclosed: Enclosed): Promise<void> {
   if (init) crashPoint("shim-begun");
 }
 
-async function exited(shim: Shim, program: Program, code: number | null): Promise<void> {
+async function exited(shim: ShimRun, program: Program, code: number | null): Promise<void> {
   // A sandbox that has an init was made, and what was printed is the program's.
   if (program.enclosed && !shim.init) {
     await drain(program);
     const why = noSandbox(code, shim.runDir);
     if (why !== undefined) return leaveUnstarted(shim, why);
   }
-  decide(shim, "exited");
+  endBecause(shim, "exited");
 }
 
 /** The system had nothing left to start it with: not a run, and not an attempt. */
-function leaveUnstarted(shim: Shim, why: string): void {
+function leaveUnstarted(shim: ShimRun, why: string): void {
   writeRunFile(join(shim.runDir, RUN_FILES.unstarted), why, 0o600);
-  decide(shim, "interrupted");
+  endBecause(shim, "interrupted");
 }
 
-function recordAgent(shim: Shim, pid: number): void {
+function recordAgent(shim: ShimRun, pid: number): void {
   const agent = { agentPid: pid, agentPgid: pid, agentStartTicks: identityOf(pid)?.startTicks };
   try {
     const record: ProcessRecord = { ...shim.record, ...agent };
@@ -169,7 +169,7 @@ function recordAgent(shim: Shim, pid: number): void {
   }
 }
 
-function relay(shim: Shim, program: Program): void {
+function relay(shim: ShimRun, program: Program): void {
   if (shim.request.talks) shim.conversation = new Conversation(program);
   for (const output of program.outputs) {
     output.on("error", (error) => note(`output: ${error.message}`, shim.notes));
@@ -181,7 +181,7 @@ function relay(shim: Shim, program: Program): void {
   }
 }
 
-async function finish(shim: Shim, ending: Ending): Promise<void> {
+async function finish(shim: ShimRun, ending: Ending): Promise<void> {
   const { program } = shim;
   let leftBehind = 0;
   if (program) {
@@ -196,12 +196,12 @@ async function finish(shim: Shim, ending: Ending): Promise<void> {
   conclude(shim, ending === "interrupted" ? "interrupted" : "complete");
 }
 
-function conclude(shim: Shim, how: "complete" | "interrupted"): void {
+function conclude(shim: ShimRun, how: "complete" | "interrupted"): void {
   closeSync(shim.notes);
   shim.over(how);
 }
 
-function exitOf(shim: Shim, reason: RunExit["reason"], leftBehind: number): RunExit {
+function exitOf(shim: ShimRun, reason: RunExit["reason"], leftBehind: number): RunExit {
   const { code, signal } = endOf(shim.program, shim.request);
   const error = [shim.error, shim.log.problem()].filter((part) => part !== undefined).join("; ");
   return {
@@ -218,7 +218,7 @@ function exitOf(shim: Shim, reason: RunExit["reason"], leftBehind: number): RunE
 }
 
 /** On a full disk we wait for space: a run that is complete must not be repeated because it could not say so. */
-async function writeExit(shim: Shim, exit: RunExit): Promise<void> {
+async function writeExit(shim: ShimRun, exit: RunExit): Promise<void> {
   crashPoint("shim-exit");
   await writeWithRoom(join(shim.runDir, RUN_FILES.exit), exit, () => process.stdin.readableEnded);
 }
@@ -240,25 +240,25 @@ export function describe(error: unknown): string {
 }
 
 /** A fault of ours: the agent must not go on unwatched, and the run does not count. */
-export function interrupt(shim: Shim, error: unknown): void {
+export function interrupt(shim: ShimRun, error: unknown): void {
   note(describe(error), shim.notes);
-  decide(shim, "interrupted");
+  endBecause(shim, "interrupted");
 }
 
 /** Even ending failed: recovery will try again, and say what it cannot end. */
-function fail(shim: Shim, error: unknown): void {
+function fail(shim: ShimRun, error: unknown): void {
   note(describe(error), shim.notes);
   conclude(shim, "interrupted");
 }
 
-function endByPolicy(shim: Shim, why: string): void {
+function endByPolicy(shim: ShimRun, why: string): void {
   if (shim.ending === undefined) shim.error = why;
-  decide(shim, "policy");
+  endBecause(shim, "policy");
 }
 
 /** What the daemon says about the run: what its program is to hear, "stop", or "policy <why>". */
-export function obey(shim: Shim, line: string): void {
-  if (line === STOP) decide(shim, "interrupted");
+export function obey(shim: ShimRun, line: string): void {
+  if (line === STOP) endBecause(shim, "interrupted");
   else if (line.startsWith(POLICY)) endByPolicy(shim, JSON.parse(line.slice(POLICY.length)));
   else if (line === END_OF_INPUT || line.startsWith(INPUT)) {
     if (shim.program) say(shim.program, line);

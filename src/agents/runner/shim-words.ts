@@ -1,5 +1,5 @@
 /** What the runner says to the shim, one line each; a `StartOrder` follows the first as JSON. */
-export const START = "start ";
+export const START_LINE = "start ";
 export const STOP = "stop";
 /** A JSON list of lines for the program's stdin follows. */
 export const INPUT = "input ";

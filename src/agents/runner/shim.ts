@@ -6,8 +6,8 @@
 import { flushCompileCache } from "node:module";
 import { createInterface } from "node:readline";
 import { closeInherited } from "./inherited.ts";
-import { decide, describe, interrupt, note, obey, type Shim, takeOn } from "./shim-run.ts";
-import { DONE, START, type StartOrder } from "./shim-words.ts";
+import { describe, endBecause, interrupt, note, obey, type ShimRun, takeOn } from "./shim-run.ts";
+import { DONE, START_LINE, type StartOrder } from "./shim-words.ts";
 
 /** All that there is to tell is on disk by now. Node itself was seen to hang while it ended, and a run is over only when its shim is gone. */
 function leave(): void {
@@ -16,11 +16,11 @@ function leave(): void {
   process.exit(0);
 }
 
-let shim: Shim | undefined;
+let shim: ShimRun | undefined;
 let isAlone = false;
 
 function end(): void {
-  if (shim) decide(shim, "interrupted");
+  if (shim) endBecause(shim, "interrupted");
   else leave();
 }
 
@@ -51,7 +51,7 @@ function fail(error: unknown): void {
 /** The daemon says "start <order>", then what concerns that run; a closed pipe means that it is dead: a stop. */
 function obeyDaemon(): void {
   createInterface({ input: process.stdin }).on("line", (line) => {
-    if (line.startsWith(START)) begin(JSON.parse(line.slice(START.length)));
+    if (line.startsWith(START_LINE)) begin(JSON.parse(line.slice(START_LINE.length)));
     else if (shim) obey(shim, line);
   });
   for (const event of ["end", "error", "close"]) {
