@@ -6,7 +6,7 @@ import { takeInbox } from "../src/dispatcher/intake/intake.ts";
 import type { NewAction } from "../src/hooks/contexts/event-types.ts";
 import { systemClock } from "../src/kernel/clock.ts";
 import { type Counts, countCalls } from "./harness/counts.ts";
-import { CHANNEL_MODULES, type Channel, type Running, withDispatcher } from "./harness/dispatcher.ts";
+import { CHANNEL_MODULES, type Channel, letDispatcherSee, type Running, withDispatcher } from "./harness/dispatcher.ts";
 import { openHooked } from "./harness/hooked.ts";
 import { measurePairs } from "./harness/measure.ts";
 import { addRestingPlans, inFolder, makeProject, type Project } from "./harness/project.ts";
@@ -159,8 +159,10 @@ function gatesOf({ early, late }: { early: Counts; late: Counts }): Gate[] {
 async function rows(dir: string, sizes: Sizes): Promise<Result[]> {
   const plans = Math.min(MAX_PLANS, sizes.plans);
   const template = join(dir, "template");
-  const project = makeProject(template);
+  const project = makeProject(template, CHANNEL_MODULES);
   addRestingPlans(project, plans);
+  // Else the first fifty would share the disk with a dispatcher that tells of a thousand plans for the first time.
+  await letDispatcherSee(project, new Board());
   for (const folder of ["inbox", "plans"] as const) {
     cpSync(project.paths[folder], join(template, folder), { recursive: true });
   }
