@@ -3,7 +3,7 @@ import type { EffectTree } from "./effects.ts";
 import { expandParts, expandString, expandWords } from "./expand.ts";
 import { type Flow, NOTHING, OUTPUT } from "./flow.ts";
 import { parseShell } from "./parse.ts";
-import { copyShell, type Engine, newShell, noteUnknown, type Place, type Spot } from "./state.ts";
+import { type Engine, newShell, noteUnknown, type Place, type Spot } from "./state.ts";
 import { describe, type Text } from "./text.ts";
 import { runBody, runScript } from "./walk.ts";
 
@@ -44,9 +44,4 @@ function runSource(source: Text, spot: Spot): Flow {
     return NOTHING;
   }
   return runScript(parsed.script, { ...spot, calls: [...spot.calls, ""] });
-}
-
-/** The same in a shell of its own. */
-export function runInSubshell(source: Text, spot: Spot): Flow {
-  return runSource(source, { ...spot, shell: copyShell(spot.shell) });
 }

@@ -1,4 +1,3 @@
-import { posix } from "node:path";
 import { judgeAssignment } from "./assignments.ts";
 import type { Behaviour, Call } from "./call.ts";
 import { cameFrom, type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./flow.ts";
@@ -219,8 +218,6 @@ export const endsByName: Behaviour = ({ args, spot }) => {
   return OUTPUT;
 };
 
-const pathOf = (folder: string, name: string) => posix.join(folder, name);
-
 export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviour>([
   ...[
     ":",
@@ -278,5 +275,3 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["echo", ({ args }) => echoed(args)],
   ["printf", ({ args }) => printedByFormat(args)],
 ]);
-
-export { pathOf };

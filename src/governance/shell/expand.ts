@@ -5,7 +5,7 @@ import { parameterText, variableTexts } from "./parameters.ts";
 import { parseShell } from "./parse.ts";
 import { openProcess } from "./redirect.ts";
 import { copyShell, type Spot } from "./state.ts";
-import { asPattern, combinations, joinTexts, known, plainWord, type Text, unknown } from "./text.ts";
+import { combinations, joinTexts, known, plainWord, type Text, unknown } from "./text.ts";
 
 /** The lists of words that some words can become: one for each way. */
 export function expandWords(words: readonly Word[], spot: Spot): Text[][] {
@@ -122,14 +122,15 @@ function joined(texts: readonly Text[]): Text {
 function fieldsOf(pieces: readonly Piece[], { shell }: Spot): Text[] {
   const separators = separatorsOf(shell.variables.get("IFS"));
   const fields: Text[][] = [[]];
-  const add = (text: Text) => fields.at(-1)?.push(text);
+  const add = (text: Text): void => void fields.at(-1)?.push(text);
   let isEmptyQuoted = false;
   for (const { texts, splits } of pieces) {
     texts.forEach((text, at) => {
       if (at > 0) fields.push([]);
       if (!splits || text.type !== "known") {
         isEmptyQuoted ||= !splits;
-        return void add(text);
+        add(text);
+        return;
       }
       const words = text.text.split(separators);
       words.forEach((word, index) => {
@@ -165,6 +166,3 @@ function expandBraced(word: Word, spot: Spot): Text[][] {
   }
   return [made];
 }
-
-/** The text of a word as a pattern in which nothing is special. */
-export const exactly = (text: string): Text => ({ type: "glob", text: asPattern(text) });

@@ -36,10 +36,16 @@ export function changed(flow: Flow): Flow {
 /** What `$(…)` makes of it. */
 export function textOfFlow(flow: Flow): Text {
   if (flow.text !== undefined) return known(flow.text.replace(/\n+$/, ""));
-  return flow.names ?? { type: "unknown", why: describeFlow(flow) };
+  return flow.names ?? { type: "unknown", why: describeFlow(flow), from: flow.from };
 }
 
-export function describeFlow(flow: Flow): string {
+/** Where the bytes of a text come from. */
+export function originOf(text: Text): number {
+  if (text.type === "known") return 0;
+  return (text.type === "unknown" ? text.from : 0) || FROM.program;
+}
+
+function describeFlow(flow: Flow): string {
   if (flow.from & FROM.network) return "it comes from the network";
   if (flow.from & FROM.decoded) return "it is decoded";
   if (flow.from & FROM.secret) return "it comes from a secret";

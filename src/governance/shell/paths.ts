@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { Effect, EffectKind } from "./effects.ts";
 import { cameFrom, type Flow, FROM, NOTHING } from "./flow.ts";
 import { note, type Sink, type Spot } from "./state.ts";
-import { beforePattern, describe, known, type Text, unknown } from "./text.ts";
+import { beforePattern, describe, type Text, unknown } from "./text.ts";
 
 const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\/(.*)$/;
 const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(.+)$/;
@@ -127,5 +127,3 @@ export function send(flow: Flow, where: string, spot: Spot): void {
   const what = isOwn ? `sends to ${where}` : `sends what is not in the command itself to ${where}`;
   note(spot, { kind: isOwn ? "fetches" : "sends", what });
 }
-
-export const literalPath = (text: string): Text => known(text);

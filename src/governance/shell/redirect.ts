@@ -1,5 +1,5 @@
 import type { Redirection, WordPart } from "unbash";
-import { cameFrom, type Flow, FROM, literal, textOfFlow } from "./flow.ts";
+import { cameFrom, type Flow, FROM, literal, originOf } from "./flow.ts";
 import { contentOf, descriptorOf, networkPlace } from "./paths.ts";
 import { type Channel, copyShell, note, noteUnknown, type Sink, type Spot } from "./state.ts";
 import { describe, known, type Text } from "./text.ts";
@@ -67,13 +67,6 @@ function channelsOf(one: Redirection, spot: Spot, words: Words): Channel[] {
   return targets.flatMap((path) => opened(one.operator, path, spot));
 }
 
-/** Words keep no origins; what they say about themselves tells it. */
-function originOf(text: Text): number {
-  if (text.type !== "unknown") return FROM.program;
-  if (/network/.test(text.why)) return FROM.network;
-  return /decoded/.test(text.why) ? FROM.decoded : /secret/.test(text.why) ? FROM.secret : FROM.program;
-}
-
 function opened(operator: string, path: Text, spot: Spot): Channel[] {
   if (operator === "<&" || operator === ">&") {
     const key = path.type === "known" ? path.text.replace(/-$/, "") : undefined;
@@ -127,5 +120,3 @@ export function openProcess(part: Extract<WordPart, { type: "ProcessSubstitution
   }
   return known(`/dev/fd/${key}`);
 }
-
-export const flowText = textOfFlow;

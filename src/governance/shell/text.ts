@@ -5,8 +5,13 @@ export type Text =
   | { readonly type: "glob"; readonly text: string }
   /** Names that a program finds below a folder: all of them, or those that a filter leaves. */
   | { readonly type: "found"; readonly folder: string; readonly all: boolean }
-  /** What it begins with may still be known. */
-  | { readonly type: "unknown"; readonly why: string; readonly starts?: string };
+  /** What it begins with may still be known, and where it comes from, as bits of FROM. */
+  | {
+      readonly type: "unknown";
+      readonly why: string;
+      readonly starts?: string | undefined;
+      readonly from?: number | undefined;
+    };
 
 export const known = (text: string): Text => ({ type: "known", text });
 export const unknown = (why: string): Text => ({ type: "unknown", why });
@@ -41,10 +46,10 @@ export function joinTexts(parts: readonly Text[]): Text {
 function beginning(parts: readonly Text[], lost: Text): Text {
   const why = lost.type === "unknown" ? lost.why : "it is part of a name that a program found";
   const [first] = parts;
-  if (first?.type === "known") return { type: "unknown", why, starts: first.text };
-  return first?.type === "unknown" && first.starts !== undefined
-    ? { type: "unknown", why, starts: first.starts }
-    : unknown(why);
+  const starts = first?.type === "known" ? first.text : first?.type === "unknown" ? first.starts : undefined;
+  let from = 0;
+  for (const part of parts) if (part.type === "unknown") from |= part.from ?? 0;
+  return { type: "unknown", why, starts, from };
 }
 
 /** The characters of a text as they are written; empty for one that is not known. */

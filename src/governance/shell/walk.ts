@@ -208,37 +208,44 @@ function runCoprocess({ name, body }: Coproc, spot: Spot): Flow {
 function lookAtTest(test: TestExpression, spot: Spot): void {
   switch (test.type) {
     case "TestUnary":
-      return void expandString(test.operand, spot);
+      expandString(test.operand, spot);
+      break;
     case "TestBinary":
       expandString(test.left, spot);
-      return void expandString(test.right, spot);
+      expandString(test.right, spot);
+      break;
     case "TestLogical":
-      return test.operands.forEach((operand) => lookAtTest(operand, spot));
+      for (const operand of test.operands) lookAtTest(operand, spot);
+      break;
     case "TestNot":
-      return lookAtTest(test.operand, spot);
+      lookAtTest(test.operand, spot);
+      break;
     case "TestGroup":
-      return lookAtTest(test.expression, spot);
+      lookAtTest(test.expression, spot);
   }
 }
 
 /** Arithmetic can run commands: in substitutions, and in subscripts of arrays. */
-export function lookAtArithmetic(expression: ArithmeticExpression | undefined, spot: Spot): void {
+function lookAtArithmetic(expression: ArithmeticExpression | undefined, spot: Spot): void {
   if (!expression) return;
   switch (expression.type) {
     case "ArithmeticBinary":
       lookAtArithmetic(expression.left, spot);
-      return lookAtArithmetic(expression.right, spot);
+      lookAtArithmetic(expression.right, spot);
+      break;
     case "ArithmeticUnary":
-      return lookAtArithmetic(expression.operand, spot);
+      lookAtArithmetic(expression.operand, spot);
+      break;
     case "ArithmeticTernary":
       for (const one of [expression.test, expression.consequent, expression.alternate]) lookAtArithmetic(one, spot);
-      return;
+      break;
     case "ArithmeticGroup":
-      return lookAtArithmetic(expression.expression, spot);
+      lookAtArithmetic(expression.expression, spot);
+      break;
     case "ArithmeticCommandExpansion":
       if (expression.script) runScript(expression.script, { ...spot, shell: copyShell(spot.shell) });
       else noteUnknown(spot, `runs something in arithmetic that cannot be parsed: ${expression.text}`);
-      return;
+      break;
     case "ArithmeticWord":
       if (expression.parts) expandParts(expression.parts, spot);
   }

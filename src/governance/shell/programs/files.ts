@@ -1,4 +1,4 @@
-import type { Behaviour, Call } from "../call.ts";
+import type { Behaviour } from "../call.ts";
 import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "../flow.ts";
 import { type Arguments, type OptionRules, readArguments } from "../options.ts";
 import { contentOf, deletes, isLoopback, reads, store, touch, writes, writtenBefore } from "../paths.ts";
@@ -202,5 +202,3 @@ export function remoteOf(path: Text): string | undefined {
   const text = textOf(path);
   return REMOTE.test(text) && !text.startsWith("/") && !text.startsWith("./") && !isLoopback(text) ? text : undefined;
 }
-
-export type { Call };

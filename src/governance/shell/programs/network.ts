@@ -1,13 +1,16 @@
 import type { Behaviour } from "../call.ts";
 import { cameFrom, type Flow, FROM, joinFlows, literal, NOTHING, OUTPUT } from "../flow.ts";
-import { readArguments } from "../options.ts";
+import { type Arguments, readArguments } from "../options.ts";
 import { contentOf, isLoopback, reads, send, store, writes } from "../paths.ts";
 import { note, noteUnknown, type Spot } from "../state.ts";
-import { describe, known, type Text, textOf } from "../text.ts";
+import { describe, joinTexts, known, type Text, textOf, unknown } from "../text.ts";
 import { remoteOf } from "./files.ts";
 
 const CURL_VALUED =
   "A user-agent b cookie c cookie-jar d data data-raw data-binary data-ascii data-urlencode json D dump-header e referer E cert key cacert capath F form form-string H header proxy-header K config m max-time connect-timeout o output output-dir T upload-file u user U proxy-user x proxy preproxy X request w write-out y Y z time-cond r range C continue-at resolve connect-to interface unix-socket abstract-unix-socket netrc-file retry retry-delay retry-max-time limit-rate max-filesize url url-query ciphers tls-max pinnedpubkey socks5 socks5-hostname noproxy stderr trace trace-ascii Q quote engine egd-file oauth2-bearer t telnet-option a dns-servers variable expand-url hsts alt-svc libcurl etag-save etag-compare";
+
+const CURL_LONG =
+  "help version silent show-error fail location remote-name remote-name-all remote-header-name insecure get head verbose compressed include globoff";
 
 const URL_WORD = /^[a-z][a-z0-9+.-]*:\/\/|\.|^localhost\b|:\d+/i;
 
@@ -25,77 +28,64 @@ function payload(value: Text, spot: Spot, marks: RegExp): Flow {
   return contentOf(value.type === "glob" ? { type: "glob", text: path } : known(path), spot);
 }
 
+/** Options of curl whose value is sent, by how a file is named in it. */
+const CURL_SENDS: readonly [names: readonly string[], file: RegExp][] = [
+  [["d", "data", "data-ascii", "data-binary", "json", "H", "header", "proxy-header", "b", "cookie"], /^@/],
+  [["data-urlencode", "variable", "url-query"], /^[^=@]*@/],
+  [["F", "form"], /=[@<]/],
+  [["T", "upload-file", "netrc-file", "E", "cert", "key"], /^/],
+  [
+    ["data-raw", "form-string", "u", "user", "A", "user-agent", "e", "referer", "oauth2-bearer", "X", "request"],
+    /(?!)/,
+  ],
+];
+const CURL_WRITES = "D dump-header c cookie-jar stderr trace trace-ascii etag-save libcurl hsts alt-svc".split(" ");
+const CHANGES = /^(?:DELETE|PUT|PATCH)$/i;
+
 export const curl: Behaviour = ({ args, spot }) => {
-  const given = readArguments(args, {
-    valued: CURL_VALUED,
-    long: "help version silent show-error fail location remote-name remote-header-name insecure get head verbose compressed include globoff",
-  });
-  const targets = [...given.operands, ...given.values("url")];
-  const flows: Flow[] = [
-    ...given
-      .values("d", "data", "data-ascii", "data-binary", "json", "H", "header", "proxy-header", "b", "cookie")
-      .map((value) => payload(value, spot, /^@/)),
-    ...given.values("data-urlencode", "variable").map((value) => payload(value, spot, /^[^=@]*@/)),
-    ...given.values("F", "form").map((value) => payload(value, spot, /=[@<]/)),
-    ...given.values("T", "upload-file", "netrc-file", "E", "cert", "key").map((value) => contentOf(value, spot)),
-    ...given
-      .values(
-        "data-raw",
-        "form-string",
-        "u",
-        "user",
-        "A",
-        "user-agent",
-        "e",
-        "referer",
-        "oauth2-bearer",
-        "X",
-        "request",
-      )
-      .map((value) => (value.type === "known" ? literal(value.text) : OUTPUT)),
-    ...targets.map((target) => (target.type === "known" ? NOTHING : OUTPUT)),
-  ];
+  const given = readArguments(args, { valued: CURL_VALUED, long: CURL_LONG });
+  const targets = [...given.operands, ...given.values("url", "expand-url")];
+  const where = targets.find((target) => !isLoopback(textOf(target)));
+  if (where || targets.length === 0) {
+    const flows = CURL_SENDS.flatMap(([names, file]) =>
+      given.values(...names).map((value) => payload(value, spot, file)),
+    );
+    for (const target of targets) if (target.type !== "known") flows.push(OUTPUT);
+    const server = describe(where ?? known("a server"));
+    send(joinFlows(flows), server, spot);
+    if (given.values("X", "request").some((method) => CHANGES.test(textOf(method))))
+      note(spot, { kind: "sends", what: `changes something at ${server}` });
+  }
   for (const file of given.values("K", "config")) {
     reads(spot, file);
     noteUnknown(spot, `takes options for curl from ${describe(file)}`);
   }
-  const where = targets.find((target) => !isLoopback(textOf(target)));
-  const isLocal = where === undefined && targets.length > 0;
-  const unix = given.values("unix-socket", "abstract-unix-socket")[0];
-  if (unix) noteUnknown(spot, `talks to ${describe(unix)}`);
-  if (!isLocal) send(joinFlows(flows), describe(where ?? known("a server")), spot);
-  for (const program of given.values("Q", "quote"))
-    if (textOf(program) !== "") note(spot, { kind: "sends", what: "gives commands to a server" });
-  if (/^(?:DELETE|PUT|PATCH)$/i.test(textOf(given.values("X", "request")[0] ?? known(""))) && !isLocal)
-    note(spot, { kind: "sends", what: `changes something at ${describe(where ?? known("a server"))}` });
-  const fetched = cameFrom(FROM.network);
-  for (const file of given.values(
-    "D",
-    "dump-header",
-    "c",
-    "cookie-jar",
-    "stderr",
-    "trace",
-    "trace-ascii",
-    "etag-save",
-    "libcurl",
-  ))
-    writes(spot, file);
-  const outputs = given.values("o", "output");
-  for (const file of outputs) store(file, fetched, { spot });
-  if (given.has("O", "remote-name", "J", "remote-header-name"))
-    for (const target of targets)
-      store(
-        known(
-          textOf(target)
-            .replace(/[?#].*$/, "")
-            .replace(/^.*\//, "") || "index.html",
-        ),
-        fetched,
-        { spot },
-      );
-  return outputs.length > 0 && !outputs.some((file) => textOf(file) === "-") ? NOTHING : fetched;
+  for (const socket of given.values("unix-socket", "abstract-unix-socket"))
+    noteUnknown(spot, `talks to ${describe(socket)}`);
+  if (given.values("Q", "quote").length > 0) note(spot, { kind: "sends", what: "gives commands to a server" });
+  for (const file of given.values(...CURL_WRITES)) writes(spot, file);
+  return fetched(targets, given, spot);
 };
+
+/** What comes from the network goes into files, or is printed. */
+function fetched(targets: readonly Text[], given: Arguments, spot: Spot): Flow {
+  const flow = cameFrom(FROM.network);
+  const outputs = given.values("o", "output");
+  const [folder] = given.values("output-dir");
+  const inFolder = (file: Text) => (folder ? joinTexts([folder, known("/"), file]) : file);
+  for (const file of outputs) store(inFolder(file), flow, { spot });
+  const isNamed = given.has("O", "remote-name", "J", "remote-header-name", "remote-name-all");
+  if (isNamed) for (const target of targets) store(inFolder(nameIn(target)), flow, { spot });
+  const isPrinted = outputs.some((file) => textOf(file) === "-") || (outputs.length === 0 && !isNamed);
+  return isPrinted ? flow : NOTHING;
+}
+
+/** The name under which a file is saved that comes from an address. */
+function nameIn(address: Text): Text {
+  if (address.type !== "known") return unknown("it is the name of what is fetched");
+  const name = address.text.replace(/[?#].*$/, "").replace(/^.*\//, "");
+  return known(name || "index.html");
+}
 
 export const wget: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
@@ -113,20 +103,15 @@ export const wget: Behaviour = ({ args, spot }) => {
   for (const file of given.values("config")) noteUnknown(spot, `takes options for wget from ${describe(file)}`);
   const where = given.operands.find((target) => !isLoopback(textOf(target)));
   if (where || given.operands.length === 0) send(joinFlows(flows), describe(where ?? known("a server")), spot);
-  const fetched = cameFrom(FROM.network);
+  const flow = cameFrom(FROM.network);
   for (const file of given.values("o", "output-file", "a", "append-output", "save-cookies")) writes(spot, file);
   const outputs = given.values("O", "output-document");
-  if (outputs.some((file) => textOf(file) === "-")) return fetched;
-  for (const file of outputs) store(file, fetched, { spot });
+  if (outputs.some((file) => textOf(file) === "-")) return flow;
+  for (const file of outputs) store(file, flow, { spot });
   const [folder] = given.values("P", "directory-prefix");
   if (outputs.length === 0 && !given.has("spider"))
-    for (const target of given.operands) {
-      const name =
-        textOf(target)
-          .replace(/[?#].*$/, "")
-          .replace(/^.*\//, "") || "index.html";
-      store(folder ? known(`${textOf(folder)}/${name}`) : known(name), fetched, { spot });
-    }
+    for (const target of given.operands)
+      store(folder ? joinTexts([folder, known("/"), nameIn(target)]) : nameIn(target), flow, { spot });
   return NOTHING;
 };
 

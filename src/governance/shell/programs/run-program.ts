@@ -2,8 +2,8 @@ import { runFlow } from "../builtins.ts";
 import type { Behaviour, Call } from "../call.ts";
 import { type Flow, FROM, OUTPUT } from "../flow.ts";
 import { absolutePaths, writtenBefore } from "../paths.ts";
-import { note, noteUnknown } from "../state.ts";
-import { describe, known, type Text, textOf } from "../text.ts";
+import { note } from "../state.ts";
+import { known, type Text } from "../text.ts";
 import { INTERPRETERS } from "./shells.ts";
 import { PROGRAMS } from "./table.ts";
 
@@ -56,5 +56,3 @@ function isCommand(base: string): boolean {
     (!WORDS.test(base) || /^(?:rm|mv|cp|git|bash|sh|zsh|node|python|python3)$/.test(base))
   );
 }
-
-export { describe, noteUnknown, textOf };

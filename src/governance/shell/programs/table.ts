@@ -8,7 +8,7 @@ import { tar, unzip, zip } from "./archives.ts";
 import { builds, cargo, forge, installs, linter, make, packages } from "./builds.ts";
 import { awk, editor, patch, sed } from "./editors.ts";
 import { changeRights, compress, copy, create, dd, link, move, reader, remove, split, tee } from "./files.ts";
-import { git } from "./git.ts";
+import { git } from "./git/git.ts";
 import { administers, container, database, elsewhere, harms, schedules, strip } from "./machines.ts";
 import { asks, curl, http, netcat, rsync, scp, sends, socat, ssh, wget } from "./network.ts";
 import { bun, runsTool } from "./shells.ts";
@@ -106,7 +106,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ),
   ...names("head tail", reader({ copies: false, rules: { valued: "n c lines bytes s pid" } })),
   ...names(
-    "nl wc cut tr fold fmt pr column paste join comm diff sdiff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf ldd size file rev expand unexpand less more most jless look tsort dos2unix-info shellcheck hadolint yamllint ccze pygmentize glow mdcat cloc tokei scc loc wdiff numfmt pdftotext-info exiftool-info identify ffprobe",
+    "nl wc cut tr fold fmt pr column paste join comm diff sdiff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf ldd size file rev expand unexpand less more most jless look tsort shellcheck hadolint yamllint ccze pygmentize glow mdcat cloc tokei scc loc wdiff numfmt identify ffprobe",
     reader({ rules: { valued: "n c f d w l b t j k s D u" } }),
   ),
   ...names("ls dir vdir exa eza lsd tree", lists({ valued: "I ignore P L w color sort time" }, 0)),
@@ -115,7 +115,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     prints,
   ),
   ...names(
-    "date cal uptime uname hostname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci ps pgrep pidof top htop env-info locale printenv seq yes sleep expr factor bc dc cmp-info clear tput reset stty man info apropos whatis tldr true false jobs logname getconf sw_vers cpuid numactl-info lsmod dmesg journalctl last nvidia-smi getent envsubst gettext tic infocmp stopwatch uuidgen mktemp ulid shuf-info ascii units banner figlet cowsay fortune",
+    "date cal uptime uname hostname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci ps pgrep pidof top htop locale printenv seq yes sleep expr factor bc dc clear tput reset stty man info apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod dmesg journalctl last nvidia-smi getent envsubst gettext tic infocmp stopwatch uuidgen mktemp ulid ascii units banner figlet cowsay fortune",
     prints,
   ),
   ...names("grep egrep fgrep zgrep rg ag ack ripgrep ugrep", search),
@@ -141,8 +141,8 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("rm unlink rmdir trash trash-put srm gio-trash rimraf del-cli", remove),
   ...names("shred wipe", remove),
   ...names("touch mkdir mkfifo mknod truncate fallocate", create),
-  ...names("cp install gcp rclone-info ditto", copy),
-  ...names("mv gmv rename-info", move),
+  ...names("cp install gcp ditto", copy),
+  ...names("mv gmv", move),
   ...names("ln link symlink", link),
   ...names("chmod chown chgrp chattr setfacl chcon", changeRights),
   ["dd", dd],
@@ -163,7 +163,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["rsync", rsync],
   ...names("dig nslookup host ping ping6 traceroute tracepath mtr whois resolvectl drill kdig", asks),
   ...names(
-    "mail mailx sendmail mutt msmtp swaks telnet ftp lftp tftp rcp rlogin rsh rclone magic-wormhole wormhole croc ngrok cloudflared localtunnel lt bore tailscale slack-cli notify-send-remote aria2c axel",
+    "mail mailx sendmail mutt msmtp swaks telnet ftp lftp tftp rcp rlogin rsh rclone magic-wormhole wormhole croc ngrok cloudflared localtunnel lt bore tailscale slack-cli aria2c axel",
     sends,
   ),
   ["find", find],
@@ -173,7 +173,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["env", env],
   ["genv", env],
   ...names(
-    "nice ionice chrt taskset stdbuf setsid nohup time gtime timeout gtimeout-x cpulimit-x catchsegv eatmydata faketime-x unbuffer softlimit setarch linux32 linux64 caffeinate torsocks proxychains proxychains4 firejail bwrap chpst numactl catatonit tini dumb-init gosu-x fakeroot proot direnv-x wait-for-it strace ltrace valgrind perf gdb-x rr heaptrack hyperfine-x entr-x ts chronic ifne mispipe pee systemd-cat",
+    "nice ionice chrt taskset stdbuf setsid nohup time gtime timeout catchsegv eatmydata unbuffer softlimit setarch linux32 linux64 caffeinate torsocks proxychains proxychains4 firejail bwrap chpst numactl catatonit tini dumb-init fakeroot proot wait-for-it strace ltrace valgrind perf rr heaptrack ts chronic ifne mispipe pee systemd-cat",
     wrapper({
       valued: "n c p k s signal kill-after o output e i f format a u tool log-file S O P E adjustment classdata",
     }),
@@ -184,7 +184,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ),
   ...names(
     "unshare nsenter chroot",
-    elevates({ valued: "t target S setuid G setgid R root w wd mount-proc-x groups userspec map-user map-group" }),
+    elevates({ valued: "t target S setuid G setgid R root w wd groups userspec map-user map-group" }),
   ),
   ...names(
     "sudo doas pkexec run0 su runuser gosu sg super calife machinectl",
@@ -193,22 +193,22 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names(
     "systemd-run",
     wrapper({
-      valued: "u unit p property E setenv uid gid nice working-directory M H t-x on-calendar on-active slice",
+      valued: "u unit p property E setenv uid gid nice working-directory M H on-calendar on-active slice",
     }),
   ),
-  ...names("watch", lineWrapper({ valued: "n interval d-x", stopsAtOperand: true })),
+  ...names("watch", lineWrapper({ valued: "n interval", stopsAtOperand: true })),
   ...names(
-    "tmux screen dtach abduco script expect dbus-run-session xvfb-run entr hyperfine nodemon-x chokidar-x watchexec reflex",
-    lineWrapper({ valued: "s S L f c n t x y F e p m M w r warmup runs shell prepare i o d-x", stopsAtOperand: false }),
+    "tmux screen dtach abduco script expect dbus-run-session xvfb-run entr hyperfine watchexec reflex",
+    lineWrapper({ valued: "s S L f c n t x y F e p m M w r warmup runs shell prepare i o", stopsAtOperand: false }),
   ),
   ...names("busybox toybox", wrapper({})),
-  ...names("at batch crontab atq-x anacron launchctl schtasks", schedules),
+  ...names("at batch crontab anacron launchctl schtasks", schedules),
   ...names(
     "mkfs fdisk sfdisk cfdisk gdisk sgdisk parted wipefs blkdiscard mkswap swapoff swapon lvremove lvreduce lvcreate lvm vgremove vgreduce pvremove pvcreate zpool zfs mdadm cryptsetup hdparm badblocks fsck tune2fs resize2fs dmsetup losetup partprobe shutdown reboot halt poweroff init telinit kexec format diskutil btrfs debugfs",
     harms,
   ),
   ...names(
-    "systemctl service rc-service mount umount modprobe insmod rmmod sysctl useradd userdel usermod groupadd groupdel passwd chpasswd chsh visudo vipw setcap iptables ip6tables nft ufw firewall-cmd update-alternatives dpkg-reconfigure timedatectl hostnamectl localectl loginctl setenforce semanage apparmor_parser aa-disable auditctl swapctl apt apt-get dpkg yum dnf rpm pacman apk zypper snap flatpak brew port nix-env emerge defaults scutil dscl security-x",
+    "systemctl service rc-service mount umount modprobe insmod rmmod sysctl useradd userdel usermod groupadd groupdel passwd chpasswd chsh visudo vipw setcap iptables ip6tables nft ufw firewall-cmd update-alternatives dpkg-reconfigure timedatectl hostnamectl localectl loginctl setenforce semanage apparmor_parser aa-disable auditctl swapctl apt apt-get dpkg yum dnf rpm pacman apk zypper snap flatpak brew port nix-env emerge defaults scutil dscl",
     administers,
   ),
   ...names("killall pkill killall5 skill", endsByName),
@@ -217,7 +217,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     database,
   ),
   ...names(
-    "aws gcloud az kubectl oc helm terraform tofu terragrunt pulumi heroku flyctl fly vercel netlify wrangler firebase eksctl doctl linode-cli ibmcloud oci serverless sls cdk sam ansible ansible-playbook vault consul nomad argocd flux istioctl gsutil s3cmd mc-x bq railway supabase stripe doppler op bw pass",
+    "aws gcloud az kubectl oc helm terraform tofu terragrunt pulumi heroku flyctl fly vercel netlify wrangler firebase eksctl doctl linode-cli ibmcloud oci serverless sls cdk sam ansible ansible-playbook vault consul nomad argocd flux istioctl gsutil s3cmd bq railway supabase stripe doppler op bw pass",
     elsewhere,
   ),
   ...names("docker podman nerdctl docker-compose podman-compose buildah", container),
@@ -232,10 +232,10 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
         : installs(call),
   ],
   ...names(
-    "poetry pipenv pdm rye hatch bundle conda mamba micromamba nix devbox mise asdf rtx nvm-x dotenv dotenvx direnv volta fnm corepack",
+    "poetry pipenv pdm rye hatch bundle conda mamba micromamba nix devbox mise asdf rtx dotenv dotenvx direnv volta fnm corepack",
     (call) => {
       const [first] = call.args;
-      return first?.type === "known" && /^(?:run|exec|shell-x|x)$/.test(first.text)
+      return first?.type === "known" && /^(?:run|exec|x)$/.test(first.text)
         ? runsTool({ ...call, args: call.args.slice(1).filter((arg) => arg.type !== "known" || arg.text !== "--") })
         : builds(call);
     },

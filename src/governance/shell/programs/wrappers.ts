@@ -3,8 +3,8 @@ import type { Behaviour } from "../call.ts";
 import { type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "../flow.ts";
 import { type OptionRules, readArguments } from "../options.ts";
 import { absolutePaths, reads, touch, writes } from "../paths.ts";
-import { copyShell, note, noteUnknown, type Spot } from "../state.ts";
-import { describe, joinTexts, known, type Text, textOf, unknown } from "../text.ts";
+import { copyShell, note, type Spot } from "../state.ts";
+import { joinTexts, known, type Text, textOf, unknown } from "../text.ts";
 
 /** A program whose arguments, behind its options, are a command. */
 export function wrapper(rules: OptionRules = {}, skip = 0): Behaviour {
@@ -101,11 +101,7 @@ function fill(word: string, mark: string, value: Text | undefined): Text {
 function inputWords({ input }: Spot, fromFile: boolean): Text[] {
   if (fromFile) return [unknown("it comes from a file")];
   if (input === OUTPUT) return [unknown("it is what is typed")];
-  if (input.text !== undefined)
-    return input.text
-      .split(/\s+/)
-      .filter(Boolean)
-      .map((word) => (/[*?[]/.test(word) ? known(word) : known(word)));
+  if (input.text !== undefined) return input.text.split(/\s+/).filter(Boolean).map(known);
   return [textOfFlow(input)];
 }
 
@@ -252,6 +248,3 @@ export function lists(rules: OptionRules, skip: number): Behaviour {
     return flow;
   };
 }
-
-export const describeAll = (words: readonly Text[]): string => words.map(describe).join(" ");
-export { noteUnknown };
