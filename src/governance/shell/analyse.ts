@@ -1,8 +1,9 @@
 import { runWords } from "./command.ts";
 import type { EffectTree } from "./effects.ts";
 import { expandParts, expandString, expandWords } from "./expand.ts";
-import { type Flow, NOTHING, OUTPUT } from "./flow.ts";
+import { type Flow, NOTHING, TERMINAL } from "./flow.ts";
 import { parseShell } from "./parse.ts";
+import { runCarried } from "./programs/carried.ts";
 import { type Engine, newShell, noteUnknown, type Place, type Spot } from "./state.ts";
 import { describe, type Text } from "./text.ts";
 import { runBody, runScript } from "./walk.ts";
@@ -14,7 +15,7 @@ const MAX_NESTED = 12;
 export function analyse(source: string, place: Place): EffectTree {
   const tree: EffectTree = { command: source, effects: [], inner: [] };
   const line = { place, files: new Map(), engine, budget: MAX_COMMANDS };
-  const spot: Spot = { line, shell: newShell(place), tree, input: OUTPUT, calls: [], isForked: false };
+  const spot: Spot = { line, shell: newShell(place), tree, input: TERMINAL, calls: [], isForked: false };
   engine.runSource({ type: "known", text: source }, spot);
   return tree;
 }
@@ -29,6 +30,7 @@ const engine: Engine = {
       body: runBody,
     }),
   runSource,
+  runCarried,
 };
 
 function runSource(source: Text, spot: Spot): Flow {

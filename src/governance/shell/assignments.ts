@@ -35,13 +35,15 @@ const NODE_LOADS =
 const PLAIN_FOLDER =
   /^(?:\$PATH|\/(?:usr|bin|sbin|opt|snap|nix)(?:\/[\w.+-]+)*|(?:\/[\w.@+-]+)*\/(?:node_modules\/\.bin|\.venv\/bin|venv\/bin|\.cargo\/bin|\.local\/bin|go\/bin|\.bun\/bin|\.deno\/bin|\.pyenv\/(?:shims|bin)|\.nvm\/versions\/node\/v[\d.]+\/bin))$/;
 
+export const isOurSetting = (name: string): boolean => OURS.test(name);
+
 const PROXY = /^(?:https?|all)_proxy$/i;
 
 /** What an assignment changes about programs that are started with it. */
 export function judgeAssignment(name: string, value: Text, spot: Spot): void {
   const shown = `${name}=${describe(value)}`;
   const refuse = (what: string, instead?: string) => note(spot, { kind: "code", what, instead });
-  if (OURS.test(name)) note(spot, { kind: "ours", what: `changes a setting of an agent or of prloom: ${shown}` });
+  if (isOurSetting(name)) note(spot, { kind: "ours", what: `changes a setting of an agent or of prloom: ${shown}` });
   else if (name === "PATH") judgePath(value, spot);
   else if (name === "NODE_OPTIONS") {
     if (value.type !== "known" || NODE_LOADS.test(value.text)) refuse(`makes Node load code: ${shown}`);

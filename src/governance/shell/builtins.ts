@@ -1,9 +1,11 @@
-import { judgeAssignment } from "./assignments.ts";
+import { lookAtSubscript } from "./arithmetic.ts";
+import { isOurSetting, judgeAssignment } from "./assignments.ts";
 import type { Behaviour, Call } from "./call.ts";
 import { cameFrom, type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./flow.ts";
 import { readArguments } from "./options.ts";
-import { absolutePaths, contentOf, descriptorOf, writtenBefore } from "./paths.ts";
+import { absolutePaths, contentOf, descriptorOf, writes, writtenBefore } from "./paths.ts";
 import { echoed, printedByFormat } from "./printed.ts";
+import { kill } from "./processes.ts";
 import { copyShell, note, noteUnknown } from "./state.ts";
 import { addChoice, describe, known, plainWord, type Text, textOf, unknown } from "./text.ts";
 
@@ -43,6 +45,7 @@ const declare: Behaviour = ({ name, args, spot }) => {
       continue;
     }
     if (value === "(…)") continue;
+    if (has("i")) lookAtSubscript(operand, spot);
     const before = appends ? (shell.variables.get(variable) ?? []) : [];
     const cased = has("l") ? value?.toLowerCase() : has("u") ? value?.toUpperCase() : value;
     const made: Text = operand.type === "known" ? known(cased ?? "") : { type: "glob", text: cased ?? "" };
@@ -62,6 +65,9 @@ function exportVariable(name: string, spot: Call["spot"]): void {
 const unset: Behaviour = ({ args, spot }) => {
   const { operands, has } = readArguments(args, {});
   for (const operand of operands) {
+    lookAtSubscript(operand, spot);
+    if (isOurSetting(textOf(operand)))
+      note(spot, { kind: "ours", what: `takes away a setting of an agent or of prloom: ${textOf(operand)}` });
     if (has("f")) spot.shell.functions.delete(textOf(operand));
     else if (!spot.shell.fixed.has(textOf(operand))) spot.shell.variables.set(textOf(operand), [known("")]);
   }
@@ -164,7 +170,10 @@ const read: Behaviour = ({ args, spot }) => {
   const [descriptor] = values("u");
   const flow = descriptor ? (spot.shell.channels.get(textOf(descriptor))?.reads ?? cameFrom(FROM.program)) : spot.input;
   const value = textOfFlow(flow);
-  for (const name of operands.length > 0 ? operands : [known("REPLY")]) spot.shell.variables.set(textOf(name), [value]);
+  for (const name of operands.length > 0 ? operands : [known("REPLY")]) {
+    lookAtSubscript(name, spot);
+    spot.shell.variables.set(textOf(name), [value]);
+  }
   for (const name of values("a")) spot.shell.arrays.set(textOf(name), [value]);
   return NOTHING;
 };
@@ -193,29 +202,41 @@ const getopts: Behaviour = ({ args, spot }) => {
   return NOTHING;
 };
 
-const KILLED = /^(?:node|nodejs|prloom|claude|opencode|codex|gemini|bwrap|bash|sh|init|systemd)$/;
-
-/** Ending processes by name can end the dispatcher. */
-const kill: Behaviour = ({ args, spot }) => {
-  const { operands } = readArguments(
-    args.filter((arg) => !/^-(?:[A-Z]+|\d+|s)$/.test(textOf(arg))),
-    {},
-  );
-  for (const operand of operands)
-    if (/^-?1$/.test(textOf(operand))) note(spot, { kind: "system", what: "ends all processes" });
+/** Expressions in words. */
+const computes: Behaviour = ({ args, spot }) => {
+  for (const arg of args) lookAtSubscript(arg, spot);
   return NOTHING;
 };
 
-export const endsByName: Behaviour = ({ args, spot }) => {
-  const { operands } = readArguments(args, { valued: "s signal u U g G P t o n" });
-  for (const operand of operands)
-    if (operand.type !== "known" || KILLED.test(operand.text) || /prloom/.test(operand.text))
-      note(spot, {
-        kind: "ours",
-        what: `ends all processes called ${describe(operand)}, and prloom may be among them`,
-        instead: "End the process you started: kill <pid>.",
-      });
+const NUMBERS = /^-(?:v|eq|ne|lt|le|gt|ge)$/;
+
+const tests: Behaviour = ({ args, spot }) => {
+  if (args.some((arg) => NUMBERS.test(textOf(arg)))) for (const arg of args) lookAtSubscript(arg, spot);
+  return NOTHING;
+};
+
+/** `enable -f` makes the shell load a library. */
+const enable: Behaviour = ({ args, spot }) => {
+  if (readArguments(args, { valued: "f" }).has("f"))
+    note(spot, { kind: "code", what: "makes the shell load a library" });
+  return NOTHING;
+};
+
+/** What was typed before can be written into a file, and `fc` gives it to a program. */
+const keepsHistory: Behaviour = ({ name, args, spot }) => {
+  const { operands, values } = readArguments(args, { valued: "e" });
+  for (const program of values("e")) spot.line.engine.runSource(program, spot);
+  if (name === "history") for (const file of operands) if (!/^\d+$/.test(textOf(file))) writes(spot, file);
   return OUTPUT;
+};
+
+/** `printf -v` sets a variable. */
+const print: Behaviour = ({ args, spot }) => {
+  const [option, name, ...rest] = args;
+  if (!option || !name || textOf(option) !== "-v") return printedByFormat(args);
+  lookAtSubscript(name, spot);
+  spot.shell.variables.set(textOf(name), [textOfFlow(printedByFormat(rest))]);
+  return NOTHING;
 };
 
 export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviour>([
@@ -232,17 +253,11 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     "umask",
     "ulimit",
     "shopt",
-    "let",
-    "test",
-    "[",
     "disown",
     "suspend",
-    "enable",
     "complete",
     "compgen",
     "bind",
-    "fc",
-    "history",
     "fg",
     "bg",
     "logout",
@@ -272,6 +287,12 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["pwd", pwd],
   ["getopts", getopts],
   ["kill", kill],
+  ["let", computes],
+  ["test", tests],
+  ["[", tests],
+  ["enable", enable],
+  ["history", keepsHistory],
+  ["fc", keepsHistory],
   ["echo", ({ args }) => echoed(args)],
-  ["printf", ({ args }) => printedByFormat(args)],
+  ["printf", print],
 ]);

@@ -1,11 +1,12 @@
 import type { Assignment, Command, Word, WordPart } from "unbash";
+import { lookAtSubscript } from "./arithmetic.ts";
 import { judgeAssignment } from "./assignments.ts";
 import { BUILTINS } from "./builtins.ts";
 import { type Flow, joinFlows, NOTHING } from "./flow.ts";
 import { deliver } from "./paths.ts";
 import { runProgram } from "./programs/run-program.ts";
 import { redirect } from "./redirect.ts";
-import { copyShell, type FunctionBody, note, noteUnknown, type Shell, type Spot } from "./state.ts";
+import { copyShell, type FunctionBody, note, noteUnknown, type Shell, type Spot, spend } from "./state.ts";
 import { describe, joinTexts, known, type Text } from "./text.ts";
 
 /** How words become texts, and functions are called; passed in, because they contain commands. */
@@ -20,11 +21,7 @@ const MAX_SHOWN = 120;
 
 /** A simple command: assignments, redirections, and what it is called with. */
 export function runCommand(node: Command, spot: Spot, expanding: Expanding): Flow {
-  spot.line.budget -= 1;
-  if (spot.line.budget < 0) {
-    if (spot.line.budget === -1) noteUnknown(spot, "does more than can be looked at");
-    return NOTHING;
-  }
+  if (!spend(spot)) return NOTHING;
   const assignments = node.prefix.filter((one): one is Assignment => one.type === "Assignment");
   if (!node.name) {
     for (const one of assignments) assign(one, spot, expanding);
@@ -86,6 +83,7 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
   }
   const values = expanding.string(one.value);
   if (one.index) {
+    for (const text of expanding.string(one.index)) lookAtSubscript(text, spot);
     shell.arrays.set(name, [...(shell.arrays.get(name) ?? []), ...values]);
     return;
   }
@@ -149,6 +147,5 @@ function callFunction({ name, body, args }: FunctionCall, spot: Spot, expanding:
 
 /** For wrappers: words that are a command. */
 export function runWords(words: readonly Text[], spot: Spot, expanding: Expanding): Flow {
-  spot.line.budget -= 1;
-  return words.length === 0 || spot.line.budget < 0 ? NOTHING : runNamed(words, spot, expanding);
+  return words.length === 0 || !spend(spot) ? NOTHING : runNamed(words, spot, expanding);
 }

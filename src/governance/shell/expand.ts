@@ -1,4 +1,5 @@
 import type { ParameterExpansionPart, Word, WordPart } from "unbash";
+import { lookAtArithmetic } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
 import { textOfFlow } from "./flow.ts";
 import { parameterText, variableTexts } from "./parameters.ts";
@@ -73,8 +74,9 @@ function partTexts(part: WordPart, spot: Spot, isFirst: boolean): Piece[] {
     case "LocaleString":
       return quoted(part.parts, spot);
     case "Glob":
-      return [whole({ type: "glob", text: part.text })];
     case "ExtendedGlob":
+      // For what the commands in it do.
+      if (part.parts) expandParts(part.parts, spot);
       return [whole({ type: "glob", text: part.text })];
     case "ProcessSubstitution":
       return [whole(openProcess(part, spot))];
@@ -92,7 +94,10 @@ type Expansion = Extract<
 
 /** The fields of `$x`, `$(…)` and `$((…))`: one, but for lists. */
 function expansionTexts(part: Expansion, spot: Spot): (readonly Text[])[] {
-  if (part.type === "ArithmeticExpansion") return [[plainWord]];
+  if (part.type === "ArithmeticExpansion") {
+    lookAtArithmetic(part.expression, spot, (parts) => expandParts(parts, spot));
+    return [[plainWord]];
+  }
   if (part.type === "CommandExpansion") return [[substituted(part, spot)]];
   if (part.type === "SimpleExpansion") return variableTexts(part.text.slice(1), spot);
   return parameterText(part as ParameterExpansionPart, spot, (word) => expandString(word, spot));

@@ -1,7 +1,15 @@
 import { known, type Text } from "./text.ts";
 
 /** Where bytes come from, as bits. */
-export const FROM = { network: 1, decoded: 2, secret: 4, files: 8, program: 16 } as const;
+export const FROM = {
+  network: 1,
+  decoded: 2,
+  secret: 4,
+  files: 8,
+  program: 16,
+  /** Numbers of processes that are prloom's or an agent's. */
+  agents: 32,
+} as const;
 
 /** What goes through a pipe, lies in a file, or is printed. */
 export interface Flow {
@@ -14,6 +22,8 @@ export interface Flow {
 
 export const NOTHING: Flow = { text: "", from: 0 };
 export const OUTPUT: Flow = { from: FROM.program };
+/** What is typed: nothing was piped in. Compared by identity. */
+export const TERMINAL: Flow = { from: FROM.program };
 
 export const literal = (text: string): Flow => ({ text, from: 0 });
 export const cameFrom = (from: number): Flow => ({ from });

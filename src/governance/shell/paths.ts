@@ -97,6 +97,11 @@ export function writtenBefore(path: Text, spot: Spot): Flow | undefined {
 /** Bytes go into a file. */
 export function store(path: Text, flow: Flow, { spot, appends = false }: { spot: Spot; appends?: boolean }): void {
   writes(spot, path);
+  remember(path, flow, { spot, appends });
+}
+
+/** Keeps what is in a file now, for what reads or runs it later in the line. */
+function remember(path: Text, flow: Flow, { spot, appends }: { spot: Spot; appends: boolean }): void {
   for (const one of absolutePaths(path, spot)) {
     if (one.type !== "known") continue;
     const before = appends ? spot.line.files.get(one.text) : undefined;
@@ -109,9 +114,9 @@ export function store(path: Text, flow: Flow, { spot, appends = false }: { spot:
   }
 }
 
-/** Hands bytes to where they go. What is sent must be known, and no secret. */
+/** Hands bytes to where they go; that a file is written was noted when it was opened. */
 export function deliver(flow: Flow, sink: Sink, spot: Spot): void {
-  if (sink.to === "file") store(sink.path, flow, { spot, appends: sink.appends });
+  if (sink.to === "file") remember(sink.path, flow, { spot, appends: sink.appends });
   if (sink.to === "network") send(flow, sink.where, spot);
 }
 

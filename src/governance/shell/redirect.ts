@@ -1,6 +1,6 @@
 import type { Redirection, WordPart } from "unbash";
 import { cameFrom, type Flow, FROM, literal, originOf } from "./flow.ts";
-import { contentOf, descriptorOf, networkPlace } from "./paths.ts";
+import { contentOf, deliver, descriptorOf, networkPlace, writes } from "./paths.ts";
 import { type Channel, copyShell, note, noteUnknown, type Sink, type Spot } from "./state.ts";
 import { describe, known, type Text } from "./text.ts";
 
@@ -26,13 +26,14 @@ export function redirect(
   let { input } = spot;
   let output = spot.shell.channels.get("1")?.writes ?? OUTPUT;
   for (const one of redirects) {
-    const { key, isInput, isBoth } = descriptor(one);
+    const { key, isBoth } = descriptor(one);
     for (const channel of channelsOf(one, spot, words)) {
       if (key === "0" && channel.reads) input = channel.reads;
       if ((key === "1" || isBoth) && channel.writes) output = channel.writes;
       if (keeps || (key !== "0" && key !== "1" && key !== "2")) keep(key, channel, spot);
-      if (isInput && key.startsWith("{")) spot.shell.variables.set(key.slice(1, -1), [known(key)]);
-      else if (key.startsWith("{")) spot.shell.variables.set(key.slice(1, -1), [known(key)]);
+      if (key.startsWith("{")) spot.shell.variables.set(key.slice(1, -1), [known(key)]);
+      // What is reported there is not followed, but may be run later.
+      if (key !== "1" && channel.writes && !isBoth) deliver(cameFrom(FROM.program), channel.writes, spot);
     }
   }
   return { input, output };
@@ -45,12 +46,12 @@ function keep(key: string, channel: Channel, { shell }: Spot): void {
   shell.channels.set(key, isWorse ? { ...channel, writes: before.writes } : channel);
 }
 
-function descriptor(one: Redirection): { key: string; isInput: boolean; isBoth: boolean } {
+function descriptor(one: Redirection): { key: string; isBoth: boolean } {
   const isInput = one.type !== "Redirect" || one.operator.startsWith("<");
   const isBoth = one.type === "Redirect" && (one.operator === "&>" || one.operator === "&>>");
   const given = one.descriptor;
-  if (given?.type === "FileDescriptorVariable") return { key: `{${given.name}}`, isInput, isBoth };
-  return { key: given ? String(given.value) : isInput ? "0" : "1", isInput, isBoth };
+  if (given?.type === "FileDescriptorVariable") return { key: `{${given.name}}`, isBoth };
+  return { key: given ? String(given.value) : isInput ? "0" : "1", isBoth };
 }
 
 function channelsOf(one: Redirection, spot: Spot, words: Words): Channel[] {
@@ -88,7 +89,7 @@ function duplicate(key: string, { shell, input }: Spot): Channel {
   return shell.channels.get(key) ?? {};
 }
 
-export function sinkOf(path: Text, spot: Spot, appends: boolean): Sink {
+function sinkOf(path: Text, spot: Spot, appends: boolean): Sink {
   const place = networkPlace(path);
   if (place !== undefined) {
     note(spot, { kind: "fetches", what: `connects to ${place}` });
@@ -99,6 +100,7 @@ export function sinkOf(path: Text, spot: Spot, appends: boolean): Sink {
     const key = descriptorOf(path.text);
     if (key !== undefined) return spot.shell.channels.get(key)?.writes ?? OUTPUT;
   }
+  writes(spot, path);
   return { to: "file", path, appends };
 }
 

@@ -77,6 +77,8 @@ export interface Engine {
   runWords(words: readonly Text[], spot: Spot): Flow;
   /** A shell that is given its program as text. */
   runSource(source: Text, spot: Spot): Flow;
+  /** Arguments of a program that may run what stands in them, or in those before `end`: a command there is judged as one. */
+  runCarried(args: readonly Text[], spot: Spot, end?: number): void;
 }
 
 export function newShell(place: Place): Shell {
@@ -129,6 +131,14 @@ export function joinShells(shell: Shell, other: Shell): void {
 
 export function note(spot: Spot, effect: Effect): void {
   spot.tree.effects.push(effect);
+}
+
+/** Counts a command. Once there are too many the rest is not looked at, and that is noted. */
+export function spend(spot: Spot): boolean {
+  const { line } = spot;
+  line.budget -= 1;
+  if (line.budget === -1) noteUnknown(spot, "does more than can be looked at");
+  return line.budget >= 0;
 }
 
 export function noteUnknown(spot: Spot, what: string, instead?: string): void {

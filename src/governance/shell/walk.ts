@@ -13,10 +13,10 @@ import type {
   PipelineNode,
   Select,
   Statement,
-  TestExpression,
   While,
   Word,
 } from "unbash";
+import { lookAtArithmetic, lookAtTest } from "./arithmetic.ts";
 import { runCommand } from "./command.ts";
 import { expandParts, expandString, expandWord, expandWords } from "./expand.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./flow.ts";
@@ -27,7 +27,10 @@ import { copyShell, type FunctionBody, joinShells, note, noteUnknown, type Spot 
 import { known, type Text, unknown } from "./text.ts";
 
 /** Looks at every statement in order, and gives what they print. */
-export function runScript({ commands }: Pick<ParsedScript, "commands">, spot: Spot): Flow {
+export function runScript({ commands, errors }: ParsedScript, spot: Spot): Flow {
+  const [error] = errors ?? [];
+  // The parser recovers from mistakes, also in what is nested; the shell may read them otherwise.
+  if (error) noteUnknown(spot, `cannot be parsed: ${error.message}`);
   return runStatements(commands, spot);
 }
 
@@ -117,15 +120,16 @@ export function runBody(node: FunctionBody, spot: Spot): Flow {
     case "While":
       return runWhile(node, spot);
     case "ArithmeticFor":
+      for (const one of [node.initialize, node.test, node.update]) compute(one, spot);
       if (!node.test && startsWithoutEnd(node.body)) noteBomb(spot);
       return maybe(node.body, spot);
     case "Case":
       return runCase(node, spot);
     case "TestCommand":
-      lookAtTest(node.expression, spot);
+      lookAtTest(node.expression, spot, (word) => expandString(word, spot));
       return NOTHING;
     case "ArithmeticCommand":
-      lookAtArithmetic(node.expression, spot);
+      compute(node.expression, spot);
       return NOTHING;
   }
 }
@@ -205,48 +209,6 @@ function runCoprocess({ name, body }: Coproc, spot: Spot): Flow {
   return NOTHING;
 }
 
-function lookAtTest(test: TestExpression, spot: Spot): void {
-  switch (test.type) {
-    case "TestUnary":
-      expandString(test.operand, spot);
-      break;
-    case "TestBinary":
-      expandString(test.left, spot);
-      expandString(test.right, spot);
-      break;
-    case "TestLogical":
-      for (const operand of test.operands) lookAtTest(operand, spot);
-      break;
-    case "TestNot":
-      lookAtTest(test.operand, spot);
-      break;
-    case "TestGroup":
-      lookAtTest(test.expression, spot);
-  }
-}
-
-/** Arithmetic can run commands: in substitutions, and in subscripts of arrays. */
-function lookAtArithmetic(expression: ArithmeticExpression | undefined, spot: Spot): void {
-  if (!expression) return;
-  switch (expression.type) {
-    case "ArithmeticBinary":
-      lookAtArithmetic(expression.left, spot);
-      lookAtArithmetic(expression.right, spot);
-      break;
-    case "ArithmeticUnary":
-      lookAtArithmetic(expression.operand, spot);
-      break;
-    case "ArithmeticTernary":
-      for (const one of [expression.test, expression.consequent, expression.alternate]) lookAtArithmetic(one, spot);
-      break;
-    case "ArithmeticGroup":
-      lookAtArithmetic(expression.expression, spot);
-      break;
-    case "ArithmeticCommandExpansion":
-      if (expression.script) runScript(expression.script, { ...spot, shell: copyShell(spot.shell) });
-      else noteUnknown(spot, `runs something in arithmetic that cannot be parsed: ${expression.text}`);
-      break;
-    case "ArithmeticWord":
-      if (expression.parts) expandParts(expression.parts, spot);
-  }
+function compute(expression: ArithmeticExpression | undefined, spot: Spot): void {
+  lookAtArithmetic(expression, spot, (parts) => expandParts(parts, spot));
 }

@@ -161,8 +161,17 @@ function protectedIn(path: Text, { located, question }: { located: Located; ques
     if (one.inTree !== undefined && GIT_PARTS.test(one.inTree)) return one.inTree;
     const pattern = isAnswer(one) ? undefined : protectedBy(one, policy.protected);
     if (pattern !== undefined) return pattern;
+    const held = holds(one, policy.protected);
+    if (held !== undefined) return held;
   }
   return path.type === "glob" ? coveredByPattern(path, { located, question }) : undefined;
+}
+
+/** What a folder has below it is deleted, moved or replaced with the folder. The worktree itself is judged as a whole. */
+function holds({ inTree }: Located, patterns: readonly string[]): string | undefined {
+  if (inTree === undefined || inTree === "") return undefined;
+  const start = `${inTree.toLowerCase()}/`;
+  return patterns.find((pattern) => pattern.toLowerCase().startsWith(start));
 }
 
 /** A pattern that could mean a protected name, as `.gi?` and `.*` do. */

@@ -6,13 +6,18 @@ import { note, noteUnknown } from "../state.ts";
 import { known, textOf } from "../text.ts";
 import { runsTool } from "./shells.ts";
 
+const SAYS = /^(?:--version|-v|-V|--help|-h)$/;
+
 /** Builds, tests, linters: they run what the project says, which cannot be looked into. */
 export const builds: Behaviour = ({ name, args, spot }) => {
+  if (args.length === 1 && SAYS.test(textOf(args[0] ?? known("")))) return OUTPUT;
   note(spot, { kind: "runs", what: `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}` });
   return OUTPUT;
 };
 
-const RUNS = /^(?:exec|x|dlx|run-script-with)$/;
+const RUNS = /^(?:exec|x|dlx)$/;
+const LOOKS =
+  /^(?:ls|list|la|ll|view|info|show|outdated|why|explain|root|bin|prefix|whoami|ping|search|help|fund|doctor|query|sbom)$/;
 const PUBLISHES =
   /^(?:publish|unpublish|deprecate|owner|access|token|login|adduser|logout|star|team|org|profile|dist-tag|hook)$/;
 
@@ -39,13 +44,8 @@ export const packages: Behaviour = (call) => {
     note(spot, { kind: "code", what: `changes settings of ${name}` });
   else if (args.some((arg) => /^--(?:script-shell|node-options|git|shell)(?:=|$)/.test(textOf(arg))))
     note(spot, { kind: "code", what: `makes ${name} run another program` });
-  else if (
-    /^(?:ls|list|view|info|show|outdated|why|explain|root|bin|prefix|whoami|ping|search|help|version|-v|--version|audit|fund|doctor|query|sbom)$/.test(
-      word,
-    ) &&
-    rest.length === 0
-  )
-    return OUTPUT;
+  else if (LOOKS.test(word) || (word === "version" && rest.length === 0)) return OUTPUT;
+  else if (word === "audit" && !args.some((arg) => /^(?:fix|--fix)$/.test(textOf(arg)))) return OUTPUT;
   else builds(call);
   return OUTPUT;
 };

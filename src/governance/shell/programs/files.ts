@@ -1,7 +1,8 @@
+import { posix } from "node:path";
 import type { Behaviour } from "../call.ts";
 import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "../flow.ts";
 import { type Arguments, type OptionRules, readArguments } from "../options.ts";
-import { contentOf, deletes, isLoopback, reads, store, touch, writes, writtenBefore } from "../paths.ts";
+import { absolutePaths, contentOf, deletes, isLoopback, reads, store, touch, writes, writtenBefore } from "../paths.ts";
 import { note, noteUnknown, type Spot } from "../state.ts";
 import { describe, joinTexts, known, type Text, textOf } from "../text.ts";
 
@@ -97,6 +98,15 @@ export const copy: Behaviour = ({ name, args, spot }) => {
   return OUTPUT;
 };
 
+/** A symbolic link is read from the folder that it is in. */
+function fromLink(source: Text, target: Text | undefined, spot: Spot): Text {
+  if (source.type !== "known" || source.text.startsWith("/") || target?.type !== "known") return source;
+  const [place] = absolutePaths(target, spot);
+  const isFolder = place?.type === "known" && spot.line.place.look(place.text) === "folder";
+  const folder = isFolder ? target.text : posix.dirname(target.text);
+  return known(`${folder}/${source.text}`);
+}
+
 /** A link makes one file known under another name: writing there writes here. */
 export const link: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, COPY_RULES);
@@ -104,7 +114,8 @@ export const link: Behaviour = ({ args, spot }) => {
   const names = target ? sources : given.operands;
   for (const source of names) {
     // What is linked can be changed through the link.
-    if (textOf(source).startsWith("/") || textOf(source).includes("..")) writes(spot, source);
+    if (textOf(source).startsWith("/") || textOf(source).includes(".."))
+      writes(spot, given.has("s", "symbolic") ? fromLink(source, target, spot) : source);
     const flow =
       writtenBefore(source, spot) ?? cameFrom(FROM.files | (spot.line.place.isSecret(source) ? FROM.secret : 0));
     if (target) copyTo(source, target, { spot, flow });

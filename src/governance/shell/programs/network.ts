@@ -1,5 +1,5 @@
 import type { Behaviour } from "../call.ts";
-import { cameFrom, type Flow, FROM, joinFlows, literal, NOTHING, OUTPUT } from "../flow.ts";
+import { cameFrom, type Flow, FROM, joinFlows, literal, NOTHING, OUTPUT, TERMINAL } from "../flow.ts";
 import { type Arguments, readArguments } from "../options.ts";
 import { contentOf, isLoopback, reads, send, store, writes } from "../paths.ts";
 import { note, noteUnknown, type Spot } from "../state.ts";
@@ -40,11 +40,16 @@ const CURL_SENDS: readonly [names: readonly string[], file: RegExp][] = [
   ],
 ];
 const CURL_WRITES = "D dump-header c cookie-jar stderr trace trace-ascii etag-save libcurl hsts alt-svc".split(" ");
+const FILE_ADDRESS = /^file:\/\/[^/]*(\/.*)$/i;
 const CHANGES = /^(?:DELETE|PUT|PATCH)$/i;
 
 export const curl: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: CURL_VALUED, long: CURL_LONG });
   const targets = [...given.operands, ...given.values("url", "expand-url")];
+  for (const target of targets) {
+    const path = FILE_ADDRESS.exec(textOf(target))?.[1];
+    if (path !== undefined) reads(spot, known(path));
+  }
   const where = targets.find((target) => !isLoopback(textOf(target)));
   if (where || targets.length === 0) {
     const flows = CURL_SENDS.flatMap(([names, file]) =>
@@ -122,7 +127,7 @@ export const http: Behaviour = ({ args, spot }) => {
   });
   const address = given.operands.find((one) => URL_WORD.test(textOf(one))) ?? known("a server");
   const flows = given.operands.map((one) => (one.type === "known" && !/@/.test(one.text) ? NOTHING : OUTPUT));
-  if (spot.input.text !== "" && spot.input !== OUTPUT) flows.push(spot.input);
+  if (spot.input.text !== "" && spot.input !== TERMINAL) flows.push(spot.input);
   if (!isLoopback(textOf(address))) send(joinFlows(flows), describe(address), spot);
   for (const file of given.values("o", "output")) store(file, cameFrom(FROM.network), { spot });
   return cameFrom(FROM.network);
@@ -142,7 +147,7 @@ export const netcat: Behaviour = ({ name, args, spot }) => {
   if (host && !given.has("l", "listen") && isLoopback(textOf(host))) return OUTPUT;
   if (given.has("z")) return OUTPUT;
   const where = given.has("l", "listen") ? "what connects" : describe(host ?? known("a server"));
-  if (spot.input !== OUTPUT) send(spot.input, where, spot);
+  if (spot.input !== TERMINAL) send(spot.input, where, spot);
   else note(spot, { kind: "fetches", what: `${name} connects to ${where}` });
   return cameFrom(FROM.network);
 };
@@ -196,7 +201,7 @@ export const ssh: Behaviour = ({ args, spot }) => {
   const [host, ...words] = given.operands;
   if (given.has("V")) return OUTPUT;
   const where = describe(host ?? known("a server"));
-  if (spot.input !== OUTPUT) send(spot.input, where, spot);
+  if (spot.input !== TERMINAL) send(spot.input, where, spot);
   note(spot, { kind: "sends", what: `works on another machine: ${where}` });
   if (words.length > 0)
     spot.line.engine.runSource(
@@ -214,6 +219,8 @@ export const scp: Behaviour = ({ args, spot }) => {
   for (const program of given.values("S")) spot.line.engine.runSource(program, spot);
   const target = given.operands.at(-1);
   const sources = given.operands.slice(0, -1);
+  if (target && sources.length === 0)
+    note(spot, { kind: "sends", what: `works on another machine: ${describe(target)}` });
   transfer(sources, target, spot);
   return OUTPUT;
 };

@@ -1,15 +1,16 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, Call } from "../call.ts";
-import { FROM, OUTPUT } from "../flow.ts";
+import { FROM, OUTPUT, TERMINAL } from "../flow.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, contentOf, descriptorOf, writtenBefore } from "../paths.ts";
 import { copyShell, note, noteUnknown, type Spot } from "../state.ts";
 import { describe, known, type Text, textOf } from "../text.ts";
+import { carrier } from "./wrappers.ts";
 
 /** bash, sh, dash and their like: `-c` text, a file, or what is piped in. */
 export const shell: Behaviour = ({ name, args, spot }) => {
   let rest = [...args];
-  let [isText, parsesOnly] = [false, false];
+  let [isText, parsesOnly, readsInput] = [false, false, false];
   while (rest.length > 0) {
     const [first] = rest;
     const text = textOf(first as Text);
@@ -27,6 +28,7 @@ export const shell: Behaviour = ({ name, args, spot }) => {
     if (/^--(?:version|help|dump-strings)$/.test(text)) return OUTPUT;
     if (text.startsWith("--")) continue;
     if (text.startsWith("-") && text.includes("c")) isText = true;
+    if (text.startsWith("-") && text.includes("s")) readsInput = true;
     if (text.includes("n")) parsesOnly = text.startsWith("-");
     if (/[oO]$/.test(text)) rest = rest.slice(1);
   }
@@ -40,8 +42,10 @@ export const shell: Behaviour = ({ name, args, spot }) => {
     return spot.line.engine.runSource(source, inside);
   }
   const [file, ...positional] = rest;
-  if (file && textOf(file) !== "-" && textOf(file) !== "/dev/stdin") return runFile(file, positional, inside);
-  return spot.input === OUTPUT ? nothingGiven(name, spot) : runFlow(spot.input, inside);
+  if (readsInput) inside.shell.positional = rest;
+  if (file && !readsInput && textOf(file) !== "-" && textOf(file) !== "/dev/stdin")
+    return runFile(file, positional, inside);
+  return spot.input === TERMINAL ? nothingGiven(name, spot) : runFlow(spot.input, inside);
 };
 
 function nothingGiven(name: string, spot: Spot) {
@@ -91,7 +95,7 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
     }
     const [file] = given.operands;
     if (file && textOf(file) !== "-" && textOf(file) !== "/dev/stdin") return runScript({ name, args: [file], spot });
-    if (spot.input !== OUTPUT) return inlineCode(name, spot);
+    if (spot.input !== TERMINAL) return inlineCode(name, spot);
     return nothingGiven(name, spot);
   };
 }
@@ -187,3 +191,12 @@ export const runsTool: Behaviour = ({ args, spot }) => {
   note(spot, { kind: "runs", what: "runs a tool of the project" });
   return OUTPUT;
 };
+
+/** Tools that run programs of the project behind `run` or `exec`, and do other things besides. */
+export const runsOrCarries =
+  (skip: number): Behaviour =>
+  (call) => {
+    const [first, ...rest] = call.args;
+    if (!/^(?:run|exec|x)$/.test(textOf(first ?? known("")))) return carrier(call);
+    return runsTool({ ...call, args: rest.slice(skip).filter((arg) => textOf(arg) !== "--") });
+  };

@@ -1,19 +1,48 @@
 import { judgeAssignment } from "../assignments.ts";
 import type { Behaviour } from "../call.ts";
-import { type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "../flow.ts";
+import { cameFrom, type Flow, FROM, NOTHING, OUTPUT, TERMINAL, textOfFlow } from "../flow.ts";
 import { type OptionRules, readArguments } from "../options.ts";
 import { absolutePaths, reads, touch, writes } from "../paths.ts";
-import { copyShell, note, type Spot } from "../state.ts";
+import { copyShell, note, noteUnknown, type Spot } from "../state.ts";
 import { joinTexts, known, type Text, textOf, unknown } from "../text.ts";
 
 /** A program whose arguments, behind its options, are a command. */
 export function wrapper(rules: OptionRules = {}, skip = 0): Behaviour {
   return ({ args, spot }) => {
-    const { operands, values } = readArguments(args, { ...rules, stopsAtOperand: true });
-    for (const file of values("o", "output")) writes(spot, file);
-    return spot.line.engine.runWords(operands.slice(skip), spot);
+    const { operands } = readArguments(args, { ...rules, stopsAtOperand: true });
+    const words = operands.slice(skip);
+    // A value that is taken for an option's must not hide a command.
+    spot.line.engine.runCarried(args, spot, args.length - words.length);
+    return spot.line.engine.runWords(words, spot);
   };
 }
+
+/** `time` and tracers can write what they measure into a file. */
+export function measurer(rules: OptionRules): Behaviour {
+  const run = wrapper(rules);
+  return (call) => {
+    for (const file of readArguments(call.args, { ...rules, stopsAtOperand: true }).values("o", "output"))
+      writes(call.spot, file);
+    return run(call);
+  };
+}
+
+/** Terminals, watchers and runners that are given commands in many ways. */
+export const carrier: Behaviour = ({ name, args, spot }) => {
+  note(spot, { kind: "runs", what: `runs ${name}` });
+  spot.line.engine.runCarried(args, spot);
+  return OUTPUT;
+};
+
+const DEBUGGER_COMMANDS =
+  /^-{1,2}(?:ex|x|eval-command|command|iex|ix|init-command|init-eval-command|o|one-line|s|source)(?:=|$)/;
+
+/** Debuggers run what they are given, and commands of their own. */
+export const debugs: Behaviour = (call) => {
+  if (call.args.some((arg) => DEBUGGER_COMMANDS.test(textOf(arg))))
+    note(call.spot, { kind: "code", what: `gives commands to ${call.name}` });
+  return carrier(call);
+};
 
 /** A program whose first operand is a line for a shell. */
 export function lineWrapper(rules: OptionRules, skip = 0): Behaviour {
@@ -64,7 +93,9 @@ export const env: Behaviour = ({ args, spot }) => {
     judgeAssignment(name.replace(/%%$/, ""), value, inside);
     words = words.slice(1);
   }
-  return words.length === 0 ? OUTPUT : spot.line.engine.runWords(words, inside);
+  // The environment may hold tokens.
+  if (words.length === 0) return cameFrom(FROM.program | FROM.secret);
+  return spot.line.engine.runWords(words, inside);
 };
 
 /** Where the words of its input go: in place of a mark, or to the end. */
@@ -100,7 +131,7 @@ function fill(word: string, mark: string, value: Text | undefined): Text {
 /** Without input, as in a command that is only looked at, nothing is added. */
 function inputWords({ input }: Spot, fromFile: boolean): Text[] {
   if (fromFile) return [unknown("it comes from a file")];
-  if (input === OUTPUT) return [unknown("it is what is typed")];
+  if (input === TERMINAL) return [unknown("it is what is typed")];
   if (input.text !== undefined) return input.text.split(/\s+/).filter(Boolean).map(known);
   return [textOfFlow(input)];
 }
@@ -149,6 +180,8 @@ export const find: Behaviour = ({ args, spot }) => {
   const folders = args.slice(0, end).filter((arg) => !/^-/.test(textOf(arg)) || arg.type !== "known");
   const starts = folders.length > 0 ? folders : [known(".")];
   const tests = args.slice(end);
+  if (folders.slice(1).some((folder) => folder.type === "unknown"))
+    noteUnknown(spot, "gives find something that cannot be told, and it may delete");
   const isNarrow = narrows(tests);
   const found = starts.flatMap((folder) =>
     absolutePaths(folder, spot).map(
@@ -176,6 +209,7 @@ function narrows(tests: readonly Text[]): boolean {
 
 function action(tests: readonly Text[], at: number, { spot, found }: { spot: Spot; found: readonly Text[] }): number {
   const name = textOf(tests[at] as Text);
+  if (tests[at]?.type === "unknown") noteUnknown(spot, "gives find something that cannot be told, and it may delete");
   if (FILTERS.test(name)) return at + 1;
   if (name === "-delete") for (const path of found) touch(spot, { kind: "deletes", path, whole: true });
   if (/^-f(?:print0?|ls)$/.test(name) || name === "-fprintf") {

@@ -1,6 +1,6 @@
 import type { Behaviour } from "../../call.ts";
 import { type Flow, OUTPUT } from "../../flow.ts";
-import { readArguments } from "../../options.ts";
+import { type Arguments, readArguments } from "../../options.ts";
 import { absolutePaths, reads, writes } from "../../paths.ts";
 import { copyShell, note, noteUnknown, type Spot } from "../../state.ts";
 import { describe, known, type Text, textOf } from "../../text.ts";
@@ -11,6 +11,7 @@ import {
   clean,
   prunes,
   push,
+  readTree,
   reflog,
   reset,
   restore,
@@ -18,7 +19,7 @@ import {
   stash,
   writesRefs,
 } from "./losing.ts";
-import { config, remote, worktree } from "./repository.ts";
+import { bundle, config, formatPatch, lfs, maintenance, remote, worktree } from "./repository.ts";
 import { useSetting } from "./settings.ts";
 import { apply, archive, bisect, commit, fetches, init, rebase, removes, submodule } from "./working.ts";
 
@@ -49,19 +50,21 @@ export const git: Behaviour = (call) => {
   }
   const alias = aliases.get(name.text);
   if (alias !== undefined) return runAlias(alias, args, inside);
-  if (args.some((arg) => /^(?:--help|-h)$/.test(textOf(arg))) && helpComesFirst(args)) return OUTPUT;
-  return (COMMANDS[name.text] ?? unknownCommand)({ name: name.text, args, spot: inside });
+  if (asksForHelp(name.text, args)) return OUTPUT;
+  useRepository(inside);
+  return (COMMANDS.get(name.text) ?? unknownCommand)({ name: name.text, args, spot: inside });
 };
 
-/** `--help` is help only where it is not the value of another option. */
-function helpComesFirst(args: readonly Text[]): boolean {
-  const at = args.findIndex((arg) => /^(?:--help|-h)$/.test(textOf(arg)));
-  const before = args[at - 1];
+/** `--help` is help only where it is not the value of another option, nor an argument of a command to run. */
+function asksForHelp(name: string, args: readonly Text[]): boolean {
+  const words = args.map(textOf);
+  if (words[0] === "--help" || (words[0] === "-h" && words.length === 1)) return true;
+  const before = words.at(-2) ?? "-";
   return (
-    at === 0 ||
-    !before ||
-    !textOf(before).startsWith("-") ||
-    /^--?(?:hard|soft|mixed|force|f|all|a|v|verbose|n|dry-run|q|quiet)$/.test(textOf(before))
+    words.at(-1) === "--help" &&
+    !words.includes("--") &&
+    !/^(?:bisect|submodule|rebase|filter-branch)$/.test(name) &&
+    (!before.startsWith("-") || /^--(?:hard|soft|mixed|force|all)$/.test(before))
   );
 }
 
@@ -75,7 +78,20 @@ function runAlias(alias: string, args: readonly Text[], spot: Spot): Flow {
   return git({ name: "git", args: [...alias.split(/\s+/).map(known), ...args], spot });
 }
 
-const looks: Behaviour = ({ args, spot }) => {
+/** A repository other than the worktree's may have settings that an agent wrote: git runs programs from there. */
+function useRepository(spot: Spot): void {
+  const { folder: root, look } = spot.line.place;
+  const isOther = spot.shell.folders.some((folder) => {
+    if (folder === undefined || (folder !== root && !folder.startsWith(`${root}/`))) return true;
+    for (let at = folder; at.length > root.length; at = at.slice(0, at.lastIndexOf("/")))
+      if (look(`${at}/.git`) !== undefined || (look(`${at}/HEAD`) === "file" && look(`${at}/objects`) === "folder"))
+        return true;
+    return false;
+  });
+  if (isOther) note(spot, { kind: "runs", what: "uses the settings of another repository" });
+}
+
+const looks: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, { valued: "o output S G O format" });
   for (const path of given.values("output")) writes(spot, path);
   if (
@@ -85,8 +101,24 @@ const looks: Behaviour = ({ args, spot }) => {
     note(spot, { kind: "code", what: "makes git run another program" });
   const [path] = given.values("open-files-in-pager");
   if (path) spot.line.engine.runSource(path, spot);
+  if (name === "interpret-trailers" && given.has("in-place")) for (const file of given.operands) writes(spot, file);
+  for (const file of filesOf(name, args, given)) reads(spot, file);
   return OUTPUT;
 };
+
+/** Arguments that are names of files, in the worktree or in a commit. */
+function filesOf(name: string, args: readonly Text[], given: Arguments): Text[] {
+  const end = args.findIndex((arg) => textOf(arg) === "--");
+  const paths = end < 0 ? [] : args.slice(end + 1);
+  const isFiles = given.has("no-index") || /^(?:blame|annotate)$/.test(name);
+  for (const operand of given.operands) {
+    const text = textOf(operand);
+    const inCommit = /^[^:/]*:([^:].*)$/.exec(text)?.[1];
+    if (inCommit !== undefined && operand.type === "known") paths.push(known(inCommit));
+    else if (isFiles || text.startsWith("/") || text.startsWith("..")) paths.push(operand);
+  }
+  return paths;
+}
 
 const unknownCommand: Behaviour = ({ name, spot }) => {
   noteUnknown(spot, `runs git ${name}, which may be anything`);
@@ -96,53 +128,64 @@ const unknownCommand: Behaviour = ({ name, spot }) => {
 /** Whether `git tag` and `git branch` only list. */
 const LISTS =
   /^(?:-l|--list|-a|--all|-r|--remotes?|-v|-vv|--verbose|--contains|--no-contains|--merged|--no-merged|--show-current|--points-at|-n\d*|--sort.*|--format.*|--column.*|--color.*)$/;
+/** Options of these that delete or move something, whatever else is given. */
+const NOT_LISTS =
+  /^(?:-[a-zA-Z]*[dDfmMcCu][a-zA-Z]*|--delete|--force|--move|--copy|--edit-description|--unset-upstream|--set-upstream.*)$/;
 const listsOr =
   (otherwise: Behaviour): Behaviour =>
-  (call) =>
-    call.args.length === 0 || call.args.some((arg) => LISTS.test(textOf(arg))) ? OUTPUT : otherwise(call);
+  (call) => {
+    const has = (pattern: RegExp) => call.args.some((arg) => arg.type !== "known" || pattern.test(arg.text));
+    return call.args.length === 0 || (has(LISTS) && !has(NOT_LISTS)) ? OUTPUT : otherwise(call);
+  };
 
 const subcommand =
   (readsOnly: RegExp): Behaviour =>
   (call) =>
     readsOnly.test(textOf(call.args[0] ?? known(""))) ? OUTPUT : changesIt(call);
 
-const some = (names: string, behaviour: Behaviour) =>
+const some = (names: string, behaviour: Behaviour): Record<string, Behaviour> =>
   Object.fromEntries(names.split(" ").map((name) => [name, behaviour]));
 
-const COMMANDS: Readonly<Record<string, Behaviour>> = {
-  ...some(
-    "status log diff show blame annotate shortlog describe rev-parse rev-list name-rev merge-base cat-file check-ignore check-attr check-mailmap check-ref-format cherry for-each-ref grep count-objects fsck verify-tag verify-commit verify-pack help version whatchanged diff-tree diff-files diff-index range-diff hash-object show-ref show-branch var ls-files ls-tree ls-remote get-tar-commit-id merge-tree patch-id stripspace column interpret-trailers fmt-merge-msg for-each-repo request-pull",
-    looks,
-  ),
-  ...some(
-    "add merge cherry-pick revert am bundle pack-refs repack sparse-checkout maintenance mktree write-tree commit-tree read-tree update-index rerere unpack-objects index-pack pack-objects format-patch citool",
-    changesIt,
-  ),
-  ...some("filter-branch filter-repo fast-import", rewrites),
-  ...some("fetch pull clone", fetches),
-  ...some("push send-pack send-email http-push svn p4 imap-send", push),
-  ...some("prune gc", prunes),
-  ...some("rm mv", removes),
-  ...some("update-ref symbolic-ref", writesRefs),
-  ...some("checkout switch", checkout),
-  notes: subcommand(/^(?:|list|show|get-ref)$/),
-  lfs: subcommand(/^(?:status|ls-files|env|version|fetch|logs|locks|pointer)$/),
-  branch: listsOr(branch),
-  tag: listsOr(branch),
-  replace: listsOr(rewrites),
-  reset,
-  clean,
-  restore,
-  stash,
-  reflog,
-  config,
-  remote,
-  worktree,
-  rebase,
-  bisect,
-  submodule,
-  apply,
-  init,
-  commit,
-  archive,
-};
+const COMMANDS: ReadonlyMap<string, Behaviour> = new Map(
+  Object.entries({
+    ...some(
+      "status log diff show blame annotate shortlog describe rev-parse rev-list name-rev merge-base cat-file check-ignore check-attr check-mailmap check-ref-format cherry for-each-ref grep count-objects fsck verify-tag verify-commit verify-pack help version whatchanged diff-tree diff-files diff-index range-diff hash-object show-ref show-branch var ls-files ls-tree get-tar-commit-id merge-tree patch-id stripspace column interpret-trailers fmt-merge-msg request-pull",
+      looks,
+    ),
+    ...some(
+      "add merge cherry-pick revert am pack-refs repack sparse-checkout mktree write-tree commit-tree update-index rerere unpack-objects index-pack pack-objects citool",
+      changesIt,
+    ),
+    ...some("filter-branch filter-repo fast-import", rewrites),
+    ...some("fetch pull clone ls-remote", fetches),
+    ...some("push send-pack send-email http-push svn p4 imap-send", push),
+    ...some("prune gc", prunes),
+    ...some("rm mv", removes),
+    ...some("update-ref symbolic-ref", writesRefs),
+    ...some("checkout switch", checkout),
+    notes: subcommand(/^(?:|list|show|get-ref)$/),
+    lfs,
+    bundle,
+    maintenance,
+    "read-tree": readTree,
+    "format-patch": formatPatch,
+    branch: listsOr(branch),
+    tag: listsOr(branch),
+    replace: listsOr(rewrites),
+    reset,
+    clean,
+    restore,
+    stash,
+    reflog,
+    config,
+    remote,
+    worktree,
+    rebase,
+    bisect,
+    submodule,
+    apply,
+    init,
+    commit,
+    archive,
+  }),
+);

@@ -34,7 +34,11 @@ export const clean: Behaviour = ({ args, spot }) => {
 
 /** Paths that git puts back to what was committed. Everything at once loses the work of the run. */
 function restores(paths: readonly Text[], spot: Spot): void {
-  for (const path of paths) touch(spot, { kind: "deletes", path, whole: true });
+  for (const path of paths) {
+    // `:/` and its like count from the top, or mean everything but what they name.
+    const isMagic = textOf(path).startsWith(":");
+    touch(spot, { kind: "deletes", path: isMagic ? known(spot.line.place.folder) : path, whole: true });
+  }
 }
 
 export const checkout: Behaviour = ({ name, args, spot }) => {
@@ -110,8 +114,11 @@ export const branch: Behaviour = ({ name, args, spot }) => {
     valued: "u set-upstream-to m message F file",
     long: "delete force list all remotes contains merged",
   });
+  if (given.has("f", "force") && name === "branch" && given.operands.length > 0)
+    history(spot, "moves a branch away from its commits");
   if (given.has("D") || (given.has("d", "delete") && given.has("f", "force")) || (name === "branch" && given.has("M")))
     history(spot, "deletes a branch whose commits may be nowhere else");
+  else if (name === "tag" && given.has("d", "delete", "f", "force")) history(spot, "deletes or moves a tag");
   else if (given.has("d", "delete") || given.operands.length > 0) changesIt({ name, args, spot });
   return OUTPUT;
 };
@@ -126,4 +133,10 @@ export const writesRefs: Behaviour = ({ name, args, spot }) => {
 export const rewrites: Behaviour = ({ name, spot }) => {
   history(spot, `rewrites history with git ${name}`);
   return OUTPUT;
+};
+
+export const readTree: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, { valued: "prefix index-output exclude-per-directory", long: "reset" });
+  if (given.has("u", "reset")) history(spot, LOSES);
+  return changesIt({ name, args, spot });
 };

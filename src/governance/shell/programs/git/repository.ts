@@ -45,3 +45,34 @@ export const worktree: Behaviour = ({ args, spot }) => {
   else note(spot, { kind: "ours", what: `changes the worktrees of the repository with git worktree ${name}` });
   return OUTPUT;
 };
+
+export const lfs: Behaviour = (call) => {
+  const sub = textOf(call.args[0] ?? known(""));
+  if (/^(?:status|ls-files|env|version|fetch|logs|locks|pointer|)$/.test(sub)) return OUTPUT;
+  if (/^(?:push|lock|unlock)$/.test(sub))
+    note(call.spot, { kind: "sends", what: `sends to another repository with git lfs ${sub}` });
+  if (/^(?:install|uninstall|update|migrate|prune)$/.test(sub))
+    note(call.spot, { kind: "ours", what: `changes settings or history of git with git lfs ${sub}` });
+  return changesIt(call);
+};
+
+export const bundle: Behaviour = ({ name, args, spot }) => {
+  const { operands } = readArguments(args, {});
+  const [sub, file] = operands;
+  if (textOf(sub ?? known("")) === "create" && file) writes(spot, file);
+  return changesIt({ name, args, spot });
+};
+
+/** Registers the repository for work that runs later. */
+export const maintenance: Behaviour = (call) => {
+  const sub = textOf(call.args[0] ?? known(""));
+  if (sub !== "run")
+    note(call.spot, { kind: "ours", what: `changes settings of the person with git maintenance ${sub}` });
+  return changesIt(call);
+};
+
+export const formatPatch: Behaviour = (call) => {
+  const given = readArguments(call.args, { valued: "o output-directory output v subject-prefix to cc" });
+  for (const path of given.values("o", "output-directory", "output")) writes(call.spot, path);
+  return changesIt(call);
+};

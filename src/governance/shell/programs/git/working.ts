@@ -21,10 +21,14 @@ export const bisect: Behaviour = ({ args, spot }) => {
 };
 
 export const submodule: Behaviour = ({ args, spot }) => {
+  const at = args.findIndex((arg) => textOf(arg) === "foreach");
+  if (at >= 0) {
+    const words = readArguments(args.slice(at + 1), { stopsAtOperand: true }).operands;
+    const lost = words.find((word) => word.type !== "known");
+    return spot.line.engine.runSource(lost ?? known(words.map(textOf).join(" ")), spot);
+  }
   const { operands } = readArguments(args, { valued: "b branch name reference depth" });
-  const [sub, ...rest] = operands;
-  const name = textOf(sub ?? known("status"));
-  if (name === "foreach") return spot.line.engine.runSource(known(rest.map(textOf).join(" ")), spot);
+  const name = textOf(operands[0] ?? known("status"));
   if (name === "status" || name === "summary") return OUTPUT;
   return changesIt({ name: "submodule", args, spot });
 };
