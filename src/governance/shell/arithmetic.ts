@@ -1,6 +1,6 @@
 import type { ArithmeticExpression, TestExpression, Word, WordPart } from "unbash";
 import { FROM } from "./flow.ts";
-import { copyShell, note, noteUnknown, type Spot } from "./state.ts";
+import { copyForReading, note, noteUnknown, type Spot } from "./state.ts";
 import { type Text, textOf } from "./text.ts";
 
 /** How words in arithmetic become texts; passed in, because words contain arithmetic. */
@@ -29,7 +29,8 @@ export function lookAtArithmetic(expression: ArithmeticExpression | undefined, s
       look(expression.expression);
       break;
     case "ArithmeticCommandExpansion":
-      if (expression.script) spot.line.engine.runScript(expression.script, { ...spot, shell: copyShell(spot.shell) });
+      if (expression.script)
+        spot.line.engine.runScript(expression.script, { ...spot, shell: copyForReading(spot.shell) });
       else noteUnknown(spot, `runs something in arithmetic that cannot be parsed: ${expression.text}`);
       break;
     case "ArithmeticWord":

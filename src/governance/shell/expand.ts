@@ -5,7 +5,7 @@ import { textOfFlow } from "./flow.ts";
 import { parameterText, variableTexts } from "./parameters.ts";
 import { parseShell } from "./parse.ts";
 import { openProcess } from "./redirect.ts";
-import { copyShell, type Spot } from "./state.ts";
+import { copyForReading, type Spot } from "./state.ts";
 import { combinations, joinTexts, known, plainWord, type Text, unknown } from "./text.ts";
 
 /** The lists of words that some words can become: one for each way. */
@@ -105,7 +105,7 @@ function expansionTexts(part: Expansion, spot: Spot): (readonly Text[])[] {
 
 function substituted(part: Extract<WordPart, { type: "CommandExpansion" }>, spot: Spot): Text {
   if (!part.script) return unknown("it is a command that cannot be parsed");
-  return textOfFlow(spot.line.engine.runScript(part.script, { ...spot, shell: copyShell(spot.shell) }));
+  return textOfFlow(spot.line.engine.runScript(part.script, { ...spot, shell: copyForReading(spot.shell) }));
 }
 
 function quoted(parts: readonly WordPart[], spot: Spot): Piece[] {

@@ -1,7 +1,7 @@
 import type { Redirection, WordPart } from "unbash";
 import { cameFrom, type Flow, FROM, literal, originOf } from "./flow.ts";
 import { contentOf, deliver, descriptorOf, networkPlace, writes } from "./paths.ts";
-import { type Channel, copyShell, note, noteUnknown, type Sink, type Spot } from "./state.ts";
+import { type Channel, copyForReading, copyShell, note, noteUnknown, type Sink, type Spot } from "./state.ts";
 import { describe, known, type Text } from "./text.ts";
 
 export interface Redirected {
@@ -111,8 +111,10 @@ export function openProcess(part: Extract<WordPart, { type: "ProcessSubstitution
   processes = (processes + 1) % 1_000_000;
   const key = `process-${processes}`;
   if (!part.script) return known(`/dev/fd/${key}`);
-  const inside: Spot = { ...spot, shell: copyShell(spot.shell), isForked: true };
-  if (part.operator === "<") {
+  const isRead = part.operator === "<";
+  const shell = isRead ? copyForReading(spot.shell) : copyShell(spot.shell);
+  const inside: Spot = { ...spot, shell, isForked: true };
+  if (isRead) {
     spot.shell.channels.set(key, { reads: spot.line.engine.runScript(part.script, inside) });
   } else {
     // What will be written to it is not known yet; it is judged as if it were the worst.

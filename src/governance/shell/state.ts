@@ -69,6 +69,8 @@ export interface Spot {
   readonly calls: readonly string[];
   /** Whether a copy of the shell was started since the last call. */
   readonly isForked: boolean;
+  /** Whether this may be prose and not a command at all. */
+  readonly isProse?: boolean | undefined;
 }
 
 /** What programs and words need of the rest. */
@@ -115,6 +117,13 @@ export function copyShell(shell: Shell): Shell {
     positional: shell.positional,
     self: shell.self,
   };
+}
+
+/** A copy whose output is read, wherever the output of the shell itself goes. */
+export function copyForReading(shell: Shell): Shell {
+  const copy = copyShell(shell);
+  copy.channels.delete("1");
+  return copy;
 }
 
 /** Afterwards the shell is in one state or the other. */

@@ -52,6 +52,13 @@ function beginning(parts: readonly Text[], lost: Text): Text {
   return { type: "unknown", why, starts, from };
 }
 
+/** A word with something in place of each mark. */
+export function fillIn(word: string, mark: string, value: Text | undefined): Text {
+  const given = value ?? unknown("nothing tells what it gets");
+  if (word === mark) return given;
+  return joinTexts(word.split(mark).flatMap((part, at) => (at === 0 ? [known(part)] : [given, known(part)])));
+}
+
 /** The characters of a text as they are written; empty for one that is not known. */
 export function textOf(text: Text): string {
   return text.type === "known" || text.type === "glob" ? text.text : "";

@@ -23,7 +23,7 @@ import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./flow.ts";
 import { isEndless, startsWithoutEnd } from "./loops.ts";
 import { deliver } from "./paths.ts";
 import { redirect } from "./redirect.ts";
-import { copyShell, type FunctionBody, joinShells, note, noteUnknown, type Spot } from "./state.ts";
+import { copyForReading, copyShell, type FunctionBody, joinShells, note, noteUnknown, type Spot } from "./state.ts";
 import { known, type Text, unknown } from "./text.ts";
 
 /** Looks at every statement in order, and gives what they print. */
@@ -69,8 +69,10 @@ function runPipeline(node: PipelineNode, spot: Spot): Flow {
 
 function runPipes({ commands }: Pipeline, spot: Spot): Flow {
   let { input } = spot;
-  for (const command of commands)
-    input = runNode(command, { ...spot, shell: copyShell(spot.shell), input, isForked: true });
+  for (const [at, command] of commands.entries()) {
+    const shell = at < commands.length - 1 ? copyForReading(spot.shell) : copyShell(spot.shell);
+    input = runNode(command, { ...spot, shell, input, isForked: true });
+  }
   return input;
 }
 

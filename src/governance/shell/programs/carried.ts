@@ -1,5 +1,6 @@
+import type { EffectTree } from "../effects.ts";
 import { parseShell } from "../parse.ts";
-import type { Spot } from "../state.ts";
+import { copyShell, type Spot } from "../state.ts";
 import { known, type Text } from "../text.ts";
 import { behaviourOf } from "./run-program.ts";
 
@@ -10,11 +11,9 @@ const WORDS = new Set(
   ),
 );
 
-/** Where a command can begin in a line for a shell. */
-const BEGINS =
-  /(?:^|[;|&({\n`!]|\b(?:then|do|else|if|while|until|exec|eval|time|env|nohup|command)\s)\s*(?:\w+=\S*\s+)*["'\\]*([\w./+-]+)/g;
 const OPTION_VALUE = /^--?[\w-]+=(.*)$/s;
 const SEVERAL_WORDS = /[\s;|&`$]/;
+const LIKE_AN_ARGUMENT = /^-|\//;
 
 function isCommand(word: string): boolean {
   const base = word.slice(word.lastIndexOf("/") + 1);
@@ -30,15 +29,24 @@ export function runCarried(args: readonly Text[], spot: Spot, end = args.length)
     const value = OPTION_VALUE.exec(text)?.[1] ?? text;
     if (SEVERAL_WORDS.test(value)) runLine(value, spot);
     else if (isCommand(value) && at < args.length - 1) {
-      spot.line.engine.runWords([known(value), ...args.slice(at + 1)], spot);
+      const rest = args.slice(at + 1);
+      // In prose, words that are names of programs are followed by other words.
+      if (!spot.isProse || rest.some((word) => word.type !== "known" || LIKE_AN_ARGUMENT.test(word.text)))
+        spot.line.engine.runWords([known(value), ...rest], spot);
       return;
     }
   }
 }
 
+/** A string that may be a line for a shell, or prose: it is the former when a known program is called in it. */
 function runLine(line: string, spot: Spot): void {
   const isFirst = isCommand(/^[\w./+-]+/.exec(line)?.[0] ?? "");
-  if (!isFirst && ![...line.matchAll(BEGINS)].some(([, word = ""]) => isCommand(word))) return;
-  // Prose with a command in it is often not a line for a shell at all.
-  if (isFirst || "script" in parseShell(line)) spot.line.engine.runSource(known(line), spot);
+  if (!isFirst && "problem" in parseShell(line)) return;
+  const tree: EffectTree = { command: line, effects: [], inner: [] };
+  spot.line.engine.runSource(known(line), { ...spot, shell: copyShell(spot.shell), tree, isProse: !isFirst });
+  if (isFirst || callsKnown(tree)) spot.tree.inner.push(tree);
+}
+
+function callsKnown({ inner }: EffectTree): boolean {
+  return inner.some((one) => isCommand(/^\S*/.exec(one.command)?.[0] ?? "") || callsKnown(one));
 }

@@ -6,8 +6,8 @@ import { isOurName } from "../processes.ts";
 import { note } from "../state.ts";
 import { known, textOf } from "../text.ts";
 import { reader } from "./files.ts";
+import { lists } from "./finding.ts";
 import { asks } from "./network.ts";
-import { lists } from "./wrappers.ts";
 
 /** base64, xxd and their like: what they decode is not what was read. */
 export const decodes =

@@ -4,27 +4,16 @@ import { endsByName, findsProcesses } from "../processes.ts";
 import { AGENTS, agent, prloom } from "./agents.ts";
 import { tar, unzip, zip } from "./archives.ts";
 import { builds, cargo, forge, installs, linter, make, packages } from "./builds.ts";
+import { parallel, xargs } from "./each.ts";
 import { awk, editor, patch, sed } from "./editors.ts";
 import { changeRights, compress, copy, create, dd, link, move, reader, remove, split, tee } from "./files.ts";
+import { fd, find, lists } from "./finding.ts";
 import { git } from "./git/git.ts";
 import { administers, container, database, elsewhere, harms, schedules, strip } from "./machines.ts";
 import { asks, curl, http, netcat, rsync, scp, sends, socat, ssh, wget } from "./network.ts";
 import { decodes, GREP, man, openssl, pager, RIPGREP, search, sorting, uniq, yq } from "./readers.ts";
 import { bun, runsOrCarries, runsTool } from "./shells.ts";
-import {
-  carrier,
-  debugs,
-  elevates,
-  env,
-  fd,
-  find,
-  lineWrapper,
-  lists,
-  measurer,
-  parallel,
-  wrapper,
-  xargs,
-} from "./wrappers.ts";
+import { carrier, debugs, elevates, env, lineWrapper, measurer, wrapper } from "./wrappers.ts";
 
 /** Compilers, test runners, linters and their like: words among their arguments are not commands. */
 const BUILDERS =
