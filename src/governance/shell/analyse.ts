@@ -4,20 +4,34 @@ import { expandParts, expandString, expandWords } from "./expand.ts";
 import { type Flow, NOTHING, TERMINAL } from "./flow.ts";
 import { parseShell } from "./parse.ts";
 import { runCarried } from "./programs/carried.ts";
-import { type Engine, newShell, noteUnknown, type Place, type Spot } from "./state.ts";
-import { describe, type Text } from "./text.ts";
+import { type Engine, newShell, noteUnknown, type Place, type Spot, TooMuch } from "./state.ts";
+import { describe, MAX_SHOWN, type Text } from "./text.ts";
 import { runBody, runScript } from "./walk.ts";
 
-const MAX_COMMANDS = 2000;
+/** More than anyone types: a statement and a word count one each. */
+const MAX_LOOKS = 6000;
 const MAX_NESTED = 12;
 
 /** What a command line does, without running any of it. */
 export function analyse(source: string, place: Place): EffectTree {
-  const tree: EffectTree = { command: source, effects: [], inner: [] };
-  const line = { place, files: new Map(), engine, budget: MAX_COMMANDS };
+  if (typeof source !== "string") return notText();
+  const command = source.length > MAX_SHOWN ? `${source.slice(0, MAX_SHOWN)}…` : source;
+  const tree: EffectTree = { command, effects: [], inner: [] };
+  const line = { place, files: new Map(), engine, budget: MAX_LOOKS };
   const spot: Spot = { line, shell: newShell(place), tree, input: TERMINAL, calls: [], isForked: false };
-  engine.runSource({ type: "known", text: source }, spot);
+  try {
+    engine.runSource({ type: "known", text: source }, spot);
+  } catch (error) {
+    // Both are for a line that was made to be too much.
+    if (!(error instanceof TooMuch || error instanceof RangeError)) throw error;
+    noteUnknown(spot, "does more than can be looked at", "Do it in several commands, or in a script in the worktree.");
+  }
   return tree;
+}
+
+/** Arguments come from agents: their types are not to be trusted. */
+function notText(): EffectTree {
+  return { command: "", effects: [{ kind: "unknown", what: "is not a string" }], inner: [] };
 }
 
 const engine: Engine = {

@@ -7,7 +7,7 @@ import { absolutePaths, contentOf, descriptorOf, writes, writtenBefore } from ".
 import { echoed, printedByFormat } from "./printed.ts";
 import { kill } from "./processes.ts";
 import { copyShell, note, noteUnknown } from "./state.ts";
-import { addChoice, describe, known, plainWord, type Text, textOf, unknown } from "./text.ts";
+import { addChoice, describe, known, MAX_CHOICES, plainWord, type Text, textOf, unknown } from "./text.ts";
 
 const nothing: Behaviour = () => NOTHING;
 const prints: Behaviour = () => OUTPUT;
@@ -24,7 +24,8 @@ const cd: Behaviour = ({ args, spot }) => {
   const target: Text = to ?? known(line.place.home);
   const folders = absolutePaths(target, spot).map((path) => (path.type === "known" ? path.text : undefined));
   const isSure = folders.every((folder) => folder !== undefined && line.place.look(folder) === "folder");
-  shell.folders = isSure ? folders : [...new Set([...folders, ...shell.folders])];
+  const made = isSure ? folders : [...new Set([...folders, ...shell.folders])];
+  shell.folders = made.length > MAX_CHOICES ? [undefined] : made;
   return NOTHING;
 };
 

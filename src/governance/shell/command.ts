@@ -7,7 +7,7 @@ import { deliver } from "./paths.ts";
 import { runProgram } from "./programs/run-program.ts";
 import { redirect } from "./redirect.ts";
 import { copyShell, type FunctionBody, note, noteUnknown, type Shell, type Spot, spend } from "./state.ts";
-import { describe, joinTexts, known, type Text } from "./text.ts";
+import { describe, joinTexts, known, MAX_SHOWN, type Text } from "./text.ts";
 
 /** How words become texts, and functions are called; passed in, because they contain commands. */
 export interface Expanding {
@@ -17,11 +17,8 @@ export interface Expanding {
   body(body: FunctionBody, spot: Spot): Flow;
 }
 
-const MAX_SHOWN = 120;
-
 /** A simple command: assignments, redirections, and what it is called with. */
 export function runCommand(node: Command, spot: Spot, expanding: Expanding): Flow {
-  if (!spend(spot)) return NOTHING;
   const assignments = node.prefix.filter((one): one is Assignment => one.type === "Assignment");
   if (!node.name) {
     for (const one of assignments) assign(one, spot, expanding);
@@ -95,11 +92,18 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
 }
 
 function runNamed(words: readonly Text[], spot: Spot, expanding: Expanding): Flow {
-  const command = words.map(describe).join(" ");
-  const shown = command.length > MAX_SHOWN ? `${command.slice(0, MAX_SHOWN)}…` : command;
-  const tree = { command: shown, effects: [], inner: [] };
+  const tree = { command: shown(words), effects: [], inner: [] };
   spot.tree.inner.push(tree);
   return dispatch(words, { ...spot, tree }, expanding);
+}
+
+function shown(words: readonly Text[]): string {
+  let text = "";
+  for (const word of words) {
+    text += text === "" ? describe(word) : ` ${describe(word)}`;
+    if (text.length > MAX_SHOWN) return `${text.slice(0, MAX_SHOWN)}…`;
+  }
+  return text;
 }
 
 function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flow {
@@ -147,5 +151,7 @@ function callFunction({ name, body, args }: FunctionCall, spot: Spot, expanding:
 
 /** For wrappers: words that are a command. */
 export function runWords(words: readonly Text[], spot: Spot, expanding: Expanding): Flow {
-  return words.length === 0 || !spend(spot) ? NOTHING : runNamed(words, spot, expanding);
+  if (words.length === 0) return NOTHING;
+  spend(spot, words.length);
+  return runNamed(words, spot, expanding);
 }

@@ -5,7 +5,7 @@ import { textOfFlow } from "./flow.ts";
 import { parameterText, variableTexts } from "./parameters.ts";
 import { parseShell } from "./parse.ts";
 import { openProcess } from "./redirect.ts";
-import { copyForReading, type Spot } from "./state.ts";
+import { copyForReading, type Spot, spend } from "./state.ts";
 import { combinations, joinTexts, known, plainWord, type Text, unknown } from "./text.ts";
 
 /** The lists of words that some words can become: one for each way. */
@@ -19,6 +19,7 @@ export function expandWords(words: readonly Word[], spot: Spot): Text[][] {
 
 /** The fields that one word can become. */
 export function expandWord(word: Word, spot: Spot): Text[][] {
+  spend(spot, 1 + (word.parts?.length ?? 0));
   if (word.parts?.some((part) => part.type === "BraceExpansion")) return expandBraced(word, spot);
   if (!word.parts) return [[withTilde(word, spot)]];
   const parts = word.parts.map((part, at) => partTexts(part, spot, at === 0));
@@ -29,6 +30,7 @@ export function expandWord(word: Word, spot: Spot): Text[][] {
 
 /** One string: for assignments, redirections and here-documents, where nothing is split. */
 export function expandString(word: Word, spot: Spot): Text[] {
+  spend(spot, 1 + (word.parts?.length ?? 0));
   if (!word.parts) return [withTilde(word, spot)];
   const all = combinations(word.parts.map((part, at) => partTexts(part, spot, at === 0)));
   if (!all) return [unknown("it can be too many things")];
@@ -36,6 +38,7 @@ export function expandString(word: Word, spot: Spot): Text[] {
 }
 
 export function expandParts(parts: readonly WordPart[], spot: Spot): Text {
+  spend(spot, parts.length);
   const all = combinations(parts.map((part) => partTexts(part, spot, false)));
   const [only] = all ?? [];
   if (all?.length !== 1 || !only) return unknown("it can be several things");

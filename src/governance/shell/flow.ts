@@ -1,4 +1,4 @@
-import { known, type Text } from "./text.ts";
+import { known, MAX_TEXT, type Text } from "./text.ts";
 
 /** Where bytes come from, as bits. */
 export const FROM = {
@@ -34,7 +34,9 @@ export function joinFlows(flows: readonly Flow[]): Flow {
   if (some.length === 1 && only) return only;
   let from = 0;
   for (const flow of some) from |= flow.from;
-  const text = some.every((flow) => flow.text !== undefined) ? some.map((flow) => flow.text).join("") : undefined;
+  let length = 0;
+  for (const flow of some) length += flow.text?.length ?? MAX_TEXT;
+  const text = length < MAX_TEXT ? some.map((flow) => flow.text).join("") : undefined;
   return text === undefined ? { from } : { text, from };
 }
 

@@ -29,15 +29,16 @@ interface Compiled {
   readonly longs: readonly string[];
 }
 
-const compiled = new WeakMap<OptionRules, Compiled>();
+const compiled = new Map<string, Map<string, Compiled>>();
 
-function compile(rules: OptionRules): Compiled {
-  const before = compiled.get(rules);
+/** Lists are written as strings in the programs' own code: there are only so many. */
+function compile({ valued: names = "", long = "" }: OptionRules): Compiled {
+  const before = compiled.get(names)?.get(long);
   if (before) return before;
-  const valued = new Set((rules.valued ?? "").split(" ").filter(Boolean));
-  const longs = [...valued, ...(rules.long ?? "").split(" ")].filter((name) => name.length > 1);
+  const valued = new Set(names.split(" ").filter(Boolean));
+  const longs = [...valued, ...long.split(" ")].filter((name) => name.length > 1);
   const made = { valued, longs };
-  compiled.set(rules, made);
+  compiled.set(names, (compiled.get(names) ?? new Map<string, Compiled>()).set(long, made));
   return made;
 }
 

@@ -1,8 +1,11 @@
 import { posix } from "node:path";
 import type { Effect, EffectKind } from "./effects.ts";
-import { cameFrom, type Flow, FROM, NOTHING } from "./flow.ts";
+import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./flow.ts";
 import { note, type Sink, type Spot } from "./state.ts";
 import { beforePattern, describe, type Text, unknown } from "./text.ts";
+
+/** What a system takes as a path. */
+const MAX_PATH = 4096;
 
 const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\/(.*)$/;
 const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(.+)$/;
@@ -20,9 +23,15 @@ export function absolutePaths(path: Text, { shell }: Spot): Text[] {
 
 function normal(path: Extract<Text, { type: "known" | "glob" }>): Text {
   // A pattern with `..` behind a special character can lead anywhere.
-  if (path.type === "glob" && /[*?[].*\.\./.test(path.text)) return unknown(`${describe(path)} can be any path`);
+  if (path.type === "glob" && leadsUp(path.text)) return unknown(`${describe(path)} can be any path`);
+  if (path.text.length > MAX_PATH) return unknown("it is too long for a path");
   const text = posix.normalize(path.text);
   return { type: path.type, text: text.length > 1 ? text.replace(/\/+$/, "") : text };
+}
+
+function leadsUp(pattern: string): boolean {
+  const special = pattern.search(/[*?[]/);
+  return special >= 0 && pattern.indexOf("..", special) >= 0;
 }
 
 export interface Touch {
@@ -108,7 +117,7 @@ function remember(path: Text, flow: Flow, { spot, appends }: { spot: Spot; appen
     const text = before
       ? before.text === undefined || flow.text === undefined
         ? undefined
-        : before.text + flow.text
+        : joinFlows([before, flow]).text
       : flow.text;
     spot.line.files.set(one.text, { text, from: flow.from | (before?.from ?? 0), names: flow.names });
   }

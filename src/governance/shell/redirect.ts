@@ -1,7 +1,7 @@
 import type { Redirection, WordPart } from "unbash";
 import { cameFrom, type Flow, FROM, literal, originOf } from "./flow.ts";
 import { contentOf, deliver, descriptorOf, networkPlace, writes } from "./paths.ts";
-import { type Channel, copyForReading, copyShell, note, noteUnknown, type Sink, type Spot } from "./state.ts";
+import { type Channel, copyForReading, copyShell, note, noteUnknown, type Sink, type Spot, spend } from "./state.ts";
 import { describe, known, type Text } from "./text.ts";
 
 export interface Redirected {
@@ -26,6 +26,7 @@ export function redirect(
   let { input } = spot;
   let output = spot.shell.channels.get("1")?.writes ?? OUTPUT;
   for (const one of redirects) {
+    spend(spot);
     const { key, isBoth } = descriptor(one);
     for (const channel of channelsOf(one, spot, words)) {
       if (key === "0" && channel.reads) input = channel.reads;

@@ -55,7 +55,7 @@ export interface Line {
   /** What was written into files, by their paths. */
   readonly files: Map<string, Flow>;
   readonly engine: Engine;
-  /** Commands that may still be looked at: loops of words could make too many. */
+  /** How much may still be looked at: loops, functions and lists of words could make it endless. */
   budget: number;
 }
 
@@ -119,6 +119,9 @@ export function copyShell(shell: Shell): Shell {
   };
 }
 
+/** What a copy costs: variables could be many, and copied for each statement. */
+export const sizeOf = (shell: Shell): number => 1 + ((shell.variables.size + shell.functions.size) >> 4);
+
 /** A copy whose output is read, wherever the output of the shell itself goes. */
 export function copyForReading(shell: Shell): Shell {
   const copy = copyShell(shell);
@@ -142,12 +145,13 @@ export function note(spot: Spot, effect: Effect): void {
   spot.tree.effects.push(effect);
 }
 
-/** Counts a command. Once there are too many the rest is not looked at, and that is noted. */
-export function spend(spot: Spot): boolean {
-  const { line } = spot;
-  line.budget -= 1;
-  if (line.budget === -1) noteUnknown(spot, "does more than can be looked at");
-  return line.budget >= 0;
+/** Ends looking at a line that is too much; it is then denied. */
+export class TooMuch extends Error {}
+
+/** Counts what is looked at: statements, words, parts of words, copies of shells by their size. */
+export function spend({ line }: Spot, cost = 1): void {
+  line.budget -= cost;
+  if (line.budget < 0) throw new TooMuch();
 }
 
 export function noteUnknown(spot: Spot, what: string, instead?: string): void {

@@ -31,11 +31,20 @@ export function beforePattern(pattern: string): string {
   return plain.replace(/\\(.)/g, "$1");
 }
 
+/** Of a command, for people. */
+export const MAX_SHOWN = 120;
+
+/** Longer than anything that is typed: variables could double it without end. */
+export const MAX_TEXT = 64 * 1024;
+
 export function joinTexts(parts: readonly Text[]): Text {
   const [only] = parts;
   if (parts.length === 1 && only) return only;
   const lost = parts.find((part) => part.type === "unknown" || part.type === "found");
   if (lost) return beginning(parts, lost);
+  let length = 0;
+  for (const part of parts) length += textOf(part).length;
+  if (length > MAX_TEXT) return unknown("it is too long");
   if (parts.every((part) => part.type === "known")) return known(parts.map((part) => textOf(part)).join(""));
   return {
     type: "glob",

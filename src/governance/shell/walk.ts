@@ -23,7 +23,17 @@ import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./flow.ts";
 import { isEndless, startsWithoutEnd } from "./loops.ts";
 import { deliver } from "./paths.ts";
 import { redirect } from "./redirect.ts";
-import { copyForReading, copyShell, type FunctionBody, joinShells, note, noteUnknown, type Spot } from "./state.ts";
+import {
+  copyForReading,
+  copyShell,
+  type FunctionBody,
+  joinShells,
+  note,
+  noteUnknown,
+  type Spot,
+  sizeOf,
+  spend,
+} from "./state.ts";
 import { known, type Text, unknown } from "./text.ts";
 
 /** Looks at every statement in order, and gives what they print. */
@@ -39,6 +49,7 @@ function runStatements(statements: readonly Statement[], spot: Spot): Flow {
 }
 
 function runStatement({ command, background }: Statement, spot: Spot): Flow {
+  spend(spot, background ? sizeOf(spot.shell) : 1);
   const here = background ? { ...spot, shell: copyShell(spot.shell), isForked: true } : spot;
   return command.type === "AndOr" ? runAndOr(command, here) : runPipeline(command, here);
 }
@@ -46,21 +57,26 @@ function runStatement({ command, background }: Statement, spot: Spot): Flow {
 /** Each part but the first may be left out. */
 function runAndOr({ commands, operators }: AndOr, spot: Spot): Flow {
   const flows: Flow[] = [];
-  const stops = [];
+  let stopped: Spot["shell"] | undefined;
+  let { folders } = spot.shell;
   for (const [at, command] of commands.entries()) {
+    if (at > 0) {
+      spend(spot, sizeOf(spot.shell));
+      if (stopped) joinShells(stopped, spot.shell);
+      else stopped = copyShell(spot.shell);
+    }
     // A part behind `||` is reached when the one before failed: `cd` has not moved then.
-    if (at > 0) stops.push(copyShell(spot.shell));
-    flows.push(runPipeline(command, operators[at - 1] === "||" ? afterFailure(spot, stops) : spot));
+    if (operators[at - 1] === "||") spot.shell.folders = eitherFolder(spot.shell.folders, folders);
+    ({ folders } = spot.shell);
+    flows.push(runPipeline(command, spot));
   }
-  for (const stop of stops) joinShells(spot.shell, stop);
+  if (stopped) joinShells(spot.shell, stopped);
   return joinFlows(flows);
 }
 
-function afterFailure(spot: Spot, stops: readonly Spot["shell"][]): Spot {
-  const before = stops.at(-2);
-  if (before) spot.shell.folders = [...new Set([...spot.shell.folders, ...before.folders])];
-  return spot;
-}
+const eitherFolder = (some: Spot["shell"]["folders"], others: Spot["shell"]["folders"]) => [
+  ...new Set([...some, ...others]),
+];
 
 function runPipeline(node: PipelineNode, spot: Spot): Flow {
   if (node.type !== "Pipeline") return runNode(node, spot);
@@ -70,6 +86,7 @@ function runPipeline(node: PipelineNode, spot: Spot): Flow {
 function runPipes({ commands }: Pipeline, spot: Spot): Flow {
   let { input } = spot;
   for (const [at, command] of commands.entries()) {
+    spend(spot, sizeOf(spot.shell));
     const shell = at < commands.length - 1 ? copyForReading(spot.shell) : copyShell(spot.shell);
     input = runNode(command, { ...spot, shell, input, isForked: true });
   }
@@ -159,6 +176,7 @@ function runIf(node: If, spot: Spot): Flow {
 
 /** It may run, or not: afterwards both can be so. */
 function maybe({ commands }: CompoundList, spot: Spot): Flow {
+  spend(spot, sizeOf(spot.shell));
   const shell = copyShell(spot.shell);
   const flow = runStatements(commands, { ...spot, shell });
   joinShells(spot.shell, shell);

@@ -198,11 +198,13 @@ function coveredByPattern(
 }
 
 function globPattern(glob: string): RegExp {
-  const source = glob.replace(/\\(.)|\[!?([^\]]*)\]|[.+^${}()|]|\*|\?/g, (all, escaped?: string, set?: string) => {
-    if (escaped !== undefined) return `\\${escaped}`;
-    if (set !== undefined) return all.startsWith("[!") ? `[^${set}]` : `[${set}]`;
-    return all === "*" ? ".*" : all === "?" ? "." : `\\${all}`;
-  });
+  const source = glob
+    .replace(/\*+/g, "*")
+    .replace(/\\(.)|\[!?([^\]]*)\]|[.+^${}()|]|\*|\?/g, (all, escaped?: string, set?: string) => {
+      if (escaped !== undefined) return `\\${escaped}`;
+      if (set !== undefined) return all.startsWith("[!") ? `[^${set}]` : `[${set}]`;
+      return all === "*" ? ".*" : all === "?" ? "." : `\\${all}`;
+    });
   try {
     return new RegExp(`^${source}$`, "i");
   } catch {

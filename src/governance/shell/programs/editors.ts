@@ -5,6 +5,10 @@ import { contentOf, reads, store, writes } from "../paths.ts";
 import { note, noteUnknown } from "../state.ts";
 import { known, type Text, textOf } from "../text.ts";
 
+/** Longer ones belong into a file. */
+const MAX_SCRIPT = 2000;
+const INSTEAD = "Write the script into a file in the worktree, and use -f.";
+
 /** Commands of sed that write, read or run; a file name goes to the end of the line. */
 const SED_FILE = /(?:^|[;{}\n]|\d|\/[^/\n]*\/|\$)\s*[wWrR]\s+([^\n;}]+)/g;
 const SED_FLAG_FILE = /s(.)(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[gpiImM\d]*w\s+([^\n]+)/g;
@@ -27,8 +31,8 @@ export const sed: Behaviour = ({ args, spot }) => {
   const [first, ...rest] = given.operands;
   const files = hasScript ? given.operands : rest;
   for (const script of hasScript ? scripts : first ? [first] : []) {
-    if (script.type === "unknown" || script.type === "found") {
-      noteUnknown(spot, "edits by a script that cannot be told");
+    if (script.type === "unknown" || script.type === "found" || script.text.length > MAX_SCRIPT) {
+      noteUnknown(spot, "edits by a script that cannot be told, or is too long", INSTEAD);
       continue;
     }
     if (SED_RUNS.test(script.text)) note(spot, { kind: "code", what: "lets sed run commands" });
@@ -58,8 +62,8 @@ export const awk: Behaviour = ({ args, spot }) => {
   const inProgram = scripts.length === 0 && fromFile.length === 0;
   const files = (inProgram ? rest : given.operands).filter((file) => !/^\w+=/.test(textOf(file)));
   for (const script of inProgram ? (first ? [first] : []) : scripts) {
-    if (script.type === "unknown" || script.type === "found")
-      noteUnknown(spot, "runs an awk program that cannot be told");
+    if (script.type === "unknown" || script.type === "found" || script.text.length > MAX_SCRIPT)
+      noteUnknown(spot, "runs an awk program that cannot be told, or is too long", INSTEAD);
     else lookAtAwk(script.text, spot);
   }
   const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));

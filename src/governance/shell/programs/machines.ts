@@ -43,6 +43,8 @@ const SQL_LOSES =
 const REDIS_LOSES = /\b(?:flushall|flushdb|shutdown|config\s+set|script|eval|debug|del\s+\*)\b/i;
 const MONGO_LOSES = /\b(?:dropDatabase|drop|deleteMany|remove)\s*\(/;
 
+const MAX_STATEMENTS = 4000;
+
 /** Databases: what the command or its input says is judged by what it loses. */
 export const database: Behaviour = ({ name, args, spot }) => {
   if (/^(?:dropdb|dropuser|mysqladmin)$/.test(name) && !args.some((arg) => says.test(textOf(arg)))) {
@@ -50,6 +52,11 @@ export const database: Behaviour = ({ name, args, spot }) => {
     return OUTPUT;
   }
   const said = [...args.map(textOf), spot.input.text ?? ""].join("\n");
+  if (said.length > MAX_STATEMENTS) {
+    const what = `gives ${name} more statements than can be looked at`;
+    note(spot, { kind: "unknown", what, instead: "Write them into a file in the worktree." });
+    return OUTPUT;
+  }
   const isUnknown =
     args.some((arg) => arg.type !== "known") || (spot.input !== TERMINAL && spot.input.text === undefined);
   if (SQL_LOSES.test(said) || (name === "redis-cli" && REDIS_LOSES.test(said)) || MONGO_LOSES.test(said))

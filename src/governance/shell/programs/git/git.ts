@@ -48,7 +48,8 @@ export const git: Behaviour = (call) => {
     noteUnknown(spot, `runs a command of git that cannot be told: ${describe(name)}`);
     return OUTPUT;
   }
-  const alias = aliases.get(name.text);
+  // git has no aliases for its own commands.
+  const alias = COMMANDS.has(name.text) || OTHER_COMMANDS.has(name.text) ? undefined : aliases.get(name.text);
   if (alias !== undefined) return runAlias(alias, args, inside);
   if (asksForHelp(name.text, args)) return OUTPUT;
   useRepository(inside);
@@ -119,6 +120,13 @@ function filesOf(name: string, args: readonly Text[], given: Arguments): Text[] 
   }
   return paths;
 }
+
+/** Commands of git that are denied because nothing is known about them. */
+const OTHER_COMMANDS = new Set(
+  "checkout-index daemon difftool mergetool fast-export fsck-objects http-fetch http-backend instaweb merge-file merge-index merge-one-file mktag pack-redundant prune-packed receive-pack replay shell show-index subtree upload-archive upload-pack unpack-file update-server-info credential credential-cache credential-store backfill bugreport diagnose hook gui for-each-repo quiltimport cvsserver archimport cvsimport".split(
+    " ",
+  ),
+);
 
 const unknownCommand: Behaviour = ({ name, spot }) => {
   noteUnknown(spot, `runs git ${name}, which may be anything`);
