@@ -1,12 +1,11 @@
 import { runWords } from "./command.ts";
 import type { EffectTree } from "./effects.ts";
-import { expandParts, expandString, expandWords } from "./expand.ts";
 import { type Flow, NOTHING, TERMINAL } from "./flow.ts";
 import { parseShell } from "./parse.ts";
 import { runCarried } from "./programs/carried.ts";
 import { type Engine, newShell, noteUnknown, type Place, type Spot, TooMuch } from "./state.ts";
 import { describe, MAX_SHOWN, type Text } from "./text.ts";
-import { runBody, runScript } from "./walk.ts";
+import { EXPANDING, runScript } from "./walk.ts";
 
 /** More than anyone types: a statement and a word count one each. */
 const MAX_LOOKS = 6000;
@@ -36,13 +35,7 @@ function notText(): EffectTree {
 
 const engine: Engine = {
   runScript,
-  runWords: (words, spot) =>
-    runWords(words, spot, {
-      words: (list) => expandWords(list, spot),
-      string: (word) => expandString(word, spot),
-      parts: (parts) => expandParts(parts, spot),
-      body: runBody,
-    }),
+  runWords: (words, spot) => runWords(words, spot, EXPANDING),
   runSource,
   runCarried,
 };

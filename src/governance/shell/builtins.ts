@@ -50,8 +50,8 @@ const declare: Behaviour = ({ name, args, spot }) => {
     const before = appends ? (shell.variables.get(variable) ?? []) : [];
     const cased = has("l") ? value?.toLowerCase() : has("u") ? value?.toUpperCase() : value;
     const made: Text = operand.type === "known" ? known(cased ?? "") : { type: "glob", text: cased ?? "" };
-    if (name === "local") shell.locals.add(variable);
-    if (name === "readonly" || has("r")) shell.fixed.add(variable);
+    if (name === "local") shell.locals.set(variable, true);
+    if (name === "readonly" || has("r")) shell.fixed.set(variable, true);
     shell.variables.set(variable, [...before, made]);
     if (exports) exportVariable(variable, spot);
   }
@@ -59,7 +59,7 @@ const declare: Behaviour = ({ name, args, spot }) => {
 };
 
 function exportVariable(name: string, spot: Call["spot"]): void {
-  spot.shell.exported.add(name);
+  spot.shell.exported.set(name, true);
   for (const value of spot.shell.variables.get(name) ?? []) judgeAssignment(name, value, spot);
 }
 

@@ -10,6 +10,10 @@ import { combinations, joinTexts, known, plainWord, type Text, unknown } from ".
 
 /** The lists of words that some words can become: one for each way. */
 export function expandWords(words: readonly Word[], spot: Spot): Text[][] {
+  if (words.every((word) => !word.parts)) {
+    spend(spot, words.length);
+    return [words.map((word) => withTilde(word, spot))];
+  }
   const choices = words.map((word) => expandWord(word, spot));
   const all = combinations(choices);
   if (all) return all.map((list) => list.flat());

@@ -1,4 +1,4 @@
-import type { Redirection, WordPart } from "unbash";
+import type { Redirection, Word, WordPart } from "unbash";
 import { cameFrom, type Flow, FROM, literal, originOf } from "./flow.ts";
 import { contentOf, deliver, descriptorOf, networkPlace, writes } from "./paths.ts";
 import { type Channel, copyForReading, copyShell, note, noteUnknown, type Sink, type Spot, spend } from "./state.ts";
@@ -11,8 +11,8 @@ export interface Redirected {
 
 /** How words become strings is passed in: redirections contain words, and words contain redirections. */
 export interface Words {
-  string(word: NonNullable<Extract<Redirection, { type: "Redirect" }>["target"]>): Text[];
-  parts(parts: readonly WordPart[]): Text;
+  string(word: Word, spot: Spot): Text[];
+  parts(parts: readonly WordPart[], spot: Spot): Text;
 }
 
 const OUTPUT: Sink = { to: "output" };
@@ -57,11 +57,11 @@ function descriptor(one: Redirection): { key: string; isBoth: boolean } {
 
 function channelsOf(one: Redirection, spot: Spot, words: Words): Channel[] {
   if (one.type === "HereDoc") {
-    const text = one.body.parts ? words.parts(one.body.parts) : known(one.body.text);
+    const text = one.body.parts ? words.parts(one.body.parts, spot) : known(one.body.text);
     return [{ reads: text.type === "known" ? literal(text.text) : cameFrom(originOf(text)) }];
   }
   if (!one.target) return [];
-  const targets = words.string(one.target);
+  const targets = words.string(one.target, spot);
   if (one.type === "HereString")
     return targets.map((text) => ({
       reads: text.type === "known" ? literal(`${text.text}\n`) : cameFrom(originOf(text)),

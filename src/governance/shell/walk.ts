@@ -14,10 +14,9 @@ import type {
   Select,
   Statement,
   While,
-  Word,
 } from "unbash";
 import { lookAtArithmetic, lookAtTest } from "./arithmetic.ts";
-import { runCommand } from "./command.ts";
+import { type Expanding, runCommand } from "./command.ts";
 import { expandParts, expandString, expandWord, expandWords } from "./expand.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./flow.ts";
 import { isEndless, startsWithoutEnd } from "./loops.ts";
@@ -93,11 +92,6 @@ function runPipes({ commands }: Pipeline, spot: Spot): Flow {
   return input;
 }
 
-const wordsAt = (spot: Spot) => ({
-  string: (word: Word) => expandString(word, spot),
-  parts: (parts: Parameters<typeof expandParts>[0]) => expandParts(parts, spot),
-});
-
 function runNode(node: CommandNode, spot: Spot): Flow {
   if (node.type === "Command") return runSimple(node, spot);
   if (node.type === "Function") {
@@ -115,11 +109,11 @@ export function runBody(node: FunctionBody, spot: Spot): Flow {
     case "CompoundList":
       return runStatements(node.commands, spot);
     case "Redirected": {
-      const { input, output } = redirect(node.redirects, spot, { words: wordsAt(spot), keeps: false });
+      const { input, output } = redirect(node.redirects, spot, { words: EXPANDING, keeps: false });
       const inner = { ...spot, shell: copyShell(spot.shell), input };
       if (output.to !== "output") inner.shell.channels.set("1", { writes: output });
       const flow = runBody(node.command, inner);
-      const channels = new Map(spot.shell.channels);
+      const channels = spot.shell.channels.copy();
       joinShells(spot.shell, inner.shell);
       spot.shell.channels.clear();
       for (const [key, channel] of channels) spot.shell.channels.set(key, channel);
@@ -153,13 +147,11 @@ export function runBody(node: FunctionBody, spot: Spot): Flow {
   }
 }
 
+/** How words become texts, and functions are called. */
+export const EXPANDING: Expanding = { words: expandWords, string: expandString, parts: expandParts, body: runBody };
+
 function runSimple(node: Command, spot: Spot): Flow {
-  return runCommand(node, spot, {
-    words: (words) => expandWords(words, spot),
-    string: (word) => expandString(word, spot),
-    parts: (parts) => expandParts(parts, spot),
-    body: runBody,
-  });
+  return runCommand(node, spot, EXPANDING);
 }
 
 function runIf(node: If, spot: Spot): Flow {

@@ -10,7 +10,7 @@ import { PROGRAMS } from "./table.ts";
 /** A program by its name, or by a path that ends with it. */
 export function runProgram(call: Call): Flow {
   const { name, args, spot } = call;
-  const base = name.replace(/^.*\//, "");
+  const base = name.slice(name.lastIndexOf("/") + 1);
   if (name.includes("/")) {
     const made = writtenBefore(known(name), spot);
     if (made && (made.text !== undefined || made.from & (FROM.network | FROM.decoded))) return runFlow(made, spot);
@@ -23,9 +23,17 @@ export function runProgram(call: Call): Flow {
   return OUTPUT;
 }
 
+const MAX_KEPT = 2000;
+const kept = new Map<string, Behaviour | undefined>();
+
+/** What is known about a program of that name. */
 export function behaviourOf(base: string): Behaviour | undefined {
   const found = PROGRAMS.get(base);
-  if (found) return found;
+  if (found || base.length > 40) return found;
+  if (kept.has(base)) return kept.get(base);
   const harms = base.startsWith("mkfs.") || base.startsWith("fsck.") ? PROGRAMS.get("mkfs") : undefined;
-  return harms ?? INTERPRETERS.find(([names]) => names.test(base))?.[1];
+  const behaviour = harms ?? INTERPRETERS.find(([names]) => names.test(base))?.[1];
+  if (kept.size > MAX_KEPT) kept.clear();
+  kept.set(base, behaviour);
+  return behaviour;
 }
