@@ -1,4 +1,4 @@
-import { isLoopback } from "./paths.ts";
+import { isLoopback, writes } from "./paths.ts";
 import { note, noteUnknown, type Spot } from "./state.ts";
 import { describe, type Text, textOf } from "./text.ts";
 
@@ -50,6 +50,7 @@ export function judgeAssignment(name: string, value: Text, spot: Spot): void {
   } else if (PROGRAMS.test(name)) {
     if (value.type !== "known" || !HARMLESS_PROGRAM.test(value.text)) spot.line.engine.runSource(value, spot);
   } else if (LOADS_CODE.test(name)) refuse(`changes what programs load: ${shown}`, `Run the command without ${name}.`);
+  else if (name.startsWith("GIT_TRACE") && textOf(value).startsWith("/")) writes(spot, value);
   else if (name.startsWith("GIT_") && !GIT_HARMLESS.test(name)) refuse(`changes what git runs or works on: ${shown}`);
   else if (CARRIED[name] !== undefined)
     refuse(`gives options to ${CARRIED[name]}: ${shown}`, "Give the options in the command itself.");

@@ -7,6 +7,9 @@ import { beforePattern, describe, type Text, unknown } from "./text.ts";
 /** What a system takes as a path. */
 const MAX_PATH = 4096;
 
+/** Only what looks like these is changed by normalising. */
+const MAY_CHANGE = /\/[./]|\/$/;
+
 const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\/(.*)$/;
 const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(.+)$/;
 
@@ -17,7 +20,7 @@ export function absolutePaths(path: Text, { shell }: Spot): Text[] {
   return shell.folders.map((folder) =>
     folder === undefined
       ? unknown("where it is cannot be told")
-      : normal({ ...path, text: posix.join(folder, "x").slice(0, -1) + path.text }),
+      : normal({ type: path.type, text: folder === "/" ? `/${path.text}` : `${folder}/${path.text}` }),
   );
 }
 
@@ -25,8 +28,9 @@ function normal(path: Extract<Text, { type: "known" | "glob" }>): Text {
   // A pattern with `..` behind a special character can lead anywhere.
   if (path.type === "glob" && leadsUp(path.text)) return unknown(`${describe(path)} can be any path`);
   if (path.text.length > MAX_PATH) return unknown("it is too long for a path");
+  if (!MAY_CHANGE.test(path.text)) return path;
   const text = posix.normalize(path.text);
-  return { type: path.type, text: text.length > 1 ? text.replace(/\/+$/, "") : text };
+  return { type: path.type, text: text.length > 1 && text.endsWith("/") ? text.slice(0, -1) : text };
 }
 
 function leadsUp(pattern: string): boolean {

@@ -7,7 +7,7 @@ import { fillIn, known, type Text, textOf } from "../text.ts";
 
 const FILTERS =
   /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm]min|[acm]time|size|empty|user|group|perm|samefile|inum|links|type|xtype|maxdepth|mindepth)$/;
-const NARROWS = /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm]min|[acm]time|size|empty|samefile|inum)$/;
+const NAMES = /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|samefile|inum)$/;
 
 /** Folders to look in, what it looks for, and what it does with what it finds. */
 export const find: Behaviour = ({ args, spot }) => {
@@ -32,16 +32,24 @@ export const find: Behaviour = ({ args, spot }) => {
   };
 };
 
-/** A filter that names or dates files leaves some of them; `-o` can undo it. */
+/** Whether what is found is some of the files only: every alternative must name them, and not by what they are not called. */
 function narrows(tests: readonly Text[]): boolean {
-  return (
-    tests.some((test, at) => NARROWS.test(textOf(test)) && !/^\*+$/.test(textOf(tests[at + 1] ?? known("")))) &&
-    !tests.some(
-      (test) =>
-        /^-(?:o|or|true)$/.test(textOf(test)) && !tests.some((other) => FILTERS.test(textOf(other)) && other !== test),
-    )
-  );
+  let isNamed = false;
+  for (const [at, test] of tests.entries()) {
+    const word = textOf(test);
+    if (word === "-o" || word === "-or" || word === ",") {
+      if (!isNamed) return false;
+      isNamed = false;
+    }
+    const isNegated = at > 0 && /^(?:!|-not)$/.test(textOf(tests[at - 1] as Text));
+    if (isNegated) continue;
+    if (word === "-empty" || (NAMES.test(word) && !isWide(textOf(tests[at + 1] ?? known(""))))) isNamed = true;
+  }
+  return isNamed;
 }
+
+/** A pattern of wildcards alone. */
+const isWide = (pattern: string): boolean => /^[.*?+/\\]*$/.test(pattern.replace(/\[[^\]]*\]/g, "*"));
 
 function action(tests: readonly Text[], at: number, { spot, found }: { spot: Spot; found: readonly Text[] }): number {
   const name = textOf(tests[at] as Text);

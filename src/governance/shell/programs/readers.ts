@@ -84,6 +84,13 @@ export const uniq: Behaviour = ({ args, spot }) => {
   return changed(flow);
 };
 
+/** A calculator that runs what stands behind `!`. */
+export const dc: Behaviour = ({ args, spot }) => {
+  const said = [...args.map(textOf), spot.input.text ?? ""].join(" ");
+  if (said.includes("!")) note(spot, { kind: "code", what: "lets dc run a command" });
+  return OUTPUT;
+};
+
 /** `+!command` runs one. */
 export const pager: Behaviour = (call) => {
   const { args, spot } = call;

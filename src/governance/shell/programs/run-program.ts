@@ -10,7 +10,7 @@ import { PROGRAMS } from "./table.ts";
 /** A program by its name, or by a path that ends with it. */
 export function runProgram(call: Call): Flow {
   const { name, args, spot } = call;
-  const base = name.slice(name.lastIndexOf("/") + 1);
+  const base = name.slice(name.lastIndexOf("/") + 1).replace(/\.exe$/i, "");
   if (name.includes("/")) {
     const made = writtenBefore(known(name), spot);
     if (made && (made.text !== undefined || made.from & (FROM.network | FROM.decoded))) return runFlow(made, spot);

@@ -11,7 +11,7 @@ import { fd, find, lists } from "./finding.ts";
 import { git } from "./git/git.ts";
 import { administers, container, database, elsewhere, harms, schedules, strip } from "./machines.ts";
 import { asks, curl, http, netcat, rsync, scp, sends, socat, ssh, wget } from "./network.ts";
-import { decodes, GREP, man, openssl, pager, RIPGREP, search, sorting, uniq, yq } from "./readers.ts";
+import { dc, decodes, GREP, man, openssl, pager, RIPGREP, search, sorting, uniq, yq } from "./readers.ts";
 import { bun, runsOrCarries, runsTool } from "./shells.ts";
 import { carrier, debugs, elevates, env, lineWrapper, measurer, wrapper } from "./wrappers.ts";
 
@@ -42,7 +42,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     prints,
   ),
   ...names(
-    "date cal uptime uname hostname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci ps top htop locale seq yes sleep expr factor bc dc clear tput reset stty info apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod dmesg journalctl last nvidia-smi getent envsubst gettext tic infocmp stopwatch uuidgen mktemp ulid ascii units banner figlet cowsay fortune",
+    "date cal uptime uname hostname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci ps top htop locale seq yes sleep expr factor bc clear tput reset stty info apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod dmesg journalctl last nvidia-smi getent envsubst gettext tic infocmp stopwatch uuidgen mktemp ulid ascii units banner figlet cowsay fortune",
     prints,
   ),
   ...names("grep egrep fgrep zgrep ugrep ag ack", search(GREP)),
@@ -54,6 +54,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["yq", yq],
   ...names("less more", pager),
   ["man", man],
+  ["dc", dc],
   ["printenv", () => cameFrom(FROM.program | FROM.secret)],
   ...names("sort gsort", sorting),
   ["uniq", uniq],

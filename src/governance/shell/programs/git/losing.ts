@@ -4,7 +4,7 @@ import { readArguments } from "../../options.ts";
 import { absolutePaths, touch } from "../../paths.ts";
 import { note, type Spot } from "../../state.ts";
 import { known, type Text, textOf } from "../../text.ts";
-import { changesIt, history } from "./changes.ts";
+import { changesIt, history, pathspec } from "./changes.ts";
 
 const LOSES = "loses work that is not committed";
 
@@ -35,9 +35,7 @@ export const clean: Behaviour = ({ args, spot }) => {
 /** Paths that git puts back to what was committed. Everything at once loses the work of the run. */
 function restores(paths: readonly Text[], spot: Spot): void {
   for (const path of paths) {
-    // `:/` and its like count from the top, or mean everything but what they name.
-    const isMagic = textOf(path).startsWith(":");
-    touch(spot, { kind: "deletes", path: isMagic ? known(spot.line.place.folder) : path, whole: true });
+    touch(spot, { kind: "deletes", path: pathspec(path, spot), whole: true });
   }
 }
 

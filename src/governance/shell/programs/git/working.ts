@@ -4,7 +4,7 @@ import { readArguments } from "../../options.ts";
 import { deletes, reads, send, writes } from "../../paths.ts";
 import { note, noteUnknown } from "../../state.ts";
 import { describe, known, textOf } from "../../text.ts";
-import { changesIt } from "./changes.ts";
+import { changesIt, history, pathspec } from "./changes.ts";
 import { useSetting } from "./settings.ts";
 
 /** Moves commits of this branch, which no one else has yet: it can be taken back. Editors and commands of it are judged. */
@@ -30,6 +30,7 @@ export const submodule: Behaviour = ({ args, spot }) => {
   const { operands } = readArguments(args, { valued: "b branch name reference depth" });
   const name = textOf(operands[0] ?? known("status"));
   if (name === "status" || name === "summary") return OUTPUT;
+  if (name === "deinit") history(spot, "deletes folders of submodules, also what is not committed there");
   return changesIt({ name: "submodule", args, spot });
 };
 
@@ -40,7 +41,10 @@ export const fetches: Behaviour = ({ name, args, spot }) => {
       "u upload-pack o server-option depth b branch j jobs template c config origin reference separate-git-dir filter shallow-since s strategy X",
   });
   for (const program of given.values("u", "upload-pack")) spot.line.engine.runSource(program, spot);
-  for (const one of [...given.values("c", "config")]) useSetting(one, { spot, aliases: new Map(), command: name });
+  for (const template of given.values("template"))
+    note(spot, { kind: "code", what: `makes a repository from ${describe(template)}` });
+  for (const folder of given.values("separate-git-dir")) writes(spot, folder);
+  for (const one of given.values("c", "config")) useSetting(one, { spot, aliases: new Map(), command: name });
   for (const operand of given.operands)
     if (/^ext::|^-|--upload-pack/.test(textOf(operand)))
       note(spot, { kind: "code", what: `makes git run a program: ${describe(operand)}` });
@@ -66,7 +70,7 @@ export const removes: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, { valued: "pathspec-from-file", long: "cached force dry-run quiet" });
   if (given.has("n", "dry-run")) return OUTPUT;
   if (name === "rm" && given.has("cached")) return changesIt({ name, args, spot });
-  if (name === "rm") for (const path of given.operands) deletes(spot, path, given.has("r"));
+  if (name === "rm") for (const path of given.operands) deletes(spot, pathspec(path, spot), given.has("r"));
   else for (const path of given.operands) writes(spot, path);
   return OUTPUT;
 };
