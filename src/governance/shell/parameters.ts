@@ -85,6 +85,10 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
     return isSet ? [value] : [value, ...other].filter(([text]) => text?.type !== "unknown" || other.length === 0);
   }
   if (operation.type === "Transform" && operation.operand.value === "P") runPrompt(value, spot);
+  if (only?.type === "glob" && value.length === 1 && operation.type === "Remove") {
+    const text = removed(operation, only.text, expand);
+    if (text !== undefined) return [[{ type: "glob", text }]];
+  }
   if (only?.type !== "known" || value.length !== 1) return [[unknown(`nothing tells what \${${parameter}…} is`)]];
   const made = changedText(operation, only.text, expand);
   return [[made === undefined ? unknown(`\${${parameter}…} is not computed`) : known(made)]];
@@ -115,12 +119,8 @@ function changedText(operation: ParameterOperation, text: string, expand: Expand
       if (operation.operator === "//") return text.replaceAll(pattern, () => by);
       return operation.operator === "/" ? text.replace(pattern, () => by) : undefined;
     }
-    case "Remove": {
-      const pattern = literalOf(expand(operation.operand));
-      if (pattern === undefined) return undefined;
-      if (operation.operator.startsWith("#")) return text.startsWith(pattern) ? text.slice(pattern.length) : text;
-      return text.endsWith(pattern) ? text.slice(0, text.length - pattern.length) : text;
-    }
+    case "Remove":
+      return removed(operation, text, expand);
     case "CaseModification": {
       if (operation.operand) return undefined;
       const [upper, every] = [operation.operator.startsWith("^"), operation.operator.length === 2];
@@ -130,4 +130,27 @@ function changedText(operation: ParameterOperation, text: string, expand: Expand
     default:
       return undefined;
   }
+}
+
+/** `${x#…}` and `${x%…}` with a plain text, or a star at the end that can be anything. */
+function removed(
+  { operator, operand }: Extract<ParameterOperation, { type: "Remove" }>,
+  text: string,
+  expand: Expand,
+): string | undefined {
+  const [only, ...more] = expand(operand);
+  if (!only || more.length > 0 || (only.type !== "known" && only.type !== "glob")) return undefined;
+  const isStart = operator.startsWith("#");
+  const star = only.type === "glob" && /^\*[^*?[\\]+$/.test(only.text) === isStart && only.text.includes("*");
+  if (only.type === "glob" && !star) return undefined;
+  const plain = only.text.replace("*", "");
+  if (/[*?[\\]/.test(plain)) return undefined;
+  if (!star) {
+    if (isStart) return text.startsWith(plain) ? text.slice(plain.length) : text;
+    return text.endsWith(plain) ? text.slice(0, text.length - plain.length) : text;
+  }
+  const isLongest = operator.length === 2;
+  const at = isStart === isLongest ? text.lastIndexOf(plain) : text.indexOf(plain);
+  if (at < 0) return text;
+  return isStart ? text.slice(at + plain.length) : text.slice(0, at);
 }

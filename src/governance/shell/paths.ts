@@ -133,10 +133,13 @@ export function deliver(flow: Flow, sink: Sink, spot: Spot): void {
   if (sink.to === "network") send(flow, sink.where, spot);
 }
 
-const LOOPBACK =
-  /^(?:[a-z+]+:\/\/)?(?:[^/@]*@)?(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|::1|host\.docker\.internal)(?:[:/?#]|$)/i;
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|::1|host\.docker\.internal)(?::\d*)?$/i;
 
-export const isLoopback = (where: string): boolean => LOOPBACK.test(where);
+/** What is behind the last `@` of an address, and before its path, is the machine. */
+export function isLoopback(where: string): boolean {
+  const [server = ""] = where.replace(/^[a-z+]+:\/\//i, "").split(/[/?#\\]/);
+  return LOOPBACK.test(server.slice(server.lastIndexOf("@") + 1));
+}
 
 /** Bytes leave for another machine: only what stands in the command itself may. */
 export function send(flow: Flow, where: string, spot: Spot): void {

@@ -4,7 +4,13 @@ export type Text =
   /** A pattern. Characters that are not special in it have a backslash before them. */
   | { readonly type: "glob"; readonly text: string }
   /** Names that a program finds below a folder: all of them, or those that a filter leaves. */
-  | { readonly type: "found"; readonly folder: string; readonly all: boolean }
+  | {
+      readonly type: "found";
+      readonly folder: string;
+      readonly all: boolean;
+      /** The pattern that their names fit. */
+      readonly name?: string | undefined;
+    }
   /** What it begins with may still be known, and where it comes from, as bits of FROM. */
   | {
       readonly type: "unknown";
@@ -71,6 +77,11 @@ export function fillIn(word: string, mark: string, value: Text | undefined): Tex
 /** The characters of a text as they are written; empty for one that is not known. */
 export function textOf(text: Text): string {
   return text.type === "known" || text.type === "glob" ? text.text : "";
+}
+
+/** What a text begins with, as far as that is known. */
+export function startOf(text: Text): string {
+  return text.type === "unknown" ? (text.starts ?? "") : textOf(text);
 }
 
 /** For people: what a text is, or where it comes from. */

@@ -92,11 +92,16 @@ function refusal(effect: Effect, { why, instead, command }: Because): Refusal {
 
 function refuseRead(effect: Effect, question: Question, command: string): Refusal | undefined {
   const { path } = effect;
-  if (!path || path.type === "found" || path.type === "unknown") return undefined;
+  if (!path) return undefined;
+  if (path.type === "found" || path.type === "unknown")
+    return isSecret(path) ? secretRefusal(effect, command) : undefined;
   const located = locate(describe(path), question);
   const named = located.inTree !== undefined && matchesAny(located.inTree, question.policy.secrets);
   const real = located.real === undefined ? path : ({ type: "known", text: located.real } as const);
-  if (!named && !isSecret(path) && !isSecret(real)) return undefined;
+  return named || isSecret(path) || isSecret(real) ? secretRefusal(effect, command) : undefined;
+}
+
+function secretRefusal(effect: Effect, command: string): Refusal {
   return refusal(effect, {
     why: "It holds secrets. What you read may end in a log, or in a model's memory.",
     instead: "Use an example file, or let the program that needs it read it.",

@@ -1,9 +1,9 @@
 import type { Behaviour } from "../call.ts";
 import { OUTPUT } from "../flow.ts";
 import { readArguments } from "../options.ts";
-import { writes } from "../paths.ts";
+import { descriptorOf, writes } from "../paths.ts";
 import { note, noteUnknown } from "../state.ts";
-import { known, textOf } from "../text.ts";
+import { describe, known, startOf, textOf } from "../text.ts";
 import { runsTool } from "./shells.ts";
 
 const SAYS = /^(?:--version|-v|-V|--help|-h)$/;
@@ -102,8 +102,11 @@ export const make: Behaviour = (call) => {
   });
   for (const text of given.values("E", "eval"))
     noteUnknown(call.spot, `gives make rules in the command: ${textOf(text)}`);
-  const shell = given.operands.find((one) => /^(?:SHELL|MAKEFLAGS)=/.test(textOf(one)));
-  if (shell) note(call.spot, { kind: "code", what: `makes make run another program: ${textOf(shell)}` });
+  const shell = given.operands.find((one) => /^(?:SHELL|MAKEFLAGS|MAKE|\.SHELLFLAGS)=/.test(startOf(one)));
+  if (shell) note(call.spot, { kind: "code", what: `makes make run another program: ${describe(shell)}` });
+  for (const file of given.values("f", "file", "makefile"))
+    if (textOf(file) === "-" || descriptorOf(textOf(file)) !== undefined)
+      note(call.spot, { kind: "code", what: "gives make rules that are not in a file" });
   return builds(call);
 };
 

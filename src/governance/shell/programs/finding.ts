@@ -21,7 +21,8 @@ export const find: Behaviour = ({ args, spot }) => {
   const isNarrow = narrows(tests);
   const found = starts.flatMap((folder) =>
     absolutePaths(folder, spot).map(
-      (path): Text => (path.type === "known" ? { type: "found", folder: path.text, all: !isNarrow } : path),
+      (path): Text =>
+        path.type === "known" ? { type: "found", folder: path.text, all: !isNarrow, name: nameIn(tests) } : path,
     ),
   );
   for (const folder of starts) reads(spot, folder);
@@ -31,6 +32,12 @@ export const find: Behaviour = ({ args, spot }) => {
     names: found.length === 1 ? found[0] : (found.find(({ type }) => type === "unknown") ?? found[0]),
   };
 };
+
+/** The pattern of the names that are looked for, if there is one. */
+function nameIn(tests: readonly Text[]): string | undefined {
+  const at = tests.findIndex((test) => /^-i?name$/.test(textOf(test)));
+  return at < 0 ? undefined : textOf(tests[at + 1] ?? known(""));
+}
 
 /** Whether what is found is some of the files only: every alternative must name them, and not by what they are not called. */
 function narrows(tests: readonly Text[]): boolean {

@@ -1,9 +1,9 @@
 import type { Behaviour } from "../call.ts";
-import { type Flow, OUTPUT, TERMINAL } from "../flow.ts";
+import { type Flow, FROM, OUTPUT, TERMINAL } from "../flow.ts";
 import { readArguments } from "../options.ts";
-import { absolutePaths, writes } from "../paths.ts";
+import { absolutePaths, reads, writes } from "../paths.ts";
 import { note, type Spot } from "../state.ts";
-import { describe, known, type Text, textOf } from "../text.ts";
+import { describe, known, startOf, type Text, textOf } from "../text.ts";
 
 const says = /^(?:--version|--help|-h|-V|version|help)$/;
 
@@ -43,6 +43,16 @@ const SQL_LOSES =
 const REDIS_LOSES = /\b(?:flushall|flushdb|shutdown|config\s+set|script|eval|debug|del\s+\*)\b/i;
 const MONGO_LOSES = /\b(?:dropDatabase|drop|deleteMany|remove)\s*\(/;
 
+const TAKES_STATEMENT = /^(?:-[a-zA-Z]*[ceqQ]|--(?:command|execute|eval|query))$/;
+
+/** Whether an argument is what the database shall do, and not where it is. */
+function isStatement(name: string, args: readonly Text[], at: number): boolean {
+  if (name === "redis-cli" || TAKES_STATEMENT.test(textOf(args[at - 1] ?? known("")))) return true;
+  if (/^-/.test(startOf(args[at] as Text))) return true;
+  const isFirst = !args.slice(0, at).some((arg) => !startOf(arg).startsWith("-"));
+  return /^(?:sqlite3|duckdb)$/.test(name) && !isFirst;
+}
+
 const MAX_STATEMENTS = 4000;
 
 /** Databases: what the command or its input says is judged by what it loses. */
@@ -57,8 +67,9 @@ export const database: Behaviour = ({ name, args, spot }) => {
     note(spot, { kind: "unknown", what, instead: "Write them into a file in the worktree." });
     return OUTPUT;
   }
-  const isUnknown =
-    args.some((arg) => arg.type !== "known") || (spot.input !== TERMINAL && spot.input.text === undefined);
+  // A file of statements is as opaque as a script.
+  const isOtherInput = spot.input !== TERMINAL && spot.input.text === undefined && spot.input.from !== FROM.files;
+  const isUnknown = isOtherInput || args.some((arg, at) => arg.type !== "known" && isStatement(name, args, at));
   if (SQL_LOSES.test(said) || (name === "redis-cli" && REDIS_LOSES.test(said)) || MONGO_LOSES.test(said))
     note(spot, {
       kind: "system",
@@ -82,11 +93,19 @@ const READS_ELSEWHERE =
 const HARMS_ELSEWHERE =
   /^(?:delete|destroy|terminate|drop|rm|rmi|rb|remove|prune|purge|apply|create|run|exec|patch|replace|scale|drain|cordon|rollout|set|put|update|deploy|release|publish|push|cp|sync|mv|kill|stop|start|restart|import|taint|untaint|force-unlock|uninstall|upgrade|install|rollback|invoke|send-\S+|put-\S+|delete-\S+|create-\S+|update-\S+|terminate-\S+|stop-\S+|run-\S+|modify-\S+|attach-\S+)$/;
 
+const SECRETS_ELSEWHERE =
+  /^(?:secrets?|secret\/.*|secretsmanager|get-secret-value|get-session-token|get-login-password|get-federation-token|print-access-token|print-identity-token|config:get|get-credentials)$/;
+
 /** aws, kubectl, terraform and their like: reading passes, everything else is for people. */
 export const elsewhere: Behaviour = ({ name, args, spot }) => {
   const words = args.map(textOf).filter((word) => !word.startsWith("-") && word !== "");
   const harm = words.find((word) => HARMS_ELSEWHERE.test(word));
+  if (words.some((word) => SECRETS_ELSEWHERE.test(word))) reads(spot, known(`${spot.line.place.home}/.config/gcloud`));
   const isRead = harm === undefined && (words.length === 0 || words.some((word) => READS_ELSEWHERE.test(word)));
+  if (words[0] === "init" && /^(?:terraform|tofu|terragrunt)$/.test(name)) {
+    note(spot, { kind: "runs", what: `runs ${name} init` });
+    return OUTPUT;
+  }
   note(
     spot,
     isRead

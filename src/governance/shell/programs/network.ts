@@ -130,6 +130,7 @@ export const http: Behaviour = ({ args, spot }) => {
   if (spot.input.text !== "" && spot.input !== TERMINAL) flows.push(spot.input);
   if (!isLoopback(textOf(address))) send(joinFlows(flows), describe(address), spot);
   for (const file of given.values("o", "output")) store(file, cameFrom(FROM.network), { spot });
+  if (given.has("d", "download")) store(nameIn(address), cameFrom(FROM.network), { spot });
   return cameFrom(FROM.network);
 };
 

@@ -1,7 +1,7 @@
 import type { Behaviour } from "../call.ts";
-import { cameFrom, changed, FROM, OUTPUT, TERMINAL } from "../flow.ts";
+import { cameFrom, changed, FROM, literal, OUTPUT, TERMINAL } from "../flow.ts";
 import { type OptionRules, readArguments } from "../options.ts";
-import { contentOf, reads, send, store, writes } from "../paths.ts";
+import { absolutePaths, contentOf, reads, send, store, writes } from "../paths.ts";
 import { isOurName } from "../processes.ts";
 import { note } from "../state.ts";
 import { known, textOf } from "../text.ts";
@@ -53,6 +53,13 @@ export const search = (rules: OptionRules): Behaviour => {
     const given = readArguments(args, rules);
     for (const program of given.values("pre", "hostname-bin")) spot.line.engine.runSource(program, spot);
     for (const file of given.values("f", "file", "exclude-from", "ignore-file")) reads(spot, file);
+    const { home } = spot.line.place;
+    // Everything below a home is looked at, with the keys in it.
+    if (given.has("r", "R", "recursive", "dereference-recursive", "hidden", "u", "unrestricted"))
+      for (const operand of given.operands)
+        for (const path of absolutePaths(operand, spot))
+          if (path.type === "known" && (path.text === "/" || `${home}/`.startsWith(`${path.text}/`)))
+            reads(spot, known(`${home}/.ssh`));
     const flow = read(call);
     if (args.some((arg) => arg.type === "known" && LISTS_NAMES.test(arg.text))) return list(call);
     // Lines of `ps` about our own processes hold their numbers.
@@ -82,6 +89,22 @@ export const uniq: Behaviour = ({ args, spot }) => {
   const flow = source ? contentOf(source, spot) : spot.input;
   if (target) store(target, changed(flow), { spot });
   return changed(flow);
+};
+
+/** `ps e` shows the environment of processes. */
+export const ps: Behaviour = ({ args, spot }) => {
+  if (/^[a-zA-Z]*e[a-zA-Z]*$/.test(textOf(args[0] ?? known("")))) reads(spot, known("/proc/self/environ"));
+  return OUTPUT;
+};
+
+const MAX_NUMBERS = 50;
+
+export const seq: Behaviour = ({ args }) => {
+  const [from, to] = (args.length === 1 ? [known("1"), ...args] : args).map((arg) => Number(textOf(arg) || Number.NaN));
+  if (args.length > 2 || from === undefined || to === undefined || !(to - from < MAX_NUMBERS)) return OUTPUT;
+  let text = "";
+  for (let number = from; number <= to; number += 1) text += `${number}\n`;
+  return literal(text);
 };
 
 /** A calculator that runs what stands behind `!`. */

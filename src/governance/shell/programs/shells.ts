@@ -164,6 +164,8 @@ export const bun: Behaviour = (call) => {
   const [first, ...rest] = call.args;
   const sub = textOf(first ?? known(""));
   if (/^(?:run|x|exec)$/.test(sub)) return runsTool({ ...call, args: rest });
+  if (call.args.some((arg) => /^https?:/.test(textOf(arg))) && /^(?:test|install|add|compile|task)?$/.test(sub))
+    note(call.spot, { kind: "code", what: `runs code that comes from elsewhere with ${call.name}` });
   if (/^(?:install|i|add|remove|rm|update|test|build|pm|init|create|link|outdated|upgrade|audit)$/.test(sub)) {
     note(call.spot, { kind: "runs", what: `runs ${call.name} ${sub}` });
     return OUTPUT;
@@ -180,13 +182,24 @@ export const bun: Behaviour = (call) => {
   })(call);
 };
 
+const FROM_ELSEWHERE = /^(?:https?:|git[+:@]|github:|gitlab:|bitbucket:|gist:)/;
+/** npm and its like take `owner/repository` as one of GitHub. */
+const ON_GITHUB = /^[\w-]+\/[\w.-]+(?:#.*)?$/;
+
 /** A tool of the project that runs another program. */
-export const runsTool: Behaviour = ({ args, spot }) => {
+export const runsTool: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, {
     valued: "p package w workspace C prefix call c cwd with from python extra group env-file",
     stopsAtOperand: true,
   });
   for (const command of given.values("call", "c")) spot.line.engine.runSource(command, spot);
+  for (const source of [...given.operands.slice(0, 1), ...given.values("p", "package", "with", "from")])
+    if (
+      FROM_ELSEWHERE.test(textOf(source)) ||
+      (/^(?:p?np[mx]|yarn|bunx)$/.test(name) && ON_GITHUB.test(textOf(source)))
+    )
+      note(spot, { kind: "code", what: `runs code that comes from elsewhere: ${describe(source)}` });
+  if (given.operands.length === 1 && textOf(given.operands[0] as Text) === "-") return inlineCode(name, spot);
   if (given.operands.length > 0) return spot.line.engine.runWords(given.operands, spot);
   note(spot, { kind: "runs", what: "runs a tool of the project" });
   return OUTPUT;

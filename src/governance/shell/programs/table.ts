@@ -6,12 +6,13 @@ import { tar, unzip, zip } from "./archives.ts";
 import { builds, cargo, forge, installs, linter, make, packages } from "./builds.ts";
 import { parallel, xargs } from "./each.ts";
 import { awk, editor, patch, sed } from "./editors.ts";
-import { changeRights, compress, copy, create, dd, link, move, reader, remove, split, tee } from "./files.ts";
+import { changeRights, compress, copy, create, dd, link, mktemp, move, reader, remove, split, tee } from "./files.ts";
 import { fd, find, lists } from "./finding.ts";
 import { git } from "./git/git.ts";
+import { gpg, readsKeys, sshKeygen } from "./keys.ts";
 import { administers, container, database, elsewhere, harms, schedules, strip } from "./machines.ts";
 import { asks, curl, http, netcat, rsync, scp, sends, socat, ssh, wget } from "./network.ts";
-import { dc, decodes, GREP, man, openssl, pager, RIPGREP, search, sorting, uniq, yq } from "./readers.ts";
+import { dc, decodes, GREP, man, openssl, pager, ps, RIPGREP, search, seq, sorting, uniq, yq } from "./readers.ts";
 import { bun, runsOrCarries, runsTool } from "./shells.ts";
 import { carrier, debugs, elevates, env, lineWrapper, measurer, wrapper } from "./wrappers.ts";
 
@@ -27,10 +28,7 @@ const names = (list: string | readonly string[], behaviour: Behaviour): [string,
   (typeof list === "string" ? list.split(" ") : list).map((name) => [name, behaviour]);
 
 export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviour>([
-  ...names(
-    "cat tac bat batcat zcat gzcat xzcat bzcat zstdcat",
-    reader({ copies: true, rules: { valued: "l language r line-range style theme H" } }),
-  ),
+  ...names("cat tac bat batcat", reader({ copies: true, rules: { valued: "l language r line-range style theme H" } })),
   ...names("head tail", reader({ copies: false, rules: { valued: "n c lines bytes s pid" } })),
   ...names(
     "nl wc cut tr fold fmt pr column paste join comm diff sdiff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf ldd size file rev expand unexpand most jless look tsort shellcheck hadolint yamllint ccze pygmentize glow mdcat cloc tokei scc loc wdiff numfmt identify ffprobe",
@@ -42,7 +40,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     prints,
   ),
   ...names(
-    "date cal uptime uname hostname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci ps top htop locale seq yes sleep expr factor bc clear tput reset stty info apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod dmesg journalctl last nvidia-smi getent envsubst gettext tic infocmp stopwatch uuidgen mktemp ulid ascii units banner figlet cowsay fortune",
+    "date cal uptime uname hostname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty info apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod dmesg journalctl last nvidia-smi getent envsubst gettext tic infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune",
     prints,
   ),
   ...names("grep egrep fgrep zgrep ugrep ag ack", search(GREP)),
@@ -55,6 +53,9 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("less more", pager),
   ["man", man],
   ["dc", dc],
+  ["seq", seq],
+  ["mktemp", mktemp],
+  ["ps", ps],
   ["printenv", () => cameFrom(FROM.program | FROM.secret)],
   ...names("sort gsort", sorting),
   ["uniq", uniq],
@@ -64,8 +65,15 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("base32 basenc uudecode gbase64", decodes(["d", "decode", "D"], "w wrap")),
   ["xxd", decodes(["r"], "c cols g groupsize l len s seek o n name")],
   ["openssl", openssl],
-  ...names("gpg gpg2 age", decodes(["d", "decrypt"], "o output u r")),
-  ...names("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma unlzma compress uncompress lz4 brotli pigz", compress),
+  ...names("gpg gpg2", gpg),
+  ["age", decodes(["d", "decrypt"], "o output r recipient i identity")],
+  ["ssh-keygen", sshKeygen],
+  ...names("ssh-add ssh-agent keyctl secret-tool security pass op bw lpass rbw gopass", readsKeys),
+  ["ssh-copy-id", sends],
+  ...names(
+    "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma unlzma compress uncompress lz4 brotli pigz zcat gzcat xzcat bzcat zstdcat",
+    compress,
+  ),
   ...names("tar gtar bsdtar", tar),
   ...names("zip 7z 7za rar", zip),
   ...names("unzip unrar bsdcpio cpio ar", unzip),
@@ -151,7 +159,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     database,
   ),
   ...names(
-    "aws gcloud az kubectl oc helm terraform tofu terragrunt pulumi heroku flyctl fly vercel netlify wrangler firebase eksctl doctl linode-cli ibmcloud oci serverless sls cdk sam ansible ansible-playbook vault consul nomad argocd flux istioctl gsutil s3cmd bq railway supabase stripe doppler op bw pass",
+    "aws gcloud az kubectl oc helm terraform tofu terragrunt pulumi heroku flyctl fly vercel netlify wrangler firebase eksctl doctl linode-cli ibmcloud oci serverless sls cdk sam ansible ansible-playbook vault consul nomad argocd flux istioctl gsutil s3cmd bq railway supabase stripe doppler",
     elsewhere,
   ),
   ...names("docker podman nerdctl docker-compose podman-compose buildah", container),
