@@ -15,6 +15,8 @@ function noteOurs(spot: Spot, what: string): void {
 /** The first word may be a signal; those behind it are processes, or groups of them. */
 export const kill: Behaviour = ({ args, spot }) => {
   const first = textOf(args[0] ?? known(""));
+  if (/^-[lL]$/.test(first)) return OUTPUT;
+  note(spot, { kind: "runs", what: "ends a process" });
   const skipped = /^-[sn]$/.test(first) ? 2 : /^-\w+$/.test(first) ? 1 : 0;
   for (const one of args.slice(skipped)) {
     if (/^-?1$/.test(textOf(one))) note(spot, { kind: "system", what: "ends all processes" });
@@ -29,6 +31,7 @@ export const findsProcesses: Behaviour = ({ args }) => (args.some(isOurName) ? c
 /** Ending processes by name can end the dispatcher. */
 export const endsByName: Behaviour = ({ args, spot }) => {
   const { operands } = readArguments(args, { valued: "s signal u U g G P t o n" });
+  note(spot, { kind: "runs", what: "ends processes by their name" });
   for (const operand of operands)
     if (operand.type !== "known" || isOurName(operand))
       noteOurs(spot, `ends all processes called ${describe(operand)}, and prloom may be among them`);

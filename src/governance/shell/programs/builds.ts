@@ -81,11 +81,13 @@ export const forge: Behaviour = ({ name, args, spot }) => {
   const words = args.map(textOf).filter((word) => !word.startsWith("-"));
   const [group = "", action = ""] = words;
   const isRead =
-    /^(?:view|list|status|diff|checks|browse|watch|download)$/.test(action) ||
+    /^(?:view|list|status|diff|checks|browse|watch)$/.test(action) ||
     (/^(?:status|search|version|help|auth)$/.test(group) && !/^(?:login|logout|token|refresh|setup-git)$/.test(action));
   const apiReads =
     group === "api" && !args.some((arg) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(textOf(arg)));
-  if (isRead || apiReads || words.length === 0) note(spot, { kind: "fetches", what: `${name} asks another machine` });
+  if (action === "download") note(spot, { kind: "runs", what: `${name} saves files here` });
+  else if (isRead || apiReads || words.length === 0)
+    note(spot, { kind: "fetches", what: `${name} asks another machine` });
   else
     note(spot, {
       kind: "sends",

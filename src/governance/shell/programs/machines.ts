@@ -120,7 +120,7 @@ export const elsewhere: Behaviour = ({ name, args, spot }) => {
 };
 
 const LOOKS_AT_CONTAINERS =
-  /^(?:|ps|images|image|logs|inspect|version|info|search|history|top|stats|port|diff|events|network|context)$/;
+  /^(?:|ps|images|image|logs|inspect|version|info|search|history|top|stats|port|diff|events|network)$/;
 const CHANGES_CONTAINERS =
   /^(?:system|volume|builder|rm|rmi|kill|stop|push|login|swarm|service|stack|secret|plugin|trust|load|import|save|export|cp|commit|update|rename|prune)$/;
 const CONTAINER_VALUED =

@@ -39,6 +39,19 @@ const CURL_SENDS: readonly [names: readonly string[], file: RegExp][] = [
     /(?!)/,
   ],
 ];
+const CURL_HEADERS = new Set([
+  "H",
+  "header",
+  "proxy-header",
+  "b",
+  "cookie",
+  "url-query",
+  "variable",
+  "netrc-file",
+  "E",
+  "cert",
+  "key",
+]);
 const CURL_WRITES = "D dump-header c cookie-jar stderr trace trace-ascii etag-save libcurl hsts alt-svc".split(" ");
 const FILE_ADDRESS = /^file:\/\/[^/]*(\/.*)$/i;
 const CHANGES = /^(?:DELETE|PUT|PATCH)$/i;
@@ -61,6 +74,14 @@ export const curl: Behaviour = ({ args, spot }) => {
     if (given.values("X", "request").some((method) => CHANGES.test(textOf(method))))
       note(spot, { kind: "sends", what: `changes something at ${server}` });
   }
+  const isChange = CURL_SENDS.slice(0, 4).some(([names]) =>
+    given.has(...names.filter((one) => !CURL_HEADERS.has(one))),
+  );
+  if (
+    !given.has("G", "get") &&
+    (isChange || given.values("X", "request").some((method) => !/^(?:GET|HEAD)$/i.test(textOf(method))))
+  )
+    note(spot, { kind: "runs", what: "asks a server to change something" });
   for (const file of given.values("K", "config")) {
     reads(spot, file);
     noteUnknown(spot, `takes options for curl from ${describe(file)}`);

@@ -13,11 +13,11 @@ import { asks } from "./network.ts";
 export const decodes =
   (flags: readonly string[], valued = ""): Behaviour =>
   ({ args, spot }) => {
-    const given = readArguments(args, { valued, long: "decode wrap" });
+    const given = readArguments(args, { valued: `${valued} o output`, long: "decode wrap" });
     const [file, target] = given.operands;
     const flow = file ? contentOf(file, spot) : spot.input;
     const made = given.has(...flags) ? cameFrom(flow.from | FROM.decoded) : changed(flow);
-    if (target) store(target, made, { spot });
+    for (const path of [...(target ? [target] : []), ...given.values("o", "output")]) store(path, made, { spot });
     return made;
   };
 
@@ -90,6 +90,15 @@ export const uniq: Behaviour = ({ args, spot }) => {
   if (target) store(target, changed(flow), { spot });
   return changed(flow);
 };
+
+/** Programs that only tell something, unless one of their arguments says otherwise. */
+export const printsUnless =
+  (changes: RegExp, prints: Behaviour = () => OUTPUT): Behaviour =>
+  (call) => {
+    if (call.args.some((arg) => arg.type !== "known" || changes.test(arg.text)))
+      note(call.spot, { kind: "runs", what: `changes something with ${call.name}` });
+    return prints(call);
+  };
 
 /** `ps e` shows the environment of processes. */
 export const ps: Behaviour = ({ args, spot }) => {

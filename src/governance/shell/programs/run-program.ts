@@ -3,7 +3,7 @@ import type { Behaviour, Call } from "../call.ts";
 import { type Flow, FROM, OUTPUT } from "../flow.ts";
 import { absolutePaths, writtenBefore } from "../paths.ts";
 import { note } from "../state.ts";
-import { known } from "../text.ts";
+import { known, textOf } from "../text.ts";
 import { INTERPRETERS } from "./shells.ts";
 import { PROGRAMS } from "./table.ts";
 
@@ -16,12 +16,18 @@ export function runProgram(call: Call): Flow {
     if (made && (made.text !== undefined || made.from & (FROM.network | FROM.decoded))) return runFlow(made, spot);
   }
   const behaviour = behaviourOf(base);
-  if (behaviour) return behaviour({ name: base, args, spot });
   const [path] = name.includes("/") ? absolutePaths(known(name), spot) : [];
+  if (behaviour) {
+    // One that lies elsewhere has the name of a known program, and may do anything besides.
+    if (path && !SYSTEM_FOLDER.test(textOf(path))) note(spot, { kind: "runs", what: `runs ${name}`, path });
+    return behaviour({ name: base, args, spot });
+  }
   note(spot, { kind: "runs", what: `runs ${name}`, path });
   spot.line.engine.runCarried(args, spot);
   return OUTPUT;
 }
+
+const SYSTEM_FOLDER = /^\/(?:usr\/|usr\/local\/|opt\/[\w.-]+\/|snap\/)?s?bin\/[^/]+$/;
 
 const MAX_KEPT = 2000;
 const kept = new Map<string, Behaviour | undefined>();

@@ -79,7 +79,7 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
   return ({ name, args, spot }) => {
     const options = [...inline, ...module, ...loads, ...valued.split(" ")].filter(Boolean);
     const given = readArguments(args, { valued: options.join(" "), stopsAtOperand: true, long: "version help" });
-    if (given.has("version", "V", "v", "help", "h") && !given.has(...inline)) return OUTPUT;
+    if (args.length === 1 && given.has("version", "V", "v", "help", "h")) return OUTPUT;
     // `-pe` and `-pie` are letters together, the last of which takes the code.
     const code = args.some(
       (arg) =>

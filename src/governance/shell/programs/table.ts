@@ -12,7 +12,22 @@ import { git } from "./git/git.ts";
 import { gpg, readsKeys, sshKeygen } from "./keys.ts";
 import { administers, container, database, elsewhere, harms, schedules, strip } from "./machines.ts";
 import { asks, curl, http, netcat, rsync, scp, sends, socat, ssh, wget } from "./network.ts";
-import { dc, decodes, GREP, man, openssl, pager, ps, RIPGREP, search, seq, sorting, uniq, yq } from "./readers.ts";
+import {
+  dc,
+  decodes,
+  GREP,
+  man,
+  openssl,
+  pager,
+  printsUnless,
+  ps,
+  RIPGREP,
+  search,
+  seq,
+  sorting,
+  uniq,
+  yq,
+} from "./readers.ts";
 import { bun, runsOrCarries, runsTool } from "./shells.ts";
 import { carrier, debugs, elevates, env, lineWrapper, measurer, wrapper } from "./wrappers.ts";
 
@@ -31,25 +46,38 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("cat tac bat batcat", reader({ copies: true, rules: { valued: "l language r line-range style theme H" } })),
   ...names("head tail", reader({ copies: false, rules: { valued: "n c lines bytes s pid" } })),
   ...names(
-    "nl wc cut tr fold fmt pr column paste join comm diff sdiff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf ldd size file rev expand unexpand most jless look tsort shellcheck hadolint yamllint ccze pygmentize glow mdcat cloc tokei scc loc wdiff numfmt identify ffprobe",
+    "nl wc cut tr fold fmt pr column paste join comm diff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf size rev expand unexpand most jless look tsort shellcheck hadolint yamllint ccze glow mdcat tokei loc wdiff numfmt identify ffprobe",
     reader({ rules: { valued: "n c f d w l b t j k s D u" } }),
   ),
-  ...names("ls dir vdir exa eza lsd tree", lists({ valued: "I ignore P L w color sort time" }, 0)),
+  ...names(
+    "sdiff pygmentize cloc scc xmllint",
+    reader({
+      rules: { valued: "o output out report-file f l w c s O x" },
+      writes: ["o", "output", "out", "report-file"],
+    }),
+  ),
+  ["file", printsUnless(/^(?:-C|--compile)$/, reader({ rules: { valued: "m magic-file f files-from F P e" } }))],
+  ["date", printsUnless(/^(?:-s|--set.*|\d{8,})$/)],
+  ["hostname", printsUnless(/^[^-]|^-[bF]/)],
+  ["dmesg", printsUnless(/^(?:-[CcDEn]|--clear|--read-clear|--console.*)$/)],
+  ["journalctl", printsUnless(/^--(?:vacuum|rotate|flush|sync|relinquish|update)/)],
+  ["tree", printsUnless(/^-o/, lists({ valued: "I ignore P L" }, 0))],
+  ...names("ls dir vdir exa eza lsd", lists({ valued: "I ignore P L w color sort time" }, 0)),
   ...names(
     "stat du df readlink realpath basename dirname namei lsattr getfacl lsof lsblk pathchk mountpoint findmnt",
     prints,
   ),
   ...names(
-    "date cal uptime uname hostname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty info apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod dmesg journalctl last nvidia-smi getent envsubst gettext tic infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune",
+    "cal uptime uname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty info apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune",
     prints,
   ),
   ...names("grep egrep fgrep zgrep ugrep ag ack", search(GREP)),
   ...names("rg ripgrep", search(RIPGREP)),
   ...names(
-    "jq gojq jaq fx xmllint xq tomlq hq dasel gron",
+    "jq gojq jaq hq gron",
     reader({ rules: { valued: "arg argjson slurpfile rawfile indent L from-file f xpath" }, skip: 1 }),
   ),
-  ["yq", yq],
+  ...names("yq tomlq xq", yq),
   ...names("less more", pager),
   ["man", man],
   ["dc", dc],

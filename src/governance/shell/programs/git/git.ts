@@ -97,11 +97,12 @@ const looks: Behaviour = ({ name, args, spot }) => {
   for (const path of given.values("output")) writes(spot, path);
   if (
     given.has("ext-diff", "textconv", "open-files-in-pager") ||
-    args.some((arg) => /^-O/.test(textOf(arg)) && textOf(arg).length > 2)
+    args.some((arg) => /^-O/.test(textOf(arg)) && (name === "grep" || textOf(arg).length > 2))
   )
     note(spot, { kind: "code", what: "makes git run another program" });
   const [path] = given.values("open-files-in-pager");
   if (path) spot.line.engine.runSource(path, spot);
+  if (name === "hash-object" && given.has("w")) changesIt({ name, args, spot });
   if (name === "interpret-trailers" && given.has("in-place")) for (const file of given.operands) writes(spot, file);
   for (const file of filesOf(name, args, given)) reads(spot, file);
   return OUTPUT;

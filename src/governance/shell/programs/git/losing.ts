@@ -109,7 +109,7 @@ export const reflog: Behaviour = ({ args, spot }) => {
 
 export const branch: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, {
-    valued: "u set-upstream-to m message F file",
+    valued: name === "tag" ? "u m message F file" : "u set-upstream-to",
     long: "delete force list all remotes contains merged",
   });
   if (given.has("f", "force") && name === "branch" && given.operands.length > 0)
@@ -117,7 +117,11 @@ export const branch: Behaviour = ({ name, args, spot }) => {
   if (given.has("D") || (given.has("d", "delete") && given.has("f", "force")) || (name === "branch" && given.has("M")))
     history(spot, "deletes a branch whose commits may be nowhere else");
   else if (name === "tag" && given.has("d", "delete", "f", "force")) history(spot, "deletes or moves a tag");
-  else if (given.has("d", "delete") || given.operands.length > 0) changesIt({ name, args, spot });
+  else if (
+    given.has("d", "delete", "u", "set-upstream-to", "edit-description", "unset-upstream") ||
+    given.operands.length > 0
+  )
+    changesIt({ name, args, spot });
   return OUTPUT;
 };
 
