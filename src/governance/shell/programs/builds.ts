@@ -50,6 +50,9 @@ export const packages: Behaviour = (call) => {
   return OUTPUT;
 };
 
+const CARGO_OWN =
+  /^(?:|build|b|check|c|clean|doc|d|new|init|add|remove|run|r|test|t|bench|update|search|fmt|clippy|tree|metadata|fix|generate-lockfile|fetch|vendor|package|nextest)$/;
+
 export const cargo: Behaviour = (call) => {
   const { args, spot } = call;
   const words = args.filter((arg) => !/^\+/.test(textOf(arg)));
@@ -72,7 +75,11 @@ export const cargo: Behaviour = (call) => {
       });
   } else if (/^(?:publish|yank|login|owner|logout)$/.test(word))
     note(spot, { kind: "sends", what: `cargo ${word} changes something in a registry` });
-  else builds(call);
+  else {
+    builds(call);
+    // Commands that others added may run what they are given, as `cargo watch -s` does.
+    if (!CARGO_OWN.test(word)) spot.line.engine.runCarried(sub ? args.slice(args.indexOf(sub) + 1) : [], spot);
+  }
   return OUTPUT;
 };
 

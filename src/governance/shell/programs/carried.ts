@@ -33,7 +33,6 @@ export function runCarried(args: readonly Text[], spot: Spot, end = args.length)
       // In prose, words that are names of programs are followed by other words.
       if (!spot.isProse || rest.some((word) => word.type !== "known" || LIKE_AN_ARGUMENT.test(word.text)))
         spot.line.engine.runWords([known(value), ...rest], spot);
-      return;
     }
   }
 }

@@ -56,7 +56,7 @@ function inputItems({ input }: Spot, { fromFile = false, isWhole, separator }: I
 /** GNU parallel: a command, then `:::` and its arguments. */
 export const parallel: Behaviour = ({ args, spot }) => {
   const at = args.findIndex((arg) => /^:::?\+?$|^::::$/.test(textOf(arg)));
-  const { operands, values } = readArguments(at < 0 ? args : args.slice(0, at), {
+  const { operands, values, has } = readArguments(at < 0 ? args : args.slice(0, at), {
     valued:
       "max-args j jobs a arg-file I colsep delay timeout retries joblog results tmpdir S sshlogin workdir N n L k",
     stopsAtOperand: true,
@@ -68,6 +68,7 @@ export const parallel: Behaviour = ({ args, spot }) => {
     for (const value of given) spot.line.engine.runSource(value, spot);
     return OUTPUT;
   }
+  if (has("pipe", "pipepart", "spreadstdin")) spot.line.engine.runWords(operands, spot);
   if (operands.some((word) => word.type !== "known")) return spot.line.engine.runWords(operands, spot);
   const line = operands.map(textOf).join(" ");
   for (const value of given.length > 0 ? given : [known("")]) {

@@ -101,7 +101,9 @@ export const elsewhere: Behaviour = ({ name, args, spot }) => {
   const words = args.map(textOf).filter((word) => !word.startsWith("-") && word !== "");
   const harm = words.find((word) => HARMS_ELSEWHERE.test(word));
   if (words.some((word) => SECRETS_ELSEWHERE.test(word))) reads(spot, known(`${spot.line.place.home}/.config/gcloud`));
-  const isRead = harm === undefined && (words.length === 0 || words.some((word) => READS_ELSEWHERE.test(word)));
+  const isBareDeploy = /^(?:vercel|now)$/.test(name) && !args.some((arg) => says.test(textOf(arg)));
+  const isRead =
+    harm === undefined && ((words.length === 0 && !isBareDeploy) || words.some((word) => READS_ELSEWHERE.test(word)));
   if (words[0] === "init" && /^(?:terraform|tofu|terragrunt)$/.test(name)) {
     note(spot, { kind: "runs", what: `runs ${name} init` });
     return OUTPUT;
@@ -122,7 +124,7 @@ export const elsewhere: Behaviour = ({ name, args, spot }) => {
 const LOOKS_AT_CONTAINERS =
   /^(?:|ps|images|image|logs|inspect|version|info|search|history|top|stats|port|diff|events|network)$/;
 const CHANGES_CONTAINERS =
-  /^(?:system|volume|builder|rm|rmi|kill|stop|push|login|swarm|service|stack|secret|plugin|trust|load|import|save|export|cp|commit|update|rename|prune)$/;
+  /^(?:system|volume|builder|rm|rmi|kill|stop|push|login|swarm|service|stack|secret|plugin|trust|load|import|save|export|cp|commit|update|rename|prune|context)$/;
 const CONTAINER_VALUED =
   "v volume mount e env env-file name p publish w workdir u user network net pid ipc uts userns entrypoint l label h hostname m memory cpus cap-add device security-opt add-host platform pull restart log-driver tmpfs shm-size ulimit gpus volumes-from";
 
@@ -137,6 +139,8 @@ export const container: Behaviour = ({ name, args, spot }) => {
   const word = textOf(sub ?? known(""));
   if (given.values("H", "host").length > 0) note(spot, { kind: "sends", what: `${name} works on another machine` });
   if (LOOKS_AT_CONTAINERS.test(word) && !rest.some((one) => HARMS_ELSEWHERE.test(textOf(one)))) return OUTPUT;
+  if (word === "down" && rest.some((one) => /^(?:-v|--volumes|--rmi)/.test(textOf(one))))
+    note(spot, { kind: "system", what: `deletes data of containers with ${name} down` });
   if (word === "run" || word === "exec" || word === "create") return startContainer(rest, spot);
   if (CHANGES_CONTAINERS.test(word) && !/^(?:ls|inspect|df|info)$/.test(textOf(rest[0] ?? known("")))) {
     note(

@@ -2,8 +2,9 @@ import { runFlow } from "../builtins.ts";
 import type { Behaviour, Call } from "../call.ts";
 import { type Flow, FROM, OUTPUT } from "../flow.ts";
 import { absolutePaths, writtenBefore } from "../paths.ts";
-import { note } from "../state.ts";
+import { note, noteUnknown } from "../state.ts";
 import { known, textOf } from "../text.ts";
+import { notePublishing } from "./publishing.ts";
 import { INTERPRETERS } from "./shells.ts";
 import { PROGRAMS } from "./table.ts";
 
@@ -15,6 +16,8 @@ export function runProgram(call: Call): Flow {
     const made = writtenBefore(known(name), spot);
     if (made && (made.text !== undefined || made.from & (FROM.network | FROM.decoded))) return runFlow(made, spot);
   }
+  if (base.startsWith("=")) noteUnknown(spot, `runs ${name}, which some shells take for another program`);
+  notePublishing({ name: base, args, spot });
   const behaviour = behaviourOf(base);
   const [path] = name.includes("/") ? absolutePaths(known(name), spot) : [];
   if (behaviour) {

@@ -144,7 +144,7 @@ export const INTERPRETERS: readonly [names: RegExp, behaviour: Behaviour][] = [
     interpreter({ inline: ["e", "eval", "run"], valued: "S pa pz sname name", loads: ["r"] }),
   ],
   [
-    /^(?:groovy|scala|kotlin|jshell|ghci?|runghc|ocaml|clojure|clj|sbcl|guile|racket|scheme|tclsh|wish|expect|swift|crystal|nim|raku|osascript|cscript|wscript)$/,
+    /^(?:octave|gnuplot|groovy|scala|kotlin|jshell|ghci?|runghc|ocaml|clojure|clj|sbcl|guile|racket|scheme|tclsh|wish|expect|swift|crystal|nim|raku|osascript|cscript|wscript)$/,
     interpreter({ inline: ["e", "eval", "c", "E"], valued: "" }),
   ],
   [/^(?:pwsh|powershell)(?:\.exe)?$/, (call) => powershell(call)],
@@ -200,7 +200,9 @@ export const runsTool: Behaviour = ({ name, args, spot }) => {
     )
       note(spot, { kind: "code", what: `runs code that comes from elsewhere: ${describe(source)}` });
   if (given.operands.length === 1 && textOf(given.operands[0] as Text) === "-") return inlineCode(name, spot);
-  if (given.operands.length > 0) return spot.line.engine.runWords(given.operands, spot);
+  const [first] = given.operands;
+  if (first?.type === "known" && /\s/.test(first.text)) return spot.line.engine.runSource(first, spot);
+  if (first) return spot.line.engine.runWords(given.operands, spot);
   note(spot, { kind: "runs", what: "runs a tool of the project" });
   return OUTPUT;
 };

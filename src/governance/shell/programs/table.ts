@@ -33,7 +33,7 @@ import { carrier, debugs, elevates, env, lineWrapper, measurer, wrapper } from "
 
 /** Compilers, test runners, linters and their like: words among their arguments are not commands. */
 const BUILDERS =
-  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava tap c8 nyc playwright cypress webpack vite rollup esbuild parcel turbo tsup swc babel svelte-check vue-tsc next nuxt astro ng nx lerna changeset storybook typedoc knip depcheck pytest py.test tox nox mypy pyright flake8 pylint bandit coverage pre-commit sphinx-build mkdocs alembic django-admin gunicorn uvicorn flask celery go gofmt goimports golangci-lint staticcheck rustc rustfmt rustup wasm-pack gcc g++ cc c++ clang clang++ clang-format clang-tidy ld as cmake ctest cpack meson bazel bazelisk buck2 gradle gradlew mvn mvnw ant javac java kotlinc scalac sbt dotnet msbuild nuget rspec rubocop rails rake spring erb standardrb phpunit phpstan psalm pint pest artisan composer mix rebar3 swiftc xcodebuild swiftlint swift-format pod flutter dart zig stack cabal hlint ormolu opam dune protoc buf openapi-generator pdflatex latexmk xelatex pandoc dot mmdc just task shfmt actionlint markdownlint vale typos codespell lychee act".split(
+  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava tap c8 nyc playwright cypress webpack vite rollup esbuild parcel turbo tsup swc babel svelte-check vue-tsc next nuxt astro ng changeset storybook typedoc knip depcheck pytest py.test tox nox mypy pyright flake8 pylint bandit coverage pre-commit sphinx-build mkdocs alembic django-admin gunicorn uvicorn flask celery go gofmt goimports golangci-lint staticcheck rustc rustfmt rustup wasm-pack gcc g++ cc c++ clang clang++ clang-format clang-tidy ld as cmake ctest cpack meson bazel bazelisk buck2 gradle gradlew mvn mvnw ant javac java kotlinc scalac sbt dotnet msbuild nuget rspec rubocop rails rake spring erb standardrb phpunit phpstan psalm pint pest artisan composer mix rebar3 swiftc xcodebuild swiftlint swift-format pod flutter dart zig stack cabal hlint ormolu opam dune protoc buf openapi-generator pdflatex latexmk xelatex pandoc dot mmdc just task shfmt actionlint markdownlint vale typos codespell lychee act".split(
     " ",
   );
 
@@ -166,7 +166,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ),
   ["watch", lineWrapper({ valued: "n interval", stopsAtOperand: true })],
   ...names(
-    "tmux screen dtach abduco script dbus-run-session xvfb-run entr hyperfine watchexec reflex perf rr mispipe pee concurrently nodemon chokidar npm-run-all run-p run-s cross-env dotenv dotenvx start-server-and-test foreman overmind honcho",
+    "tmux screen dtach abduco script dbus-run-session xvfb-run entr hyperfine watchexec reflex perf rr mispipe pee concurrently nodemon chokidar npm-run-all run-p run-s cross-env dotenv dotenvx start-server-and-test foreman overmind honcho nx lerna rush",
     carrier,
   ),
   ...names("gdb lldb", debugs),
