@@ -89,6 +89,14 @@ export function contentOf(path: Text, spot: Spot): Flow {
     return cameFrom(FROM.network);
   }
   reads(spot, path);
+  const { home } = spot.line.place;
+  // With everything below it, which are keys among others.
+  if (
+    absolutePaths(path, spot).some(
+      (one) => one.type === "known" && `${home}/`.startsWith(one.text === "/" ? "/" : `${one.text}/`),
+    )
+  )
+    reads(spot, { type: "known", text: `${home}/.ssh` });
   const secret = absolutePaths(path, spot).some((one) => spot.line.place.isSecret(one)) ? FROM.secret : 0;
   return writtenBefore(path, spot) ?? cameFrom(FROM.files | secret);
 }

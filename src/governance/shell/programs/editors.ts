@@ -2,17 +2,13 @@ import type { Behaviour } from "../call.ts";
 import { changed, joinFlows, NOTHING, OUTPUT } from "../flow.ts";
 import { readArguments } from "../options.ts";
 import { contentOf, reads, store, writes } from "../paths.ts";
-import { note, noteUnknown } from "../state.ts";
+import { note, noteUnknown, type Spot } from "../state.ts";
 import { known, type Text, textOf } from "../text.ts";
+import { readSed } from "./sed-script.ts";
 
 /** Longer ones belong into a file. */
 const MAX_SCRIPT = 2000;
 const INSTEAD = "Write the script into a file in the worktree, and use -f.";
-
-/** Commands of sed that write, read or run; a file name goes to the end of the line. */
-const SED_FILE = /(?:^|[;{}\n]|\d|\/[^/\n]*\/|\$)\s*[wWrR]\s+([^\n;}]+)/g;
-const SED_FLAG_FILE = /s(.)(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[gpiImM\d]*w\s+([^\n]+)/g;
-const SED_RUNS = /(?:^|[;{}\n]|\d|\/[^/\n]*\/|\$)\s*e(?:\s|$)|s(.)(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[gpiImM\d]*e/;
 
 export const sed: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
@@ -35,15 +31,24 @@ export const sed: Behaviour = ({ args, spot }) => {
       noteUnknown(spot, "edits by a script that cannot be told, or is too long", INSTEAD);
       continue;
     }
-    if (SED_RUNS.test(script.text)) note(spot, { kind: "code", what: "lets sed run commands" });
-    for (const [, path = ""] of script.text.matchAll(SED_FILE)) writes(spot, known(path.trim()));
-    for (const [, , path = ""] of script.text.matchAll(SED_FLAG_FILE)) writes(spot, known(path.trim()));
+    lookAtSed(script.text, spot);
   }
   const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
   if (!inPlace) return changed(flow);
   for (const file of files) store(file, changed(flow), { spot });
   return NOTHING;
 };
+
+function lookAtSed(script: string, spot: Spot): void {
+  const found = readSed(script);
+  if (!found) {
+    noteUnknown(spot, "edits by a script that cannot be read", INSTEAD);
+    return;
+  }
+  if (found.runs) note(spot, { kind: "code", what: "lets sed run commands" });
+  for (const path of found.writes) writes(spot, known(path));
+  for (const path of found.reads) reads(spot, known(path));
+}
 
 const AWK_RUNS =
   /\bsystem\s*\(|\|\s*(?:&\s*)?(?:getline|"|[A-Za-z_]\w*\s*(?:;|}|$))|(?:print|printf)\b[^;}\n]*\|(?!\|)|@load|@include|extension\s*\(/;
