@@ -14,6 +14,8 @@ const SECRET_FILES: readonly RegExp[] = [
   /^\/proc\/(?:\d+|self|thread-self|\*|\$\$|[^/]*)\/(?:environ|mem|cmdline)$/,
 ];
 
+const SECRET_FILE = new RegExp(SECRET_FILES.map(({ source }) => source).join("|"));
+
 /** Names that a pattern beginning with a dot or a letter can mean. */
 const SECRET_NAMES = [".env", ".netrc", ".npmrc", ".git-credentials", ".ssh", ".aws", ".gnupg", ".kube", "id_rsa"];
 
@@ -42,7 +44,6 @@ export function isSecret(path: Text): boolean {
     return name !== undefined && isSecret({ type: "known", text: `${path.folder}/${name}` });
   }
   if (path.type === "glob" && meansSecret(path.text)) return true;
-  const text = describe(path);
-  if (SECRET_FILES.some((one) => one.test(text))) return true;
-  return path.type === "glob" && SECRET_FILES.some((one) => one.test(beforePattern(path.text)));
+  if (SECRET_FILE.test(describe(path))) return true;
+  return path.type === "glob" && SECRET_FILE.test(beforePattern(path.text));
 }

@@ -97,8 +97,9 @@ function refuseRead(effect: Effect, question: Question, command: string): Refusa
     return isSecret(path) ? secretRefusal(effect, command) : undefined;
   const located = locate(describe(path), question);
   const named = located.inTree !== undefined && matchesAny(located.inTree, question.policy.secrets);
-  const real = located.real === undefined ? path : ({ type: "known", text: located.real } as const);
-  return named || isSecret(path) || isSecret(real) ? secretRefusal(effect, command) : undefined;
+  const leads = located.real !== undefined && located.real !== path.text;
+  const isBehind = leads && isSecret({ type: "known", text: located.real ?? "" });
+  return named || isBehind || isSecret(path) ? secretRefusal(effect, command) : undefined;
 }
 
 function secretRefusal(effect: Effect, command: string): Refusal {

@@ -22,10 +22,16 @@ export const find: Behaviour = ({ args, spot }) => {
   const found = starts.flatMap((folder) =>
     absolutePaths(folder, spot).map(
       (path): Text =>
-        path.type === "known" ? { type: "found", folder: path.text, all: !isNarrow, name: nameIn(tests) } : path,
+        path.type === "known"
+          ? { type: "found", folder: path.text, all: !isNarrow, name: textAfter(tests, /^-i?name$/) }
+          : path,
     ),
   );
   for (const folder of starts) reads(spot, folder);
+  // A pattern of whole paths says where they are.
+  const pattern = textAfter(tests, /^-i?(?:path|wholename)$/);
+  if (pattern !== undefined && isNarrow && !/^[*?[]/.test(pattern))
+    found.push(...absolutePaths({ type: "glob", text: pattern }, spot));
   for (let at = 0; at < tests.length; at += 1) at = action(tests, at, { spot, found });
   return {
     from: FROM.program,
@@ -33,9 +39,9 @@ export const find: Behaviour = ({ args, spot }) => {
   };
 };
 
-/** The pattern of the names that are looked for, if there is one. */
-function nameIn(tests: readonly Text[]): string | undefined {
-  const at = tests.findIndex((test) => /^-i?name$/.test(textOf(test)));
+/** The value of the first test of that name, if there is one. */
+function textAfter(tests: readonly Text[], name: RegExp): string | undefined {
+  const at = tests.findIndex((test) => name.test(textOf(test)));
   return at < 0 ? undefined : textOf(tests[at + 1] ?? known(""));
 }
 

@@ -193,7 +193,8 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("docker podman nerdctl docker-compose podman-compose buildah", container),
   ...names("gh glab hub tea twine jira linear", forge),
   ...names("npm pnpm yarn cnpm", packages),
-  ...names("npx bunx pnpx uvx pipx", runsTool),
+  ...names("npx bunx pnpx uvx", runsTool),
+  ["pipx", runsOrCarries(0)],
   [
     "uv",
     (call) =>

@@ -1,4 +1,4 @@
-import { judgeAssignment } from "../assignments.ts";
+import { isOurSetting, judgeAssignment } from "../assignments.ts";
 import type { Behaviour } from "../call.ts";
 import { cameFrom, FROM, OUTPUT } from "../flow.ts";
 import { type OptionRules, readArguments } from "../options.ts";
@@ -81,6 +81,9 @@ export const env: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "u unset C chdir S split-string", stopsAtOperand: true });
   const shell = copyShell(spot.shell);
   const inside = { ...spot, shell };
+  for (const name of given.values("u", "unset"))
+    if (isOurSetting(textOf(name)))
+      note(spot, { kind: "ours", what: `takes away a setting of an agent or of prloom: ${textOf(name)}` });
   for (const folder of given.values("C", "chdir"))
     shell.folders = absolutePaths(folder, spot).map((path) => (path.type === "known" ? path.text : undefined));
   for (const line of given.values("S", "split-string")) return spot.line.engine.runSource(line, inside);
