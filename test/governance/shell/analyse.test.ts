@@ -28,7 +28,7 @@ const CASES: readonly [command: string, effects: string[]][] = [
   ["rm -rf dist", ["deletes dist"]],
   ["cd src && rm cart.ts", ["deletes src/cart.ts"]],
   ["cd nowhere && rm x", ["deletes nowhere/x", "deletes x"]],
-  ["D=src; mv $D/a.ts ${D}/b.ts", ["reads src/a.ts", "deletes src/a.ts", "writes src/b.ts", "writes src/b.ts/a.ts"]],
+  ['D=src; mv $D/a.ts "$D"/b.ts', ["reads src/a.ts", "deletes src/a.ts", "writes src/b.ts", "writes src/b.ts/a.ts"]],
   ["for f in a b; do touch $f.ts; done", ["writes a.ts", "writes b.ts"]],
   ["touch {a,b}.ts", ["writes a.ts", "writes b.ts"]],
   ["if true; then D=a; else D=b; fi; rm -r $D", ["deletes a", "deletes b"]],

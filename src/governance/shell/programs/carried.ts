@@ -15,9 +15,16 @@ const OPTION_VALUE = /^--?[\w-]+=(.*)$/s;
 const SEVERAL_WORDS = /[\s;|&`$]/;
 const LIKE_AN_ARGUMENT = /^-|\//;
 
+/** Builtins that run what follows them, for programs that give their arguments to a shell. */
+const BUILTINS = new Set(["eval", "exec", "command", "builtin", "source", "trap"]);
+
+/** Words and forms of sentences; what a shell has as keywords is not among them. */
+const PROSE =
+  /\b(?:the|is|are|was|not|to|of|and|with|use|uses|used|when|that|this|should|must|never|always|can|cannot|without)\b|^[A-Z][a-z]|[a-z][.!?]$/;
+
 function isCommand(word: string): boolean {
   const base = word.slice(word.lastIndexOf("/") + 1);
-  return base !== "" && !WORDS.has(base) && behaviourOf(base) !== undefined;
+  return base !== "" && !WORDS.has(base) && (BUILTINS.has(base) || behaviourOf(base) !== undefined);
 }
 
 /** A program that is not known may run what stands in its arguments: that is judged as if it did. */
@@ -42,7 +49,7 @@ function runLine(line: string, spot: Spot): void {
   const isFirst = isCommand(/^[\w./+-]+/.exec(line)?.[0] ?? "");
   if (!isFirst && "problem" in parseShell(line)) return;
   const tree: EffectTree = { command: line, effects: [], inner: [] };
-  spot.line.engine.runSource(known(line), { ...spot, shell: copyShell(spot.shell), tree, isProse: !isFirst });
+  spot.line.engine.runSource(known(line), { ...spot, shell: copyShell(spot.shell), tree, isProse: !isFirst && PROSE.test(line) });
   if (isFirst || callsKnown(tree)) spot.tree.inner.push(tree);
 }
 
