@@ -33,7 +33,7 @@ const CASES: readonly [command: string, effects: string[]][] = [
   ["touch {a,b}.ts", ["writes a.ts", "writes b.ts"]],
   ["if true; then D=a; else D=b; fi; rm -r $D", ["deletes a", "deletes b"]],
   ["sh -c 'touch \"$1\"' _ x", ["writes x"]],
-  ["f() { touch \"$1\"; }; f y", ["writes y"]],
+  ['f() { touch "$1"; }; f y', ["writes y"]],
   ["npm test", ["runs"]],
   ["git push", ["sends"]],
   ["curl https://example.org", ["fetches"]],

@@ -174,7 +174,8 @@ export const WRAPPINGS: Readonly<Record<string, Wrapping>> = {
   sourced: (piece) => ({ line: `source <(printf '%s\\n' ${quoted(lineOf(piece))})` }),
   "alias of git": (piece) => ({ words: ["git", "-c", `alias.z=!${lineOf(piece)}`, "z"] }),
   "git rebase": (piece) => ({ words: ["git", "rebase", "--exec", lineOf(piece), "main"] }),
-  "find -exec": (piece) => ({ words: ["find", ".", "-maxdepth", "0", "-exec", ...inner(piece), ";"] }),
+  "find -exec": (piece) =>
+    lineOf(piece).includes("{}") ? piece : { words: ["find", ".", "-maxdepth", "0", "-exec", ...inner(piece), ";"] },
   parallel: (piece) => ({ words: ["parallel", ":::", lineOf(piece)] }),
   "parallel with arguments": (piece) =>
     // Its own mark is filled in everywhere.

@@ -1,7 +1,7 @@
 import type { EffectTree } from "../effects.ts";
 import { parseShell } from "../parse.ts";
-import { copyShell, type Spot } from "../state.ts";
-import { known, type Text } from "../text.ts";
+import { copyShell, noteUnknown, type Spot } from "../state.ts";
+import { known, startOf, type Text } from "../text.ts";
 import { behaviourOf } from "./run-program.ts";
 
 /** Names of programs that are words of many others, and would be refused whatever follows them. */
@@ -13,14 +13,13 @@ const WORDS = new Set(
 
 const OPTION_VALUE = /^--?[\w-]+=(.*)$/s;
 const SEVERAL_WORDS = /[\s;|&`$]/;
-const LIKE_AN_ARGUMENT = /^-|\//;
 
 /** Builtins that run what follows them, for programs that give their arguments to a shell. */
 const BUILTINS = new Set(["eval", "exec", "command", "builtin", "source", "trap"]);
 
 /** Words and forms of sentences; what a shell has as keywords is not among them. */
 const PROSE =
-  /\b(?:the|is|are|was|not|to|of|and|with|use|uses|used|when|that|this|should|must|never|always|can|cannot|without)\b|^[A-Z][a-z]|[a-z][.!?]$/;
+  /(?:^|\s)(?:the|is|are|was|not|to|of|and|with|use|uses|used|when|that|this|should|must|never|always|can|cannot|without)(?=\s|$)|^[A-Z][a-z]|[a-z][.!?]$/;
 
 function isCommand(word: string): boolean {
   const base = word.slice(word.lastIndexOf("/") + 1);
@@ -31,25 +30,35 @@ function isCommand(word: string): boolean {
 export function runCarried(args: readonly Text[], spot: Spot, end = args.length): void {
   for (const [at, arg] of args.entries()) {
     if (at >= end) return;
-    if (arg.type !== "known") continue;
-    const text = arg.text.trim();
+    const text = startOf(arg).trim();
     const value = OPTION_VALUE.exec(text)?.[1] ?? text;
-    if (SEVERAL_WORDS.test(value)) runLine(value, spot);
-    else if (isCommand(value) && at < args.length - 1) {
-      const rest = args.slice(at + 1);
-      // In prose, words that are names of programs are followed by other words.
-      if (!spot.isProse || rest.some((word) => word.type !== "known" || LIKE_AN_ARGUMENT.test(word.text)))
-        spot.line.engine.runWords([known(value), ...rest], spot);
-    }
+    if (arg.type !== "known") runPartOf(`${value} `, spot);
+    else if (SEVERAL_WORDS.test(value)) runLine(value, spot);
+    // In prose, names of programs are only words.
+    else if (at < args.length - 1 && isCommand(value) && !spot.isProse)
+      spot.line.engine.runWords([known(value), ...args.slice(at + 1)], spot);
   }
+}
+
+const firstWord = (line: string): string => /^[\w./+-]+/.exec(line)?.[0] ?? "";
+
+/** A line of which only the beginning is known. */
+function runPartOf(start: string, spot: Spot): void {
+  if (SEVERAL_WORDS.test(start) && isCommand(firstWord(start)))
+    noteUnknown(spot, `gives a program a command that cannot be told: ${start}…`);
 }
 
 /** A string that may be a line for a shell, or prose: it is the former when a known program is called in it. */
 function runLine(line: string, spot: Spot): void {
-  const isFirst = isCommand(/^[\w./+-]+/.exec(line)?.[0] ?? "");
+  const isFirst = isCommand(firstWord(line));
   if (!isFirst && "problem" in parseShell(line)) return;
   const tree: EffectTree = { command: line, effects: [], inner: [] };
-  spot.line.engine.runSource(known(line), { ...spot, shell: copyShell(spot.shell), tree, isProse: !isFirst && PROSE.test(line) });
+  spot.line.engine.runSource(known(line), {
+    ...spot,
+    shell: copyShell(spot.shell),
+    tree,
+    isProse: !isFirst && PROSE.test(line),
+  });
   if (isFirst || callsKnown(tree)) spot.tree.inner.push(tree);
 }
 

@@ -4,7 +4,6 @@ import { type Arguments, readArguments } from "../options.ts";
 import { contentOf, isLoopback, reads, send, store, writes } from "../paths.ts";
 import { note, noteUnknown, type Spot } from "../state.ts";
 import { describe, joinTexts, known, type Text, textOf, unknown } from "../text.ts";
-import { remoteOf } from "./files.ts";
 
 const CURL_VALUED =
   "A user-agent b cookie c cookie-jar d data data-raw data-binary data-ascii data-urlencode json D dump-header e referer E cert key cacert capath F form form-string H header proxy-header K config m max-time connect-timeout o output output-dir T upload-file u user U proxy-user x proxy preproxy X request w write-out y Y z time-cond r range C continue-at resolve connect-to interface unix-socket abstract-unix-socket netrc-file retry retry-delay retry-max-time limit-rate max-filesize url url-query ciphers tls-max pinnedpubkey socks5 socks5-hostname noproxy stderr trace trace-ascii Q quote engine egd-file oauth2-bearer t telnet-option a dns-servers variable expand-url hsts alt-svc libcurl etag-save etag-compare";
@@ -13,6 +12,10 @@ const CURL_LONG =
   "help version silent show-error fail location remote-name remote-name-all remote-header-name insecure get head verbose compressed include globoff";
 
 const URL_WORD = /^[a-z][a-z0-9+.-]*:\/\/|\.|^localhost\b|:\d+/i;
+
+/** Known as it stands: no file has such a name, so that `?` in it is no pattern. */
+const isAddress = (target: Text): boolean =>
+  target.type === "known" || (target.type === "glob" && /^https?:\/\//.test(target.text));
 
 /** What an argument of curl puts into a request: itself, or a file behind `@`. */
 function payload(value: Text, spot: Spot, marks: RegExp): Flow {
@@ -68,7 +71,7 @@ export const curl: Behaviour = ({ args, spot }) => {
     const flows = CURL_SENDS.flatMap(([names, file]) =>
       given.values(...names).map((value) => payload(value, spot, file)),
     );
-    for (const target of targets) if (target.type !== "known") flows.push(OUTPUT);
+    for (const target of targets) if (!isAddress(target)) flows.push(OUTPUT);
     const server = describe(where ?? known("a server"));
     send(joinFlows(flows), server, spot);
     if (given.values("X", "request").some((method) => CHANGES.test(textOf(method))))
@@ -122,7 +125,7 @@ export const wget: Behaviour = ({ args, spot }) => {
   const flows = [
     ...given.values("post-file", "body-file", "certificate", "private-key").map((file) => contentOf(file, spot)),
     ...given.values("post-data", "body-data", "header", "user-agent", "U").map((value) => payload(value, spot, /(?!)/)),
-    ...given.operands.map((target) => (target.type === "known" ? NOTHING : OUTPUT)),
+    ...given.operands.map((target) => (isAddress(target) ? NOTHING : OUTPUT)),
   ];
   for (const option of given.values("e", "execute", "use-askpass"))
     noteUnknown(spot, `gives wget a setting: ${describe(option)}`);
@@ -199,86 +202,6 @@ export const socat: Behaviour = ({ args, spot }) => {
   if (isOut) note(spot, { kind: "sends", what: "connects something of this machine with another one" });
   return cameFrom(FROM.network);
 };
-
-const SSH_VALUED = "B b c D E e F I i J L l m O o p Q R S W w P X";
-const SSH_RUNS =
-  /^(?:proxycommand|localcommand|knownhostscommand|permitlocalcommand|match|include|identityagent|pkcs11provider|securitykeyprovider|remotecommand|proxyjump)\b/i;
-
-function sshOptions(values: readonly Text[], spot: Spot): void {
-  for (const value of values) {
-    const [key = "", ...rest] = textOf(value).split(/[=\s]/);
-    if (value.type !== "known") noteUnknown(spot, "gives ssh an option that cannot be told");
-    else if (SSH_RUNS.test(key)) {
-      note(spot, { kind: "code", what: `makes ssh run a command: ${value.text}` });
-      spot.line.engine.runSource(known(rest.join(" ")), spot);
-    }
-  }
-}
-
-/** Another machine: a command there is judged as one here, and nothing of here goes there. */
-export const ssh: Behaviour = ({ args, spot }) => {
-  const given = readArguments(args, { valued: SSH_VALUED, stopsAtOperand: true });
-  sshOptions(given.values("o"), spot);
-  for (const file of given.values("F")) noteUnknown(spot, `takes options for ssh from ${describe(file)}`);
-  const [host, ...words] = given.operands;
-  if (given.has("V")) return OUTPUT;
-  const where = describe(host ?? known("a server"));
-  if (spot.input !== TERMINAL) send(spot.input, where, spot);
-  note(spot, { kind: "sends", what: `works on another machine: ${where}` });
-  if (words.length > 0)
-    spot.line.engine.runSource(
-      words.every((word) => word.type === "known")
-        ? known(words.map(textOf).join(" "))
-        : (words.find((word) => word.type !== "known") as Text),
-      spot,
-    );
-  return cameFrom(FROM.network);
-};
-
-export const scp: Behaviour = ({ args, spot }) => {
-  const given = readArguments(args, { valued: SSH_VALUED });
-  sshOptions(given.values("o"), spot);
-  for (const program of given.values("S")) spot.line.engine.runSource(program, spot);
-  const target = given.operands.at(-1);
-  const sources = given.operands.slice(0, -1);
-  if (target && sources.length === 0)
-    note(spot, { kind: "sends", what: `works on another machine: ${describe(target)}` });
-  transfer(sources, target, spot);
-  return OUTPUT;
-};
-
-export const rsync: Behaviour = ({ args, spot }) => {
-  const given = readArguments(args, {
-    valued:
-      "e rsh rsync-path f filter exclude include exclude-from include-from files-from T temp-dir compare-dest copy-dest link-dest log-file password-file partial-dir backup-dir suffix B port bwlimit timeout max-size min-size chmod chown out-format info M remote-option",
-    long: "delete delete-before delete-during delete-after delete-excluded archive recursive dry-run remove-source-files verbose",
-  });
-  for (const program of given.values("e", "rsh", "rsync-path"))
-    if (!/^ssh(?: -[46pilvq]\S*(?: \S+)?)*$/.test(textOf(program))) spot.line.engine.runSource(program, spot);
-  for (const file of given.values("files-from", "exclude-from", "include-from")) reads(spot, file);
-  const target = given.operands.at(-1);
-  if (!given.has("n", "dry-run")) transfer(given.operands.slice(0, -1), target, spot);
-  if (target && given.options.some(({ name }) => name.startsWith("delete")) && !remoteOf(target))
-    note(spot, {
-      kind: "deletes",
-      what: `deletes what is not in the source: ${describe(target)}`,
-      path: target.type === "known" && target.text.startsWith("/") ? target : undefined,
-      whole: true,
-    });
-  return OUTPUT;
-};
-
-function transfer(sources: readonly Text[], target: Text | undefined, spot: Spot): void {
-  if (!target) return;
-  const remote = target.type === "known" || target.type === "glob" ? remoteOf(target) : "somewhere";
-  for (const source of sources) {
-    const from = remoteOf(source);
-    const flow = from ? cameFrom(FROM.network) : contentOf(source, spot);
-    if (from) note(spot, { kind: "fetches", what: `copies ${from}` });
-    if (remote) send({ from: flow.from | FROM.files }, remote, spot);
-    else store(target, flow, { spot });
-  }
-}
 
 /** Programs whose arguments alone reach other machines. */
 export const asks: Behaviour = ({ name, args, spot }) => {

@@ -32,6 +32,9 @@ const PUBLISHES: ReadonlyMap<string, RegExp> = new Map([
 
 /** Code that such tools are given in the command. */
 const GIVES_CODE: ReadonlyMap<string, RegExp> = new Map([
+  ["clj", /(?:^| )(?:-e|--eval)(?: |$)/],
+  ["clojure", /(?:^| )(?:-e|--eval)(?: |$)/],
+  ["swift", /^(?:-e|-)(?: |$)/],
   ["rake", /(?:^| )(?:-[eEp]|--execute\S*)/],
   ["rails", /^(?:runner|r) (?!\S+\.rb(?: |$))/],
   ["mix", /^(?:run|eval) .*(?:-e|--eval)\b|^eval /],
