@@ -14,9 +14,36 @@ const SECRET_FILES: readonly RegExp[] = [
   /^\/proc\/(?:\d+|self|thread-self|\*|\$\$|[^/]*)\/(?:environ|mem|cmdline)$/,
 ];
 
+const SECRET_FILE = new RegExp(SECRET_FILES.map(({ source }) => source).join("|"));
+
+/** Names that a pattern beginning with a dot or a letter can mean. */
+const SECRET_NAMES = [".env", ".netrc", ".npmrc", ".git-credentials", ".ssh", ".aws", ".gnupg", ".kube", "id_rsa"];
+
+/** Whether a part of a pattern, as `.en?` or `.s*`, fits the name of something secret. */
+function meansSecret(pattern: string): boolean {
+  return pattern.split("/").some((part) => {
+    if (!/^[.i\\[].*[*?[]|^\.[*?[]/.test(part) || part.length > 40) return false;
+    const source = part
+      .replace(/\\(.)/g, "$1")
+      .replace(/[.+^${}()|\\]/g, "\\$&")
+      .replace(/\*+/g, ".*")
+      .replace(/\?/g, ".");
+    try {
+      const regular = new RegExp(`^${source}$`);
+      return SECRET_NAMES.some((name) => regular.test(name));
+    } catch {
+      return true;
+    }
+  });
+}
+
 export function isSecret(path: Text): boolean {
-  if (path.type === "found" || path.type === "unknown") return false;
-  const text = describe(path);
-  if (SECRET_FILES.some((one) => one.test(text))) return true;
-  return path.type === "glob" && SECRET_FILES.some((one) => one.test(beforePattern(path.text)));
+  if (path.type === "unknown") return path.starts?.startsWith("/proc/") ?? false;
+  if (path.type === "found") {
+    const name = path.name?.replace(/[*?]/g, "x");
+    return name !== undefined && isSecret({ type: "known", text: `${path.folder}/${name}` });
+  }
+  if (path.type === "glob" && meansSecret(path.text)) return true;
+  if (SECRET_FILE.test(describe(path))) return true;
+  return path.type === "glob" && SECRET_FILE.test(beforePattern(path.text));
 }

@@ -1,34 +1,43 @@
 import { runWords } from "./command.ts";
 import type { EffectTree } from "./effects.ts";
-import { expandParts, expandString, expandWords } from "./expand.ts";
-import { type Flow, NOTHING, OUTPUT } from "./flow.ts";
+import { type Flow, NOTHING, TERMINAL } from "./flow.ts";
 import { parseShell } from "./parse.ts";
-import { copyShell, type Engine, newShell, noteUnknown, type Place, type Spot } from "./state.ts";
-import { describe, type Text } from "./text.ts";
-import { runBody, runScript } from "./walk.ts";
+import { runCarried } from "./programs/carried.ts";
+import { type Engine, newShell, noteUnknown, type Place, type Spot, TooMuch } from "./state.ts";
+import { describe, MAX_SHOWN, type Text } from "./text.ts";
+import { EXPANDING, runScript } from "./walk.ts";
 
-const MAX_COMMANDS = 2000;
+/** More than anyone types: a statement and a word count one each. */
+const MAX_LOOKS = 6000;
 const MAX_NESTED = 12;
 
 /** What a command line does, without running any of it. */
 export function analyse(source: string, place: Place): EffectTree {
-  const tree: EffectTree = { command: source, effects: [], inner: [] };
-  const line = { place, files: new Map(), engine, budget: MAX_COMMANDS };
-  const spot: Spot = { line, shell: newShell(place), tree, input: OUTPUT, calls: [], isForked: false };
-  engine.runSource({ type: "known", text: source }, spot);
+  if (typeof source !== "string") return notText();
+  const command = source.length > MAX_SHOWN ? `${source.slice(0, MAX_SHOWN)}…` : source;
+  const tree: EffectTree = { command, effects: [], inner: [] };
+  const line = { place, files: new Map(), engine, budget: MAX_LOOKS };
+  const spot: Spot = { line, shell: newShell(place), tree, input: TERMINAL, calls: [], isForked: false };
+  try {
+    engine.runSource({ type: "known", text: source }, spot);
+  } catch (error) {
+    // Both are for a line that was made to be too much.
+    if (!(error instanceof TooMuch || error instanceof RangeError)) throw error;
+    noteUnknown(spot, "does more than can be looked at", "Do it in several commands, or in a script in the worktree.");
+  }
   return tree;
+}
+
+/** Arguments come from agents: their types are not to be trusted. */
+function notText(): EffectTree {
+  return { command: "", effects: [{ kind: "unknown", what: "is not a string" }], inner: [] };
 }
 
 const engine: Engine = {
   runScript,
-  runWords: (words, spot) =>
-    runWords(words, spot, {
-      words: (list) => expandWords(list, spot),
-      string: (word) => expandString(word, spot),
-      parts: (parts) => expandParts(parts, spot),
-      body: runBody,
-    }),
+  runWords: (words, spot) => runWords(words, spot, EXPANDING),
   runSource,
+  runCarried,
 };
 
 function runSource(source: Text, spot: Spot): Flow {
@@ -44,9 +53,4 @@ function runSource(source: Text, spot: Spot): Flow {
     return NOTHING;
   }
   return runScript(parsed.script, { ...spot, calls: [...spot.calls, ""] });
-}
-
-/** The same in a shell of its own. */
-export function runInSubshell(source: Text, spot: Spot): Flow {
-  return runSource(source, { ...spot, shell: copyShell(spot.shell) });
 }

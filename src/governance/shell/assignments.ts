@@ -1,4 +1,4 @@
-import { isLoopback } from "./paths.ts";
+import { isLoopback, writes } from "./paths.ts";
 import { note, noteUnknown, type Spot } from "./state.ts";
 import { describe, type Text, textOf } from "./text.ts";
 
@@ -35,27 +35,26 @@ const NODE_LOADS =
 const PLAIN_FOLDER =
   /^(?:\$PATH|\/(?:usr|bin|sbin|opt|snap|nix)(?:\/[\w.+-]+)*|(?:\/[\w.@+-]+)*\/(?:node_modules\/\.bin|\.venv\/bin|venv\/bin|\.cargo\/bin|\.local\/bin|go\/bin|\.bun\/bin|\.deno\/bin|\.pyenv\/(?:shims|bin)|\.nvm\/versions\/node\/v[\d.]+\/bin))$/;
 
+export const isOurSetting = (name: string): boolean => OURS.test(name);
+
+const PROXY = /^(?:https?|all)_proxy$/i;
+
 /** What an assignment changes about programs that are started with it. */
 export function judgeAssignment(name: string, value: Text, spot: Spot): void {
   const shown = `${name}=${describe(value)}`;
   const refuse = (what: string, instead?: string) => note(spot, { kind: "code", what, instead });
-  if (OURS.test(name))
-    return note(spot, { kind: "ours", what: `changes a setting of an agent or of prloom: ${shown}` });
-  if (name === "PATH") return judgePath(value, spot);
-  if (name === "NODE_OPTIONS") {
+  if (isOurSetting(name)) note(spot, { kind: "ours", what: `changes a setting of an agent or of prloom: ${shown}` });
+  else if (name === "PATH") judgePath(value, spot);
+  else if (name === "NODE_OPTIONS") {
     if (value.type !== "known" || NODE_LOADS.test(value.text)) refuse(`makes Node load code: ${shown}`);
-    return;
-  }
-  if (PROGRAMS.test(name)) {
-    if (value.type === "known" && HARMLESS_PROGRAM.test(value.text)) return;
-    return void spot.line.engine.runSource(value, spot);
-  }
-  if (LOADS_CODE.test(name)) return refuse(`changes what programs load: ${shown}`, `Run the command without ${name}.`);
-  if (name.startsWith("GIT_") && !GIT_HARMLESS.test(name)) return refuse(`changes what git runs or works on: ${shown}`);
-  if (CARRIED[name] !== undefined)
-    return refuse(`gives options to ${CARRIED[name]}: ${shown}`, "Give the options in the command itself.");
-  if (name === "IFS" || name === "HOME") return;
-  if (/^https?_proxy$|^all_proxy$/i.test(name) && !isLoopback(textOf(value)))
+  } else if (PROGRAMS.test(name)) {
+    if (value.type !== "known" || !HARMLESS_PROGRAM.test(value.text)) spot.line.engine.runSource(value, spot);
+  } else if (LOADS_CODE.test(name)) refuse(`changes what programs load: ${shown}`, `Run the command without ${name}.`);
+  else if (name.startsWith("GIT_TRACE") && textOf(value).startsWith("/")) writes(spot, value);
+  else if (name.startsWith("GIT_") && !GIT_HARMLESS.test(name)) refuse(`changes what git runs or works on: ${shown}`);
+  else if (CARRIED[name] !== undefined)
+    refuse(`gives options to ${CARRIED[name]}: ${shown}`, "Give the options in the command itself.");
+  else if (PROXY.test(name) && !isLoopback(textOf(value)))
     noteUnknown(spot, `sends what is fetched through ${describe(value)}`);
 }
 

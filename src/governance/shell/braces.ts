@@ -1,7 +1,9 @@
 const MAX_WORDS = 64;
+const MAX_SOURCE = 1000;
 
 /** What `{a,b}` and `{1..3}` in the source of a word make of it; undefined when that is too much. */
 export function expandBraces(source: string): string[] | undefined {
+  if (source.length > MAX_SOURCE) return undefined;
   const found = firstBraces(source);
   if (!found) return [source];
   const [start, end, choices] = found;

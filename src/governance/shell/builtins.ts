@@ -1,12 +1,13 @@
-import { posix } from "node:path";
-import { judgeAssignment } from "./assignments.ts";
+import { lookAtSubscript } from "./arithmetic.ts";
 import type { Behaviour, Call } from "./call.ts";
-import { cameFrom, type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./flow.ts";
+import { type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./flow.ts";
 import { readArguments } from "./options.ts";
-import { absolutePaths, contentOf, descriptorOf, writtenBefore } from "./paths.ts";
-import { echoed, printedByFormat } from "./printed.ts";
+import { absolutePaths, contentOf, descriptorOf, writes, writtenBefore } from "./paths.ts";
+import { echoed } from "./printed.ts";
+import { kill } from "./processes.ts";
 import { copyShell, note, noteUnknown } from "./state.ts";
-import { addChoice, describe, known, plainWord, type Text, textOf, unknown } from "./text.ts";
+import { addChoice, describe, known, MAX_CHOICES, type Text, textOf, unknown } from "./text.ts";
+import { declare, getopts, mapfile, print, read, unset } from "./variables.ts";
 
 const nothing: Behaviour = () => NOTHING;
 const prints: Behaviour = () => OUTPUT;
@@ -20,52 +21,16 @@ const cd: Behaviour = ({ args, spot }) => {
     shell.folders = [undefined];
     return NOTHING;
   }
-  const target: Text = to ?? known(line.place.home);
+  const target: Text = to ?? spot.shell.variables.get("HOME")?.[0] ?? known(line.place.home);
+  // It is looked for in other folders, too.
+  if (shell.variables.has("CDPATH")) {
+    shell.folders = [undefined];
+    return NOTHING;
+  }
   const folders = absolutePaths(target, spot).map((path) => (path.type === "known" ? path.text : undefined));
   const isSure = folders.every((folder) => folder !== undefined && line.place.look(folder) === "folder");
-  shell.folders = isSure ? folders : [...new Set([...folders, ...shell.folders])];
-  return NOTHING;
-};
-
-/** `export`, `declare`, `local`, `readonly` and their like. */
-const declare: Behaviour = ({ name, args, spot }) => {
-  const { shell } = spot;
-  const { operands, has } = readArguments(args, {});
-  const exports = name === "export" || has("x");
-  for (const operand of operands) {
-    const [, variable, appends, value] = /^([A-Za-z_]\w*)(\+)?=(.*)$/s.exec(textOf(operand)) ?? [];
-    if (variable === undefined) {
-      if (exports && operand.type === "known") exportVariable(operand.text, spot);
-      else if (operand.type !== "known") noteUnknown(spot, `sets a variable that cannot be told: ${describe(operand)}`);
-      continue;
-    }
-    if (has("n")) {
-      shell.references.set(variable, value ?? "");
-      continue;
-    }
-    if (value === "(…)") continue;
-    const before = appends ? (shell.variables.get(variable) ?? []) : [];
-    const cased = has("l") ? value?.toLowerCase() : has("u") ? value?.toUpperCase() : value;
-    const made: Text = operand.type === "known" ? known(cased ?? "") : { type: "glob", text: cased ?? "" };
-    if (name === "local") shell.locals.add(variable);
-    if (name === "readonly" || has("r")) shell.fixed.add(variable);
-    shell.variables.set(variable, [...before, made]);
-    if (exports) exportVariable(variable, spot);
-  }
-  return NOTHING;
-};
-
-function exportVariable(name: string, spot: Call["spot"]): void {
-  spot.shell.exported.add(name);
-  for (const value of spot.shell.variables.get(name) ?? []) judgeAssignment(name, value, spot);
-}
-
-const unset: Behaviour = ({ args, spot }) => {
-  const { operands, has } = readArguments(args, {});
-  for (const operand of operands) {
-    if (has("f")) spot.shell.functions.delete(textOf(operand));
-    else if (!spot.shell.fixed.has(textOf(operand))) spot.shell.variables.set(textOf(operand), [known("")]);
-  }
+  const made = isSure ? folders : [...new Set([...folders, ...shell.folders])];
+  shell.folders = made.length > MAX_CHOICES ? [undefined] : made;
   return NOTHING;
 };
 
@@ -159,23 +124,6 @@ const shift: Behaviour = ({ args, spot }) => {
   return NOTHING;
 };
 
-/** Variables get what is read: the whole of it, as far as that is known. */
-const read: Behaviour = ({ args, spot }) => {
-  const { operands, values } = readArguments(args, { valued: "a d i n N p t u" });
-  const [descriptor] = values("u");
-  const flow = descriptor ? (spot.shell.channels.get(textOf(descriptor))?.reads ?? cameFrom(FROM.program)) : spot.input;
-  const value = textOfFlow(flow);
-  for (const name of operands.length > 0 ? operands : [known("REPLY")]) spot.shell.variables.set(textOf(name), [value]);
-  for (const name of values("a")) spot.shell.arrays.set(textOf(name), [value]);
-  return NOTHING;
-};
-
-const mapfile: Behaviour = ({ args, spot }) => {
-  const { operands } = readArguments(args, { valued: "d n O s u C c" });
-  spot.shell.arrays.set(textOf(operands[0] ?? known("MAPFILE")), [textOfFlow(spot.input)]);
-  return NOTHING;
-};
-
 const pushd: Behaviour = (call) => (call.args.length === 0 ? leave(call) : cd(call));
 const leave: Behaviour = ({ spot }) => {
   spot.shell.folders = [undefined];
@@ -187,39 +135,33 @@ const pwd: Behaviour = ({ spot }) => {
   return folder !== undefined && more.length === 0 ? { text: `${folder}\n`, from: 0 } : OUTPUT;
 };
 
-const getopts: Behaviour = ({ args, spot }) => {
-  const name = args[1];
-  if (name) spot.shell.variables.set(textOf(name), [plainWord]);
-  spot.shell.variables.set("OPTARG", [unknown("nothing tells what $OPTARG is")]);
+/** Expressions in words. */
+const computes: Behaviour = ({ args, spot }) => {
+  for (const arg of args) lookAtSubscript(arg, spot);
   return NOTHING;
 };
 
-const KILLED = /^(?:node|nodejs|prloom|claude|opencode|codex|gemini|bwrap|bash|sh|init|systemd)$/;
+const NUMBERS = /^-(?:v|eq|ne|lt|le|gt|ge)$/;
 
-/** Ending processes by name can end the dispatcher. */
-const kill: Behaviour = ({ args, spot }) => {
-  const { operands } = readArguments(
-    args.filter((arg) => !/^-(?:[A-Z]+|\d+|s)$/.test(textOf(arg))),
-    {},
-  );
-  for (const operand of operands)
-    if (/^-?1$/.test(textOf(operand))) note(spot, { kind: "system", what: "ends all processes" });
+const tests: Behaviour = ({ args, spot }) => {
+  if (args.some((arg) => NUMBERS.test(textOf(arg)))) for (const arg of args) lookAtSubscript(arg, spot);
   return NOTHING;
 };
 
-export const endsByName: Behaviour = ({ args, spot }) => {
-  const { operands } = readArguments(args, { valued: "s signal u U g G P t o n" });
-  for (const operand of operands)
-    if (operand.type !== "known" || KILLED.test(operand.text) || /prloom/.test(operand.text))
-      note(spot, {
-        kind: "ours",
-        what: `ends all processes called ${describe(operand)}, and prloom may be among them`,
-        instead: "End the process you started: kill <pid>.",
-      });
+/** `enable -f` makes the shell load a library. */
+const enable: Behaviour = ({ args, spot }) => {
+  if (readArguments(args, { valued: "f" }).has("f"))
+    note(spot, { kind: "code", what: "makes the shell load a library" });
+  return NOTHING;
+};
+
+/** What was typed before can be written into a file, and `fc` gives it to a program. */
+const keepsHistory: Behaviour = ({ name, args, spot }) => {
+  const { operands, values } = readArguments(args, { valued: "e" });
+  for (const program of values("e")) spot.line.engine.runSource(program, spot);
+  if (name === "history") for (const file of operands) if (!/^\d+$/.test(textOf(file))) writes(spot, file);
   return OUTPUT;
 };
-
-const pathOf = (folder: string, name: string) => posix.join(folder, name);
 
 export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviour>([
   ...[
@@ -235,17 +177,11 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     "umask",
     "ulimit",
     "shopt",
-    "let",
-    "test",
-    "[",
     "disown",
     "suspend",
-    "enable",
     "complete",
     "compgen",
     "bind",
-    "fc",
-    "history",
     "fg",
     "bg",
     "logout",
@@ -275,8 +211,12 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["pwd", pwd],
   ["getopts", getopts],
   ["kill", kill],
+  ["let", computes],
+  ["test", tests],
+  ["[", tests],
+  ["enable", enable],
+  ["history", keepsHistory],
+  ["fc", keepsHistory],
   ["echo", ({ args }) => echoed(args)],
-  ["printf", ({ args }) => printedByFormat(args)],
+  ["printf", print],
 ]);
-
-export { pathOf };

@@ -1,78 +1,75 @@
 import type { Assignment, Command, Word, WordPart } from "unbash";
+import { lookAtSubscript } from "./arithmetic.ts";
 import { judgeAssignment } from "./assignments.ts";
 import { BUILTINS } from "./builtins.ts";
 import { type Flow, joinFlows, NOTHING } from "./flow.ts";
 import { deliver } from "./paths.ts";
 import { runProgram } from "./programs/run-program.ts";
 import { redirect } from "./redirect.ts";
-import { copyShell, type FunctionBody, note, noteUnknown, type Shell, type Spot } from "./state.ts";
-import { describe, joinTexts, known, type Text } from "./text.ts";
+import { copyShell, type FunctionBody, note, noteUnknown, type Shell, type Spot, spend } from "./state.ts";
+import { addChoice, combinations, describe, joinTexts, known, MAX_SHOWN, type Text, unknown } from "./text.ts";
 
 /** How words become texts, and functions are called; passed in, because they contain commands. */
 export interface Expanding {
-  words(words: readonly Word[]): Text[][];
-  string(word: Word): Text[];
-  parts(parts: readonly WordPart[]): Text;
+  words(words: readonly Word[], spot: Spot): Text[][];
+  string(word: Word, spot: Spot): Text[];
+  parts(parts: readonly WordPart[], spot: Spot): Text;
   body(body: FunctionBody, spot: Spot): Flow;
 }
 
-const MAX_SHOWN = 120;
+const isAssignment = (one: Command["prefix"][number]): one is Assignment => one.type === "Assignment";
 
 /** A simple command: assignments, redirections, and what it is called with. */
 export function runCommand(node: Command, spot: Spot, expanding: Expanding): Flow {
-  spot.line.budget -= 1;
-  if (spot.line.budget < 0) {
-    if (spot.line.budget === -1) noteUnknown(spot, "does more than can be looked at");
-    return NOTHING;
-  }
-  const assignments = node.prefix.filter((one): one is Assignment => one.type === "Assignment");
-  if (!node.name) {
-    for (const one of assignments) assign(one, spot, expanding);
-    const { input, output } = redirect(node.redirects, spot, { words: expanding, keeps: false });
-    // `$(<file)` prints the file.
-    if (output.to !== "output") deliver(NOTHING, output, spot);
-    return node.redirects.length > 0 ? input : NOTHING;
-  }
-  const shell = assignments.length > 0 ? copyShell(spot.shell) : spot.shell;
-  for (const one of assignments) assign(one, { ...spot, shell }, expanding, true);
-  const isExec = node.name.value === "exec" && node.args.length <= 2;
-  const { input, output } = redirect(
-    node.redirects,
-    { ...spot, shell: spot.shell },
-    { words: expanding, keeps: isExec },
-  );
-  for (const [key, channel] of spot.shell.channels) shell.channels.set(key, channel);
-  const ways = waysOf(node, expanding);
-  const flow = joinFlows(
-    ways.map((words) =>
-      runNamed(words, { ...spot, shell: assignments.length > 0 ? shell : spot.shell, input }, expanding),
-    ),
-  );
-  if (assignments.length > 0) spot.shell.folders = shell.folders;
-  if (output.to === "output") return flow;
+  if (!node.name) return runWithoutName(node, spot, expanding);
+  const isPlain = node.prefix.length === 0;
+  const shell = isPlain ? spot.shell : copyShell(spot.shell);
+  if (!isPlain) for (const one of node.prefix) if (isAssignment(one)) assign(one, { ...spot, shell }, expanding, true);
+  const { redirects } = node;
+  const opened = redirects.length > 0;
+  const { input, output } = opened
+    ? redirect(redirects, spot, { words: expanding, keeps: node.name.value === "exec" && node.args.length === 0 })
+    : { input: spot.input, output: spot.shell.channels.get("1")?.writes };
+  if (opened && !isPlain) for (const [key, channel] of spot.shell.channels) shell.channels.set(key, channel);
+  const ways = waysOf(node, spot, expanding);
+  const inside = isPlain && !opened ? spot : { ...spot, shell, input };
+  const flow =
+    ways.length === 1
+      ? runNamed(ways[0] as Text[], inside, expanding)
+      : joinFlows(ways.map((words) => runNamed(words, inside, expanding)));
+  if (!isPlain) spot.shell.folders = shell.folders;
+  if (output === undefined || output.to === "output") return flow;
   deliver(flow, output, spot);
   return NOTHING;
 }
 
-/** Every way its words can be read; an assignment among the arguments, as of `export`, is one word. */
-function waysOf(node: Command, expanding: Expanding): Text[][] {
-  const words = [node.name as Word, ...node.args];
-  if (words.every((word) => word.type === "Word")) return expanding.words(words as Word[]);
-  let ways: Text[][] = [[]];
-  for (const word of words) {
-    const choices =
-      word.type === "Word"
-        ? expanding.words([word])
-        : valuesOf(word, expanding).map((value) => [
-            joinTexts([known(`${word.name}${word.append ? "+" : ""}=`), value]),
-          ]);
-    ways = ways.flatMap((way) => choices.map((choice) => [...way, ...choice])).slice(0, 16);
-  }
-  return ways;
+function runWithoutName(node: Command, spot: Spot, expanding: Expanding): Flow {
+  for (const one of node.prefix) if (isAssignment(one)) assign(one, spot, expanding);
+  if (node.redirects.length === 0) return NOTHING;
+  const { input, output } = redirect(node.redirects, spot, { words: expanding, keeps: false });
+  if (output.to !== "output") deliver(NOTHING, output, spot);
+  // `$(<file)` prints the file.
+  return input;
 }
 
-function valuesOf({ value }: Assignment, expanding: Expanding): Text[] {
-  return value.type === "Word" ? expanding.string(value) : [known("(…)")];
+/** Every way its words can be read; an assignment among the arguments, as of `export`, is one word. */
+function waysOf(node: Command, spot: Spot, expanding: Expanding): Text[][] {
+  const words = [node.name as Word, ...node.args];
+  if (words.every((word) => word.type === "Word")) return expanding.words(words as Word[], spot);
+  const choices = words.map((word) =>
+    word.type === "Word"
+      ? expanding.words([word], spot)
+      : valuesOf(word, spot, expanding).map((value) => [
+          joinTexts([known(`${word.name}${word.append ? "+" : ""}=`), value]),
+        ]),
+  );
+  return combinations(choices)?.map((way) => way.flat()) ?? [words.map(() => unknown("it can be too many things"))];
+}
+
+function valuesOf({ value }: Assignment, spot: Spot, expanding: Expanding): Text[] {
+  if (value.type === "Word") return expanding.string(value, spot);
+  for (const element of value.elements) expanding.words([element], spot);
+  return [known("(…)")];
 }
 
 /** Sets a variable; the line afterwards, or one command alone, sees it. */
@@ -80,28 +77,36 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
   const { shell } = spot;
   const name = shell.references.get(one.name) ?? one.name;
   if (one.value.type === "ArrayValue") {
-    const elements = one.value.elements.flatMap((word) => expanding.words([word])[0] ?? []);
+    const elements = one.value.elements.flatMap((word) => expanding.words([word], spot)[0] ?? []);
     shell.arrays.set(name, one.append ? [...(shell.arrays.get(name) ?? []), ...elements] : elements);
     return;
   }
-  const values = expanding.string(one.value);
+  const values = expanding.string(one.value, spot);
   if (one.index) {
+    for (const text of expanding.string(one.index, spot)) lookAtSubscript(text, spot);
     shell.arrays.set(name, [...(shell.arrays.get(name) ?? []), ...values]);
     return;
   }
   const before = one.append ? (shell.variables.get(name) ?? [known("")]) : [known("")];
-  const given = before.flatMap((start) => values.map((value) => joinTexts([start, value])));
-  const made = shell.fixed.has(name) ? [...(shell.variables.get(name) ?? []), ...given] : given;
+  const given = one.append ? before.flatMap((start) => values.map((value) => joinTexts([start, value]))) : values;
+  const made = addChoice(shell.fixed.has(name) ? (shell.variables.get(name) ?? []) : [], given);
   shell.variables.set(name, made);
   if (isForCommand || shell.exported.has(name)) for (const value of made) judgeAssignment(name, value, spot);
 }
 
 function runNamed(words: readonly Text[], spot: Spot, expanding: Expanding): Flow {
-  const command = words.map(describe).join(" ");
-  const shown = command.length > MAX_SHOWN ? `${command.slice(0, MAX_SHOWN)}…` : command;
-  const tree = { command: shown, effects: [], inner: [] };
+  const tree = { command: shown(words), effects: [], inner: [] };
   spot.tree.inner.push(tree);
   return dispatch(words, { ...spot, tree }, expanding);
+}
+
+function shown(words: readonly Text[]): string {
+  let text = "";
+  for (const word of words) {
+    text += text === "" ? describe(word) : ` ${describe(word)}`;
+    if (text.length > MAX_SHOWN) return `${text.slice(0, MAX_SHOWN)}…`;
+  }
+  return text;
 }
 
 function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flow {
@@ -131,24 +136,25 @@ function callFunction({ name, body, args }: FunctionCall, spot: Spot, expanding:
   }
   const shell: Shell = spot.shell;
   const { positional } = shell;
-  const [variables, locals] = [new Map(shell.variables), [...shell.locals]];
+  const [variables, locals] = [shell.variables.copy(), shell.locals.copy()];
   shell.locals.clear();
   shell.positional = args;
   const isForked = spot.isForked && spot.calls.some((call) => call !== "");
   const flow = expanding.body(body, { ...spot, calls: [...spot.calls, name], isForked });
-  for (const local of shell.locals) {
+  for (const [local] of shell.locals) {
     const before = variables.get(local);
     if (before) shell.variables.set(local, before);
     else shell.variables.delete(local);
   }
   shell.locals.clear();
-  for (const local of locals) shell.locals.add(local);
+  for (const [local] of locals) shell.locals.set(local, true);
   shell.positional = positional;
   return flow;
 }
 
 /** For wrappers: words that are a command. */
 export function runWords(words: readonly Text[], spot: Spot, expanding: Expanding): Flow {
-  spot.line.budget -= 1;
-  return words.length === 0 || spot.line.budget < 0 ? NOTHING : runNamed(words, spot, expanding);
+  if (words.length === 0) return NOTHING;
+  spend(spot, words.length);
+  return runNamed(words, spot, expanding);
 }

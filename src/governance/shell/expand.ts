@@ -1,14 +1,19 @@
 import type { ParameterExpansionPart, Word, WordPart } from "unbash";
+import { lookAtArithmetic } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
 import { textOfFlow } from "./flow.ts";
 import { parameterText, variableTexts } from "./parameters.ts";
 import { parseShell } from "./parse.ts";
 import { openProcess } from "./redirect.ts";
-import { copyShell, type Spot } from "./state.ts";
-import { asPattern, combinations, joinTexts, known, plainWord, type Text, unknown } from "./text.ts";
+import { copyForReading, type Spot, spend } from "./state.ts";
+import { combinations, joinTexts, known, plainWord, type Text, unknown } from "./text.ts";
 
 /** The lists of words that some words can become: one for each way. */
 export function expandWords(words: readonly Word[], spot: Spot): Text[][] {
+  if (words.every((word) => !word.parts)) {
+    spend(spot, words.length);
+    return [words.map((word) => withTilde(word, spot))];
+  }
   const choices = words.map((word) => expandWord(word, spot));
   const all = combinations(choices);
   if (all) return all.map((list) => list.flat());
@@ -18,6 +23,7 @@ export function expandWords(words: readonly Word[], spot: Spot): Text[][] {
 
 /** The fields that one word can become. */
 export function expandWord(word: Word, spot: Spot): Text[][] {
+  spend(spot, 1 + (word.parts?.length ?? 0));
   if (word.parts?.some((part) => part.type === "BraceExpansion")) return expandBraced(word, spot);
   if (!word.parts) return [[withTilde(word, spot)]];
   const parts = word.parts.map((part, at) => partTexts(part, spot, at === 0));
@@ -28,6 +34,7 @@ export function expandWord(word: Word, spot: Spot): Text[][] {
 
 /** One string: for assignments, redirections and here-documents, where nothing is split. */
 export function expandString(word: Word, spot: Spot): Text[] {
+  spend(spot, 1 + (word.parts?.length ?? 0));
   if (!word.parts) return [withTilde(word, spot)];
   const all = combinations(word.parts.map((part, at) => partTexts(part, spot, at === 0)));
   if (!all) return [unknown("it can be too many things")];
@@ -35,6 +42,7 @@ export function expandString(word: Word, spot: Spot): Text[] {
 }
 
 export function expandParts(parts: readonly WordPart[], spot: Spot): Text {
+  spend(spot, parts.length);
   const all = combinations(parts.map((part) => partTexts(part, spot, false)));
   const [only] = all ?? [];
   if (all?.length !== 1 || !only) return unknown("it can be several things");
@@ -73,8 +81,9 @@ function partTexts(part: WordPart, spot: Spot, isFirst: boolean): Piece[] {
     case "LocaleString":
       return quoted(part.parts, spot);
     case "Glob":
-      return [whole({ type: "glob", text: part.text })];
     case "ExtendedGlob":
+      // For what the commands in it do.
+      if (part.parts) expandParts(part.parts, spot);
       return [whole({ type: "glob", text: part.text })];
     case "ProcessSubstitution":
       return [whole(openProcess(part, spot))];
@@ -92,7 +101,10 @@ type Expansion = Extract<
 
 /** The fields of `$x`, `$(…)` and `$((…))`: one, but for lists. */
 function expansionTexts(part: Expansion, spot: Spot): (readonly Text[])[] {
-  if (part.type === "ArithmeticExpansion") return [[plainWord]];
+  if (part.type === "ArithmeticExpansion") {
+    lookAtArithmetic(part.expression, spot, (parts) => expandParts(parts, spot));
+    return [[plainWord]];
+  }
   if (part.type === "CommandExpansion") return [[substituted(part, spot)]];
   if (part.type === "SimpleExpansion") return variableTexts(part.text.slice(1), spot);
   return parameterText(part as ParameterExpansionPart, spot, (word) => expandString(word, spot));
@@ -100,7 +112,7 @@ function expansionTexts(part: Expansion, spot: Spot): (readonly Text[])[] {
 
 function substituted(part: Extract<WordPart, { type: "CommandExpansion" }>, spot: Spot): Text {
   if (!part.script) return unknown("it is a command that cannot be parsed");
-  return textOfFlow(spot.line.engine.runScript(part.script, { ...spot, shell: copyShell(spot.shell) }));
+  return textOfFlow(spot.line.engine.runScript(part.script, { ...spot, shell: copyForReading(spot.shell) }));
 }
 
 function quoted(parts: readonly WordPart[], spot: Spot): Piece[] {
@@ -122,14 +134,15 @@ function joined(texts: readonly Text[]): Text {
 function fieldsOf(pieces: readonly Piece[], { shell }: Spot): Text[] {
   const separators = separatorsOf(shell.variables.get("IFS"));
   const fields: Text[][] = [[]];
-  const add = (text: Text) => fields.at(-1)?.push(text);
+  const add = (text: Text): void => void fields.at(-1)?.push(text);
   let isEmptyQuoted = false;
   for (const { texts, splits } of pieces) {
     texts.forEach((text, at) => {
       if (at > 0) fields.push([]);
       if (!splits || text.type !== "known") {
         isEmptyQuoted ||= !splits;
-        return void add(text);
+        add(text);
+        return;
       }
       const words = text.text.split(separators);
       words.forEach((word, index) => {
@@ -165,6 +178,3 @@ function expandBraced(word: Word, spot: Spot): Text[][] {
   }
   return [made];
 }
-
-/** The text of a word as a pattern in which nothing is special. */
-export const exactly = (text: string): Text => ({ type: "glob", text: asPattern(text) });

@@ -1,7 +1,15 @@
-import { known, type Text } from "./text.ts";
+import { known, MAX_TEXT, type Text } from "./text.ts";
 
 /** Where bytes come from, as bits. */
-export const FROM = { network: 1, decoded: 2, secret: 4, files: 8, program: 16 } as const;
+export const FROM = {
+  network: 1,
+  decoded: 2,
+  secret: 4,
+  files: 8,
+  program: 16,
+  /** Numbers of processes that are prloom's or an agent's. */
+  agents: 32,
+} as const;
 
 /** What goes through a pipe, lies in a file, or is printed. */
 export interface Flow {
@@ -14,6 +22,8 @@ export interface Flow {
 
 export const NOTHING: Flow = { text: "", from: 0 };
 export const OUTPUT: Flow = { from: FROM.program };
+/** What is typed: nothing was piped in. Compared by identity. */
+export const TERMINAL: Flow = { from: FROM.program };
 
 export const literal = (text: string): Flow => ({ text, from: 0 });
 export const cameFrom = (from: number): Flow => ({ from });
@@ -24,7 +34,9 @@ export function joinFlows(flows: readonly Flow[]): Flow {
   if (some.length === 1 && only) return only;
   let from = 0;
   for (const flow of some) from |= flow.from;
-  const text = some.every((flow) => flow.text !== undefined) ? some.map((flow) => flow.text).join("") : undefined;
+  let length = 0;
+  for (const flow of some) length += flow.text?.length ?? MAX_TEXT;
+  const text = length < MAX_TEXT ? some.map((flow) => flow.text).join("") : undefined;
   return text === undefined ? { from } : { text, from };
 }
 
@@ -36,10 +48,16 @@ export function changed(flow: Flow): Flow {
 /** What `$(…)` makes of it. */
 export function textOfFlow(flow: Flow): Text {
   if (flow.text !== undefined) return known(flow.text.replace(/\n+$/, ""));
-  return flow.names ?? { type: "unknown", why: describeFlow(flow) };
+  return flow.names ?? { type: "unknown", why: describeFlow(flow), from: flow.from };
 }
 
-export function describeFlow(flow: Flow): string {
+/** Where the bytes of a text come from. */
+export function originOf(text: Text): number {
+  if (text.type === "known") return 0;
+  return (text.type === "unknown" ? text.from : 0) || FROM.program;
+}
+
+function describeFlow(flow: Flow): string {
   if (flow.from & FROM.network) return "it comes from the network";
   if (flow.from & FROM.decoded) return "it is decoded";
   if (flow.from & FROM.secret) return "it comes from a secret";

@@ -1,4 +1,4 @@
-import type { ArithmeticExpression, Command, CompoundList, Statement, While } from "unbash";
+import type { ArithmeticExpression, CompoundList, Statement, While } from "unbash";
 
 /** Whether the condition of a loop never ends it. */
 export function isEndless({ kind, clause }: While): boolean {
@@ -53,5 +53,3 @@ function startsInside({ command }: Statement): boolean {
       return false;
   }
 }
-
-export type { Command };

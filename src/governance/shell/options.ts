@@ -1,4 +1,4 @@
-import { known, type Text, textOf } from "./text.ts";
+import { known, startOf, type Text } from "./text.ts";
 
 /** An option as it was given, without its dashes. */
 export interface Option {
@@ -29,15 +29,16 @@ interface Compiled {
   readonly longs: readonly string[];
 }
 
-const compiled = new WeakMap<OptionRules, Compiled>();
+const compiled = new Map<string, Map<string, Compiled>>();
 
-function compile(rules: OptionRules): Compiled {
-  const before = compiled.get(rules);
+/** Lists are written as strings in the programs' own code: there are only so many. */
+function compile({ valued: names = "", long = "" }: OptionRules): Compiled {
+  const before = compiled.get(names)?.get(long);
   if (before) return before;
-  const valued = new Set((rules.valued ?? "").split(" ").filter(Boolean));
-  const longs = [...valued, ...(rules.long ?? "").split(" ")].filter((name) => name.length > 1);
+  const valued = new Set(names.split(" ").filter(Boolean));
+  const longs = [...valued, ...long.split(" ")].filter((name) => name.length > 1);
   const made = { valued, longs };
-  compiled.set(rules, made);
+  compiled.set(names, (compiled.get(names) ?? new Map<string, Compiled>()).set(long, made));
   return made;
 }
 
@@ -55,7 +56,7 @@ export function readArguments(args: readonly Text[], rules: OptionRules): Argume
   const operands: Text[] = [];
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] as Text;
-    const text = textOf(arg);
+    const text = startOf(arg);
     if (text === "--") {
       operands.push(...args.slice(at + 1));
       break;
@@ -69,7 +70,7 @@ export function readArguments(args: readonly Text[], rules: OptionRules): Argume
       continue;
     }
     const isLong = text.startsWith("--") || rules.singleDash === true;
-    const found = isLong ? readLong(arg, valued, longs) : readShort(arg, valued);
+    const found = isLong ? readLong(arg, longs) : readShort(arg, valued);
     options.push(...found);
     const last = found.at(-1);
     if (last && last.value === undefined && valued.has(last.name) && at + 1 < args.length) {
@@ -86,10 +87,14 @@ export function readArguments(args: readonly Text[], rules: OptionRules): Argume
   };
 }
 
-const withText = (from: Text, text: string): Text => (from.type === "glob" ? { type: "glob", text } : known(text));
+/** The end of an argument, which is known as well as the argument is. */
+function withText(from: Text, text: string): Text {
+  if (from.type === "glob") return { type: "glob", text };
+  return from.type === "unknown" ? { ...from, starts: text } : known(text);
+}
 
-function readLong(arg: Text, _valued: ReadonlySet<string>, longs: readonly string[]): Option[] {
-  const text = textOf(arg).replace(/^--?/, "");
+function readLong(arg: Text, longs: readonly string[]): Option[] {
+  const text = startOf(arg).replace(/^--?/, "");
   const equals = text.indexOf("=");
   if (equals < 0) return [{ name: wholeName(text, longs) }];
   return [{ name: wholeName(text.slice(0, equals), longs), value: withText(arg, text.slice(equals + 1)) }];
@@ -97,7 +102,7 @@ function readLong(arg: Text, _valued: ReadonlySet<string>, longs: readonly strin
 
 /** `-xvf file`, `-ofile`, `-i.bak`: letters up to the first that takes a value. */
 function readShort(arg: Text, valued: ReadonlySet<string>): Option[] {
-  const letters = textOf(arg).slice(1);
+  const letters = startOf(arg).slice(1);
   const options: Option[] = [];
   for (let at = 0; at < letters.length; at += 1) {
     const name = letters[at] as string;
@@ -106,7 +111,9 @@ function readShort(arg: Text, valued: ReadonlySet<string>): Option[] {
       continue;
     }
     const rest = letters.slice(at + 1);
-    options.push(rest === "" ? { name } : { name, value: withText(arg, rest.replace(/^=/, "")) });
+    options.push(
+      rest === "" && arg.type === "known" ? { name } : { name, value: withText(arg, rest.replace(/^=/, "")) },
+    );
     break;
   }
   return options;

@@ -1,5 +1,7 @@
 import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
-import type { Spot } from "./state.ts";
+import { lookAtSubscript } from "./arithmetic.ts";
+import { FROM } from "./flow.ts";
+import { noteUnknown, type Spot } from "./state.ts";
 import { known, plainWord, type Text, unknown } from "./text.ts";
 
 type Expand = (word: Word) => Text[];
@@ -15,6 +17,7 @@ export function variableTexts(name: string, { line, shell }: Spot): Ways {
     return shell.folders.map((folder) => [
       folder === undefined ? unknown("where it is cannot be told") : known(folder),
     ]);
+  if (name === "PPID") return [[{ type: "unknown", why: "it is the process that started this", from: FROM.agents }]];
   const named = shell.references.get(name) ?? name;
   const choices = shell.variables.get(named) ?? shell.arrays.get(named)?.slice(0, 1);
   if (choices) return choices.map((text) => [text]);
@@ -24,10 +27,30 @@ export function variableTexts(name: string, { line, shell }: Spot): Ways {
 
 export function parameterText(part: ParameterExpansionPart, spot: Spot, expand: Expand): Ways {
   const { parameter, prefix, index, operation } = part;
+  for (const word of wordsIn(part)) for (const text of expand(word)) lookAtSubscript(text, spot);
   if (prefix === "#") return [[plainWord]];
   if (prefix === "!") return operation || index ? [[unknown("it names another variable")]] : indirect(parameter, spot);
   const values = index ? element(parameter, index, spot) : variableTexts(parameter, spot);
   return operation ? values.flatMap((value) => operated(operation, { value, parameter, spot, expand })) : values;
+}
+
+/** Words in braces are expanded, and the commands in them run, whatever becomes of the value. */
+function wordsIn({ index, operation }: ParameterExpansionPart): Word[] {
+  const words = index?.parts ? [index] : [];
+  switch (operation?.type) {
+    case "Slice":
+      words.push(operation.offset, ...(operation.length ? [operation.length] : []));
+      break;
+    case "Replace":
+      words.push(operation.pattern, operation.replacement);
+      break;
+    case "Remove":
+      words.push(operation.operand);
+      break;
+    case "CaseModification":
+      if (operation.operand) words.push(operation.operand);
+  }
+  return words;
 }
 
 function indirect(parameter: string, spot: Spot): Ways {
@@ -61,9 +84,20 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
     const isSet = only?.type === "known" && only.text !== "" && !operation.operator.includes("+");
     return isSet ? [value] : [value, ...other].filter(([text]) => text?.type !== "unknown" || other.length === 0);
   }
+  if (operation.type === "Transform" && operation.operand.value === "P") runPrompt(value, spot);
+  if (only?.type === "glob" && value.length === 1 && operation.type === "Remove") {
+    const text = removed(operation, only.text, expand);
+    if (text !== undefined) return [[{ type: "glob", text }]];
+  }
   if (only?.type !== "known" || value.length !== 1) return [[unknown(`nothing tells what \${${parameter}…} is`)]];
   const made = changedText(operation, only.text, expand);
   return [[made === undefined ? unknown(`\${${parameter}…} is not computed`) : known(made)]];
+}
+
+/** `${x@P}` expands the value like a prompt, and runs the commands in it. */
+function runPrompt(value: readonly Text[], spot: Spot): void {
+  if (value.some((text) => text.type !== "known" || /\$\(|`/.test(text.text)))
+    noteUnknown(spot, "runs what stands in a variable, as part of a prompt");
 }
 
 const literalOf = (texts: readonly Text[]): string | undefined =>
@@ -85,12 +119,8 @@ function changedText(operation: ParameterOperation, text: string, expand: Expand
       if (operation.operator === "//") return text.replaceAll(pattern, () => by);
       return operation.operator === "/" ? text.replace(pattern, () => by) : undefined;
     }
-    case "Remove": {
-      const pattern = literalOf(expand(operation.operand));
-      if (pattern === undefined) return undefined;
-      if (operation.operator.startsWith("#")) return text.startsWith(pattern) ? text.slice(pattern.length) : text;
-      return text.endsWith(pattern) ? text.slice(0, text.length - pattern.length) : text;
-    }
+    case "Remove":
+      return removed(operation, text, expand);
     case "CaseModification": {
       if (operation.operand) return undefined;
       const [upper, every] = [operation.operator.startsWith("^"), operation.operator.length === 2];
@@ -100,4 +130,27 @@ function changedText(operation: ParameterOperation, text: string, expand: Expand
     default:
       return undefined;
   }
+}
+
+/** `${x#…}` and `${x%…}` with a plain text, or a star at the end that can be anything. */
+function removed(
+  { operator, operand }: Extract<ParameterOperation, { type: "Remove" }>,
+  text: string,
+  expand: Expand,
+): string | undefined {
+  const [only, ...more] = expand(operand);
+  if (!only || more.length > 0 || (only.type !== "known" && only.type !== "glob")) return undefined;
+  const isStart = operator.startsWith("#");
+  const star = only.type === "glob" && /^\*[^*?[\\]+$/.test(only.text) === isStart && only.text.includes("*");
+  if (only.type === "glob" && !star) return undefined;
+  const plain = only.text.replace("*", "");
+  if (/[*?[\\]/.test(plain)) return undefined;
+  if (!star) {
+    if (isStart) return text.startsWith(plain) ? text.slice(plain.length) : text;
+    return text.endsWith(plain) ? text.slice(0, text.length - plain.length) : text;
+  }
+  const isLongest = operator.length === 2;
+  const at = isStart === isLongest ? text.lastIndexOf(plain) : text.indexOf(plain);
+  if (at < 0) return text;
+  return isStart ? text.slice(at + plain.length) : text.slice(0, at);
 }

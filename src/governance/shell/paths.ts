@@ -1,8 +1,14 @@
 import { posix } from "node:path";
 import type { Effect, EffectKind } from "./effects.ts";
-import { cameFrom, type Flow, FROM, NOTHING } from "./flow.ts";
+import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./flow.ts";
 import { note, type Sink, type Spot } from "./state.ts";
-import { beforePattern, describe, known, type Text, unknown } from "./text.ts";
+import { beforePattern, describe, type Text, unknown } from "./text.ts";
+
+/** What a system takes as a path. */
+const MAX_PATH = 4096;
+
+/** Only what looks like these is changed by normalising. */
+const MAY_CHANGE = /\/[./]|\/$/;
 
 const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\/(.*)$/;
 const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(.+)$/;
@@ -14,15 +20,22 @@ export function absolutePaths(path: Text, { shell }: Spot): Text[] {
   return shell.folders.map((folder) =>
     folder === undefined
       ? unknown("where it is cannot be told")
-      : normal({ ...path, text: posix.join(folder, "x").slice(0, -1) + path.text }),
+      : normal({ type: path.type, text: folder === "/" ? `/${path.text}` : `${folder}/${path.text}` }),
   );
 }
 
 function normal(path: Extract<Text, { type: "known" | "glob" }>): Text {
   // A pattern with `..` behind a special character can lead anywhere.
-  if (path.type === "glob" && /[*?[].*\.\./.test(path.text)) return unknown(`${describe(path)} can be any path`);
+  if (path.type === "glob" && leadsUp(path.text)) return unknown(`${describe(path)} can be any path`);
+  if (path.text.length > MAX_PATH) return unknown("it is too long for a path");
+  if (!MAY_CHANGE.test(path.text)) return path;
   const text = posix.normalize(path.text);
-  return { type: path.type, text: text.length > 1 ? text.replace(/\/+$/, "") : text };
+  return { type: path.type, text: text.length > 1 && text.endsWith("/") ? text.slice(0, -1) : text };
+}
+
+function leadsUp(pattern: string): boolean {
+  const special = pattern.search(/[*?[]/);
+  return special >= 0 && pattern.indexOf("..", special) >= 0;
 }
 
 export interface Touch {
@@ -76,6 +89,14 @@ export function contentOf(path: Text, spot: Spot): Flow {
     return cameFrom(FROM.network);
   }
   reads(spot, path);
+  const { home } = spot.line.place;
+  // With everything below it, which are keys among others.
+  if (
+    absolutePaths(path, spot).some(
+      (one) => one.type === "known" && `${home}/`.startsWith(one.text === "/" ? "/" : `${one.text}/`),
+    )
+  )
+    reads(spot, { type: "known", text: `${home}/.ssh` });
   const secret = absolutePaths(path, spot).some((one) => spot.line.place.isSecret(one)) ? FROM.secret : 0;
   return writtenBefore(path, spot) ?? cameFrom(FROM.files | secret);
 }
@@ -97,28 +118,36 @@ export function writtenBefore(path: Text, spot: Spot): Flow | undefined {
 /** Bytes go into a file. */
 export function store(path: Text, flow: Flow, { spot, appends = false }: { spot: Spot; appends?: boolean }): void {
   writes(spot, path);
+  remember(path, flow, { spot, appends });
+}
+
+/** Keeps what is in a file now, for what reads or runs it later in the line. */
+function remember(path: Text, flow: Flow, { spot, appends }: { spot: Spot; appends: boolean }): void {
   for (const one of absolutePaths(path, spot)) {
     if (one.type !== "known") continue;
     const before = appends ? spot.line.files.get(one.text) : undefined;
     const text = before
       ? before.text === undefined || flow.text === undefined
         ? undefined
-        : before.text + flow.text
+        : joinFlows([before, flow]).text
       : flow.text;
     spot.line.files.set(one.text, { text, from: flow.from | (before?.from ?? 0), names: flow.names });
   }
 }
 
-/** Hands bytes to where they go. What is sent must be known, and no secret. */
+/** Hands bytes to where they go; that a file is written was noted when it was opened. */
 export function deliver(flow: Flow, sink: Sink, spot: Spot): void {
-  if (sink.to === "file") store(sink.path, flow, { spot, appends: sink.appends });
+  if (sink.to === "file") remember(sink.path, flow, { spot, appends: sink.appends });
   if (sink.to === "network") send(flow, sink.where, spot);
 }
 
-const LOOPBACK =
-  /^(?:[a-z+]+:\/\/)?(?:[^/@]*@)?(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|::1|host\.docker\.internal)(?:[:/?#]|$)/i;
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|::1|host\.docker\.internal)(?::\d*)?$/i;
 
-export const isLoopback = (where: string): boolean => LOOPBACK.test(where);
+/** What is behind the last `@` of an address, and before its path, is the machine. */
+export function isLoopback(where: string): boolean {
+  const [server = ""] = where.replace(/^[a-z+]+:\/\//i, "").split(/[/?#\\]/);
+  return LOOPBACK.test(server.slice(server.lastIndexOf("@") + 1));
+}
 
 /** Bytes leave for another machine: only what stands in the command itself may. */
 export function send(flow: Flow, where: string, spot: Spot): void {
@@ -127,5 +156,3 @@ export function send(flow: Flow, where: string, spot: Spot): void {
   const what = isOwn ? `sends to ${where}` : `sends what is not in the command itself to ${where}`;
   note(spot, { kind: isOwn ? "fetches" : "sends", what });
 }
-
-export const literalPath = (text: string): Text => known(text);

@@ -1,4 +1,4 @@
-import { type Flow, FROM, literal } from "./flow.ts";
+import { type Flow, literal, originOf } from "./flow.ts";
 import { type Text, textOf } from "./text.ts";
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -16,17 +16,15 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "'",
 };
 
+const ESCAPE = /\\(?:(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8})|(0?[0-7]{1,3})|.)/gs;
+
 /** Backslashes as `printf` and `echo -e` read them. */
-export function unescape(text: string): string {
-  return text.replace(
-    /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|(0?[0-7]{1,3})|(.))/gs,
-    (all, hex?: string, short?: string, long?: string, octal?: string, letter?: string) => {
-      const code = hex ?? short ?? long;
-      if (code !== undefined) return codePoint(Number.parseInt(code, 16));
-      if (octal !== undefined) return codePoint(Number.parseInt(octal, 8) & 0xff);
-      return ESCAPES[letter ?? ""] ?? all;
-    },
-  );
+export function unescaped(text: string): string {
+  return text.replace(ESCAPE, (all: string, hex?: string, octal?: string) => {
+    if (hex !== undefined) return codePoint(Number.parseInt(hex.slice(1), 16));
+    if (octal !== undefined) return codePoint(Number.parseInt(octal, 8) & 0xff);
+    return ESCAPES[all.slice(1)] ?? all;
+  });
 }
 
 const codePoint = (code: number): string => (code > 0x10ffff ? "" : String.fromCodePoint(code));
@@ -35,25 +33,22 @@ const codePoint = (code: number): string => (code > 0x10ffff ? "" : String.fromC
 function flowOf(texts: readonly Text[], print: (texts: string[]) => string): Flow {
   if (texts.every((text) => text.type === "known")) return literal(print(texts.map(textOf)));
   let from = 0;
-  for (const text of texts)
-    if (text.type === "unknown")
-      from |= /secret/.test(text.why) ? FROM.secret : /network/.test(text.why) ? FROM.network : FROM.program;
+  for (const text of texts) from |= originOf(text);
   const names = texts.length === 1 ? texts[0] : undefined;
-  return { from: from || FROM.program, names: names?.type === "known" ? undefined : names };
+  return { from, names: names?.type === "known" ? undefined : names };
 }
 
 export function echoed(args: readonly Text[]): Flow {
-  let [first, ...rest] = [0, ...args];
+  let rest = args;
   let [escapes, ends] = [false, true];
   while (rest[0]?.type === "known" && /^-[neE]+$/.test(rest[0].text)) {
     escapes ||= rest[0].text.includes("e");
     ends &&= !rest[0].text.includes("n");
     rest = rest.slice(1);
-    first += 1;
   }
   return flowOf(rest, (texts) => {
     const line = texts.join(" ") + (ends ? "\n" : "");
-    return escapes ? unescape(line) : line;
+    return escapes ? unescaped(line) : line;
   });
 }
 
@@ -74,11 +69,11 @@ function formatted(format: string, values: readonly string[]): string {
   return format.replace(
     /%(?:%|[-+ #0]*\d*(?:\.\d+)?([a-zA-Z]))|\\(?:x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|.)/gs,
     (all, kind?: string) => {
-      if (all.startsWith("\\")) return unescape(all);
+      if (all.startsWith("\\")) return unescaped(all);
       if (kind === undefined) return "%";
       const value = values[at] ?? "";
       at += 1;
-      if (kind === "b") return unescape(value);
+      if (kind === "b") return unescaped(value);
       return value;
     },
   );

@@ -1,7 +1,7 @@
-import type { Redirection, WordPart } from "unbash";
-import { cameFrom, type Flow, FROM, literal, textOfFlow } from "./flow.ts";
-import { contentOf, descriptorOf, networkPlace } from "./paths.ts";
-import { type Channel, copyShell, note, noteUnknown, type Sink, type Spot } from "./state.ts";
+import type { Redirection, Word, WordPart } from "unbash";
+import { cameFrom, type Flow, FROM, literal, originOf } from "./flow.ts";
+import { contentOf, deliver, descriptorOf, networkPlace, writes } from "./paths.ts";
+import { type Channel, copyForReading, copyShell, note, noteUnknown, type Sink, type Spot, spend } from "./state.ts";
 import { describe, known, type Text } from "./text.ts";
 
 export interface Redirected {
@@ -11,8 +11,8 @@ export interface Redirected {
 
 /** How words become strings is passed in: redirections contain words, and words contain redirections. */
 export interface Words {
-  string(word: NonNullable<Extract<Redirection, { type: "Redirect" }>["target"]>): Text[];
-  parts(parts: readonly WordPart[]): Text;
+  string(word: Word, spot: Spot): Text[];
+  parts(parts: readonly WordPart[], spot: Spot): Text;
 }
 
 const OUTPUT: Sink = { to: "output" };
@@ -26,13 +26,15 @@ export function redirect(
   let { input } = spot;
   let output = spot.shell.channels.get("1")?.writes ?? OUTPUT;
   for (const one of redirects) {
-    const { key, isInput, isBoth } = descriptor(one);
+    spend(spot);
+    const { key, isBoth } = descriptor(one);
     for (const channel of channelsOf(one, spot, words)) {
       if (key === "0" && channel.reads) input = channel.reads;
       if ((key === "1" || isBoth) && channel.writes) output = channel.writes;
       if (keeps || (key !== "0" && key !== "1" && key !== "2")) keep(key, channel, spot);
-      if (isInput && key.startsWith("{")) spot.shell.variables.set(key.slice(1, -1), [known(key)]);
-      else if (key.startsWith("{")) spot.shell.variables.set(key.slice(1, -1), [known(key)]);
+      if (key.startsWith("{")) spot.shell.variables.set(key.slice(1, -1), [known(key)]);
+      // What is reported there is not followed, but may be run later.
+      if (key !== "1" && channel.writes && !isBoth) deliver(cameFrom(FROM.program), channel.writes, spot);
     }
   }
   return { input, output };
@@ -45,33 +47,26 @@ function keep(key: string, channel: Channel, { shell }: Spot): void {
   shell.channels.set(key, isWorse ? { ...channel, writes: before.writes } : channel);
 }
 
-function descriptor(one: Redirection): { key: string; isInput: boolean; isBoth: boolean } {
+function descriptor(one: Redirection): { key: string; isBoth: boolean } {
   const isInput = one.type !== "Redirect" || one.operator.startsWith("<");
   const isBoth = one.type === "Redirect" && (one.operator === "&>" || one.operator === "&>>");
   const given = one.descriptor;
-  if (given?.type === "FileDescriptorVariable") return { key: `{${given.name}}`, isInput, isBoth };
-  return { key: given ? String(given.value) : isInput ? "0" : "1", isInput, isBoth };
+  if (given?.type === "FileDescriptorVariable") return { key: `{${given.name}}`, isBoth };
+  return { key: given ? String(given.value) : isInput ? "0" : "1", isBoth };
 }
 
 function channelsOf(one: Redirection, spot: Spot, words: Words): Channel[] {
   if (one.type === "HereDoc") {
-    const text = one.body.parts ? words.parts(one.body.parts) : known(one.body.text);
+    const text = one.body.parts ? words.parts(one.body.parts, spot) : known(one.body.text);
     return [{ reads: text.type === "known" ? literal(text.text) : cameFrom(originOf(text)) }];
   }
   if (!one.target) return [];
-  const targets = words.string(one.target);
+  const targets = words.string(one.target, spot);
   if (one.type === "HereString")
     return targets.map((text) => ({
       reads: text.type === "known" ? literal(`${text.text}\n`) : cameFrom(originOf(text)),
     }));
   return targets.flatMap((path) => opened(one.operator, path, spot));
-}
-
-/** Words keep no origins; what they say about themselves tells it. */
-function originOf(text: Text): number {
-  if (text.type !== "unknown") return FROM.program;
-  if (/network/.test(text.why)) return FROM.network;
-  return /decoded/.test(text.why) ? FROM.decoded : /secret/.test(text.why) ? FROM.secret : FROM.program;
 }
 
 function opened(operator: string, path: Text, spot: Spot): Channel[] {
@@ -95,7 +90,7 @@ function duplicate(key: string, { shell, input }: Spot): Channel {
   return shell.channels.get(key) ?? {};
 }
 
-export function sinkOf(path: Text, spot: Spot, appends: boolean): Sink {
+function sinkOf(path: Text, spot: Spot, appends: boolean): Sink {
   const place = networkPlace(path);
   if (place !== undefined) {
     note(spot, { kind: "fetches", what: `connects to ${place}` });
@@ -106,6 +101,7 @@ export function sinkOf(path: Text, spot: Spot, appends: boolean): Sink {
     const key = descriptorOf(path.text);
     if (key !== undefined) return spot.shell.channels.get(key)?.writes ?? OUTPUT;
   }
+  writes(spot, path);
   return { to: "file", path, appends };
 }
 
@@ -116,8 +112,10 @@ export function openProcess(part: Extract<WordPart, { type: "ProcessSubstitution
   processes = (processes + 1) % 1_000_000;
   const key = `process-${processes}`;
   if (!part.script) return known(`/dev/fd/${key}`);
-  const inside: Spot = { ...spot, shell: copyShell(spot.shell), isForked: true };
-  if (part.operator === "<") {
+  const isRead = part.operator === "<";
+  const shell = isRead ? copyForReading(spot.shell) : copyShell(spot.shell);
+  const inside: Spot = { ...spot, shell, isForked: true };
+  if (isRead) {
     spot.shell.channels.set(key, { reads: spot.line.engine.runScript(part.script, inside) });
   } else {
     // What will be written to it is not known yet; it is judged as if it were the worst.
@@ -127,5 +125,3 @@ export function openProcess(part: Extract<WordPart, { type: "ProcessSubstitution
   }
   return known(`/dev/fd/${key}`);
 }
-
-export const flowText = textOfFlow;

@@ -1,7 +1,8 @@
 import type { CompoundCommand, CompoundList, ParsedScript, Redirected } from "unbash";
 import type { Effect, EffectTree } from "./effects.ts";
 import type { Flow } from "./flow.ts";
-import { addChoice, type Text } from "./text.ts";
+import { Names } from "./names.ts";
+import { addChoice, known, type Text } from "./text.ts";
 
 /** Where a command is run, as far as it must be known. Paths are absolute. */
 export interface Place {
@@ -31,18 +32,17 @@ export type Sink =
 
 /** The state of one shell. Subshells get a copy. */
 export interface Shell {
-  readonly variables: Map<string, readonly Text[]>;
-  readonly arrays: Map<string, readonly Text[]>;
-  readonly exported: Set<string>;
-  readonly functions: Map<string, FunctionBody>;
-  readonly aliases: Map<string, string>;
-  readonly channels: Map<string, Channel>;
+  readonly variables: Names<readonly Text[]>;
+  readonly arrays: Names<readonly Text[]>;
+  readonly exported: Names<true>;
+  readonly functions: Names<FunctionBody>;
+  readonly channels: Names<Channel>;
   /** Other names for variables: `declare -n`. */
-  readonly references: Map<string, string>;
+  readonly references: Names<string>;
   /** Variables of the function that is being called. */
-  readonly locals: Set<string>;
+  readonly locals: Names<true>;
   /** Variables that keep their value. */
-  readonly fixed: Set<string>;
+  readonly fixed: Names<true>;
   /** Where it may be; undefined when that cannot be told. */
   folders: readonly (string | undefined)[];
   positional: readonly Text[];
@@ -55,7 +55,7 @@ export interface Line {
   /** What was written into files, by their paths. */
   readonly files: Map<string, Flow>;
   readonly engine: Engine;
-  /** Commands that may still be looked at: loops of words could make too many. */
+  /** How much may still be looked at: loops, functions and lists of words could make it endless. */
   budget: number;
 }
 
@@ -69,6 +69,8 @@ export interface Spot {
   readonly calls: readonly string[];
   /** Whether a copy of the shell was started since the last call. */
   readonly isForked: boolean;
+  /** Whether this may be prose and not a command at all. */
+  readonly isProse?: boolean | undefined;
 }
 
 /** What programs and words need of the rest. */
@@ -77,58 +79,83 @@ export interface Engine {
   runWords(words: readonly Text[], spot: Spot): Flow;
   /** A shell that is given its program as text. */
   runSource(source: Text, spot: Spot): Flow;
+  /** Arguments of a program that may run what stands in them, or in those before `end`: a command there is judged as one. */
+  runCarried(args: readonly Text[], spot: Spot, end?: number): void;
 }
 
 export function newShell(place: Place): Shell {
-  const variables = new Map<string, readonly Text[]>();
-  for (const [name, text] of Object.entries(place.variables)) variables.set(name, [{ type: "known", text }]);
+  const variables = new Names<readonly Text[]>();
+  for (const name in place.variables) variables.set(name, [known(place.variables[name] ?? "")]);
   return {
     variables,
-    arrays: new Map(),
-    exported: new Set(),
-    functions: new Map(),
-    aliases: new Map(),
-    channels: new Map(),
-    references: new Map(),
-    locals: new Set(),
-    fixed: new Set(),
+    arrays: new Names(),
+    exported: new Names(),
+    functions: new Names(),
+    channels: new Names(),
+    references: new Names(),
+    locals: new Names(),
+    fixed: new Names(),
     folders: [place.folder],
     positional: [],
-    self: { type: "known", text: "bash" },
+    self: BASH,
   };
 }
 
+const BASH = known("bash");
+
 export function copyShell(shell: Shell): Shell {
   return {
-    variables: new Map(shell.variables),
-    arrays: new Map(shell.arrays),
-    exported: new Set(shell.exported),
-    functions: new Map(shell.functions),
-    aliases: new Map(shell.aliases),
-    channels: new Map(shell.channels),
-    references: new Map(shell.references),
-    locals: new Set(shell.locals),
-    fixed: new Set(shell.fixed),
+    variables: shell.variables.copy(),
+    arrays: shell.arrays.copy(),
+    exported: shell.exported.copy(),
+    functions: shell.functions.copy(),
+    channels: shell.channels.copy(),
+    references: shell.references.copy(),
+    locals: shell.locals.copy(),
+    fixed: shell.fixed.copy(),
     folders: shell.folders,
     positional: shell.positional,
     self: shell.self,
   };
 }
 
+/** What a copy costs: variables could be many, and copied for each statement. */
+export const sizeOf = (shell: Shell): number => 1 + ((shell.variables.size + shell.functions.size) >> 4);
+
+/** A copy whose output is read, wherever the output of the shell itself goes. */
+export function copyForReading(shell: Shell): Shell {
+  const copy = copyShell(shell);
+  copy.channels.delete("1");
+  return copy;
+}
+
+const ALWAYS_KEPT = ["arrays", "exported", "functions", "channels", "references", "locals", "fixed"] as const;
+
 /** Afterwards the shell is in one state or the other. */
 export function joinShells(shell: Shell, other: Shell): void {
-  for (const [name, choices] of other.variables) {
-    const own = shell.variables.get(name) ?? [{ type: "known", text: "" } as const];
-    if (own !== choices) shell.variables.set(name, addChoice(own, choices));
+  if (!shell.variables.isSame(other.variables))
+    for (const [name, choices] of other.variables) {
+      const own = shell.variables.get(name) ?? [known("")];
+      if (own !== choices) shell.variables.set(name, addChoice(own, choices));
+    }
+  for (const kind of ALWAYS_KEPT) {
+    const own = shell[kind] as Names<unknown>;
+    if (!own.isSame(other[kind] as Names<unknown>)) for (const [name, value] of other[kind]) own.set(name, value);
   }
-  for (const set of ["exported", "locals", "fixed"] as const) for (const name of other[set]) shell[set].add(name);
-  for (const map of ["arrays", "functions", "aliases", "channels", "references"] as const)
-    for (const [name, value] of other[map]) (shell[map] as Map<string, unknown>).set(name, value);
-  shell.folders = [...new Set([...shell.folders, ...other.folders])];
+  if (shell.folders !== other.folders) shell.folders = [...new Set([...shell.folders, ...other.folders])];
 }
 
 export function note(spot: Spot, effect: Effect): void {
   spot.tree.effects.push(effect);
+}
+
+/** Ends looking at a line that is too much; it is then denied. */
+export class TooMuch extends Error {}
+
+/** Counts what is looked at: statements, words, parts of words, copies of shells by their size. */
+export function spend({ line }: Spot, cost = 1): void {
+  line.budget -= cost;
+  if (line.budget < 0) throw new TooMuch();
 }
 
 export function noteUnknown(spot: Spot, what: string, instead?: string): void {

@@ -4,9 +4,20 @@ export type Text =
   /** A pattern. Characters that are not special in it have a backslash before them. */
   | { readonly type: "glob"; readonly text: string }
   /** Names that a program finds below a folder: all of them, or those that a filter leaves. */
-  | { readonly type: "found"; readonly folder: string; readonly all: boolean }
-  /** What it begins with may still be known. */
-  | { readonly type: "unknown"; readonly why: string; readonly starts?: string };
+  | {
+      readonly type: "found";
+      readonly folder: string;
+      readonly all: boolean;
+      /** The pattern that their names fit. */
+      readonly name?: string | undefined;
+    }
+  /** What it begins with may still be known, and where it comes from, as bits of FROM. */
+  | {
+      readonly type: "unknown";
+      readonly why: string;
+      readonly starts?: string | undefined;
+      readonly from?: number | undefined;
+    };
 
 export const known = (text: string): Text => ({ type: "known", text });
 export const unknown = (why: string): Text => ({ type: "unknown", why });
@@ -26,11 +37,20 @@ export function beforePattern(pattern: string): string {
   return plain.replace(/\\(.)/g, "$1");
 }
 
+/** Of a command, for people. */
+export const MAX_SHOWN = 120;
+
+/** Longer than anything that is typed: variables could double it without end. */
+export const MAX_TEXT = 64 * 1024;
+
 export function joinTexts(parts: readonly Text[]): Text {
   const [only] = parts;
   if (parts.length === 1 && only) return only;
   const lost = parts.find((part) => part.type === "unknown" || part.type === "found");
   if (lost) return beginning(parts, lost);
+  let length = 0;
+  for (const part of parts) length += textOf(part).length;
+  if (length > MAX_TEXT) return unknown("it is too long");
   if (parts.every((part) => part.type === "known")) return known(parts.map((part) => textOf(part)).join(""));
   return {
     type: "glob",
@@ -41,15 +61,27 @@ export function joinTexts(parts: readonly Text[]): Text {
 function beginning(parts: readonly Text[], lost: Text): Text {
   const why = lost.type === "unknown" ? lost.why : "it is part of a name that a program found";
   const [first] = parts;
-  if (first?.type === "known") return { type: "unknown", why, starts: first.text };
-  return first?.type === "unknown" && first.starts !== undefined
-    ? { type: "unknown", why, starts: first.starts }
-    : unknown(why);
+  const starts = first?.type === "known" ? first.text : first?.type === "unknown" ? first.starts : undefined;
+  let from = 0;
+  for (const part of parts) if (part.type === "unknown") from |= part.from ?? 0;
+  return { type: "unknown", why, starts, from };
+}
+
+/** A word with something in place of each mark. */
+export function fillIn(word: string, mark: string, value: Text | undefined): Text {
+  const given = value ?? unknown("nothing tells what it gets");
+  if (word === mark) return given;
+  return joinTexts(word.split(mark).flatMap((part, at) => (at === 0 ? [known(part)] : [given, known(part)])));
 }
 
 /** The characters of a text as they are written; empty for one that is not known. */
 export function textOf(text: Text): string {
   return text.type === "known" || text.type === "glob" ? text.text : "";
+}
+
+/** What a text begins with, as far as that is known. */
+export function startOf(text: Text): string {
+  return text.type === "unknown" ? (text.starts ?? "") : textOf(text);
 }
 
 /** For people: what a text is, or where it comes from. */

@@ -13,21 +13,33 @@ import type {
   PipelineNode,
   Select,
   Statement,
-  TestExpression,
   While,
-  Word,
 } from "unbash";
-import { runCommand } from "./command.ts";
+import { lookAtArithmetic, lookAtTest } from "./arithmetic.ts";
+import { type Expanding, runCommand } from "./command.ts";
 import { expandParts, expandString, expandWord, expandWords } from "./expand.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./flow.ts";
 import { isEndless, startsWithoutEnd } from "./loops.ts";
 import { deliver } from "./paths.ts";
 import { redirect } from "./redirect.ts";
-import { copyShell, type FunctionBody, joinShells, note, noteUnknown, type Spot } from "./state.ts";
+import {
+  copyForReading,
+  copyShell,
+  type FunctionBody,
+  joinShells,
+  note,
+  noteUnknown,
+  type Spot,
+  sizeOf,
+  spend,
+} from "./state.ts";
 import { known, type Text, unknown } from "./text.ts";
 
 /** Looks at every statement in order, and gives what they print. */
-export function runScript({ commands }: Pick<ParsedScript, "commands">, spot: Spot): Flow {
+export function runScript({ commands, errors }: ParsedScript, spot: Spot): Flow {
+  const [error] = errors ?? [];
+  // The parser recovers from mistakes, also in what is nested; the shell may read them otherwise.
+  if (error) noteUnknown(spot, `cannot be parsed: ${error.message}`);
   return runStatements(commands, spot);
 }
 
@@ -36,6 +48,7 @@ function runStatements(statements: readonly Statement[], spot: Spot): Flow {
 }
 
 function runStatement({ command, background }: Statement, spot: Spot): Flow {
+  spend(spot, background ? sizeOf(spot.shell) : 1);
   const here = background ? { ...spot, shell: copyShell(spot.shell), isForked: true } : spot;
   return command.type === "AndOr" ? runAndOr(command, here) : runPipeline(command, here);
 }
@@ -43,21 +56,26 @@ function runStatement({ command, background }: Statement, spot: Spot): Flow {
 /** Each part but the first may be left out. */
 function runAndOr({ commands, operators }: AndOr, spot: Spot): Flow {
   const flows: Flow[] = [];
-  const stops = [];
+  let stopped: Spot["shell"] | undefined;
+  let { folders } = spot.shell;
   for (const [at, command] of commands.entries()) {
+    if (at > 0) {
+      spend(spot, sizeOf(spot.shell));
+      if (stopped) joinShells(stopped, spot.shell);
+      else stopped = copyShell(spot.shell);
+    }
     // A part behind `||` is reached when the one before failed: `cd` has not moved then.
-    if (at > 0) stops.push(copyShell(spot.shell));
-    flows.push(runPipeline(command, operators[at - 1] === "||" ? afterFailure(spot, stops) : spot));
+    if (operators[at - 1] === "||") spot.shell.folders = eitherFolder(spot.shell.folders, folders);
+    ({ folders } = spot.shell);
+    flows.push(runPipeline(command, spot));
   }
-  for (const stop of stops) joinShells(spot.shell, stop);
+  if (stopped) joinShells(spot.shell, stopped);
   return joinFlows(flows);
 }
 
-function afterFailure(spot: Spot, stops: readonly Spot["shell"][]): Spot {
-  const before = stops.at(-2);
-  if (before) spot.shell.folders = [...new Set([...spot.shell.folders, ...before.folders])];
-  return spot;
-}
+const eitherFolder = (some: Spot["shell"]["folders"], others: Spot["shell"]["folders"]) => [
+  ...new Set([...some, ...others]),
+];
 
 function runPipeline(node: PipelineNode, spot: Spot): Flow {
   if (node.type !== "Pipeline") return runNode(node, spot);
@@ -66,15 +84,13 @@ function runPipeline(node: PipelineNode, spot: Spot): Flow {
 
 function runPipes({ commands }: Pipeline, spot: Spot): Flow {
   let { input } = spot;
-  for (const command of commands)
-    input = runNode(command, { ...spot, shell: copyShell(spot.shell), input, isForked: true });
+  for (const [at, command] of commands.entries()) {
+    spend(spot, sizeOf(spot.shell));
+    const shell = at < commands.length - 1 ? copyForReading(spot.shell) : copyShell(spot.shell);
+    input = runNode(command, { ...spot, shell, input, isForked: true });
+  }
   return input;
 }
-
-const wordsAt = (spot: Spot) => ({
-  string: (word: Word) => expandString(word, spot),
-  parts: (parts: Parameters<typeof expandParts>[0]) => expandParts(parts, spot),
-});
 
 function runNode(node: CommandNode, spot: Spot): Flow {
   if (node.type === "Command") return runSimple(node, spot);
@@ -93,11 +109,11 @@ export function runBody(node: FunctionBody, spot: Spot): Flow {
     case "CompoundList":
       return runStatements(node.commands, spot);
     case "Redirected": {
-      const { input, output } = redirect(node.redirects, spot, { words: wordsAt(spot), keeps: false });
+      const { input, output } = redirect(node.redirects, spot, { words: EXPANDING, keeps: false });
       const inner = { ...spot, shell: copyShell(spot.shell), input };
       if (output.to !== "output") inner.shell.channels.set("1", { writes: output });
       const flow = runBody(node.command, inner);
-      const channels = new Map(spot.shell.channels);
+      const channels = spot.shell.channels.copy();
       joinShells(spot.shell, inner.shell);
       spot.shell.channels.clear();
       for (const [key, channel] of channels) spot.shell.channels.set(key, channel);
@@ -117,26 +133,25 @@ export function runBody(node: FunctionBody, spot: Spot): Flow {
     case "While":
       return runWhile(node, spot);
     case "ArithmeticFor":
+      for (const one of [node.initialize, node.test, node.update]) compute(one, spot);
       if (!node.test && startsWithoutEnd(node.body)) noteBomb(spot);
       return maybe(node.body, spot);
     case "Case":
       return runCase(node, spot);
     case "TestCommand":
-      lookAtTest(node.expression, spot);
+      lookAtTest(node.expression, spot, (word) => expandString(word, spot));
       return NOTHING;
     case "ArithmeticCommand":
-      lookAtArithmetic(node.expression, spot);
+      compute(node.expression, spot);
       return NOTHING;
   }
 }
 
+/** How words become texts, and functions are called. */
+export const EXPANDING: Expanding = { words: expandWords, string: expandString, parts: expandParts, body: runBody };
+
 function runSimple(node: Command, spot: Spot): Flow {
-  return runCommand(node, spot, {
-    words: (words) => expandWords(words, spot),
-    string: (word) => expandString(word, spot),
-    parts: (parts) => expandParts(parts, spot),
-    body: runBody,
-  });
+  return runCommand(node, spot, EXPANDING);
 }
 
 function runIf(node: If, spot: Spot): Flow {
@@ -153,6 +168,7 @@ function runIf(node: If, spot: Spot): Flow {
 
 /** It may run, or not: afterwards both can be so. */
 function maybe({ commands }: CompoundList, spot: Spot): Flow {
+  spend(spot, sizeOf(spot.shell));
   const shell = copyShell(spot.shell);
   const flow = runStatements(commands, { ...spot, shell });
   joinShells(spot.shell, shell);
@@ -205,41 +221,6 @@ function runCoprocess({ name, body }: Coproc, spot: Spot): Flow {
   return NOTHING;
 }
 
-function lookAtTest(test: TestExpression, spot: Spot): void {
-  switch (test.type) {
-    case "TestUnary":
-      return void expandString(test.operand, spot);
-    case "TestBinary":
-      expandString(test.left, spot);
-      return void expandString(test.right, spot);
-    case "TestLogical":
-      return test.operands.forEach((operand) => lookAtTest(operand, spot));
-    case "TestNot":
-      return lookAtTest(test.operand, spot);
-    case "TestGroup":
-      return lookAtTest(test.expression, spot);
-  }
-}
-
-/** Arithmetic can run commands: in substitutions, and in subscripts of arrays. */
-export function lookAtArithmetic(expression: ArithmeticExpression | undefined, spot: Spot): void {
-  if (!expression) return;
-  switch (expression.type) {
-    case "ArithmeticBinary":
-      lookAtArithmetic(expression.left, spot);
-      return lookAtArithmetic(expression.right, spot);
-    case "ArithmeticUnary":
-      return lookAtArithmetic(expression.operand, spot);
-    case "ArithmeticTernary":
-      for (const one of [expression.test, expression.consequent, expression.alternate]) lookAtArithmetic(one, spot);
-      return;
-    case "ArithmeticGroup":
-      return lookAtArithmetic(expression.expression, spot);
-    case "ArithmeticCommandExpansion":
-      if (expression.script) runScript(expression.script, { ...spot, shell: copyShell(spot.shell) });
-      else noteUnknown(spot, `runs something in arithmetic that cannot be parsed: ${expression.text}`);
-      return;
-    case "ArithmeticWord":
-      if (expression.parts) expandParts(expression.parts, spot);
-  }
+function compute(expression: ArithmeticExpression | undefined, spot: Spot): void {
+  lookAtArithmetic(expression, spot, (parts) => expandParts(parts, spot));
 }

@@ -92,11 +92,17 @@ function refusal(effect: Effect, { why, instead, command }: Because): Refusal {
 
 function refuseRead(effect: Effect, question: Question, command: string): Refusal | undefined {
   const { path } = effect;
-  if (!path || path.type === "found" || path.type === "unknown") return undefined;
+  if (!path) return undefined;
+  if (path.type === "found" || path.type === "unknown")
+    return isSecret(path) ? secretRefusal(effect, command) : undefined;
   const located = locate(describe(path), question);
   const named = located.inTree !== undefined && matchesAny(located.inTree, question.policy.secrets);
-  const real = located.real === undefined ? path : ({ type: "known", text: located.real } as const);
-  if (!named && !isSecret(path) && !isSecret(real)) return undefined;
+  const leads = located.real !== undefined && located.real !== path.text;
+  const isBehind = leads && isSecret({ type: "known", text: located.real ?? "" });
+  return named || isBehind || isSecret(path) ? secretRefusal(effect, command) : undefined;
+}
+
+function secretRefusal(effect: Effect, command: string): Refusal {
   return refusal(effect, {
     why: "It holds secrets. What you read may end in a log, or in a model's memory.",
     instead: "Use an example file, or let the program that needs it read it.",
@@ -161,8 +167,17 @@ function protectedIn(path: Text, { located, question }: { located: Located; ques
     if (one.inTree !== undefined && GIT_PARTS.test(one.inTree)) return one.inTree;
     const pattern = isAnswer(one) ? undefined : protectedBy(one, policy.protected);
     if (pattern !== undefined) return pattern;
+    const held = holds(one, policy.protected);
+    if (held !== undefined) return held;
   }
   return path.type === "glob" ? coveredByPattern(path, { located, question }) : undefined;
+}
+
+/** What a folder has below it is deleted, moved or replaced with the folder. The worktree itself is judged as a whole. */
+function holds({ inTree }: Located, patterns: readonly string[]): string | undefined {
+  if (inTree === undefined || inTree === "") return undefined;
+  const start = `${inTree.toLowerCase()}/`;
+  return patterns.find((pattern) => pattern.toLowerCase().startsWith(start));
 }
 
 /** A pattern that could mean a protected name, as `.gi?` and `.*` do. */
@@ -189,11 +204,13 @@ function coveredByPattern(
 }
 
 function globPattern(glob: string): RegExp {
-  const source = glob.replace(/\\(.)|\[!?([^\]]*)\]|[.+^${}()|]|\*|\?/g, (all, escaped?: string, set?: string) => {
-    if (escaped !== undefined) return `\\${escaped}`;
-    if (set !== undefined) return all.startsWith("[!") ? `[^${set}]` : `[${set}]`;
-    return all === "*" ? ".*" : all === "?" ? "." : `\\${all}`;
-  });
+  const source = glob
+    .replace(/\*+/g, "*")
+    .replace(/\\(.)|\[!?([^\]]*)\]|[.+^${}()|]|\*|\?/g, (all, escaped?: string, set?: string) => {
+      if (escaped !== undefined) return `\\${escaped}`;
+      if (set !== undefined) return all.startsWith("[!") ? `[^${set}]` : `[${set}]`;
+      return all === "*" ? ".*" : all === "?" ? "." : `\\${all}`;
+    });
   try {
     return new RegExp(`^${source}$`, "i");
   } catch {

@@ -76,7 +76,9 @@ function unpack(
 export const zip: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "b i n P t tt x TT" });
   const [archive, ...sources] = given.operands;
-  for (const program of given.values("TT")) spot.line.engine.runSource(program, spot);
+  const test = args.findIndex((arg) => /^(?:-TT|--unzip-command)$/.test(textOf(arg)));
+  const program = test < 0 ? undefined : args[test + 1];
+  if (program) spot.line.engine.runSource(program, spot);
   const flow = given.has("@")
     ? cameFrom(FROM.secret | FROM.files)
     : changed(joinFlows(sources.map((source) => contentOf(source, spot))));

@@ -1,18 +1,23 @@
 import type { Behaviour } from "../call.ts";
 import { OUTPUT } from "../flow.ts";
 import { readArguments } from "../options.ts";
-import { writes } from "../paths.ts";
+import { descriptorOf, writes } from "../paths.ts";
 import { note, noteUnknown } from "../state.ts";
-import { known, textOf } from "../text.ts";
+import { describe, known, startOf, textOf } from "../text.ts";
 import { runsTool } from "./shells.ts";
+
+const SAYS = /^(?:--version|-v|-V|--help|-h)$/;
 
 /** Builds, tests, linters: they run what the project says, which cannot be looked into. */
 export const builds: Behaviour = ({ name, args, spot }) => {
+  if (args.length === 1 && SAYS.test(textOf(args[0] ?? known("")))) return OUTPUT;
   note(spot, { kind: "runs", what: `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}` });
   return OUTPUT;
 };
 
-const RUNS = /^(?:exec|x|dlx|run-script-with)$/;
+const RUNS = /^(?:exec|x|dlx)$/;
+const LOOKS =
+  /^(?:ls|list|la|ll|view|info|show|outdated|why|explain|root|bin|prefix|whoami|ping|search|help|fund|doctor|query|sbom)$/;
 const PUBLISHES =
   /^(?:publish|unpublish|deprecate|owner|access|token|login|adduser|logout|star|team|org|profile|dist-tag|hook)$/;
 
@@ -39,16 +44,14 @@ export const packages: Behaviour = (call) => {
     note(spot, { kind: "code", what: `changes settings of ${name}` });
   else if (args.some((arg) => /^--(?:script-shell|node-options|git|shell)(?:=|$)/.test(textOf(arg))))
     note(spot, { kind: "code", what: `makes ${name} run another program` });
-  else if (
-    /^(?:ls|list|view|info|show|outdated|why|explain|root|bin|prefix|whoami|ping|search|help|version|-v|--version|audit|fund|doctor|query|sbom)$/.test(
-      word,
-    ) &&
-    rest.length === 0
-  )
-    return OUTPUT;
+  else if (LOOKS.test(word) || (word === "version" && rest.length === 0)) return OUTPUT;
+  else if (word === "audit" && !args.some((arg) => /^(?:fix|--fix)$/.test(textOf(arg)))) return OUTPUT;
   else builds(call);
   return OUTPUT;
 };
+
+const CARGO_OWN =
+  /^(?:|build|b|check|c|clean|doc|d|new|init|add|remove|run|r|test|t|bench|update|search|fmt|clippy|tree|metadata|fix|generate-lockfile|fetch|vendor|package|nextest)$/;
 
 export const cargo: Behaviour = (call) => {
   const { args, spot } = call;
@@ -72,7 +75,11 @@ export const cargo: Behaviour = (call) => {
       });
   } else if (/^(?:publish|yank|login|owner|logout)$/.test(word))
     note(spot, { kind: "sends", what: `cargo ${word} changes something in a registry` });
-  else builds(call);
+  else {
+    builds(call);
+    // Commands that others added may run what they are given, as `cargo watch -s` does.
+    if (!CARGO_OWN.test(word)) spot.line.engine.runCarried(sub ? args.slice(args.indexOf(sub) + 1) : [], spot);
+  }
   return OUTPUT;
 };
 
@@ -81,11 +88,13 @@ export const forge: Behaviour = ({ name, args, spot }) => {
   const words = args.map(textOf).filter((word) => !word.startsWith("-"));
   const [group = "", action = ""] = words;
   const isRead =
-    /^(?:view|list|status|diff|checks|browse|watch|download)$/.test(action) ||
+    /^(?:view|list|status|diff|checks|browse|watch)$/.test(action) ||
     (/^(?:status|search|version|help|auth)$/.test(group) && !/^(?:login|logout|token|refresh|setup-git)$/.test(action));
   const apiReads =
     group === "api" && !args.some((arg) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(textOf(arg)));
-  if (isRead || apiReads || words.length === 0) note(spot, { kind: "fetches", what: `${name} asks another machine` });
+  if (action === "download") note(spot, { kind: "runs", what: `${name} saves files here` });
+  else if (isRead || apiReads || words.length === 0)
+    note(spot, { kind: "fetches", what: `${name} asks another machine` });
   else
     note(spot, {
       kind: "sends",
@@ -102,8 +111,11 @@ export const make: Behaviour = (call) => {
   });
   for (const text of given.values("E", "eval"))
     noteUnknown(call.spot, `gives make rules in the command: ${textOf(text)}`);
-  const shell = given.operands.find((one) => /^(?:SHELL|MAKEFLAGS)=/.test(textOf(one)));
-  if (shell) note(call.spot, { kind: "code", what: `makes make run another program: ${textOf(shell)}` });
+  const shell = given.operands.find((one) => /^(?:SHELL|MAKEFLAGS|MAKE|\.SHELLFLAGS)=/.test(startOf(one)));
+  if (shell) note(call.spot, { kind: "code", what: `makes make run another program: ${describe(shell)}` });
+  for (const file of given.values("f", "file", "makefile"))
+    if (textOf(file) === "-" || descriptorOf(textOf(file)) !== undefined)
+      note(call.spot, { kind: "code", what: "gives make rules that are not in a file" });
   return builds(call);
 };
 

@@ -2,13 +2,13 @@ import type { Behaviour } from "../call.ts";
 import { changed, joinFlows, NOTHING, OUTPUT } from "../flow.ts";
 import { readArguments } from "../options.ts";
 import { contentOf, reads, store, writes } from "../paths.ts";
-import { note, noteUnknown } from "../state.ts";
+import { note, noteUnknown, type Spot } from "../state.ts";
 import { known, type Text, textOf } from "../text.ts";
+import { readSed } from "./sed-script.ts";
 
-/** Commands of sed that write, read or run; a file name goes to the end of the line. */
-const SED_FILE = /(?:^|[;{}\n]|\d|\/[^/\n]*\/|\$)\s*[wWrR]\s+([^\n;}]+)/g;
-const SED_FLAG_FILE = /s(.)(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[gpiImM\d]*w\s+([^\n]+)/g;
-const SED_RUNS = /(?:^|[;{}\n]|\d|\/[^/\n]*\/|\$)\s*e(?:\s|$)|s(.)(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[gpiImM\d]*e/;
+/** Longer ones belong into a file. */
+const MAX_SCRIPT = 2000;
+const INSTEAD = "Write the script into a file in the worktree, and use -f.";
 
 export const sed: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
@@ -27,19 +27,28 @@ export const sed: Behaviour = ({ args, spot }) => {
   const [first, ...rest] = given.operands;
   const files = hasScript ? given.operands : rest;
   for (const script of hasScript ? scripts : first ? [first] : []) {
-    if (script.type === "unknown" || script.type === "found") {
-      noteUnknown(spot, "edits by a script that cannot be told");
+    if (script.type === "unknown" || script.type === "found" || script.text.length > MAX_SCRIPT) {
+      noteUnknown(spot, "edits by a script that cannot be told, or is too long", INSTEAD);
       continue;
     }
-    if (SED_RUNS.test(script.text)) note(spot, { kind: "code", what: "lets sed run commands" });
-    for (const [, path = ""] of script.text.matchAll(SED_FILE)) writes(spot, known(path.trim()));
-    for (const [, , path = ""] of script.text.matchAll(SED_FLAG_FILE)) writes(spot, known(path.trim()));
+    lookAtSed(script.text, spot);
   }
   const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
   if (!inPlace) return changed(flow);
   for (const file of files) store(file, changed(flow), { spot });
   return NOTHING;
 };
+
+function lookAtSed(script: string, spot: Spot): void {
+  const found = readSed(script);
+  if (!found) {
+    noteUnknown(spot, "edits by a script that cannot be read", INSTEAD);
+    return;
+  }
+  if (found.runs) note(spot, { kind: "code", what: "lets sed run commands" });
+  for (const path of found.writes) writes(spot, known(path));
+  for (const path of found.reads) reads(spot, known(path));
+}
 
 const AWK_RUNS =
   /\bsystem\s*\(|\|\s*(?:&\s*)?(?:getline|"|[A-Za-z_]\w*\s*(?:;|}|$))|(?:print|printf)\b[^;}\n]*\|(?!\|)|@load|@include|extension\s*\(/;
@@ -58,8 +67,8 @@ export const awk: Behaviour = ({ args, spot }) => {
   const inProgram = scripts.length === 0 && fromFile.length === 0;
   const files = (inProgram ? rest : given.operands).filter((file) => !/^\w+=/.test(textOf(file)));
   for (const script of inProgram ? (first ? [first] : []) : scripts) {
-    if (script.type === "unknown" || script.type === "found")
-      noteUnknown(spot, "runs an awk program that cannot be told");
+    if (script.type === "unknown" || script.type === "found" || script.text.length > MAX_SCRIPT)
+      noteUnknown(spot, "runs an awk program that cannot be told, or is too long", INSTEAD);
     else lookAtAwk(script.text, spot);
   }
   const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));

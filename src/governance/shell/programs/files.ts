@@ -1,9 +1,10 @@
-import type { Behaviour, Call } from "../call.ts";
+import { posix } from "node:path";
+import type { Behaviour } from "../call.ts";
 import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "../flow.ts";
 import { type Arguments, type OptionRules, readArguments } from "../options.ts";
-import { contentOf, deletes, isLoopback, reads, store, touch, writes, writtenBefore } from "../paths.ts";
+import { absolutePaths, contentOf, deletes, isLoopback, reads, store, touch, writes, writtenBefore } from "../paths.ts";
 import { note, noteUnknown, type Spot } from "../state.ts";
-import { describe, joinTexts, known, type Text, textOf } from "../text.ts";
+import { describe, joinTexts, known, startOf, type Text, textOf } from "../text.ts";
 
 /** How the arguments of a program that only reads are told apart. */
 interface Reader {
@@ -23,11 +24,16 @@ export function reader({ rules = {}, skip = 0, unless = [], writes: outputs = []
     const given = readArguments(args, rules);
     const skipped = given.has(...unless) ? 0 : skip;
     const files = given.operands.slice(skipped);
+    // What one program takes as the value of an option is a file to another.
+    if (skip === 0) for (const { value } of given.options) if (value && isSecretHere(value, spot)) reads(spot, value);
     const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
     for (const path of given.values(...outputs)) store(path, changed(flow), { spot });
     return copies ? flow : changed(flow);
   };
 }
+
+const isSecretHere = (path: Text, spot: Spot): boolean =>
+  absolutePaths(path, spot).some((one) => spot.line.place.isSecret(one));
 
 /** `tee` passes on what it writes. */
 export const tee: Behaviour = ({ args, spot }) => {
@@ -97,6 +103,15 @@ export const copy: Behaviour = ({ name, args, spot }) => {
   return OUTPUT;
 };
 
+/** A symbolic link is read from the folder that it is in. */
+function fromLink(source: Text, target: Text | undefined, spot: Spot): Text {
+  if (source.type !== "known" || source.text.startsWith("/") || target?.type !== "known") return source;
+  const [place] = absolutePaths(target, spot);
+  const isFolder = place?.type === "known" && spot.line.place.look(place.text) === "folder";
+  const folder = isFolder ? target.text : posix.dirname(target.text);
+  return known(`${folder}/${source.text}`);
+}
+
 /** A link makes one file known under another name: writing there writes here. */
 export const link: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, COPY_RULES);
@@ -104,9 +119,11 @@ export const link: Behaviour = ({ args, spot }) => {
   const names = target ? sources : given.operands;
   for (const source of names) {
     // What is linked can be changed through the link.
-    if (textOf(source).startsWith("/") || textOf(source).includes("..")) writes(spot, source);
-    const flow =
-      writtenBefore(source, spot) ?? cameFrom(FROM.files | (spot.line.place.isSecret(source) ? FROM.secret : 0));
+    if (textOf(source).startsWith("/") || textOf(source).includes(".."))
+      writes(spot, given.has("s", "symbolic") ? fromLink(source, target, spot) : source);
+    const isSecret = isSecretHere(source, spot);
+    if (isSecret) reads(spot, source);
+    const flow = writtenBefore(source, spot) ?? cameFrom(FROM.files | (isSecret ? FROM.secret : 0));
     if (target) copyTo(source, target, { spot, flow });
     else writes(spot, known(textOf(source).replace(/^.*\//, "") || "."));
   }
@@ -148,16 +165,39 @@ export const changeRights: Behaviour = ({ name, args, spot }) => {
   return OUTPUT;
 };
 
+/** The rest of `name=value`. */
+function afterEquals(arg: Text): Text {
+  const length = startOf(arg).indexOf("=") + 1;
+  if (arg.type === "unknown") return { ...arg, starts: startOf(arg).slice(length) };
+  return arg.type === "glob" ? { type: "glob", text: arg.text.slice(length) } : known(textOf(arg).slice(length));
+}
+
 export const dd: Behaviour = ({ args, spot }) => {
   let flow = spot.input;
-  for (const arg of args) if (textOf(arg).startsWith("if=")) flow = contentOf(known(textOf(arg).slice(3)), spot);
-  const target = args.find((arg) => textOf(arg).startsWith("of="));
+  for (const arg of args) if (startOf(arg).startsWith("if=")) flow = contentOf(afterEquals(arg), spot);
+  const target = args.find((arg) => startOf(arg).startsWith("of="));
   if (!target) return flow;
-  store(target.type === "glob" ? { type: "glob", text: target.text.slice(3) } : known(textOf(target).slice(3)), flow, {
-    spot,
-  });
+  store(afterEquals(target), flow, { spot });
   return NOTHING;
 };
+
+/** A name that is not there yet, in the folder for temporary files unless another is given. */
+export const mktemp: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, { valued: "p suffix", long: "tmpdir directory dry-run quiet" });
+  const [template] = given.operands;
+  const [folder] = [
+    ...given.values("p", "tmpdir"),
+    ...(given.has("t", "tmpdir") || !template ? [temporary(spot)] : []),
+  ];
+  const name: Text = template
+    ? { type: "glob", text: textOf(template).replace(/X{3,}/g, "*") }
+    : { type: "glob", text: "tmp.*" };
+  const [path] = absolutePaths(folder ? joinTexts([folder, known("/"), name]) : name, spot);
+  if (path) writes(spot, path);
+  return { from: FROM.program, names: path };
+};
+
+const temporary = (spot: Spot): Text => spot.shell.variables.get("TMPDIR")?.[0] ?? known(spot.line.place.temporary);
 
 /** Puts together names that stand in its input, its operands or its patterns. */
 export const split: Behaviour = ({ args, spot }) => {
@@ -202,5 +242,3 @@ export function remoteOf(path: Text): string | undefined {
   const text = textOf(path);
   return REMOTE.test(text) && !text.startsWith("/") && !text.startsWith("./") && !isLoopback(text) ? text : undefined;
 }
-
-export type { Call };

@@ -1,9 +1,9 @@
 import type { Behaviour } from "../call.ts";
-import { OUTPUT } from "../flow.ts";
+import { type Flow, FROM, OUTPUT, TERMINAL } from "../flow.ts";
 import { readArguments } from "../options.ts";
-import { writes } from "../paths.ts";
-import { note } from "../state.ts";
-import { describe, known, textOf } from "../text.ts";
+import { absolutePaths, reads, writes } from "../paths.ts";
+import { note, type Spot } from "../state.ts";
+import { describe, known, startOf, type Text, textOf } from "../text.ts";
 
 const says = /^(?:--version|--help|-h|-V|version|help)$/;
 
@@ -43,6 +43,18 @@ const SQL_LOSES =
 const REDIS_LOSES = /\b(?:flushall|flushdb|shutdown|config\s+set|script|eval|debug|del\s+\*)\b/i;
 const MONGO_LOSES = /\b(?:dropDatabase|drop|deleteMany|remove)\s*\(/;
 
+const TAKES_STATEMENT = /^(?:-[a-zA-Z]*[ceqQ]|--(?:command|execute|eval|query))$/;
+
+/** Whether an argument is what the database shall do, and not where it is. */
+function isStatement(name: string, args: readonly Text[], at: number): boolean {
+  if (name === "redis-cli" || TAKES_STATEMENT.test(textOf(args[at - 1] ?? known("")))) return true;
+  if (/^-/.test(startOf(args[at] as Text))) return true;
+  const isFirst = !args.slice(0, at).some((arg) => !startOf(arg).startsWith("-"));
+  return /^(?:sqlite3|duckdb)$/.test(name) && !isFirst;
+}
+
+const MAX_STATEMENTS = 4000;
+
 /** Databases: what the command or its input says is judged by what it loses. */
 export const database: Behaviour = ({ name, args, spot }) => {
   if (/^(?:dropdb|dropuser|mysqladmin)$/.test(name) && !args.some((arg) => says.test(textOf(arg)))) {
@@ -50,8 +62,14 @@ export const database: Behaviour = ({ name, args, spot }) => {
     return OUTPUT;
   }
   const said = [...args.map(textOf), spot.input.text ?? ""].join("\n");
-  const isUnknown =
-    args.some((arg) => arg.type !== "known") || (spot.input !== OUTPUT && spot.input.text === undefined);
+  if (said.length > MAX_STATEMENTS) {
+    const what = `gives ${name} more statements than can be looked at`;
+    note(spot, { kind: "unknown", what, instead: "Write them into a file in the worktree." });
+    return OUTPUT;
+  }
+  // A file of statements is as opaque as a script.
+  const isOtherInput = spot.input !== TERMINAL && spot.input.text === undefined && spot.input.from !== FROM.files;
+  const isUnknown = isOtherInput || args.some((arg, at) => arg.type !== "known" && isStatement(name, args, at));
   if (SQL_LOSES.test(said) || (name === "redis-cli" && REDIS_LOSES.test(said)) || MONGO_LOSES.test(said))
     note(spot, {
       kind: "system",
@@ -71,15 +89,25 @@ export const database: Behaviour = ({ name, args, spot }) => {
 
 /** Words of tools for machines elsewhere, by what they do. */
 const READS_ELSEWHERE =
-  /^(?:get|list|ls|describe|show|status|version|help|logs?|top|explain|diff|plan|validate|fmt|output|inspect|images|ps|info|history|search|config|cluster-info|api-resources|api-versions|whoami|auth|head-object|lookup|view|graph|state|providers|search-\S+|list-\S+|describe-\S+|get-\S+)$/;
+  /^(?:get|list|ls|describe|show|status|version|help|logs?|top|explain|diff|plan|validate|fmt|lint|template|output|inspect|images|ps|info|history|search|config|cluster-info|api-resources|api-versions|whoami|auth|head-object|lookup|view|graph|state|providers|search-\S+|list-\S+|describe-\S+|get-\S+)$/;
 const HARMS_ELSEWHERE =
   /^(?:delete|destroy|terminate|drop|rm|rmi|rb|remove|prune|purge|apply|create|run|exec|patch|replace|scale|drain|cordon|rollout|set|put|update|deploy|release|publish|push|cp|sync|mv|kill|stop|start|restart|import|taint|untaint|force-unlock|uninstall|upgrade|install|rollback|invoke|send-\S+|put-\S+|delete-\S+|create-\S+|update-\S+|terminate-\S+|stop-\S+|run-\S+|modify-\S+|attach-\S+)$/;
+
+const SECRETS_ELSEWHERE =
+  /^(?:secrets?|secret\/.*|secretsmanager|get-secret-value|get-session-token|get-login-password|get-federation-token|print-access-token|print-identity-token|config:get|get-credentials)$/;
 
 /** aws, kubectl, terraform and their like: reading passes, everything else is for people. */
 export const elsewhere: Behaviour = ({ name, args, spot }) => {
   const words = args.map(textOf).filter((word) => !word.startsWith("-") && word !== "");
   const harm = words.find((word) => HARMS_ELSEWHERE.test(word));
-  const isRead = harm === undefined && (words.length === 0 || words.some((word) => READS_ELSEWHERE.test(word)));
+  if (words.some((word) => SECRETS_ELSEWHERE.test(word))) reads(spot, known(`${spot.line.place.home}/.config/gcloud`));
+  const isBareDeploy = /^(?:vercel|now)$/.test(name) && !args.some((arg) => says.test(textOf(arg)));
+  const isRead =
+    harm === undefined && ((words.length === 0 && !isBareDeploy) || words.some((word) => READS_ELSEWHERE.test(word)));
+  if (words[0] === "init" && /^(?:terraform|tofu|terragrunt)$/.test(name)) {
+    note(spot, { kind: "runs", what: `runs ${name} init` });
+    return OUTPUT;
+  }
   note(
     spot,
     isRead
@@ -93,8 +121,12 @@ export const elsewhere: Behaviour = ({ name, args, spot }) => {
   return OUTPUT;
 };
 
-const DOCKER_HOST =
-  /^(?:-v|--volume|--mount|--privileged|--pid|--net|--network|--cap-add|--device|--security-opt|--userns|--ipc|--uts|-u|--user)/;
+const LOOKS_AT_CONTAINERS =
+  /^(?:|ps|images|image|logs|inspect|version|info|search|history|top|stats|port|diff|events|network)$/;
+const CHANGES_CONTAINERS =
+  /^(?:system|volume|builder|rm|rmi|kill|stop|push|login|swarm|service|stack|secret|plugin|trust|load|import|save|export|cp|commit|update|rename|prune|context)$/;
+const CONTAINER_VALUED =
+  "v volume mount e env env-file name p publish w workdir u user network net pid ipc uts userns entrypoint l label h hostname m memory cpus cap-add device security-opt add-host platform pull restart log-driver tmpfs shm-size ulimit gpus volumes-from";
 
 /** Containers: building and looking is ordinary work; a container that has the machine is not. */
 export const container: Behaviour = ({ name, args, spot }) => {
@@ -102,47 +134,15 @@ export const container: Behaviour = ({ name, args, spot }) => {
     valued: "H host c context config l log-level f file p project-name profile env-file",
     stopsAtOperand: true,
   });
-  const [sub, ...rest] = given.operands;
+  // `docker compose run` is like `docker run`, and `docker container rm` like `docker rm`.
+  const [sub, ...rest] = given.operands.filter((one, at) => at > 0 || !/^(?:compose|container)$/.test(textOf(one)));
   const word = textOf(sub ?? known(""));
-  if (
-    word === "" ||
-    (/^(?:ps|images|image|logs|inspect|version|info|search|history|top|stats|port|diff|events|network|context)$/.test(
-      word,
-    ) &&
-      !rest.some((one) => HARMS_ELSEWHERE.test(textOf(one))))
-  )
-    return OUTPUT;
-  if (word === "run" || word === "exec" || word === "create") {
-    const options = readArguments(rest, {
-      valued:
-        "v volume mount e env env-file name p publish w workdir u user network net pid ipc entrypoint l label h hostname m memory cpus cap-add device security-opt add-host platform pull restart log-driver tmpfs shm-size ulimit gpus",
-      stopsAtOperand: true,
-    });
-    const [image, ...words] = options.operands;
-    const hasMachine = rest
-      .slice(0, rest.length - options.operands.length)
-      .some((arg) => DOCKER_HOST.test(textOf(arg)) && !isOwnMount(textOf(arg)));
-    const mounts = options.values("v", "volume", "mount").map(textOf);
-    const mountsElse = mounts.some((mount) => !isOwnMount(mount));
-    if (
-      (hasMachine &&
-        mounts.length === 0 &&
-        options.has("privileged", "pid", "cap-add", "device", "security-opt", "userns")) ||
-      mountsElse
-    )
-      note(spot, {
-        kind: "privilege",
-        what: `starts a container that has more of the machine than the worktree: ${describe(image ?? known("?"))}`,
-      });
-    note(spot, { kind: "runs", what: `runs a container: ${describe(image ?? known("?"))}` });
-    return words.length > 0 ? spot.line.engine.runWords(words, spot) : OUTPUT;
-  }
-  if (
-    /^(?:system|volume|builder|rm|rmi|kill|stop|push|login|swarm|service|stack|secret|plugin|trust|load|import|save|export|cp|commit|update|rename|prune)$/.test(
-      word,
-    ) &&
-    !/^(?:ls|inspect|df|info)$/.test(textOf(rest[0] ?? known("")))
-  ) {
+  if (given.values("H", "host").length > 0) note(spot, { kind: "sends", what: `${name} works on another machine` });
+  if (LOOKS_AT_CONTAINERS.test(word) && !rest.some((one) => HARMS_ELSEWHERE.test(textOf(one)))) return OUTPUT;
+  if (word === "down" && rest.some((one) => /^(?:-v|--volumes|--rmi)/.test(textOf(one))))
+    note(spot, { kind: "system", what: `deletes data of containers with ${name} down` });
+  if (word === "run" || word === "exec" || word === "create") return startContainer(rest, spot);
+  if (CHANGES_CONTAINERS.test(word) && !/^(?:ls|inspect|df|info)$/.test(textOf(rest[0] ?? known("")))) {
     note(
       spot,
       word === "push" || word === "login"
@@ -155,8 +155,35 @@ export const container: Behaviour = ({ name, args, spot }) => {
   return OUTPUT;
 };
 
-const isOwnMount = (mount: string): boolean =>
-  /^(?:\.|\$PWD|\.\/[^:]*|[\w-]+):/.test(mount) || /^type=volume|src=\.\//.test(mount) || /^-/.test(mount);
+function startContainer(args: readonly Text[], spot: Spot): Flow {
+  const given = readArguments(args, { valued: CONTAINER_VALUED, stopsAtOperand: true });
+  const [image, ...words] = given.operands;
+  const shown = describe(image ?? known("?"));
+  const sharesMachine =
+    given.has("privileged", "cap-add", "device", "security-opt", "userns", "volumes-from") ||
+    given.values("pid", "ipc", "uts", "network", "net").some((value) => /^(?:host|container:)/.test(textOf(value)));
+  if (sharesMachine || given.values("v", "volume", "mount").some((mount) => !isOwnMount(mount, spot)))
+    note(spot, {
+      kind: "privilege",
+      what: `starts a container that has more of the machine than the worktree: ${shown}`,
+    });
+  note(spot, { kind: "runs", what: `runs a container: ${shown}` });
+  for (const program of given.values("entrypoint")) spot.line.engine.runWords([program, ...words], spot);
+  return words.length > 0 ? spot.line.engine.runWords(words, spot) : OUTPUT;
+}
+
+/** A named volume, or a folder of the worktree that is not git's. */
+function isOwnMount(mount: Text, spot: Spot): boolean {
+  if (mount.type !== "known") return false;
+  const [, named] = /(?:^|,)(?:source|src)=([^,]*)/.exec(mount.text) ?? [];
+  if (/^type=(?:volume|tmpfs)\b/.test(mount.text)) return true;
+  const source = named ?? mount.text.split(":")[0] ?? "";
+  if (/^[\w-]+$/.test(source) && named === undefined) return true;
+  const { folder } = spot.line.place;
+  return absolutePaths(known(source), spot).every(
+    (path) => path.type === "known" && (path.text === folder || path.text.startsWith(`${folder}/`)),
+  );
+}
 
 export const strip: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, { valued: "o output-target I F O input-target j R N K G w D add-section" });

@@ -1,15 +1,21 @@
 import type { Behaviour } from "../call.ts";
-import { cameFrom, type Flow, FROM, joinFlows, literal, NOTHING, OUTPUT } from "../flow.ts";
-import { readArguments } from "../options.ts";
+import { cameFrom, type Flow, FROM, joinFlows, literal, NOTHING, OUTPUT, TERMINAL } from "../flow.ts";
+import { type Arguments, readArguments } from "../options.ts";
 import { contentOf, isLoopback, reads, send, store, writes } from "../paths.ts";
 import { note, noteUnknown, type Spot } from "../state.ts";
-import { describe, known, type Text, textOf } from "../text.ts";
-import { remoteOf } from "./files.ts";
+import { describe, joinTexts, known, type Text, textOf, unknown } from "../text.ts";
 
 const CURL_VALUED =
   "A user-agent b cookie c cookie-jar d data data-raw data-binary data-ascii data-urlencode json D dump-header e referer E cert key cacert capath F form form-string H header proxy-header K config m max-time connect-timeout o output output-dir T upload-file u user U proxy-user x proxy preproxy X request w write-out y Y z time-cond r range C continue-at resolve connect-to interface unix-socket abstract-unix-socket netrc-file retry retry-delay retry-max-time limit-rate max-filesize url url-query ciphers tls-max pinnedpubkey socks5 socks5-hostname noproxy stderr trace trace-ascii Q quote engine egd-file oauth2-bearer t telnet-option a dns-servers variable expand-url hsts alt-svc libcurl etag-save etag-compare";
 
+const CURL_LONG =
+  "help version silent show-error fail location remote-name remote-name-all remote-header-name insecure get head verbose compressed include globoff";
+
 const URL_WORD = /^[a-z][a-z0-9+.-]*:\/\/|\.|^localhost\b|:\d+/i;
+
+/** Known as it stands: no file has such a name, so that `?` in it is no pattern. */
+const isAddress = (target: Text): boolean =>
+  target.type === "known" || (target.type === "glob" && /^https?:\/\//.test(target.text));
 
 /** What an argument of curl puts into a request: itself, or a file behind `@`. */
 function payload(value: Text, spot: Spot, marks: RegExp): Flow {
@@ -25,77 +31,90 @@ function payload(value: Text, spot: Spot, marks: RegExp): Flow {
   return contentOf(value.type === "glob" ? { type: "glob", text: path } : known(path), spot);
 }
 
+/** Options of curl whose value is sent, by how a file is named in it. */
+const CURL_SENDS: readonly [names: readonly string[], file: RegExp][] = [
+  [["d", "data", "data-ascii", "data-binary", "json", "H", "header", "proxy-header", "b", "cookie"], /^@/],
+  [["data-urlencode", "variable", "url-query"], /^[^=@]*@/],
+  [["F", "form"], /=[@<]/],
+  [["T", "upload-file", "netrc-file", "E", "cert", "key"], /^/],
+  [
+    ["data-raw", "form-string", "u", "user", "A", "user-agent", "e", "referer", "oauth2-bearer", "X", "request"],
+    /(?!)/,
+  ],
+];
+const CURL_HEADERS = new Set([
+  "H",
+  "header",
+  "proxy-header",
+  "b",
+  "cookie",
+  "url-query",
+  "variable",
+  "netrc-file",
+  "E",
+  "cert",
+  "key",
+]);
+const CURL_WRITES = "D dump-header c cookie-jar stderr trace trace-ascii etag-save libcurl hsts alt-svc".split(" ");
+const FILE_ADDRESS = /^file:\/\/[^/]*(\/.*)$/i;
+const CHANGES = /^(?:DELETE|PUT|PATCH)$/i;
+
 export const curl: Behaviour = ({ args, spot }) => {
-  const given = readArguments(args, {
-    valued: CURL_VALUED,
-    long: "help version silent show-error fail location remote-name remote-header-name insecure get head verbose compressed include globoff",
-  });
-  const targets = [...given.operands, ...given.values("url")];
-  const flows: Flow[] = [
-    ...given
-      .values("d", "data", "data-ascii", "data-binary", "json", "H", "header", "proxy-header", "b", "cookie")
-      .map((value) => payload(value, spot, /^@/)),
-    ...given.values("data-urlencode", "variable").map((value) => payload(value, spot, /^[^=@]*@/)),
-    ...given.values("F", "form").map((value) => payload(value, spot, /=[@<]/)),
-    ...given.values("T", "upload-file", "netrc-file", "E", "cert", "key").map((value) => contentOf(value, spot)),
-    ...given
-      .values(
-        "data-raw",
-        "form-string",
-        "u",
-        "user",
-        "A",
-        "user-agent",
-        "e",
-        "referer",
-        "oauth2-bearer",
-        "X",
-        "request",
-      )
-      .map((value) => (value.type === "known" ? literal(value.text) : OUTPUT)),
-    ...targets.map((target) => (target.type === "known" ? NOTHING : OUTPUT)),
-  ];
+  const given = readArguments(args, { valued: CURL_VALUED, long: CURL_LONG });
+  const targets = [...given.operands, ...given.values("url", "expand-url")];
+  for (const target of targets) {
+    const path = FILE_ADDRESS.exec(textOf(target))?.[1];
+    if (path !== undefined) reads(spot, known(path));
+  }
+  const where = targets.find((target) => !isLoopback(textOf(target)));
+  if (where || targets.length === 0) {
+    const flows = CURL_SENDS.flatMap(([names, file]) =>
+      given.values(...names).map((value) => payload(value, spot, file)),
+    );
+    for (const target of targets) if (!isAddress(target)) flows.push(OUTPUT);
+    const server = describe(where ?? known("a server"));
+    send(joinFlows(flows), server, spot);
+    if (given.values("X", "request").some((method) => CHANGES.test(textOf(method))))
+      note(spot, { kind: "sends", what: `changes something at ${server}` });
+  }
+  const isChange = CURL_SENDS.slice(0, 4).some(([names]) =>
+    given.has(...names.filter((one) => !CURL_HEADERS.has(one))),
+  );
+  if (
+    !given.has("G", "get") &&
+    (isChange || given.values("X", "request").some((method) => !/^(?:GET|HEAD)$/i.test(textOf(method))))
+  )
+    note(spot, { kind: "runs", what: "asks a server to change something" });
   for (const file of given.values("K", "config")) {
     reads(spot, file);
     noteUnknown(spot, `takes options for curl from ${describe(file)}`);
   }
-  const where = targets.find((target) => !isLoopback(textOf(target)));
-  const isLocal = where === undefined && targets.length > 0;
-  const unix = given.values("unix-socket", "abstract-unix-socket")[0];
-  if (unix) noteUnknown(spot, `talks to ${describe(unix)}`);
-  if (!isLocal) send(joinFlows(flows), describe(where ?? known("a server")), spot);
-  for (const program of given.values("Q", "quote"))
-    if (textOf(program) !== "") note(spot, { kind: "sends", what: "gives commands to a server" });
-  if (/^(?:DELETE|PUT|PATCH)$/i.test(textOf(given.values("X", "request")[0] ?? known(""))) && !isLocal)
-    note(spot, { kind: "sends", what: `changes something at ${describe(where ?? known("a server"))}` });
-  const fetched = cameFrom(FROM.network);
-  for (const file of given.values(
-    "D",
-    "dump-header",
-    "c",
-    "cookie-jar",
-    "stderr",
-    "trace",
-    "trace-ascii",
-    "etag-save",
-    "libcurl",
-  ))
-    writes(spot, file);
-  const outputs = given.values("o", "output");
-  for (const file of outputs) store(file, fetched, { spot });
-  if (given.has("O", "remote-name", "J", "remote-header-name"))
-    for (const target of targets)
-      store(
-        known(
-          textOf(target)
-            .replace(/[?#].*$/, "")
-            .replace(/^.*\//, "") || "index.html",
-        ),
-        fetched,
-        { spot },
-      );
-  return outputs.length > 0 && !outputs.some((file) => textOf(file) === "-") ? NOTHING : fetched;
+  for (const socket of given.values("unix-socket", "abstract-unix-socket"))
+    noteUnknown(spot, `talks to ${describe(socket)}`);
+  if (given.values("Q", "quote").length > 0) note(spot, { kind: "sends", what: "gives commands to a server" });
+  for (const file of given.values(...CURL_WRITES)) writes(spot, file);
+  return fetched(targets, given, spot);
 };
+
+/** What comes from the network goes into files, or is printed. */
+function fetched(targets: readonly Text[], given: Arguments, spot: Spot): Flow {
+  const flow = cameFrom(FROM.network);
+  const outputs = given.values("o", "output");
+  const [folder] = given.values("output-dir");
+  const inFolder = (file: Text) => (folder ? joinTexts([folder, known("/"), file]) : file);
+  for (const file of outputs) store(inFolder(file), flow, { spot });
+  const isNamed = given.has("O", "remote-name", "J", "remote-header-name", "remote-name-all");
+  if (isNamed) for (const target of targets) store(inFolder(nameIn(target)), flow, { spot });
+  const isPrinted = outputs.some((file) => textOf(file) === "-") || (outputs.length === 0 && !isNamed);
+  return isPrinted ? flow : NOTHING;
+}
+
+/** The name under which a file is saved that comes from an address. */
+function nameIn(address: Text): Text {
+  if (address.type !== "known") return unknown("it is the name of what is fetched");
+  const name = address.text.replace(/[?#].*$/, "").replace(/^.*\//, "");
+  return known(name || "index.html");
+}
 
 export const wget: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
@@ -106,27 +125,22 @@ export const wget: Behaviour = ({ args, spot }) => {
   const flows = [
     ...given.values("post-file", "body-file", "certificate", "private-key").map((file) => contentOf(file, spot)),
     ...given.values("post-data", "body-data", "header", "user-agent", "U").map((value) => payload(value, spot, /(?!)/)),
-    ...given.operands.map((target) => (target.type === "known" ? NOTHING : OUTPUT)),
+    ...given.operands.map((target) => (isAddress(target) ? NOTHING : OUTPUT)),
   ];
   for (const option of given.values("e", "execute", "use-askpass"))
     noteUnknown(spot, `gives wget a setting: ${describe(option)}`);
   for (const file of given.values("config")) noteUnknown(spot, `takes options for wget from ${describe(file)}`);
   const where = given.operands.find((target) => !isLoopback(textOf(target)));
   if (where || given.operands.length === 0) send(joinFlows(flows), describe(where ?? known("a server")), spot);
-  const fetched = cameFrom(FROM.network);
+  const flow = cameFrom(FROM.network);
   for (const file of given.values("o", "output-file", "a", "append-output", "save-cookies")) writes(spot, file);
   const outputs = given.values("O", "output-document");
-  if (outputs.some((file) => textOf(file) === "-")) return fetched;
-  for (const file of outputs) store(file, fetched, { spot });
+  if (outputs.some((file) => textOf(file) === "-")) return flow;
+  for (const file of outputs) store(file, flow, { spot });
   const [folder] = given.values("P", "directory-prefix");
   if (outputs.length === 0 && !given.has("spider"))
-    for (const target of given.operands) {
-      const name =
-        textOf(target)
-          .replace(/[?#].*$/, "")
-          .replace(/^.*\//, "") || "index.html";
-      store(folder ? known(`${textOf(folder)}/${name}`) : known(name), fetched, { spot });
-    }
+    for (const target of given.operands)
+      store(folder ? joinTexts([folder, known("/"), nameIn(target)]) : nameIn(target), flow, { spot });
   return NOTHING;
 };
 
@@ -137,9 +151,10 @@ export const http: Behaviour = ({ args, spot }) => {
   });
   const address = given.operands.find((one) => URL_WORD.test(textOf(one))) ?? known("a server");
   const flows = given.operands.map((one) => (one.type === "known" && !/@/.test(one.text) ? NOTHING : OUTPUT));
-  if (spot.input.text !== "" && spot.input !== OUTPUT) flows.push(spot.input);
+  if (spot.input.text !== "" && spot.input !== TERMINAL) flows.push(spot.input);
   if (!isLoopback(textOf(address))) send(joinFlows(flows), describe(address), spot);
   for (const file of given.values("o", "output")) store(file, cameFrom(FROM.network), { spot });
+  if (given.has("d", "download")) store(nameIn(address), cameFrom(FROM.network), { spot });
   return cameFrom(FROM.network);
 };
 
@@ -157,7 +172,7 @@ export const netcat: Behaviour = ({ name, args, spot }) => {
   if (host && !given.has("l", "listen") && isLoopback(textOf(host))) return OUTPUT;
   if (given.has("z")) return OUTPUT;
   const where = given.has("l", "listen") ? "what connects" : describe(host ?? known("a server"));
-  if (spot.input !== OUTPUT) send(spot.input, where, spot);
+  if (spot.input !== TERMINAL) send(spot.input, where, spot);
   else note(spot, { kind: "fetches", what: `${name} connects to ${where}` });
   return cameFrom(FROM.network);
 };
@@ -187,84 +202,6 @@ export const socat: Behaviour = ({ args, spot }) => {
   if (isOut) note(spot, { kind: "sends", what: "connects something of this machine with another one" });
   return cameFrom(FROM.network);
 };
-
-const SSH_VALUED = "B b c D E e F I i J L l m O o p Q R S W w P X";
-const SSH_RUNS =
-  /^(?:proxycommand|localcommand|knownhostscommand|permitlocalcommand|match|include|identityagent|pkcs11provider|securitykeyprovider|remotecommand|proxyjump)\b/i;
-
-function sshOptions(values: readonly Text[], spot: Spot): void {
-  for (const value of values) {
-    const [key = "", ...rest] = textOf(value).split(/[=\s]/);
-    if (value.type !== "known") noteUnknown(spot, "gives ssh an option that cannot be told");
-    else if (SSH_RUNS.test(key)) {
-      note(spot, { kind: "code", what: `makes ssh run a command: ${value.text}` });
-      spot.line.engine.runSource(known(rest.join(" ")), spot);
-    }
-  }
-}
-
-/** Another machine: a command there is judged as one here, and nothing of here goes there. */
-export const ssh: Behaviour = ({ args, spot }) => {
-  const given = readArguments(args, { valued: SSH_VALUED, stopsAtOperand: true });
-  sshOptions(given.values("o"), spot);
-  for (const file of given.values("F")) noteUnknown(spot, `takes options for ssh from ${describe(file)}`);
-  const [host, ...words] = given.operands;
-  if (given.has("V")) return OUTPUT;
-  const where = describe(host ?? known("a server"));
-  if (spot.input !== OUTPUT) send(spot.input, where, spot);
-  note(spot, { kind: "sends", what: `works on another machine: ${where}` });
-  if (words.length > 0)
-    spot.line.engine.runSource(
-      words.every((word) => word.type === "known")
-        ? known(words.map(textOf).join(" "))
-        : (words.find((word) => word.type !== "known") as Text),
-      spot,
-    );
-  return cameFrom(FROM.network);
-};
-
-export const scp: Behaviour = ({ args, spot }) => {
-  const given = readArguments(args, { valued: SSH_VALUED });
-  sshOptions(given.values("o"), spot);
-  for (const program of given.values("S")) spot.line.engine.runSource(program, spot);
-  const target = given.operands.at(-1);
-  const sources = given.operands.slice(0, -1);
-  transfer(sources, target, spot);
-  return OUTPUT;
-};
-
-export const rsync: Behaviour = ({ args, spot }) => {
-  const given = readArguments(args, {
-    valued:
-      "e rsh rsync-path f filter exclude include exclude-from include-from files-from T temp-dir compare-dest copy-dest link-dest log-file password-file partial-dir backup-dir suffix B port bwlimit timeout max-size min-size chmod chown out-format info M remote-option",
-    long: "delete delete-before delete-during delete-after delete-excluded archive recursive dry-run remove-source-files verbose",
-  });
-  for (const program of given.values("e", "rsh", "rsync-path"))
-    if (!/^ssh(?: -[46pilvq]\S*(?: \S+)?)*$/.test(textOf(program))) spot.line.engine.runSource(program, spot);
-  for (const file of given.values("files-from", "exclude-from", "include-from")) reads(spot, file);
-  const target = given.operands.at(-1);
-  if (!given.has("n", "dry-run")) transfer(given.operands.slice(0, -1), target, spot);
-  if (target && given.options.some(({ name }) => name.startsWith("delete")) && !remoteOf(target))
-    note(spot, {
-      kind: "deletes",
-      what: `deletes what is not in the source: ${describe(target)}`,
-      path: target.type === "known" && target.text.startsWith("/") ? target : undefined,
-      whole: true,
-    });
-  return OUTPUT;
-};
-
-function transfer(sources: readonly Text[], target: Text | undefined, spot: Spot): void {
-  if (!target) return;
-  const remote = target.type === "known" || target.type === "glob" ? remoteOf(target) : "somewhere";
-  for (const source of sources) {
-    const from = remoteOf(source);
-    const flow = from ? cameFrom(FROM.network) : contentOf(source, spot);
-    if (from) note(spot, { kind: "fetches", what: `copies ${from}` });
-    if (remote) send({ from: flow.from | FROM.files }, remote, spot);
-    else store(target, flow, { spot });
-  }
-}
 
 /** Programs whose arguments alone reach other machines. */
 export const asks: Behaviour = ({ name, args, spot }) => {

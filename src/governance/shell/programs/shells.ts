@@ -1,15 +1,16 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, Call } from "../call.ts";
-import { FROM, OUTPUT } from "../flow.ts";
+import { FROM, OUTPUT, TERMINAL } from "../flow.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, contentOf, descriptorOf, writtenBefore } from "../paths.ts";
 import { copyShell, note, noteUnknown, type Spot } from "../state.ts";
 import { describe, known, type Text, textOf } from "../text.ts";
+import { carrier } from "./wrappers.ts";
 
 /** bash, sh, dash and their like: `-c` text, a file, or what is piped in. */
 export const shell: Behaviour = ({ name, args, spot }) => {
   let rest = [...args];
-  let [isText, parsesOnly] = [false, false];
+  let [isText, parsesOnly, readsInput] = [false, false, false];
   while (rest.length > 0) {
     const [first] = rest;
     const text = textOf(first as Text);
@@ -27,6 +28,7 @@ export const shell: Behaviour = ({ name, args, spot }) => {
     if (/^--(?:version|help|dump-strings)$/.test(text)) return OUTPUT;
     if (text.startsWith("--")) continue;
     if (text.startsWith("-") && text.includes("c")) isText = true;
+    if (text.startsWith("-") && text.includes("s")) readsInput = true;
     if (text.includes("n")) parsesOnly = text.startsWith("-");
     if (/[oO]$/.test(text)) rest = rest.slice(1);
   }
@@ -40,8 +42,10 @@ export const shell: Behaviour = ({ name, args, spot }) => {
     return spot.line.engine.runSource(source, inside);
   }
   const [file, ...positional] = rest;
-  if (file && textOf(file) !== "-" && textOf(file) !== "/dev/stdin") return runFile(file, positional, inside);
-  return spot.input === OUTPUT ? nothingGiven(name, spot) : runFlow(spot.input, inside);
+  if (readsInput) inside.shell.positional = rest;
+  if (file && !readsInput && textOf(file) !== "-" && textOf(file) !== "/dev/stdin")
+    return runFile(file, positional, inside);
+  return spot.input === TERMINAL ? nothingGiven(name, spot) : runFlow(spot.input, inside);
 };
 
 function nothingGiven(name: string, spot: Spot) {
@@ -75,7 +79,7 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
   return ({ name, args, spot }) => {
     const options = [...inline, ...module, ...loads, ...valued.split(" ")].filter(Boolean);
     const given = readArguments(args, { valued: options.join(" "), stopsAtOperand: true, long: "version help" });
-    if (given.has("version", "V", "v", "help", "h") && !given.has(...inline)) return OUTPUT;
+    if (args.length === 1 && given.has("version", "V", "v", "help", "h")) return OUTPUT;
     // `-pe` and `-pie` are letters together, the last of which takes the code.
     const code = args.some(
       (arg) =>
@@ -91,7 +95,7 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
     }
     const [file] = given.operands;
     if (file && textOf(file) !== "-" && textOf(file) !== "/dev/stdin") return runScript({ name, args: [file], spot });
-    if (spot.input !== OUTPUT) return inlineCode(name, spot);
+    if (spot.input !== TERMINAL) return inlineCode(name, spot);
     return nothingGiven(name, spot);
   };
 }
@@ -140,7 +144,7 @@ export const INTERPRETERS: readonly [names: RegExp, behaviour: Behaviour][] = [
     interpreter({ inline: ["e", "eval", "run"], valued: "S pa pz sname name", loads: ["r"] }),
   ],
   [
-    /^(?:groovy|scala|kotlin|jshell|ghci?|runghc|ocaml|clojure|clj|sbcl|guile|racket|scheme|tclsh|wish|expect|swift|crystal|nim|raku|osascript|cscript|wscript)$/,
+    /^(?:octave|gnuplot|groovy|scala|kotlin|jshell|ghci?|runghc|ocaml|sbcl|guile|racket|scheme|tclsh|wish|expect|crystal|nim|raku|osascript|cscript|wscript)$/,
     interpreter({ inline: ["e", "eval", "c", "E"], valued: "" }),
   ],
   [/^(?:pwsh|powershell)(?:\.exe)?$/, (call) => powershell(call)],
@@ -160,6 +164,8 @@ export const bun: Behaviour = (call) => {
   const [first, ...rest] = call.args;
   const sub = textOf(first ?? known(""));
   if (/^(?:run|x|exec)$/.test(sub)) return runsTool({ ...call, args: rest });
+  if (call.args.some((arg) => /^https?:/.test(textOf(arg))) && /^(?:test|install|add|compile|task)?$/.test(sub))
+    note(call.spot, { kind: "code", what: `runs code that comes from elsewhere with ${call.name}` });
   if (/^(?:install|i|add|remove|rm|update|test|build|pm|init|create|link|outdated|upgrade|audit)$/.test(sub)) {
     note(call.spot, { kind: "runs", what: `runs ${call.name} ${sub}` });
     return OUTPUT;
@@ -176,14 +182,36 @@ export const bun: Behaviour = (call) => {
   })(call);
 };
 
+const FROM_ELSEWHERE = /^(?:https?:|git[+:@]|github:|gitlab:|bitbucket:|gist:)/;
+/** npm and its like take `owner/repository` as one of GitHub. */
+const ON_GITHUB = /^[\w-]+\/[\w.-]+(?:#.*)?$/;
+
 /** A tool of the project that runs another program. */
-export const runsTool: Behaviour = ({ args, spot }) => {
+export const runsTool: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, {
     valued: "p package w workspace C prefix call c cwd with from python extra group env-file",
     stopsAtOperand: true,
   });
   for (const command of given.values("call", "c")) spot.line.engine.runSource(command, spot);
-  if (given.operands.length > 0) return spot.line.engine.runWords(given.operands, spot);
+  for (const source of [...given.operands.slice(0, 1), ...given.values("p", "package", "with", "from")])
+    if (
+      FROM_ELSEWHERE.test(textOf(source)) ||
+      (/^(?:p?np[mx]|yarn|bunx)$/.test(name) && ON_GITHUB.test(textOf(source)))
+    )
+      note(spot, { kind: "code", what: `runs code that comes from elsewhere: ${describe(source)}` });
+  if (given.operands.length === 1 && textOf(given.operands[0] as Text) === "-") return inlineCode(name, spot);
+  const [first] = given.operands;
+  if (first?.type === "known" && /\s/.test(first.text)) return spot.line.engine.runSource(first, spot);
+  if (first) return spot.line.engine.runWords(given.operands, spot);
   note(spot, { kind: "runs", what: "runs a tool of the project" });
   return OUTPUT;
 };
+
+/** Tools that run programs of the project behind `run` or `exec`, and do other things besides. */
+export const runsOrCarries =
+  (skip: number): Behaviour =>
+  (call) => {
+    const [first, ...rest] = call.args;
+    if (!/^(?:run|exec|x)$/.test(textOf(first ?? known("")))) return carrier(call);
+    return runsTool({ ...call, args: rest.slice(skip).filter((arg) => textOf(arg) !== "--") });
+  };

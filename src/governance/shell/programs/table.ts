@@ -1,129 +1,91 @@
-import { endsByName } from "../builtins.ts";
 import type { Behaviour } from "../call.ts";
-import { cameFrom, changed, FROM, OUTPUT } from "../flow.ts";
-import { readArguments } from "../options.ts";
-import { contentOf, store } from "../paths.ts";
+import { cameFrom, FROM, OUTPUT } from "../flow.ts";
+import { endsByName, findsProcesses } from "../processes.ts";
 import { AGENTS, agent, prloom } from "./agents.ts";
 import { tar, unzip, zip } from "./archives.ts";
 import { builds, cargo, forge, installs, linter, make, packages } from "./builds.ts";
+import { parallel, xargs } from "./each.ts";
 import { awk, editor, patch, sed } from "./editors.ts";
-import { changeRights, compress, copy, create, dd, link, move, reader, remove, split, tee } from "./files.ts";
-import { git } from "./git.ts";
+import { changeRights, compress, copy, create, dd, link, mktemp, move, reader, remove, split, tee } from "./files.ts";
+import { fd, find, lists } from "./finding.ts";
+import { git } from "./git/git.ts";
+import { gpg, readsKeys, sshKeygen } from "./keys.ts";
 import { administers, container, database, elsewhere, harms, schedules, strip } from "./machines.ts";
-import { asks, curl, http, netcat, rsync, scp, sends, socat, ssh, wget } from "./network.ts";
-import { bun, runsTool } from "./shells.ts";
-import { elevates, env, fd, find, lineWrapper, lists, parallel, wrapper, xargs } from "./wrappers.ts";
+import { asks, curl, http, netcat, sends, socat, wget } from "./network.ts";
+import {
+  dc,
+  decodes,
+  GREP,
+  man,
+  openssl,
+  pager,
+  printsUnless,
+  ps,
+  RIPGREP,
+  search,
+  seq,
+  sorting,
+  uniq,
+  yq,
+} from "./readers.ts";
+import { rsync, scp, ssh } from "./remote.ts";
+import { bun, runsOrCarries, runsTool } from "./shells.ts";
+import { carrier, debugs, elevates, env, lineWrapper, measurer, wrapper } from "./wrappers.ts";
+
+/** Compilers, test runners, linters and their like: words among their arguments are not commands. */
+const BUILDERS =
+  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava tap c8 nyc playwright cypress webpack vite rollup esbuild parcel turbo tsup swc babel svelte-check vue-tsc next nuxt astro ng changeset storybook typedoc knip depcheck pytest py.test tox nox mypy pyright flake8 pylint bandit coverage pre-commit sphinx-build mkdocs alembic django-admin gunicorn uvicorn flask celery go gofmt goimports golangci-lint staticcheck rustc rustfmt rustup wasm-pack gcc g++ cc c++ clang clang++ clang-format clang-tidy ld as cmake ctest cpack meson bazel bazelisk buck2 gradle gradlew mvn mvnw ant javac java kotlinc scalac sbt dotnet msbuild nuget rspec rubocop rails rake spring erb standardrb phpunit phpstan psalm pint pest artisan composer mix rebar3 swift clojure clj lein swiftc xcodebuild swiftlint swift-format pod flutter dart zig stack cabal hlint ormolu opam dune protoc buf openapi-generator pdflatex latexmk xelatex pandoc dot mmdc just task shfmt actionlint markdownlint vale typos codespell lychee act".split(
+    " ",
+  );
 
 const prints: Behaviour = () => OUTPUT;
 
-/** base64, xxd and their like: what they decode is not what was read. */
-const decodes =
-  (flags: readonly string[], valued = ""): Behaviour =>
-  ({ args, spot }) => {
-    const given = readArguments(args, { valued, long: "decode wrap" });
-    const [file, target] = given.operands;
-    const flow = file ? contentOf(file, spot) : spot.input;
-    const made = given.has(...flags) ? cameFrom(flow.from | FROM.decoded) : changed(flow);
-    if (target) store(target, made, { spot });
-    return made;
-  };
-
-const openssl: Behaviour = ({ args, spot }) => {
-  const given = readArguments(args, { valued: "in out k K pass iv key inkey CAfile connect", singleDash: true });
-  const flows = given.values("in").map((file) => contentOf(file, spot));
-  const from = (flows[0] ?? spot.input).from;
-  const made = cameFrom(given.has("d", "decrypt") ? from | FROM.decoded : from | FROM.program);
-  for (const file of given.values("out")) store(file, made, { spot });
-  if (given.values("connect").length > 0) return asks({ name: "openssl", args, spot });
-  return made;
-};
-
-const grep = reader({
-  rules: {
-    valued:
-      "e regexp f file m max-count A B C context color include exclude exclude-dir include-dir d D label g glob t type T type-not j threads M max-columns r replace sort E encoding max-depth iglob after-context before-context",
-  },
-  skip: 1,
-  unless: ["e", "regexp", "f", "file"],
-});
-
-/** With `-l` grep prints names, which others then work on. */
-const search: Behaviour = (call) => {
-  const flow = grep(call);
-  const isNames = call.args.some(
-    (arg) =>
-      arg.type === "known" &&
-      /^(?:-[a-zA-Z]*[lL][a-zA-Z]*|--files-with-matches|--files-without-match|--files|-0l|--null)$/.test(arg.text),
-  );
-  if (!isNames) return flow;
-  return lists({ valued: "e f g glob t type include exclude exclude-dir A B C m" }, 1)(call);
-};
-
-const sort = reader({
-  rules: {
-    valued:
-      "o output k key t field-separator S buffer-size T temporary-directory compress-program parallel batch-size files0-from random-source sort",
-    long: "reverse numeric-sort unique check merge stable",
-  },
-  writes: ["o", "output"],
-});
-
-const sorting: Behaviour = (call) => {
-  const given = readArguments(call.args, { valued: "compress-program" });
-  for (const program of given.values("compress-program")) call.spot.line.engine.runSource(program, call.spot);
-  return sort(call);
-};
-
-/** `uniq in out` writes its second operand. */
-const uniq: Behaviour = ({ args, spot }) => {
-  const { operands } = readArguments(args, { valued: "f s w skip-fields skip-chars check-chars" });
-  const [source, target] = operands;
-  const flow = source ? contentOf(source, spot) : spot.input;
-  if (target) store(target, changed(flow), { spot });
-  return changed(flow);
-};
-
-const yq: Behaviour = (call) => {
-  const inPlace = call.args.some(
-    (arg) => arg.type === "known" && /^(?:-[a-zA-Z]*i[a-zA-Z]*|--inplace|--in-place)$/.test(arg.text),
-  );
-  const given = readArguments(call.args, {
-    valued: "p input-format o output-format I indent from-file s split-exp arg argjson slurpfile rawfile",
-  });
-  const [, ...files] = given.operands;
-  const flow = reader({ rules: {}, skip: 1 })(call);
-  if (inPlace) for (const file of files) store(file, flow, { spot: call.spot });
-  return flow;
-};
-
-const names = (list: string, behaviour: Behaviour): [string, Behaviour][] =>
-  list.split(" ").map((name) => [name, behaviour]);
+const names = (list: string | readonly string[], behaviour: Behaviour): [string, Behaviour][] =>
+  (typeof list === "string" ? list.split(" ") : list).map((name) => [name, behaviour]);
 
 export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviour>([
-  ...names(
-    "cat tac bat batcat zcat gzcat xzcat bzcat zstdcat",
-    reader({ copies: true, rules: { valued: "l language r line-range style theme H" } }),
-  ),
+  ...names("cat tac bat batcat", reader({ copies: true, rules: { valued: "l language r line-range style theme H" } })),
   ...names("head tail", reader({ copies: false, rules: { valued: "n c lines bytes s pid" } })),
   ...names(
-    "nl wc cut tr fold fmt pr column paste join comm diff sdiff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf ldd size file rev expand unexpand less more most jless look tsort dos2unix-info shellcheck hadolint yamllint ccze pygmentize glow mdcat cloc tokei scc loc wdiff numfmt pdftotext-info exiftool-info identify ffprobe",
+    "nl wc cut tr fold fmt pr column paste join comm diff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf size rev expand unexpand most jless look tsort shellcheck hadolint yamllint ccze glow mdcat tokei loc wdiff numfmt identify ffprobe",
     reader({ rules: { valued: "n c f d w l b t j k s D u" } }),
   ),
-  ...names("ls dir vdir exa eza lsd tree", lists({ valued: "I ignore P L w color sort time" }, 0)),
+  ...names(
+    "sdiff pygmentize cloc scc xmllint",
+    reader({
+      rules: { valued: "o output out report-file f l w c s O x" },
+      writes: ["o", "output", "out", "report-file"],
+    }),
+  ),
+  ["file", printsUnless(/^(?:-C|--compile)$/, reader({ rules: { valued: "m magic-file f files-from F P e" } }))],
+  ["date", printsUnless(/^(?:-s|--set.*|\d{8,})$/)],
+  ["hostname", printsUnless(/^[^-]|^-[bF]/)],
+  ["dmesg", printsUnless(/^(?:-[CcDEn]|--clear|--read-clear|--console.*)$/)],
+  ["journalctl", printsUnless(/^--(?:vacuum|rotate|flush|sync|relinquish|update)/)],
+  ["tree", printsUnless(/^-o/, lists({ valued: "I ignore P L" }, 0))],
+  ...names("ls dir vdir exa eza lsd", lists({ valued: "I ignore P L w color sort time" }, 0)),
   ...names(
     "stat du df readlink realpath basename dirname namei lsattr getfacl lsof lsblk pathchk mountpoint findmnt",
     prints,
   ),
   ...names(
-    "date cal uptime uname hostname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci ps pgrep pidof top htop env-info locale printenv seq yes sleep expr factor bc dc cmp-info clear tput reset stty man info apropos whatis tldr true false jobs logname getconf sw_vers cpuid numactl-info lsmod dmesg journalctl last nvidia-smi getent envsubst gettext tic infocmp stopwatch uuidgen mktemp ulid shuf-info ascii units banner figlet cowsay fortune",
+    "cal uptime uname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty info apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
     prints,
   ),
-  ...names("grep egrep fgrep zgrep rg ag ack ripgrep ugrep", search),
+  ...names("grep egrep fgrep zgrep ugrep ag ack", search(GREP)),
+  ...names("rg ripgrep", search(RIPGREP)),
   ...names(
-    "jq gojq jaq fx xmllint xq tomlq hq dasel gron",
+    "jq gojq jaq hq gron",
     reader({ rules: { valued: "arg argjson slurpfile rawfile indent L from-file f xpath" }, skip: 1 }),
   ),
-  ["yq", yq],
+  ...names("yq tomlq xq", yq),
+  ...names("less more", pager),
+  ["man", man],
+  ["dc", dc],
+  ["seq", seq],
+  ["mktemp", mktemp],
+  ["ps", ps],
+  ["printenv", () => cameFrom(FROM.program | FROM.secret)],
   ...names("sort gsort", sorting),
   ["uniq", uniq],
   ["shuf", reader({ rules: { valued: "i n o r input-range head-count output" }, writes: ["o", "output"] })],
@@ -132,8 +94,15 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("base32 basenc uudecode gbase64", decodes(["d", "decode", "D"], "w wrap")),
   ["xxd", decodes(["r"], "c cols g groupsize l len s seek o n name")],
   ["openssl", openssl],
-  ...names("gpg gpg2 age", decodes(["d", "decrypt"], "o output u r")),
-  ...names("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma unlzma compress uncompress lz4 brotli pigz", compress),
+  ...names("gpg gpg2", gpg),
+  ["age", decodes(["d", "decrypt"], "o output r recipient i identity")],
+  ["ssh-keygen", sshKeygen],
+  ...names("ssh-add ssh-agent keyctl secret-tool security pass op bw lpass rbw gopass", readsKeys),
+  ["ssh-copy-id", sends],
+  ...names(
+    "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma unlzma compress uncompress lz4 brotli pigz zcat gzcat xzcat bzcat zstdcat",
+    compress,
+  ),
   ...names("tar gtar bsdtar", tar),
   ...names("zip 7z 7za rar", zip),
   ...names("unzip unrar bsdcpio cpio ar", unzip),
@@ -141,8 +110,8 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("rm unlink rmdir trash trash-put srm gio-trash rimraf del-cli", remove),
   ...names("shred wipe", remove),
   ...names("touch mkdir mkfifo mknod truncate fallocate", create),
-  ...names("cp install gcp rclone-info ditto", copy),
-  ...names("mv gmv rename-info", move),
+  ...names("cp install gcp ditto", copy),
+  ...names("mv gmv", move),
   ...names("ln link symlink", link),
   ...names("chmod chown chgrp chattr setfacl chcon", changeRights),
   ["dd", dd],
@@ -163,7 +132,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["rsync", rsync],
   ...names("dig nslookup host ping ping6 traceroute tracepath mtr whois resolvectl drill kdig", asks),
   ...names(
-    "mail mailx sendmail mutt msmtp swaks telnet ftp lftp tftp rcp rlogin rsh rclone magic-wormhole wormhole croc ngrok cloudflared localtunnel lt bore tailscale slack-cli notify-send-remote aria2c axel",
+    "mail mailx sendmail mutt msmtp swaks telnet ftp lftp tftp rcp rlogin rsh rclone magic-wormhole wormhole croc ngrok cloudflared localtunnel lt bore tailscale slack-cli aria2c axel",
     sends,
   ),
   ["find", find],
@@ -173,57 +142,60 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["env", env],
   ["genv", env],
   ...names(
-    "nice ionice chrt taskset stdbuf setsid nohup time gtime timeout gtimeout-x cpulimit-x catchsegv eatmydata faketime-x unbuffer softlimit setarch linux32 linux64 caffeinate torsocks proxychains proxychains4 firejail bwrap chpst numactl catatonit tini dumb-init gosu-x fakeroot proot direnv-x wait-for-it strace ltrace valgrind perf gdb-x rr heaptrack hyperfine-x entr-x ts chronic ifne mispipe pee systemd-cat",
-    wrapper({
-      valued: "n c p k s signal kill-after o output e i f format a u tool log-file S O P E adjustment classdata",
-    }),
+    "nice ionice stdbuf setsid nohup catchsegv eatmydata unbuffer softlimit linux32 linux64 caffeinate torsocks proxychains proxychains4 firejail bwrap chpst numactl catatonit tini dumb-init fakeroot proot wait-for-it valgrind heaptrack chronic ifne systemd-cat",
+    wrapper({ valued: "n c p i o e t w u P adjustment class classdata input output error" }),
   ),
+  ...names("time gtime", measurer({ valued: "f format o output" })),
+  ...names("strace ltrace", measurer({ valued: "e o p s u a I O S E P X b output" })),
   ...names(
-    "timeout gtimeout faketime cpulimit flock",
-    wrapper({ valued: "k s signal kill-after l p e i w wait E conflict-exit-code f" }, 1),
+    "timeout gtimeout faketime cpulimit flock chrt taskset setarch",
+    wrapper({ valued: "k s signal kill-after l p e i w wait E conflict-exit-code T P D" }, 1),
   ),
   ...names(
     "unshare nsenter chroot",
-    elevates({ valued: "t target S setuid G setgid R root w wd mount-proc-x groups userspec map-user map-group" }),
+    elevates({ valued: "t target S setuid G setgid R root w wd groups userspec map-user map-group" }),
   ),
   ...names(
-    "sudo doas pkexec run0 su runuser gosu sg super calife machinectl",
+    "sudo sudoedit doas pkexec run0 su runuser gosu sg super calife machinectl",
     elevates({ valued: "u user g group h host p prompt C c command D chdir R chroot r role t type T s shell U" }),
   ),
   ...names(
     "systemd-run",
     wrapper({
-      valued: "u unit p property E setenv uid gid nice working-directory M H t-x on-calendar on-active slice",
+      valued: "u unit p property E setenv uid gid nice working-directory M H on-calendar on-active slice",
     }),
   ),
-  ...names("watch", lineWrapper({ valued: "n interval d-x", stopsAtOperand: true })),
+  ["watch", lineWrapper({ valued: "n interval", stopsAtOperand: true })],
   ...names(
-    "tmux screen dtach abduco script expect dbus-run-session xvfb-run entr hyperfine nodemon-x chokidar-x watchexec reflex",
-    lineWrapper({ valued: "s S L f c n t x y F e p m M w r warmup runs shell prepare i o d-x", stopsAtOperand: false }),
+    "tmux screen dtach abduco script dbus-run-session xvfb-run entr hyperfine watchexec reflex perf rr mispipe pee concurrently nodemon chokidar npm-run-all run-p run-s cross-env dotenv dotenvx start-server-and-test foreman overmind honcho nx lerna rush",
+    carrier,
   ),
+  ...names("gdb lldb", debugs),
   ...names("busybox toybox", wrapper({})),
-  ...names("at batch crontab atq-x anacron launchctl schtasks", schedules),
+  ...names("at batch crontab anacron launchctl schtasks", schedules),
   ...names(
     "mkfs fdisk sfdisk cfdisk gdisk sgdisk parted wipefs blkdiscard mkswap swapoff swapon lvremove lvreduce lvcreate lvm vgremove vgreduce pvremove pvcreate zpool zfs mdadm cryptsetup hdparm badblocks fsck tune2fs resize2fs dmsetup losetup partprobe shutdown reboot halt poweroff init telinit kexec format diskutil btrfs debugfs",
     harms,
   ),
   ...names(
-    "systemctl service rc-service mount umount modprobe insmod rmmod sysctl useradd userdel usermod groupadd groupdel passwd chpasswd chsh visudo vipw setcap iptables ip6tables nft ufw firewall-cmd update-alternatives dpkg-reconfigure timedatectl hostnamectl localectl loginctl setenforce semanage apparmor_parser aa-disable auditctl swapctl apt apt-get dpkg yum dnf rpm pacman apk zypper snap flatpak brew port nix-env emerge defaults scutil dscl security-x",
+    "systemctl service rc-service mount umount modprobe insmod rmmod sysctl useradd userdel usermod groupadd groupdel passwd chpasswd chsh visudo vipw setcap iptables ip6tables nft ufw firewall-cmd update-alternatives dpkg-reconfigure timedatectl hostnamectl localectl loginctl setenforce semanage apparmor_parser aa-disable auditctl swapctl apt apt-get dpkg yum dnf rpm pacman apk zypper snap flatpak brew port nix-env emerge defaults scutil dscl",
     administers,
   ),
+  ...names("pgrep pidof", findsProcesses),
   ...names("killall pkill killall5 skill", endsByName),
   ...names(
     "psql mysql mariadb sqlite3 mongo mongosh redis-cli cqlsh clickhouse-client duckdb sqlcmd dropdb dropuser mysqladmin cockroach usql pgcli mycli",
     database,
   ),
   ...names(
-    "aws gcloud az kubectl oc helm terraform tofu terragrunt pulumi heroku flyctl fly vercel netlify wrangler firebase eksctl doctl linode-cli ibmcloud oci serverless sls cdk sam ansible ansible-playbook vault consul nomad argocd flux istioctl gsutil s3cmd mc-x bq railway supabase stripe doppler op bw pass",
+    "aws gcloud az kubectl oc helm terraform tofu terragrunt pulumi heroku flyctl fly vercel netlify wrangler firebase eksctl doctl linode-cli ibmcloud oci serverless sls cdk sam ansible ansible-playbook vault consul nomad argocd flux istioctl gsutil s3cmd bq railway supabase stripe doppler",
     elsewhere,
   ),
   ...names("docker podman nerdctl docker-compose podman-compose buildah", container),
   ...names("gh glab hub tea twine jira linear", forge),
   ...names("npm pnpm yarn cnpm", packages),
-  ...names("npx bunx pnpx uvx pipx", runsTool),
+  ...names("npx bunx pnpx uvx", runsTool),
+  ["pipx", runsOrCarries(0)],
   [
     "uv",
     (call) =>
@@ -232,14 +204,11 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
         : installs(call),
   ],
   ...names(
-    "poetry pipenv pdm rye hatch bundle conda mamba micromamba nix devbox mise asdf rtx nvm-x dotenv dotenvx direnv volta fnm corepack",
-    (call) => {
-      const [first] = call.args;
-      return first?.type === "known" && /^(?:run|exec|shell-x|x)$/.test(first.text)
-        ? runsTool({ ...call, args: call.args.slice(1).filter((arg) => arg.type !== "known" || arg.text !== "--") })
-        : builds(call);
-    },
+    "poetry pipenv pdm rye hatch bundle conda mamba micromamba nix devbox mise asdf rtx volta fnm corepack",
+    runsOrCarries(0),
   ),
+  ["direnv", runsOrCarries(1)],
+  ...names(BUILDERS, builds),
   ...names("pip pip3 gem easy_install", installs),
   ["cargo", cargo],
   ...names("make gmake ninja", make),

@@ -1,0 +1,78 @@
+import type { ArithmeticExpression, TestExpression, Word, WordPart } from "unbash";
+import { FROM } from "./flow.ts";
+import { copyForReading, note, noteUnknown, type Spot } from "./state.ts";
+import { type Text, textOf } from "./text.ts";
+
+/** How words in arithmetic become texts; passed in, because words contain arithmetic. */
+export type ExpandParts = (parts: readonly WordPart[]) => Text;
+
+/** A subscript of an array is evaluated, with the commands in it, wherever a number or a name is wanted. */
+const RUNS_IN_SUBSCRIPT = /\[[^\]]*(?:\$\(|`)/;
+const NAME = /[A-Za-z_]\w*/g;
+
+/** Arithmetic can run commands: in substitutions, and in subscripts of arrays. */
+export function lookAtArithmetic(expression: ArithmeticExpression | undefined, spot: Spot, expand: ExpandParts): void {
+  if (!expression) return;
+  const look = (one: ArithmeticExpression) => lookAtArithmetic(one, spot, expand);
+  switch (expression.type) {
+    case "ArithmeticBinary":
+      look(expression.left);
+      look(expression.right);
+      break;
+    case "ArithmeticUnary":
+      look(expression.operand);
+      break;
+    case "ArithmeticTernary":
+      for (const one of [expression.test, expression.consequent, expression.alternate]) look(one);
+      break;
+    case "ArithmeticGroup":
+      look(expression.expression);
+      break;
+    case "ArithmeticCommandExpansion":
+      if (expression.script)
+        spot.line.engine.runScript(expression.script, { ...spot, shell: copyForReading(spot.shell) });
+      else noteUnknown(spot, `runs something in arithmetic that cannot be parsed: ${expression.text}`);
+      break;
+    case "ArithmeticWord":
+      if (expression.parts) expand(expression.parts);
+      lookAtNames(expression.value, spot);
+  }
+}
+
+/** The value of a variable is evaluated again, as arithmetic. */
+function lookAtNames(word: string, spot: Spot): void {
+  for (const [name] of word.matchAll(NAME))
+    for (const value of spot.shell.variables.get(name) ?? []) {
+      lookAtSubscript(value, spot);
+      if (value.type === "unknown" && (value.from ?? 0) & (FROM.network | FROM.decoded))
+        note(spot, { kind: "code", what: `computes with $${name}, and ${value.why}` });
+    }
+}
+
+/** A text that is used as a number, or as the name of a variable. */
+export function lookAtSubscript(text: Text, spot: Spot): void {
+  if (RUNS_IN_SUBSCRIPT.test(textOf(text))) noteUnknown(spot, `runs a command in a subscript: ${textOf(text)}`);
+}
+
+const COMPARES_NUMBERS = /^-(?:eq|ne|lt|le|gt|ge)$/;
+
+export function lookAtTest(test: TestExpression, spot: Spot, expand: (word: Word) => Text[]): void {
+  const look = (one: TestExpression) => lookAtTest(one, spot, expand);
+  switch (test.type) {
+    case "TestUnary":
+      for (const text of expand(test.operand)) if (test.operator === "-v") lookAtSubscript(text, spot);
+      break;
+    case "TestBinary":
+      for (const text of [...expand(test.left), ...expand(test.right)])
+        if (COMPARES_NUMBERS.test(test.operator)) lookAtSubscript(text, spot);
+      break;
+    case "TestLogical":
+      for (const operand of test.operands) look(operand);
+      break;
+    case "TestNot":
+      look(test.operand);
+      break;
+    case "TestGroup":
+      look(test.expression);
+  }
+}

@@ -1,0 +1,91 @@
+import type { Behaviour } from "../call.ts";
+import { type Flow, joinFlows, NOTHING, OUTPUT, TERMINAL, textOfFlow } from "../flow.ts";
+import { readArguments } from "../options.ts";
+import { reads } from "../paths.ts";
+import type { Spot } from "../state.ts";
+import { fillIn, known, type Text, textOf, unknown } from "../text.ts";
+
+/** Where the words of its input go: in place of a mark, or to the end. */
+export const xargs: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, {
+    valued: "I replace J L max-lines n max-args P max-procs s max-chars S E eof d delimiter a arg-file",
+    long: "null verbose no-run-if-empty interactive exit open-tty",
+    stopsAtOperand: true,
+  });
+  for (const file of given.values("a", "arg-file")) reads(spot, file);
+  const words = given.operands.length > 0 ? given.operands : [known("echo")];
+  const [mark] = given.has("i") ? [known("{}")] : given.values("I", "replace", "J");
+  const isWhole = given.has("0", "null", "d", "delimiter");
+  const fromFile = given.values("a", "arg-file").length > 0;
+  const inner: Spot = { ...spot, input: NOTHING };
+  const run = (list: readonly Text[]) => spot.line.engine.runWords(list, inner);
+  if (mark && textOf(mark) !== "") {
+    const filled = (value: Text | undefined) =>
+      words.map((word) =>
+        word.type === "known" && word.text.includes(textOf(mark)) ? fillIn(word.text, textOf(mark), value) : word,
+      );
+    return joinFlows(inputItems(spot, { fromFile, isWhole, separator: /\n/ }).map((line) => run(filled(line))));
+  }
+  const items = inputItems(spot, { fromFile, isWhole, separator: /\s+/ });
+  const [count] = given.values("n", "max-args", "L", "max-lines").map((text) => Number(textOf(text)));
+  if (!count || items.length <= count) return run([...words, ...items]);
+  const flows: Flow[] = [];
+  for (let at = 0; at < items.length; at += count) flows.push(run([...words, ...items.slice(at, at + count)]));
+  return joinFlows(flows);
+};
+
+interface Items {
+  readonly fromFile?: boolean;
+  /** Quotes and backslashes in it are not special. */
+  readonly isWhole: boolean;
+  readonly separator: RegExp;
+}
+
+/** What stands in the input, one by one. */
+function inputItems({ input }: Spot, { fromFile = false, isWhole, separator }: Items): Text[] {
+  if (fromFile) return [unknown("it comes from a file")];
+  if (input === TERMINAL) return [unknown("it is what is typed")];
+  if (input.text === undefined) return [textOfFlow(input)];
+  if (!isWhole && /["'\\]/.test(input.text)) return [unknown("it has quotes in it")];
+  return input.text
+    .split(isWhole ? /[\0\n]/ : separator)
+    .filter(Boolean)
+    .map(known);
+}
+
+/** GNU parallel: a command, then `:::` and its arguments. */
+export const parallel: Behaviour = ({ args, spot }) => {
+  const at = args.findIndex((arg) => /^:::?\+?$|^::::$/.test(textOf(arg)));
+  const { operands, values, has } = readArguments(at < 0 ? args : args.slice(0, at), {
+    valued:
+      "max-args j jobs a arg-file I colsep delay timeout retries joblog results tmpdir S sshlogin workdir N n L k",
+    stopsAtOperand: true,
+  });
+  const isNone = values("n", "N", "max-args").some((count) => textOf(count) === "0");
+  const items = at < 0 ? inputItems(spot, { isWhole: true, separator: /\n/ }) : args.slice(at + 1);
+  const given = isNone ? [] : items;
+  if (operands.length === 0) {
+    for (const value of given) spot.line.engine.runSource(value, spot);
+    return OUTPUT;
+  }
+  if (has("pipe", "pipepart", "spreadstdin")) spot.line.engine.runWords(operands, spot);
+  if (operands.some((word) => word.type !== "known")) return spot.line.engine.runWords(operands, spot);
+  const line = operands.map(textOf).join(" ");
+  for (const value of given.length > 0 ? given : [known("")]) {
+    const word = value.type !== "known" ? undefined : isNone ? "" : `'${value.text.replaceAll("'", "'\\''")}'`;
+    if (word === undefined)
+      return spot.line.engine.runWords(
+        [
+          ...operands.flatMap((one) => textOf(one).split(/\s+/).map(known)).filter((one) => textOf(one) !== "{}"),
+          value,
+        ],
+        { ...spot, input: NOTHING },
+      );
+    const isPlaced = /\{\.?\/?\.?\}/.test(line);
+    spot.line.engine.runSource(known(isPlaced ? line.replace(/\{\.?\/?\.?\}/g, word) : `${line} ${word}`), {
+      ...spot,
+      input: NOTHING,
+    });
+  }
+  return OUTPUT;
+};

@@ -1,0 +1,141 @@
+import type { Behaviour } from "../call.ts";
+import { type Flow, FROM, NOTHING } from "../flow.ts";
+import { type OptionRules, readArguments } from "../options.ts";
+import { absolutePaths, reads, touch, writes } from "../paths.ts";
+import { noteUnknown, type Spot } from "../state.ts";
+import { fillIn, known, type Text, textOf } from "../text.ts";
+
+const FILTERS =
+  /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm]min|[acm]time|size|empty|user|group|perm|samefile|inum|links|type|xtype|maxdepth|mindepth)$/;
+const NAMES = /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|samefile|inum)$/;
+
+/** Folders to look in, what it looks for, and what it does with what it finds. */
+export const find: Behaviour = ({ args, spot }) => {
+  const first = args.findIndex((arg) => /^(?:-(?![HLPXxdEsOD]$|O\d|D)|[(!])/.test(textOf(arg)));
+  const end = first < 0 ? args.length : first;
+  const folders = args.slice(0, end).filter((arg) => !/^-/.test(textOf(arg)) || arg.type !== "known");
+  const starts = folders.length > 0 ? folders : [known(".")];
+  const tests = args.slice(end);
+  if (folders.slice(1).some((folder) => folder.type === "unknown"))
+    noteUnknown(spot, "gives find something that cannot be told, and it may delete");
+  const isNarrow = narrows(tests);
+  const found = starts.flatMap((folder) =>
+    absolutePaths(folder, spot).map(
+      (path): Text =>
+        path.type === "known"
+          ? { type: "found", folder: path.text, all: !isNarrow, name: textAfter(tests, /^-i?name$/) }
+          : path,
+    ),
+  );
+  for (const folder of starts) reads(spot, folder);
+  // A pattern of whole paths says where they are.
+  const pattern = textAfter(tests, /^-i?(?:path|wholename)$/);
+  if (pattern !== undefined && isNarrow && !/^[*?[]/.test(pattern))
+    found.push(...absolutePaths({ type: "glob", text: pattern }, spot));
+  for (let at = 0; at < tests.length; at += 1) at = action(tests, at, { spot, found });
+  return {
+    from: FROM.program,
+    names: found.length === 1 ? found[0] : (found.find(({ type }) => type === "unknown") ?? found[0]),
+  };
+};
+
+/** The value of the first test of that name, if there is one. */
+function textAfter(tests: readonly Text[], name: RegExp): string | undefined {
+  const at = tests.findIndex((test) => name.test(textOf(test)));
+  return at < 0 ? undefined : textOf(tests[at + 1] ?? known(""));
+}
+
+/** Whether what is found is some of the files only: every alternative must name them, and not by what they are not called. */
+function narrows(tests: readonly Text[]): boolean {
+  let isNamed = false;
+  for (const [at, test] of tests.entries()) {
+    const word = textOf(test);
+    if (word === "-o" || word === "-or" || word === ",") {
+      if (!isNamed) return false;
+      isNamed = false;
+    }
+    const isNegated = at > 0 && /^(?:!|-not)$/.test(textOf(tests[at - 1] as Text));
+    if (isNegated) continue;
+    if (word === "-empty" || (NAMES.test(word) && !isWide(textOf(tests[at + 1] ?? known(""))))) isNamed = true;
+  }
+  return isNamed;
+}
+
+/** A pattern of wildcards alone. */
+const isWide = (pattern: string): boolean => /^[.*?+/\\]*$/.test(pattern.replace(/\[[^\]]*\]/g, "*"));
+
+function action(tests: readonly Text[], at: number, { spot, found }: { spot: Spot; found: readonly Text[] }): number {
+  const name = textOf(tests[at] as Text);
+  if (tests[at]?.type === "unknown") noteUnknown(spot, "gives find something that cannot be told, and it may delete");
+  if (FILTERS.test(name)) return at + 1;
+  if (name === "-delete") for (const path of found) touch(spot, { kind: "deletes", path, whole: true });
+  if (/^-f(?:print0?|ls)$/.test(name) || name === "-fprintf") {
+    const path = tests[at + 1];
+    if (path) writes(spot, path);
+    return at + 1;
+  }
+  if (name === "-files0-from") {
+    const path = tests[at + 1];
+    if (path) reads(spot, path);
+    return at + 1;
+  }
+  if (!/^-(?:exec|execdir|ok|okdir)$/.test(name)) return at;
+  const rest = tests.slice(at + 1);
+  const length = rest.findIndex(
+    (word, index) =>
+      textOf(word) === ";" ||
+      textOf(word) === "\\;" ||
+      (textOf(word) === "+" && textOf(rest[index - 1] ?? known("")) === "{}"),
+  );
+  const words = length < 0 ? rest : rest.slice(0, length);
+  for (const path of found)
+    spot.line.engine.runWords(
+      words.map((word) => (word.type === "known" && word.text.includes("{}") ? fillIn(word.text, "{}", path) : word)),
+      { ...spot, input: NOTHING },
+    );
+  return at + words.length + 1;
+}
+
+/** fd: a pattern, folders, and `-x` with a command. */
+export const fd: Behaviour = ({ args, spot }) => {
+  const at = args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(textOf(arg)));
+  const given = readArguments(at < 0 ? args : args.slice(0, at), {
+    valued:
+      "e extension t type d max-depth E exclude S size changed-within changed-before c color o owner j threads base-directory search-path path-separator format max-results",
+  });
+  const [pattern, ...folders] = given.operands;
+  const isNarrow =
+    (pattern !== undefined && !/^\.?\*?$/.test(textOf(pattern))) ||
+    given.has("e", "extension", "S", "size", "changed-within", "changed-before");
+  const starts = [...folders, ...given.values("search-path", "base-directory")];
+  const found = (starts.length > 0 ? starts : [known(".")]).flatMap((folder) =>
+    absolutePaths(folder, spot).map(
+      (path): Text => (path.type === "known" ? { type: "found", folder: path.text, all: !isNarrow } : path),
+    ),
+  );
+  if (at >= 0) {
+    const words = args.slice(at + 1);
+    const hasMark = words.some((word) => /\{.*\}/.test(textOf(word)));
+    for (const path of found)
+      spot.line.engine.runWords(
+        hasMark ? words.map((word) => (/\{.*\}/.test(textOf(word)) ? path : word)) : [...words, path],
+        { ...spot, input: NOTHING },
+      );
+  }
+  return { from: FROM.program, names: found[0] };
+};
+
+/** Programs that print names of files below a folder. */
+export function lists(rules: OptionRules, skip: number): Behaviour {
+  return ({ args, spot }) => {
+    const { operands } = readArguments(args, rules);
+    const folders = operands.slice(skip);
+    for (const folder of folders) reads(spot, folder);
+    const [only] = folders.length === 0 ? [known(".")] : folders;
+    const [path] = absolutePaths(only ?? known("."), spot);
+    const names: Text | undefined =
+      path?.type === "known" && folders.length <= 1 ? { type: "found", folder: path.text, all: skip === 0 } : undefined;
+    const flow: Flow = { from: FROM.program | FROM.files, names };
+    return flow;
+  };
+}

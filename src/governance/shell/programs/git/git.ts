@@ -1,0 +1,200 @@
+import type { Behaviour } from "../../call.ts";
+import { type Flow, OUTPUT } from "../../flow.ts";
+import { type Arguments, readArguments } from "../../options.ts";
+import { absolutePaths, reads, writes } from "../../paths.ts";
+import { copyShell, note, noteUnknown, type Spot } from "../../state.ts";
+import { describe, known, type Text, textOf } from "../../text.ts";
+import { changesIt } from "./changes.ts";
+import {
+  branch,
+  checkout,
+  clean,
+  prunes,
+  push,
+  readTree,
+  reflog,
+  reset,
+  restore,
+  rewrites,
+  stash,
+  writesRefs,
+} from "./losing.ts";
+import { bundle, config, formatPatch, lfs, maintenance, remote, worktree } from "./repository.ts";
+import { useSetting } from "./settings.ts";
+import { apply, archive, bisect, commit, fetches, init, rebase, removes, submodule } from "./working.ts";
+
+const GLOBAL_VALUED = "C c git-dir work-tree namespace exec-path super-prefix config-env list-cmds attr-source";
+
+export const git: Behaviour = (call) => {
+  const { spot } = call;
+  const given = readArguments(call.args, { valued: GLOBAL_VALUED, stopsAtOperand: true });
+  const [name, ...args] = given.operands;
+  const aliases = new Map<string, string>();
+  for (const setting of given.values("c", "config-env"))
+    useSetting(setting, { spot, aliases, command: textOf(name ?? known("")) });
+  for (const option of ["exec-path", "git-dir", "work-tree"] as const)
+    for (const value of given.values(option)) note(spot, { kind: "code", what: `turns git to ${describe(value)}` });
+  const shell = copyShell(spot.shell);
+  for (const folder of given.values("C"))
+    shell.folders = absolutePaths(folder, { ...spot, shell }).map((path) =>
+      path.type === "known" ? path.text : undefined,
+    );
+  const inside = { ...spot, shell };
+  if (given.values("C").length > 0)
+    for (const folder of shell.folders)
+      reads(inside, folder === undefined ? { type: "unknown", why: "the folder of git" } : known(folder));
+  if (!name) return OUTPUT;
+  if (name.type !== "known") {
+    noteUnknown(spot, `runs a command of git that cannot be told: ${describe(name)}`);
+    return OUTPUT;
+  }
+  // git has no aliases for its own commands.
+  const alias = COMMANDS.has(name.text) || OTHER_COMMANDS.has(name.text) ? undefined : aliases.get(name.text);
+  if (alias !== undefined) return runAlias(alias, args, inside);
+  if (asksForHelp(name.text, args)) return OUTPUT;
+  useRepository(inside);
+  return (COMMANDS.get(name.text) ?? unknownCommand)({ name: name.text, args, spot: inside });
+};
+
+/** `--help` is help only where it is not the value of another option, nor an argument of a command to run. */
+function asksForHelp(name: string, args: readonly Text[]): boolean {
+  const words = args.map(textOf);
+  if (words[0] === "--help" || (words[0] === "-h" && words.length === 1)) return true;
+  const before = words.at(-2) ?? "-";
+  return (
+    words.at(-1) === "--help" &&
+    !words.includes("--") &&
+    !/^(?:bisect|submodule|rebase|filter-branch)$/.test(name) &&
+    (!before.startsWith("-") || /^--(?:hard|soft|mixed|force|all)$/.test(before))
+  );
+}
+
+function runAlias(alias: string, args: readonly Text[], spot: Spot): Flow {
+  if (alias.startsWith("!")) {
+    const tail = args.every((arg) => arg.type === "known")
+      ? args.map((arg) => ` '${textOf(arg).replaceAll("'", "'\\''")}'`).join("")
+      : "";
+    return spot.line.engine.runSource(known(alias.slice(1) + tail), spot);
+  }
+  return git({ name: "git", args: [...alias.split(/\s+/).map(known), ...args], spot });
+}
+
+/** A repository other than the worktree's may have settings that an agent wrote: git runs programs from there. */
+function useRepository(spot: Spot): void {
+  const { folder: root, look } = spot.line.place;
+  const isOther = spot.shell.folders.some((folder) => {
+    if (folder === undefined || (folder !== root && !folder.startsWith(`${root}/`))) return true;
+    for (let at = folder; at.length > root.length; at = at.slice(0, at.lastIndexOf("/")))
+      if (look(`${at}/.git`) !== undefined || (look(`${at}/HEAD`) === "file" && look(`${at}/objects`) === "folder"))
+        return true;
+    return false;
+  });
+  if (isOther) note(spot, { kind: "runs", what: "uses the settings of another repository" });
+}
+
+const looks: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, { valued: "o output S G O format" });
+  for (const path of given.values("output")) writes(spot, path);
+  if (
+    given.has("ext-diff", "textconv", "open-files-in-pager") ||
+    args.some((arg) => /^-O/.test(textOf(arg)) && (name === "grep" || textOf(arg).length > 2))
+  )
+    note(spot, { kind: "code", what: "makes git run another program" });
+  const [path] = given.values("open-files-in-pager");
+  if (path) spot.line.engine.runSource(path, spot);
+  if (name === "hash-object" && given.has("w")) changesIt({ name, args, spot });
+  if (name === "interpret-trailers" && given.has("in-place")) for (const file of given.operands) writes(spot, file);
+  for (const file of filesOf(name, args, given)) reads(spot, file);
+  return OUTPUT;
+};
+
+/** Arguments that are names of files, in the worktree or in a commit. */
+function filesOf(name: string, args: readonly Text[], given: Arguments): Text[] {
+  const end = args.findIndex((arg) => textOf(arg) === "--");
+  const paths = end < 0 ? [] : args.slice(end + 1);
+  const isFiles = given.has("no-index") || /^(?:blame|annotate)$/.test(name);
+  for (const operand of given.operands) {
+    const text = textOf(operand);
+    const inCommit = /^[^:/]*:([^:].*)$/.exec(text)?.[1];
+    if (inCommit !== undefined && operand.type === "known") paths.push(known(inCommit));
+    else if (isFiles || text.startsWith("/") || text.startsWith("..")) paths.push(operand);
+  }
+  return paths;
+}
+
+/** Commands of git that are denied because nothing is known about them. */
+const OTHER_COMMANDS = new Set(
+  "checkout-index daemon difftool mergetool fast-export fsck-objects http-fetch http-backend instaweb merge-file merge-index merge-one-file mktag pack-redundant prune-packed receive-pack replay shell show-index subtree upload-archive upload-pack unpack-file update-server-info credential credential-cache credential-store backfill bugreport diagnose hook gui for-each-repo quiltimport cvsserver archimport cvsimport".split(
+    " ",
+  ),
+);
+
+const unknownCommand: Behaviour = ({ name, spot }) => {
+  noteUnknown(spot, `runs git ${name}, which may be anything`);
+  return OUTPUT;
+};
+
+/** Whether `git tag` and `git branch` only list. */
+const LISTS =
+  /^(?:-l|--list|-a|--all|-r|--remotes?|-v|-vv|--verbose|--contains|--no-contains|--merged|--no-merged|--show-current|--points-at|-n\d*|--sort.*|--format.*|--column.*|--color.*)$/;
+/** Options of these that delete or move something, whatever else is given. */
+const NOT_LISTS =
+  /^(?:-[a-zA-Z]*[dDfmMcCu][a-zA-Z]*|--delete|--force|--move|--copy|--edit-description|--unset-upstream|--set-upstream.*)$/;
+const listsOr =
+  (otherwise: Behaviour): Behaviour =>
+  (call) => {
+    const has = (pattern: RegExp) => call.args.some((arg) => arg.type !== "known" || pattern.test(arg.text));
+    return call.args.length === 0 || (has(LISTS) && !has(NOT_LISTS)) ? OUTPUT : otherwise(call);
+  };
+
+const subcommand =
+  (readsOnly: RegExp): Behaviour =>
+  (call) =>
+    readsOnly.test(textOf(call.args[0] ?? known(""))) ? OUTPUT : changesIt(call);
+
+const some = (names: string, behaviour: Behaviour): Record<string, Behaviour> =>
+  Object.fromEntries(names.split(" ").map((name) => [name, behaviour]));
+
+const COMMANDS: ReadonlyMap<string, Behaviour> = new Map(
+  Object.entries({
+    ...some(
+      "status log diff show blame annotate shortlog describe rev-parse rev-list name-rev merge-base cat-file check-ignore check-attr check-mailmap check-ref-format cherry for-each-ref grep count-objects fsck verify-tag verify-commit verify-pack help version whatchanged diff-tree diff-files diff-index range-diff hash-object show-ref show-branch var ls-files ls-tree get-tar-commit-id merge-tree patch-id stripspace column interpret-trailers fmt-merge-msg request-pull",
+      looks,
+    ),
+    ...some(
+      "add merge cherry-pick revert am pack-refs repack sparse-checkout mktree write-tree commit-tree update-index rerere unpack-objects index-pack pack-objects citool",
+      changesIt,
+    ),
+    ...some("filter-branch filter-repo fast-import", rewrites),
+    ...some("fetch pull clone ls-remote", fetches),
+    ...some("push send-pack send-email http-push svn p4 imap-send", push),
+    ...some("prune gc", prunes),
+    ...some("rm mv", removes),
+    ...some("update-ref symbolic-ref", writesRefs),
+    ...some("checkout switch", checkout),
+    notes: subcommand(/^(?:|list|show|get-ref)$/),
+    lfs,
+    bundle,
+    maintenance,
+    "read-tree": readTree,
+    "format-patch": formatPatch,
+    branch: listsOr(branch),
+    tag: listsOr(branch),
+    replace: listsOr(rewrites),
+    reset,
+    clean,
+    restore,
+    stash,
+    reflog,
+    config,
+    remote,
+    worktree,
+    rebase,
+    bisect,
+    submodule,
+    apply,
+    init,
+    commit,
+    archive,
+  }),
+);

@@ -1,0 +1,144 @@
+import type { Behaviour } from "../../call.ts";
+import { OUTPUT } from "../../flow.ts";
+import { readArguments } from "../../options.ts";
+import { absolutePaths, touch } from "../../paths.ts";
+import { note, type Spot } from "../../state.ts";
+import { known, type Text, textOf } from "../../text.ts";
+import { changesIt, history, pathspec } from "./changes.ts";
+
+const LOSES = "loses work that is not committed";
+
+export const reset: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, { long: "soft mixed hard merge keep quiet patch" });
+  if (given.has("hard", "merge", "keep"))
+    history(spot, LOSES, "Use git stash, or undo single files with the edit tool.");
+  else changesIt({ name: "reset", args, spot });
+  return OUTPUT;
+};
+
+export const push: Behaviour = ({ spot }) => {
+  note(spot, {
+    kind: "sends",
+    what: "pushes commits to another repository",
+    instead: "Commit only: prloom pushes what was checked.",
+  });
+  return OUTPUT;
+};
+
+export const clean: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, { valued: "e exclude", long: "force dry-run interactive quiet" });
+  if (!given.has("n", "dry-run"))
+    history(spot, "deletes files that are not committed", "Delete single files by their names.");
+  return OUTPUT;
+};
+
+/** Paths that git puts back to what was committed. Everything at once loses the work of the run. */
+function restores(paths: readonly Text[], spot: Spot): void {
+  for (const path of paths) {
+    touch(spot, { kind: "deletes", path: pathspec(path, spot), whole: true });
+  }
+}
+
+export const checkout: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, {
+    valued: "b B orphan c C conflict pathspec-from-file source s U unified inter-hunk-context",
+    long: "force discard-changes merge patch detach track no-track guess quiet ours theirs no-merge no-patch no-detach",
+  });
+  if (given.has("f", "force", "discard-changes")) history(spot, LOSES, "Use git stash first.");
+  const at = args.findIndex((arg) => textOf(arg) === "--");
+  if (given.has("pathspec-from-file")) history(spot, `${LOSES}: paths from a file`);
+  if (given.has("b", "B", "orphan", "c", "C") || name === "switch") {
+    changesIt({ name, args, spot });
+    return OUTPUT;
+  }
+  const paths =
+    at >= 0
+      ? args.slice(at + 1).filter((arg) => !textOf(arg).startsWith("-"))
+      : given.operands.filter((one, index) => isPath(one, spot) && (index > 0 || given.operands.length === 1));
+  if (paths.length > 0) restores(paths, spot);
+  else changesIt({ name, args, spot });
+  return OUTPUT;
+};
+
+function isPath(operand: Text, spot: Spot): boolean {
+  if (operand.type !== "known") return true;
+  if (/^(?:\.|\.\.|\.\/.*|\.\.\/.*|:\/.*|:\(.*)$/.test(operand.text)) return true;
+  return absolutePaths(operand, spot).some(
+    (path) => path.type === "known" && spot.line.place.look(path.text) !== undefined,
+  );
+}
+
+export const restore: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, {
+    valued: "s source pathspec-from-file U unified",
+    long: "staged worktree patch quiet overlay ours theirs merge",
+  });
+  if (given.has("S", "staged") && !given.has("W", "worktree")) return changesIt({ name: "restore", args, spot });
+  if (given.has("pathspec-from-file")) history(spot, `${LOSES}: paths from a file`);
+  restores(given.operands, spot);
+  return OUTPUT;
+};
+
+export const stash: Behaviour = ({ args, spot }) => {
+  const sub = textOf(args[0] ?? known("push"));
+  if (sub === "list" || sub === "show") return OUTPUT;
+  if (sub === "drop" || sub === "clear") history(spot, "deletes work that was put aside");
+  else changesIt({ name: "stash", args, spot });
+  return OUTPUT;
+};
+
+export const prunes: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, {
+    valued: "expire prune expire-unreachable",
+    long: "dry-run auto aggressive quiet all",
+  });
+  const isNow = /^(?:now|all|0|never|\d+\.(?:seconds|minutes))/.test(
+    [...given.values("expire", "prune", "expire-unreachable", "expire-")].map(textOf).join(),
+  );
+  if (given.has("n", "dry-run")) return OUTPUT;
+  if (name === "prune" || isNow) history(spot, "deletes commits that no branch has");
+  else changesIt({ name, args, spot });
+  return OUTPUT;
+};
+
+export const reflog: Behaviour = ({ args, spot }) => {
+  const sub = textOf(args[0] ?? known("show"));
+  if (sub === "expire" || sub === "delete") history(spot, "deletes the record of where branches were");
+  return OUTPUT;
+};
+
+export const branch: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, {
+    valued: name === "tag" ? "u m message F file" : "u set-upstream-to",
+    long: "delete force list all remotes contains merged",
+  });
+  if (given.has("f", "force") && name === "branch" && given.operands.length > 0)
+    history(spot, "moves a branch away from its commits");
+  if (given.has("D") || (given.has("d", "delete") && given.has("f", "force")) || (name === "branch" && given.has("M")))
+    history(spot, "deletes a branch whose commits may be nowhere else");
+  else if (name === "tag" && given.has("d", "delete", "f", "force")) history(spot, "deletes or moves a tag");
+  else if (
+    given.has("d", "delete", "u", "set-upstream-to", "edit-description", "unset-upstream") ||
+    given.operands.length > 0
+  )
+    changesIt({ name, args, spot });
+  return OUTPUT;
+};
+
+export const writesRefs: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, { valued: "m", long: "delete stdin no-deref" });
+  if (name === "symbolic-ref" && given.operands.length === 1 && !given.has("d", "delete")) return OUTPUT;
+  history(spot, `moves or deletes references with git ${name}`);
+  return OUTPUT;
+};
+
+export const rewrites: Behaviour = ({ name, spot }) => {
+  history(spot, `rewrites history with git ${name}`);
+  return OUTPUT;
+};
+
+export const readTree: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, { valued: "prefix index-output exclude-per-directory", long: "reset" });
+  if (given.has("u", "reset")) history(spot, LOSES);
+  return changesIt({ name, args, spot });
+};

@@ -1,0 +1,115 @@
+import type { Behaviour } from "../../call.ts";
+import { cameFrom, FROM, OUTPUT } from "../../flow.ts";
+import { readArguments } from "../../options.ts";
+import { deletes, reads, send, writes } from "../../paths.ts";
+import { note, noteUnknown } from "../../state.ts";
+import { describe, known, textOf } from "../../text.ts";
+import { changesIt, history, pathspec } from "./changes.ts";
+import { useSetting } from "./settings.ts";
+
+/** Moves commits of this branch, which no one else has yet: it can be taken back. Editors and commands of it are judged. */
+export const rebase: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, { valued: "x exec s strategy X onto C" });
+  for (const command of given.values("x", "exec")) spot.line.engine.runSource(command, spot);
+  return changesIt({ name: "rebase", args, spot });
+};
+
+export const bisect: Behaviour = ({ args, spot }) => {
+  const [sub, ...words] = args;
+  if (textOf(sub ?? known("")) === "run") return spot.line.engine.runWords(words, spot);
+  return changesIt({ name: "bisect", args, spot });
+};
+
+export const submodule: Behaviour = ({ args, spot }) => {
+  const at = args.findIndex((arg) => textOf(arg) === "foreach");
+  if (at >= 0) {
+    const words = readArguments(args.slice(at + 1), { stopsAtOperand: true }).operands;
+    const lost = words.find((word) => word.type !== "known");
+    return spot.line.engine.runSource(lost ?? known(words.map(textOf).join(" ")), spot);
+  }
+  const { operands } = readArguments(args, { valued: "b branch name reference depth" });
+  const name = textOf(operands[0] ?? known("status"));
+  if (name === "status" || name === "summary") return OUTPUT;
+  if (name === "deinit") history(spot, "deletes folders of submodules, also what is not committed there");
+  return changesIt({ name: "submodule", args, spot });
+};
+
+/** Objects come from elsewhere; nothing of them is run. */
+export const fetches: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, {
+    valued:
+      "u upload-pack o server-option depth b branch j jobs template c config origin reference separate-git-dir filter shallow-since s strategy X",
+  });
+  for (const program of given.values("u", "upload-pack")) spot.line.engine.runSource(program, spot);
+  for (const template of given.values("template"))
+    note(spot, { kind: "code", what: `makes a repository from ${describe(template)}` });
+  for (const folder of given.values("separate-git-dir")) writes(spot, folder);
+  for (const one of given.values("c", "config")) useSetting(one, { spot, aliases: new Map(), command: name });
+  for (const operand of given.operands)
+    if (/^ext::|^-|--upload-pack/.test(textOf(operand)))
+      note(spot, { kind: "code", what: `makes git run a program: ${describe(operand)}` });
+  note(spot, { kind: "fetches", what: `git ${name} gets commits from elsewhere` });
+  if (name === "clone") {
+    const [from, target] = given.operands;
+    if (target) writes(spot, target);
+    else if (from)
+      writes(
+        spot,
+        known(
+          textOf(from)
+            .replace(/\/+$/, "")
+            .replace(/\.git$/, "")
+            .replace(/^.*[/:]/, "") || ".",
+        ),
+      );
+  } else if (name === "pull") changesIt({ name, args, spot });
+  return OUTPUT;
+};
+
+export const removes: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, { valued: "pathspec-from-file", long: "cached force dry-run quiet" });
+  if (given.has("n", "dry-run")) return OUTPUT;
+  if (name === "rm" && given.has("cached")) return changesIt({ name, args, spot });
+  if (name === "rm") for (const path of given.operands) deletes(spot, pathspec(path, spot), given.has("r"));
+  else for (const path of given.operands) writes(spot, path);
+  return OUTPUT;
+};
+
+export const apply: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, {
+    valued: "p C directory exclude include whitespace build-fake-ancestor",
+    long: "check stat numstat summary cached index 3way",
+  });
+  for (const path of given.operands) reads(spot, path);
+  if (given.has("check", "stat", "numstat", "summary")) return OUTPUT;
+  for (const folder of given.values("directory")) writes(spot, folder);
+  if (given.has("unsafe-paths")) noteUnknown(spot, "lets a patch write anywhere");
+  writes(spot, known("."));
+  return OUTPUT;
+};
+
+export const init: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, {
+    valued: "b initial-branch template separate-git-dir object-format ref-format shared",
+  });
+  for (const template of given.values("template", "separate-git-dir"))
+    note(spot, { kind: "code", what: `makes a repository from ${describe(template)}` });
+  for (const folder of given.operands.length > 0 ? given.operands : [known(".")]) writes(spot, folder);
+  return OUTPUT;
+};
+
+export const commit: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, {
+    valued: "m message F file C reuse-message c reedit-message t template author date fixup squash trailer cleanup S",
+  });
+  for (const file of given.values("F", "file", "t", "template")) if (textOf(file) !== "-") reads(spot, file);
+  return changesIt({ name: "commit", args, spot });
+};
+
+export const archive: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, { valued: "o output format prefix remote exec add-file" });
+  for (const path of given.values("o", "output")) writes(spot, path);
+  for (const program of given.values("exec")) spot.line.engine.runSource(program, spot);
+  for (const where of given.values("remote")) send(OUTPUT, textOf(where), spot);
+  return cameFrom(FROM.files);
+};

@@ -1,0 +1,156 @@
+import type { Behaviour } from "../call.ts";
+import { cameFrom, changed, FROM, literal, OUTPUT, TERMINAL } from "../flow.ts";
+import { type OptionRules, readArguments } from "../options.ts";
+import { absolutePaths, contentOf, reads, send, store, writes } from "../paths.ts";
+import { isOurName } from "../processes.ts";
+import { note } from "../state.ts";
+import { known, textOf } from "../text.ts";
+import { reader } from "./files.ts";
+import { lists } from "./finding.ts";
+import { asks } from "./network.ts";
+
+/** base64, xxd and their like: what they decode is not what was read. */
+export const decodes =
+  (flags: readonly string[], valued = ""): Behaviour =>
+  ({ args, spot }) => {
+    const given = readArguments(args, { valued: `${valued} o output`, long: "decode wrap" });
+    const [file, target] = given.operands;
+    const flow = file ? contentOf(file, spot) : spot.input;
+    const made = given.has(...flags) ? cameFrom(flow.from | FROM.decoded) : changed(flow);
+    for (const path of [...(target ? [target] : []), ...given.values("o", "output")]) store(path, made, { spot });
+    return made;
+  };
+
+export const openssl: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, { valued: "in out k K pass iv key inkey CAfile connect", singleDash: true });
+  const flows = given.values("in").map((file) => contentOf(file, spot));
+  const from = (flows[0] ?? spot.input).from;
+  const made = cameFrom(given.has("d", "decrypt") ? from | FROM.decoded : from | FROM.program);
+  for (const file of given.values("out")) store(file, made, { spot });
+  if (given.values("connect").length > 0) {
+    if (spot.input !== TERMINAL) send(spot.input, textOf(given.values("connect")[0] ?? known("a server")), spot);
+    return asks({ name: "openssl", args, spot });
+  }
+  return made;
+};
+
+export const GREP: OptionRules = {
+  valued:
+    "e regexp f file m max-count A B C context color colour include exclude exclude-dir exclude-from d D label after-context before-context binary-files devices directories",
+};
+export const RIPGREP: OptionRules = {
+  valued:
+    "e regexp f file m max-count A B C context color colors g glob iglob t type T type-not j threads M max-columns r replace sort sortr E encoding max-depth d max-filesize path-separator pre pre-glob engine ignore-file after-context before-context hostname-bin",
+};
+const LISTS_NAMES = /^(?:-[a-zA-Z]*[lL][a-zA-Z]*|--files-with-matches|--files-without-match|--files|--null)$/;
+
+/** grep and its like. With `-l` they print names, which others then work on. */
+export const search = (rules: OptionRules): Behaviour => {
+  const read = reader({ rules, skip: 1, unless: ["e", "regexp", "f", "file", "files"] });
+  const list = lists(rules, 1);
+  return (call) => {
+    const { args, spot } = call;
+    const given = readArguments(args, rules);
+    for (const program of given.values("pre", "hostname-bin")) spot.line.engine.runSource(program, spot);
+    for (const file of given.values("f", "file", "exclude-from", "ignore-file")) reads(spot, file);
+    const { home } = spot.line.place;
+    // Everything below a home is looked at, with the keys in it.
+    if (given.has("r", "R", "recursive", "dereference-recursive", "hidden", "u", "unrestricted"))
+      for (const operand of given.operands)
+        for (const path of absolutePaths(operand, spot))
+          if (path.type === "known" && (path.text === "/" || `${home}/`.startsWith(`${path.text}/`)))
+            reads(spot, known(`${home}/.ssh`));
+    const flow = read(call);
+    if (args.some((arg) => arg.type === "known" && LISTS_NAMES.test(arg.text))) return list(call);
+    // Lines of `ps` about our own processes hold their numbers.
+    return given.operands.length === 1 && args.some(isOurName) ? cameFrom(flow.from | FROM.agents) : flow;
+  };
+};
+
+const sort = reader({
+  rules: {
+    valued:
+      "o output k key t field-separator S buffer-size T temporary-directory compress-program parallel batch-size files0-from random-source sort",
+    long: "reverse numeric-sort unique check merge stable",
+  },
+  writes: ["o", "output"],
+});
+
+export const sorting: Behaviour = (call) => {
+  const given = readArguments(call.args, { valued: "compress-program" });
+  for (const program of given.values("compress-program")) call.spot.line.engine.runSource(program, call.spot);
+  return sort(call);
+};
+
+/** `uniq in out` writes its second operand. */
+export const uniq: Behaviour = ({ args, spot }) => {
+  const { operands } = readArguments(args, { valued: "f s w skip-fields skip-chars check-chars" });
+  const [source, target] = operands;
+  const flow = source ? contentOf(source, spot) : spot.input;
+  if (target) store(target, changed(flow), { spot });
+  return changed(flow);
+};
+
+/** Programs that only tell something, unless one of their arguments says otherwise. */
+export const printsUnless =
+  (changes: RegExp, prints: Behaviour = () => OUTPUT): Behaviour =>
+  (call) => {
+    if (call.args.some((arg) => arg.type !== "known" || changes.test(arg.text)))
+      note(call.spot, { kind: "runs", what: `changes something with ${call.name}` });
+    return prints(call);
+  };
+
+/** `ps e` shows the environment of processes. */
+export const ps: Behaviour = ({ args, spot }) => {
+  if (/^[a-zA-Z]*e[a-zA-Z]*$/.test(textOf(args[0] ?? known("")))) reads(spot, known("/proc/self/environ"));
+  return OUTPUT;
+};
+
+const MAX_NUMBERS = 50;
+
+export const seq: Behaviour = ({ args }) => {
+  const [from, to] = (args.length === 1 ? [known("1"), ...args] : args).map((arg) => Number(textOf(arg) || Number.NaN));
+  if (args.length > 2 || from === undefined || to === undefined || !(to - from < MAX_NUMBERS)) return OUTPUT;
+  let text = "";
+  for (let number = from; number <= to; number += 1) text += `${number}\n`;
+  return literal(text);
+};
+
+/** A calculator that runs what stands behind `!`. */
+export const dc: Behaviour = ({ args, spot }) => {
+  const said = [...args.map(textOf), spot.input.text ?? ""].join(" ");
+  if (said.includes("!")) note(spot, { kind: "code", what: "lets dc run a command" });
+  return OUTPUT;
+};
+
+/** `+!command` runs one. */
+export const pager: Behaviour = (call) => {
+  const { args, spot } = call;
+  if (args.some((arg) => /^\+.*[!|]/s.test(textOf(arg))))
+    note(spot, { kind: "code", what: "lets a pager run a command" });
+  const given = readArguments(args, { valued: "o O log-file LOG-FILE k lesskey-file T tag-file" });
+  for (const file of given.values("o", "O", "log-file", "LOG-FILE")) writes(spot, file);
+  return reader({ rules: { valued: "n b t j k o O p P x y z D T" } })({
+    ...call,
+    args: args.filter((arg) => !textOf(arg).startsWith("+")),
+  });
+};
+
+export const man: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, { valued: "P pager H html C config-file M manpath S s sections" });
+  for (const program of given.values("P", "pager", "H", "html")) spot.line.engine.runSource(program, spot);
+  return OUTPUT;
+};
+
+export const yq: Behaviour = (call) => {
+  const inPlace = call.args.some(
+    (arg) => arg.type === "known" && /^(?:-[a-zA-Z]*i[a-zA-Z]*|--inplace|--in-place)$/.test(arg.text),
+  );
+  const given = readArguments(call.args, {
+    valued: "p input-format o output-format I indent from-file s split-exp arg argjson slurpfile rawfile",
+  });
+  const [, ...files] = given.operands;
+  const flow = reader({ rules: {}, skip: 1 })(call);
+  if (inPlace) for (const file of files) store(file, flow, { spot: call.spot });
+  return flow;
+};

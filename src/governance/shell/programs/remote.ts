@@ -1,0 +1,87 @@
+import type { Behaviour } from "../call.ts";
+import { cameFrom, FROM, OUTPUT, TERMINAL } from "../flow.ts";
+import { readArguments } from "../options.ts";
+import { contentOf, reads, send, store } from "../paths.ts";
+import { note, noteUnknown, type Spot } from "../state.ts";
+import { describe, known, type Text, textOf } from "../text.ts";
+import { remoteOf } from "./files.ts";
+
+const SSH_VALUED = "B b c D E e F I i J L l m O o p Q R S W w P X";
+const SSH_RUNS =
+  /^(?:proxycommand|localcommand|knownhostscommand|permitlocalcommand|match|include|identityagent|pkcs11provider|securitykeyprovider|remotecommand|proxyjump)\b/i;
+
+function sshOptions(values: readonly Text[], spot: Spot): void {
+  for (const value of values) {
+    const [key = "", ...rest] = textOf(value).split(/[=\s]/);
+    if (value.type !== "known") noteUnknown(spot, "gives ssh an option that cannot be told");
+    else if (SSH_RUNS.test(key)) {
+      note(spot, { kind: "code", what: `makes ssh run a command: ${value.text}` });
+      spot.line.engine.runSource(known(rest.join(" ")), spot);
+    }
+  }
+}
+
+/** Another machine: a command there is judged as one here, and nothing of here goes there. */
+export const ssh: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, { valued: SSH_VALUED, stopsAtOperand: true });
+  sshOptions(given.values("o"), spot);
+  for (const file of given.values("F")) noteUnknown(spot, `takes options for ssh from ${describe(file)}`);
+  const [host, ...words] = given.operands;
+  if (given.has("V")) return OUTPUT;
+  const where = describe(host ?? known("a server"));
+  if (spot.input !== TERMINAL) send(spot.input, where, spot);
+  note(spot, { kind: "sends", what: `works on another machine: ${where}` });
+  if (words.length > 0)
+    spot.line.engine.runSource(
+      words.every((word) => word.type === "known")
+        ? known(words.map(textOf).join(" "))
+        : (words.find((word) => word.type !== "known") as Text),
+      spot,
+    );
+  return cameFrom(FROM.network);
+};
+
+export const scp: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, { valued: SSH_VALUED });
+  sshOptions(given.values("o"), spot);
+  for (const program of given.values("S")) spot.line.engine.runSource(program, spot);
+  const target = given.operands.at(-1);
+  const sources = given.operands.slice(0, -1);
+  if (target && sources.length === 0)
+    note(spot, { kind: "sends", what: `works on another machine: ${describe(target)}` });
+  transfer(sources, target, spot);
+  return OUTPUT;
+};
+
+export const rsync: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, {
+    valued:
+      "e rsh rsync-path f filter exclude include exclude-from include-from files-from T temp-dir compare-dest copy-dest link-dest log-file password-file partial-dir backup-dir suffix B port bwlimit timeout max-size min-size chmod chown out-format info M remote-option",
+    long: "delete delete-before delete-during delete-after delete-excluded archive recursive dry-run remove-source-files verbose",
+  });
+  for (const program of given.values("e", "rsh", "rsync-path"))
+    if (!/^ssh(?: -[46pilvq]\S*(?: \S+)?)*$/.test(textOf(program))) spot.line.engine.runSource(program, spot);
+  for (const file of given.values("files-from", "exclude-from", "include-from")) reads(spot, file);
+  const target = given.operands.at(-1);
+  if (!given.has("n", "dry-run")) transfer(given.operands.slice(0, -1), target, spot);
+  if (target && given.options.some(({ name }) => name.startsWith("delete")) && !remoteOf(target))
+    note(spot, {
+      kind: "deletes",
+      what: `deletes what is not in the source: ${describe(target)}`,
+      path: target.type === "known" && target.text.startsWith("/") ? target : undefined,
+      whole: true,
+    });
+  return OUTPUT;
+};
+
+function transfer(sources: readonly Text[], target: Text | undefined, spot: Spot): void {
+  if (!target) return;
+  const remote = target.type === "known" || target.type === "glob" ? remoteOf(target) : "somewhere";
+  for (const source of sources) {
+    const from = remoteOf(source);
+    const flow = from ? cameFrom(FROM.network) : contentOf(source, spot);
+    if (from) note(spot, { kind: "fetches", what: `copies ${from}` });
+    if (remote) send({ from: flow.from | FROM.files }, remote, spot);
+    else store(target, flow, { spot });
+  }
+}

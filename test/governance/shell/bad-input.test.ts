@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { analyse } from "../../../src/governance/shell/analyse.ts";
+import { MAX_COMMAND_BYTES } from "../../../src/governance/shell/parse.ts";
+import { deniedBecause, files, ROOT } from "./judging.ts";
+
+const PLACE = {
+  folder: ROOT,
+  home: "/home/ada",
+  temporary: "/tmp/run-7",
+  variables: {},
+  look: files.kind,
+  isSecret: () => false,
+};
+
+/** Each of them would take minutes, or all memory, if it were followed to its end. */
+const BOMBS: Readonly<Record<string, string>> = {
+  "thousands of statements": "ls;".repeat(20_000),
+  "a long list": `${"ls && ".repeat(10_000)}ls`,
+  "a long pipe": `${"ls | ".repeat(10_000)}ls`,
+  "deep groups": "(".repeat(30_000) + ")".repeat(30_000),
+  "deep substitutions": "$(".repeat(20_000) + ")".repeat(20_000),
+  "deep arithmetic": `echo $((${"(".repeat(10_000)}1${")".repeat(10_000)}))`,
+  "deep parameters": "echo ".concat("${a:-".repeat(5000), "}".repeat(5000)),
+  "nested loops": `${"for i in 1 2 3 4 5 6 7 8; do ".repeat(8)}ls; ${"done; ".repeat(8)}`,
+  "functions that call each other twice": `${Array.from({ length: 30 }, (_, at) => `f${at}() { f${at + 1}; f${at + 1}; }`).join("; ")}; f0`,
+  "eval of eval": `${"eval ".repeat(5000)}ls`,
+  backticks: "`".repeat(60_000),
+  "a program of awk": `awk '${"print ".repeat(9000)}' x`,
+  statements: `psql -c '${"copy ".repeat(10_000)}'`,
+  "a script that runs itself": "echo 'sh x.sh; sh x.sh; frobnicate' > x.sh; sh x.sh",
+};
+
+/** These are understood, or are of no concern, in spite of their size. */
+const ALLOWED: Readonly<Record<string, string>> = {
+  braces: `echo ${"{a,b}".repeat(30)}`,
+  "nested braces": `echo ${"{".repeat(3000)}a,b${"}".repeat(3000)}`,
+  "a large range": "echo {1..99999999}",
+  "a variable that doubles": `x=a; ${"x=$x$x; ".repeat(40)}echo $x`,
+  "a function that calls itself": "f() { f; f; }; f",
+  stars: `ls ${"*".repeat(50_000)}`,
+  "an alias of git for itself": "git -c alias.status=status status",
+  "broken letters": "echo \ud800",
+};
+
+for (const [name, command] of Object.entries(BOMBS))
+  test(`${name}: denied`, () => {
+    assert.match(deniedBecause(command) ?? "allowed", /^shell safety: /);
+  });
+
+for (const [name, command] of Object.entries(ALLOWED))
+  test(`${name}: allowed`, () => {
+    assert.equal(deniedBecause(command), undefined);
+  });
+
+test("too many folders, names and choices are not followed, and nothing is deleted there", () => {
+  const folders = Array.from({ length: 300 }, (_, at) => `cd a${at}`).join("; ");
+  assert.match(deniedBecause(`${folders}; rm x`) ?? "", /cannot be told/);
+  const choices = Array.from({ length: 300 }, (_, at) => `test && x=${at}`).join("; ");
+  assert.match(deniedBecause(`${choices}; rm $x`) ?? "", /too many things/);
+  assert.match(deniedBecause(`rm -rf ${"a/".repeat(30_000)}`) ?? "", /too long for a path/);
+  assert.match(deniedBecause(`rm ${"*".repeat(3000)}`) ?? "allowed", /deletes/);
+});
+
+test("over 64 KB is denied unparsed, one byte less is not", () => {
+  const longest = `echo ${"a".repeat(MAX_COMMAND_BYTES - 5)}`;
+  assert.equal(deniedBecause(longest), undefined);
+  assert.match(deniedBecause(`${longest}a`) ?? "", /longer than 64 KB/);
+  assert.match(deniedBecause("x".repeat(1 << 20)) ?? "", /longer than 64 KB/);
+  // What is shown of it is short.
+  assert.ok((deniedBecause("x".repeat(1 << 20)) ?? "").length < 500);
+});
+
+test("what is not a command line has a verdict that names it", () => {
+  assert.match(deniedBecause("ls \0 -la") ?? "", /NUL/);
+  assert.match(deniedBecause("ls '") ?? "", /cannot be parsed/);
+  for (const wrong of [undefined, null, 3, true, {}, [], ["ls"]]) {
+    const tree = analyse(wrong as unknown as string, PLACE);
+    assert.deepEqual(
+      tree.effects.map(({ kind, what }) => [kind, what]),
+      [["unknown", "is not a string"]],
+    );
+  }
+});
+
+test("an empty command does nothing", () => {
+  for (const nothing of ["", " ", "\n", "# only a comment"]) assert.equal(deniedBecause(nothing), undefined);
+});
