@@ -124,5 +124,3 @@ function governing(
     ...(tool === "govern_delegate" ? { delegate: { to, node } } : {}),
   };
 }
-
-export const isKind = (name: string): name is RequestKind => (REQUEST_KINDS as readonly string[]).includes(name);
