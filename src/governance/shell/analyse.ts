@@ -23,7 +23,9 @@ export function analyse(source: string, place: Place): EffectTree {
   } catch (error) {
     // Both are for a line that was made to be too much.
     if (!(error instanceof TooMuch || error instanceof RangeError)) throw error;
-    noteUnknown(spot, "does more than can be looked at", "Do it in several commands, or in a script in the worktree.");
+    const instead = "Do it in several commands, or in a script in the worktree.";
+    // First, so that nothing else of it is judged.
+    tree.effects.unshift({ kind: "unknown", what: "does more than can be looked at", instead });
   }
   return tree;
 }
@@ -47,7 +49,7 @@ function runSource(source: Text, spot: Spot): Flow {
     return NOTHING;
   }
   const depth = spot.calls.filter((call) => call === "").length;
-  const parsed = depth < MAX_NESTED ? parseShell(source.text) : { problem: "it is nested too deeply" };
+  const parsed = depth < MAX_NESTED ? parseShell(source.text) : { problem: "is nested too deeply" };
   if ("problem" in parsed) {
     noteUnknown(spot, parsed.problem);
     return NOTHING;

@@ -5,18 +5,19 @@ export type { ParsedScript };
 /** What is longer is not parsed at all. */
 export const MAX_COMMAND_BYTES = 64 * 1024;
 
+/** A problem is a clause without its subject. */
 export type Parsed = { readonly script: ParsedScript } | { readonly problem: string };
 
 /** The one door to the parser. It recovers from mistakes; a guard must not. */
 export function parseShell(source: string): Parsed {
   if (Buffer.byteLength(source) > MAX_COMMAND_BYTES)
-    return { problem: `it is longer than ${MAX_COMMAND_BYTES / 1024} KB` };
-  if (source.includes("\0")) return { problem: "it contains a NUL character" };
+    return { problem: `is longer than ${MAX_COMMAND_BYTES / 1024} KB` };
+  if (source.includes("\0")) return { problem: "contains a NUL character" };
   try {
     const script = parse(source);
     const [error] = script.errors ?? [];
-    return error ? { problem: `it cannot be parsed: ${error.message} at character ${error.pos + 1}` } : { script };
+    return error ? { problem: `cannot be parsed: ${error.message} at character ${error.pos + 1}` } : { script };
   } catch {
-    return { problem: "it cannot be parsed" };
+    return { problem: "cannot be parsed" };
   }
 }

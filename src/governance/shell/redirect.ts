@@ -1,7 +1,17 @@
 import type { Redirection, Word, WordPart } from "unbash";
 import { cameFrom, type Flow, FROM, literal, originOf } from "./flow.ts";
 import { contentOf, deliver, descriptorOf, networkPlace, writes } from "./paths.ts";
-import { type Channel, copyForReading, copyShell, note, noteUnknown, type Sink, type Spot, spend } from "./state.ts";
+import {
+  type Channel,
+  copyForReading,
+  copyShell,
+  note,
+  noteUnknown,
+  type Sink,
+  type Spot,
+  sizeOf,
+  spend,
+} from "./state.ts";
 import { describe, known, type Text } from "./text.ts";
 
 export interface Redirected {
@@ -109,6 +119,7 @@ let processes = 0;
 
 /** `<(…)` and `>(…)`: a name under which something can be read or written. */
 export function openProcess(part: Extract<WordPart, { type: "ProcessSubstitution" }>, spot: Spot): Text {
+  spend(spot, sizeOf(spot.shell));
   processes = (processes + 1) % 1_000_000;
   const key = `process-${processes}`;
   if (!part.script) return known(`/dev/fd/${key}`);

@@ -120,7 +120,8 @@ export function copyShell(shell: Shell): Shell {
 }
 
 /** What a copy costs: variables could be many, and copied for each statement. */
-export const sizeOf = (shell: Shell): number => 1 + ((shell.variables.size + shell.functions.size) >> 4);
+export const sizeOf = (shell: Shell): number =>
+  1 + ((shell.variables.size + shell.functions.size + shell.channels.size) >> 4);
 
 /** A copy whose output is read, wherever the output of the shell itself goes. */
 export function copyForReading(shell: Shell): Shell {

@@ -86,7 +86,11 @@ const judge = judgeWith(files);
 
 /** Why a command is denied; undefined when it may run. */
 export function deniedBecause(command: string, situation: Situation = "executor"): string | undefined {
-  const verdict = judge({ kind: "shell", tool: "bash", paths: [], command }, NO_GRAPH, POLICIES[situation], 0);
+  return deniedUnder(POLICIES[situation], command);
+}
+
+export function deniedUnder(policy: Policy, command: string): string | undefined {
+  const verdict = judge({ kind: "shell", tool: "bash", paths: [], command }, NO_GRAPH, policy, 0);
   return verdict.allow ? undefined : `${verdict.denial.rule}: ${verdict.denial.what} ${verdict.denial.evidence}`;
 }
 

@@ -72,8 +72,8 @@ function refuse(effect: Effect, question: Question, command: string): Refusal | 
   return undefined;
 }
 
-const isAllowedCode = ({ what }: Effect, interpreters: readonly string[]): boolean =>
-  interpreters.some((name) => what === `gives ${name} code that stands in the command`);
+const isAllowedCode = ({ interpreter }: Effect, interpreters: readonly string[]): boolean =>
+  interpreter !== undefined && interpreters.includes(interpreter);
 
 interface Because {
   readonly why: string;

@@ -10,7 +10,9 @@ const SAYS = /^(?:--version|-v|-V|--help|-h)$/;
 
 /** Builds, tests, linters: they run what the project says, which cannot be looked into. */
 export const builds: Behaviour = ({ name, args, spot }) => {
-  if (args.length === 1 && SAYS.test(textOf(args[0] ?? known("")))) return OUTPUT;
+  const first = textOf(args[0] ?? known(""));
+  if (args.length === 1 && SAYS.test(first)) return OUTPUT;
+  if (name === "go" && /^(?:version|doc|help)$/.test(first)) return OUTPUT;
   note(spot, { kind: "runs", what: `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}` });
   return OUTPUT;
 };

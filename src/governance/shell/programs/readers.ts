@@ -4,7 +4,7 @@ import { type OptionRules, readArguments } from "../options.ts";
 import { absolutePaths, contentOf, reads, send, store, writes } from "../paths.ts";
 import { isOurName } from "../processes.ts";
 import { note } from "../state.ts";
-import { known, textOf } from "../text.ts";
+import { known, startOf, textOf } from "../text.ts";
 import { reader } from "./files.ts";
 import { lists } from "./finding.ts";
 import { asks } from "./network.ts";
@@ -95,7 +95,7 @@ export const uniq: Behaviour = ({ args, spot }) => {
 export const printsUnless =
   (changes: RegExp, prints: Behaviour = () => OUTPUT): Behaviour =>
   (call) => {
-    if (call.args.some((arg) => arg.type !== "known" || changes.test(arg.text)))
+    if (call.args.some((arg) => arg.type === "unknown" || changes.test(startOf(arg))))
       note(call.spot, { kind: "runs", what: `changes something with ${call.name}` });
     return prints(call);
   };

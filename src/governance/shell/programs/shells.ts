@@ -1,6 +1,6 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, Call } from "../call.ts";
-import { FROM, OUTPUT, TERMINAL } from "../flow.ts";
+import { FROM, OUTPUT, originOf, TERMINAL } from "../flow.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, contentOf, descriptorOf, writtenBefore } from "../paths.ts";
 import { copyShell, note, noteUnknown, type Spot } from "../state.ts";
@@ -85,7 +85,7 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
       (arg) =>
         /^-[A-Za-z]*[eEcr]$/.test(textOf(arg)) && inline.some((one) => one.length === 1 && textOf(arg).endsWith(one)),
     );
-    if (given.has(...inline) || code) return inlineCode(name, spot);
+    if (given.has(...inline) || code) return inlineCode(name, spot, args);
     for (const file of given.values(...loads))
       note(spot, { kind: "code", what: `makes ${name} load ${describe(file)}` });
     const [runs] = given.values(...module);
@@ -100,10 +100,13 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
   };
 }
 
-function inlineCode(name: string, spot: Spot) {
-  const from = spot.input.from & (FROM.network | FROM.decoded);
+function inlineCode(name: string, spot: Spot, args: readonly Text[] = []) {
+  let { from } = spot.input;
+  for (const arg of args) from |= originOf(arg);
+  from &= FROM.network | FROM.decoded;
   const what = from ? `gives ${name} code that came from elsewhere` : `gives ${name} code that stands in the command`;
-  note(spot, { kind: "code", what, instead: `Write it to a file with the write tool, then run: ${name} <file>` });
+  const instead = `Write it to a file with the write tool, then run: ${name} <file>`;
+  note(spot, { kind: "code", what, instead, interpreter: from ? undefined : name });
   return OUTPUT;
 }
 
