@@ -1,6 +1,4 @@
-import { TOOL_KINDS, type ToolKind } from "../../config/governance-words.ts";
-
-export const REQUEST_KINDS = TOOL_KINDS;
+import type { ToolKind } from "../../config/governance-words.ts";
 export type RequestKind = ToolKind;
 
 export interface ToolRequest {

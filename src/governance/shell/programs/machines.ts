@@ -16,9 +16,11 @@ export const harms: Behaviour = ({ name, args, spot }) => {
 
 /** Users, services, kernel: not an agent's. */
 export const administers: Behaviour = ({ name, args, spot }) => {
-  const [first] = args;
+  const [first = known("")] = args;
+  // These ask for what to change, if it is not given.
+  const asks = /^(?:passwd|visudo|vipw|chsh)$/.test(name);
   if (
-    !first ||
+    (textOf(first) === "" && !asks) ||
     says.test(textOf(first)) ||
     /^(?:status|list|list-units|show|is-active|is-enabled|cat|-l|--list|-a)$/.test(textOf(first))
   )

@@ -94,6 +94,10 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
       return OUTPUT;
     }
     const [file] = given.operands;
+    if (!file && given.has("test")) {
+      note(spot, { kind: "runs", what: "runs the tests that it finds" });
+      return OUTPUT;
+    }
     if (file && textOf(file) !== "-" && textOf(file) !== "/dev/stdin") return runScript({ name, args: [file], spot });
     if (spot.input !== TERMINAL) return inlineCode(name, spot);
     return nothingGiven(name, spot);
