@@ -17,24 +17,24 @@ export interface Question {
   effects(): EffectTree;
 }
 
-export type Refusal = Omit<Denial, "rule">;
+export type RuleRefusal = Omit<Denial, "rule">;
 
 /** One reason to deny. Rules do not know each other; their order is that of the list. */
 export interface Rule {
   readonly name: string;
   /** One sentence, for `prloom rules`. */
   readonly purpose: string;
-  judge(question: Question): Refusal | undefined;
+  judge(question: Question): RuleRefusal | undefined;
 }
 
 /** The real path of what a request names, and its name below the worktree, where it is there. */
-export interface Located {
+export interface LocatedPath {
   readonly given: string;
   readonly real: string | undefined;
   readonly inTree: string | undefined;
 }
 
-export function locate(given: string, { policy, files, request }: Question): Located {
+export function locate(given: string, { policy, files, request }: Question): LocatedPath {
   const real = realPath(given, request.folder ?? policy.root, files);
   const root = realPath(policy.root, "/", files) ?? policy.root;
   return { given, real, inTree: real === undefined ? undefined : below(real, root) };
@@ -47,7 +47,7 @@ export function onlyAnswers(question: Question): boolean {
   return paths.length > 0 && paths.every((path) => isAnswer(locate(path, question)));
 }
 
-export const isAnswer = ({ inTree }: Located): boolean => inTree !== undefined && matchesAny(inTree, ANSWERS);
+export const isAnswer = ({ inTree }: LocatedPath): boolean => inTree !== undefined && matchesAny(inTree, ANSWERS);
 
 /** Whether it only looks at things, as far as its kind or its effects tell. */
 export function onlyLooksAt(question: Question): boolean {

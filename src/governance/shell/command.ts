@@ -4,7 +4,7 @@ import { judgeAssignment } from "./assignments.ts";
 import { BUILTINS } from "./builtins.ts";
 import { type Flow, joinFlows, NOTHING } from "./flow.ts";
 import { deliver } from "./paths.ts";
-import { runProgram } from "./programs/run-program.ts";
+import { judgeProgram } from "./programs/run-program.ts";
 import { redirect } from "./redirect.ts";
 import { copyShell, type FunctionBody, note, noteUnknown, type Shell, type Spot, spend } from "./state.ts";
 import { addChoice, combinations, describe, joinTexts, known, MAX_SHOWN, type Text, unknown } from "./text.ts";
@@ -120,7 +120,7 @@ function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flo
   const body = spot.shell.functions.get(name.text);
   if (body) return callFunction({ name: name.text, body, args }, spot, expanding);
   const builtin = BUILTINS.get(name.text);
-  return builtin ? builtin({ name: name.text, args, spot }) : runProgram({ name: name.text, args, spot });
+  return builtin ? builtin({ name: name.text, args, spot }) : judgeProgram({ name: name.text, args, spot });
 }
 
 interface FunctionCall {

@@ -32,6 +32,8 @@ export interface Effect {
   readonly path?: Text | undefined;
   /** Of deletions and changes of rights: everything below it, too. */
   readonly whole?: boolean | undefined;
+  /** The path as it was written, where it goes up: what `..` means then depends on links. */
+  readonly upward?: string | undefined;
   /** Of code that stands in the command itself: the interpreter that is given it. */
   readonly interpreter?: string | undefined;
   /** What to do instead, where the program knows it. */

@@ -49,10 +49,19 @@ export function touch(spot: Spot, { kind, path, whole }: Touch): void {
   if (path.type === "known" && (path.text === "-" || isNowhere(path.text) || descriptorOf(path.text) !== undefined))
     return;
   const verb = { reads: "reads", writes: whole ? "changes everything in" : "writes", deletes: "deletes" }[kind];
-  for (const one of absolutePaths(path, spot)) {
+  const upwards = upwardPaths(path, spot);
+  absolutePaths(path, spot).forEach((one, at) => {
     const effect: Effect = { kind, what: `${verb} ${describe(one)}`, path: one };
-    note(spot, whole ? { ...effect, whole } : effect);
-  }
+    note(spot, whole || upwards ? { ...effect, whole, upward: upwards?.[at] } : effect);
+  });
+}
+
+/** The same paths as `absolutePaths` has, before `..` is resolved in them. */
+function upwardPaths(path: Text, { shell }: Spot): (string | undefined)[] | undefined {
+  if ((path.type !== "known" && path.type !== "glob") || !path.text.includes("..")) return undefined;
+  const text = path.type === "glob" ? beforePattern(path.text).replace(/[^/]*$/, ".") : path.text;
+  if (text.startsWith("/")) return [text];
+  return shell.folders.map((folder) => (folder === undefined ? undefined : `${folder}/${text}`));
 }
 
 export const reads = (spot: Spot, path: Text): void => touch(spot, { kind: "reads", path });

@@ -1,6 +1,6 @@
 import { findNode } from "../../graph/types.ts";
 import { matchesAny } from "../paths.ts";
-import type { Question, Refusal, Rule } from "../rule.ts";
+import type { Question, Rule, RuleRefusal } from "../rule.ts";
 
 export const allowedTools: Rule = {
   name: "allowed tools",
@@ -30,7 +30,7 @@ function listOf({ graph, policy }: Question): readonly string[] | undefined {
   return second ? first?.filter((tool) => second.includes(tool)) : (first ?? undefined);
 }
 
-function unlisted({ request, policy }: Question): Refusal | undefined {
+function unlisted({ request, policy }: Question): RuleRefusal | undefined {
   const { reads, writes } = policy.mcp;
   if (matchesAny(request.tool, reads) || policy.role.tools.includes(request.tool)) return undefined;
   if (matchesAny(request.tool, writes) && policy.role.tools.includes("write")) return undefined;

@@ -1,5 +1,5 @@
 import { below, matchesAny, realPath } from "../paths.ts";
-import { isAnswer, type Located, locate, type Question, type Refusal, type Rule } from "../rule.ts";
+import { isAnswer, type LocatedPath, locate, type Question, type Rule, type RuleRefusal } from "../rule.ts";
 import { isSecret } from "../secrets.ts";
 
 export const pathScope: Rule = {
@@ -18,13 +18,8 @@ export const pathScope: Rule = {
   },
 };
 
-export interface Scope {
-  readonly paths: readonly string[];
-  readonly temporary: string;
-}
-
 /** Where the run may write: what the role has, narrowed by the task. */
-export function mayWrite(located: Located, { policy, files }: Question): boolean {
+export function isInScope(located: LocatedPath, { policy, files }: Question): boolean {
   const { real, inTree } = located;
   if (real === undefined) return false;
   if (isTemporary(real, { policy, files }) || isAnswer(located)) return true;
@@ -41,8 +36,8 @@ function isTemporary(real: string, { policy, files }: Pick<Question, "policy" | 
   return first !== undefined && own !== "" && first !== own;
 }
 
-function refuseWrite(located: Located, question: Question): Refusal | undefined {
-  if (mayWrite(located, question)) return undefined;
+function refuseWrite(located: LocatedPath, question: Question): RuleRefusal | undefined {
+  if (isInScope(located, question)) return undefined;
   const { policy, request } = question;
   const leads = located.real !== undefined && located.real !== located.given ? `, which is ${located.real}` : "";
   const scope = policy.paths ?? policy.role.paths;
@@ -59,7 +54,7 @@ function refuseWrite(located: Located, question: Question): Refusal | undefined 
   };
 }
 
-function refuseRead({ given, real, inTree }: Located, { policy, request }: Question): Refusal | undefined {
+function refuseRead({ given, real, inTree }: LocatedPath, { policy, request }: Question): RuleRefusal | undefined {
   const path = real ?? given;
   const named = inTree === undefined ? undefined : policy.secrets.find((pattern) => matchesAny(inTree, [pattern]));
   if (named === undefined && !isSecret({ type: "known", text: path }) && !isSecret({ type: "known", text: given }))

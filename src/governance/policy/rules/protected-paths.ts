@@ -1,5 +1,5 @@
 import { matches } from "../paths.ts";
-import { isAnswer, type Located, locate, type Question, type Refusal, type Rule } from "../rule.ts";
+import { isAnswer, type LocatedPath, locate, type Question, type Rule, type RuleRefusal } from "../rule.ts";
 
 export const protectedPaths: Rule = {
   name: "protected paths",
@@ -16,11 +16,11 @@ export const protectedPaths: Rule = {
 };
 
 /** For shell commands as well. */
-export function protectedBy({ inTree }: Located, patterns: readonly string[]): string | undefined {
+export function protectedBy({ inTree }: LocatedPath, patterns: readonly string[]): string | undefined {
   return inTree === undefined ? undefined : patterns.find((pattern) => matches(inTree, pattern, "any-case"));
 }
 
-function refuseProtected(located: Located, { request, policy }: Question): Refusal | undefined {
+function refuseProtected(located: LocatedPath, { request, policy }: Question): RuleRefusal | undefined {
   const pattern = isAnswer(located) ? undefined : protectedBy(located, policy.protected);
   if (pattern === undefined) return undefined;
   return {

@@ -1,4 +1,4 @@
-import type { Question, Refusal, Rule } from "../rule.ts";
+import type { Question, Rule, RuleRefusal } from "../rule.ts";
 
 export const role: Rule = {
   name: "role",
@@ -26,7 +26,7 @@ function handOver(name: string): string {
     : "Write what is needed into your answer; the one who gave you the task decides about it.";
 }
 
-function governs({ request, policy }: Question): Refusal | undefined {
+function governs({ request, policy }: Question): RuleRefusal | undefined {
   const actions = policy.role.governs[request.tool];
   const action = request.action?.name ?? "";
   if (actions?.includes(action)) return undefined;

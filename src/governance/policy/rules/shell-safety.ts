@@ -1,10 +1,10 @@
 import type { Effect, EffectTree } from "../../shell/effects.ts";
 import { beforePattern, describe, type Text } from "../../shell/text.ts";
 import { below, matchesAny, realPath } from "../paths.ts";
-import type { Question, Refusal, Rule } from "../rule.ts";
-import { isAnswer, type Located, locate } from "../rule.ts";
+import type { Question, Rule, RuleRefusal } from "../rule.ts";
+import { isAnswer, type LocatedPath, locate } from "../rule.ts";
 import { isSecret } from "../secrets.ts";
-import { mayWrite } from "./path-scope.ts";
+import { isInScope } from "./path-scope.ts";
 import { protectedBy } from "./protected-paths.ts";
 
 export const shellSafety: Rule = {
@@ -16,7 +16,7 @@ export const shellSafety: Rule = {
   },
 };
 
-function firstOf(tree: EffectTree, question: Question): Refusal | undefined {
+function firstOf(tree: EffectTree, question: Question): RuleRefusal | undefined {
   for (const effect of tree.effects) {
     const refusal = refuse(effect, question, tree.command);
     if (refusal) return refusal;
@@ -51,7 +51,7 @@ const INSTEAD: Partial<Record<Effect["kind"], string>> = {
   unknown: "Write it plainly: one command, names and paths as they are.",
 };
 
-function refuse(effect: Effect, question: Question, command: string): Refusal | undefined {
+function refuse(effect: Effect, question: Question, command: string): RuleRefusal | undefined {
   const { policy } = question;
   const because = NEVER[effect.kind];
   if (because !== undefined) {
@@ -81,7 +81,7 @@ interface Because {
   readonly command: string;
 }
 
-function refusal(effect: Effect, { why, instead, command }: Because): Refusal {
+function refusal(effect: Effect, { why, instead, command }: Because): RuleRefusal {
   return {
     what: `The command ${effect.what}.`,
     why,
@@ -90,7 +90,7 @@ function refusal(effect: Effect, { why, instead, command }: Because): Refusal {
   };
 }
 
-function refuseRead(effect: Effect, question: Question, command: string): Refusal | undefined {
+function refuseRead(effect: Effect, question: Question, command: string): RuleRefusal | undefined {
   const { path } = effect;
   if (!path) return undefined;
   if (path.type === "found" || path.type === "unknown")
@@ -102,7 +102,7 @@ function refuseRead(effect: Effect, question: Question, command: string): Refusa
   return named || isBehind || isSecret(path) ? secretRefusal(effect, command) : undefined;
 }
 
-function secretRefusal(effect: Effect, command: string): Refusal {
+function secretRefusal(effect: Effect, command: string): RuleRefusal {
   return refusal(effect, {
     why: "It holds secrets. What you read may end in a log, or in a model's memory.",
     instead: "Use an example file, or let the program that needs it read it.",
@@ -120,7 +120,7 @@ function placeOf(path: Text): { folder: string; isAll: boolean } | undefined {
   return { folder, isAll: /^[.*?]*$/.test(path.text.slice(start.length)) && start.endsWith("/") };
 }
 
-function refuseChange(effect: Effect, question: Question, command: string): Refusal | undefined {
+function refuseChange(effect: Effect, question: Question, command: string): RuleRefusal | undefined {
   const { policy, files } = question;
   const place = effect.path && placeOf(effect.path);
   if (!place)
@@ -131,6 +131,8 @@ function refuseChange(effect: Effect, question: Question, command: string): Refu
     });
   const located = locate(place.folder, question);
   const because = (why: string, instead: string) => refusal(effect, { why, instead, command });
+  if (effect.upward !== undefined && locate(effect.upward, question).real === undefined)
+    return because("Where it leads depends on a link that `..` follows.", "Write the path without `..`.");
   const isKnown = effect.path?.type === "known";
   const owner = protectedIn(effect.path as Text, { located, question });
   if (owner !== undefined && !isAnswer(located))
@@ -138,7 +140,7 @@ function refuseChange(effect: Effect, question: Question, command: string): Refu
       `It belongs to git or governs agents: ${owner}.`,
       "Write into the plan what should be changed there.",
     );
-  if (!mayWrite(located, question) && !isFolderOfScope(located, question, isKnown))
+  if (!isInScope(located, question) && !isFolderOfScope(located, question, isKnown))
     return because(outside(located, question), `Use a path below ${policy.root}, or ${policy.temporary} for a moment.`);
   const root = realPath(policy.root, "/", files) ?? policy.root;
   const holdsRoot = located.real !== undefined && below(root, located.real) !== undefined;
@@ -153,14 +155,17 @@ function refuseChange(effect: Effect, question: Question, command: string): Refu
 }
 
 /** A pattern in a folder that has some of the scope below it. */
-function isFolderOfScope(located: Located, { policy }: Question, isKnown: boolean): boolean {
+function isFolderOfScope(located: LocatedPath, { policy }: Question, isKnown: boolean): boolean {
   return !isKnown && located.inTree !== undefined && policy.role.paths.includes("**") && policy.paths === null;
 }
 
 const GIT_PARTS =
   /(?:^|\/)[^/]*\.git(?:\/(?:objects|refs|logs|hooks|info|worktrees|packed-refs|config|HEAD|index|modules)|$)/i;
 
-function protectedIn(path: Text, { located, question }: { located: Located; question: Question }): string | undefined {
+function protectedIn(
+  path: Text,
+  { located, question }: { located: LocatedPath; question: Question },
+): string | undefined {
   const { policy } = question;
   const names = path.type === "glob" ? [located, locate(describe(path), question)] : [located];
   for (const one of names) {
@@ -174,7 +179,7 @@ function protectedIn(path: Text, { located, question }: { located: Located; ques
 }
 
 /** What a folder has below it is deleted, moved or replaced with the folder. The worktree itself is judged as a whole. */
-function holds({ inTree }: Located, patterns: readonly string[]): string | undefined {
+function holds({ inTree }: LocatedPath, patterns: readonly string[]): string | undefined {
   if (inTree === undefined || inTree === "") return undefined;
   const start = `${inTree.toLowerCase()}/`;
   return patterns.find((pattern) => pattern.toLowerCase().startsWith(start));
@@ -183,7 +188,7 @@ function holds({ inTree }: Located, patterns: readonly string[]): string | undef
 /** A pattern that could mean a protected name, as `.gi?` and `.*` do. */
 function coveredByPattern(
   path: Extract<Text, { type: "glob" }>,
-  { located, question }: { located: Located; question: Question },
+  { located, question }: { located: LocatedPath; question: Question },
 ): string | undefined {
   if (located.inTree === undefined) return undefined;
   const rest = path.text.slice(beforePattern(path.text).replace(/[^/]*$/, "").length);
@@ -218,6 +223,6 @@ function globPattern(glob: string): RegExp {
   }
 }
 
-function outside({ real, given }: Located, { policy }: Question): string {
+function outside({ real, given }: LocatedPath, { policy }: Question): string {
   return `${real ?? given} is outside of what the role "${policy.role.name}" changes.`;
 }

@@ -9,7 +9,7 @@ import { INTERPRETERS } from "./shells.ts";
 import { PROGRAMS } from "./table.ts";
 
 /** A program by its name, or by a path that ends with it. */
-export function runProgram(call: Call): Flow {
+export function judgeProgram(call: Call): Flow {
   const { name, args, spot } = call;
   const base = name.slice(name.lastIndexOf("/") + 1).replace(/\.exe$/i, "");
   if (name.includes("/")) {

@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ask, fakeFiles, ROOT, ruleOf } from "./fixtures.ts";
+
+const files = fakeFiles({ [`${ROOT}/out`]: "/home/person/sub" }, [`${ROOT}/out`, `${ROOT}/src`]);
+
+/** The kernel takes `..` after links, a program that tidies paths before it: a command must mean the same to both. */
+const COMMANDS: readonly [command: string, expected: string][] = [
+  ["echo x > out/../a", "shell safety"],
+  ["cd out && echo x > ../a", "shell safety"],
+  ["cp a.ts out/../b.ts", "shell safety"],
+  ["rm -f out/../*.log", "shell safety"],
+  ["cd src && echo x > ../a", "allowed"],
+  ["echo x > src/../a", "allowed"],
+  ["rm -f src/../*.log", "allowed"],
+  ["cat out/../notes", "allowed"],
+];
+
+for (const [command, expected] of COMMANDS)
+  test(`dots behind a link: ${command} is ${expected}`, () => {
+    assert.equal(ruleOf(ask("bash", { command }, { files })), expected);
+  });
