@@ -177,7 +177,8 @@ const behaviours = {
   /** Writes down how many agents were at work while it was. */
   async counts() {
     const folder = process.env.MEETING;
-    const mine = join(folder, "now", String(process.pid));
+    // Not by its pid, which is the same in every pid namespace.
+    const mine = join(folder, "now", process.env.PRLOOM_RUN_ID);
     mkdirSync(dirname(mine), { recursive: true });
     writeFileSync(mine, "");
     for (let look = 0; look < 5; look += 1) {
