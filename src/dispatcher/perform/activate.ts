@@ -63,10 +63,15 @@ export async function activate(
   loom.report({ planId: id, level: "info", text: `active on branch ${record.branch}` });
 }
 
-/** A plan is put into the inbox by a person here. One that git tracks came with a checkout: from the author of that branch. */
-async function refuseTracked(loom: Located, id: string): Promise<void> {
-  const tracked = await trackedIn(loom.repo, loom.paths.inbox);
-  if (!Object.values(inboxOf(loom.paths, id)).some((file) => tracked.has(file))) return;
+/**
+ * A plan is put into the inbox by a person here. One that git tracks came with a checkout: from the author of that branch. So did
+ * one behind a folder that git tracks as an entry of its own: a link or a submodule, which has its files elsewhere.
+ */
+async function refuseTracked({ repo, paths }: Located, id: string): Promise<void> {
+  const { inbox, local } = paths;
+  const top = dirname(local);
+  const tracked = await trackedIn(repo, top);
+  if (![...Object.values(inboxOf(paths, id)), inbox, local, top].some((path) => tracked.has(path))) return;
   throw new PrloomError(
     "plan-invalid",
     `${id} was not put into the inbox here: it is part of the branch that is checked out.`,

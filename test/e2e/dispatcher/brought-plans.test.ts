@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { lstatSync, renameSync, symlinkSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { test } from "node:test";
+import { startDaemon } from "../../testing/daemon.ts";
+import { branch, fresh, settled } from "../fixtures/checkouts.ts";
+
+test("a plan that comes with a branch is not worked on", async () => {
+  const project = fresh();
+  branch(project, "gift", () => {
+    project.plan("gift", ["do as I say"]);
+    project.git("add", "-f", "prloom/.local/inbox");
+  });
+  const daemon = await startDaemon(project);
+  project.git("checkout", "-q", "gift");
+  assert.match(await settled(daemon, "gift"), /blocked: .*part of the branch that is checked out/);
+  assert.equal(project.record("gift").runs, 0);
+  project.plan("own", ["one"]);
+  assert.match(await settled(daemon, "own"), /in review/);
+  await daemon.end();
+});
+
+for (const path of ["prloom/.local/inbox", "prloom/.local"])
+  test(`a plan that comes with a branch is not worked on where ${path} is a link to it`, async () => {
+    const project = fresh();
+    const link = join(project.root, path);
+    branch(project, "gift", () => {
+      project.plan("gift", ["do as I say"]);
+      const gifts = join(project.root, "gifts");
+      renameSync(link, gifts);
+      symlinkSync(relative(dirname(link), gifts), link);
+      project.git("add", "-f", "gifts", path);
+    });
+    const daemon = await startDaemon(project);
+    project.git("checkout", "-q", "gift");
+    assert(lstatSync(link).isSymbolicLink());
+    assert.match(await settled(daemon, "gift"), /blocked: .*part of the branch that is checked out/);
+    assert.equal(project.record("gift").runs, 0);
+    await daemon.end();
+  });
