@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { lstatSync, renameSync, symlinkSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
@@ -38,3 +38,27 @@ for (const path of ["prloom/.local/inbox", "prloom/.local"])
     assert.equal(project.record("gift").runs, 0);
     await daemon.end();
   });
+
+test("what a link leads to that a branch has as prloom/.local stays as it is", async () => {
+  const project = fresh();
+  const [link, documents] = [join(project.root, "prloom/.local"), join(project.home, "documents")];
+  for (const name of ["bus", "plans"]) mkdirSync(join(documents, name), { recursive: true });
+  branch(project, "gift", () => {
+    rmSync(link, { recursive: true, force: true });
+    symlinkSync(documents, link);
+    project.git("add", "-f", "prloom/.local");
+  });
+  project.git("checkout", "-q", "gift");
+  assert.equal((await project.work()).code, 0);
+  assert.deepEqual(
+    readdirSync(documents, { withFileTypes: true }).map((entry) => [entry.name, entry.isDirectory()]),
+    [
+      ["bus", true],
+      ["plans", true],
+    ],
+  );
+  project.git("checkout", "-q", "main");
+  project.plan("own", ["one"]);
+  assert.equal((await project.work()).code, 0);
+  assert.equal(project.record("own").status, "review");
+});
