@@ -9,7 +9,7 @@ import {
   isBranchName,
   requireCommits,
 } from "../../git/repository.ts";
-import { trackedIn } from "../../git/tracked.ts";
+import { refuseBrought, trackedIn } from "../../git/tracked.ts";
 import { addWorktree } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -63,15 +63,12 @@ export async function activate(
   loom.report({ planId: id, level: "info", text: `active on branch ${record.branch}` });
 }
 
-/**
- * A plan is put into the inbox by a person here. One that git tracks came with a checkout: from the author of that branch. So did
- * one behind a folder that git tracks as an entry of its own: a link or a submodule, which has its files elsewhere.
- */
+/** A plan is put into the inbox by a person here. One that git tracks came with a checkout: from the author of that branch. */
 async function refuseTracked({ repo, paths }: Located, id: string): Promise<void> {
-  const { inbox, local } = paths;
-  const top = dirname(local);
-  const tracked = await trackedIn(repo, top);
-  if (![...Object.values(inboxOf(paths, id)), inbox, local, top].some((path) => tracked.has(path))) return;
+  const files = Object.values(inboxOf(paths, id));
+  for (const file of files) await refuseBrought(repo, file);
+  const tracked = await trackedIn(repo, dirname(paths.local));
+  if (!files.some((file) => tracked.has(file))) return;
   throw new PrloomError(
     "plan-invalid",
     `${id} was not put into the inbox here: it is part of the branch that is checked out.`,

@@ -31,12 +31,10 @@ for (const path of ["prloom/.local/inbox", "prloom/.local"])
       symlinkSync(relative(dirname(link), gifts), link);
       project.git("add", "-f", "gifts", path);
     });
-    const daemon = await startDaemon(project);
     project.git("checkout", "-q", "gift");
     assert(lstatSync(link).isSymbolicLink());
-    assert.match(await settled(daemon, "gift"), /blocked: .*part of the branch that is checked out/);
+    assert.match((await project.work()).stdout, /gift {2}blocked: .*part of the branch that is checked out/);
     assert.equal(project.record("gift").runs, 0);
-    await daemon.end();
   });
 
 test("what a link leads to that a branch has as prloom/.local stays as it is", async () => {
@@ -61,4 +59,32 @@ test("what a link leads to that a branch has as prloom/.local stays as it is", a
   project.plan("own", ["one"]);
   assert.equal((await project.work()).code, 0);
   assert.equal(project.record("own").status, "review");
+});
+
+test("what lies where worktrees are, behind a link that a branch has, is neither removed nor worked on", async () => {
+  const project = fresh();
+  const [link, projects] = [join(project.root, "prloom/.local/worktrees"), join(project.home, "projects")];
+  for (const name of ["begun", "deleted", "later"]) mkdirSync(join(projects, name, "mine"), { recursive: true });
+  branch(project, "gift", () => {
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(projects, link);
+    project.git("add", "-f", "prloom/.local/worktrees");
+  });
+  for (const id of ["begun", "deleted"]) project.plan(id, ["one"]);
+  assert.equal((await project.work()).code, 0);
+  project.git("checkout", "-q", "gift");
+  assert(lstatSync(link).isSymbolicLink());
+  project.plan("later", ["one"]);
+  await project.cli(["comment", "begun", "Do more."]);
+  assert.match((await project.cli(["delete", "deleted", "--yes"])).stdout, /part of the branch that is checked out/);
+  const { stdout } = await project.work();
+  assert.match(stdout, /begun {2}blocked: Its worktree is broken/);
+  assert.match(stdout, /later {2}blocked: .* is part of the branch that is checked out/);
+  await project.cli(["unblock", "begun"]);
+  await project.work();
+  for (const name of ["begun", "deleted", "later"]) assert.deepEqual(readdirSync(join(projects, name)), ["mine"], name);
+  project.git("checkout", "-q", "main");
+  for (const id of ["begun", "later"]) await project.cli(["unblock", id]);
+  await project.work();
+  assert.deepEqual([project.record("begun").status, project.record("later").status], ["review", "review"]);
 });
