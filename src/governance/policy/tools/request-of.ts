@@ -1,4 +1,4 @@
-import { REQUEST_KINDS, type RequestKind, type ToolRequest } from "../request.ts";
+import type { RequestKind, ToolRequest } from "../request.ts";
 import { CLAUDE_TOOLS } from "./claude.ts";
 import { OPENCODE_TOOLS } from "./opencode.ts";
 import { filesInPatch } from "./patch-files.ts";
