@@ -1,6 +1,5 @@
-import { TOOL_KINDS, type ToolKind } from "../../config/governance-words.ts";
+import type { ToolKind } from "../../config/governance-words.ts";
 
-export const REQUEST_KINDS = TOOL_KINDS;
 export type RequestKind = ToolKind;
 
 export interface ToolRequest {
