@@ -165,10 +165,10 @@ export async function addWorktree(repo: Repository, request: WorktreeRequest): P
   if (tip !== undefined && !(request.reuseBranch && (await isAncestor(repo, request.baseSha, tip)))) {
     return { kind: "branch-exists", tip };
   }
+  // Git notes it as it is given, and where it really is must be known later.
+  const where = canonical(request.path);
   const target =
-    tip === undefined
-      ? ["--no-track", "-b", request.branch, request.path, request.baseSha]
-      : [request.path, request.branch];
+    tip === undefined ? ["--no-track", "-b", request.branch, where, request.baseSha] : [where, request.branch];
   await removeWorktree(repo, request.path);
   await inTurn(async () => {
     // Left by a git that was killed while it made the branch.

@@ -88,3 +88,16 @@ test("what lies where worktrees are, behind a link that a branch has, is neither
   await project.work();
   assert.deepEqual([project.record("begun").status, project.record("later").status], ["review", "review"]);
 });
+
+test("a link to worktrees elsewhere that a person made is followed", async () => {
+  const project = fresh();
+  const link = join(project.root, "prloom/.local/worktrees");
+  for (const folder of [dirname(link), join(project.home, "disk")]) mkdirSync(folder, { recursive: true });
+  symlinkSync(join(project.home, "disk"), link);
+  project.plan("own", ["one"]);
+  assert.equal((await project.work()).code, 0);
+  assert.equal(project.record("own").status, "review");
+  assert.deepEqual(readdirSync(join(project.home, "disk")), ["own"]);
+  assert.equal((await project.cli(["delete", "own", "--yes"])).code, 0);
+  assert.deepEqual(readdirSync(join(project.home, "disk")), []);
+});
