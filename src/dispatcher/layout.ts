@@ -1,6 +1,8 @@
-import { join } from "node:path";
+import { lstatSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { ensureIgnored, type Repository } from "../git/repository.ts";
-import { ensureDir, ensureLink } from "../kernel/files.ts";
+import { ensureDir } from "../kernel/files.ts";
+import { ensureFolder, ensureLinkIn } from "../kernel/held/files.ts";
 import type { Paths } from "./paths.ts";
 
 /** Makes the folders of the authority and the links under which the working tree shows them. */
@@ -17,9 +19,12 @@ export async function ensureLayout(repo: Repository, paths: Paths): Promise<void
 }
 
 /** The inbox, and the links by which people find the rest; a `git clean -xfd` of the checkout takes them away. */
-export function ensureLinks(paths: Paths): void {
-  ensureDir(paths.inbox);
-  for (const name of ["plans", "bus", "gates", "plugin-state-global"]) {
-    ensureLink(join(paths.local, name), join(paths.authority, name));
-  }
+export function ensureLinks({ local, inbox, authority }: Paths): void {
+  // A branch can bring a link under these names, and what it leads to is not ours to change.
+  if ([local, inbox].some((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())) return;
+  const top = dirname(local);
+  ensureDir(top);
+  ensureFolder(top, relative(top, inbox));
+  for (const name of ["plans", "bus", "gates", "plugin-state-global"])
+    ensureLinkIn(top, relative(top, join(local, name)), join(authority, name));
 }

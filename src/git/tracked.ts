@@ -1,5 +1,6 @@
 import { lstatSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
+import { PrloomError } from "../kernel/errors.ts";
 import { gitAt, type Repository } from "./repository.ts";
 
 interface Tracked {
@@ -26,4 +27,25 @@ export async function trackedIn(repo: Repository, folder: string): Promise<Reado
   const files = new Set((await listed.entries()).map((path) => join(repo.root, path)));
   folders.set(folder, { key, files });
   return files;
+}
+
+/**
+ * Refuses a path behind a folder that git tracks as an entry of its own, a link or a submodule: a branch brought it, and what it leads to
+ * is not ours. A link that git does not track was made by a person here.
+ */
+export async function refuseBrought(repo: Repository, path: string): Promise<void> {
+  const inside = relative(repo.root, path);
+  const [top = ""] = inside.split(sep);
+  // Nothing brought is above what lies elsewhere.
+  if (top === "" || top === ".." || inside === top) return;
+  const tracked = await trackedIn(repo, join(repo.root, top));
+  for (let folder = dirname(path); folder !== repo.root; folder = dirname(folder)) {
+    if (!tracked.has(folder)) continue;
+    const hint = "Check out another branch, then try again, or unblock the plan.";
+    throw new PrloomError(
+      "plan-state",
+      `${folder} is part of the branch that is checked out, and leads elsewhere.`,
+      hint,
+    );
+  }
 }

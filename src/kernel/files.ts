@@ -18,7 +18,7 @@ import {
 import { basename, dirname, join, sep } from "node:path";
 import { threadId } from "node:worker_threads";
 import { errnoOf, PrloomError } from "./errors.ts";
-import { ensureLinkIn, readInside, remakeFolder } from "./held/files.ts";
+import { readInside, remakeFolder } from "./held/files.ts";
 import { sweepRemoved } from "./removal/remove-aside.ts";
 
 let temporary = 0;
@@ -169,11 +169,6 @@ export function listDir(path: string): string[] {
 /** True when there is something at the path, a dangling link included. */
 export function existsNoFollow(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-/** Makes `path` a link to `target`; leaves it alone when it already is. What lies there instead is removed. */
-export function ensureLink(path: string, target: string): void {
-  ensureLinkIn(dirname(path), basename(path), target);
 }
 
 /**

@@ -1,13 +1,14 @@
-import { closeSync, fsync, fsyncSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, constants, fsync, fsyncSync, openSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { crashPoint } from "./crash-point.ts";
+import { errnoOf, messageOf, PrloomError } from "./errors.ts";
 import {
   diskError,
   ensureDir,
   isMissing,
   listDir,
-  readTextIfExists,
+  readCheckedOut,
   writeAll,
   writeFileAtomic,
   writeRunFile,
@@ -118,7 +119,8 @@ function syncNext(left: Iterator<NewFile>, end: { resolve(): void; reject(error:
 /** One that is gone was moved or removed since, and that is for others to keep. */
 function openIfThere(path: string): number | undefined {
   try {
-    return openSync(path, "r");
+    // A pipe would be waited for.
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
@@ -145,12 +147,22 @@ export function repairWritten(noteDir: string): void {
     const path = join(noteDir, name);
     const note = noteSchema.safeParse(parse(readFileSync(path, "utf8"))).data;
     const isSameBoot = note?.bootId !== "" && note?.bootId === currentBootId();
-    for (const { path, data } of note?.files ?? []) {
-      if (!isSameBoot && isTorn(readTextIfExists(path), data)) writeFileAtomic(path, data);
-      else syncNow(path);
+    for (const file of note?.files ?? []) {
+      repair(file, isSameBoot);
       crashPoint("together:repaired");
     }
     rmSync(path, { force: true });
+  }
+}
+
+/** Something else may lie there by now, since the inbox is in the checkout: that is not ours to repair, and concerns no other plan. */
+function repair({ path, data }: NewFile, isSameBoot: boolean): void {
+  try {
+    if (!isSameBoot && isTorn(readCheckedOut(path, Number.MAX_SAFE_INTEGER), data)) writeFileAtomic(path, data);
+    else syncNow(path);
+  } catch (error) {
+    if (error instanceof PrloomError || errnoOf(error) === "EIO") throw error;
+    process.emitWarning(`${path} could not be made safe: ${messageOf(error)}`);
   }
 }
 

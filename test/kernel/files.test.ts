@@ -26,7 +26,6 @@ import fc from "fast-check";
 import { PrloomError } from "../../src/kernel/errors.ts";
 import {
   diskError,
-  ensureLink,
   existsNoFollow,
   hashCheckedOut,
   listDir,
@@ -37,6 +36,7 @@ import {
   writeFileAtomic,
   writeFileIfChanged,
 } from "../../src/kernel/files.ts";
+import { ensureLinkIn } from "../../src/kernel/held/files.ts";
 import { sha256 } from "../../src/kernel/ids.ts";
 
 const module = new URL("../../src/kernel/files.ts", import.meta.url).href;
@@ -220,15 +220,15 @@ test("a folder with very much in it is out of the way at once, and what a killed
 
 test("a link is made, repaired and left alone", () => {
   const path = join(dir, "link");
-  ensureLink(path, "a");
-  ensureLink(path, "a");
+  ensureLinkIn(dir, "link", "a");
+  ensureLinkIn(dir, "link", "a");
   assert.equal(readlinkSync(path), "a");
   assert(existsNoFollow(path));
-  ensureLink(path, "b");
+  ensureLinkIn(dir, "link", "b");
   assert.equal(readlinkSync(path), "b");
   rmSync(path);
   mkdirSync(path);
-  ensureLink(path, "c");
+  ensureLinkIn(dir, "link", "c");
   assert.equal(readlinkSync(path), "c");
 });
 

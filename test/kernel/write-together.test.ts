@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
@@ -157,3 +157,19 @@ for (const [point, written] of [
     assert.deepEqual(readdirSync(notes), []);
   });
 }
+
+test("a file that something else took the place of does not keep the others from being repaired", () => {
+  for (const bootId of ["another", undefined]) {
+    const [folder, loop, pipe, torn] = files(4) as [NewFile, NewFile, NewFile, NewFile];
+    leaveNote([folder, loop, pipe, torn], bootId === undefined ? {} : { bootId });
+    rmSync(join(dir, "to"), { recursive: true, force: true });
+    mkdirSync(folder.path, { recursive: true });
+    symlinkSync(loop.path, loop.path);
+    spawnSync("mkfifo", [pipe.path]);
+    writeFileSync(torn.path, "");
+    repairWritten(notes);
+    assert.equal(said(torn), bootId === undefined ? "" : torn.data);
+    assert.deepEqual(readdirSync(notes), []);
+    rmSync(join(dir, "scratch-1"), { recursive: true, force: true });
+  }
+});

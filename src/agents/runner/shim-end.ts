@@ -25,10 +25,14 @@ export function hasExited(program: Program): boolean {
   return program.child.exitCode !== null || program.child.signalCode !== null;
 }
 
-/** What was printed last is still in the pipe. A process that we cannot see may hold it open, so not forever. */
+/**
+ * What was printed last is still in the pipe. A process that we cannot see may hold it open, so not forever, and what it prints
+ * later is not read: by then the shim may have another run, and its files the numbers of ours.
+ */
 export async function drain(program: Program): Promise<void> {
   const open = program.outputs.filter((output) => !output.closed);
   await Promise.race([Promise.all(open.map((output) => once(output, "close"))), sleep(1000)]);
+  for (const output of open) output.destroy();
 }
 
 /** bwrap ends as a shell does: with 128 and the number of the signal that its program died of. */

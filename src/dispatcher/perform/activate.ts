@@ -9,7 +9,7 @@ import {
   isBranchName,
   requireCommits,
 } from "../../git/repository.ts";
-import { trackedIn } from "../../git/tracked.ts";
+import { refuseBrought, trackedIn } from "../../git/tracked.ts";
 import { addWorktree } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -64,9 +64,11 @@ export async function activate(
 }
 
 /** A plan is put into the inbox by a person here. One that git tracks came with a checkout: from the author of that branch. */
-async function refuseTracked(loom: Located, id: string): Promise<void> {
-  const tracked = await trackedIn(loom.repo, loom.paths.inbox);
-  if (!Object.values(inboxOf(loom.paths, id)).some((file) => tracked.has(file))) return;
+async function refuseTracked({ repo, paths }: Located, id: string): Promise<void> {
+  const files = Object.values(inboxOf(paths, id));
+  for (const file of files) await refuseBrought(repo, file);
+  const tracked = await trackedIn(repo, dirname(paths.local));
+  if (!files.some((file) => tracked.has(file))) return;
   throw new PrloomError(
     "plan-invalid",
     `${id} was not put into the inbox here: it is part of the branch that is checked out.`,

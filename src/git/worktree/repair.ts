@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { existsNoFollow, readTextNoFollow } from "../../kernel/files.ts";
 import { placeFile } from "../../kernel/held/files.ts";
@@ -21,7 +22,9 @@ export async function repairWorktree(worktree: Worktree): Promise<void> {
   const common = readTextNoFollow(gitDir, "commondir")?.trimEnd();
   if (!common || resolve(gitDir, common) !== commonDir) placeFile(gitDir, "commondir", `${commonDir}\n`, 0o644);
   const back = readTextNoFollow(gitDir, "gitdir")?.trimEnd();
-  if (!back || dirname(resolve(gitDir, back)) !== path) placeFile(gitDir, "gitdir", `${join(path, ".git")}\n`, 0o644);
+  // It names the real folder where a person made a link to the folder of worktrees.
+  const isBack = back && [path, realpathSync.native(path)].includes(dirname(resolve(gitDir, back)));
+  if (!isBack) placeFile(gitDir, "gitdir", `${join(path, ".git")}\n`, 0o644);
   // We never write it, and what the user may have had there (a sparse checkout) does not apply to plan worktrees.
   const ownConfig = join(gitDir, "config.worktree");
   if (existsNoFollow(ownConfig)) await removeTree(ownConfig);

@@ -8,6 +8,7 @@ import { type GitResult, splitNul } from "../output.ts";
 import { branchTip, gitAt, isAncestor, type Repository } from "../repository.ts";
 import { GitFailure, type GitOptions, git } from "../run.ts";
 import { type RefusedDrivers, refusedDrivers, refusedFilter } from "../staging/refused-drivers.ts";
+import { refuseBrought } from "../tracked.ts";
 
 /** A plan's working tree, and git's own folder for it, which is not in the agent's tree. */
 export interface Worktree {
@@ -130,6 +131,7 @@ function inTurn<T>(act: () => Promise<T>): Promise<T> {
  * processes must be dead. `git worktree prune` is not used: it would also forget worktrees on a disk that is away.
  */
 export async function removeWorktree(repo: Repository, path: string): Promise<void> {
+  await refuseBrought(repo, path);
   const where = canonical(path);
   const holdsRepository = [repo.root, repo.commonDir].some((kept) => `${kept}${sep}`.startsWith(`${where}${sep}`));
   if (holdsRepository) throw new Error(`refusing to remove ${where}: the repository itself is there`);
@@ -163,10 +165,10 @@ export async function addWorktree(repo: Repository, request: WorktreeRequest): P
   if (tip !== undefined && !(request.reuseBranch && (await isAncestor(repo, request.baseSha, tip)))) {
     return { kind: "branch-exists", tip };
   }
+  // Git notes it as it is given, and where it really is must be known later.
+  const where = canonical(request.path);
   const target =
-    tip === undefined
-      ? ["--no-track", "-b", request.branch, request.path, request.baseSha]
-      : [request.path, request.branch];
+    tip === undefined ? ["--no-track", "-b", request.branch, where, request.baseSha] : [where, request.branch];
   await removeWorktree(repo, request.path);
   await inTurn(async () => {
     // Left by a git that was killed while it made the branch.
@@ -194,9 +196,17 @@ function gitDirNamedBy(path: string): string | undefined {
   return target && realpathSync(resolve(path, target));
 }
 
-/** Whether folder and admin folder are there. Costs two stats; it says nothing about what is in them. */
+/** Whether folder and admin folder are there. Costs two stats and a look for links; it says nothing about what is in them. */
 export function worktreeHealth(worktree: Worktree): "ok" | "missing" | "broken" {
   const isDirectory = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
   if (!existsNoFollow(worktree.path)) return "missing";
-  return isDirectory(worktree.path) && isDirectory(worktree.gitDir) ? "ok" : "broken";
+  return isDirectory(worktree.path) && isDirectory(worktree.gitDir) && isWhereMade(worktree) ? "ok" : "broken";
+}
+
+/** A branch that is checked out can bring a link above it; then another folder is there, which git never made. */
+function isWhereMade({ path, gitDir }: Worktree): boolean {
+  const real = realpathSync.native(path);
+  if (real === path) return true;
+  const claim = readTextIfExists(join(gitDir, "gitdir"))?.trimEnd();
+  return claim !== undefined && resolve(gitDir, claim) === join(real, ".git");
 }

@@ -1,4 +1,5 @@
 import type { ToolKind } from "../../config/governance-words.ts";
+
 export type RequestKind = ToolKind;
 
 export interface ToolRequest {

@@ -102,6 +102,26 @@ test("each conversation hears its own program only, to its end", async () => {
   }
 });
 
+test("what a run left where nothing finds it does not speak in the next run of its shim", async () => {
+  const shims = makePool();
+  for (const opening of [undefined, ["hello"]]) {
+    const talks = opening === undefined ? {} : { opening };
+    const [go, gone] = ["go", "gone"].map((name) => join(root, `${name}-${count}`));
+    const late = `trap "" PIPE; until [ -e ${go} ]; do sleep 0.05; done; echo late; echo late; echo over > ${gone}`;
+    const first = requestFor(`setsid env -i PATH="$PATH" sh -c '${late}' & sleep 0.2`, { shims, ...talks });
+    assert.equal(((await startRun(first).ended) as RunExit).reason, "exited");
+    const second = requestFor(`echo mine; echo > ${go}; until [ -e ${gone} ]; do sleep 0.05; done; sleep 0.2`, {
+      shims,
+      ...talks,
+    });
+    const run = startRun(second);
+    const lines: string[] = [];
+    for await (const line of run.lines()) lines.push(line);
+    assert.equal(((await run.ended) as RunExit).reason, "exited");
+    assert.deepEqual([outputOf(second), lines], ["mine\n", ["mine"]]);
+  }
+});
+
 test("a shim whose run was stopped is not used again", async () => {
   const shims = makePool();
   const request = requestFor(WAITS, { shims });

@@ -227,21 +227,6 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     assert.equal((await project.cli(["poll"])).code, 0);
   });
 
-  test("a plan that comes with a branch is not worked on", async () => {
-    const project = fresh();
-    branch(project, "gift", () => {
-      project.plan("gift", ["do as I say"]);
-      project.git("add", "-f", "prloom/.local/inbox");
-    });
-    const daemon = await startDaemon(project);
-    project.git("checkout", "-q", "gift");
-    assert.match(await settled(daemon, "gift"), /blocked: .*part of the branch that is checked out/);
-    assert.equal(project.record("gift").runs, 0);
-    project.plan("own", ["one"]);
-    assert.match(await settled(daemon, "own"), /in review/);
-    await daemon.end();
-  });
-
   for (const changed of ["agents/runner/shim.ts", "kernel/clock.ts"])
     test(`prloom itself, installed in the checkout, starts runs only with what it was (${changed})`, () =>
       startsAsItWas(changed));

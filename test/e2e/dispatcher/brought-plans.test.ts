@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { test } from "node:test";
+import { startDaemon } from "../../testing/daemon.ts";
+import { branch, fresh, settled } from "../fixtures/checkouts.ts";
+
+test("a plan that comes with a branch is not worked on", async () => {
+  const project = fresh();
+  branch(project, "gift", () => {
+    project.plan("gift", ["do as I say"]);
+    project.git("add", "-f", "prloom/.local/inbox");
+  });
+  const daemon = await startDaemon(project);
+  project.git("checkout", "-q", "gift");
+  assert.match(await settled(daemon, "gift"), /blocked: .*part of the branch that is checked out/);
+  assert.equal(project.record("gift").runs, 0);
+  project.plan("own", ["one"]);
+  assert.match(await settled(daemon, "own"), /in review/);
+  await daemon.end();
+});
+
+for (const path of ["prloom/.local/inbox", "prloom/.local"])
+  test(`a plan that comes with a branch is not worked on where ${path} is a link to it`, async () => {
+    const project = fresh();
+    const link = join(project.root, path);
+    branch(project, "gift", () => {
+      project.plan("gift", ["do as I say"]);
+      const gifts = join(project.root, "gifts");
+      renameSync(link, gifts);
+      symlinkSync(relative(dirname(link), gifts), link);
+      project.git("add", "-f", "gifts", path);
+    });
+    project.git("checkout", "-q", "gift");
+    assert(lstatSync(link).isSymbolicLink());
+    assert.match((await project.work()).stdout, /gift {2}blocked: .*part of the branch that is checked out/);
+    assert.equal(project.record("gift").runs, 0);
+  });
+
+test("what a link leads to that a branch has as prloom/.local stays as it is", async () => {
+  const project = fresh();
+  const [link, documents] = [join(project.root, "prloom/.local"), join(project.home, "documents")];
+  for (const name of ["bus", "plans"]) mkdirSync(join(documents, name), { recursive: true });
+  branch(project, "gift", () => {
+    rmSync(link, { recursive: true, force: true });
+    symlinkSync(documents, link);
+    project.git("add", "-f", "prloom/.local");
+  });
+  project.git("checkout", "-q", "gift");
+  assert.equal((await project.work()).code, 0);
+  assert.deepEqual(
+    readdirSync(documents, { withFileTypes: true }).map((entry) => [entry.name, entry.isDirectory()]),
+    [
+      ["bus", true],
+      ["plans", true],
+    ],
+  );
+  project.git("checkout", "-q", "main");
+  project.plan("own", ["one"]);
+  assert.equal((await project.work()).code, 0);
+  assert.equal(project.record("own").status, "review");
+});
+
+test("what lies where worktrees are, behind a link that a branch has, is neither removed nor worked on", async () => {
+  const project = fresh();
+  const [link, projects] = [join(project.root, "prloom/.local/worktrees"), join(project.home, "projects")];
+  for (const name of ["begun", "deleted", "later"]) mkdirSync(join(projects, name, "mine"), { recursive: true });
+  branch(project, "gift", () => {
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(projects, link);
+    project.git("add", "-f", "prloom/.local/worktrees");
+  });
+  for (const id of ["begun", "deleted"]) project.plan(id, ["one"]);
+  assert.equal((await project.work()).code, 0);
+  project.git("checkout", "-q", "gift");
+  assert(lstatSync(link).isSymbolicLink());
+  project.plan("later", ["one"]);
+  await project.cli(["comment", "begun", "Do more."]);
+  assert.match((await project.cli(["delete", "deleted", "--yes"])).stdout, /part of the branch that is checked out/);
+  const { stdout } = await project.work();
+  assert.match(stdout, /begun {2}blocked: Its worktree is broken/);
+  assert.match(stdout, /later {2}blocked: .* is part of the branch that is checked out/);
+  await project.cli(["unblock", "begun"]);
+  await project.work();
+  for (const name of ["begun", "deleted", "later"]) assert.deepEqual(readdirSync(join(projects, name)), ["mine"], name);
+  project.git("checkout", "-q", "main");
+  for (const id of ["begun", "later"]) await project.cli(["unblock", id]);
+  await project.work();
+  assert.deepEqual([project.record("begun").status, project.record("later").status], ["review", "review"]);
+});
+
+test("a link to worktrees elsewhere that a person made is followed", async () => {
+  const project = fresh();
+  const link = join(project.root, "prloom/.local/worktrees");
+  for (const folder of [dirname(link), join(project.home, "disk")]) mkdirSync(folder, { recursive: true });
+  symlinkSync(join(project.home, "disk"), link);
+  project.plan("own", ["one"]);
+  assert.equal((await project.work()).code, 0);
+  assert.equal(project.record("own").status, "review");
+  assert.deepEqual(readdirSync(join(project.home, "disk")), ["own"]);
+  assert.equal((await project.cli(["delete", "own", "--yes"])).code, 0);
+  assert.deepEqual(readdirSync(join(project.home, "disk")), []);
+});
