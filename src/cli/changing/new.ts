@@ -9,6 +9,7 @@ import { homeOf, inboxOf, type Paths, pathsOf } from "../../dispatcher/paths.ts"
 import { pinnedConfig } from "../../dispatcher/settings/pinning.ts";
 import { branchExists, ensureIgnored, openRepository, type Repository } from "../../git/repository.ts";
 import { git } from "../../git/run.ts";
+import { refuseBrought } from "../../git/tracked.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, existsNoFollow, listDir } from "../../kernel/files.ts";
 import { requireReadable } from "../../plan/edit-plan.ts";
@@ -42,6 +43,7 @@ export async function newPlan(call: Call, title: string, options: NewOptions): P
   const text = planTextFor({ title, todos: options.todo ?? [], ...(given === undefined ? {} : { given }) });
   await checkWishes(repo, options);
   const paths = pathsOf(repo);
+  await refuseBrought(repo, inboxOf(paths, "any").text);
   ensureDir(paths.inbox);
   ensureIgnored(repo);
   const doc = requireReadable(text);

@@ -47,6 +47,8 @@ test("what a link leads to that a branch has as prloom/.local stays as it is", a
     project.git("add", "-f", "prloom/.local");
   });
   project.git("checkout", "-q", "gift");
+  const refused = await project.cli(["new", "Mine", "--todo", "one"]);
+  assert.deepEqual([refused.code, /leads elsewhere\. \[plan-state\]/.test(refused.stderr)], [1, true], refused.stderr);
   assert.equal((await project.work()).code, 0);
   assert.deepEqual(
     readdirSync(documents, { withFileTypes: true }).map((entry) => [entry.name, entry.isDirectory()]),
