@@ -192,7 +192,11 @@ describe("what a review found, in files and in what agents leave", { concurrency
     const project = make({ config: { limits: { maxRunningAgents: 1 } } });
     const order = join(project.home, "order");
     const { test: agent } = project.config().agents as Record<string, Record<string, unknown>>;
-    project.config({ agents: { test: { ...agent, env: { ORDER: order } } } });
+    // A plan that has no worktree yet, or whose last run is still being accepted, cannot have its turn: runs take longer than that.
+    const records = `${project.root}/.git/prloom/plans/*/state.json`;
+    const ready = `until [ "$(grep -lE '"worktreeReady": ?true' ${records} | wc -l)" = 4 ]; do sleep 0.05; done; sleep 0.5; exec "$@"`;
+    const args = ["-c", ready, "sh", agent?.command, ...((agent?.args ?? []) as string[])];
+    project.config({ agents: { test: { ...agent, command: "/bin/sh", args, env: { ORDER: order } } } });
     const ids = ["a", "b", "c", "d"];
     for (const id of ids) project.plan(id, ["one", "two", "three"]);
     await works(project);
