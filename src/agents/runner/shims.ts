@@ -35,6 +35,8 @@ export class Shim {
     this.#events = events;
     this.#said = new PassThrough();
     if (!this.child.stdout) this.#said.end();
+    // It was paused for the run before if that ended before all was taken: a stream that ends does not drain.
+    this.child.stdout?.resume();
     return this.#said;
   }
 
@@ -63,12 +65,13 @@ export class Shim {
     if (line === DONE) {
       this.#said.end();
       this.#events?.done();
-    } else if (line.startsWith(SAID) && !this.#said.writableEnded) {
+    } else if (line.startsWith(SAID) && this.#said.writable) {
       const output = this.child.stdout;
       if (this.#said.write(Buffer.from(line.slice(SAID.length), "base64")) || output?.isPaused()) return;
       // The program waits until the dispatcher has taken what it said.
       output?.pause();
-      this.#said.once("drain", () => output?.resume());
+      const goOn = (): void => void output?.resume();
+      this.#said.once("drain", goOn).once("close", goOn);
     }
   }
 }

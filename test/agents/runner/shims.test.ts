@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { RunExit, RunRequest } from "../../../src/agents/port.ts";
 import { readExit } from "../../../src/agents/runner/run-exit.ts";
 import { endSurvivors, startRun } from "../../../src/agents/runner/runner.ts";
-import { ShimPool } from "../../../src/agents/runner/shims.ts";
+import { DONE, SAID } from "../../../src/agents/runner/shim-words.ts";
+import { Shim, ShimPool } from "../../../src/agents/runner/shims.ts";
 import { identityOf } from "../../../src/kernel/process-tree.ts";
 import { usedUp } from "../../../src/kernel/used-up.ts";
 import { appears, processesIn, shimOf } from "../../testing/agents/agent-scripts.ts";
@@ -100,6 +101,21 @@ test("each conversation hears its own program only, to its end", async () => {
     assert.equal(((await run.ended) as RunExit).code, 0);
     assert.deepEqual([lines[0], lines.length, lines.at(-1)], [`${name} hello`, 30_002, "end"]);
   }
+});
+
+test("a run is heard, however much the one before said in the moment of its end", { timeout: 60_000 }, async () => {
+  const shim = new Shim(spawn("sh", ["-c", 'while read -r file; do cat "$file"; done'], { stdio: "pipe" }));
+  const line = `${SAID}${Buffer.alloc(64 * 1024).toString("base64")}\n`;
+  for (let count = 1; count <= 5; count += 1) {
+    const file = join(root, `said-${count}`);
+    writeFileSync(file, `${line.repeat(count)}${DONE}\n`);
+    const said = shim.attach({ done: () => undefined, gone: () => undefined });
+    shim.tell(file);
+    let bytes = 0;
+    for await (const chunk of said) bytes += (chunk as Buffer).length;
+    assert.equal(bytes, count * 64 * 1024);
+  }
+  shim.dismiss("");
 });
 
 test("what a run left where nothing finds it does not speak in the next run of its shim", async () => {
