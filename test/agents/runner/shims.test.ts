@@ -236,9 +236,11 @@ test("a shim that is killed while it waits is replaced", async () => {
   while (next === pid) {
     const request = requestFor("true", { shims });
     const ended = await startRun(request).ended;
-    if (ended !== "interrupted") next = shimOf(request.runDir);
+    if (ended === "interrupted") continue;
+    assert.equal(ended.reason, "exited");
+    next = shimOf(request.runDir);
   }
-  assert(identityOf(next));
+  // Whether it is kept depends on that news: a shim that dies before its run has begun may mean that processes are scarce.
 });
 
 test("where processes are scarce a run has a new shim, which finds out whether there are enough", async () => {
