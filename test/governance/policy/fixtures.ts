@@ -6,7 +6,7 @@ import type { Policy } from "../../../src/governance/policy/policy-file.ts";
 import { roleNamed } from "../../../src/governance/policy/roles.ts";
 import { requestOf, type ToolHost } from "../../../src/governance/policy/tools/request-of.ts";
 
-export const ROOT = "/work/repo/prloom/.local/worktrees/plan";
+export const ROOT = "/srv/repo/prloom/.local/worktrees/plan";
 
 /** A file system of links and folders; every other path is a file that is not there. */
 export function fakeFiles(links: Record<string, string> = {}, folders: readonly string[] = []): Files {

@@ -155,7 +155,7 @@ table("path scope", [
   ],
   ["a link without an end", write("a"), "path scope", { files: fakeFiles({ [`${ROOT}/a`]: "a" }) }],
   ["a link inside", write("lib/a.ts"), "allowed", { files: fakeFiles({ [`${ROOT}/lib`]: "src" }) }],
-  ["the worktree behind a link", write("a.ts"), "allowed", { files: fakeFiles({ "/work": "/mnt/work" }) }],
+  ["the worktree behind a link", write("a.ts"), "allowed", { files: fakeFiles({ "/srv": "/mnt/srv" }) }],
   ["temporary files", write("/tmp/run-7/x"), "allowed"],
   ["temporary files of others", write("/tmp/run-8/x"), "path scope"],
   ["a folder whose name begins alike", write(`${ROOT}-2/a.ts`), "path scope"],

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { ask, fakeFiles, policy, ruleOf } from "./fixtures.ts";
 
 const ROWS: readonly [root: string, temporary: string, path: string, executor: string, investigator: string][] = [
-  ["/work/r", "/tmp", "/tmp/note", "allowed", "allowed"],
-  ["/work/r", "/tmp", "src/a.ts", "allowed", "path scope"],
-  ["/work/r", "/tmp", "../other/a.ts", "path scope", "path scope"],
+  ["/srv/r", "/tmp", "/tmp/note", "allowed", "allowed"],
+  ["/srv/r", "/tmp", "src/a.ts", "allowed", "path scope"],
+  ["/srv/r", "/tmp", "../other/a.ts", "path scope", "path scope"],
   // The worktree lies in the folder for temporary files.
   ["/tmp/try/r", "/tmp", "src/a.ts", "allowed", "path scope"],
   ["/tmp/try/r", "/tmp", "../other/a.ts", "path scope", "path scope"],
@@ -15,7 +15,7 @@ const ROWS: readonly [root: string, temporary: string, path: string, executor: s
   ["/tmp/r", "/tmp", "/tmp/r2/a", "allowed", "allowed"],
   ["/tmp", "/tmp", "src/a.ts", "allowed", "path scope"],
   // And the other way round.
-  ["/work/r", "/work/r/.tmp", ".tmp/note", "allowed", "allowed"],
+  ["/srv/r", "/srv/r/.tmp", ".tmp/note", "allowed", "allowed"],
 ];
 
 for (const [root, temporary, path, executor, investigator] of ROWS)

@@ -3,16 +3,7 @@ import { test } from "node:test";
 import { analyse } from "../../../src/governance/shell/analyse.ts";
 import { allEffects } from "../../../src/governance/shell/effects.ts";
 import { describe } from "../../../src/governance/shell/text.ts";
-import { files, ROOT } from "./judging.ts";
-
-const PLACE = {
-  folder: ROOT,
-  home: "/home/ada",
-  temporary: "/tmp/run-7",
-  variables: {},
-  look: files.kind,
-  isSecret: () => false,
-};
+import { PLACE, ROOT } from "./judging.ts";
 
 /** Effects as `kind path`, or `kind` alone where no path is concerned. */
 function effectsOf(command: string): string[] {

@@ -2,16 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { analyse } from "../../../src/governance/shell/analyse.ts";
 import { MAX_COMMAND_BYTES } from "../../../src/governance/shell/parse.ts";
-import { deniedBecause, files, ROOT } from "./judging.ts";
-
-const PLACE = {
-  folder: ROOT,
-  home: "/home/ada",
-  temporary: "/tmp/run-7",
-  variables: {},
-  look: files.kind,
-  isSecret: () => false,
-};
+import { deniedBecause, PLACE } from "./judging.ts";
 
 /** Each of them would take minutes, or all memory, if it were followed to its end. */
 const BOMBS: Readonly<Record<string, string>> = {
