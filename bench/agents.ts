@@ -8,7 +8,7 @@ import { EVENTS_FILE } from "../src/agents/run-log/run-log.ts";
 import { RUN_FILES } from "../src/agents/runner/run-files.ts";
 import { homeOf } from "../src/dispatcher/paths.ts";
 import { readTextIfExists } from "../src/kernel/files.ts";
-import { childrenOf } from "../src/kernel/process-tree.ts";
+import { childrenOf } from "../src/kernel/system/process-tree.ts";
 import type { PlanRecord } from "../src/plan/record.ts";
 import { type Daemon, withDaemon } from "./harness/daemon.ts";
 import { pairsOf, percentile } from "./harness/measure.ts";

@@ -1,4 +1,4 @@
-import { absolutePath } from "../kernel/find-program.ts";
+import { absolutePath } from "../kernel/system/find-program.ts";
 
 /**
  * What an agent needs of ours to find programs, files and the network. Everything else stays with us: tokens and keys,

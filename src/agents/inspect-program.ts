@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { killGroup } from "../kernel/process-tree.ts";
-import { homeFolder } from "../kernel/user.ts";
+import { killGroup } from "../kernel/system/process-tree.ts";
+import { homeFolder } from "../kernel/system/user.ts";
 import { agentEnvironment } from "./environment.ts";
 import type { AgentProgram, Login } from "./program.ts";
 

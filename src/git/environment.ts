@@ -1,5 +1,5 @@
 import { delimiter, isAbsolute, join } from "node:path";
-import { absolutePath, isExecutable } from "../kernel/find-program.ts";
+import { absolutePath, isExecutable } from "../kernel/system/find-program.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { PrloomError } from "../kernel/errors.ts";
 import { diskFull } from "../kernel/files.ts";
-import { usedUpError, usedUpWords } from "../kernel/used-up.ts";
+import { usedUpError, usedUpWords } from "../kernel/system/used-up.ts";
 import { runDelegated } from "./delegate/delegate.ts";
 import type { GitCall, GitEnd } from "./delegate/process.ts";
 import { gitProgram, passedVariables } from "./environment.ts";

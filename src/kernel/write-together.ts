@@ -13,7 +13,7 @@ import {
   writeFileAtomic,
   writeRunFile,
 } from "./files.ts";
-import { currentBootId } from "./process-tree.ts";
+import { currentBootId } from "./system/process-tree.ts";
 
 /** A file and what it is to say. */
 export interface NewFile {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { agentEnvironment } from "../../src/agents/environment.ts";
-import { absolutePath } from "../../src/kernel/find-program.ts";
+import { absolutePath } from "../../src/kernel/system/find-program.ts";
 
 const none = { vars: {}, extra: {} };
 

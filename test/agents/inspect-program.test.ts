@@ -20,7 +20,7 @@ import { codexProgram } from "../../src/agents/codex/program.ts";
 import { inspectProgram, isOlder, type ProgramFacts, versionIn } from "../../src/agents/inspect-program.ts";
 import { openCodeProgram } from "../../src/agents/opencode/program.ts";
 import { agentFileOf, byReadiness, remedyOf, troubleOf, whyFirst } from "../../src/cli/setup/choose-agent.ts";
-import { identityOf } from "../../src/kernel/process-tree.ts";
+import { identityOf } from "../../src/kernel/system/process-tree.ts";
 import { installProgram } from "../testing/agents/programs.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "prloom-inspect-"));

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { listDir } from "../../src/kernel/files.ts";
-import { isAlive, type ProcessIdentity, signalProcess } from "../../src/kernel/process-tree.ts";
+import { isAlive, type ProcessIdentity, signalProcess } from "../../src/kernel/system/process-tree.ts";
 import { type CliResult, finished, type Project } from "../testing/project.ts";
 import { type Random, seededRandom } from "../testing/random.ts";
 import type { ChaosWorld } from "./chaos-project.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { findProgram } from "../../src/kernel/find-program.ts";
+import { findProgram } from "../../src/kernel/system/find-program.ts";
 import type { Project } from "../testing/project.ts";
 import { oneOf, SEED, SEED_NOTE } from "../testing/sample.ts";
 import { THOROUGH } from "../testing/thorough.ts";

@@ -1,7 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
-import { identityOf, type ProcessIdentity } from "../../kernel/process-tree.ts";
+import { identityOf, type ProcessIdentity } from "../../kernel/system/process-tree.ts";
 import { FILTER_FD, filterFor } from "../sandbox/seccomp.ts";
 import { limitProcesses, processLimit } from "./process-limit.ts";
 import type { InitRecord } from "./run-files.ts";

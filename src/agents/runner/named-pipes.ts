@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
-import { usedUpError } from "../../kernel/used-up.ts";
+import { usedUpError } from "../../kernel/system/used-up.ts";
 
 /**
  * Makes named pipes, all with one process; false where the file system has none. They are gone when `use` has ended. Throws when

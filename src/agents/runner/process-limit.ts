@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errnoOf } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
-import type { ProcessIdentity } from "../../kernel/process-tree.ts";
+import type { ProcessIdentity } from "../../kernel/system/process-tree.ts";
 
 /** How the number of a run's processes is limited: by the kernel's own count, or for root by a control group. */
 export type ProcessLimit = { readonly kind: "count" } | { readonly kind: "group"; readonly path: string };

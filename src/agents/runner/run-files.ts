@@ -1,4 +1,4 @@
-import type { ProcessIdentity } from "../../kernel/process-tree.ts";
+import type { ProcessIdentity } from "../../kernel/system/process-tree.ts";
 import type { Invocation, RunLimits } from "../port.ts";
 
 /** What lies in a run's folder. `agent/` is the agent's own; the rest is between the runner and the shim. */

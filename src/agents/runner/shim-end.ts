@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { endProcesses, endRun, processesUnder } from "../../kernel/process-tree.ts";
+import { endProcesses, endRun, processesUnder } from "../../kernel/system/process-tree.ts";
 import type { RunExit } from "../port.ts";
 import { removeGroup } from "./process-limit.ts";
 import type { InitRecord, StoredRequest } from "./run-files.ts";

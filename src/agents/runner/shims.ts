@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { PassThrough, type Readable } from "node:stream";
-import { isScarce } from "../../kernel/used-up.ts";
+import { isScarce } from "../../kernel/system/used-up.ts";
 import { DONE, SAID } from "./shim-words.ts";
 
 /** What a run hears of its shim. */

@@ -11,7 +11,7 @@ import {
   isAlive,
   isOfThisBoot,
   processesWithVariable,
-} from "../../kernel/process-tree.ts";
+} from "../../kernel/system/process-tree.ts";
 import { removeGroup } from "./process-limit.ts";
 import { type InitRecord, type ProcessRecord, RUN_FILES, SHIM_VARIABLE } from "./run-files.ts";
 

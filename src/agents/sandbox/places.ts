@@ -2,8 +2,8 @@ import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { errnoOf } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists } from "../../kernel/files.ts";
-import { findProgram } from "../../kernel/find-program.ts";
 import { isWithin } from "../../kernel/paths.ts";
+import { findProgram } from "../../kernel/system/find-program.ts";
 import type { Mount } from "./args.ts";
 import { TOOLCHAINS } from "./toolchains.ts";
 

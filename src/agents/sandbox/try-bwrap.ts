@@ -1,6 +1,6 @@
 import { type StdioOptions, spawn } from "node:child_process";
 import type { Writable } from "node:stream";
-import { usedUp, usedUpError, usedUpWords } from "../../kernel/used-up.ts";
+import { usedUp, usedUpError, usedUpWords } from "../../kernel/system/used-up.ts";
 import { FILTER_FD } from "./seccomp.ts";
 
 export interface TriedBwrap {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { delimiter, isAbsolute } from "node:path";
 import { errnoOf } from "../../kernel/errors.ts";
-import { findProgram } from "../../kernel/find-program.ts";
+import { findProgram } from "../../kernel/system/find-program.ts";
 import { ARRIVED, CHANNEL_MS, type ChannelOutcome, refused } from "./channel-outcome.ts";
 import { type Notice, plainLine, plainLines, shortened } from "./notice.ts";
 

@@ -10,7 +10,7 @@ import { offerOf } from "../../dispatcher/settings/pinning.ts";
 import { mayRunForeign, NEVER_STARTED } from "../../dispatcher/settings/start-notes.ts";
 import { currentBranch, openRepository, type Repository, requireCommits } from "../../git/repository.ts";
 import { git, requireGitVersion } from "../../git/run.ts";
-import { homeFolder } from "../../kernel/user.ts";
+import { homeFolder } from "../../kernel/system/user.ts";
 import type { Call } from "../output.ts";
 import { checkAgents, checkBudgets, checkOtherPrograms, checkReadable, checkSandbox } from "./agent-checks.ts";
 import { type Finding, findingOf, orFinding } from "./finding.ts";

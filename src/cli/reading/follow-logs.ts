@@ -10,7 +10,7 @@ import type { Loom } from "../../dispatcher/loom.ts";
 import { type RunSummary, readPlanDetail, readRuns } from "../../dispatcher/report/read.ts";
 import { awaitedRun } from "../../dispatcher/runs/run-record.ts";
 import { errnoOf } from "../../kernel/errors.ts";
-import { identityOf } from "../../kernel/process-tree.ts";
+import { identityOf } from "../../kernel/system/process-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { PlanSummary } from "../../plan/summary.ts";
 import type { Call } from "../output.ts";

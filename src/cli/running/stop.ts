@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { stopDaemon } from "../../dispatcher/commands/live-daemon.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { identityOf, isAlive } from "../../kernel/process-tree.ts";
+import { identityOf, isAlive } from "../../kernel/system/process-tree.ts";
 import type { Call } from "../output.ts";
 import { refuseInsideRun } from "../plans.ts";
 

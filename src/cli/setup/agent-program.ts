@@ -4,7 +4,7 @@ import { invocationOf } from "../../agents/command/adapter.ts";
 import { inspectProgram, type ProgramFacts } from "../../agents/inspect-program.ts";
 import type { AgentProgram } from "../../agents/program.ts";
 import type { AgentConfig } from "../../config/config.ts";
-import { findProgram } from "../../kernel/find-program.ts";
+import { findProgram } from "../../kernel/system/find-program.ts";
 import type { Call } from "../output.ts";
 
 /** What is known about the program of an agent before it is started; `unknown`: only the shell can tell. */

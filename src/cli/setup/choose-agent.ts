@@ -4,7 +4,7 @@ import { inspectProgram, type ProgramFacts } from "../../agents/inspect-program.
 import type { AgentProgram } from "../../agents/program.ts";
 import type { AgentFile } from "../../config/schema/agent-schema.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { absolutePath, findProgram } from "../../kernel/find-program.ts";
+import { absolutePath, findProgram } from "../../kernel/system/find-program.ts";
 import type { Call } from "../output.ts";
 
 export interface AgentWishes {

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { callOwner } from "../../dispatcher/commands/owner.ts";
 import { gitAt, openRepository } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { ownUser } from "../../kernel/user.ts";
+import { ownUser } from "../../kernel/system/user.ts";
 import type { Call } from "../output.ts";
 import { refuseInsideRun, suggesting, tellWithoutDispatcher } from "../plans.ts";
 import { readInput } from "../read-input.ts";

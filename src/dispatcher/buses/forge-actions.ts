@@ -1,6 +1,6 @@
 import type { MergeMethod } from "../../hooks/contexts/event-types.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { passesByItself } from "../../kernel/used-up.ts";
+import { passesByItself } from "../../kernel/system/used-up.ts";
 import type { Publishing, Reporting, Waking } from "../capabilities.ts";
 import { mergePlan } from "../commands/finish.ts";
 import type { Located } from "../paths.ts";

@@ -7,7 +7,7 @@ import * as z from "zod";
 import { ERROR_CODES, errnoOf, messageOf, PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
-import { ownUser } from "../../kernel/user.ts";
+import { ownUser } from "../../kernel/system/user.ts";
 import type { Paths } from "../paths.ts";
 
 /** What daemon.json says about a running dispatcher. The lock decides who owns; this only tells where to talk. */

@@ -10,7 +10,7 @@ import { PrloomError } from "../../kernel/errors.ts";
 import { listDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
-import { homeFolder, NO_HOME, ownUser } from "../../kernel/user.ts";
+import { homeFolder, NO_HOME, ownUser } from "../../kernel/system/user.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Located } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";

@@ -17,7 +17,7 @@ import { type GitSetting, loginFilesOf, settingOf } from "../../git/shadow/git-s
 import type { Worktree } from "../../git/worktree/worktrees.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { isWithin } from "../../kernel/paths.ts";
-import { homeFolder, ownUser } from "../../kernel/user.ts";
+import { homeFolder, ownUser } from "../../kernel/system/user.ts";
 import type { Located } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { stateFolder } from "./private-homes.ts";

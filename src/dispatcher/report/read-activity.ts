@@ -17,7 +17,7 @@ import type { Limits } from "../../config/config.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { isMissing, readTextIfExists } from "../../kernel/files.ts";
 import { parseJson } from "../../kernel/json.ts";
-import { isAlive } from "../../kernel/process-tree.ts";
+import { isAlive } from "../../kernel/system/process-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Timing } from "../capabilities.ts";
 import { homeOf, type Located } from "../paths.ts";

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import type { LiveRun } from "../../agents/port.ts";
 import type { ShimPool } from "../../agents/runner/shims.ts";
-import { isAlive, type ProcessIdentity } from "../../kernel/process-tree.ts";
+import { isAlive, type ProcessIdentity } from "../../kernel/system/process-tree.ts";
 
 /** Who may be in the worktree of a plan. */
 export type OccupantKind =

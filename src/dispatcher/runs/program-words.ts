@@ -1,7 +1,7 @@
 import { programOf } from "../../agents/adapters.ts";
 import { inspectProgram } from "../../agents/inspect-program.ts";
 import type { StageAgent } from "../../config/presets.ts";
-import { findProgram } from "../../kernel/find-program.ts";
+import { findProgram } from "../../kernel/system/find-program.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { homeOf, type Located } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";

@@ -8,7 +8,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, removeTemporaryFiles } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
-import { endProcesses, processesWithVariable } from "../../kernel/process-tree.ts";
+import { endProcesses, processesWithVariable } from "../../kernel/system/process-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
 import { clearEnclosure } from "../enclosure/enclose.ts";

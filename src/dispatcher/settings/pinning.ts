@@ -9,9 +9,9 @@ import { digestOf, type Pin, type PinnedFile } from "../../config/pin.ts";
 import { checkConfig } from "../../config/problems/problems.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { hashCheckedOut, listDir, MAX_HASHED, readCheckedOut } from "../../kernel/files.ts";
-import { findProgram } from "../../kernel/find-program.ts";
 import { sha256 } from "../../kernel/ids.ts";
-import { OWN_FOLDER } from "../../kernel/own-folder.ts";
+import { findProgram } from "../../kernel/system/find-program.ts";
+import { OWN_FOLDER } from "../../kernel/system/own-folder.ts";
 import { statKeyOf, statRegular } from "../intake/stat-key.ts";
 
 export const PROMPTS_DIR = "prloom/prompts";

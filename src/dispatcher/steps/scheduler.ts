@@ -2,7 +2,7 @@ import { retryDelay } from "../../bus/limits.ts";
 import { type ErrorCode, messageOf, PrloomError } from "../../kernel/errors.ts";
 import { diskError } from "../../kernel/files.ts";
 import { Loop } from "../../kernel/loop.ts";
-import { passesByItself, usedUpError } from "../../kernel/used-up.ts";
+import { passesByItself, usedUpError } from "../../kernel/system/used-up.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { blockPlan } from "../records.ts";
 import { StepInterrupted } from "../runs/refuse-start.ts";

@@ -3,7 +3,7 @@ import { channel } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { resolve as resolvePath } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isScarce } from "../../kernel/used-up.ts";
+import { isScarce } from "../../kernel/system/used-up.ts";
 import { passedVariables } from "../environment.ts";
 import { bytesIn, type Encoding } from "../output.ts";
 import { type GitCall, type GitEnd, runGit } from "./process.ts";

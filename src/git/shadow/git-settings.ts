@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { homeFolder } from "../../kernel/user.ts";
+import { homeFolder } from "../../kernel/system/user.ts";
 import { git } from "../run.ts";
 
 /** One setting as git reads it, and whose it is. */

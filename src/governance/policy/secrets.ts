@@ -1,4 +1,4 @@
-import { beforePattern, describe, type Text } from "../shell/text.ts";
+import { beforePattern, describe, type Text } from "../shell/values/text.ts";
 
 /** Files that hold keys, tokens and passwords, below a home or anywhere. */
 const SECRET_FILES: readonly RegExp[] = [

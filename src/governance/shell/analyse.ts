@@ -1,10 +1,10 @@
 import { runWords } from "./command.ts";
 import type { EffectTree } from "./effects.ts";
-import { type Flow, NOTHING, TERMINAL } from "./flow.ts";
 import { parseShell } from "./parse.ts";
 import { runCarried } from "./programs/carried.ts";
 import { type Engine, newShell, noteUnknown, type Place, type Spot, TooMuch } from "./state.ts";
-import { describe, MAX_SHOWN, type Text } from "./text.ts";
+import { type Flow, NOTHING, TERMINAL } from "./values/flow.ts";
+import { describe, MAX_SHOWN, type Text } from "./values/text.ts";
 import { EXPANDING, runScript } from "./walk.ts";
 
 /** More than anyone types: a statement and a word count one each. */

@@ -1,6 +1,6 @@
 import { isLoopback, writes } from "./paths.ts";
 import { note, noteUnknown, type Spot } from "./state.ts";
-import { describe, type Text, textOf } from "./text.ts";
+import { describe, type Text, textOf } from "./values/text.ts";
 
 /** Variables that make programs load code, or other settings. */
 const LOADS_CODE =

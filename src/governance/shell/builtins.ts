@@ -1,13 +1,13 @@
-import { lookAtSubscript } from "./arithmetic.ts";
 import type { Behaviour, Call } from "./call.ts";
-import { type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./flow.ts";
 import { readArguments } from "./options.ts";
 import { absolutePaths, contentOf, descriptorOf, writes, writtenBefore } from "./paths.ts";
-import { echoed } from "./printed.ts";
 import { kill } from "./processes.ts";
 import { copyShell, note, noteUnknown } from "./state.ts";
-import { addChoice, describe, known, MAX_CHOICES, type Text, textOf, unknown } from "./text.ts";
-import { declare, getopts, mapfile, print, read, unset } from "./variables.ts";
+import { lookAtSubscript } from "./values/arithmetic.ts";
+import { type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./values/flow.ts";
+import { echoed } from "./values/printed.ts";
+import { addChoice, describe, known, MAX_CHOICES, type Text, textOf, unknown } from "./values/text.ts";
+import { declare, getopts, mapfile, print, read, unset } from "./values/variables.ts";
 
 const nothing: Behaviour = () => NOTHING;
 const prints: Behaviour = () => OUTPUT;

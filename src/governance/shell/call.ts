@@ -1,6 +1,6 @@
-import type { Flow } from "./flow.ts";
 import type { Spot } from "./state.ts";
-import type { Text } from "./text.ts";
+import type { Flow } from "./values/flow.ts";
+import type { Text } from "./values/text.ts";
 
 /** A builtin or program, and what it is called with. */
 export interface Call {

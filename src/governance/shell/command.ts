@@ -1,13 +1,13 @@
 import type { Assignment, Command, Word, WordPart } from "unbash";
-import { lookAtSubscript } from "./arithmetic.ts";
 import { judgeAssignment } from "./assignments.ts";
 import { BUILTINS } from "./builtins.ts";
-import { type Flow, joinFlows, NOTHING } from "./flow.ts";
 import { deliver } from "./paths.ts";
 import { judgeProgram } from "./programs/run-program.ts";
 import { redirect } from "./redirect.ts";
 import { copyShell, type FunctionBody, note, noteUnknown, type Shell, type Spot, spend } from "./state.ts";
-import { addChoice, combinations, describe, joinTexts, known, MAX_SHOWN, type Text, unknown } from "./text.ts";
+import { lookAtSubscript } from "./values/arithmetic.ts";
+import { type Flow, joinFlows, NOTHING } from "./values/flow.ts";
+import { addChoice, combinations, describe, joinTexts, known, MAX_SHOWN, type Text, unknown } from "./values/text.ts";
 
 /** How words become texts, and functions are called; passed in, because they contain commands. */
 export interface Expanding {

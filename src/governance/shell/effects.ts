@@ -1,4 +1,4 @@
-import type { Text } from "./text.ts";
+import type { Text } from "./values/text.ts";
 
 /** What a command does, as far as it matters for what it may do. */
 export type EffectKind =

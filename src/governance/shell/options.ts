@@ -1,4 +1,4 @@
-import { known, startOf, type Text } from "./text.ts";
+import { known, startOf, type Text } from "./values/text.ts";
 
 /** An option as it was given, without its dashes. */
 export interface Option {

@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import type { Effect, EffectKind } from "./effects.ts";
-import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./flow.ts";
 import { note, type Sink, type Spot } from "./state.ts";
-import { beforePattern, describe, type Text, unknown } from "./text.ts";
+import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./values/flow.ts";
+import { beforePattern, describe, type Text, unknown } from "./values/text.ts";
 
 /** What a system takes as a path. */
 const MAX_PATH = 4096;

@@ -1,8 +1,8 @@
 import type { Behaviour } from "./call.ts";
-import { cameFrom, FROM, NOTHING, OUTPUT } from "./flow.ts";
 import { readArguments } from "./options.ts";
 import { note, type Spot } from "./state.ts";
-import { describe, known, type Text, textOf } from "./text.ts";
+import { cameFrom, FROM, NOTHING, OUTPUT } from "./values/flow.ts";
+import { describe, known, type Text, textOf } from "./values/text.ts";
 
 const OUR_NAMES = /^(?:node|nodejs|bwrap|bash|sh|init|systemd)$|prloom|claude|opencode|codex|gemini/;
 

@@ -1,5 +1,4 @@
 import type { Redirection, Word, WordPart } from "unbash";
-import { cameFrom, type Flow, FROM, literal, originOf } from "./flow.ts";
 import { contentOf, deliver, descriptorOf, networkPlace, writes } from "./paths.ts";
 import {
   type Channel,
@@ -12,7 +11,8 @@ import {
   sizeOf,
   spend,
 } from "./state.ts";
-import { describe, known, type Text } from "./text.ts";
+import { cameFrom, type Flow, FROM, literal, originOf } from "./values/flow.ts";
+import { describe, known, type Text } from "./values/text.ts";
 
 export interface Redirected {
   readonly input: Flow;

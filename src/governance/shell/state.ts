@@ -1,8 +1,8 @@
 import type { CompoundCommand, CompoundList, ParsedScript, Redirected } from "unbash";
 import type { Effect, EffectTree } from "./effects.ts";
-import type { Flow } from "./flow.ts";
-import { Names } from "./names.ts";
-import { addChoice, known, type Text } from "./text.ts";
+import type { Flow } from "./values/flow.ts";
+import { Names } from "./values/names.ts";
+import { addChoice, known, type Text } from "./values/text.ts";
 
 /** Where a command is run, as far as it must be known. Paths are absolute. */
 export interface Place {

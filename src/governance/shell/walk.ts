@@ -15,10 +15,7 @@ import type {
   Statement,
   While,
 } from "unbash";
-import { lookAtArithmetic, lookAtTest } from "./arithmetic.ts";
 import { type Expanding, runCommand } from "./command.ts";
-import { expandParts, expandString, expandWord, expandWords } from "./expand.ts";
-import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./flow.ts";
 import { isEndless, startsWithoutEnd } from "./loops.ts";
 import { deliver } from "./paths.ts";
 import { redirect } from "./redirect.ts";
@@ -33,7 +30,10 @@ import {
   sizeOf,
   spend,
 } from "./state.ts";
-import { known, type Text, unknown } from "./text.ts";
+import { lookAtArithmetic, lookAtTest } from "./values/arithmetic.ts";
+import { expandParts, expandString, expandWord, expandWords } from "./values/expand.ts";
+import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./values/flow.ts";
+import { known, type Text, unknown } from "./values/text.ts";
 
 /** Looks at every statement in order, and gives what they print. */
 export function runScript({ commands, errors }: ParsedScript, spot: Spot): Flow {

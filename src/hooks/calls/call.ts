@@ -3,7 +3,7 @@ import { handlerName, parseHandler } from "../../bus/names.ts";
 import { type Action, type Settlement, scopeOf } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { JsonValue } from "../../kernel/json.ts";
-import { passesByItself } from "../../kernel/used-up.ts";
+import { passesByItself } from "../../kernel/system/used-up.ts";
 import type { CallTools } from "../contexts/context.ts";
 import { type Cause, createEmit } from "../contexts/emitters.ts";
 import { type HookPoint, THROW_EFFECTS } from "../contexts/hook-types.ts";

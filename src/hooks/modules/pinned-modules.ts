@@ -6,7 +6,7 @@ import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
 import { PrloomError } from "../../kernel/errors.ts";
 import { hashCheckedOut } from "../../kernel/files.ts";
 import { sha256 } from "../../kernel/ids.ts";
-import { OWN_FOLDER } from "../../kernel/own-folder.ts";
+import { OWN_FOLDER } from "../../kernel/system/own-folder.ts";
 import { changedSinceStart, refuseNewerWay } from "./resolution-age.ts";
 
 type LoaderHooks = Parameters<typeof registerHooks>[0];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { commandAdapter, invocationOf } from "../../../src/agents/command/adapter.ts";
 import type { AgentEvent } from "../../../src/agents/port.ts";
-import { findProgram } from "../../../src/kernel/find-program.ts";
+import { findProgram } from "../../../src/kernel/system/find-program.ts";
 import { agentContract } from "../../testing/agents/agent-contract.ts";
 
 const adapterModule = new URL("../../../src/agents/command/adapter.ts", import.meta.url).href;

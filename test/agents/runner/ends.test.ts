@@ -14,7 +14,7 @@ import { endSurvivors, probePidNamespace, startRun } from "../../../src/agents/r
 import { isInhabited } from "../../../src/agents/runner/survivors.ts";
 import { type Mount, NAMESPACE_ARGS, sandboxArgs } from "../../../src/agents/sandbox/args.ts";
 import { probeSandbox } from "../../../src/agents/sandbox/probe.ts";
-import { identityOf, isAlive, processesOfRun } from "../../../src/kernel/process-tree.ts";
+import { identityOf, isAlive, processesOfRun } from "../../../src/kernel/system/process-tree.ts";
 import { appears, processesIn } from "../../testing/agents/agent-scripts.ts";
 
 const OUTLIVE = fileURLToPath(new URL("../../testing/agents/outlive.pl", import.meta.url));

@@ -20,7 +20,7 @@ import type { RunExit, RunRequest } from "../../../src/agents/port.ts";
 import { readExit } from "../../../src/agents/runner/run-exit.ts";
 import type { ProcessRecord } from "../../../src/agents/runner/run-files.ts";
 import { endSurvivors, outputTail, startRun } from "../../../src/agents/runner/runner.ts";
-import { identityOf, processesOfRun } from "../../../src/kernel/process-tree.ts";
+import { identityOf, processesOfRun } from "../../../src/kernel/system/process-tree.ts";
 import { appears, shimOf } from "../../testing/agents/agent-scripts.ts";
 
 const root = mkdtempSync(join(tmpdir(), "prloom-runner-"));

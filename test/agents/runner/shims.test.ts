@@ -10,8 +10,8 @@ import { readExit } from "../../../src/agents/runner/run-exit.ts";
 import { endSurvivors, startRun } from "../../../src/agents/runner/runner.ts";
 import { DONE, SAID } from "../../../src/agents/runner/shim-words.ts";
 import { Shim, ShimPool } from "../../../src/agents/runner/shims.ts";
-import { identityOf } from "../../../src/kernel/process-tree.ts";
-import { usedUp } from "../../../src/kernel/used-up.ts";
+import { identityOf } from "../../../src/kernel/system/process-tree.ts";
+import { usedUp } from "../../../src/kernel/system/used-up.ts";
 import { appears, processesIn, shimOf } from "../../testing/agents/agent-scripts.ts";
 
 const root = mkdtempSync(join(tmpdir(), "prloom-shims-"));

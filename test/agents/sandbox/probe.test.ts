@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { judgeProbe, type ProbeFacts, probeSandbox } from "../../../src/agents/sandbox/probe.ts";
 import { filterFor } from "../../../src/agents/sandbox/seccomp.ts";
-import { findProgram } from "../../../src/kernel/find-program.ts";
+import { findProgram } from "../../../src/kernel/system/find-program.ts";
 
 const NONE = { seals: false, sizes: false, filters: false };
 const filters = filterFor(process.arch) !== undefined;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { test } from "node:test";
 import type { LiveRun } from "../../../src/agents/port.ts";
 import { Occupancy, type OccupantKind } from "../../../src/dispatcher/runs/occupancy.ts";
-import { identityOf, type ProcessIdentity } from "../../../src/kernel/process-tree.ts";
+import { identityOf, type ProcessIdentity } from "../../../src/kernel/system/process-tree.ts";
 
 /** A process that sleeps until it is killed. */
 async function sleeper(): Promise<{ identity: ProcessIdentity; kill(): Promise<void> }> {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { findProgram } from "../../../src/kernel/find-program.ts";
+import { findProgram } from "../../../src/kernel/system/find-program.ts";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { CLI } from "../../testing/program.ts";

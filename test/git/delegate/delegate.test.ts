@@ -16,8 +16,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { delegateGit, endDelegate } from "../../../src/git/delegate/delegate.ts";
 import { git } from "../../../src/git/run.ts";
-import { identityOf } from "../../../src/kernel/process-tree.ts";
-import { usedUp } from "../../../src/kernel/used-up.ts";
+import { identityOf } from "../../../src/kernel/system/process-tree.ts";
+import { usedUp } from "../../../src/kernel/system/used-up.ts";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "prloom-delegate-")));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { analyse } from "../../../src/governance/shell/analyse.ts";
 import { allEffects } from "../../../src/governance/shell/effects.ts";
-import { describe } from "../../../src/governance/shell/text.ts";
+import { describe } from "../../../src/governance/shell/values/text.ts";
 import { PLACE, ROOT } from "./judging.ts";
 
 /** Effects as `kind path`, or `kind` alone where no path is concerned. */

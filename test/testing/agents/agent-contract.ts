@@ -10,7 +10,7 @@ import type { AgentAdapter, AgentEvent, AgentRequest, RunExit, RunLimits } from 
 import { readExit } from "../../../src/agents/runner/run-exit.ts";
 import { outputTail, probePidNamespace } from "../../../src/agents/runner/runner.ts";
 import { NAMESPACE_ARGS } from "../../../src/agents/sandbox/args.ts";
-import { identityOf, processesOfRun } from "../../../src/kernel/process-tree.ts";
+import { identityOf, processesOfRun } from "../../../src/kernel/system/process-tree.ts";
 import { appears, processesIn, SCRIPTS, shimOf, writeProgram } from "./agent-scripts.ts";
 
 export interface AdapterUnderTest {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentAdapter, AgentEvent, AgentRequest, RunLimits } from "../../../src/agents/port.ts";
-import { processesOfRun } from "../../../src/kernel/process-tree.ts";
+import { processesOfRun } from "../../../src/kernel/system/process-tree.ts";
 import { type Model, startModel } from "../model/model.ts";
 import type { Script } from "../model/script.ts";
 import type { ProgramName } from "./programs.ts";

@@ -1,5 +1,5 @@
 import type { Effect, EffectTree } from "../../shell/effects.ts";
-import { beforePattern, describe, type Text } from "../../shell/text.ts";
+import { beforePattern, describe, type Text } from "../../shell/values/text.ts";
 import { below, matchesAny, realPath } from "../paths.ts";
 import type { Question, Rule, RuleRefusal } from "../rule.ts";
 import { isAnswer, type LocatedPath, locate } from "../rule.ts";

@@ -1,7 +1,7 @@
 import type { Behaviour } from "../call.ts";
-import { OUTPUT } from "../flow.ts";
 import { note } from "../state.ts";
-import { known, textOf } from "../text.ts";
+import { OUTPUT } from "../values/flow.ts";
+import { known, textOf } from "../values/text.ts";
 
 const SAYS = /^(?:--version|-v|-V|--help|-h|version|help)$/;
 

@@ -1,9 +1,9 @@
 import type { Behaviour } from "../call.ts";
-import { OUTPUT } from "../flow.ts";
 import { readArguments } from "../options.ts";
 import { descriptorOf, writes } from "../paths.ts";
 import { note, noteUnknown } from "../state.ts";
-import { describe, known, startOf, textOf } from "../text.ts";
+import { OUTPUT } from "../values/flow.ts";
+import { describe, known, startOf, textOf } from "../values/text.ts";
 import { runsTool } from "./shells.ts";
 
 const SAYS = /^(?:--version|-v|-V|--help|-h)$/;

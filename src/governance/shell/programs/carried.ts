@@ -1,7 +1,7 @@
 import type { EffectTree } from "../effects.ts";
 import { parseShell } from "../parse.ts";
 import { copyShell, noteUnknown, type Spot } from "../state.ts";
-import { known, startOf, type Text } from "../text.ts";
+import { known, startOf, type Text } from "../values/text.ts";
 import { behaviourOf } from "./run-program.ts";
 
 /** Names of programs that are words of many others, and would be refused whatever follows them. */

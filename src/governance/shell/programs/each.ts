@@ -1,9 +1,9 @@
 import type { Behaviour } from "../call.ts";
-import { type Flow, joinFlows, NOTHING, OUTPUT, TERMINAL, textOfFlow } from "../flow.ts";
 import { readArguments } from "../options.ts";
 import { reads } from "../paths.ts";
 import type { Spot } from "../state.ts";
-import { fillIn, known, type Text, textOf, unknown } from "../text.ts";
+import { type Flow, joinFlows, NOTHING, OUTPUT, TERMINAL, textOfFlow } from "../values/flow.ts";
+import { fillIn, known, type Text, textOf, unknown } from "../values/text.ts";
 
 /** Where the words of its input go: in place of a mark, or to the end. */
 export const xargs: Behaviour = ({ args, spot }) => {

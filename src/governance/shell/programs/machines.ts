@@ -1,9 +1,9 @@
 import type { Behaviour } from "../call.ts";
-import { type Flow, FROM, OUTPUT, TERMINAL } from "../flow.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, reads, writes } from "../paths.ts";
 import { note, type Spot } from "../state.ts";
-import { describe, known, startOf, type Text, textOf } from "../text.ts";
+import { type Flow, FROM, OUTPUT, TERMINAL } from "../values/flow.ts";
+import { describe, known, startOf, type Text, textOf } from "../values/text.ts";
 
 const says = /^(?:--version|--help|-h|-V|version|help)$/;
 

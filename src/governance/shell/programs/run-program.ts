@@ -1,10 +1,10 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, Call } from "../call.ts";
-import { type Flow, FROM, OUTPUT } from "../flow.ts";
 import { absolutePaths, writtenBefore } from "../paths.ts";
 import { note, noteUnknown } from "../state.ts";
-import { known, textOf } from "../text.ts";
-import { notePublishing } from "./publishing.ts";
+import { type Flow, FROM, OUTPUT } from "../values/flow.ts";
+import { known, textOf } from "../values/text.ts";
+import { notePublishing } from "./elsewhere/publishing.ts";
 import { INTERPRETERS } from "./shells.ts";
 import { PROGRAMS } from "./table.ts";
 

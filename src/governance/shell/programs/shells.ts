@@ -1,10 +1,10 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, Call } from "../call.ts";
-import { FROM, OUTPUT, originOf, TERMINAL } from "../flow.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, contentOf, descriptorOf, writtenBefore } from "../paths.ts";
 import { copyShell, note, noteUnknown, type Spot } from "../state.ts";
-import { describe, known, type Text, textOf } from "../text.ts";
+import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
+import { describe, known, type Text, textOf } from "../values/text.ts";
 import { carrier } from "./wrappers.ts";
 
 /** bash, sh, dash and their like: `-c` text, a file, or what is piped in. */

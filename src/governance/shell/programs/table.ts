@@ -1,17 +1,29 @@
 import type { Behaviour } from "../call.ts";
-import { cameFrom, FROM, OUTPUT } from "../flow.ts";
 import { endsByName, findsProcesses } from "../processes.ts";
+import { cameFrom, FROM, OUTPUT } from "../values/flow.ts";
 import { AGENTS, agent, prloom } from "./agents.ts";
-import { tar, unzip, zip } from "./archives.ts";
 import { builds, cargo, forge, installs, linter, make, packages } from "./builds.ts";
 import { parallel, xargs } from "./each.ts";
-import { awk, editor, patch, sed } from "./editors.ts";
-import { changeRights, compress, copy, create, dd, link, mktemp, move, reader, remove, split, tee } from "./files.ts";
-import { fd, find, lists } from "./finding.ts";
-import { git } from "./git/git.ts";
-import { gpg, readsKeys, sshKeygen } from "./keys.ts";
-import { administers, container, database, elsewhere, harms, schedules, strip } from "./machines.ts";
-import { asks, curl, http, netcat, sends, socat, wget } from "./network.ts";
+import { gpg, readsKeys, sshKeygen } from "./elsewhere/keys.ts";
+import { asks, curl, http, netcat, sends, socat, wget } from "./elsewhere/network.ts";
+import { rsync, scp, ssh } from "./elsewhere/remote.ts";
+import { tar, unzip, zip } from "./files/archives.ts";
+import { awk, editor, patch, sed } from "./files/editors.ts";
+import {
+  changeRights,
+  compress,
+  copy,
+  create,
+  dd,
+  link,
+  mktemp,
+  move,
+  reader,
+  remove,
+  split,
+  tee,
+} from "./files/files.ts";
+import { fd, find, lists } from "./files/finding.ts";
 import {
   dc,
   decodes,
@@ -27,8 +39,9 @@ import {
   sorting,
   uniq,
   yq,
-} from "./readers.ts";
-import { rsync, scp, ssh } from "./remote.ts";
+} from "./files/readers.ts";
+import { git } from "./git/git.ts";
+import { administers, container, database, elsewhere, harms, schedules, strip } from "./machines.ts";
 import { bun, runsOrCarries, runsTool } from "./shells.ts";
 import { carrier, debugs, elevates, env, lineWrapper, measurer, wrapper } from "./wrappers.ts";
 

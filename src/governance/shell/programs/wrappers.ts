@@ -1,10 +1,10 @@
 import { isOurSetting, judgeAssignment } from "../assignments.ts";
 import type { Behaviour } from "../call.ts";
-import { cameFrom, FROM, OUTPUT } from "../flow.ts";
 import { type OptionRules, readArguments } from "../options.ts";
 import { absolutePaths, writes } from "../paths.ts";
 import { copyShell, note } from "../state.ts";
-import { known, type Text, textOf } from "../text.ts";
+import { cameFrom, FROM, OUTPUT } from "../values/flow.ts";
+import { known, type Text, textOf } from "../values/text.ts";
 
 /** A program whose arguments, behind its options, are a command. */
 export function wrapper(rules: OptionRules = {}, skip = 0): Behaviour {

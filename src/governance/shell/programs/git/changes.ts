@@ -1,8 +1,8 @@
 import type { Behaviour } from "../../call.ts";
-import { OUTPUT } from "../../flow.ts";
 import { writes } from "../../paths.ts";
 import { note, type Spot } from "../../state.ts";
-import { known, type Text, unknown } from "../../text.ts";
+import { OUTPUT } from "../../values/flow.ts";
+import { known, type Text, unknown } from "../../values/text.ts";
 
 /** Loses or rewrites commits, or work that is not committed. */
 export const history = (spot: Spot, what: string, instead?: string) => note(spot, { kind: "history", what, instead });

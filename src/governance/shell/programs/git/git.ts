@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
-import { type Flow, OUTPUT } from "../../flow.ts";
 import { type Arguments, readArguments } from "../../options.ts";
 import { absolutePaths, reads, writes } from "../../paths.ts";
 import { copyShell, note, noteUnknown, type Spot } from "../../state.ts";
-import { describe, known, type Text, textOf } from "../../text.ts";
+import { type Flow, OUTPUT } from "../../values/flow.ts";
+import { describe, known, type Text, textOf } from "../../values/text.ts";
 import { changesIt } from "./changes.ts";
 import {
   branch,

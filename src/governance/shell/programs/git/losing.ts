@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
-import { OUTPUT } from "../../flow.ts";
 import { readArguments } from "../../options.ts";
 import { absolutePaths, touch } from "../../paths.ts";
 import { note, type Spot } from "../../state.ts";
-import { known, type Text, textOf } from "../../text.ts";
+import { OUTPUT } from "../../values/flow.ts";
+import { known, type Text, textOf } from "../../values/text.ts";
 import { changesIt, history, pathspec } from "./changes.ts";
 
 const LOSES = "loses work that is not committed";

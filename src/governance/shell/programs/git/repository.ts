@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
-import { OUTPUT } from "../../flow.ts";
 import { readArguments } from "../../options.ts";
 import { writes } from "../../paths.ts";
 import { note } from "../../state.ts";
-import { known, textOf } from "../../text.ts";
+import { OUTPUT } from "../../values/flow.ts";
+import { known, textOf } from "../../values/text.ts";
 import { changesIt } from "./changes.ts";
 
 export const config: Behaviour = ({ args, spot }) => {

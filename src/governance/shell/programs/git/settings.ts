@@ -1,5 +1,5 @@
 import { note, noteUnknown, type Spot } from "../../state.ts";
-import { describe, type Text, textOf } from "../../text.ts";
+import { describe, type Text, textOf } from "../../values/text.ts";
 import { history } from "./changes.ts";
 
 /** Settings that make git run a program, or lose work, where it would otherwise ask. */

@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
-import { cameFrom, FROM, OUTPUT } from "../../flow.ts";
 import { readArguments } from "../../options.ts";
 import { deletes, reads, send, writes } from "../../paths.ts";
 import { note, noteUnknown } from "../../state.ts";
-import { describe, known, textOf } from "../../text.ts";
+import { cameFrom, FROM, OUTPUT } from "../../values/flow.ts";
+import { describe, known, textOf } from "../../values/text.ts";
 import { changesIt, history, pathspec } from "./changes.ts";
 import { useSetting } from "./settings.ts";
 

@@ -1,6 +1,6 @@
-import type { Call } from "../call.ts";
-import { note } from "../state.ts";
-import { textOf } from "../text.ts";
+import type { Call } from "../../call.ts";
+import { note } from "../../state.ts";
+import { textOf } from "../../values/text.ts";
 
 /** How tools for building send what was built to others, by their arguments without options. */
 const PUBLISHES: ReadonlyMap<string, RegExp> = new Map([

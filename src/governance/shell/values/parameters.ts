@@ -1,7 +1,7 @@
 import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
+import { noteUnknown, type Spot } from "../state.ts";
 import { lookAtSubscript } from "./arithmetic.ts";
 import { FROM } from "./flow.ts";
-import { noteUnknown, type Spot } from "./state.ts";
 import { known, plainWord, type Text, unknown } from "./text.ts";
 
 type Expand = (word: Word) => Text[];

@@ -1,13 +1,13 @@
-import type { Behaviour } from "../call.ts";
-import { cameFrom, changed, FROM, literal, OUTPUT, TERMINAL } from "../flow.ts";
-import { type OptionRules, readArguments } from "../options.ts";
-import { absolutePaths, contentOf, reads, send, store, writes } from "../paths.ts";
-import { isOurName } from "../processes.ts";
-import { note } from "../state.ts";
-import { known, startOf, textOf } from "../text.ts";
+import type { Behaviour } from "../../call.ts";
+import { type OptionRules, readArguments } from "../../options.ts";
+import { absolutePaths, contentOf, reads, send, store, writes } from "../../paths.ts";
+import { isOurName } from "../../processes.ts";
+import { note } from "../../state.ts";
+import { cameFrom, changed, FROM, literal, OUTPUT, TERMINAL } from "../../values/flow.ts";
+import { known, startOf, textOf } from "../../values/text.ts";
+import { asks } from "../elsewhere/network.ts";
 import { reader } from "./files.ts";
 import { lists } from "./finding.ts";
-import { asks } from "./network.ts";
 
 /** base64, xxd and their like: what they decode is not what was read. */
 export const decodes =

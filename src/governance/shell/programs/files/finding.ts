@@ -1,9 +1,9 @@
-import type { Behaviour } from "../call.ts";
-import { type Flow, FROM, NOTHING } from "../flow.ts";
-import { type OptionRules, readArguments } from "../options.ts";
-import { absolutePaths, reads, touch, writes } from "../paths.ts";
-import { noteUnknown, type Spot } from "../state.ts";
-import { fillIn, known, type Text, textOf } from "../text.ts";
+import type { Behaviour } from "../../call.ts";
+import { type OptionRules, readArguments } from "../../options.ts";
+import { absolutePaths, reads, touch, writes } from "../../paths.ts";
+import { noteUnknown, type Spot } from "../../state.ts";
+import { type Flow, FROM, NOTHING } from "../../values/flow.ts";
+import { fillIn, known, type Text, textOf } from "../../values/text.ts";
 
 const FILTERS =
   /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm]min|[acm]time|size|empty|user|group|perm|samefile|inum|links|type|xtype|maxdepth|mindepth)$/;

@@ -1,9 +1,9 @@
-import type { Behaviour } from "../call.ts";
-import { cameFrom, FROM, OUTPUT } from "../flow.ts";
-import { readArguments } from "../options.ts";
-import { contentOf, reads, store, writes } from "../paths.ts";
-import type { Spot } from "../state.ts";
-import { known, textOf } from "../text.ts";
+import type { Behaviour } from "../../call.ts";
+import { readArguments } from "../../options.ts";
+import { contentOf, reads, store, writes } from "../../paths.ts";
+import type { Spot } from "../../state.ts";
+import { cameFrom, FROM, OUTPUT } from "../../values/flow.ts";
+import { known, textOf } from "../../values/text.ts";
 
 const inHome = (name: string, spot: Spot) => known(`${spot.line.place.home}/${name}`);
 

@@ -1,10 +1,10 @@
-import type { Behaviour } from "../call.ts";
-import { cameFrom, FROM, OUTPUT, TERMINAL } from "../flow.ts";
-import { readArguments } from "../options.ts";
-import { contentOf, reads, send, store } from "../paths.ts";
-import { note, noteUnknown, type Spot } from "../state.ts";
-import { describe, known, type Text, textOf } from "../text.ts";
-import { remoteOf } from "./files.ts";
+import type { Behaviour } from "../../call.ts";
+import { readArguments } from "../../options.ts";
+import { contentOf, reads, send, store } from "../../paths.ts";
+import { note, noteUnknown, type Spot } from "../../state.ts";
+import { cameFrom, FROM, OUTPUT, TERMINAL } from "../../values/flow.ts";
+import { describe, known, type Text, textOf } from "../../values/text.ts";
+import { remoteOf } from "../files/files.ts";
 
 const SSH_VALUED = "B b c D E e F I i J L l m O o p Q R S W w P X";
 const SSH_RUNS =

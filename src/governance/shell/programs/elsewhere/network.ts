@@ -1,9 +1,9 @@
-import type { Behaviour } from "../call.ts";
-import { cameFrom, type Flow, FROM, joinFlows, literal, NOTHING, OUTPUT, TERMINAL } from "../flow.ts";
-import { type Arguments, readArguments } from "../options.ts";
-import { contentOf, isLoopback, reads, send, store, writes } from "../paths.ts";
-import { note, noteUnknown, type Spot } from "../state.ts";
-import { describe, joinTexts, known, type Text, textOf, unknown } from "../text.ts";
+import type { Behaviour } from "../../call.ts";
+import { type Arguments, readArguments } from "../../options.ts";
+import { contentOf, isLoopback, reads, send, store, writes } from "../../paths.ts";
+import { note, noteUnknown, type Spot } from "../../state.ts";
+import { cameFrom, type Flow, FROM, joinFlows, literal, NOTHING, OUTPUT, TERMINAL } from "../../values/flow.ts";
+import { describe, joinTexts, known, type Text, textOf, unknown } from "../../values/text.ts";
 
 const CURL_VALUED =
   "A user-agent b cookie c cookie-jar d data data-raw data-binary data-ascii data-urlencode json D dump-header e referer E cert key cacert capath F form form-string H header proxy-header K config m max-time connect-timeout o output output-dir T upload-file u user U proxy-user x proxy preproxy X request w write-out y Y z time-cond r range C continue-at resolve connect-to interface unix-socket abstract-unix-socket netrc-file retry retry-delay retry-max-time limit-rate max-filesize url url-query ciphers tls-max pinnedpubkey socks5 socks5-hostname noproxy stderr trace trace-ascii Q quote engine egd-file oauth2-bearer t telnet-option a dns-servers variable expand-url hsts alt-svc libcurl etag-save etag-compare";

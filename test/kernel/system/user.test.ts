@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { userInfo } from "node:os";
 import { test } from "node:test";
-import { homeFolder, ownUser } from "../../src/kernel/user.ts";
+import { homeFolder, ownUser } from "../../../src/kernel/system/user.ts";
 
 test("the user is who the system says", () => {
   const { uid, username, homedir } = userInfo();
@@ -17,7 +17,7 @@ test("a uid that the system does not know has the name of the environment, or it
 
 /** What a function of user.ts tells a process whose uid the system does not know. */
 function askedAsUnknown(call: string, env: Record<string, string>): unknown {
-  const module = new URL("../../src/kernel/user.ts", import.meta.url).href;
+  const module = new URL("../../../src/kernel/system/user.ts", import.meta.url).href;
   const script = `const { ownUser, homeFolder } = await import(${JSON.stringify(module)}); console.log(JSON.stringify(${call}));`;
   const options = { uid: 54_321, gid: 54_321, cwd: "/", encoding: "utf8", env } as const;
   return JSON.parse(execFileSync(process.execPath, ["--input-type=module", "-e", script], options));

@@ -1,9 +1,9 @@
-import type { Behaviour } from "../call.ts";
-import { cameFrom, changed, FROM, joinFlows, NOTHING, OUTPUT } from "../flow.ts";
-import { readArguments } from "../options.ts";
-import { contentOf, reads, send, store, writes } from "../paths.ts";
-import { note, type Spot } from "../state.ts";
-import { describe, known, type Text, textOf } from "../text.ts";
+import type { Behaviour } from "../../call.ts";
+import { readArguments } from "../../options.ts";
+import { contentOf, reads, send, store, writes } from "../../paths.ts";
+import { note, type Spot } from "../../state.ts";
+import { cameFrom, changed, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
+import { describe, known, type Text, textOf } from "../../values/text.ts";
 import { remoteOf } from "./files.ts";
 
 const TAR_VALUED =

@@ -1,11 +1,11 @@
 import type { ParameterExpansionPart, Word, WordPart } from "unbash";
+import { parseShell } from "../parse.ts";
+import { openProcess } from "../redirect.ts";
+import { copyForReading, type Spot, spend } from "../state.ts";
 import { lookAtArithmetic } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
 import { textOfFlow } from "./flow.ts";
 import { parameterText, variableTexts } from "./parameters.ts";
-import { parseShell } from "./parse.ts";
-import { openProcess } from "./redirect.ts";
-import { copyForReading, type Spot, spend } from "./state.ts";
 import { combinations, joinTexts, known, plainWord, type Text, unknown } from "./text.ts";
 
 /** The lists of words that some words can become: one for each way. */

@@ -1,4 +1,4 @@
-import { errnoOf, PrloomError } from "./errors.ts";
+import { errnoOf, PrloomError } from "../errors.ts";
 
 /** What the system had none left of, by the errno of a call that failed for it. */
 const USED_UP: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errnoOf } from "./errors.ts";
+import { errnoOf } from "../errors.ts";
 
 /** Names one process forever: a pid alone is given to another process sooner or later. */
 export interface ProcessIdentity {

@@ -1,10 +1,10 @@
+import { isOurSetting, judgeAssignment } from "../assignments.ts";
+import type { Behaviour, Call } from "../call.ts";
+import { readArguments } from "../options.ts";
+import { note, noteUnknown } from "../state.ts";
 import { lookAtSubscript } from "./arithmetic.ts";
-import { isOurSetting, judgeAssignment } from "./assignments.ts";
-import type { Behaviour, Call } from "./call.ts";
 import { cameFrom, FROM, NOTHING, textOfFlow } from "./flow.ts";
-import { readArguments } from "./options.ts";
 import { printedByFormat } from "./printed.ts";
-import { note, noteUnknown } from "./state.ts";
 import { describe, known, plainWord, type Text, textOf, unknown } from "./text.ts";
 
 /** `export`, `declare`, `local`, `readonly` and their like. */

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, resolve } from "node:path";
-import { errnoOf } from "./errors.ts";
+import { errnoOf } from "../errors.ts";
 
 /** Whether starting this file can work. */
 export function isExecutable(path: string): boolean {

@@ -12,7 +12,7 @@ import {
   processesWithVariable,
   processTableFromPs,
   signalProcess,
-} from "../../src/kernel/process-tree.ts";
+} from "../../../src/kernel/system/process-tree.ts";
 
 const started: ChildProcess[] = [];
 after(() => {

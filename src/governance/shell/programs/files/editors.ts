@@ -1,9 +1,9 @@
-import type { Behaviour } from "../call.ts";
-import { changed, joinFlows, NOTHING, OUTPUT } from "../flow.ts";
-import { readArguments } from "../options.ts";
-import { contentOf, reads, store, writes } from "../paths.ts";
-import { note, noteUnknown, type Spot } from "../state.ts";
-import { known, type Text, textOf } from "../text.ts";
+import type { Behaviour } from "../../call.ts";
+import { readArguments } from "../../options.ts";
+import { contentOf, reads, store, writes } from "../../paths.ts";
+import { note, noteUnknown, type Spot } from "../../state.ts";
+import { changed, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
+import { known, type Text, textOf } from "../../values/text.ts";
 import { readSed } from "./sed-script.ts";
 
 /** Longer ones belong into a file. */

@@ -1,6 +1,6 @@
 import type { ArithmeticExpression, TestExpression, Word, WordPart } from "unbash";
+import { copyForReading, note, noteUnknown, type Spot } from "../state.ts";
 import { FROM } from "./flow.ts";
-import { copyForReading, note, noteUnknown, type Spot } from "./state.ts";
 import { type Text, textOf } from "./text.ts";
 
 /** How words in arithmetic become texts; passed in, because words contain arithmetic. */

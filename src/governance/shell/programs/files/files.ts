@@ -1,10 +1,20 @@
 import { posix } from "node:path";
-import type { Behaviour } from "../call.ts";
-import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "../flow.ts";
-import { type Arguments, type OptionRules, readArguments } from "../options.ts";
-import { absolutePaths, contentOf, deletes, isLoopback, reads, store, touch, writes, writtenBefore } from "../paths.ts";
-import { note, noteUnknown, type Spot } from "../state.ts";
-import { describe, joinTexts, known, startOf, type Text, textOf } from "../text.ts";
+import type { Behaviour } from "../../call.ts";
+import { type Arguments, type OptionRules, readArguments } from "../../options.ts";
+import {
+  absolutePaths,
+  contentOf,
+  deletes,
+  isLoopback,
+  reads,
+  store,
+  touch,
+  writes,
+  writtenBefore,
+} from "../../paths.ts";
+import { note, noteUnknown, type Spot } from "../../state.ts";
+import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
+import { describe, joinTexts, known, startOf, type Text, textOf } from "../../values/text.ts";
 
 /** How the arguments of a program that only reads are told apart. */
 interface Reader {
@@ -240,5 +250,5 @@ const REMOTE = /^(?:[\w.-]+@)?[\w.-]+:(?!\/\/)|^rsync:\/\//;
 /** Whether an argument of scp, rsync or tar names another machine. */
 export function remoteOf(path: Text): string | undefined {
   const text = textOf(path);
-  return REMOTE.test(text) && !text.startsWith("/") && !text.startsWith("./") && !isLoopback(text) ? text : undefined;
+  return REMOTE.test(text) && !text.startsWith("/") && !text.startsWith("../") && !isLoopback(text) ? text : undefined;
 }
