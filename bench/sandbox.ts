@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { spawnEnclosed } from "../src/agents/runner/enclosed.ts";
 import { RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE } from "../src/agents/runner/run-files.ts";
 import { startRun } from "../src/agents/runner/runner.ts";
-import { START_LINE } from "../src/agents/runner/shim-words.ts";
+import { START_LINE } from "../src/agents/shim/words.ts";
 import { configForPlan, type StageAgent } from "../src/config/presets.ts";
 import { clearEnclosure, type Enclosure, enclose, SHADOW } from "../src/dispatcher/enclosure/enclose.ts";
 import { takeInbox } from "../src/dispatcher/intake/intake.ts";
@@ -26,7 +26,7 @@ import { addInboxPlans, inFolder, makeProject, type Project, type ProjectOptions
 import { type Bench, type Gate, type Result, result, type Sizes } from "./harness/result.ts";
 import { sandboxMissing } from "./harness/sandbox-missing.ts";
 
-const SHIM = fileURLToPath(new URL("../src/agents/runner/shim.ts", import.meta.url));
+const SHIM = fileURLToPath(new URL("../src/agents/shim/shim.ts", import.meta.url));
 const COUNTING = fileURLToPath(new URL("./harness/count-process.ts", import.meta.url));
 
 interface Place {

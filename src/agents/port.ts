@@ -1,5 +1,5 @@
 import { STAGES, type Stage } from "../config/agent-words.ts";
-import type { ShimPool } from "./runner/shims.ts";
+import type { ShimPool } from "./shim/pool.ts";
 
 export { STAGES, type Stage };
 

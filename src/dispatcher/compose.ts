@@ -1,4 +1,4 @@
-import { ShimPool } from "../agents/runner/shims.ts";
+import { ShimPool } from "../agents/shim/pool.ts";
 import { createCircuits } from "../bridges/circuit.ts";
 import type { BridgeServices } from "../bridges/services.ts";
 import { createFileLog } from "../bus/file/log.ts";

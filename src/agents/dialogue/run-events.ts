@@ -9,7 +9,7 @@ import type {
   TalkingRun,
 } from "../port.ts";
 import { endSurvivors, startRun } from "../runner/runner.ts";
-import { CUT } from "../runner/shim-output.ts";
+import { CUT } from "../shim/output.ts";
 import type { AdapterStyle, Ask, Dialogue, Heard } from "./dialogue.ts";
 import { permission, usualPermit } from "./permit.ts";
 

@@ -4,8 +4,8 @@ import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { errnoOf } from "../../kernel/errors.ts";
 import { isMissing } from "../../kernel/files.ts";
+import { CUT } from "../shim/output.ts";
 import { RUN_FILES } from "./run-files.ts";
-import { CUT } from "./shim-output.ts";
 
 const CHUNK = 64 * 1024;
 

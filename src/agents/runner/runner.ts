@@ -13,11 +13,11 @@ import { passesByItself, usedUp, usedUpError } from "../../kernel/system/used-up
 import type { RunExit, RunRequest, TalkingRun } from "../port.ts";
 import { NAMESPACE_ARGS } from "../sandbox/args.ts";
 import { tryBwrap } from "../sandbox/try-bwrap.ts";
+import { Shim } from "../shim/pool.ts";
+import { END_OF_INPUT, INPUT, POLICY, START_LINE, STOP, type StartOrder } from "../shim/words.ts";
 import { conversationLines, outputLines } from "./output-lines.ts";
 import { readExit } from "./run-exit.ts";
 import { type ProcessRecord, RUN_FILES, RUN_ID_VARIABLE, SHIM_VARIABLE, type StoredRequest } from "./run-files.ts";
-import { END_OF_INPUT, INPUT, POLICY, START_LINE, STOP, type StartOrder } from "./shim-words.ts";
-import { Shim } from "./shims.ts";
 import { endSurvivors } from "./survivors.ts";
 
 export { endSurvivors };
@@ -44,9 +44,9 @@ export function outputTail(runDir: string, bytes: number): string {
   }
 }
 
-/** The shim lies beside this file, as source and as bundle. */
+/** A bundled shim lies beside the bundle that starts it. */
 export const shimPath = fileURLToPath(
-  new URL(import.meta.url.endsWith(".ts") ? "./shim.ts" : "./shim.js", import.meta.url),
+  new URL(import.meta.url.endsWith(".ts") ? "../shim/shim.ts" : "./shim.js", import.meta.url),
 );
 
 function prepare(request: RunRequest): void {

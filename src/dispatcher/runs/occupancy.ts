@@ -1,6 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import type { LiveRun } from "../../agents/port.ts";
-import type { ShimPool } from "../../agents/runner/shims.ts";
+import type { ShimPool } from "../../agents/shim/pool.ts";
 import { isAlive, type ProcessIdentity } from "../../kernel/system/process-tree.ts";
 
 /** Who may be in the worktree of a plan. */

@@ -227,7 +227,7 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     assert.equal((await project.cli(["poll"])).code, 0);
   });
 
-  for (const changed of ["agents/runner/shim.ts", "kernel/clock.ts"])
+  for (const changed of ["agents/shim/shim.ts", "kernel/clock.ts"])
     test(`prloom itself, installed in the checkout, starts runs only with what it was (${changed})`, () =>
       startsAsItWas(changed));
 

@@ -8,9 +8,9 @@ import { existsNoFollow } from "../../kernel/files.ts";
 import { findProgram } from "../../kernel/system/find-program.ts";
 import { childrenOf, type ProcessIdentity } from "../../kernel/system/process-tree.ts";
 import { usedUpWords } from "../../kernel/system/used-up.ts";
-import { type Enclosed, openGate, spawnEnclosed } from "./enclosed.ts";
-import { withNamedPipes } from "./named-pipes.ts";
-import { RUN_FILES, RUN_ID_VARIABLE, type StoredRequest } from "./run-files.ts";
+import { type Enclosed, openGate, spawnEnclosed } from "../runner/enclosed.ts";
+import { withNamedPipes } from "../runner/named-pipes.ts";
+import { RUN_FILES, RUN_ID_VARIABLE, type StoredRequest } from "../runner/run-files.ts";
 
 /** What to start, and the environment that came through the pipe. */
 export type ProgramRequest = StoredRequest & { readonly env: Readonly<Record<string, string>> };

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { PassThrough, type Readable } from "node:stream";
 import { isScarce } from "../../kernel/system/used-up.ts";
-import { DONE, SAID } from "./shim-words.ts";
+import { DONE, SAID } from "./words.ts";
 
 /** What a run hears of its shim. */
 export interface ShimEvents {

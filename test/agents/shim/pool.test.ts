@@ -8,8 +8,8 @@ import { after, test } from "node:test";
 import type { RunExit, RunRequest } from "../../../src/agents/port.ts";
 import { readExit } from "../../../src/agents/runner/run-exit.ts";
 import { endSurvivors, startRun } from "../../../src/agents/runner/runner.ts";
-import { DONE, SAID } from "../../../src/agents/runner/shim-words.ts";
-import { Shim, ShimPool } from "../../../src/agents/runner/shims.ts";
+import { Shim, ShimPool } from "../../../src/agents/shim/pool.ts";
+import { DONE, SAID } from "../../../src/agents/shim/words.ts";
 import { identityOf } from "../../../src/kernel/system/process-tree.ts";
 import { usedUp } from "../../../src/kernel/system/used-up.ts";
 import { appears, processesIn, shimOf } from "../../testing/agents/agent-scripts.ts";
@@ -181,11 +181,11 @@ test("clearing up after a complete run leaves its shim to the run that it has no
   assert.equal(readExit(request.runDir), undefined);
 });
 
-const runner = new URL("../../../src/agents/runner/", import.meta.url).href;
+const agents = new URL("../../../src/agents/", import.meta.url).href;
 
 /** A process that starts a complete run, and then the one that is given. */
 function daemonWith(requests: readonly RunRequest[], env: NodeJS.ProcessEnv = {}): ReturnType<typeof spawn> {
-  const code = `import { startRun } from "${runner}runner.ts"; import { ShimPool } from "${runner}shims.ts";
+  const code = `import { startRun } from "${agents}runner/runner.ts"; import { ShimPool } from "${agents}shim/pool.ts";
     const shims = new ShimPool(${JSON.stringify(root)});
     for (const request of ${JSON.stringify(requests)}) await startRun({ ...request, shims }).ended;`;
   return spawn(process.execPath, ["--input-type=module", "-e", code], {

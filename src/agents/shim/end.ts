@@ -3,9 +3,9 @@ import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endProcesses, endRun, processesUnder } from "../../kernel/system/process-tree.ts";
 import type { RunExit } from "../port.ts";
-import { removeGroup } from "./process-limit.ts";
-import type { InitRecord, StoredRequest } from "./run-files.ts";
-import { agentItself, type Program } from "./shim-program.ts";
+import { removeGroup } from "../runner/process-limit.ts";
+import type { InitRecord, StoredRequest } from "../runner/run-files.ts";
+import { agentItself, type Program } from "./program.ts";
 
 /** Ends all processes of a run; resolves with the number of those that the program left behind. */
 export async function endAll(program: Program, request: StoredRequest, init: InitRecord | undefined): Promise<number> {

@@ -10,13 +10,13 @@ import { writeRunFile } from "../../kernel/files.ts";
 import { identityOf } from "../../kernel/system/process-tree.ts";
 import { passesByItself, usedUpError } from "../../kernel/system/used-up.ts";
 import type { RunExit } from "../port.ts";
-import { type Enclosed, release } from "./enclosed.ts";
-import { type InitRecord, type ProcessRecord, RUN_FILES, type StoredRequest } from "./run-files.ts";
-import { Conversation, say } from "./shim-conversation.ts";
-import { drain, endAll, endOf, hasExited } from "./shim-end.ts";
-import { type OutputLog, openOutputLog } from "./shim-output.ts";
-import { noSandbox, type Program, startProgram } from "./shim-program.ts";
-import { END_OF_INPUT, INPUT, POLICY, STOP, type StartOrder } from "./shim-words.ts";
+import { type Enclosed, release } from "../runner/enclosed.ts";
+import { type InitRecord, type ProcessRecord, RUN_FILES, type StoredRequest } from "../runner/run-files.ts";
+import { Conversation, say } from "./conversation.ts";
+import { drain, endAll, endOf, hasExited } from "./end.ts";
+import { type OutputLog, openOutputLog } from "./output.ts";
+import { noSandbox, type Program, startProgram } from "./program.ts";
+import { END_OF_INPUT, INPUT, POLICY, STOP, type StartOrder } from "./words.ts";
 
 /** Why the run ends. The first reason holds; "interrupted" leaves no exit.json. */
 type Ending = RunExit["reason"] | "interrupted";

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import { writeAll } from "../../kernel/files.ts";
-import { isMessage, OpenLine } from "./rpc-lines.ts";
+import { isMessage, OpenLine } from "../runner/rpc-lines.ts";
 
 /** Written where the log is cut, at once: a reader that follows it must not wait for what will never come. */
 export const CUT = "… more was printed, but not kept";

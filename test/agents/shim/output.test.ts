@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { CUT, type OutputLimits, openOutputLog, THINNED } from "../../../src/agents/runner/shim-output.ts";
+import { CUT, type OutputLimits, openOutputLog, THINNED } from "../../../src/agents/shim/output.ts";
 
 const root = mkdtempSync(join(tmpdir(), "prloom-output-"));
 after(() => rmSync(root, { recursive: true, force: true }));
