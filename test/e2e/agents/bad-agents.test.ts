@@ -95,7 +95,7 @@ const CASES: Readonly<Record<string, Case>> = {
   }),
 };
 
-describe("agents that misbehave, side by side", { timeout: 180_000 }, () => {
+describe("agents that misbehave, side by side", () => {
   const outside = mkdtempSync(join(tmpdir(), "prloom-outside-"));
   let project: Project;
 

@@ -9,7 +9,7 @@ import { type GatedProject, makeGatedProject } from "../../testing/gated.ts";
 import { finished, isAlive, type Project, type ProjectOptions } from "../../testing/project.ts";
 
 /** Each of these was wrong once, and a review found it. */
-describe("what a review found, around a dispatcher that runs", { concurrency: 2, timeout: 180_000 }, () => {
+describe("what a review found, around a dispatcher that runs", { concurrency: 2 }, () => {
   const projects: Project[] = [];
   after(() => {
     for (const project of projects) project.remove();

@@ -8,7 +8,7 @@ import { makeProject, type Project, TEST_AGENT } from "../../testing/project.ts"
 import { oneOf } from "../../testing/sample.ts";
 import { thorough } from "../../testing/thorough.ts";
 
-describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
+describe("the review stage", { concurrency: 2 }, () => {
   const projects: Project[] = [];
   after(() => {
     for (const project of projects) project.remove();

@@ -8,7 +8,7 @@ import { makeProject, type Project, type ProjectOptions } from "../../testing/pr
 import { oneOf } from "../../testing/sample.ts";
 
 /** Each of these was wrong once, and a review found it. */
-describe("what a review found, in files and in what agents leave", { concurrency: 2, timeout: 180_000 }, () => {
+describe("what a review found, in files and in what agents leave", { concurrency: 2 }, () => {
   const projects: Project[] = [];
   after(() => {
     for (const project of projects) project.remove();

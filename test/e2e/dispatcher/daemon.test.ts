@@ -6,7 +6,7 @@ import { appears } from "../../testing/agents/agent-scripts.ts";
 import { type Daemon, startDaemon } from "../../testing/daemon.ts";
 import { isAlive, makeProject, type Project } from "../../testing/project.ts";
 
-describe("the dispatcher as a process", { concurrency: 2, timeout: 180_000 }, () => {
+describe("the dispatcher as a process", { concurrency: 2 }, () => {
   const projects: Project[] = [];
   after(() => {
     for (const project of projects) project.remove();

@@ -8,7 +8,7 @@ import { thorough } from "../../testing/thorough.ts";
 
 const TODO = "## Title\n\nA plan\n\n## TODO\n\n- [ ] one\n";
 
-describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
+describe("bad input", { concurrency: 2 }, () => {
   const projects: Project[] = [];
   after(() => {
     for (const project of projects) project.remove();

@@ -82,7 +82,7 @@ async function play(project: Project): Promise<Told[]> {
   return told;
 }
 
-describe("commands", { concurrency: 2, timeout: 180_000 }, () => {
+describe("commands", { concurrency: 2 }, () => {
   const projects: Project[] = [];
   after(() => {
     for (const project of projects) project.remove();

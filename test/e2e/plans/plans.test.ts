@@ -5,7 +5,7 @@ import { after, describe, test } from "node:test";
 import type { Progress } from "../../../src/dispatcher/capabilities.ts";
 import { makeProject, type Project, type ProjectOptions, TEST_AGENT } from "../../testing/project.ts";
 
-describe("plans among each other", { concurrency: 2, timeout: 180_000 }, () => {
+describe("plans among each other", { concurrency: 2 }, () => {
   const projects: Project[] = [];
   after(() => {
     for (const project of projects) project.remove();

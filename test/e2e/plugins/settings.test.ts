@@ -6,7 +6,7 @@ import { makeProject, type Project, type ProjectOptions, TEST_AGENT } from "../.
 
 const agent = (env: Record<string, string> = {}) => ({ command: process.execPath, args: [TEST_AGENT], env });
 
-describe("what a repository and a plan can set", { concurrency: 2, timeout: 180_000 }, () => {
+describe("what a repository and a plan can set", { concurrency: 2 }, () => {
   const projects: Project[] = [];
   after(() => {
     for (const project of projects) project.remove();

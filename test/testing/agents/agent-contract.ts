@@ -34,7 +34,7 @@ function kinds(events: readonly AgentEvent[]): string {
 
 /** Every adapter runs this: what must hold whatever program it starts. */
 export function agentContract(name: string, adapter: AdapterUnderTest): void {
-  describe(`agent contract: ${name}`, { concurrency: 3, timeout: 120_000 }, () => {
+  describe(`agent contract: ${name}`, { concurrency: 3 }, () => {
     const root = mkdtempSync(join(tmpdir(), "prloom-agent-"));
     const module = join(root, "adapter.mjs");
     let count = 0;

@@ -16,7 +16,7 @@ const ONE_ATTEMPT = { attemptsPerTodo: 1 };
 
 /** What every real agent program must do in prloom's hands, with a scripted model behind it. */
 export function realAgentSuite(agent: RealAgent): void {
-  describe(`${agent.program} through prloom`, { concurrency: 2, timeout: 180_000 }, () => {
+  describe(`${agent.program} through prloom`, { concurrency: 2 }, () => {
     const workshop = makeWorkshop(agent);
     after(() => workshop.close());
     const trying = (what: string, options: BenchOptions & { skip?: string }, body: (bench: Bench) => Promise<void>) =>
