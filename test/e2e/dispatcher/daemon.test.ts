@@ -1,33 +1,16 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { appears } from "../../testing/agents/agent-scripts.ts";
-import { type Daemon, startDaemon } from "../../testing/daemon.ts";
-import { isAlive, makeProject, type Project } from "../../testing/project.ts";
+import { startDaemon } from "../../testing/daemon.ts";
+import { type GatedProject, makeGatedProject } from "../../testing/gated.ts";
+import { isAlive } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
 
 describe("the dispatcher as a process", { concurrency: 2 }, () => {
-  const projects: Project[] = [];
-  after(() => {
-    for (const project of projects) project.remove();
-  });
-
-  /** A project whose `[waits]` agents wait until `open` is called for their plan. */
-  function gated(): { project: Project; open(id: string): void } {
-    const project = makeProject();
-    projects.push(project);
-    const gate = join(project.home, "gate");
-    mkdirSync(gate);
-    const { test: agent } = project.config().agents as Record<string, Record<string, unknown>>;
-    project.config({ agents: { test: { ...agent, env: { GATE: gate } } } });
-    return { project, open: (id) => writeFileSync(join(gate, id), "go on\n") };
-  }
-
-  /** The agent of a plan is at work and has left half of it in the tree. */
-  async function halfWay(project: Project, daemon: Daemon, id: string): Promise<void> {
-    await daemon.said(id, /worker started/);
-    await appears(join(project.worktree(id), "half.txt"));
-  }
+  const fresh = projectMaker();
+  const gated = (): GatedProject => makeGatedProject({}, fresh);
 
   test("there is one: a second start is refused, and stop ends it", async () => {
     const { project } = gated();
@@ -47,11 +30,11 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
   });
 
   test("SIGTERM in the middle of a run ends the agent, and the next start goes on there", async () => {
-    const { project, open } = gated();
+    const { project, open, halfWay } = gated();
     project.plan("cut", ["one", "[waits] two", "three"]);
     const daemon = await startDaemon(project);
     await daemon.said("cut", /worker started \(run 2/);
-    await halfWay(project, daemon, "cut");
+    await halfWay(daemon, "cut");
     const ended = await daemon.end("SIGTERM");
     assert.equal(ended.code, 0, ended.stderr);
     assert.deepEqual(project.processes(), []);
@@ -70,10 +53,10 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
   });
 
   test("SIGKILL leaves no process behind either, and the interruption is not an attempt", async () => {
-    const { project, open } = gated();
+    const { project, open, halfWay } = gated();
     project.plan("killed", ["[waits] one"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
     const daemon = await startDaemon(project);
-    await halfWay(project, daemon, "killed");
+    await halfWay(daemon, "killed");
     await daemon.end("SIGKILL");
     open("killed");
     const result = await project.work();
@@ -84,10 +67,10 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
   });
 
   test("hide, pause and delete reach a plan whose agent is at work", async () => {
-    const { project, open } = gated();
+    const { project, open, halfWay } = gated();
     for (const id of ["hidden", "paused", "deleted"]) project.plan(id, ["[waits] one", "two"]);
     const daemon = await startDaemon(project);
-    for (const id of ["hidden", "paused", "deleted"]) await halfWay(project, daemon, id);
+    for (const id of ["hidden", "paused", "deleted"]) await halfWay(daemon, id);
     assert.equal((await project.cli(["hide", "hidden"])).code, 0);
     assert.equal((await project.cli(["pause", "paused"])).code, 0);
     assert.equal((await project.cli(["delete", "deleted", "--yes"])).code, 0);
