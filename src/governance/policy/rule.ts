@@ -1,7 +1,7 @@
 import type { TaskGraph } from "../graph/types.ts";
 import type { EffectTree } from "../shell/effects.ts";
 import type { Denial } from "./denial.ts";
-import { below, type Files, matchesAny, realPath } from "./paths.ts";
+import { below, type Files, type Ground, matchesAny, realPath } from "./paths.ts";
 import type { Policy } from "./policy-file.ts";
 import { onlyLooks, type ToolRequest } from "./request.ts";
 import { ANSWERS } from "./roles.ts";
@@ -13,6 +13,9 @@ export interface Question {
   readonly policy: Policy;
   readonly now: number;
   readonly files: Files;
+  readonly ground: Ground;
+  /** What was located for this question: several rules look at the same paths. */
+  readonly located: Map<string, LocatedPath>;
   /** What the shell command does; looked at once, when a rule asks. */
   effects(): EffectTree;
 }
@@ -34,10 +37,13 @@ export interface LocatedPath {
   readonly inTree: string | undefined;
 }
 
-export function locate(given: string, { policy, files, request }: Question): LocatedPath {
-  const real = realPath(given, request.folder ?? policy.root, files);
-  const root = realPath(policy.root, "/", files) ?? policy.root;
-  return { given, real, inTree: real === undefined ? undefined : below(real, root) };
+export function locate(given: string, { policy, files, request, ground, located }: Question): LocatedPath {
+  const before = located.get(given);
+  if (before) return before;
+  const real = realPath(given, request.folder ?? policy.root, files, ground);
+  const made = { given, real, inTree: real === undefined ? undefined : below(real, ground.root) };
+  located.set(given, made);
+  return made;
 }
 
 /** Whether the request writes nothing but what every role answers with. */

@@ -1,6 +1,6 @@
 import type { Effect, EffectTree } from "../../shell/effects.ts";
 import { beforePattern, describe, type Text } from "../../shell/values/text.ts";
-import { below, matchesAny, realPath } from "../paths.ts";
+import { below, matchesAny } from "../paths.ts";
 import type { Question, Rule, RuleRefusal } from "../rule.ts";
 import { isAnswer, type LocatedPath, locate } from "../rule.ts";
 import { isSecret } from "../secrets.ts";
@@ -121,7 +121,7 @@ function placeOf(path: Text): { folder: string; isAll: boolean } | undefined {
 }
 
 function refuseChange(effect: Effect, question: Question, command: string): RuleRefusal | undefined {
-  const { policy, files } = question;
+  const { policy, ground } = question;
   const place = effect.path && placeOf(effect.path);
   if (!place)
     return refusal(effect, {
@@ -142,8 +142,7 @@ function refuseChange(effect: Effect, question: Question, command: string): Rule
     );
   if (!isInScope(located, question) && !isFolderOfScope(located, question, isKnown))
     return because(outside(located, question), `Use a path below ${policy.root}, or ${policy.temporary} for a moment.`);
-  const root = realPath(policy.root, "/", files) ?? policy.root;
-  const holdsRoot = located.real !== undefined && below(root, located.real) !== undefined;
+  const holdsRoot = located.real !== undefined && below(ground.root, located.real) !== undefined;
   if (effect.kind === "deletes" && holdsRoot && place.isAll)
     return because(
       "It would delete everything in the worktree, also what is not committed.",
