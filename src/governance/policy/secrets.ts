@@ -40,8 +40,8 @@ function meansSecret(pattern: string): boolean {
 export function isSecret(path: Text): boolean {
   if (path.type === "unknown") return path.starts?.startsWith("/proc/") ?? false;
   if (path.type === "found") {
-    const name = path.name?.replace(/[*?]/g, "x");
-    return name !== undefined && isSecret({ type: "known", text: `${path.folder}/${name}` });
+    const { folder, names = [] } = path;
+    return names.some((name) => isSecret({ type: "known", text: `${folder}/${name.replace(/[*?]/g, "x")}` }));
   }
   if (path.type === "glob" && meansSecret(path.text)) return true;
   if (SECRET_FILE.test(describe(path))) return true;

@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import type { Effect, EffectKind } from "./effects.ts";
-import { note, type Sink, type Spot } from "./state.ts";
+import { copyShell, note, type Sink, type Spot } from "./state.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./values/flow.ts";
-import { beforePattern, describe, type Text, unknown } from "./values/text.ts";
+import { asPattern, beforePattern, describe, isPattern, type Text, unknown } from "./values/text.ts";
 
 /** What a system takes as a path. */
 const MAX_PATH = 4096;
@@ -17,12 +17,17 @@ const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(.+
 export function absolutePaths(path: Text, { shell }: Spot): Text[] {
   if (path.type === "unknown" || path.type === "found") return [path];
   if (path.text.startsWith("/")) return [normal(path)];
-  return shell.folders.map((folder) =>
-    folder === undefined
-      ? unknown("where it is cannot be told")
-      : normal({ type: path.type, text: folder === "/" ? `/${path.text}` : `${folder}/${path.text}` }),
-  );
+  return shell.folders.map((folder) => {
+    if (folder === undefined) return unknown("where it is cannot be told");
+    if (path.type === "known" && isPattern(folder))
+      return normal({ type: "glob", text: `${folder}/${asPattern(path.text)}` });
+    return normal({ type: path.type, text: folder === "/" ? `/${path.text}` : `${folder}/${path.text}` });
+  });
 }
+
+/** The folders that a path can be, for a shell that goes there. */
+export const foldersOf = (path: Text, spot: Spot): (string | undefined)[] =>
+  absolutePaths(path, spot).map((one) => (one.type === "known" || one.type === "glob" ? one.text : undefined));
 
 function normal(path: Extract<Text, { type: "known" | "glob" }>): Text {
   // A pattern with `..` behind a special character can lead anywhere.
@@ -49,6 +54,9 @@ export function touch(spot: Spot, { kind, path, whole }: Touch): void {
   if (path.type === "known" && (path.text === "-" || isNowhere(path.text) || descriptorOf(path.text) !== undefined))
     return;
   const verb = { reads: "reads", writes: whole ? "changes everything in" : "writes", deletes: "deletes" }[kind];
+  const { outward } = spot.line;
+  if (outward && kind !== "reads")
+    note(spot, { kind, what: `may go through a link to ${describe(outward)}`, path: outward });
   const upwards = upwardPaths(path, spot);
   absolutePaths(path, spot).forEach((one, at) => {
     const effect: Effect = { kind, what: `${verb} ${describe(one)}`, path: one };
@@ -67,6 +75,25 @@ function upwardPaths(path: Text, { shell }: Spot): (string | undefined)[] | unde
 export const reads = (spot: Spot, path: Text): void => touch(spot, { kind: "reads", path });
 export const writes = (spot: Spot, path: Text): void => touch(spot, { kind: "writes", path });
 export const deletes = (spot: Spot, path: Text, whole = false): void => touch(spot, { kind: "deletes", path, whole });
+
+/** Something starts that works on the folder it is in: one that is not of the worktree is as good as written. */
+export function worksHere(spot: Spot, what: string): void {
+  const { folder: root } = spot.line.place;
+  for (const folder of spot.shell.folders)
+    if (folder === undefined || (folder !== root && !folder.startsWith(`${root}/`))) {
+      const path: Text = folder === undefined ? unknown("where it is cannot be told") : { type: "known", text: folder };
+      note(spot, { kind: "writes", what: `works in ${describe(path)}`, path });
+    }
+  note(spot, { kind: "runs", what });
+}
+
+/** The same shell in another folder, as options like `-C` have it; the last one counts. */
+export function inFolder(spot: Spot, folders: readonly Text[]): Spot {
+  if (folders.length === 0) return spot;
+  const shell = copyShell(spot.shell);
+  for (const folder of folders) shell.folders = foldersOf(folder, { ...spot, shell });
+  return { ...spot, shell };
+}
 
 export function isNowhere(path: string): boolean {
   return /^\/dev\/(?:null|zero|full|tty|stderr|stdout)$/.test(path);
@@ -106,8 +133,20 @@ export function contentOf(path: Text, spot: Spot): Flow {
     )
   )
     reads(spot, { type: "known", text: `${home}/.ssh` });
-  const secret = absolutePaths(path, spot).some((one) => spot.line.place.isSecret(one)) ? FROM.secret : 0;
-  return writtenBefore(path, spot) ?? cameFrom(FROM.files | secret);
+  const all = absolutePaths(path, spot);
+  const secret = all.some((one) => spot.line.place.isSecret(one)) ? FROM.secret : 0;
+  const outside = all.some((one) => !isNear(one, spot)) ? FROM.outside : 0;
+  return writtenBefore(path, spot) ?? cameFrom(FROM.files | secret | outside);
+}
+
+/** In the worktree, or in the folder for temporary files, as far as can be told without following links. */
+function isNear(path: Text, { line: { place } }: Spot): boolean {
+  const at = path.type === "found" ? path.folder : path.type === "unknown" ? path.starts : path.text;
+  return (
+    at === undefined ||
+    !at.startsWith("/") ||
+    [place.folder, place.temporary].some((one) => `${at}/`.startsWith(`${one}/`))
+  );
 }
 
 /** What this line wrote there; undefined when it did not. */

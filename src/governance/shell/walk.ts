@@ -22,6 +22,7 @@ import { redirect } from "./redirect.ts";
 import {
   copyForReading,
   copyShell,
+  type Folders,
   type FunctionBody,
   joinShells,
   note,
@@ -73,9 +74,7 @@ function runAndOr({ commands, operators }: AndOr, spot: Spot): Flow {
   return joinFlows(flows);
 }
 
-const eitherFolder = (some: Spot["shell"]["folders"], others: Spot["shell"]["folders"]) => [
-  ...new Set([...some, ...others]),
-];
+const eitherFolder = (some: Folders, others: Folders) => [...new Set([...some, ...others])];
 
 function runPipeline(node: PipelineNode, spot: Spot): Flow {
   if (node.type !== "Pipeline") return runNode(node, spot);

@@ -28,7 +28,7 @@ export function isInScope(located: LocatedPath, { policy, ground }: Question): b
 }
 
 /** A worktree may itself lie in the folder for temporary files: it is not one of them, and neither is what lies around it there. */
-function isTemporary(real: string, { root, temporary }: Ground): boolean {
+export function isTemporary(real: string, { root, temporary }: Ground): boolean {
   const [first] = below(real, temporary)?.split("/") ?? [];
   const [own] = below(root, temporary)?.split("/") ?? [];
   return first !== undefined && own !== "" && first !== own;

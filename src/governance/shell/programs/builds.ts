@@ -1,9 +1,9 @@
 import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
-import { descriptorOf, writes } from "../paths.ts";
-import { note, noteUnknown } from "../state.ts";
+import { absolutePaths, descriptorOf, inFolder, worksHere, writes } from "../paths.ts";
+import { note, noteUnknown, type Spot } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
-import { describe, known, startOf, textOf } from "../values/text.ts";
+import { describe, joinTexts, known, startOf, type Text, textOf } from "../values/text.ts";
 import { runsTool } from "./shells.ts";
 
 const SAYS = /^(?:--version|-v|-V|--help|-h)$/;
@@ -13,11 +13,63 @@ export const builds: Behaviour = ({ name, args, spot }) => {
   const first = textOf(args[0] ?? known(""));
   if (args.length === 1 && SAYS.test(first)) return OUTPUT;
   if (name === "go" && /^(?:version|doc|help)$/.test(first)) return OUTPUT;
-  note(spot, { kind: "runs", what: `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}` });
+  const program = args.find((arg) => RUNS_ANOTHER.get(name)?.test(startOf(arg)));
+  if (program) note(spot, { kind: "code", what: `makes ${name} run another program: ${describe(program)}` });
+  for (const path of outputsOf(args)) writes(spot, path);
+  const folders = args.flatMap((arg, at) => (IN_FOLDER.get(name)?.test(startOf(arg)) ? (args[at + 1] ?? []) : []));
+  worksHere(inFolder(spot, folders), `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}`);
+  if (name === "go") runsGo(args, spot);
   return OUTPUT;
 };
 
+const COMPILER =
+  /^(?:-wrapper$|-fplugin|--?specs|-B|-fuse-ld=.*\/|--ld-path|-load$|-Xclang=-load|--config=|-fpass-plugin|-Wl,-?-?plugin)/;
+const GO = /^--?(?:exec|toolexec|vettool|overlay)(?:=|$)|-ext(?:ld|ar)[= ]/;
+
+/** Options by which a tool starts a program, or loads one into itself, that stands in the command. */
+const RUNS_ANOTHER: ReadonlyMap<string, RegExp> = new Map([
+  ...["gcc", "g++", "cc", "c++", "clang", "clang++"].map((name): [string, RegExp] => [name, COMPILER]),
+  ["go", GO],
+  ["rustc", /^(?:-C)?\s*linker=|^-Clinker|codegen-backend/],
+  ["ld", /^--?plugin/],
+  ["cmake", /^-D\w*(?:COMPILER|LAUNCHER|LINKER)(?::\w+)?=.*\//],
+]);
+
+const IN_FOLDER: ReadonlyMap<string, RegExp> = new Map([
+  ["go", /^-C$/],
+  ["gradle", /^(?:-p|--project-dir)$/],
+  ["gradlew", /^(?:-p|--project-dir)$/],
+  ["flutter", /^-C$/],
+  ["swift", /^--package-path$/],
+]);
+
+const OUTPUT_OPTION = /^(?:-o|--output|--out|--outfile|--out-?[dD]ir|--output-dir|--dest-dir|--target-dir)$/;
+
+/** Where a tool writes what it makes; one that means something else by these options names nothing elsewhere with them. */
+function outputsOf(args: readonly Text[]): Text[] {
+  return args.flatMap((arg, at) => {
+    const [, option = "", value] = /^(--?[\w-]+)(?:=(.*))?$/s.exec(startOf(arg)) ?? [];
+    if (!OUTPUT_OPTION.test(option)) return [];
+    if (value !== undefined) return arg.type === "known" ? [known(value)] : [arg];
+    return args[at + 1] ?? [];
+  });
+}
+
+/** `go run` takes files, folders and packages; `go env -w` changes the settings of the person. */
+function runsGo([sub, ...rest]: readonly Text[], spot: Spot): void {
+  const word = textOf(sub ?? known(""));
+  if (word === "env" && rest.some((arg) => /^--?[wu]$/.test(textOf(arg))))
+    note(spot, { kind: "ours", what: "changes settings of the person with go env" });
+  if (word !== "run") return;
+  const target = rest.find((arg) => !startOf(arg).startsWith("-"));
+  if (target && /^(?:\.{0,2}\/|.*\.go$)/.test(startOf(target)))
+    for (const path of absolutePaths(target, spot)) note(spot, { kind: "runs", what: `runs ${describe(path)}`, path });
+}
+
 const RUNS = /^(?:exec|x|dlx)$/;
+const RUNS_BY_NAME = /^(?:run|run-script)$/;
+/** Commands of yarn and pnpm that programs are called like, too. */
+const OWN = /^(?:install|link|test|env|patch|import|init)$/;
 const LOOKS =
   /^(?:ls|list|la|ll|view|info|show|outdated|why|explain|root|bin|prefix|whoami|ping|search|help|fund|doctor|query|sbom)$/;
 const PUBLISHES =
@@ -32,8 +84,9 @@ export const packages: Behaviour = (call) => {
   });
   const [sub, ...rest] = given.operands;
   const word = textOf(sub ?? known(""));
+  const inside = inFolder(spot, given.values("C", "prefix", "cwd", "dir"));
   const isGlobal = args.some((arg) => /^(?:-g|--global|--location=global)$/.test(textOf(arg)));
-  if (RUNS.test(word)) return runsTool({ ...call, args: rest.filter((arg) => textOf(arg) !== "--") });
+  if (RUNS.test(word)) return runsTool({ ...call, args: rest.filter((arg) => textOf(arg) !== "--"), spot: inside });
   if (PUBLISHES.test(word))
     note(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
   else if (isGlobal || word === "global")
@@ -48,7 +101,12 @@ export const packages: Behaviour = (call) => {
     note(spot, { kind: "code", what: `makes ${name} run another program` });
   else if (LOOKS.test(word) || (word === "version" && rest.length === 0)) return OUTPUT;
   else if (word === "audit" && !args.some((arg) => /^(?:fix|--fix)$/.test(textOf(arg)))) return OUTPUT;
-  else builds(call);
+  else {
+    builds({ ...call, spot: inside });
+    // yarn and pnpm take the name of a script or of a program: what a program of that name would do counts.
+    const words = RUNS_BY_NAME.test(word) ? readArguments(rest, { stopsAtOperand: true }).operands : given.operands;
+    if (name !== "npm" && !OWN.test(textOf(words[0] ?? known("")))) spot.line.engine.runCarried(words, inside, 1);
+  }
   return OUTPUT;
 };
 
@@ -78,7 +136,8 @@ export const cargo: Behaviour = (call) => {
   } else if (/^(?:publish|yank|login|owner|logout)$/.test(word))
     note(spot, { kind: "sends", what: `cargo ${word} changes something in a registry` });
   else {
-    builds(call);
+    const manifests = given.values("manifest-path").map((path) => joinTexts([path, known("/..")]));
+    builds({ ...call, spot: inFolder(spot, [...given.values("C"), ...manifests]) });
     // Commands that others added may run what they are given, as `cargo watch -s` does.
     if (!CARGO_OWN.test(word)) spot.line.engine.runCarried(sub ? args.slice(args.indexOf(sub) + 1) : [], spot);
   }
@@ -118,7 +177,7 @@ export const make: Behaviour = (call) => {
   for (const file of given.values("f", "file", "makefile"))
     if (textOf(file) === "-" || descriptorOf(textOf(file)) !== undefined)
       note(call.spot, { kind: "code", what: "gives make rules that are not in a file" });
-  return builds(call);
+  return builds({ ...call, spot: inFolder(call.spot, given.values("C", "directory")) });
 };
 
 /** pip and its like. */

@@ -1,9 +1,10 @@
 import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
-import { absolutePaths, reads, writes } from "../paths.ts";
+import { absolutePaths, writes } from "../paths.ts";
 import { note, type Spot } from "../state.ts";
 import { type Flow, FROM, OUTPUT, TERMINAL } from "../values/flow.ts";
 import { describe, known, startOf, type Text, textOf } from "../values/text.ts";
+import { takeSecrets } from "../values/variables.ts";
 
 const says = /^(?:--version|--help|-h|-V|version|help)$/;
 
@@ -70,7 +71,8 @@ export const database: Behaviour = ({ name, args, spot }) => {
     return OUTPUT;
   }
   // A file of statements is as opaque as a script.
-  const isOtherInput = spot.input !== TERMINAL && spot.input.text === undefined && spot.input.from !== FROM.files;
+  const isOtherInput =
+    spot.input !== TERMINAL && spot.input.text === undefined && (spot.input.from & ~FROM.outside) !== FROM.files;
   const isUnknown = isOtherInput || args.some((arg, at) => arg.type !== "known" && isStatement(name, args, at));
   if (SQL_LOSES.test(said) || (name === "redis-cli" && REDIS_LOSES.test(said)) || MONGO_LOSES.test(said))
     note(spot, {
@@ -98,11 +100,43 @@ const HARMS_ELSEWHERE =
 const SECRETS_ELSEWHERE =
   /^(?:secrets?|secret\/.*|secretsmanager|get-secret-value|get-session-token|get-login-password|get-federation-token|print-access-token|print-identity-token|config:get|get-credentials)$/;
 
+/** How settings are asked for in which services keep tokens and passwords, by words without options. */
+const SHOWS_SECRETS: ReadonlyMap<string, RegExp> = new Map([
+  ["heroku", /^config(?:$|[ :](?!set|unset))|^(?:auth:token|\S+:credentials)/],
+  ["vercel", /^env (?:pull|run)\b/],
+  ["netlify", /^env:(?:list|get|clone)\b/],
+  ["railway", /^(?:variables?|vars|run|shell)\b/],
+  ["doppler", /^(?:run|configs tokens)\b/],
+  ["firebase", /^functions:(?:config:get|secrets:access)\b/],
+  ["supabase", /^projects api-keys\b/],
+  ["stripe", /^config\b/],
+  ["fly", /^(?:tokens?|auth token)\b/],
+  ["flyctl", /^(?:tokens?|auth token)\b/],
+  [
+    "aws",
+    /^(?:ssm get-parameters?\S*|configure (?:get|export-credentials)|sts (?:assume-role|get-session-token|get-federation-token)|kms decrypt)/,
+  ],
+  ["az", /\b(?:keys list|get-access-token|appsettings list|show-connection-string)\b/],
+  ["gcloud", /\bkms decrypt\b/],
+  ["vault", /^(?:read|kv get|token|unwrap|print token)\b/],
+  ["consul", /^kv (?:get|export)\b/],
+  ["terraform", /^state pull\b/],
+  ["tofu", /^state pull\b/],
+  ["pulumi", /^stack export\b/],
+]);
+
 /** aws, kubectl, terraform and their like: reading passes, everything else is for people. */
 export const elsewhere: Behaviour = ({ name, args, spot }) => {
   const words = args.map(textOf).filter((word) => !word.startsWith("-") && word !== "");
   const harm = words.find((word) => HARMS_ELSEWHERE.test(word));
-  if (words.some((word) => SECRETS_ELSEWHERE.test(word))) reads(spot, known(`${spot.line.place.home}/.config/gcloud`));
+  const isSecret =
+    words.some((word) => SECRETS_ELSEWHERE.test(word)) ||
+    SHOWS_SECRETS.get(name)?.test(words.join(" ")) ||
+    args.some((arg) => /^--(?:show-secrets|with-decryption)$/.test(textOf(arg)));
+  if (isSecret) {
+    const path = known(`${spot.line.place.home}/.config/gcloud`);
+    note(spot, { kind: "reads", what: `reads tokens or passwords with ${name}`, path });
+  }
   const isBareDeploy = /^(?:vercel|now)$/.test(name) && !args.some((arg) => says.test(textOf(arg)));
   const isRead =
     harm === undefined && ((words.length === 0 && !isBareDeploy) || words.some((word) => READS_ELSEWHERE.test(word)));
@@ -170,6 +204,7 @@ function startContainer(args: readonly Text[], spot: Spot): Flow {
       what: `starts a container that has more of the machine than the worktree: ${shown}`,
     });
   note(spot, { kind: "runs", what: `runs a container: ${shown}` });
+  for (const file of given.values("env-file")) takeSecrets(file, spot);
   for (const program of given.values("entrypoint")) spot.line.engine.runWords([program, ...words], spot);
   return words.length > 0 ? spot.line.engine.runWords(words, spot) : OUTPUT;
 }

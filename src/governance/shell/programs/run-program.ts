@@ -1,6 +1,6 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, Call } from "../call.ts";
-import { absolutePaths, writtenBefore } from "../paths.ts";
+import { absolutePaths, worksHere, writtenBefore } from "../paths.ts";
 import { note, noteUnknown } from "../state.ts";
 import { type Flow, FROM, OUTPUT } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
@@ -25,7 +25,8 @@ export function judgeProgram(call: Call): Flow {
     if (path && !SYSTEM_FOLDER.test(textOf(path))) note(spot, { kind: "runs", what: `runs ${name}`, path });
     return behaviour({ name: base, args, spot });
   }
-  note(spot, { kind: "runs", what: `runs ${name}`, path });
+  if (path) note(spot, { kind: "runs", what: `runs ${name}`, path });
+  else worksHere(spot, `runs ${name}`);
   spot.line.engine.runCarried(args, spot);
   return OUTPUT;
 }

@@ -1,10 +1,10 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, Call } from "../call.ts";
-import { readArguments } from "../options.ts";
-import { absolutePaths, contentOf, descriptorOf, writtenBefore } from "../paths.ts";
+import { type Arguments, readArguments } from "../options.ts";
+import { absolutePaths, contentOf, descriptorOf, reads, store, worksHere, writtenBefore } from "../paths.ts";
 import { copyShell, note, noteUnknown, type Spot } from "../state.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
-import { describe, known, type Text, textOf } from "../values/text.ts";
+import { describe, known, startOf, type Text, textOf } from "../values/text.ts";
 import { carrier } from "./wrappers.ts";
 
 /** bash, sh, dash and their like: `-c` text, a file, or what is piped in. */
@@ -85,23 +85,63 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
       (arg) =>
         /^-[A-Za-z]*[eEcr]$/.test(textOf(arg)) && inline.some((one) => one.length === 1 && textOf(arg).endsWith(one)),
     );
+    if (onlyTells(name, given, spot)) return OUTPUT;
     if (given.has(...inline) || code) return inlineCode(name, spot, args);
     for (const file of given.values(...loads))
       note(spot, { kind: "code", what: `makes ${name} load ${describe(file)}` });
     const [runs] = given.values(...module);
-    if (runs) {
-      note(spot, { kind: "runs", what: `runs the module ${describe(runs)}` });
-      return OUTPUT;
-    }
+    if (runs) return runModule(runs, given.operands, spot);
     const [file] = given.operands;
     if (!file && given.has("test")) {
-      note(spot, { kind: "runs", what: "runs the tests that it finds" });
+      worksHere(spot, "runs the tests that it finds");
       return OUTPUT;
     }
     if (file && textOf(file) !== "-" && textOf(file) !== "/dev/stdin") return runScript({ name, args: [file], spot });
     if (spot.input !== TERMINAL) return inlineCode(name, spot);
     return nothingGiven(name, spot);
   };
+}
+
+/** Modules of Python that only show something: the file that they are given, or about the system. */
+const READING_MODULES = /^(?:json\.tool|tokenize|ast|dis|calendar|platform|this)$/;
+
+function runModule(module: Text, operands: readonly Text[], spot: Spot) {
+  const name = textOf(module);
+  const [base = ""] = name.split(".");
+  // One that lies here is taken before the one of that name that is Python's own.
+  const isOwn = spot.shell.folders.every(
+    (folder) => folder !== undefined && [base, `${base}.py`].every((one) => !spot.line.place.look(`${folder}/${one}`)),
+  );
+  if (!READING_MODULES.test(name) || !isOwn) {
+    worksHere(spot, `runs the module ${describe(module)}`);
+    return OUTPUT;
+  }
+  const [file, target] = operands.filter((one) => !startOf(one).startsWith("-") && !/^\d+$/.test(textOf(one)));
+  if (file) reads(spot, file);
+  if (target) store(target, OUTPUT, { spot });
+  return OUTPUT;
+}
+
+/** Expressions that only tell about the interpreter, or what stands in a JSON file of the project. */
+const TELLS: readonly [name: RegExp, code: RegExp][] = [
+  [
+    /^node(?:js)?$/,
+    /^\s*(?:[\d.+*/ -]+|process\.(?:version|versions(?:\.\w+)?|arch|platform|execPath|cwd\(\))|require\((["'])\.{1,2}\/[\w./-]+\.json\1\)(?:\.\w+|\[(["'])[\w./@-]+\2\])*)\s*;?\s*$/,
+  ],
+  [
+    /^python/,
+    /^\s*import sys\s*[;\n]\s*print\(sys\.(?:version|version_info(?:\[:?\d\])?|executable|platform)\)\s*;?\s*$/,
+  ],
+];
+
+function onlyTells(name: string, { options }: Arguments, spot: Spot): boolean {
+  const [option, ...more] = options;
+  const code = option && more.length === 0 && /^(?:p|print|c)$/.test(option.name) ? option.value : undefined;
+  if (code?.type !== "known" || !TELLS.some(([names, plain]) => names.test(name) && plain.test(code.text)))
+    return false;
+  const file = /require\(["'](.*?)["']\)/.exec(code.text)?.[1];
+  if (file !== undefined) reads(spot, known(file));
+  return true;
 }
 
 function inlineCode(name: string, spot: Spot, args: readonly Text[] = []) {
@@ -210,7 +250,7 @@ export const runsTool: Behaviour = ({ name, args, spot }) => {
   const [first] = given.operands;
   if (first?.type === "known" && /\s/.test(first.text)) return spot.line.engine.runSource(first, spot);
   if (first) return spot.line.engine.runWords(given.operands, spot);
-  note(spot, { kind: "runs", what: "runs a tool of the project" });
+  worksHere(spot, "runs a tool of the project");
   return OUTPUT;
 };
 

@@ -1,10 +1,11 @@
 import { isOurSetting, judgeAssignment } from "../assignments.ts";
 import type { Behaviour } from "../call.ts";
 import { type OptionRules, readArguments } from "../options.ts";
-import { absolutePaths, writes } from "../paths.ts";
+import { inFolder, worksHere, writes } from "../paths.ts";
 import { copyShell, note } from "../state.ts";
-import { cameFrom, FROM, OUTPUT } from "../values/flow.ts";
+import { OUTPUT } from "../values/flow.ts";
 import { known, type Text, textOf } from "../values/text.ts";
+import { showVariables, takeSecrets } from "../values/variables.ts";
 
 /** A program whose arguments, behind its options, are a command. */
 export function wrapper(rules: OptionRules = {}, skip = 0): Behaviour {
@@ -29,7 +30,8 @@ export function measurer(rules: OptionRules): Behaviour {
 
 /** Terminals, watchers and runners that are given commands in many ways. */
 export const carrier: Behaviour = ({ name, args, spot }) => {
-  note(spot, { kind: "runs", what: `runs ${name}` });
+  if (/^dotenvx?$/.test(name)) takeSecrets(known(".env"), spot);
+  worksHere(spot, `runs ${name}`);
   spot.line.engine.runCarried(args, spot);
   return OUTPUT;
 };
@@ -79,13 +81,11 @@ export function elevates(rules: OptionRules): Behaviour {
 
 export const env: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "u unset C chdir S split-string", stopsAtOperand: true });
-  const shell = copyShell(spot.shell);
+  const shell = copyShell(inFolder(spot, given.values("C", "chdir")).shell);
   const inside = { ...spot, shell };
   for (const name of given.values("u", "unset"))
     if (isOurSetting(textOf(name)))
       note(spot, { kind: "ours", what: `takes away a setting of an agent or of prloom: ${textOf(name)}` });
-  for (const folder of given.values("C", "chdir"))
-    shell.folders = absolutePaths(folder, spot).map((path) => (path.type === "known" ? path.text : undefined));
   for (const line of given.values("S", "split-string")) return spot.line.engine.runSource(line, inside);
   let words = given.operands.filter((word, at) => at > 0 || textOf(word) !== "-");
   for (let [first] = words; first && /^[^=\s]+=/.test(textOf(first)); [first] = words) {
@@ -97,6 +97,6 @@ export const env: Behaviour = ({ args, spot }) => {
     words = words.slice(1);
   }
   // The environment may hold tokens.
-  if (words.length === 0) return cameFrom(FROM.program | FROM.secret);
+  if (words.length === 0) return showVariables(spot);
   return spot.line.engine.runWords(words, inside);
 };

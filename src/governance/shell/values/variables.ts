@@ -1,9 +1,10 @@
 import { isOurSetting, judgeAssignment } from "../assignments.ts";
 import type { Behaviour, Call } from "../call.ts";
 import { readArguments } from "../options.ts";
+import { absolutePaths, reads } from "../paths.ts";
 import { note, noteUnknown } from "../state.ts";
 import { lookAtSubscript } from "./arithmetic.ts";
-import { cameFrom, FROM, NOTHING, textOfFlow } from "./flow.ts";
+import { cameFrom, type Flow, FROM, NOTHING, textOfFlow } from "./flow.ts";
 import { printedByFormat } from "./printed.ts";
 import { describe, known, plainWord, type Text, textOf, unknown } from "./text.ts";
 
@@ -12,6 +13,7 @@ export const declare: Behaviour = ({ name, args, spot }) => {
   const { shell } = spot;
   const { operands, has } = readArguments(args, {});
   const exports = name === "export" || has("x");
+  if (name !== "local" && (operands.length === 0 || has("p"))) return showVariables(spot);
   for (const operand of operands) {
     const [, variable, appends, value] = /^([A-Za-z_]\w*)(\+)?=(.*)$/s.exec(textOf(operand)) ?? [];
     if (variable === undefined) {
@@ -35,6 +37,18 @@ export const declare: Behaviour = ({ name, args, spot }) => {
   }
   return NOTHING;
 };
+
+/** A file that sets variables: when it is secret, they are. */
+export function takeSecrets(file: Text, spot: Call["spot"]): void {
+  const secret = absolutePaths(file, spot).find((path) => spot.line.place.isSecret(path));
+  if (secret) spot.line.sourced = secret;
+}
+
+/** `env`, `set`, `export -p`: all variables are printed, and those of a secret file with them. */
+export function showVariables(spot: Call["spot"]): Flow {
+  if (spot.line.sourced) reads(spot, spot.line.sourced);
+  return cameFrom(FROM.program | FROM.secret);
+}
 
 function exportVariable(name: string, spot: Call["spot"]): void {
   spot.shell.exported.set(name, true);

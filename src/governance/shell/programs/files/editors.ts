@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { contentOf, reads, store, writes } from "../../paths.ts";
+import { contentOf, reads, store, worksHere, writes } from "../../paths.ts";
 import { note, noteUnknown, type Spot } from "../../state.ts";
-import { changed, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
-import { known, type Text, textOf } from "../../values/text.ts";
+import { changed, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
+import { GAP, known, type Text, textOf, unknown } from "../../values/text.ts";
 import { readSed } from "./sed-script.ts";
 
 /** Longer ones belong into a file. */
@@ -27,17 +27,25 @@ export const sed: Behaviour = ({ args, spot }) => {
   const [first, ...rest] = given.operands;
   const files = hasScript ? given.operands : rest;
   for (const script of hasScript ? scripts : first ? [first] : []) {
-    if (script.type === "unknown" || script.type === "found" || script.text.length > MAX_SCRIPT) {
+    const text = script.type === "unknown" ? withGaps(script) : textOf(script);
+    if (text === undefined || script.type === "found" || text.length > MAX_SCRIPT) {
       noteUnknown(spot, "edits by a script that cannot be told, or is too long", INSTEAD);
       continue;
     }
-    lookAtSed(script.text, spot);
+    // What stands in the gaps is as opaque as a script in a file.
+    if (script.type === "unknown") note(spot, { kind: "runs", what: "edits by a script of which not all can be told" });
+    lookAtSed(text, spot);
   }
   const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
   if (!inPlace) return changed(flow);
   for (const file of files) store(file, changed(flow), { spot });
   return NOTHING;
 };
+
+/** A script with something in it that is not known, but does not come from elsewhere. */
+function withGaps({ template, from = 0 }: Extract<Text, { type: "unknown" }>): string | undefined {
+  return from & (FROM.network | FROM.decoded | FROM.secret) ? undefined : template;
+}
 
 function lookAtSed(script: string, spot: Spot): void {
   const found = readSed(script);
@@ -46,7 +54,7 @@ function lookAtSed(script: string, spot: Spot): void {
     return;
   }
   if (found.runs) note(spot, { kind: "code", what: "lets sed run commands" });
-  for (const path of found.writes) writes(spot, known(path));
+  for (const path of found.writes) writes(spot, path.includes(GAP) ? unknown("it is not in the script") : known(path));
   for (const path of found.reads) reads(spot, known(path));
 }
 
@@ -91,6 +99,21 @@ function lookAtAwk(program: string, spot: Parameters<Behaviour>[0]["spot"]): voi
     else if (!/^\d/.test(target)) noteUnknown(spot, "lets awk write to a file that cannot be told");
   }
 }
+
+/** Editors with a window of their own: the command returns at once. */
+export const opensWindow: Behaviour = (call) => {
+  const { name, args, spot } = call;
+  const given = readArguments(args, { valued: "g goto locale user-data-dir profile extensions-dir log" });
+  if (given.has("v", "version", "h", "help", "s", "status")) return OUTPUT;
+  const [first = known("")] = given.operands;
+  if (given.has("w", "wait") || textOf(first) === "-") return editor(call);
+  const changes = given.options.find((one) => /extension|user-data|profile|mcp|command|tunnel/.test(one.name));
+  if (changes || /^(?:tunnel|serve-web|chat|agent)$/.test(textOf(first)))
+    note(spot, { kind: "ours", what: `changes ${name} itself, or lets others work with it` });
+  for (const file of [...given.operands, ...given.values("g", "goto")]) reads(spot, file);
+  worksHere(spot, `opens ${name}`);
+  return OUTPUT;
+};
 
 /** Editors that are given commands run whatever these say. */
 export const editor: Behaviour = ({ name, args, spot }) => {

@@ -122,21 +122,36 @@ function fromLink(source: Text, target: Text | undefined, spot: Spot): Text {
   return known(`${folder}/${source.text}`);
 }
 
+/** A relative link out of the worktree is harmless by itself: what is written through it later is judged by where it leads. */
+function leavesTree(source: Text, linked: Text, spot: Spot): boolean {
+  const { folder } = spot.line.place;
+  return (
+    source.type === "known" &&
+    source.text.startsWith("..") &&
+    absolutePaths(linked, spot).every((path) => path.type === "known" && !`${path.text}/`.startsWith(`${folder}/`))
+  );
+}
+
 /** A link makes one file known under another name: writing there writes here. */
 export const link: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, COPY_RULES);
   const { sources, target } = destination(given);
   const names = target ? sources : given.operands;
+  let outward: Text | undefined;
   for (const source of names) {
     // What is linked can be changed through the link.
-    if (textOf(source).startsWith("/") || textOf(source).includes(".."))
-      writes(spot, given.has("s", "symbolic") ? fromLink(source, target, spot) : source);
+    const isSymbolic = given.has("s", "symbolic");
+    const linked = isSymbolic ? fromLink(source, target, spot) : source;
+    if (isSymbolic && leavesTree(source, linked, spot)) outward = linked;
+    else if (textOf(source).startsWith("/") || textOf(source).includes("..")) writes(spot, linked);
     const isSecret = isSecretHere(source, spot);
     if (isSecret) reads(spot, source);
     const flow = writtenBefore(source, spot) ?? cameFrom(FROM.files | (isSecret ? FROM.secret : 0));
     if (target) copyTo(source, target, { spot, flow });
     else writes(spot, known(textOf(source).replace(/^.*\//, "") || "."));
   }
+  // Not before: what this line writes from now on may go through the link, which is not there yet to be followed.
+  if (outward) spot.line.outward = absolutePaths(outward, spot)[0];
   return OUTPUT;
 };
 

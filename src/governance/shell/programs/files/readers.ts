@@ -1,3 +1,4 @@
+import { judgePager } from "../../assignments.ts";
 import type { Behaviour } from "../../call.ts";
 import { type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, contentOf, reads, send, store, writes } from "../../paths.ts";
@@ -136,9 +137,18 @@ export const pager: Behaviour = (call) => {
   });
 };
 
+const shows = reader({ copies: true, rules: { valued: "l language r line-range style theme H pager" } });
+
+/** bat: `cat` with a pager. */
+export const bat: Behaviour = (call) => {
+  const given = readArguments(call.args, { valued: "pager" });
+  for (const program of given.values("pager")) judgePager(program, call.spot);
+  return shows(call);
+};
+
 export const man: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "P pager H html C config-file M manpath S s sections" });
-  for (const program of given.values("P", "pager", "H", "html")) spot.line.engine.runSource(program, spot);
+  for (const program of given.values("P", "pager", "H", "html")) judgePager(program, spot);
   return OUTPUT;
 };
 

@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
 import { type Arguments, readArguments } from "../../options.ts";
-import { absolutePaths, reads, writes } from "../../paths.ts";
-import { copyShell, note, noteUnknown, type Spot } from "../../state.ts";
-import { type Flow, OUTPUT } from "../../values/flow.ts";
-import { describe, known, type Text, textOf } from "../../values/text.ts";
+import { inFolder, reads, writes } from "../../paths.ts";
+import { note, noteUnknown, type Spot } from "../../state.ts";
+import { type Flow, literal, OUTPUT } from "../../values/flow.ts";
+import { describe, isPattern, known, type Text, textOf } from "../../values/text.ts";
 import { changesIt } from "./changes.ts";
 import {
   branch,
@@ -34,14 +34,9 @@ export const git: Behaviour = (call) => {
     useSetting(setting, { spot, aliases, command: textOf(name ?? known("")) });
   for (const option of ["exec-path", "git-dir", "work-tree"] as const)
     for (const value of given.values(option)) note(spot, { kind: "code", what: `turns git to ${describe(value)}` });
-  const shell = copyShell(spot.shell);
-  for (const folder of given.values("C"))
-    shell.folders = absolutePaths(folder, { ...spot, shell }).map((path) =>
-      path.type === "known" ? path.text : undefined,
-    );
-  const inside = { ...spot, shell };
-  if (given.values("C").length > 0)
-    for (const folder of shell.folders)
+  const inside = inFolder(spot, given.values("C"));
+  if (inside !== spot)
+    for (const folder of inside.shell.folders)
       reads(inside, folder === undefined ? { type: "unknown", why: "the folder of git" } : known(folder));
   if (!name) return OUTPUT;
   if (name.type !== "known") {
@@ -52,7 +47,7 @@ export const git: Behaviour = (call) => {
   const alias = COMMANDS.has(name.text) || OTHER_COMMANDS.has(name.text) ? undefined : aliases.get(name.text);
   if (alias !== undefined) return runAlias(alias, args, inside);
   if (asksForHelp(name.text, args)) return OUTPUT;
-  useRepository(inside);
+  if (!isOwnRepository(inside)) note(inside, { kind: "runs", what: "uses the settings of another repository" });
   return (COMMANDS.get(name.text) ?? unknownCommand)({ name: name.text, args, spot: inside });
 };
 
@@ -80,16 +75,15 @@ function runAlias(alias: string, args: readonly Text[], spot: Spot): Flow {
 }
 
 /** A repository other than the worktree's may have settings that an agent wrote: git runs programs from there. */
-function useRepository(spot: Spot): void {
-  const { folder: root, look } = spot.line.place;
-  const isOther = spot.shell.folders.some((folder) => {
-    if (folder === undefined || (folder !== root && !folder.startsWith(`${root}/`))) return true;
+function isOwnRepository({ line, shell }: Spot): boolean {
+  const { folder: root, look } = line.place;
+  return shell.folders.every((folder) => {
+    if (folder === undefined || isPattern(folder) || (folder !== root && !folder.startsWith(`${root}/`))) return false;
     for (let at = folder; at.length > root.length; at = at.slice(0, at.lastIndexOf("/")))
       if (look(`${at}/.git`) !== undefined || (look(`${at}/HEAD`) === "file" && look(`${at}/objects`) === "folder"))
-        return true;
-    return false;
+        return false;
+    return true;
   });
-  if (isOther) note(spot, { kind: "runs", what: "uses the settings of another repository" });
 }
 
 const looks: Behaviour = ({ name, args, spot }) => {
@@ -105,7 +99,10 @@ const looks: Behaviour = ({ name, args, spot }) => {
   if (name === "hash-object" && given.has("w")) changesIt({ name, args, spot });
   if (name === "interpret-trailers" && given.has("in-place")) for (const file of given.operands) writes(spot, file);
   for (const file of filesOf(name, args, given)) reads(spot, file);
-  return OUTPUT;
+  // A repository that is known to be the worktree's has its folder.
+  return given.has("show-toplevel") && args.length === 1 && isOwnRepository(spot)
+    ? literal(`${spot.line.place.folder}\n`)
+    : OUTPUT;
 };
 
 /** Arguments that are names of files, in the worktree or in a commit. */

@@ -4,7 +4,7 @@ import { writes } from "../../paths.ts";
 import { note } from "../../state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, textOf } from "../../values/text.ts";
-import { changesIt } from "./changes.ts";
+import { changesIt, history } from "./changes.ts";
 
 export const config: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
@@ -32,6 +32,11 @@ export const remote: Behaviour = ({ args, spot }) => {
   const { operands } = readArguments(args, {});
   const sub = textOf(operands[0] ?? known(""));
   if (/^(?:|show|get-url)$/.test(sub)) return OUTPUT;
+  if (sub === "update") {
+    note(spot, { kind: "fetches", what: "git remote update gets commits from elsewhere" });
+    return OUTPUT;
+  }
+  if (sub === "prune") return changesIt({ name: "remote prune", args, spot });
   note(spot, { kind: "ours", what: `changes the remotes of the repository with git remote ${sub}` });
   return OUTPUT;
 };
@@ -41,6 +46,7 @@ export const worktree: Behaviour = ({ args, spot }) => {
   const [sub, path] = given.operands;
   const name = textOf(sub ?? known("list"));
   if (name === "list" || given.has("n", "dry-run")) return OUTPUT;
+  if (given.has("B")) history(spot, "moves a branch away from its commits");
   if (name === "add" && path) writes(spot, path);
   else note(spot, { kind: "ours", what: `changes the worktrees of the repository with git worktree ${name}` });
   return OUTPUT;

@@ -5,6 +5,7 @@ import { note, noteUnknown } from "../../state.ts";
 import { cameFrom, FROM, OUTPUT } from "../../values/flow.ts";
 import { describe, known, textOf } from "../../values/text.ts";
 import { changesIt, history, pathspec } from "./changes.ts";
+import { noteForcedRefs } from "./losing.ts";
 import { useSetting } from "./settings.ts";
 
 /** Moves commits of this branch, which no one else has yet: it can be taken back. Editors and commands of it are judged. */
@@ -20,6 +21,8 @@ export const bisect: Behaviour = ({ args, spot }) => {
   return changesIt({ name: "bisect", args, spot });
 };
 
+const ADDS_REPOSITORY = /^(?:add|set-url|set-branch|sync|absorbgitdirs)$/;
+
 export const submodule: Behaviour = ({ args, spot }) => {
   const at = args.findIndex((arg) => textOf(arg) === "foreach");
   if (at >= 0) {
@@ -30,6 +33,8 @@ export const submodule: Behaviour = ({ args, spot }) => {
   const { operands } = readArguments(args, { valued: "b branch name reference depth" });
   const name = textOf(operands[0] ?? known("status"));
   if (name === "status" || name === "summary") return OUTPUT;
+  if (ADDS_REPOSITORY.test(name))
+    note(spot, { kind: "ours", what: `changes which repositories git gets with git submodule ${name}` });
   if (name === "deinit") history(spot, "deletes folders of submodules, also what is not committed there");
   return changesIt({ name: "submodule", args, spot });
 };
@@ -49,6 +54,7 @@ export const fetches: Behaviour = ({ name, args, spot }) => {
     if (/^ext::|^-|--upload-pack/.test(textOf(operand)))
       note(spot, { kind: "code", what: `makes git run a program: ${describe(operand)}` });
   note(spot, { kind: "fetches", what: `git ${name} gets commits from elsewhere` });
+  if (name === "fetch" || name === "pull") noteForcedRefs(given.operands.slice(1), given.has("f", "force"), spot);
   if (name === "clone") {
     const [from, target] = given.operands;
     if (target) writes(spot, target);
