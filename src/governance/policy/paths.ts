@@ -2,26 +2,30 @@ import { posix } from "node:path";
 
 /** The file system that is asked about links; a test gives one of its own. */
 export interface Files {
-  /** Where a link leads, as it is written; undefined when the path is not a link. */
-  link(path: string): string | undefined;
+  /** Where a link leads, as it is written; undefined when the path is not a link, null when there is nothing, also not below it. */
+  link(path: string): string | undefined | null;
   kind(path: string): "file" | "folder" | undefined;
 }
 
 /** The same file system, which is asked once about each path: for one question, in which several rules look at the same. */
 export function askedOnce(files: Files): Files {
-  const links = new Map<string, string | undefined>();
+  const links = new Map<string, ReturnType<Files["link"]>>();
   const kinds = new Map<string, ReturnType<Files["kind"]>>();
-  return {
-    link: (path) => remembered(links, path, () => files.link(path)),
-    kind: (path) => remembered(kinds, path, () => files.kind(path)),
+  const link = (path: string) => {
+    const before = links.get(path);
+    if (before !== undefined || links.has(path)) return before;
+    const target = files.link(path);
+    links.set(path, target);
+    return target;
   };
-}
-
-function remembered<Value>(known: Map<string, Value>, path: string, ask: () => Value): Value {
-  if (known.has(path)) return known.get(path) as Value;
-  const value = ask();
-  known.set(path, value);
-  return value;
+  const kind = (path: string) => {
+    const before = kinds.get(path);
+    if (before !== undefined || kinds.has(path)) return before;
+    const found = link(path) === null ? undefined : files.kind(path);
+    kinds.set(path, found);
+    return found;
+  };
+  return { link, kind };
 }
 
 const MAX_LINKS = 40;
@@ -54,16 +58,19 @@ function follow(path: string, files: Files, ground: Ground | undefined): string 
   const inside = ground && below(path, ground.given);
   let ahead = partsOf(inside ?? path);
   let real = ground && inside !== undefined ? ground.root : "/";
+  let isMissing = false;
   for (let at = 0, links = 0; at < ahead.length; at += 1) {
     const part = ahead[at] as string;
     if (part === "..") {
       real = posix.dirname(real);
+      isMissing = false;
       continue;
     }
     const next = real === "/" ? `/${part}` : `${real}/${part}`;
-    const target = files.link(next);
-    if (target === undefined) {
+    const target: ReturnType<Files["link"]> = isMissing ? null : files.link(next);
+    if (target === undefined || target === null) {
       real = next;
+      isMissing = target === null;
       continue;
     }
     links += 1;

@@ -16,8 +16,9 @@ export interface Question {
   readonly ground: Ground;
   /** What was located for this question: several rules look at the same paths. */
   readonly located: Map<string, LocatedPath>;
-  /** What the shell command does; looked at once, when a rule asks. */
+  /** What the shell command does, and whether it only looks at things; found out once, when a rule asks. */
   effects(): EffectTree;
+  looks?: boolean;
 }
 
 export type RuleRefusal = Omit<Denial, "rule">;
@@ -60,7 +61,8 @@ export function onlyLooksAt(question: Question): boolean {
   const { kind, action } = question.request;
   if (kind === "govern") return action?.name === "status" || action?.name === "list";
   if (kind !== "shell") return onlyLooks(kind);
-  return !mutations(question.effects());
+  question.looks ??= !mutations(question.effects());
+  return question.looks;
 }
 
 const LOOKING = new Set(["reads", "fetches"]);

@@ -116,17 +116,17 @@ const exec: Behaviour = ({ args, spot }) => {
 };
 
 const command: Behaviour = ({ args, spot }) => {
-  const { operands, has } = readArguments(args, { stopsAtOperand: true });
-  if (has("v", "V")) return OUTPUT;
-  return spot.line.engine.runWords(operands, spot);
+  const given = readArguments(args, { stopsAtOperand: true });
+  if (given.has("v", "V")) return OUTPUT;
+  return spot.line.engine.runWords(given.operands, spot);
 };
 
 /** What is run at the end is run. */
 const trap: Behaviour = ({ args, spot }) => {
-  const { operands, has } = readArguments(args, {});
-  const [action, ...signals] = operands;
+  const given = readArguments(args, {});
+  const [action, ...signals] = given.operands;
   if (
-    has("p", "l") ||
+    given.has("p", "l") ||
     !action ||
     signals.length === 0 ||
     (action.type === "known" && (action.text === "-" || action.text === ""))
@@ -146,8 +146,9 @@ const alias: Behaviour = ({ args, spot }) => {
 
 /** `hash -p program name` gives a program another name. */
 const hash: Behaviour = ({ args, spot }) => {
-  const { values } = readArguments(args, { valued: "p" });
-  if (values("p").length > 0) noteUnknown(spot, "gives a program another name", "Call the program by its own name.");
+  const given = readArguments(args, { valued: "p" });
+  if (given.values("p").length > 0)
+    noteUnknown(spot, "gives a program another name", "Call the program by its own name.");
   return NOTHING;
 };
 
@@ -194,10 +195,10 @@ const enable: Behaviour = ({ args, spot }) => {
 
 /** What was typed before can be written into a file, and `fc` gives it to a program. */
 const keepsHistory: Behaviour = ({ name, args, spot }) => {
-  const { operands, values, has } = readArguments(args, { valued: name === "history" ? "d" : "e" });
-  if (name === "history" && has("c", "d")) note(spot, { kind: "ours", what: HIDES });
-  for (const program of values("e")) spot.line.engine.runSource(program, spot);
-  if (name === "history") for (const file of operands) if (!/^\d+$/.test(textOf(file))) writes(spot, file);
+  const given = readArguments(args, { valued: name === "history" ? "d" : "e" });
+  if (name === "history" && given.has("c", "d")) note(spot, { kind: "ours", what: HIDES });
+  for (const program of given.values("e")) spot.line.engine.runSource(program, spot);
+  if (name === "history") for (const file of given.operands) if (!/^\d+$/.test(textOf(file))) writes(spot, file);
   return OUTPUT;
 };
 

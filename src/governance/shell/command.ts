@@ -54,8 +54,13 @@ function runWithoutName(node: Command, spot: Spot, expanding: Expanding): Flow {
 
 /** Every way its words can be read; an assignment among the arguments, as of `export`, is one word. */
 function waysOf(node: Command, spot: Spot, expanding: Expanding): Text[][] {
-  const words = [node.name as Word, ...node.args];
-  if (words.every((word) => word.type === "Word")) return expanding.words(words as Word[], spot);
+  const words: (Word | Assignment)[] = [node.name as Word];
+  let isPlain = true;
+  for (const arg of node.args) {
+    isPlain &&= arg.type === "Word";
+    words.push(arg);
+  }
+  if (isPlain) return expanding.words(words as Word[], spot);
   const choices = words.map((word) =>
     word.type === "Word"
       ? expanding.words([word], spot)
@@ -110,8 +115,9 @@ function shown(words: readonly Text[]): string {
 }
 
 function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flow {
-  const [name, ...args] = words;
+  const [name] = words;
   if (!name) return NOTHING;
+  const args = words.slice(1);
   if (name.type !== "known") {
     const instead = "Write the name of the program itself.";
     noteUnknown(spot, `runs a program that cannot be told: ${describe(name)}`, instead);

@@ -14,12 +14,12 @@ const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\/(.*)$/;
 const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(.+)$/;
 
 /** A path as the shell means it, from each folder in which it may be. */
-export function absolutePaths(path: Text, { shell }: Spot): Text[] {
+export function absolutePaths(path: Text, { line, shell }: Spot): Text[] {
   if (path.type === "unknown" || path.type === "found") return [path];
   if (path.text.startsWith("/")) return [normal(path)];
   return shell.folders.map((folder) => {
     if (folder === undefined) return unknown("where it is cannot be told");
-    if (path.type === "known" && isPattern(folder))
+    if (path.type === "known" && folder !== line.place.folder && isPattern(folder))
       return normal({ type: "glob", text: `${folder}/${asPattern(path.text)}` });
     return normal({ type: path.type, text: folder === "/" ? `/${path.text}` : `${folder}/${path.text}` });
   });
@@ -53,15 +53,17 @@ export interface Touch {
 export function touch(spot: Spot, { kind, path, whole }: Touch): void {
   if (path.type === "known" && (path.text === "-" || isNowhere(path.text) || descriptorOf(path.text) !== undefined))
     return;
-  const verb = { reads: "reads", writes: whole ? "changes everything in" : "writes", deletes: "deletes" }[kind];
+  const verb = kind === "writes" && whole ? "changes everything in" : kind;
   const { outward } = spot.line;
   if (outward && kind !== "reads")
     note(spot, { kind, what: `may go through a link to ${describe(outward)}`, path: outward });
   const upwards = upwardPaths(path, spot);
-  absolutePaths(path, spot).forEach((one, at) => {
+  const all = absolutePaths(path, spot);
+  for (let at = 0; at < all.length; at += 1) {
+    const one = all[at] as Text;
     const effect: Effect = { kind, what: `${verb} ${describe(one)}`, path: one };
     note(spot, whole || upwards ? { ...effect, whole, upward: upwards?.[at] } : effect);
-  });
+  }
 }
 
 /** The same paths as `absolutePaths` has, before `..` is resolved in them. */
@@ -125,16 +127,12 @@ export function contentOf(path: Text, spot: Spot): Flow {
     return cameFrom(FROM.network);
   }
   reads(spot, path);
-  const { home } = spot.line.place;
-  // With everything below it, which are keys among others.
-  if (
-    absolutePaths(path, spot).some(
-      (one) => one.type === "known" && `${home}/`.startsWith(one.text === "/" ? "/" : `${one.text}/`),
-    )
-  )
-    reads(spot, { type: "known", text: `${home}/.ssh` });
+  const { home, isSecret } = spot.line.place;
   const all = absolutePaths(path, spot);
-  const secret = all.some((one) => spot.line.place.isSecret(one)) ? FROM.secret : 0;
+  // With everything below it, which are keys among others.
+  if (all.some((one) => one.type === "known" && `${home}/`.startsWith(one.text === "/" ? "/" : `${one.text}/`)))
+    reads(spot, { type: "known", text: `${home}/.ssh` });
+  const secret = all.some(isSecret) ? FROM.secret : 0;
   const outside = all.some((one) => !isNear(one, spot)) ? FROM.outside : 0;
   return writtenBefore(path, spot) ?? cameFrom(FROM.files | secret | outside);
 }
@@ -151,6 +149,7 @@ function isNear(path: Text, { line: { place } }: Spot): boolean {
 
 /** What this line wrote there; undefined when it did not. */
 export function writtenBefore(path: Text, spot: Spot): Flow | undefined {
+  if (spot.line.files.size === 0) return undefined;
   for (const one of absolutePaths(path, spot)) {
     if (one.type === "known") {
       const written = spot.line.files.get(one.text);

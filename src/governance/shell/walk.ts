@@ -45,6 +45,8 @@ export function runScript({ commands, errors }: ParsedScript, spot: Spot): Flow 
 }
 
 function runStatements(statements: readonly Statement[], spot: Spot): Flow {
+  const [only] = statements;
+  if (statements.length === 1 && only) return runStatement(only, spot);
   return joinFlows(statements.map((statement) => runStatement(statement, spot)));
 }
 

@@ -13,11 +13,14 @@ export const builds: Behaviour = ({ name, args, spot }) => {
   const first = textOf(args[0] ?? known(""));
   if (args.length === 1 && SAYS.test(first)) return OUTPUT;
   if (name === "go" && /^(?:version|doc|help)$/.test(first)) return OUTPUT;
-  const program = args.find((arg) => RUNS_ANOTHER.get(name)?.test(startOf(arg)));
+  const starts = RUNS_ANOTHER.get(name);
+  const program = starts && args.find((arg) => starts.test(startOf(arg)));
   if (program) note(spot, { kind: "code", what: `makes ${name} run another program: ${describe(program)}` });
   for (const path of outputsOf(args)) writes(spot, path);
-  const folders = args.flatMap((arg, at) => (IN_FOLDER.get(name)?.test(startOf(arg)) ? (args[at + 1] ?? []) : []));
-  worksHere(inFolder(spot, folders), `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}`);
+  const option = IN_FOLDER.get(name);
+  const at = option ? args.findIndex((arg) => option.test(startOf(arg))) : -1;
+  const folder = at < 0 ? undefined : args[at + 1];
+  worksHere(folder ? inFolder(spot, [folder]) : spot, `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}`);
   if (name === "go") runsGo(args, spot);
   return OUTPUT;
 };
@@ -47,12 +50,17 @@ const OUTPUT_OPTION = /^(?:-o|--output|--out|--outfile|--out-?[dD]ir|--output-di
 
 /** Where a tool writes what it makes; one that means something else by these options names nothing elsewhere with them. */
 function outputsOf(args: readonly Text[]): Text[] {
-  return args.flatMap((arg, at) => {
-    const [, option = "", value] = /^(--?[\w-]+)(?:=(.*))?$/s.exec(startOf(arg)) ?? [];
-    if (!OUTPUT_OPTION.test(option)) return [];
-    if (value !== undefined) return arg.type === "known" ? [known(value)] : [arg];
-    return args[at + 1] ?? [];
-  });
+  const outputs: Text[] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] as Text;
+    const text = startOf(arg);
+    if (!text.startsWith("-")) continue;
+    const equals = text.indexOf("=");
+    if (!OUTPUT_OPTION.test(equals < 0 ? text : text.slice(0, equals))) continue;
+    const value = equals < 0 ? args[at + 1] : arg.type === "known" ? known(text.slice(equals + 1)) : arg;
+    if (value) outputs.push(value);
+  }
+  return outputs;
 }
 
 /** `go run` takes files, folders and packages; `go env -w` changes the settings of the person. */

@@ -76,9 +76,10 @@ interface Interpreter {
 }
 
 export function interpreter({ inline, valued, module = [], loads = [] }: Interpreter): Behaviour {
+  const options = [...inline, ...module, ...loads, ...valued.split(" ")].filter(Boolean);
+  const rules = { valued: options.join(" "), stopsAtOperand: true, long: "version help" };
   return ({ name, args, spot }) => {
-    const options = [...inline, ...module, ...loads, ...valued.split(" ")].filter(Boolean);
-    const given = readArguments(args, { valued: options.join(" "), stopsAtOperand: true, long: "version help" });
+    const given = readArguments(args, rules);
     if (args.length === 1 && given.has("version", "V", "v", "help", "h")) return OUTPUT;
     // `-pe` and `-pie` are letters together, the last of which takes the code.
     const code = args.some(
@@ -109,10 +110,9 @@ function runModule(module: Text, operands: readonly Text[], spot: Spot) {
   const name = textOf(module);
   const [base = ""] = name.split(".");
   // One that lies here is taken before the one of that name that is Python's own.
-  const isOwn = spot.shell.folders.every(
-    (folder) => folder !== undefined && [base, `${base}.py`].every((one) => !spot.line.place.look(`${folder}/${one}`)),
-  );
-  if (!READING_MODULES.test(name) || !isOwn) {
+  const isOwn = (folder: string | undefined) =>
+    folder !== undefined && [base, `${base}.py`].every((one) => !spot.line.place.look(`${folder}/${one}`));
+  if (!READING_MODULES.test(name) || !spot.shell.folders.every(isOwn)) {
     worksHere(spot, `runs the module ${describe(module)}`);
     return OUTPUT;
   }

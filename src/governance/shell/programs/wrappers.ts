@@ -68,12 +68,12 @@ export function elevates(rules: OptionRules): Behaviour {
       what: `runs something with other rights, by ${name}`,
       instead: "Do it with your own rights, in the worktree.",
     });
-    const { operands, values } = readArguments(args, { ...rules, stopsAtOperand: name !== "su" });
-    for (const line of values("c", "command")) spot.line.engine.runSource(line, spot);
+    const given = readArguments(args, { ...rules, stopsAtOperand: name !== "su" });
+    for (const line of given.values("c", "command")) spot.line.engine.runSource(line, spot);
     return name === "su"
       ? OUTPUT
       : spot.line.engine.runWords(
-          operands.filter((word) => !/^\w+=/.test(textOf(word))),
+          given.operands.filter((word) => !/^\w+=/.test(textOf(word))),
           spot,
         );
   };

@@ -10,9 +10,14 @@ import { combinations, joinTexts, known, plainWord, type Text, unknown } from ".
 
 /** The lists of words that some words can become: one for each way. */
 export function expandWords(words: readonly Word[], spot: Spot): Text[][] {
-  if (words.every((word) => !word.parts)) {
+  const plain: Text[] = [];
+  for (const word of words) {
+    if (word.parts) break;
+    plain.push(withTilde(word, spot));
+  }
+  if (plain.length === words.length) {
     spend(spot, words.length);
-    return [words.map((word) => withTilde(word, spot))];
+    return [plain];
   }
   const choices = words.map((word) => expandWord(word, spot));
   const all = combinations(choices);
@@ -58,7 +63,7 @@ interface Piece {
 const whole = (text: Text): Piece => ({ texts: [text], splits: false });
 
 function withTilde(word: Word, spot: Spot): Text {
-  return tilde(word.value, spot, word.text.startsWith("~"));
+  return word.text.startsWith("~") ? tilde(word.value, spot, true) : known(word.value);
 }
 
 function tilde(text: string, { line, shell }: Spot, isFirst: boolean): Text {

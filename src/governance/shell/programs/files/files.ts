@@ -47,20 +47,20 @@ const isSecretHere = (path: Text, spot: Spot): boolean =>
 
 /** `tee` passes on what it writes. */
 export const tee: Behaviour = ({ args, spot }) => {
-  const { operands, has } = readArguments(args, {});
-  for (const path of operands) {
+  const given = readArguments(args, {});
+  for (const path of given.operands) {
     const key = /^\/dev\/fd\/(.+)$/.exec(textOf(path))?.[1];
-    if (key === undefined) store(path, spot.input, { spot, appends: has("a", "append") });
+    if (key === undefined) store(path, spot.input, { spot, appends: given.has("a", "append") });
   }
   return spot.input;
 };
 
 export const remove: Behaviour = ({ name, args, spot }) => {
-  const { operands, has } = readArguments(args, {
+  const given = readArguments(args, {
     long: "recursive force interactive verbose dir one-file-system preserve-root no-preserve-root",
   });
-  const whole = name !== "unlink" && name !== "rmdir" && has("r", "R", "recursive");
-  for (const path of operands) {
+  const whole = name !== "unlink" && name !== "rmdir" && given.has("r", "R", "recursive");
+  for (const path of given.operands) {
     deletes(spot, path, whole);
     if (path.type === "known") spot.line.files.delete(path.text);
   }
@@ -68,9 +68,9 @@ export const remove: Behaviour = ({ name, args, spot }) => {
 };
 
 export const create: Behaviour = ({ args, spot }) => {
-  const { operands, values } = readArguments(args, { valued: "m mode d date t r reference s size Z context c" });
-  for (const path of values("r", "reference")) reads(spot, path);
-  for (const path of operands) writes(spot, path);
+  const given = readArguments(args, { valued: "m mode d date t r reference s size Z context c" });
+  for (const path of given.values("r", "reference")) reads(spot, path);
+  for (const path of given.operands) writes(spot, path);
   return OUTPUT;
 };
 

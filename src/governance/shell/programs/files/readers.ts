@@ -124,6 +124,8 @@ export const dc: Behaviour = ({ args, spot }) => {
   return OUTPUT;
 };
 
+const pages = reader({ rules: { valued: "n b t j k o O p P x y z D T" } });
+
 /** `+!command` runs one. */
 export const pager: Behaviour = (call) => {
   const { args, spot } = call;
@@ -131,7 +133,7 @@ export const pager: Behaviour = (call) => {
     note(spot, { kind: "code", what: "lets a pager run a command" });
   const given = readArguments(args, { valued: "o O log-file LOG-FILE k lesskey-file T tag-file" });
   for (const file of given.values("o", "O", "log-file", "LOG-FILE")) writes(spot, file);
-  return reader({ rules: { valued: "n b t j k o O p P x y z D T" } })({
+  return pages({
     ...call,
     args: args.filter((arg) => !textOf(arg).startsWith("+")),
   });
@@ -152,6 +154,8 @@ export const man: Behaviour = ({ args, spot }) => {
   return OUTPUT;
 };
 
+const queries = reader({ skip: 1 });
+
 export const yq: Behaviour = (call) => {
   const inPlace = call.args.some(
     (arg) => arg.type === "known" && /^(?:-[a-zA-Z]*i[a-zA-Z]*|--inplace|--in-place)$/.test(arg.text),
@@ -160,7 +164,7 @@ export const yq: Behaviour = (call) => {
     valued: "p input-format o output-format I indent from-file s split-exp arg argjson slurpfile rawfile",
   });
   const [, ...files] = given.operands;
-  const flow = reader({ rules: {}, skip: 1 })(call);
+  const flow = queries(call);
   if (inPlace) for (const file of files) store(file, flow, { spot: call.spot });
   return flow;
 };

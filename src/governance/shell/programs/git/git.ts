@@ -28,7 +28,8 @@ const GLOBAL_VALUED = "C c git-dir work-tree namespace exec-path super-prefix co
 export const git: Behaviour = (call) => {
   const { spot } = call;
   const given = readArguments(call.args, { valued: GLOBAL_VALUED, stopsAtOperand: true });
-  const [name, ...args] = given.operands;
+  const [name] = given.operands;
+  const args = given.operands.slice(1);
   const aliases = new Map<string, string>();
   for (const setting of given.values("c", "config-env"))
     useSetting(setting, { spot, aliases, command: textOf(name ?? known("")) });
@@ -53,6 +54,7 @@ export const git: Behaviour = (call) => {
 
 /** `--help` is help only where it is not the value of another option, nor an argument of a command to run. */
 function asksForHelp(name: string, args: readonly Text[]): boolean {
+  if (!args.some((arg) => textOf(arg) === "--help" || textOf(arg) === "-h")) return false;
   const words = args.map(textOf);
   if (words[0] === "--help" || (words[0] === "-h" && words.length === 1)) return true;
   const before = words.at(-2) ?? "-";
