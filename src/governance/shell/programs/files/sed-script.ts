@@ -12,8 +12,9 @@ const PLAIN = "dDgGhHlnNpPqQxzF=v}";
 export function readSed(script: string): SedEffects | undefined {
   const found: SedEffects = { writes: [], reads: [], runs: false };
   // Versions differ about a delimiter in brackets: what either of them does counts.
-  const isRead = [true, false].map((sets) => readWith(script, { found, sets }));
-  return isRead.includes(true) ? found : undefined;
+  const isRead = readWith(script, { found, sets: true });
+  const isReadOtherwise = script.includes("[") ? readWith(script, { found, sets: false }) : isRead;
+  return isRead || isReadOtherwise ? found : undefined;
 }
 
 interface Reading {
