@@ -1,14 +1,14 @@
-import type { Behaviour, Call } from "./call.ts";
+import type { Behaviour, ProgramCall } from "./call.ts";
 import { readArguments } from "./options.ts";
-import { absolutePaths, contentOf, descriptorOf, foldersOf, writes, writtenBefore } from "./paths.ts";
+import { absolutePaths, contentOf, descriptorOf, foldersMeant, writes, writtenBefore } from "./paths.ts";
 import { kill } from "./processes.ts";
-import { ANYWHERE, copyShell, type Folders, note, noteUnknown, type Shell } from "./state.ts";
+import { ANYWHERE, copyShell, type Folders, noteEffect, noteUnknown, type Shell } from "./state.ts";
 import { lookAtSubscript } from "./values/arithmetic.ts";
 import { type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./values/flow.ts";
 import { echoed } from "./values/printed.ts";
 import {
   addChoice,
-  describe,
+  describeText,
   isPattern,
   known,
   MAX_CHOICES,
@@ -17,7 +17,16 @@ import {
   textOf,
   unknown,
 } from "./values/text.ts";
-import { declare, getopts, mapfile, print, read, showVariables, takeSecrets, unset } from "./values/variables.ts";
+import {
+  declareVariables,
+  getopts,
+  mapfile,
+  print,
+  read,
+  showVariables,
+  takeSecrets,
+  unset,
+} from "./values/variables.ts";
 
 const HIDES = "deletes the record of what was typed";
 
@@ -34,7 +43,7 @@ const cd: Behaviour = ({ args, spot }) => {
   // It is looked for in other folders, too.
   else if (shell.variables.has("CDPATH")) moveTo(ANYWHERE, shell);
   else {
-    const folders = foldersOf(target, spot);
+    const folders = foldersMeant(target, spot);
     const isSure = folders.every((folder) => folder !== undefined && line.place.look(folder) === "folder");
     moveTo(isSure ? folders : [...new Set([...folders, ...shell.folders])], shell);
   }
@@ -82,31 +91,31 @@ const source: Behaviour = ({ args, spot }) => {
   const isChannel = path.type === "known" && (descriptorOf(path.text) !== undefined || path.text.startsWith("/dev/"));
   if (made || isChannel) return runFlow(made ?? contentOf(path, spot), spot);
   const [place] = absolutePaths(path, spot);
-  note(spot, { kind: "runs", what: `runs ${describe(path)}`, path: place });
+  noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path: place });
   takeSecrets(path, spot);
   // It may have changed any variable.
-  const lost = unknown(`${describe(path)} may have changed it`);
+  const lost = unknown(`${describeText(path)} may have changed it`);
   for (const [name, choices] of spot.shell.variables) spot.shell.variables.set(name, addChoice(choices, [lost]));
   return OUTPUT;
 };
 
 /** A shell that reads its commands from somewhere. */
-export function runFlow(flow: Flow, spot: Call["spot"]): Flow {
+export function runFlow(flow: Flow, spot: ProgramCall["spot"]): Flow {
   if (flow.text !== undefined)
     return spot.line.engine.runSource(known(flow.text), { ...spot, shell: copyShell(spot.shell) });
   const text = textOfFlow(flow);
   if (flow.from & (FROM.network | FROM.decoded)) {
     const what = `runs code, and ${text.type === "unknown" ? text.why : "it is not known"}`;
-    note(spot, {
+    noteEffect(spot, {
       kind: "code",
       what,
       instead: "Save it as a file in the worktree, read it, and use what you need of it.",
     });
   } else if (flow.from & FROM.outside) {
     const what = "runs the commands in a file outside of the worktree";
-    note(spot, { kind: "code", what, instead: "Put it into the worktree, and run it there." });
-  } else if (flow.from === FROM.files) note(spot, { kind: "runs", what: "runs the commands in a file" });
-  else noteUnknown(spot, `runs code that cannot be told: ${describe(text)}`, "Write the commands themselves.");
+    noteEffect(spot, { kind: "code", what, instead: "Put it into the worktree, and run it there." });
+  } else if (flow.from === FROM.files) noteEffect(spot, { kind: "runs", what: "runs the commands in a file" });
+  else noteUnknown(spot, `runs code that cannot be told: ${describeText(text)}`, "Write the commands themselves.");
   return OUTPUT;
 }
 
@@ -155,7 +164,7 @@ const hash: Behaviour = ({ args, spot }) => {
 const set: Behaviour = ({ args, spot }) => {
   if (args.length === 0) return showVariables(spot);
   if (args.some((arg, at) => textOf(arg) === "+o" && textOf(args[at + 1] ?? known("")) === "history"))
-    note(spot, { kind: "ours", what: HIDES });
+    noteEffect(spot, { kind: "ours", what: HIDES });
   const at = args.findIndex((arg) => textOf(arg) === "--");
   if (at >= 0) spot.shell.positional = args.slice(at + 1);
   else if (args.length > 0 && !/^[-+]/.test(textOf(args[0] as Text))) spot.shell.positional = args;
@@ -189,21 +198,21 @@ const tests: Behaviour = ({ args, spot }) => {
 /** `enable -f` makes the shell load a library. */
 const enable: Behaviour = ({ args, spot }) => {
   if (readArguments(args, { valued: "f" }).has("f"))
-    note(spot, { kind: "code", what: "makes the shell load a library" });
+    noteEffect(spot, { kind: "code", what: "makes the shell load a library" });
   return NOTHING;
 };
 
 /** What was typed before can be written into a file, and `fc` gives it to a program. */
 const keepsHistory: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, { valued: name === "history" ? "d" : "e" });
-  if (name === "history" && given.has("c", "d")) note(spot, { kind: "ours", what: HIDES });
+  if (name === "history" && given.has("c", "d")) noteEffect(spot, { kind: "ours", what: HIDES });
   for (const program of given.values("e")) spot.line.engine.runSource(program, spot);
   if (name === "history") for (const file of given.operands) if (!/^\d+$/.test(textOf(file))) writes(spot, file);
   return OUTPUT;
 };
 
 /** A variable that came out of a secret file is told when it is printed. */
-function tells({ args, spot }: Call, flow: Flow): Flow {
+function tells({ args, spot }: ProgramCall, flow: Flow): Flow {
   if (spot.line.sourced && args.some((arg) => arg.type === "unknown")) showVariables(spot);
   return flow;
 }
@@ -233,7 +242,7 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     "caller",
   ].map((name): [string, Behaviour] => [name, nothing]),
   ...["type", "jobs", "dirs", "help", "which", "whereis"].map((name): [string, Behaviour] => [name, prints]),
-  ...["export", "declare", "typeset", "local", "readonly"].map((name): [string, Behaviour] => [name, declare]),
+  ...["export", "declare", "typeset", "local", "readonly"].map((name): [string, Behaviour] => [name, declareVariables]),
   ["cd", cd],
   ["pushd", pushd],
   ["popd", popd],

@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import type { Effect, EffectKind } from "./effects.ts";
-import { copyShell, note, type Sink, type Spot } from "./state.ts";
+import { copyShell, noteEffect, type Sink, type Spot } from "./state.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./values/flow.ts";
-import { asPattern, beforePattern, describe, isPattern, type Text, unknown } from "./values/text.ts";
+import { asPattern, beforePattern, describeText, isPattern, type Text, unknown } from "./values/text.ts";
 
 /** What a system takes as a path. */
 const MAX_PATH = 4096;
@@ -26,12 +26,12 @@ export function absolutePaths(path: Text, { line, shell }: Spot): Text[] {
 }
 
 /** The folders that a path can be, for a shell that goes there. */
-export const foldersOf = (path: Text, spot: Spot): (string | undefined)[] =>
+export const foldersMeant = (path: Text, spot: Spot): (string | undefined)[] =>
   absolutePaths(path, spot).map((one) => (one.type === "known" || one.type === "glob" ? one.text : undefined));
 
 function normal(path: Extract<Text, { type: "known" | "glob" }>): Text {
   // A pattern with `..` behind a special character can lead anywhere.
-  if (path.type === "glob" && leadsUp(path.text)) return unknown(`${describe(path)} can be any path`);
+  if (path.type === "glob" && leadsUp(path.text)) return unknown(`${describeText(path)} can be any path`);
   if (path.text.length > MAX_PATH) return unknown("it is too long for a path");
   if (!MAY_CHANGE.test(path.text)) return path;
   const text = posix.normalize(path.text);
@@ -56,13 +56,13 @@ export function touch(spot: Spot, { kind, path, whole }: Touch): void {
   const verb = kind === "writes" && whole ? "changes everything in" : kind;
   const { outward } = spot.line;
   if (outward && kind !== "reads")
-    note(spot, { kind, what: `may go through a link to ${describe(outward)}`, path: outward });
+    noteEffect(spot, { kind, what: `may go through a link to ${describeText(outward)}`, path: outward });
   const upwards = upwardPaths(path, spot);
   const all = absolutePaths(path, spot);
   for (let at = 0; at < all.length; at += 1) {
     const one = all[at] as Text;
-    const effect: Effect = { kind, what: `${verb} ${describe(one)}`, path: one };
-    note(spot, whole || upwards ? { ...effect, whole, upward: upwards?.[at] } : effect);
+    const effect: Effect = { kind, what: `${verb} ${describeText(one)}`, path: one };
+    noteEffect(spot, whole || upwards ? { ...effect, whole, upward: upwards?.[at] } : effect);
   }
 }
 
@@ -84,16 +84,16 @@ export function worksHere(spot: Spot, what: string): void {
   for (const folder of spot.shell.folders)
     if (folder === undefined || (folder !== root && !folder.startsWith(`${root}/`))) {
       const path: Text = folder === undefined ? unknown("where it is cannot be told") : { type: "known", text: folder };
-      note(spot, { kind: "writes", what: `works in ${describe(path)}`, path });
+      noteEffect(spot, { kind: "writes", what: `works in ${describeText(path)}`, path });
     }
-  note(spot, { kind: "runs", what });
+  noteEffect(spot, { kind: "runs", what });
 }
 
 /** The same shell in another folder, as options like `-C` have it; the last one counts. */
 export function inFolder(spot: Spot, folders: readonly Text[]): Spot {
   if (folders.length === 0) return spot;
   const shell = copyShell(spot.shell);
-  for (const folder of folders) shell.folders = foldersOf(folder, { ...spot, shell });
+  for (const folder of folders) shell.folders = foldersMeant(folder, { ...spot, shell });
   return { ...spot, shell };
 }
 
@@ -123,7 +123,7 @@ export function contentOf(path: Text, spot: Spot): Flow {
   }
   const place = networkPlace(path);
   if (place !== undefined) {
-    note(spot, { kind: "fetches", what: `connects to ${place}` });
+    noteEffect(spot, { kind: "fetches", what: `connects to ${place}` });
     return cameFrom(FROM.network);
   }
   reads(spot, path);
@@ -183,9 +183,9 @@ function remember(path: Text, flow: Flow, { spot, appends }: { spot: Spot; appen
 }
 
 /** Hands bytes to where they go; that a file is written was noted when it was opened. */
-export function deliver(flow: Flow, sink: Sink, spot: Spot): void {
+export function deliverBytes(flow: Flow, sink: Sink, spot: Spot): void {
   if (sink.to === "file") remember(sink.path, flow, { spot, appends: sink.appends });
-  if (sink.to === "network") send(flow, sink.where, spot);
+  if (sink.to === "network") sendBytes(flow, sink.where, spot);
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|::1|host\.docker\.internal)(?::\d*)?$/i;
@@ -197,9 +197,9 @@ export function isLoopback(where: string): boolean {
 }
 
 /** Bytes leave for another machine: only what stands in the command itself may. */
-export function send(flow: Flow, where: string, spot: Spot): void {
+export function sendBytes(flow: Flow, where: string, spot: Spot): void {
   if (isLoopback(where)) return;
   const isOwn = flow.text !== undefined && flow.from === 0;
   const what = isOwn ? `sends to ${where}` : `sends what is not in the command itself to ${where}`;
-  note(spot, { kind: isOwn ? "fetches" : "sends", what });
+  noteEffect(spot, { kind: isOwn ? "fetches" : "sends", what });
 }

@@ -1,8 +1,8 @@
 import { findNode } from "../../graph/types.ts";
 import { matchesAny } from "../paths.ts";
-import type { Question, Rule, RuleRefusal } from "../rule.ts";
+import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 
-export const allowedTools: Rule = {
+export const allowedTools: PolicyRule = {
   name: "allowed tools",
   purpose: "A task names the tools for it; tools that are not known, and those of MCP servers, are allowed one by one.",
   judge(question) {

@@ -1,9 +1,9 @@
 import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, descriptorOf, inFolder, worksHere, writes } from "../paths.ts";
-import { note, noteUnknown, type Spot } from "../state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
-import { describe, joinTexts, known, startOf, type Text, textOf } from "../values/text.ts";
+import { describeText, joinTexts, known, startOf, type Text, textOf } from "../values/text.ts";
 import { runsTool } from "./shells.ts";
 
 const SAYS = /^(?:--version|-v|-V|--help|-h)$/;
@@ -15,7 +15,7 @@ export const builds: Behaviour = ({ name, args, spot }) => {
   if (name === "go" && /^(?:version|doc|help)$/.test(first)) return OUTPUT;
   const starts = RUNS_ANOTHER.get(name);
   const program = starts && args.find((arg) => starts.test(startOf(arg)));
-  if (program) note(spot, { kind: "code", what: `makes ${name} run another program: ${describe(program)}` });
+  if (program) noteEffect(spot, { kind: "code", what: `makes ${name} run another program: ${describeText(program)}` });
   for (const path of outputsOf(args)) writes(spot, path);
   const option = IN_FOLDER.get(name);
   const at = option ? args.findIndex((arg) => option.test(startOf(arg))) : -1;
@@ -67,11 +67,12 @@ function outputsOf(args: readonly Text[]): Text[] {
 function runsGo([sub, ...rest]: readonly Text[], spot: Spot): void {
   const word = textOf(sub ?? known(""));
   if (word === "env" && rest.some((arg) => /^--?[wu]$/.test(textOf(arg))))
-    note(spot, { kind: "ours", what: "changes settings of the person with go env" });
+    noteEffect(spot, { kind: "ours", what: "changes settings of the person with go env" });
   if (word !== "run") return;
   const target = rest.find((arg) => !startOf(arg).startsWith("-"));
   if (target && /^(?:\.{0,2}\/|.*\.go$)/.test(startOf(target)))
-    for (const path of absolutePaths(target, spot)) note(spot, { kind: "runs", what: `runs ${describe(path)}`, path });
+    for (const path of absolutePaths(target, spot))
+      noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
 }
 
 const RUNS = /^(?:exec|x|dlx)$/;
@@ -96,17 +97,17 @@ export const packages: Behaviour = (call) => {
   const isGlobal = args.some((arg) => /^(?:-g|--global|--location=global)$/.test(textOf(arg)));
   if (RUNS.test(word)) return runsTool({ ...call, args: rest.filter((arg) => textOf(arg) !== "--"), spot: inside });
   if (PUBLISHES.test(word))
-    note(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
+    noteEffect(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
   else if (isGlobal || word === "global")
-    note(spot, {
+    noteEffect(spot, {
       kind: "ours",
       what: `changes programs of the whole machine with ${name} ${word}`,
       instead: `Install it in the project: ${name} install <package>`,
     });
   else if (/^(?:config|set)$/.test(word) && !/^(?:get|list|ls|)$/.test(textOf(rest[0] ?? known(""))))
-    note(spot, { kind: "code", what: `changes settings of ${name}` });
+    noteEffect(spot, { kind: "code", what: `changes settings of ${name}` });
   else if (args.some((arg) => /^--(?:script-shell|node-options|git|shell)(?:=|$)/.test(textOf(arg))))
-    note(spot, { kind: "code", what: `makes ${name} run another program` });
+    noteEffect(spot, { kind: "code", what: `makes ${name} run another program` });
   else if (LOOKS.test(word) || (word === "version" && rest.length === 0)) return OUTPUT;
   else if (word === "audit" && !args.some((arg) => /^(?:fix|--fix)$/.test(textOf(arg)))) return OUTPUT;
   else {
@@ -131,18 +132,18 @@ export const cargo: Behaviour = (call) => {
   const word = textOf(sub ?? known(""));
   for (const setting of given.values("config"))
     if (/runner|rustc|wrapper|linker|alias|credential/.test(textOf(setting)))
-      note(spot, { kind: "code", what: "makes cargo run another program" });
+      noteEffect(spot, { kind: "code", what: "makes cargo run another program" });
   if (word === "install" || word === "uninstall") {
     const [root] = given.values("root");
     if (root) writes(spot, root);
     else
-      note(spot, {
+      noteEffect(spot, {
         kind: "ours",
         what: `changes programs of the person with cargo ${word}`,
         instead: "Build it in the worktree: cargo build",
       });
   } else if (/^(?:publish|yank|login|owner|logout)$/.test(word))
-    note(spot, { kind: "sends", what: `cargo ${word} changes something in a registry` });
+    noteEffect(spot, { kind: "sends", what: `cargo ${word} changes something in a registry` });
   else {
     const manifests = given.values("manifest-path").map((path) => joinTexts([path, known("/..")]));
     builds({ ...call, spot: inFolder(spot, [...given.values("C"), ...manifests]) });
@@ -161,11 +162,11 @@ export const forge: Behaviour = ({ name, args, spot }) => {
     (/^(?:status|search|version|help|auth)$/.test(group) && !/^(?:login|logout|token|refresh|setup-git)$/.test(action));
   const apiReads =
     group === "api" && !args.some((arg) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(textOf(arg)));
-  if (action === "download") note(spot, { kind: "runs", what: `${name} saves files here` });
+  if (action === "download") noteEffect(spot, { kind: "runs", what: `${name} saves files here` });
   else if (isRead || apiReads || words.length === 0)
-    note(spot, { kind: "fetches", what: `${name} asks another machine` });
+    noteEffect(spot, { kind: "fetches", what: `${name} asks another machine` });
   else
-    note(spot, {
+    noteEffect(spot, {
       kind: "sends",
       what: `acts for the person elsewhere: ${name} ${group} ${action}`,
       instead: "Leave it to prloom: it opens the pull request and answers.",
@@ -181,10 +182,10 @@ export const make: Behaviour = (call) => {
   for (const text of given.values("E", "eval"))
     noteUnknown(call.spot, `gives make rules in the command: ${textOf(text)}`);
   const shell = given.operands.find((one) => /^(?:SHELL|MAKEFLAGS|MAKE|\.SHELLFLAGS)=/.test(startOf(one)));
-  if (shell) note(call.spot, { kind: "code", what: `makes make run another program: ${describe(shell)}` });
+  if (shell) noteEffect(call.spot, { kind: "code", what: `makes make run another program: ${describeText(shell)}` });
   for (const file of given.values("f", "file", "makefile"))
     if (textOf(file) === "-" || descriptorOf(textOf(file)) !== undefined)
-      note(call.spot, { kind: "code", what: "gives make rules that are not in a file" });
+      noteEffect(call.spot, { kind: "code", what: "gives make rules that are not in a file" });
   return builds({ ...call, spot: inFolder(call.spot, given.values("C", "directory")) });
 };
 
@@ -198,7 +199,7 @@ export const installs: Behaviour = (call) => {
   const [sub] = given.operands;
   if (/^(?:list|show|freeze|check|help|--version|search|index|inspect)$/.test(textOf(sub ?? known("")))) return OUTPUT;
   if (given.has("break-system-packages"))
-    note(spot, { kind: "ours", what: `changes programs of the whole machine with ${name}` });
+    noteEffect(spot, { kind: "ours", what: `changes programs of the whole machine with ${name}` });
   return builds(call);
 };
 

@@ -42,7 +42,7 @@ import {
   uniq,
   yq,
 } from "./files/readers.ts";
-import { git } from "./git/git.ts";
+import { judgeGit } from "./git/git.ts";
 import { administers, container, database, elsewhere, harms, schedules, strip } from "./machines.ts";
 import { bun, runsOrCarries, runsTool } from "./shells.ts";
 import { carrier, debugs, elevates, env, lineWrapper, measurer, wrapper } from "./wrappers.ts";
@@ -137,7 +137,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("vim vi nvim view ex ed emacs nano micro pico joe", editor),
   ...names("code codium subl", opensWindow),
   ["patch", patch],
-  ["git", git],
+  ["git", judgeGit],
   ...names("strip objcopy", strip),
   ["curl", curl],
   ...names("wget wget2", wget),

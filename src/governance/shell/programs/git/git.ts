@@ -1,14 +1,14 @@
 import type { Behaviour } from "../../call.ts";
 import { type Arguments, readArguments } from "../../options.ts";
 import { inFolder, reads, writes } from "../../paths.ts";
-import { note, noteUnknown, type Spot } from "../../state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { type Flow, literal, OUTPUT } from "../../values/flow.ts";
-import { describe, isPattern, known, type Text, textOf } from "../../values/text.ts";
+import { describeText, isPattern, known, type Text, textOf } from "../../values/text.ts";
 import { changesIt } from "./changes.ts";
 import {
   branch,
   checkout,
-  clean,
+  cleanTree,
   prunes,
   push,
   readTree,
@@ -21,11 +21,11 @@ import {
 } from "./losing.ts";
 import { bundle, config, formatPatch, lfs, maintenance, remote, worktree } from "./repository.ts";
 import { useSetting } from "./settings.ts";
-import { apply, archive, bisect, commit, fetches, init, rebase, removes, submodule } from "./working.ts";
+import { apply, archive, bisect, commit, fetches, initRepository, rebase, removes, submodule } from "./working.ts";
 
 const GLOBAL_VALUED = "C c git-dir work-tree namespace exec-path super-prefix config-env list-cmds attr-source";
 
-export const git: Behaviour = (call) => {
+export const judgeGit: Behaviour = (call) => {
   const { spot } = call;
   const given = readArguments(call.args, { valued: GLOBAL_VALUED, stopsAtOperand: true });
   const [name] = given.operands;
@@ -34,21 +34,22 @@ export const git: Behaviour = (call) => {
   for (const setting of given.values("c", "config-env"))
     useSetting(setting, { spot, aliases, command: textOf(name ?? known("")) });
   for (const option of ["exec-path", "git-dir", "work-tree"] as const)
-    for (const value of given.values(option)) note(spot, { kind: "code", what: `turns git to ${describe(value)}` });
+    for (const value of given.values(option))
+      noteEffect(spot, { kind: "code", what: `turns git to ${describeText(value)}` });
   const inside = inFolder(spot, given.values("C"));
   if (inside !== spot)
     for (const folder of inside.shell.folders)
       reads(inside, folder === undefined ? { type: "unknown", why: "the folder of git" } : known(folder));
   if (!name) return OUTPUT;
   if (name.type !== "known") {
-    noteUnknown(spot, `runs a command of git that cannot be told: ${describe(name)}`);
+    noteUnknown(spot, `runs a command of git that cannot be told: ${describeText(name)}`);
     return OUTPUT;
   }
   // git has no aliases for its own commands.
   const alias = COMMANDS.has(name.text) || OTHER_COMMANDS.has(name.text) ? undefined : aliases.get(name.text);
   if (alias !== undefined) return runAlias(alias, args, inside);
   if (asksForHelp(name.text, args)) return OUTPUT;
-  if (!isOwnRepository(inside)) note(inside, { kind: "runs", what: "uses the settings of another repository" });
+  if (!isOwnRepository(inside)) noteEffect(inside, { kind: "runs", what: "uses the settings of another repository" });
   return (COMMANDS.get(name.text) ?? unknownCommand)({ name: name.text, args, spot: inside });
 };
 
@@ -73,7 +74,7 @@ function runAlias(alias: string, args: readonly Text[], spot: Spot): Flow {
       : "";
     return spot.line.engine.runSource(known(alias.slice(1) + tail), spot);
   }
-  return git({ name: "git", args: [...alias.split(/\s+/).map(known), ...args], spot });
+  return judgeGit({ name: "git", args: [...alias.split(/\s+/).map(known), ...args], spot });
 }
 
 /** A repository other than the worktree's may have settings that an agent wrote: git runs programs from there. */
@@ -95,7 +96,7 @@ const looks: Behaviour = ({ name, args, spot }) => {
     given.has("ext-diff", "textconv", "open-files-in-pager") ||
     args.some((arg) => /^-O/.test(textOf(arg)) && (name === "grep" || textOf(arg).length > 2))
   )
-    note(spot, { kind: "code", what: "makes git run another program" });
+    noteEffect(spot, { kind: "code", what: "makes git run another program" });
   const [path] = given.values("open-files-in-pager");
   if (path) spot.line.engine.runSource(path, spot);
   if (name === "hash-object" && given.has("w")) changesIt({ name, args, spot });
@@ -181,7 +182,7 @@ const COMMANDS: ReadonlyMap<string, Behaviour> = new Map(
     tag: listsOr(branch),
     replace: listsOr(rewrites),
     reset,
-    clean,
+    clean: cleanTree,
     restore,
     stash,
     reflog,
@@ -192,7 +193,7 @@ const COMMANDS: ReadonlyMap<string, Behaviour> = new Map(
     bisect,
     submodule,
     apply,
-    init,
+    init: initRepository,
     commit,
     archive,
   }),

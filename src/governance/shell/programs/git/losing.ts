@@ -1,7 +1,7 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { absolutePaths, touch } from "../../paths.ts";
-import { note, type Spot } from "../../state.ts";
+import { noteEffect, type Spot } from "../../state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, type Text, textOf } from "../../values/text.ts";
 import { changesIt, history, pathspec } from "./changes.ts";
@@ -18,7 +18,7 @@ export const reset: Behaviour = ({ args, spot }) => {
 };
 
 export const push: Behaviour = ({ spot }) => {
-  note(spot, {
+  noteEffect(spot, {
     kind: "sends",
     what: "pushes commits to another repository",
     instead: "Commit only: prloom pushes what was checked.",
@@ -26,7 +26,7 @@ export const push: Behaviour = ({ spot }) => {
   return OUTPUT;
 };
 
-export const clean: Behaviour = ({ args, spot }) => {
+export const cleanTree: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "e exclude", long: "force dry-run interactive quiet" });
   if (!given.has("n", "dry-run"))
     history(spot, "deletes files that are not committed", "Delete single files by their names.");
