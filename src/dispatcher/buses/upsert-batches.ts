@@ -1,5 +1,7 @@
 import type { RawUpsert } from "../../bridges/core/upsert.ts";
+import { whyBrought } from "../../git/tracked.ts";
 import type { Stopping, Waking } from "../capabilities.ts";
+import { inboxOf } from "../paths.ts";
 import { type Upserted, type Upserting, upsertPlans } from "./upsert.ts";
 
 /** Plans of one batch: they are made without a pause, and everything else waits. */
@@ -22,13 +24,22 @@ export class UpsertBatches {
   upsert(payload: RawUpsert): Promise<Upserted> {
     const asked = { payload, ...Promise.withResolvers<Upserted>() };
     this.#asked.push(asked);
-    if (this.#asked.length === 1) setImmediate(() => this.#next());
+    if (this.#asked.length === 1) setImmediate(() => void this.#begin());
     return asked.promise;
   }
 
-  #next(): void {
+  async #begin(): Promise<void> {
+    const { repo, paths } = this.#loom;
+    const asked = whyBrought(repo, inboxOf(paths, "any").text);
+    const answer = await asked.catch((error: unknown) => ({ error }));
     const batch = this.#take();
-    if (this.#asked.length > 0) setImmediate(() => this.#next());
+    if (this.#asked.length > 0) setImmediate(() => void this.#begin());
+    if (typeof answer === "object") rejectAll(batch, answer.error);
+    else if (answer !== undefined) for (const { resolve } of batch) resolve({ kind: "brought", reason: answer });
+    else this.#make(batch);
+  }
+
+  #make(batch: readonly Asked[]): void {
     try {
       if (this.#loom.stopping) throw new Error("the dispatcher stops");
       const { result, safe } = upsertPlans(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { countCalls } from "../../../bench/harness/counts.ts";
 import type { RawUpsert } from "../../../src/bridges/core/upsert.ts";
@@ -90,6 +90,28 @@ test("one that fails keeps no other from being made", async () => {
     assert.equal(bad?.status, "rejected");
     assert.ok(good.every(({ status }) => status === "fulfilled"));
     assertWhole(loom, 5);
+  });
+});
+
+test("while a checked-out branch has the inbox as a link, nothing is written where it leads", async () => {
+  const { root, git, inbox, home } = project();
+  const elsewhere = join(home, "elsewhere");
+  mkdirSync(elsewhere);
+  git("checkout", "-q", "-b", "gift");
+  rmSync(inbox, { recursive: true, force: true });
+  mkdirSync(dirname(inbox), { recursive: true });
+  symlinkSync(elsewhere, inbox);
+  git("add", "-f", inbox);
+  await withLoom(root, async (loom) => {
+    const batches = new UpsertBatches(loom);
+    const outcomes = await Promise.all(cards(60).map((card) => batches.upsert(card)));
+    assert.deepEqual(new Set(outcomes.map(({ kind }) => kind)), new Set(["brought"]));
+    assert.deepEqual([all(loom), readdirSync(elsewhere)], [[], []]);
+    git("rm", "-q", "--cached", "-f", inbox);
+    rmSync(inbox);
+    await Promise.all(cards(3).map((card) => batches.upsert(card)));
+    assertWhole(loom, 3);
+    assert.deepEqual(readdirSync(elsewhere), []);
   });
 });
 

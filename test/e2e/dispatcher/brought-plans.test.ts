@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
@@ -89,6 +98,33 @@ test("what lies where worktrees are, behind a link that a branch has, is neither
   for (const id of ["begun", "later"]) await project.cli(["unblock", id]);
   await project.work();
   assert.deepEqual([project.record("begun").status, project.record("later").status], ["review", "review"]);
+});
+
+test("no command changes what lies where the inbox is, behind a link that a branch has", async () => {
+  const project = fresh();
+  const notes = join(project.home, "notes");
+  mkdirSync(notes);
+  writeFileSync(join(notes, "mine.md"), "- [ ] buy milk\n");
+  branch(project, "gift", () => {
+    rmSync(project.inbox, { recursive: true, force: true });
+    mkdirSync(dirname(project.inbox), { recursive: true });
+    symlinkSync(notes, project.inbox);
+    project.git("add", "-f", "prloom/.local/inbox");
+  });
+  project.git("checkout", "-q", "gift");
+  writeFileSync(join(project.home, "other.md"), "other\n");
+  for (const command of [
+    ["queue"],
+    ["hide"],
+    ["edit", "--file", join(project.home, "other.md")],
+    ["delete", "--yes"],
+  ]) {
+    const [name = "", ...rest] = command;
+    const { code, stderr } = await project.cli([name, "mine", ...rest]);
+    assert.deepEqual([code, /leads elsewhere\. \[plan-state\]/.test(stderr)], [1, true], `${name}: ${stderr}`);
+  }
+  assert.deepEqual(readdirSync(notes), ["mine.md"]);
+  assert.equal(readFileSync(join(notes, "mine.md"), "utf8"), "- [ ] buy milk\n");
 });
 
 test("a link to worktrees elsewhere that a person made is followed", async () => {
