@@ -31,12 +31,26 @@ export interface MergeResult {
   readonly undelivered: readonly Undelivered[];
 }
 
+type Merging = Located & Configured & Records & Buses & Publishing & AtWork & Reporting & Waking;
+
+interface MergeOptions {
+  readonly force: boolean;
+  readonly method?: MergeMethod;
+}
+
 /** Merges the branch into its base and finishes the plan. Repeating it after a kill finds what is done. */
-export async function mergePlan(
-  loom: Located & Configured & Records & Buses & Publishing & AtWork & Reporting & Waking,
-  id: string,
-  { force, method = "merge" }: { force: boolean; method?: MergeMethod },
-): Promise<MergeResult> {
+export async function mergePlan(loom: Merging, id: string, options: MergeOptions): Promise<MergeResult> {
+  requireRecord(loom, id);
+  const leave = await loom.occupancy.enterBetweenSteps(id, "merge");
+  try {
+    return await mergeNow(loom, id, options);
+  } finally {
+    leave();
+    loom.wake(id);
+  }
+}
+
+async function mergeNow(loom: Merging, id: string, { force, method = "merge" }: MergeOptions): Promise<MergeResult> {
   const record = requireRecord(loom, id);
   const { branch = "", baseBranch = "" } = record;
   refuseUnlessReviewed(loom, record);
