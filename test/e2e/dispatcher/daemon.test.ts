@@ -131,6 +131,18 @@ describe("the dispatcher as a process", { concurrency: 2, timeout: 180_000 }, ()
     assert.equal(project.git("show", "prloom/next:work.txt"), "one\ntwo\n");
   });
 
+  test("a change request that cannot be read keeps no other merge by hand from being noticed", async () => {
+    const { project } = gated();
+    for (const id of ["broken", "good"]) project.plan(id, ["one"]);
+    assert.equal((await project.work()).code, 0);
+    writeFileSync(join(project.authority, "plans", "broken", "change-request.json"), "{ half");
+    for (const id of ["broken", "good"])
+      project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "merge", "-q", "-X", "ours", `prloom/${id}`);
+    const { stdout } = await project.work();
+    assert.match(stdout, /broken {2}whether it was merged cannot be told: .*change-request\.json/);
+    assert.deepEqual([project.record("broken").status, project.record("good").outcome], ["review", "merged"]);
+  });
+
   test("what is said while a plan is being merged begins no work that the merge leaves out", async () => {
     const { project } = gated();
     const [bin, at, go] = ["bin", "at", "go"].map((name) => join(project.home, name)) as [string, string, string];
