@@ -1,8 +1,9 @@
 import type { RawUpsert } from "../../bridges/core/upsert.ts";
+import type { Together } from "../../bus/file/plan-store.ts";
 import { whyBrought } from "../../git/tracked.ts";
 import type { Stopping, Waking } from "../capabilities.ts";
 import { inboxOf } from "../paths.ts";
-import { type Upserted, type Upserting, upsertPlans } from "./upsert.ts";
+import { type Upserted, type Upserting, type UpsertOutcome, upsertPlans } from "./upsert.ts";
 
 /** Plans of one batch: they are made without a pause, and everything else waits. */
 const MAX_BATCH = 50;
@@ -40,21 +41,35 @@ export class UpsertBatches {
   }
 
   #make(batch: readonly Asked[]): void {
+    const made = this.#write(batch);
+    if (!made) return;
+    const { result, safe } = made;
+    const answer = (): void =>
+      result.forEach((outcome, at) => {
+        if ("upserted" in outcome) batch[at]?.resolve(outcome.upserted);
+        else batch[at]?.reject(outcome.error);
+      });
+    safe.then(answer, (error) => rejectAll(batch, error));
     try {
-      if (this.#loom.stopping) throw new Error("the dispatcher stops");
-      const { result, safe } = upsertPlans(
-        this.#loom,
-        batch.map(({ payload }) => payload),
-      );
-      const answer = (): void =>
-        result.forEach((outcome, at) => {
-          if ("upserted" in outcome) batch[at]?.resolve(outcome.upserted);
-          else batch[at]?.reject(outcome.error);
-        });
-      safe.then(answer, (error) => rejectAll(batch, error));
       this.#tell(result.flatMap((outcome) => ("upserted" in outcome ? outcome.upserted : [])));
     } catch (error) {
       rejectAll(batch, error);
+    }
+  }
+
+  /** Undefined when all of them are dealt with already. */
+  #write(batch: readonly Asked[]): Together<UpsertOutcome[]> | undefined {
+    try {
+      if (this.#loom.stopping) throw new Error("the dispatcher stops");
+      return upsertPlans(
+        this.#loom,
+        batch.map(({ payload }) => payload),
+      );
+    } catch (error) {
+      // A file of one plan may be what cannot be written, and the others have nothing to do with it.
+      if (batch.length > 1) for (const asked of batch) this.#make([asked]);
+      else rejectAll(batch, error);
+      return undefined;
     }
   }
 
