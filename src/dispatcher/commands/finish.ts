@@ -91,7 +91,7 @@ function refusedMerge({ id, branch, baseBranch, worktree }: PlanRecord, outcome:
       return new PrloomError(
         "checkout-in-the-way",
         `${baseBranch} is checked out in ${outcome.path}, and the merge would touch it: ${outcome.reason}`,
-        `Commit or stash there (\`git -C ${outcome.path} stash -u\`), then run \`prloom merge ${id}\` again.`,
+        `Commit or stash there (\`git -C ${outcome.path} stash -u\`), or move away what git ignores, then run \`prloom merge ${id}\` again.`,
       );
     case "repository":
       return new PrloomError(
