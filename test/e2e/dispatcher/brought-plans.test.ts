@@ -139,3 +139,20 @@ test("a link to worktrees elsewhere that a person made is followed", async () =>
   assert.equal((await project.cli(["delete", "own", "--yes"])).code, 0);
   assert.deepEqual(readdirSync(join(project.home, "disk")), []);
 });
+
+test("a folder of a person that lies where a worktree is to be made stays as it is", async () => {
+  const project = fresh({ config: { worktreesDir: "../trees" } });
+  const notes = join(project.root, "../trees/notes");
+  mkdirSync(notes, { recursive: true });
+  writeFileSync(join(notes, "diary.txt"), "mine\n");
+  project.plan("notes", ["one"]);
+  for (const again of [false, true]) {
+    if (again) await project.cli(["unblock", "notes"]);
+    assert.match((await project.work()).stdout, /notes {2}blocked: .*trees\/notes is there already/);
+    assert.equal(readFileSync(join(notes, "diary.txt"), "utf8"), "mine\n");
+  }
+  renameSync(notes, join(project.home, "notes"));
+  await project.cli(["unblock", "notes"]);
+  await project.work();
+  assert.equal(project.record("notes").status, "review");
+});
