@@ -18,7 +18,7 @@ import { inboxOf, isInboxRecord, type Located } from "../paths.ts";
 import { cleanWorktree, endPlan } from "../perform/end-plan.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
-import { endPlanSurvivors } from "../runs/survivors.ts";
+import { endPlanSurvivors, forgetWorktree, leftWorktree } from "../runs/survivors.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { deferredComments, unansweredComments } from "../steps/observe.ts";
 import { keepBeforeRemoval } from "../worktree/set-aside.ts";
@@ -194,7 +194,8 @@ function requireDeleted(loom: Records, record: PlanRecord): PlanRecord {
 
 /** Whatever of it fails, the rest is done; returns what could not be, and why. */
 async function removeRest(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<string[]> {
-  const { id, worktree } = record;
+  const { id } = record;
+  const worktree = leftWorktree(record);
   const left: string[] = [];
   const attempt = async (what: string, act: () => Promise<void>): Promise<void> => {
     try {
@@ -209,6 +210,7 @@ async function removeRest(loom: Located & Configured & Records & Reporting, reco
   await keepBeforeRemoval(loom, record);
   if (worktree) await attempt(`its worktree ${worktree}`, () => removeWorktree(loom.repo, worktree));
   await attempt("the homes of its agents", () => removePrivateHomes(loom, record));
+  if (left.length === 0) forgetWorktree(loom, record);
   return left;
 }
 

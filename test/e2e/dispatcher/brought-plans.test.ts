@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import {
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -156,3 +157,26 @@ test("a folder of a person that lies where a worktree is to be made stays as it 
   await project.work();
   assert.equal(project.record("notes").status, "review");
 });
+
+for (const [name, ...ends] of [
+  ["a deleted plan", ["delete", "notes", "--yes"]],
+  ["a plan that was cleaned and then deleted", ["merge", "notes"], ["clean"], ["delete", "notes", "--yes"]],
+] as const)
+  test(`what a person makes where the worktree of ${name} was stays as it is`, async () => {
+    const project = fresh({ config: { worktreesDir: "../trees" } });
+    const notes = join(project.root, "../trees/notes");
+    project.plan("notes", ["one"]);
+    await project.work();
+    const make = (): void => {
+      if (existsSync(notes)) return;
+      mkdirSync(notes);
+      writeFileSync(join(notes, "diary.txt"), "mine\n");
+    };
+    for (const args of ends) {
+      assert.equal((await project.cli(args)).code, 0);
+      if (args[0] !== "merge") make();
+    }
+    await project.work();
+    await project.cli(["clean"]);
+    assert.deepEqual(readdirSync(notes), ["diary.txt"]);
+  });
