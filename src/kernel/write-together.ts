@@ -1,4 +1,4 @@
-import { closeSync, constants, fsync, fsyncSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, constants, fsync, fsyncSync, openSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { crashPoint } from "./crash-point.ts";
@@ -145,21 +145,31 @@ function syncNow(path: string): void {
 export function repairWritten(noteDir: string): void {
   for (const name of listDir(noteDir).toReversed()) {
     const path = join(noteDir, name);
-    const note = noteSchema.safeParse(parse(readFileSync(path, "utf8"))).data;
-    const isSameBoot = note?.bootId !== "" && note?.bootId === currentBootId();
-    for (const file of note?.files ?? []) {
-      repair(file, isSameBoot);
-      crashPoint("together:repaired");
-    }
-    rmSync(path, { force: true });
+    orWarn(path, () => {
+      repairNoted(path);
+      rmSync(path, { force: true });
+    });
   }
 }
 
-/** Something else may lie there by now, since the inbox is in the checkout: that is not ours to repair, and concerns no other plan. */
+function repairNoted(path: string): void {
+  const note = noteSchema.safeParse(parse(readCheckedOut(path, Number.MAX_SAFE_INTEGER) ?? "")).data;
+  const isSameBoot = note?.bootId !== "" && note?.bootId === currentBootId();
+  for (const file of note?.files ?? []) {
+    orWarn(file.path, () => repair(file, isSameBoot));
+    crashPoint("together:repaired");
+  }
+}
+
 function repair({ path, data }: NewFile, isSameBoot: boolean): void {
+  if (!isSameBoot && isTorn(readCheckedOut(path, Number.MAX_SAFE_INTEGER), data)) writeFileAtomic(path, data);
+  else syncNow(path);
+}
+
+/** Something else may lie there by now, since the inbox is in the checkout: that is not ours to repair, and concerns no other plan. */
+function orWarn(path: string, act: () => void): void {
   try {
-    if (!isSameBoot && isTorn(readCheckedOut(path, Number.MAX_SAFE_INTEGER), data)) writeFileAtomic(path, data);
-    else syncNow(path);
+    act();
   } catch (error) {
     if (error instanceof PrloomError || errnoOf(error) === "EIO") throw error;
     process.emitWarning(`${path} could not be made safe: ${messageOf(error)}`);

@@ -118,6 +118,24 @@ test("a run is heard, however much the one before said in the moment of its end"
   shim.dismiss("");
 });
 
+test("a program that says more than is taken leaves nothing behind each time that it waits", {
+  timeout: 60_000,
+}, async () => {
+  const shim = new Shim(spawn("sh", ["-c", 'read -r file; cat "$file"; cat'], { stdio: "pipe" }));
+  const file = join(root, "said-much");
+  writeFileSync(file, `${`${SAID}${Buffer.alloc(64 * 1024).toString("base64")}\n`.repeat(200)}${DONE}\n`);
+  const said = shim.attach({ done: () => undefined, gone: () => undefined });
+  const before = said.listenerCount("close");
+  shim.tell(file);
+  let most = 0;
+  for await (const _chunk of said) {
+    most = Math.max(most, said.listenerCount("close"));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  shim.dismiss("");
+  assert.ok(most < before + 5, `${most} listeners`);
+});
+
 test("what a run left where nothing finds it does not speak in the next run of its shim", async () => {
   const shims = makePool();
   for (const opening of [undefined, ["hello"]]) {

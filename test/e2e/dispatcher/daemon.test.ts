@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { appears } from "../../testing/agents/agent-scripts.ts";
@@ -111,6 +112,42 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
     assert.equal((await daemon.end()).code, 0);
     assert.deepEqual([project.record("base").status, project.record("base").outcome], ["done", "merged"]);
     assert.equal(project.git("show", "prloom/next:work.txt"), "one\ntwo\n");
+  });
+
+  test("a change request that cannot be read keeps no other merge by hand from being noticed", async () => {
+    const { project } = gated();
+    for (const id of ["broken", "good"]) project.plan(id, ["one"]);
+    assert.equal((await project.work()).code, 0);
+    writeFileSync(join(project.authority, "plans", "broken", "change-request.json"), "{ half");
+    for (const id of ["broken", "good"])
+      project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "merge", "-q", "-X", "ours", `prloom/${id}`);
+    const { stdout } = await project.work();
+    assert.match(stdout, /broken {2}whether it was merged cannot be told: .*change-request\.json/);
+    assert.deepEqual([project.record("broken").status, project.record("good").outcome], ["review", "merged"]);
+  });
+
+  test("what is said while a plan is being merged begins no work that the merge leaves out", async () => {
+    const { project } = gated();
+    const [bin, at, go] = ["bin", "at", "go"].map((name) => join(project.home, name)) as [string, string, string];
+    mkdirSync(bin);
+    execFileSync("mkfifo", [go]);
+    // The commit of a merge is the one with two parents.
+    const wait = `case "$*" in *commit-tree*\\ -p\\ *\\ -p\\ *) echo merging > ${at}; read -r _ < ${go} ;; esac`;
+    writeFileSync(join(bin, "git"), `#!/bin/sh\n${wait}\nPATH=${process.env.PATH} exec git "$@"\n`, { mode: 0o755 });
+    project.plan("one", ["one"]);
+    const daemon = await startDaemon(project, { PATH: `${bin}:${process.env.PATH}` });
+    await daemon.said("one", /in review/);
+    const merging = project.cli(["merge", "one"]);
+    await appears(at);
+    await project.cli(["comment", "one", "Do more."]);
+    project.plan("other", ["two"]);
+    await daemon.said("other", /in review/);
+    writeFileSync(go, "go on\n");
+    assert.equal((await merging).code, 0);
+    assert.equal((await daemon.end()).code, 0);
+    const { status, outcome, runs } = project.record("one");
+    assert.deepEqual([status, outcome, runs], ["done", "merged", 1]);
+    assert.deepEqual(project.commits("one"), [], "all of it is in main");
   });
 
   test("start --detach goes on in the background until stop", async () => {
