@@ -5,7 +5,7 @@ import { it } from "node:test";
 import { createFilePlanStore } from "../../../src/bus/file/plan-store.ts";
 import { PrloomError } from "../../../src/kernel/errors.ts";
 import { manualClock } from "../../testing/contracts/bus-contract.ts";
-import { planRecord } from "../../testing/contracts/plan-store-contract.ts";
+import { planRecord } from "../../testing/plan-record.ts";
 import { inTemporary } from "../temporary.ts";
 
 const clock = manualClock();
