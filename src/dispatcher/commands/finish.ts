@@ -70,7 +70,11 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
     method,
     identity: loom.identity,
     made: record.merge,
-    keep: (merge) => updateRecord(loom, id, () => ({ merge })),
+    keep: (merge) => {
+      // Asked once more in the last moment: what was said meanwhile would not be looked at afterwards.
+      if (!force) refuseUnsettled(loom, requireRecord(loom, id));
+      updateRecord(loom, id, () => ({ merge }));
+    },
     allowRepositories: force,
   });
   if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
