@@ -45,7 +45,7 @@ export function writeTogether(noteDir: string, files: readonly NewFile[]): Promi
     for (const file of files) writeNew(file, writeFileAtomic);
     return Promise.resolve();
   }
-  const note = writeNote(noteDir, files);
+  const note = makeNote(noteDir, files);
   crashPoint("together:noted");
   try {
     for (const file of files) writeNew(file, writeRunFile);
@@ -58,7 +58,7 @@ export function writeTogether(noteDir: string, files: readonly NewFile[]): Promi
   return syncAndForget(files, note);
 }
 
-function writeNew({ path, data, onWritten }: NewFile, write: (path: string, data: string) => void): void {
+export function writeNew({ path, data, onWritten }: NewFile, write: (path: string, data: string) => void): void {
   try {
     write(path, data);
   } catch (error) {
@@ -69,16 +69,20 @@ function writeNew({ path, data, onWritten }: NewFile, write: (path: string, data
   onWritten?.();
 }
 
+/** What a note says of files, on a line of its own: a later line counts more. */
+export function noteLine(files: readonly NewFile[]): string {
+  return `${JSON.stringify({ bootId: currentBootId(), files: files.map(({ path, data }) => ({ path, data })) })}\n`;
+}
+
 /** Under its own name at once: one that is torn is none, because no file is written before it is whole and synced. */
-function writeNote(dir: string, files: readonly NewFile[]): string {
+export function makeNote(dir: string, files: readonly NewFile[] = []): string {
   notes += 1;
   const path = join(dir, `${String(notes).padStart(9, "0")}.json`);
-  const text = JSON.stringify({ bootId: currentBootId(), files: files.map(({ path, data }) => ({ path, data })) });
   ensureDir(dir);
   let fd: number | undefined;
   try {
     fd = openSync(path, "wx", 0o644);
-    writeAll(fd, Buffer.from(text));
+    if (files.length > 0) writeAll(fd, Buffer.from(noteLine(files)));
     fsyncSync(fd);
     syncNow(dir);
     return path;
@@ -90,7 +94,8 @@ function writeNote(dir: string, files: readonly NewFile[]): string {
   }
 }
 
-async function syncAndForget(files: readonly NewFile[], note: string): Promise<void> {
+/** Makes the files safe on other threads, then removes the note. */
+export async function syncAndForget(files: readonly Pick<NewFile, "path">[], note: string): Promise<void> {
   const left = files.values();
   const some = (): Promise<void> => new Promise((resolve, reject) => syncNext(left, { resolve, reject }));
   await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, some));
@@ -98,7 +103,7 @@ async function syncAndForget(files: readonly NewFile[], note: string): Promise<v
 }
 
 /** Without a promise for each file: those of a dispatcher are watched, which costs more than the call. */
-function syncNext(left: Iterator<NewFile>, end: { resolve(): void; reject(error: unknown): void }): void {
+function syncNext(left: Iterator<Pick<NewFile, "path">>, end: { resolve(): void; reject(error: unknown): void }): void {
   try {
     for (let { value: file } = left.next(); file; { value: file } = left.next()) {
       const fd = openIfThere(file.path);
@@ -137,38 +142,53 @@ function syncNow(path: string): void {
   }
 }
 
+/** A file that notes speak of. */
+interface Noted {
+  /** What it was to say, the newest last. */
+  readonly texts: string[];
+  isSameBoot: boolean;
+}
+
 /**
- * Deals with the notes that a killed process or a power loss left, the newest first. Only for the process that owns the
- * files, before it reads them. What was never written is not written now: it was never said to be done, so it is asked
- * for again.
+ * Deals with the notes that a killed process or a power loss left. Only for the process that owns the files, before it
+ * reads them. What was never written is not written now: it was never said to be done, so it is asked for again.
  */
 export function repairWritten(noteDir: string): void {
-  for (const name of listDir(noteDir).toReversed()) {
-    const path = join(noteDir, name);
-    const note = noteSchema.safeParse(parse(readFileSync(path, "utf8"))).data;
-    const isSameBoot = note?.bootId !== "" && note?.bootId === currentBootId();
-    for (const file of note?.files ?? []) {
-      repair(file, isSameBoot);
-      crashPoint("together:repaired");
-    }
-    rmSync(path, { force: true });
+  const notes = listDir(noteDir).map((name) => join(noteDir, name));
+  for (const [path, noted] of notedIn(notes)) {
+    repair(path, noted);
+    crashPoint("together:repaired");
   }
+  for (const note of notes) rmSync(note, { force: true });
+}
+
+/** A line that is torn was the last of its note, and no file was written because of it. */
+function notedIn(notes: readonly string[]): Map<string, Noted> {
+  const all = new Map<string, Noted>();
+  for (const line of notes.flatMap((note) => readFileSync(note, "utf8").split("\n"))) {
+    const { bootId, files = [] } = noteSchema.safeParse(parse(line)).data ?? {};
+    const isSameBoot = bootId !== "" && bootId === currentBootId();
+    for (const { path, data } of files) {
+      const noted = all.get(path);
+      if (noted) noted.texts.push(data);
+      all.set(path, { texts: noted?.texts ?? [data], isSameBoot });
+    }
+  }
+  return all;
 }
 
 /** Something else may lie there by now, since the inbox is in the checkout: that is not ours to repair, and concerns no other plan. */
-function repair({ path, data }: NewFile, isSameBoot: boolean): void {
+function repair(path: string, { texts, isSameBoot }: Noted): void {
+  const newest = texts.at(-1) ?? "";
   try {
-    if (!isSameBoot && isTorn(readCheckedOut(path, Number.MAX_SAFE_INTEGER), data)) writeFileAtomic(path, data);
+    const found = isSameBoot ? undefined : readCheckedOut(path, Number.MAX_SAFE_INTEGER);
+    if (found !== undefined && found !== newest && texts.some((text) => text.startsWith(found)))
+      writeFileAtomic(path, newest);
     else syncNow(path);
   } catch (error) {
     if (error instanceof PrloomError || errnoOf(error) === "EIO") throw error;
     process.emitWarning(`${path} could not be made safe: ${messageOf(error)}`);
   }
-}
-
-/** What a power loss makes of a file that was written and not synced: its beginning, mostly none of it. */
-function isTorn(found: string | undefined, data: string): boolean {
-  return found !== undefined && found !== data && data.startsWith(found);
 }
 
 function parse(text: string): unknown {

@@ -35,6 +35,7 @@ export class UpsertBatches {
         this.#loom,
         batch.map(({ payload }) => payload),
       );
+      this.#loom.store.sync();
       const answer = (): void =>
         result.forEach((outcome, at) => {
           if ("upserted" in outcome) batch[at]?.resolve(outcome.upserted);

@@ -50,7 +50,10 @@ export async function mergePlan(
     method,
     identity: loom.identity,
     made: record.merge,
-    keep: (merge) => updateRecord(loom, id, () => ({ merge })),
+    keep: (merge) => {
+      updateRecord(loom, id, () => ({ merge }));
+      loom.store.sync();
+    },
     allowRepositories: force,
   });
   if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
@@ -164,6 +167,7 @@ export async function deletePlan(
   }
   // Marked before the rest: no step of the plan starts any more, and the next start removes what a kill left.
   updateRecord(loom, id, () => ({ deleted: { at, reason: "deleted" }, inInbox: false }));
+  loom.store.sync();
   crashPoint("delete:marked");
   await loom.occupancy.quiesce(id);
   const left = await removeRest(loom, requireDeleted(loom, record));
