@@ -5,7 +5,7 @@ import { gitAt, type Repository } from "./repository.ts";
 
 interface Tracked {
   readonly key: string;
-  readonly files: ReadonlySet<string>;
+  readonly files: Promise<ReadonlySet<string>>;
 }
 
 const known = new WeakMap<Repository, Map<string, Tracked>>();
@@ -17,16 +17,22 @@ function indexKey({ commonDir }: Repository): string {
 }
 
 /** The files below a folder of the main working tree that git tracks, absolute. Git is asked again when its index has changed. */
-export async function trackedIn(repo: Repository, folder: string): Promise<ReadonlySet<string>> {
+export function trackedIn(repo: Repository, folder: string): Promise<ReadonlySet<string>> {
   const key = indexKey(repo);
   const folders = known.get(repo) ?? new Map<string, Tracked>();
   known.set(repo, folders);
   const before = folders.get(folder);
   if (before?.key === key) return before.files;
-  const listed = await gitAt(repo, ["ls-files", "-z", "--", folder], { workTree: repo.root });
-  const files = new Set((await listed.entries()).map((path) => join(repo.root, path)));
+  // Many plans ask at the same moment when a dispatcher starts.
+  const files = listTracked(repo, folder);
+  files.catch(() => folders.delete(folder));
   folders.set(folder, { key, files });
   return files;
+}
+
+async function listTracked(repo: Repository, folder: string): Promise<ReadonlySet<string>> {
+  const listed = await gitAt(repo, ["ls-files", "-z", "--", folder], { workTree: repo.root });
+  return new Set((await listed.entries()).map((path) => join(repo.root, path)));
 }
 
 /**

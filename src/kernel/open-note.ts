@@ -1,7 +1,6 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
-import { crashPoint } from "./crash-point.ts";
-import { diskError, writeAll, writeRunFile } from "./files.ts";
-import { makeNote, type NewFile, noteLine, syncAndForget, writeNew } from "./write-together.ts";
+import { diskError, writeAll } from "./files.ts";
+import { makeNote, type NewFile, noteLine, syncAndForget, writeNoted } from "./write-together.ts";
 
 /** Nothing is unsynced for much longer than this. */
 const SYNC_MS = 1000;
@@ -55,9 +54,7 @@ export class OpenNote {
     note.lines += 1;
     for (const { path } of files) if (!note.files.has(path)) note.files.set(path, note.lines);
     if (files.some(({ path }) => (note.files.get(path) ?? 0) > note.safe)) syncNote(note);
-    crashPoint("together:noted");
-    for (const file of files) writeNew(file, writeRunFile);
-    crashPoint("together:written");
+    writeNoted(files);
     if (note.lines >= MAX_LINES) this.#end(note);
   }
 

@@ -46,19 +46,24 @@ export function writeTogether(noteDir: string, files: readonly NewFile[]): Promi
     return Promise.resolve();
   }
   const note = makeNote(noteDir, files);
-  crashPoint("together:noted");
   try {
-    for (const file of files) writeNew(file, writeRunFile);
+    writeNoted(files);
   } catch (error) {
     // Those before it are there: what the note is for holds until they are on the disk, and no longer.
     syncAndForget(files, note).catch(() => undefined);
     throw error;
   }
-  crashPoint("together:written");
   return syncAndForget(files, note);
 }
 
-export function writeNew({ path, data, onWritten }: NewFile, write: (path: string, data: string) => void): void {
+/** Writes files without a sync: each is in a note that is on the disk. */
+export function writeNoted(files: readonly NewFile[]): void {
+  crashPoint("together:noted");
+  for (const file of files) writeNew(file, writeRunFile);
+  crashPoint("together:written");
+}
+
+function writeNew({ path, data, onWritten }: NewFile, write: (path: string, data: string) => void): void {
   try {
     write(path, data);
   } catch (error) {
