@@ -109,6 +109,7 @@ function difference(after: Counts, before: Counts): Counts {
     written: after.written - before.written,
     bytesWritten: after.bytesWritten - before.bytesWritten,
     synced: after.synced - before.synced,
+    syncedAside: after.syncedAside - before.syncedAside,
     started: Object.fromEntries(started),
   };
 }

@@ -97,7 +97,7 @@ export function createFilePlanStore(options: FilePlanStoreOptions): FilePlanStor
       homes.entries.set(record.id, { ...markOf(statSync(path)), record });
       crashPoint("bus.record-written");
     };
-    ensureDir(dirname(path));
+    if (!homes.entries.has(record.id)) ensureDir(dirname(path));
     if (homes.gathered) {
       homes.gathered.push({ path, data, onWritten: isWritten });
       homes.entries.set(record.id, { ...NO_MARK, record });
