@@ -74,6 +74,7 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
       // Asked once more in the last moment: what was said meanwhile would not be looked at afterwards.
       if (!force) refuseUnsettled(loom, requireRecord(loom, id));
       updateRecord(loom, id, () => ({ merge }));
+      loom.store.sync();
     },
     allowRepositories: force,
   });
@@ -184,10 +185,12 @@ export async function deletePlan(
     const files = inboxOf(loom.paths, id);
     rmSync(files.text, { force: true });
     rmSync(files.meta, { force: true });
+    loom.store.forget([files.text, files.meta]);
     crashPoint("delete:inbox");
   }
   // Marked before the rest: no step of the plan starts any more, and the next start removes what a kill left.
   updateRecord(loom, id, () => ({ deleted: { at, reason: "deleted" }, inInbox: false }));
+  loom.store.sync();
   crashPoint("delete:marked");
   await loom.occupancy.quiesce(id);
   const left = await removeRest(loom, requireDeleted(loom, record));
