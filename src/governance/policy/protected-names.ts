@@ -1,6 +1,6 @@
-import { beforePattern, describeText, type Text } from "../../shell/values/text.ts";
-import { isAnswer, type LocatedPath, locate, type Question } from "../rule.ts";
-import { protectedBy } from "./protected-paths.ts";
+import { beforePattern, describeText, type Text } from "../shell/values/text.ts";
+import { isAnswer, type LocatedPath, locate, type Question } from "./rule.ts";
+import { protectedBy } from "./rules/protected-paths.ts";
 
 const GIT_PARTS =
   /(?:^|\/)[^/]*\.git(?:\/(?:objects|refs|logs|hooks|info|worktrees|packed-refs|config|HEAD|index|modules)|$)/i;
