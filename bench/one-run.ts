@@ -26,7 +26,7 @@ const PROMPT = "Do what the plan says, and nothing else.\n".repeat(60);
 /** After a plan is in review the dispatcher tells it to its bus; the floor must not pay for that. */
 const REST_MS = 100;
 
-const ADAPTERS = ["command", "codex", "claude"] as const;
+export const ADAPTERS = ["command", "codex", "claude"] as const;
 type Adapter = (typeof ADAPTERS)[number];
 
 interface Way {
@@ -222,7 +222,10 @@ export const oneRun: Bench = {
       const cli = prepareCli(dir, sizes);
       const project = projectOf(dir);
       const missing = await sandboxMissing();
-      const ways = WAYS.filter(({ sandbox }) => sandbox === "none" || missing === undefined);
+      const { adapters = ADAPTERS } = sizes;
+      const ways = WAYS.filter(
+        ({ adapter, sandbox }) => adapters.includes(adapter) && (sandbox === "none" || missing === undefined),
+      );
       return withDaemon(project, { cli, notes: true }, async (daemon) => {
         const results: Result[] = [];
         for (const way of ways) results.push(await measure(project, daemon, way, sizes));

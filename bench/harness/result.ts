@@ -21,6 +21,8 @@ export interface Sizes {
   readonly files: number;
   /** `built`: made here, the bundle that users get. Else the program itself, for tests that must not build. */
   readonly cli: string;
+  /** Whose runs are measured one by one; those of all unless given. */
+  readonly adapters?: readonly string[];
 }
 
 /** What the benchmark may cost. All that are given must hold. */

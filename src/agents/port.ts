@@ -103,8 +103,6 @@ export interface RunRequest {
   readonly limits: RunLimits;
   /** Lines that the program is told first, on a stdin that stays open for more; without it stdin is a file with `stdin`. */
   readonly opening?: readonly string[];
-  /** What it prints is JSON-RPC: its questions and answers are kept even when the rest of its output is cut. */
-  readonly rpc?: boolean;
   /** Arguments of bwrap to start the program with, from `namespaceWrapper` or `openSandbox`; without them it runs bare. */
   readonly wrapper?: readonly string[];
   /** From which its shim is taken, and to which it goes back. Without it the run has a shim of its own, which ends with it. */

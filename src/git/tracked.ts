@@ -25,8 +25,8 @@ export function trackedIn(repo: Repository, folder: string): Promise<ReadonlySet
   if (before?.key === key) return before.files;
   // Many plans ask at the same moment when a dispatcher starts.
   const files = listTracked(repo, folder);
-  files.catch(() => folders.delete(folder));
   folders.set(folder, { key, files });
+  files.catch(() => folders.delete(folder));
   return files;
 }
 
@@ -36,22 +36,22 @@ async function listTracked(repo: Repository, folder: string): Promise<ReadonlySe
 }
 
 /**
- * Refuses a path behind a folder that git tracks as an entry of its own, a link or a submodule: a branch brought it, and what it leads to
- * is not ours. A link that git does not track was made by a person here.
+ * Why nothing may be written to a path: it is behind a folder that git tracks as an entry of its own, a link or a submodule. A branch
+ * brought it, and what it leads to is not ours. A link that git does not track was made by a person here.
  */
-export async function refuseBrought(repo: Repository, path: string): Promise<void> {
+export async function whyBrought(repo: Repository, path: string): Promise<string | undefined> {
   const inside = relative(repo.root, path);
   const [top = ""] = inside.split(sep);
   // Nothing brought is above what lies elsewhere.
-  if (top === "" || top === ".." || inside === top) return;
+  if (top === "" || top === ".." || inside === top) return undefined;
   const tracked = await trackedIn(repo, join(repo.root, top));
-  for (let folder = dirname(path); folder !== repo.root; folder = dirname(folder)) {
-    if (!tracked.has(folder)) continue;
-    const hint = "Check out another branch, then try again, or unblock the plan.";
-    throw new PrloomError(
-      "plan-state",
-      `${folder} is part of the branch that is checked out, and leads elsewhere.`,
-      hint,
-    );
-  }
+  for (let folder = dirname(path); folder !== repo.root; folder = dirname(folder))
+    if (tracked.has(folder)) return `${folder} is part of the branch that is checked out, and leads elsewhere.`;
+  return undefined;
+}
+
+export async function refuseBrought(repo: Repository, path: string): Promise<void> {
+  const reason = await whyBrought(repo, path);
+  if (reason === undefined) return;
+  throw new PrloomError("plan-state", reason, "Check out another branch, then try again, or unblock the plan.");
 }

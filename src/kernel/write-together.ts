@@ -1,4 +1,4 @@
-import { closeSync, constants, fsync, fsyncSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, constants, fsync, fsyncSync, openSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { crashPoint } from "./crash-point.ts";
@@ -160,17 +160,18 @@ interface Noted {
  */
 export function repairWritten(noteDir: string): void {
   const notes = listDir(noteDir).map((name) => join(noteDir, name));
-  for (const [path, noted] of notedIn(notes)) {
-    repair(path, noted);
+  const all = new Map<string, Noted>();
+  const read = notes.filter((note) => orWarn(note, () => gatherNoted(note, all)));
+  for (const [path, noted] of all) {
+    orWarn(path, () => repair(path, noted));
     crashPoint("together:repaired");
   }
-  for (const note of notes) rmSync(note, { force: true });
+  for (const note of read) orWarn(note, () => rmSync(note, { force: true }));
 }
 
 /** A line that is torn was the last of its note, and no file was written because of it. */
-function notedIn(notes: readonly string[]): Map<string, Noted> {
-  const all = new Map<string, Noted>();
-  for (const line of notes.flatMap((note) => readFileSync(note, "utf8").split("\n"))) {
+function gatherNoted(note: string, all: Map<string, Noted>): void {
+  for (const line of (readCheckedOut(note, Number.MAX_SAFE_INTEGER) ?? "").split("\n")) {
     const { bootId, files = [] } = noteSchema.safeParse(parse(line)).data ?? {};
     const isSameBoot = bootId !== "" && bootId === currentBootId();
     for (const { path, data } of files) {
@@ -179,20 +180,25 @@ function notedIn(notes: readonly string[]): Map<string, Noted> {
       all.set(path, { texts: noted?.texts ?? [data], isSameBoot });
     }
   }
-  return all;
+}
+
+function repair(path: string, { texts, isSameBoot }: Noted): void {
+  const newest = texts.at(-1) ?? "";
+  const found = isSameBoot ? undefined : readCheckedOut(path, Number.MAX_SAFE_INTEGER);
+  const isOlder = found !== undefined && found !== newest && texts.some((text) => text.startsWith(found));
+  if (isOlder) writeFileAtomic(path, newest);
+  else syncNow(path);
 }
 
 /** Something else may lie there by now, since the inbox is in the checkout: that is not ours to repair, and concerns no other plan. */
-function repair(path: string, { texts, isSameBoot }: Noted): void {
-  const newest = texts.at(-1) ?? "";
+function orWarn(path: string, act: () => void): boolean {
   try {
-    const found = isSameBoot ? undefined : readCheckedOut(path, Number.MAX_SAFE_INTEGER);
-    if (found !== undefined && found !== newest && texts.some((text) => text.startsWith(found)))
-      writeFileAtomic(path, newest);
-    else syncNow(path);
+    act();
+    return true;
   } catch (error) {
     if (error instanceof PrloomError || errnoOf(error) === "EIO") throw error;
     process.emitWarning(`${path} could not be made safe: ${messageOf(error)}`);
+    return false;
   }
 }
 

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brokenGates, type Sizes } from "../../bench/harness/result.ts";
+import { ADAPTERS } from "../../bench/one-run.ts";
 import { BENCHES } from "../../bench/rows.ts";
 import { CLI } from "../testing/program.ts";
+import { oneOf, SEED_NOTE } from "../testing/sample.ts";
 import { THOROUGH } from "../testing/thorough.ts";
 
 /** Small, but more plans than a careless cache would hold. */
@@ -19,6 +21,7 @@ const TINY: Sizes = {
   pairs: 1,
   files: 500,
   cli: CLI,
+  adapters: oneOf(ADAPTERS),
 };
 const SMALL: Sizes = {
   ...TINY,
@@ -34,7 +37,7 @@ const SMALL: Sizes = {
 const ROUNDS = 3;
 
 for (const bench of BENCHES) {
-  test(`${bench.name}: asks no more of the system than it may`, async (t) => {
+  test(`${bench.name}: asks no more of the system than it may (${SEED_NOTE})`, async (t) => {
     const missing = await bench.missing?.();
     if (missing !== undefined) return t.skip(missing);
     let broken: string[] = [];

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CLI } from "../testing/program.ts";
+import { CLI, NODE_FLAGS } from "../testing/program.ts";
 
 export interface Ran {
   readonly code: number | null;
@@ -47,7 +47,7 @@ function listen(child: ChildProcess, when: NonNullable<RunOptions["when"]>): voi
 /** Runs the real command line program. */
 export function prloom(args: readonly string[], options: RunOptions): Promise<Ran> {
   const env = { ...cleanEnvironment(options.cwd), ...options.env };
-  const child = spawn(process.execPath, [CLI, ...args], { cwd: options.cwd, env });
+  const child = spawn(process.execPath, [...NODE_FLAGS, CLI, ...args], { cwd: options.cwd, env });
   options.began?.(child);
   if (options.when) listen(child, options.when);
   let stdout = "";

@@ -173,3 +173,16 @@ test("a file that something else took the place of does not keep the others from
     rmSync(join(dir, "scratch-1"), { recursive: true, force: true });
   }
 });
+
+test("what lies among the notes and is not a file does not keep those from being dealt with", () => {
+  const all = files(3);
+  const [torn] = all as [NewFile];
+  leaveNote(all, { bootId: "another" });
+  mkdirSync(join(dir, "to"));
+  writeFileSync(torn.path, "");
+  mkdirSync(join(notes, "2.json"));
+  spawnSync("mkfifo", [join(notes, "3.json")]);
+  repairWritten(notes);
+  assert.equal(said(torn), torn.data);
+  assert.deepEqual(readdirSync(notes), ["2.json", "3.json"]);
+});

@@ -4,7 +4,7 @@ import { type Model, startModel } from "../testing/model/model.ts";
 import type { Script } from "../testing/model/script.ts";
 import { ask, CLIENTS, post, sentEvents } from "./clients.ts";
 
-describe("the scripted model as a server", { concurrency: 4, timeout: 30_000 }, () => {
+describe("the scripted model as a server", { concurrency: 4 }, () => {
   const models: Model[] = [];
   after(() => Promise.all(models.map((model) => model.close())));
   async function start(script: Script): Promise<Model> {

@@ -36,7 +36,7 @@ const SCRIPT: Script = [
 ];
 
 /** That the scripted model means to the real programs what it means to be. */
-describe("a real program with the scripted model", { concurrency: 2, timeout: 120_000 }, () => {
+describe("a real program with the scripted model", { concurrency: 2 }, () => {
   const ends: (() => void | Promise<void>)[] = [];
   after(async () => {
     for (const end of ends) await end();

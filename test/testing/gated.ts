@@ -13,8 +13,8 @@ export interface GatedProject {
 }
 
 /** Makes one; `options.env` reaches the agents beside the gate. */
-export function makeGatedProject(options: ProjectOptions = {}): GatedProject {
-  const project = makeProject(options);
+export function makeGatedProject(options: ProjectOptions = {}, make = makeProject): GatedProject {
+  const project = make(options);
   const gate = join(project.home, "gate");
   mkdirSync(gate);
   const { test: agent } = project.config().agents as Record<string, Record<string, unknown>>;

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { StatusReport } from "../../src/dispatcher/report/read.ts";
 import type { PlanRecord } from "../../src/plan/record.ts";
-import { CLI } from "./program.ts";
+import { CLI, NODE_FLAGS } from "./program.ts";
 import { THOROUGH } from "./thorough.ts";
 
 export const TEST_AGENT = fileURLToPath(new URL("./agents/test-agent.mjs", import.meta.url));
@@ -81,7 +81,7 @@ export function makeProject(options: ProjectOptions = {}): Project {
   git("-c", "user.name=Person", "-c", "user.email=person@localhost", "commit", "-qm", "Begin");
   const authority = join(root, ".git", "prloom");
   const spawnCli = (args: readonly string[], extra: Record<string, string> = {}, program = CLI): ChildProcess =>
-    spawn(process.execPath, [program, ...args], {
+    spawn(process.execPath, [...NODE_FLAGS, program, ...args], {
       cwd: root,
       env: { ...env, ...extra },
       stdio: ["ignore", "pipe", "pipe"],

@@ -46,7 +46,6 @@ export function acpDialogue(talk: AcpTalk): Dialogue {
 
 class AcpDialogue implements Dialogue {
   readonly opening: readonly string[];
-  readonly rpc = true;
   readonly #talk: AcpTalk;
   readonly #reader: JsonReader;
   readonly #updates: UpdateReader;

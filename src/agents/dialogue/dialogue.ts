@@ -26,8 +26,6 @@ export const NOTHING_HEARD: Heard = { events: [] };
 export interface Dialogue {
   /** What the program is told first, on a stdin that stays open. Absent: it gets `stdin` and no more. */
   readonly opening?: readonly string[];
-  /** The program speaks JSON-RPC: the log keeps its questions and answers even where it cuts the rest. */
-  readonly rpc?: true;
   read(line: string): Heard;
   /** Lines that bring a message to the program while it works; undefined when it takes none (now). */
   send?(message: AgentMessage): readonly string[] | undefined;

@@ -33,7 +33,6 @@ export function runAdapter(request: AgentRequest, style: AdapterStyle): AgentRun
     env: { ...request.env, ...style.env },
     limits: request.limits,
     ...(dialogue.opening === undefined ? {} : { opening: dialogue.opening }),
-    ...(dialogue.rpc ? { rpc: true } : {}),
     ...(request.wrapper === undefined ? {} : { wrapper: request.wrapper }),
     ...(request.shims === undefined ? {} : { shims: request.shims }),
   });

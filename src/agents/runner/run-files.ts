@@ -31,8 +31,6 @@ export interface StoredRequest {
   readonly wrapper: readonly string[];
   /** Its stdin is a pipe that stays open. */
   readonly talks: boolean;
-  /** What it prints is JSON-RPC. */
-  readonly rpc: boolean;
 }
 
 /** `process.json`: who the shim is, before it is told of the run; and once it has started the agent, who that is. */

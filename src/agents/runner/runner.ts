@@ -50,13 +50,13 @@ export const shimPath = fileURLToPath(
 );
 
 function prepare(request: RunRequest): void {
-  const { runDir, runId, cwd, invocation, limits, wrapper = [], opening, rpc = false } = request;
+  const { runDir, runId, cwd, invocation, limits, wrapper = [], opening } = request;
   ensureDir(join(runDir, RUN_FILES.agentDir));
   // Left by a start that was cut off under the same number: they would speak for this run.
   const { exit, process: shim, init, output, unstarted } = RUN_FILES;
   for (const name of [exit, shim, init, output, unstarted]) rmSync(join(runDir, name), { force: true });
   writeRunFile(join(runDir, RUN_FILES.prompt), request.stdin, 0o600);
-  const stored: StoredRequest = { runId, cwd, invocation, limits, wrapper, talks: opening !== undefined, rpc };
+  const stored: StoredRequest = { runId, cwd, invocation, limits, wrapper, talks: opening !== undefined };
   writeRunFile(join(runDir, RUN_FILES.request), `${JSON.stringify(stored)}\n`, 0o600);
 }
 

@@ -33,7 +33,8 @@ export class Shim {
   /** Gives it to a run; returns what the program of that run says, to its end. */
   attach(events: ShimEvents): Readable {
     this.#events = events;
-    this.#said = new PassThrough();
+    const goOn = (): void => void this.child.stdout?.resume();
+    this.#said = new PassThrough().on("drain", goOn).on("close", goOn);
     if (!this.child.stdout) this.#said.end();
     // It was paused for the run before if that ended before all was taken: a stream that ends does not drain.
     this.child.stdout?.resume();
@@ -66,12 +67,8 @@ export class Shim {
       this.#said.end();
       this.#events?.done();
     } else if (line.startsWith(SAID) && this.#said.writable) {
-      const output = this.child.stdout;
-      if (this.#said.write(Buffer.from(line.slice(SAID.length), "base64")) || output?.isPaused()) return;
       // The program waits until the dispatcher has taken what it said.
-      output?.pause();
-      const goOn = (): void => void output?.resume();
-      this.#said.once("drain", goOn).once("close", goOn);
+      if (!this.#said.write(Buffer.from(line.slice(SAID.length), "base64"))) this.child.stdout?.pause();
     }
   }
 }

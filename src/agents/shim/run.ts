@@ -69,7 +69,7 @@ export function takeOn({ runDir, env }: StartOrder, over: ShimRun["over"]): Shim
     request,
     record: readJson<ProcessRecord>(runDir, RUN_FILES.process),
     // That it is there tells the daemon that we have begun.
-    log: openOutputLog(join(runDir, RUN_FILES.output), { maxBytes: request.limits.maxOutputBytes, rpc: request.rpc }),
+    log: openOutputLog(join(runDir, RUN_FILES.output), request.limits.maxOutputBytes),
     startedAt: isoTime(Date.now()),
     timers: new Set(),
     early: [],

@@ -1,12 +1,12 @@
 import type { Bus } from "../../bus/bus.ts";
+import { actionId, DISPATCHER } from "../../bus/names.ts";
+import type { Action } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { type CircuitMember, type Circuits, circuitState, type Reach } from "../circuit.ts";
 import type { LoadedBridge } from "../load.ts";
 import type { BridgeServices } from "../services.ts";
 import type { AddressQueue, AddressQueues } from "./address-queues.ts";
-import { answerRefusal } from "./answer-refusal.ts";
-import { deliver, deliveryHandler, reachOf } from "./deliver.ts";
-import { refOf, withRef } from "./refs.ts";
+import { deliver, deliveryHandler, reachOf, withRef } from "./deliver.ts";
 import {
   concludeAction,
   type Delivery,
@@ -100,8 +100,7 @@ export class Calls {
 
   async #make(call: Call): Promise<void> {
     const { services, scope, write, wake } = this.#options;
-    const ref = refOf({ services, scope, bridge: call.loaded.name }, call);
-    const delivery = await deliver(services, { ...call, planId: scope.planId, ref });
+    const delivery = await deliver(services, { ...call, scope });
     crashPoint("deliver:returned");
     this.#ended(call.queue, reachOf(delivery));
     write(() => this.#settle(call, delivery));
@@ -117,7 +116,7 @@ export class Calls {
     const { openUntil } = circuits.of(queue.bridge);
     const age = { since: taken.parkedSince(id), maxAgeMs: services.maxAgeMs() };
     if (delivery.kind === "refused") {
-      answerRefusal(bus, scope, { ...call, reason: delivery.reason });
+      answerRefusal(this.#options, call, delivery.reason);
       taken.look();
       wake();
     }
@@ -175,4 +174,27 @@ export class Calls {
   #now(): number {
     return this.#options.services.clock.now();
   }
+}
+
+const NOT_DONE: Readonly<Record<string, string>> = { merge: "Not merged", close_pr: "Not closed" };
+
+/**
+ * The person who asked for a merge or a close is told there that the bridge refused it, once per action: its dead
+ * letter is seen by others. Done before the action is buried, so that a kill in between forgets neither. prloom's own
+ * bridges answer by themselves.
+ */
+function answerRefusal({ bus, scope }: DeliveryOptions, { action, loaded }: Call, reason: string): void {
+  const { id, target, payload, relatedEventId } = action;
+  const notDone = NOT_DONE[payload.type];
+  if (notDone === undefined || loaded.kind === "builtin") return;
+  const record = `refusal-${id}`;
+  const answer: Action = {
+    id: actionId({ scope, recordId: record, handler: DISPATCHER, ordinal: 0 }),
+    type: "respond",
+    target,
+    payload: { type: "comment", message: `${notDone}: ${reason}` },
+    ...(relatedEventId === undefined ? {} : { relatedEventId }),
+  };
+  const marks = { about: "event", closed: true } as const;
+  bus.settle({ record, handler: DISPATCHER, outcome: "handled", actions: [answer], marks }, { sync: false });
 }

@@ -1,5 +1,7 @@
 import * as z from "zod";
-import { handlerName } from "../../bus/names.ts";
+import { handlerName, storeName } from "../../bus/names.ts";
+import type { Settlement } from "../../bus/types.ts";
+import { shortHash } from "../../kernel/ids.ts";
 import { callBridge } from "../call-bridge.ts";
 import type { Reach } from "../circuit.ts";
 import type { BridgeContext, DeliveryResult, OutgoingAction } from "../contract.ts";
@@ -12,11 +14,9 @@ export type InternalDelivery = DeliveryResult | { readonly later: { readonly rea
 
 export interface DeliverOptions extends RoutedAction {
   readonly loaded: LoadedBridge;
-  readonly planId: string | undefined;
+  readonly scope: { readonly planId?: string };
   /** An earlier call may have arrived. */
   readonly uncertain: boolean;
-  /** What the outside calls the comment that it edits. */
-  readonly ref: string | undefined;
 }
 
 /** The name of a bridge as a handler of actions. */
@@ -26,12 +26,13 @@ export function deliveryHandler(bridge: string): string {
 
 /** Delivers one action: looks for it first where an earlier call may have arrived. Never rejects. */
 export async function deliver(services: BridgeServices, options: DeliverOptions): Promise<Delivery> {
-  const { loaded, planId, uncertain } = options;
-  const { bridge } = loaded;
+  const { loaded, scope, uncertain } = options;
+  const { bridge, name } = loaded;
+  const ref = refOf({ services, scope, bridge: name }, options);
   const call = (make: (ctx: BridgeContext) => unknown) =>
-    callBridge(services, { loaded, planId, label: deliveryHandler(loaded.name), call: make });
+    callBridge(services, { loaded, planId: scope.planId, label: deliveryHandler(name), call: make });
   if (uncertain && bridge.delivered) {
-    const asked = await call((ctx) => bridge.delivered?.(ctx, forBridge(options)));
+    const asked = await call((ctx) => bridge.delivered?.(ctx, forBridge(options, ref)));
     if (asked.kind !== "returned") {
       return {
         kind: asked.kind === "stopped" ? "stopped" : "unknown",
@@ -42,13 +43,13 @@ export async function deliver(services: BridgeServices, options: DeliverOptions)
     if (found === undefined) return { kind: "unknown", reason: "`delivered` returned neither true, { ref } nor false" };
     if (found !== false) return { kind: "delivered", foundAgain: true, ref: found === true ? undefined : found.ref };
   }
-  const called = await call((ctx) => bridge.actions?.(ctx, forBridge(options)));
+  const called = await call((ctx) => bridge.actions?.(ctx, forBridge(options, ref)));
   if (called.kind !== "returned") return { kind: called.kind, reason: called.error };
   return judgeDelivery(called.value, loaded.kind === "builtin");
 }
 
 /** A copy for each call: what a bridge does to it has no effect. */
-function forBridge({ action, target, loaded, ref }: DeliverOptions): OutgoingAction {
+function forBridge({ action, target, loaded }: DeliverOptions, ref: string | undefined): OutgoingAction {
   const edited = ref === undefined ? {} : { ref };
   // prloom-core asks hooks, and they need to know on whose behalf.
   if (loaded.kind === "builtin") return structuredClone({ ...action, target, ...edited }) as OutgoingAction;
@@ -90,4 +91,44 @@ export function reachOf(delivery: Delivery): Reach {
   if (delivery.kind === "transport") return { retryAfterMs: delivery.retryAfterMs };
   const isThere = delivery.kind === "delivered" || delivery.kind === "refused" || delivery.kind === "later";
   return isThere ? "there" : "nothing";
+}
+
+/** Of each bus and bridge; beyond it the oldest are forgotten, and a comment with such a key is added and not edited. */
+const MAX_REFS = 1000;
+const PREFIX = "ref:";
+
+interface Refs {
+  readonly services: Pick<BridgeServices, "stores">;
+  readonly scope: { readonly planId?: string };
+  readonly bridge: string;
+}
+
+/** What the outside calls the last comment of the same emitter with the same key at the same address. */
+function refOf(refs: Refs, routed: RoutedAction): string | undefined {
+  const key = refKey(routed);
+  const ref = key === undefined ? undefined : valuesOf(refs)[key];
+  return typeof ref === "string" ? ref : undefined;
+}
+
+/** What the settlement of a delivery says about its ref: kept for comments with a key, beside the bridge's cursor. */
+export function withRef(refs: Refs, routed: RoutedAction, ref: string): Pick<Settlement, "result" | "state"> {
+  const key = refKey(routed);
+  if (key === undefined) return { result: { ref } };
+  const values = valuesOf(refs);
+  const known = Object.keys(values).filter((one) => one.startsWith(PREFIX) && one !== key);
+  const oldest = known.slice(0, Math.max(0, known.length + 1 - MAX_REFS));
+  const patch = Object.fromEntries(oldest.map((one) => [one, {}]));
+  return {
+    result: { ref },
+    state: { [storeName({ kind: "bridge", name: refs.bridge })]: { ...patch, [key]: { value: ref } } },
+  };
+}
+
+function refKey({ action: { payload, emitter = "" }, target }: RoutedAction): string | undefined {
+  if (payload.type !== "comment" || payload.key === undefined) return undefined;
+  return `${PREFIX}${shortHash(JSON.stringify([target.target, target.token ?? "", emitter, payload.key]), 16)}`;
+}
+
+function valuesOf({ services, scope, bridge }: Refs): ReturnType<BridgeServices["stores"]["read"]> {
+  return services.stores.read({ kind: "bridge", name: bridge, ...scope });
 }

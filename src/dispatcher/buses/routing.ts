@@ -114,6 +114,7 @@ async function upsert(
   if (checked.kind === "dead") return refused(`beforeUpsert of ${checked.by} gave up: ${checked.reason}`);
   const done = await batches.upsert(checked.payload);
   if (done.kind === "refused") return refused(done.reason);
+  if (done.kind === "brought") return { later: { reason: done.reason, until: loom.clock.now() + BROUGHT_WAIT_MS } };
   concerned.add(done.planId);
   if (done.kind === "busy") return later(loom, done.planId, action.id);
   if (done.kind !== "unchanged") {
@@ -121,6 +122,9 @@ async function upsert(
   }
   return { success: true };
 }
+
+/** Nothing tells when another branch is checked out. */
+const BROUGHT_WAIT_MS = 30_000;
 
 function sourceName(source: { system?: string; kind?: string; id?: string }): string {
   return `${source.system} ${source.kind} ${source.id}`;

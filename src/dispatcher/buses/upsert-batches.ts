@@ -1,6 +1,9 @@
 import type { RawUpsert } from "../../bridges/core/upsert.ts";
+import type { Together } from "../../bus/file/plan-store.ts";
+import { whyBrought } from "../../git/tracked.ts";
 import type { Stopping, Waking } from "../capabilities.ts";
-import { type Upserted, type Upserting, upsertPlans } from "./upsert.ts";
+import { inboxOf } from "../paths.ts";
+import { type Upserted, type Upserting, type UpsertOutcome, upsertPlans } from "./upsert.ts";
 
 /** Plans of one batch: they are made without a pause, and everything else waits. */
 const MAX_BATCH = 50;
@@ -22,29 +25,53 @@ export class UpsertBatches {
   upsert(payload: RawUpsert): Promise<Upserted> {
     const asked = { payload, ...Promise.withResolvers<Upserted>() };
     this.#asked.push(asked);
-    if (this.#asked.length === 1) setImmediate(() => this.#next());
+    if (this.#asked.length === 1) setImmediate(() => void this.#begin());
     return asked.promise;
   }
 
-  #next(): void {
+  async #begin(): Promise<void> {
+    const { repo, paths } = this.#loom;
+    const asked = whyBrought(repo, inboxOf(paths, "any").text);
+    const answer = await asked.catch((error: unknown) => ({ error }));
     const batch = this.#take();
-    if (this.#asked.length > 0) setImmediate(() => this.#next());
+    if (this.#asked.length > 0) setImmediate(() => void this.#begin());
+    if (typeof answer === "object") rejectAll(batch, answer.error);
+    else if (answer !== undefined) for (const { resolve } of batch) resolve({ kind: "brought", reason: answer });
+    else this.#make(batch);
+  }
+
+  #make(batch: readonly Asked[]): void {
+    const made = this.#write(batch);
+    if (!made) return;
+    const { result, safe } = made;
+    const answer = (): void =>
+      result.forEach((outcome, at) => {
+        if ("upserted" in outcome) batch[at]?.resolve(outcome.upserted);
+        else batch[at]?.reject(outcome.error);
+      });
+    safe.then(answer, (error) => rejectAll(batch, error));
+    try {
+      this.#tell(result.flatMap((outcome) => ("upserted" in outcome ? outcome.upserted : [])));
+    } catch (error) {
+      rejectAll(batch, error);
+    }
+  }
+
+  /** Undefined when all of them are dealt with already. */
+  #write(batch: readonly Asked[]): Together<UpsertOutcome[]> | undefined {
     try {
       if (this.#loom.stopping) throw new Error("the dispatcher stops");
-      const { result, safe } = upsertPlans(
+      const made = upsertPlans(
         this.#loom,
         batch.map(({ payload }) => payload),
       );
       this.#loom.store.sync();
-      const answer = (): void =>
-        result.forEach((outcome, at) => {
-          if ("upserted" in outcome) batch[at]?.resolve(outcome.upserted);
-          else batch[at]?.reject(outcome.error);
-        });
-      safe.then(answer, (error) => rejectAll(batch, error));
-      this.#tell(result.flatMap((outcome) => ("upserted" in outcome ? outcome.upserted : [])));
+      return made;
     } catch (error) {
-      rejectAll(batch, error);
+      // A file of one plan may be what cannot be written, and the others have nothing to do with it.
+      if (batch.length > 1) for (const asked of batch) this.#make([asked]);
+      else rejectAll(batch, error);
+      return undefined;
     }
   }
 

@@ -29,6 +29,8 @@ export type Upserted =
   | { readonly kind: "created" | "changed" | "unchanged"; readonly planId: string }
   /** A run reads the text: ask again when it has ended. */
   | { readonly kind: "busy"; readonly planId: string }
+  /** A branch that is checked out has the inbox lead elsewhere. */
+  | { readonly kind: "brought"; readonly reason: string }
   | { readonly kind: "refused"; readonly reason: string };
 
 export type UpsertOutcome = { readonly upserted: Upserted } | { readonly error: unknown };

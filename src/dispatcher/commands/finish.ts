@@ -18,7 +18,7 @@ import { inboxOf, isInboxRecord, type Located } from "../paths.ts";
 import { cleanWorktree, endPlan } from "../perform/end-plan.ts";
 import { planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
-import { endPlanSurvivors } from "../runs/survivors.ts";
+import { endPlanSurvivors, forgetWorktree, leftWorktree } from "../runs/survivors.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { deferredComments, unansweredComments } from "../steps/observe.ts";
 import { keepBeforeRemoval } from "../worktree/set-aside.ts";
@@ -31,17 +31,37 @@ export interface MergeResult {
   readonly undelivered: readonly Undelivered[];
 }
 
+type Merging = Located & Configured & Records & Buses & Publishing & AtWork & Reporting & Waking;
+
+interface MergeOptions {
+  readonly force: boolean;
+  readonly method?: MergeMethod;
+}
+
 /** Merges the branch into its base and finishes the plan. Repeating it after a kill finds what is done. */
-export async function mergePlan(
-  loom: Located & Configured & Records & Buses & Publishing & AtWork & Reporting & Waking,
-  id: string,
-  { force, method = "merge" }: { force: boolean; method?: MergeMethod },
-): Promise<MergeResult> {
-  const record = requireRecord(loom, id);
-  const { branch = "", baseBranch = "" } = record;
+export async function mergePlan(loom: Merging, id: string, options: MergeOptions): Promise<MergeResult> {
+  // What speaks against it is told at once, and asked again when the step that is under way has ended.
+  refuseMerge(loom, requireRecord(loom, id), options);
+  const leave = await loom.occupancy.enterBetweenSteps(id, "merge");
+  try {
+    return await mergeNow(loom, id, options);
+  } finally {
+    leave();
+    loom.wake(id);
+  }
+}
+
+function refuseMerge(loom: Merging, record: PlanRecord, { force }: MergeOptions): void {
   refuseUnlessReviewed(loom, record);
   refuseOpened(loom, record);
   if (!force) refuseUnsettled(loom, record);
+}
+
+async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promise<MergeResult> {
+  const { force, method = "merge" } = options;
+  const record = requireRecord(loom, id);
+  const { branch = "", baseBranch = "" } = record;
+  refuseMerge(loom, record, options);
   const message = `Merge ${titleOf(planText(loom, record)?.text ?? "", id)}\n\nPlan: ${id}`;
   const outcome = await mergeIntoBase(loom.repo, {
     branch,
@@ -51,6 +71,8 @@ export async function mergePlan(
     identity: loom.identity,
     made: record.merge,
     keep: (merge) => {
+      // Asked once more in the last moment: what was said meanwhile would not be looked at afterwards.
+      if (!force) refuseUnsettled(loom, requireRecord(loom, id));
       updateRecord(loom, id, () => ({ merge }));
       loom.store.sync();
     },
@@ -80,7 +102,7 @@ function refusedMerge({ id, branch, baseBranch, worktree }: PlanRecord, outcome:
       return new PrloomError(
         "checkout-in-the-way",
         `${baseBranch} is checked out in ${outcome.path}, and the merge would touch it: ${outcome.reason}`,
-        `Commit or stash there (\`git -C ${outcome.path} stash -u\`), then run \`prloom merge ${id}\` again.`,
+        `Commit or stash there (\`git -C ${outcome.path} stash -u\`), or move away what git ignores, then run \`prloom merge ${id}\` again.`,
       );
     case "repository":
       return new PrloomError(
@@ -184,7 +206,8 @@ function requireDeleted(loom: Records, record: PlanRecord): PlanRecord {
 
 /** Whatever of it fails, the rest is done; returns what could not be, and why. */
 async function removeRest(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<string[]> {
-  const { id, worktree } = record;
+  const { id } = record;
+  const worktree = leftWorktree(record);
   const left: string[] = [];
   const attempt = async (what: string, act: () => Promise<void>): Promise<void> => {
     try {
@@ -199,6 +222,7 @@ async function removeRest(loom: Located & Configured & Records & Reporting, reco
   await keepBeforeRemoval(loom, record);
   if (worktree) await attempt(`its worktree ${worktree}`, () => removeWorktree(loom.repo, worktree));
   await attempt("the homes of its agents", () => removePrivateHomes(loom, record));
+  if (left.length === 0) forgetWorktree(loom, record);
   return left;
 }
 

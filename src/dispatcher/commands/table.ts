@@ -1,7 +1,9 @@
 import * as z from "zod";
+import { refuseBrought } from "../../git/tracked.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { takePlan, takeWholeInbox } from "../intake/intake.ts";
 import type { Loom } from "../loom.ts";
+import { inboxOf, isInboxRecord } from "../paths.ts";
 import { lookAtTree } from "../settings/pinned.ts";
 import { dropDead, pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan, mergePlan } from "./finish.ts";
@@ -89,6 +91,9 @@ const WITHOUT_CONFIG: readonly OwnerCommandName[] = [
   "drop",
 ];
 
+/** Commands that write or remove the files of a plan that lies in the inbox. */
+const IN_INBOX: readonly string[] = ["queue", "hide", "unhide", "unblock", "delete", "edit"];
+
 export function worksWithout(name: OwnerCommandName): boolean {
   return WITHOUT_CONFIG.includes(name);
 }
@@ -102,7 +107,12 @@ export async function runOwnerCommand(loom: Loom, name: string, args: Record<str
   // A dispatcher watches the inbox; a command that works alone sees it for the first time.
   if (!loom.isDispatching) takeWholeInbox(loom, loom.inbox.scan());
   // What keeps this very plan from being taken concerns the person who asks for it.
-  if (typeof args.plan === "string") takePlan(loom, loom.inbox.look(args.plan), args.plan);
+  if (typeof args.plan === "string") {
+    takePlan(loom, loom.inbox.look(args.plan), args.plan);
+    const record = loom.store.byId(args.plan);
+    if (record && (isInboxRecord(record) || record.inInbox) && IN_INBOX.includes(name))
+      await refuseBrought(loom.repo, inboxOf(loom.paths, args.plan).text);
+  }
   const result = await OWNER_COMMANDS[name as OwnerCommandName].run(loom, args);
   if (typeof args.plan === "string") loom.wake(args.plan);
   // Others may depend on what was merged or taken away.

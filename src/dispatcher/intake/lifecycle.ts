@@ -57,15 +57,20 @@ export function createLifecycle(loom: Located & Records & Buses & Watched & Repo
     }
   };
   const recordAll = (batch: readonly Planned[], repeated: ReadonlySet<string>): Planned[] => {
-    const { result, safe } = loom.store.together(() =>
-      batch.filter(({ record, next }) =>
-        guarded(record.id, () => recordTold(loom, bus, { record, next, isFresh: !repeated.has(next.event.id) })),
-      ),
-    );
-    crashPoint("lifecycle:observed");
-    // A power loss before that only makes the events come up again, as those that were told already.
-    safe.catch((error) => loom.report({ level: "bad", text: `records could not be synced: ${messageOf(error)}` }));
-    return result;
+    const recorded = ({ record, next }: Planned): boolean => {
+      const isFresh = !repeated.has(next.event.id);
+      return guarded(record.id, () => recordTold(loom, bus, { record, next, isFresh })) === true;
+    };
+    try {
+      const { result, safe } = loom.store.together(() => batch.filter(recorded));
+      crashPoint("lifecycle:observed");
+      // A power loss before that only makes the events come up again, as those that were told already.
+      safe.catch((error) => loom.report({ level: "bad", text: `records could not be synced: ${messageOf(error)}` }));
+      return result;
+    } catch {
+      // The record of one plan may be what cannot be written: each by itself, and that one is told.
+      return batch.filter((planned) => isObserved(loom, planned) || recorded(planned));
+    }
   };
   const tell = (batch: readonly Planned[]): { told: string[]; fresh: string[] } => {
     noteTelling(loom, batch);
@@ -155,6 +160,10 @@ function recordTold(
   const observed = earlier ? observedFrom(earlier, record.observed, factsOf(loom, record)) : next.observed;
   loom.store.put(record.uid, { ...record, observed }, record.revision);
   return true;
+}
+
+function isObserved(loom: Records, { record, next }: Planned): boolean {
+  return (loom.store.get(record.uid)?.observed?.seq ?? 0) >= next.observed.seq;
 }
 
 const noteSchema = z.object({

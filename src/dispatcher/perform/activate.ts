@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { lstatSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { PlanConfig } from "../../config/presets.ts";
 import {
@@ -13,7 +13,7 @@ import { refuseBrought, trackedIn } from "../../git/tracked.ts";
 import { addWorktree } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { ensureDir } from "../../kernel/files.ts";
+import { ensureDir, listDir } from "../../kernel/files.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Extended } from "../buses/extensions.ts";
 import { type CommandRunning, runCommand } from "../enclosure/command-run.ts";
@@ -156,7 +156,20 @@ async function chooseBranch(loom: Located & Configured & Records, record: PlanRe
     );
   }
   const worktree = join(loom.paths.worktrees, record.id);
+  await refuseForeign(loom, record, worktree);
   return updateRecord(loom, record.id, () => ({ branch, baseBranch, baseSha, worktree }));
+}
+
+/** Once its place is on record, whatever lies there is taken for ours and removed. */
+async function refuseForeign({ repo }: Located, { id }: PlanRecord, worktree: string): Promise<void> {
+  await refuseBrought(repo, worktree);
+  const stat = lstatSync(worktree, { throwIfNoEntry: false });
+  if (stat === undefined || (stat.isDirectory() && listDir(worktree).length === 0)) return;
+  throw new PrloomError(
+    "plan-state",
+    `${worktree} is there already, and prloom did not make it.`,
+    `Move it away, or set \`worktreesDir\` in prloom/config.json to another folder, then run \`prloom unblock ${id}\`.`,
+  );
 }
 
 type Made = Pick<PlanRecord, "worktreeName" | "prepared" | "kept">;

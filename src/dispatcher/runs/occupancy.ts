@@ -17,6 +17,8 @@ export type OccupantKind =
   | "plugin-agent"
   /** What a person is asked about must stay as it was shown. */
   | "gate"
+  /** The branch is being merged: what a step made of it meanwhile would count as merged, and would not be. */
+  | "merge"
   /** A person (`prloom open`). On record, so that it is known to the next dispatcher too. */
   | "person";
 
@@ -63,6 +65,12 @@ export class Occupancy {
   async enterWhenFree(planId: string, kind: Occupant["kind"], signal: AbortSignal): Promise<Leave> {
     signal.throwIfAborted();
     while (!this.isFree(planId)) await this.#nextChange(planId, signal);
+    return this.enter(planId, kind);
+  }
+
+  /** Comes in as soon as no step is under way, whoever else is there. */
+  async enterBetweenSteps(planId: string, kind: Occupant["kind"]): Promise<Leave> {
+    while (this.#within(planId).some((occupant) => occupant.kind === "step")) await this.#nextChange(planId);
     return this.enter(planId, kind);
   }
 
@@ -149,8 +157,8 @@ export class Occupancy {
     this.#changes.emit(`plan/${planId}`);
   }
 
-  async #nextChange(planId: string, signal: AbortSignal): Promise<void> {
-    await once(this.#changes, `plan/${planId}`, { signal });
+  async #nextChange(planId: string, signal?: AbortSignal): Promise<void> {
+    await once(this.#changes, `plan/${planId}`, signal && { signal });
   }
 }
 

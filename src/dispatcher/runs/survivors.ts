@@ -170,12 +170,27 @@ async function endRunsOf(loom: Located & Configured, record: PlanRecord): Promis
 }
 
 /** A kill in the middle of `prloom delete` leaves the worktree. How large that is was an agent's choice: no start waits for it. */
-export async function removeDeleted(loom: Located & Records & Reporting): Promise<void> {
+export async function removeDeleted(loom: Located & Records & AtWork & Reporting): Promise<void> {
   for (const record of loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER }).records) {
-    const { id: planId, worktree, deleted } = record;
-    if (deleted && worktree && existsNoFollow(worktree))
-      await orTell(loom, { planId }, () => removeWorktree(loom.repo, worktree));
+    if (!record.deleted || record.worktree === undefined || loom.unrecovered.has(record.id)) continue;
+    await orTell(loom, { planId: record.id }, async () => {
+      const worktree = leftWorktree(record);
+      if (worktree !== undefined && existsNoFollow(worktree)) await removeWorktree(loom.repo, worktree);
+      forgetWorktree(loom, record);
+    });
   }
+}
+
+/** Where something of a plan may lie that is deleted; that of one that was done is gone since it was cleaned. */
+export function leftWorktree({ status, worktree, worktreeReady }: PlanRecord): string | undefined {
+  return status === "done" && !worktreeReady ? undefined : worktree;
+}
+
+/** Nothing of a deleted plan is left at its place: what lies there from now on is a person's. */
+export function forgetWorktree(loom: Records, { uid }: PlanRecord): void {
+  const now = loom.store.get(uid);
+  if (now?.deleted && now.worktree !== undefined)
+    loom.store.put(uid, { ...now, worktree: undefined, worktreeReady: false }, now.revision);
 }
 
 /** A git process of a killed dispatcher goes on by itself; it must not write at the same time as the one we start. */

@@ -14,6 +14,7 @@ export function decide(view: PlanView, now: number): Step {
   const { record } = view;
   if (record.deleted) return { kind: "wait", why: "deleted" };
   if (view.unrecovered) return waits("blocked");
+  if (view.merging) return waits("it is being merged");
   if (view.opened === "held") {
     const why = `a person has it open (prloom open, pid ${record.opened?.pid})`;
     return { kind: "wait", why, until: now + OPENED_LOOK_MS };

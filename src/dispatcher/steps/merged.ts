@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import { isMergedInto } from "../../git/commits/merge.ts";
 import { resolveCommit } from "../../git/repository.ts";
+import { messageOf } from "../../kernel/errors.ts";
+import { passesByItself } from "../../kernel/system/used-up.ts";
 import type { PlanRecord } from "../../plan/record.ts";
-import type { Publishing } from "../capabilities.ts";
+import type { Publishing, Reporting } from "../capabilities.ts";
 import { statKey } from "../intake/stat-key.ts";
 import type { Located } from "../paths.ts";
 import { type Records, updateRecord } from "../records.ts";
@@ -11,7 +13,7 @@ import { type Records, updateRecord } from "../records.ts";
  * Finds plans in review whose branch a person merged by hand. Git is asked about a plan when it is new here or when its
  * base branch changed since, so an idle repository costs two stats, and a plan that comes in asks for none of the others.
  */
-export function watchMerges(loom: Located & Records & Publishing): { check(): Promise<string[]> } {
+export function watchMerges(loom: Located & Records & Publishing & Reporting): { check(): Promise<string[]> } {
   let asked = new Map<string, string>();
   const tips = new Map<string, { key: string; tip: string | undefined }>();
   const tipOf = async (base: string, key: string): Promise<string | undefined> => {
@@ -34,10 +36,17 @@ export function watchMerges(loom: Located & Records & Publishing): { check(): Pr
       for (const record of records) {
         const { uid, id, baseBranch = "", baseSha } = record;
         const key = bases.get(baseBranch) ?? "";
-        // A base that is still where the branch began has nothing of it.
-        if (before.get(uid) !== key && (await tipOf(baseBranch, key)) !== baseSha && (await markMerged(loom, record)))
-          merged.push(id);
-        asked.set(uid, key);
+        try {
+          // A base that is still where the branch began has nothing of it.
+          if (before.get(uid) !== key && (await tipOf(baseBranch, key)) !== baseSha && (await markMerged(loom, record)))
+            merged.push(id);
+          asked.set(uid, key);
+        } catch (error) {
+          // What is wrong with one plan keeps no other from its end. Told once, unless it passes by itself.
+          if (!passesByItself(error)) asked.set(uid, key);
+          const text = `whether it was merged cannot be told: ${messageOf(error)}`;
+          loom.report({ planId: id, level: "bad", text });
+        }
       }
       return merged;
     },
@@ -51,6 +60,9 @@ export async function markMerged(loom: Located & Records & Publishing, record: P
   const head = await resolveCommit(loom.repo, `refs/heads/${branch}`);
   if (!head || head === record.baseSha) return false;
   if (!(await isMergedInto(loom.repo, { branch, base: baseBranch, made: record.merge }))) return false;
+  // Since it was asked for, work may have begun that is not in there.
+  const now = loom.store.get(record.uid);
+  if (now?.status !== "review" || now.current || now.side || now.deleted) return false;
   await loom.forge.close(record.id, "merged");
   updateRecord(loom, record.id, () => ({ changeRequest: { ...changeRequest, state: "merged" } }));
   return true;

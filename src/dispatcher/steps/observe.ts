@@ -34,6 +34,7 @@ export interface Surroundings {
 export function observe(loom: Observing, record: PlanRecord, around: Surroundings): PlanView {
   const text = planText(loom, record);
   const config = planConfig(loom, record);
+  const within = loom.occupancy.whoIsIn(record.id);
   const head = config.ok && config.config.review === "end" ? headOf(loom, record) : undefined;
   return {
     record,
@@ -43,7 +44,8 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
     config,
     dependencies: record.status === "queued" ? dependencies(loom, record, text) : { kind: "met" },
     worktree: record.worktreeReady ? worktreeHealth(worktreeOf(loom, record)) : "missing",
-    hookAgent: loom.occupancy.whoIsIn(record.id).has("plugin-agent"),
+    hookAgent: within.has("plugin-agent"),
+    ...(within.has("merge") ? { merging: true } : {}),
     ...(record.opened ? { opened: loom.occupancy.personIn(record.id) ? "held" : "left" } : {}),
     bus: around.bus ?? busView(loom, record),
     change: record.changeRequest?.state ?? "none",

@@ -35,6 +35,8 @@ export interface PlanView {
   readonly worktree: "ok" | "missing" | "broken";
   /** A plugin's agent works in the plan's worktree. */
   readonly hookAgent: boolean;
+  /** A person or a bridge has its branch merged at this moment. */
+  readonly merging?: true;
   /** A person has it open (`prloom open`), or had until that process died without closing it. */
   readonly opened?: "held" | "left";
   /** Events that plugins have still to see, and events that wait for triage. */

@@ -100,7 +100,9 @@ async function advance(
       `Look with \`git log ${request.base}\`, then try again.`,
     );
   }
-  const flags = ["--ff-only", "--no-autostash", "--no-verify-signatures", "--no-squash", "--no-stat", "--quiet"];
+  // What git ignores is the person's all the same, a file with keys say; a branch may have another one under its name.
+  const careful = ["--no-overwrite-ignore", "--no-autostash"];
+  const flags = ["--ff-only", ...careful, "--no-verify-signatures", "--no-squash", "--no-stat", "--quiet"];
   const merged = await git(["merge", ...flags, sha], {
     cwd: checkout.path,
     env: request.identity,

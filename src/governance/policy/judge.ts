@@ -3,10 +3,10 @@ import { analyse } from "../shell/analyse.ts";
 import type { EffectTree } from "../shell/effects.ts";
 import type { Place } from "../shell/state.ts";
 import type { Verdict } from "./denial.ts";
-import { askedOnce, type Files, matchesAny } from "./paths.ts";
+import { askedOnce, type Files, type Ground, groundOf, matchesAny } from "./paths.ts";
 import type { Policy } from "./policy-file.ts";
 import { onlyLooks, type ToolRequest } from "./request.ts";
-import type { Question, Rule } from "./rule.ts";
+import type { PolicyRule, Question } from "./rule.ts";
 import { activeTask } from "./rules/active-task.ts";
 import { allowedTools } from "./rules/allowed-tools.ts";
 import { assignment } from "./rules/assignment.ts";
@@ -21,7 +21,7 @@ import { taskOrder } from "./rules/task-order.ts";
 import { isSecret } from "./secrets.ts";
 
 /** In this order: the first that denies is what the agent is told. */
-export const RULES: readonly Rule[] = [
+export const POLICY_RULES: readonly PolicyRule[] = [
   door,
   role,
   activeTask,
@@ -39,13 +39,20 @@ export type Judge = (request: ToolRequest, graph: TaskGraph, policy: Policy, now
 
 /** Decides about one call of a tool. Everything it depends on is given to it. */
 export function judgeWith(files: Files): Judge {
+  const grounds = new WeakMap<Policy, Ground>();
+  const groundFor = (policy: Policy): Ground => {
+    const ground = grounds.get(policy) ?? groundOf(policy, files);
+    grounds.set(policy, ground);
+    return ground;
+  };
   return (request, graph, policy, now) => {
     try {
       if (request.malformed !== undefined) return malformed(request, request.malformed);
       let tree: EffectTree | undefined;
       const asked = askedOnce(files);
       const effects = () => (tree ??= effectsOf(request, policy, asked));
-      return firstDenial({ request, graph, policy, now, files: asked, effects });
+      const ground = groundFor(policy);
+      return firstDenial({ request, graph, policy, now, files: asked, ground, effects });
     } catch (error) {
       return ownFault(request, error);
     }
@@ -53,12 +60,14 @@ export function judgeWith(files: Files): Judge {
 }
 
 function firstDenial(question: Question): Verdict {
-  for (const { name, judge } of RULES) {
+  for (const { name, judge } of POLICY_RULES) {
     const refusal = judge(question);
     if (refusal) return { allow: false, denial: { rule: name, ...refusal } };
   }
   return { allow: true };
 }
+
+const VARIABLES = { PATH: "$PATH" };
 
 /** What a shell command does, where the run is. */
 export function effectsOf(request: Pick<ToolRequest, "command" | "folder">, policy: Policy, files: Files): EffectTree {
@@ -66,7 +75,7 @@ export function effectsOf(request: Pick<ToolRequest, "command" | "folder">, poli
     folder: request.folder ?? policy.root,
     home: policy.home,
     temporary: policy.temporary,
-    variables: { PATH: "$PATH" },
+    variables: VARIABLES,
     look: (path) => files.kind(path),
     isSecret: (path) =>
       isSecret(path) ||

@@ -2,55 +2,85 @@ import { posix } from "node:path";
 
 /** The file system that is asked about links; a test gives one of its own. */
 export interface Files {
-  /** Where a link leads, as it is written; undefined when the path is not a link. */
-  link(path: string): string | undefined;
+  /** Where a link leads, as it is written; undefined when the path is not a link, null when there is nothing, also not below it. */
+  link(path: string): string | undefined | null;
   kind(path: string): "file" | "folder" | undefined;
 }
 
 /** The same file system, which is asked once about each path: for one question, in which several rules look at the same. */
 export function askedOnce(files: Files): Files {
-  const links = new Map<string, string | undefined>();
-  const kinds = new Map<string, ReturnType<Files["kind"]>>();
-  return {
-    link: (path) => remembered(links, path, () => files.link(path)),
-    kind: (path) => remembered(kinds, path, () => files.kind(path)),
+  // Many questions name no path.
+  let links: Map<string, ReturnType<Files["link"]>> | undefined;
+  let kinds: Map<string, ReturnType<Files["kind"]>> | undefined;
+  const link = (path: string) => {
+    links ??= new Map();
+    const before = links.get(path);
+    if (before !== undefined || links.has(path)) return before;
+    const target = files.link(path);
+    links.set(path, target);
+    return target;
   };
-}
-
-function remembered<Value>(known: Map<string, Value>, path: string, ask: () => Value): Value {
-  if (known.has(path)) return known.get(path) as Value;
-  const value = ask();
-  known.set(path, value);
-  return value;
+  const kind = (path: string) => {
+    kinds ??= new Map();
+    const before = kinds.get(path);
+    if (before !== undefined || kinds.has(path)) return before;
+    const found = link(path) === null ? undefined : files.kind(path);
+    kinds.set(path, found);
+    return found;
+  };
+  return { link, kind };
 }
 
 const MAX_LINKS = 40;
+
+/** Folders of a policy. Their own paths are followed once: a link that is put in their place later does not move them. */
+export interface Ground {
+  /** The worktree as the policy has it, and what that really is. */
+  readonly given: string;
+  readonly root: string;
+  readonly temporary: string;
+}
+
+export function groundOf({ root, temporary }: { root: string; temporary: string }, files: Files): Ground {
+  const real = (path: string) => realPath(path, "/", files) ?? path;
+  return { given: root, root: real(root), temporary: real(temporary) };
+}
 
 /**
  * The real path behind a name, for one that does not exist yet, too. Undefined for links without an end, and where it matters
  * whether `..` is taken before links, as programs do it, or after them, as the kernel does.
  */
-export function realPath(path: string, root: string, files: Files): string | undefined {
+export function realPath(path: string, root: string, files: Files, ground?: Ground): string | undefined {
   const absolute = path.startsWith("/") ? path : `${root}/${path}`;
-  const real = follow(absolute, files);
-  return /(?:^|\/)\.\.(?:\/|$)/.test(path) && real !== follow(posix.normalize(absolute), files) ? undefined : real;
+  const real = follow(absolute, files, ground);
+  const goesUp = path.includes("..") && /(?:^|\/)\.\.(?:\/|$)/.test(path);
+  return goesUp && real !== follow(posix.normalize(absolute), files, ground) ? undefined : real;
 }
 
-function follow(path: string, files: Files): string | undefined {
-  const ahead = partsOf(path);
-  let real = "/";
-  for (let links = 0; ahead.length > 0; ) {
-    const part = ahead.shift() as string;
-    const next = part === ".." ? posix.dirname(real) : posix.join(real, part);
-    const target = part === ".." ? undefined : files.link(next);
-    if (target === undefined) {
+function follow(path: string, files: Files, ground: Ground | undefined): string | undefined {
+  const inside = ground && below(path, ground.given);
+  let ahead = partsOf(inside ?? path);
+  let real = ground && inside !== undefined ? ground.root : "/";
+  let isMissing = false;
+  for (let at = 0, links = 0; at < ahead.length; at += 1) {
+    const part = ahead[at] as string;
+    if (part === "..") {
+      real = posix.dirname(real);
+      isMissing = false;
+      continue;
+    }
+    const next = real === "/" ? `/${part}` : `${real}/${part}`;
+    const target: ReturnType<Files["link"]> = isMissing ? null : files.link(next);
+    if (target === undefined || target === null) {
       real = next;
+      isMissing = target === null;
       continue;
     }
     links += 1;
     if (links > MAX_LINKS) return undefined;
     if (target.startsWith("/")) real = "/";
-    ahead.unshift(...partsOf(target));
+    ahead = [...partsOf(target), ...ahead.slice(at + 1)];
+    at = -1;
   }
   return real;
 }
@@ -64,26 +94,37 @@ export function below(path: string, folder: string): string | undefined {
   return path.startsWith(start) ? path.slice(start.length) : undefined;
 }
 
-const compiled = { exact: new Map<string, RegExp>(), "any-case": new Map<string, RegExp>() };
+type Letters = "exact" | "any-case";
+
+/** By the list itself: the lists of a policy stay the same for as long as it is in force. */
+const compiled = {
+  exact: new WeakMap<readonly string[], RegExp>(),
+  "any-case": new WeakMap<readonly string[], RegExp>(),
+};
 
 /** Patterns of the config: `*` within a folder, `**` across, and a folder stands for what is in it. */
-export function matches(path: string, pattern: string, letters: "exact" | "any-case" = "exact"): boolean {
-  const known = compiled[letters];
-  let regular = known.get(pattern);
+export function matchesAny(path: string, patterns: readonly string[], letters: Letters = "exact"): boolean {
+  if (patterns.length === 0) return false;
+  let regular = compiled[letters].get(patterns);
   if (!regular) {
-    const source = pattern
-      .replace(/^\.\//, "")
-      .replace(/\/+$/, "")
-      .replace(/[.+^${}()|[\]\\]/g, "\\$&")
-      .replace(/\*\*\/?|\*|\?/g, (found) =>
-        found === "**/" ? "(?:.*/)?" : found === "**" ? ".*" : found === "*" ? "[^/]*" : "[^/]",
-      );
-    regular = new RegExp(`^${source}(?:/.*)?$`, letters === "exact" ? "" : "i");
-    if (known.size > 1000) known.clear();
-    known.set(pattern, regular);
+    const sources = patterns.map(sourceOf).join("|");
+    regular = new RegExp(`^(?:${sources})(?:/.*)?$`, letters === "exact" ? "s" : "is");
+    compiled[letters].set(patterns, regular);
   }
   return regular.test(path);
 }
 
-export const matchesAny = (path: string, patterns: readonly string[]): boolean =>
-  patterns.some((pattern) => matches(path, pattern));
+const sourceOf = (pattern: string): string =>
+  pattern
+    .replace(/^\.\//, "")
+    .replace(/\/+$/, "")
+    .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+    .replace(/\*\*\/?|\*|\?/g, (found) =>
+      found === "**/" ? "(?:.*/)?" : found === "**" ? ".*" : found === "*" ? "[^/]*" : "[^/]",
+    );
+
+/** The first of them that matches, to be told. */
+export function matching(path: string, patterns: readonly string[], letters: Letters = "exact"): string | undefined {
+  if (!matchesAny(path, patterns, letters)) return undefined;
+  return patterns.find((pattern) => matchesAny(path, [pattern], letters));
+}

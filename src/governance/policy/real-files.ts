@@ -7,7 +7,8 @@ export const realFiles: Files = {
     try {
       // Most are no links, and asking for the target of those would throw, which takes longer than all the rest.
       const stats = lstatSync(path, { throwIfNoEntry: false });
-      return stats?.isSymbolicLink() ? readlinkSync(path) : undefined;
+      if (!stats) return null;
+      return stats.isSymbolicLink() ? readlinkSync(path) : undefined;
     } catch {
       return undefined;
     }

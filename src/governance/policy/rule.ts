@@ -1,7 +1,7 @@
 import type { TaskGraph } from "../graph/types.ts";
 import type { EffectTree } from "../shell/effects.ts";
 import type { Denial } from "./denial.ts";
-import { below, type Files, matchesAny, realPath } from "./paths.ts";
+import { below, type Files, type Ground, matchesAny, realPath } from "./paths.ts";
 import type { Policy } from "./policy-file.ts";
 import { onlyLooks, type ToolRequest } from "./request.ts";
 import { ANSWERS } from "./roles.ts";
@@ -13,14 +13,18 @@ export interface Question {
   readonly policy: Policy;
   readonly now: number;
   readonly files: Files;
-  /** What the shell command does; looked at once, when a rule asks. */
+  readonly ground: Ground;
+  /** What was located for this question: several rules look at the same paths. */
+  located?: Map<string, LocatedPath>;
+  /** What the shell command does, and whether it only looks at things; found out once, when a rule asks. */
   effects(): EffectTree;
+  looks?: boolean;
 }
 
 export type RuleRefusal = Omit<Denial, "rule">;
 
 /** One reason to deny. Rules do not know each other; their order is that of the list. */
-export interface Rule {
+export interface PolicyRule {
   readonly name: string;
   /** One sentence, for `prloom rules`. */
   readonly purpose: string;
@@ -34,10 +38,15 @@ export interface LocatedPath {
   readonly inTree: string | undefined;
 }
 
-export function locate(given: string, { policy, files, request }: Question): LocatedPath {
-  const real = realPath(given, request.folder ?? policy.root, files);
-  const root = realPath(policy.root, "/", files) ?? policy.root;
-  return { given, real, inTree: real === undefined ? undefined : below(real, root) };
+export function locate(given: string, question: Question): LocatedPath {
+  const { policy, files, request, ground } = question;
+  question.located ??= new Map();
+  const before = question.located.get(given);
+  if (before) return before;
+  const real = realPath(given, request.folder ?? policy.root, files, ground);
+  const made = { given, real, inTree: real === undefined ? undefined : below(real, ground.root) };
+  question.located.set(given, made);
+  return made;
 }
 
 /** Whether the request writes nothing but what every role answers with. */
@@ -54,7 +63,8 @@ export function onlyLooksAt(question: Question): boolean {
   const { kind, action } = question.request;
   if (kind === "govern") return action?.name === "status" || action?.name === "list";
   if (kind !== "shell") return onlyLooks(kind);
-  return !mutations(question.effects());
+  question.looks ??= !mutations(question.effects());
+  return question.looks;
 }
 
 const LOOKING = new Set(["reads", "fetches"]);

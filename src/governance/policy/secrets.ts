@@ -1,4 +1,4 @@
-import { beforePattern, describe, type Text } from "../shell/values/text.ts";
+import { beforePattern, describeText, type Text } from "../shell/values/text.ts";
 
 /** Files that hold keys, tokens and passwords, below a home or anywhere. */
 const SECRET_FILES: readonly RegExp[] = [
@@ -40,10 +40,10 @@ function meansSecret(pattern: string): boolean {
 export function isSecret(path: Text): boolean {
   if (path.type === "unknown") return path.starts?.startsWith("/proc/") ?? false;
   if (path.type === "found") {
-    const name = path.name?.replace(/[*?]/g, "x");
-    return name !== undefined && isSecret({ type: "known", text: `${path.folder}/${name}` });
+    const { folder, names = [] } = path;
+    return names.some((name) => isSecret({ type: "known", text: `${folder}/${name.replace(/[*?]/g, "x")}` }));
   }
   if (path.type === "glob" && meansSecret(path.text)) return true;
-  if (SECRET_FILE.test(describe(path))) return true;
+  if (SECRET_FILE.test(describeText(path))) return true;
   return path.type === "glob" && SECRET_FILE.test(beforePattern(path.text));
 }

@@ -2,9 +2,10 @@ import { runWords } from "./command.ts";
 import type { EffectTree } from "./effects.ts";
 import { parseShell } from "./parse.ts";
 import { runCarried } from "./programs/carried.ts";
-import { type Engine, newShell, noteUnknown, type Place, type Spot, TooMuch } from "./state.ts";
-import { type Flow, NOTHING, TERMINAL } from "./values/flow.ts";
-import { describe, MAX_SHOWN, type Text } from "./values/text.ts";
+import { copyShell, type Engine, newShell, noteEffect, noteUnknown, type Place, type Spot, TooMuch } from "./state.ts";
+import { type Flow, FROM, NOTHING, originOf, TERMINAL } from "./values/flow.ts";
+import { Names } from "./values/names.ts";
+import { describeText, GAP, known, MAX_SHOWN, type Text } from "./values/text.ts";
 import { EXPANDING, runScript } from "./walk.ts";
 
 /** More than anyone types: a statement and a word count one each. */
@@ -16,7 +17,7 @@ export function analyse(source: string, place: Place): EffectTree {
   if (typeof source !== "string") return notText();
   const command = source.length > MAX_SHOWN ? `${source.slice(0, MAX_SHOWN)}…` : source;
   const tree: EffectTree = { command, effects: [], inner: [] };
-  const line = { place, files: new Map(), engine, budget: MAX_LOOKS };
+  const line = { place, files: new Names<Flow>(), engine, budget: MAX_LOOKS };
   const spot: Spot = { line, shell: newShell(place), tree, input: TERMINAL, calls: [], isForked: false };
   try {
     engine.runSource({ type: "known", text: source }, spot);
@@ -42,9 +43,28 @@ const engine: Engine = {
   runCarried,
 };
 
+const FILLED = "prloom_filled";
+
+/**
+ * A line into which a program fills something, with a variable in its place. Where quoting could make other words of it, and
+ * for what comes from elsewhere, that would not be the same.
+ */
+function filledIn({ template, filled }: Extract<Text, { type: "unknown" }>): { line: string; value: Text } | undefined {
+  if (template === undefined || !filled || /['`\\]|<</.test(template)) return undefined;
+  if (originOf(filled) & (FROM.network | FROM.decoded | FROM.secret)) return undefined;
+  return { line: template.replaceAll(GAP, `\${${FILLED}}`), value: filled };
+}
+
 function runSource(source: Text, spot: Spot): Flow {
+  const filled = source.type === "unknown" ? filledIn(source) : undefined;
+  if (filled) {
+    noteEffect(spot, { kind: "runs", what: "fills what is found into a command" });
+    const shell = copyShell(spot.shell);
+    shell.variables.set(FILLED, [filled.value]);
+    return runSource(known(filled.line), { ...spot, shell });
+  }
   if (source.type !== "known") {
-    const what = `runs code that cannot be told: ${describe(source)}`;
+    const what = `runs code that cannot be told: ${describeText(source)}`;
     noteUnknown(spot, what, "Write the command itself.");
     return NOTHING;
   }

@@ -1,6 +1,7 @@
 import { isLoopback, writes } from "./paths.ts";
-import { note, noteUnknown, type Spot } from "./state.ts";
-import { describe, type Text, textOf } from "./values/text.ts";
+import { noteEffect, noteUnknown, type Spot } from "./state.ts";
+import { OUTPUT } from "./values/flow.ts";
+import { describeText, type Text, textOf } from "./values/text.ts";
 
 /** Variables that make programs load code, or other settings. */
 const LOADS_CODE =
@@ -28,34 +29,53 @@ const CARRIED: Readonly<Record<string, string>> = {
 
 const OURS = /^(?:PRLOOM_|OPENCODE_|CLAUDE_|CLAUDECODE|CODEX_|GEMINI_|ANTHROPIC_|KIRO_|AMP_|DISABLE_AUTOUPDATER)/;
 const PROGRAMS =
-  /^(?:EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|GIT_PAGER|GIT_EDITOR|GIT_SEQUENCE_EDITOR|SYSTEMD_PAGER|DELTA_PAGER|BAT_PAGER)$/;
+  /^(?:CC|CXX|CPP|LD|AR|AS|FC|HOSTCC|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|GIT_PAGER|GIT_EDITOR|GIT_SEQUENCE_EDITOR|SYSTEMD_PAGER|DELTA_PAGER|BAT_PAGER)$/;
 const HARMLESS_PROGRAM = /^(?:cat|true|:|less(?: -\w+)*|more|vim?|nano|emacs|head|code --wait|)$/;
 const NODE_LOADS =
   /(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader|--env-file|--inspect\S*|-e|--eval|-p|--print|--eval=\S*|--require=\S*|--import=\S*|--loader=\S*|--openssl-config\S*)(?:[\s=]|$)/;
 const PLAIN_FOLDER =
   /^(?:\$PATH|\/(?:usr|bin|sbin|opt|snap|nix)(?:\/[\w.+-]+)*|(?:\/[\w.@+-]+)*\/(?:node_modules\/\.bin|\.venv\/bin|venv\/bin|\.cargo\/bin|\.local\/bin|go\/bin|\.bun\/bin|\.deno\/bin|\.pyenv\/(?:shims|bin)|\.nvm\/versions\/node\/v[\d.]+\/bin))$/;
 
-export const isOurSetting = (name: string): boolean => OURS.test(name);
+/** A pager that is named in the command gets what another program prints: anything but a program as it is, is code. */
+export function judgePager(program: Text, spot: Spot): void {
+  if (program.type === "known" && HARMLESS_PROGRAM.test(program.text)) return;
+  const isLine = program.type !== "known" || /[\s;|&]/.test(program.text.trim());
+  if (isLine) noteEffect(spot, { kind: "code", what: `makes a program show its text with ${describeText(program)}` });
+  noteEffect(spot, { kind: "runs", what: `shows text with ${describeText(program)}` });
+  spot.line.engine.runSource(program, { ...spot, input: OUTPUT });
+}
+
+const HISTORY = /^HIST(?:FILE|SIZE|FILESIZE|IGNORE)$/;
+
+export const isOurSetting = (name: string): boolean => OURS.test(name) || HISTORY.test(name);
 
 const PROXY = /^(?:https?|all)_proxy$/i;
 
 /** What an assignment changes about programs that are started with it. */
 export function judgeAssignment(name: string, value: Text, spot: Spot): void {
-  const shown = `${name}=${describe(value)}`;
-  const refuse = (what: string, instead?: string) => note(spot, { kind: "code", what, instead });
-  if (isOurSetting(name)) note(spot, { kind: "ours", what: `changes a setting of an agent or of prloom: ${shown}` });
+  const shown = `${name}=${describeText(value)}`;
+  const refuse = (what: string, instead?: string) => noteEffect(spot, { kind: "code", what, instead });
+  if (isOurSetting(name))
+    noteEffect(spot, {
+      kind: "ours",
+      what: `changes a setting of an agent, of prloom, or of what is recorded: ${shown}`,
+    });
   else if (name === "PATH") judgePath(value, spot);
   else if (name === "NODE_OPTIONS") {
     if (value.type !== "known" || NODE_LOADS.test(value.text)) refuse(`makes Node load code: ${shown}`);
+  } else if (name === "GOFLAGS") {
+    if (value.type !== "known" || /exec|vettool|overlay|-ext/.test(value.text))
+      refuse(`makes go run a program: ${shown}`);
   } else if (PROGRAMS.test(name)) {
-    if (value.type !== "known" || !HARMLESS_PROGRAM.test(value.text)) spot.line.engine.runSource(value, spot);
+    if (name.endsWith("PAGER")) judgePager(value, spot);
+    else if (value.type !== "known" || !HARMLESS_PROGRAM.test(value.text)) spot.line.engine.runSource(value, spot);
   } else if (LOADS_CODE.test(name)) refuse(`changes what programs load: ${shown}`, `Run the command without ${name}.`);
   else if (name.startsWith("GIT_TRACE") && textOf(value).startsWith("/")) writes(spot, value);
   else if (name.startsWith("GIT_") && !GIT_HARMLESS.test(name)) refuse(`changes what git runs or works on: ${shown}`);
   else if (CARRIED[name] !== undefined)
     refuse(`gives options to ${CARRIED[name]}: ${shown}`, "Give the options in the command itself.");
   else if (PROXY.test(name) && !isLoopback(textOf(value)))
-    noteUnknown(spot, `sends what is fetched through ${describe(value)}`);
+    noteUnknown(spot, `sends what is fetched through ${describeText(value)}`);
 }
 
 /** Folders of the system and of package managers may come before what is there; others bring other programs. */
@@ -72,9 +92,9 @@ function judgePath(value: Text, spot: Spot): void {
           PLAIN_FOLDER.test(`${folder}/${one.replace(/^\.\//, "")}`),
       );
   if (!isPlain)
-    note(spot, {
+    noteEffect(spot, {
       kind: "code",
-      what: `changes which programs are run: PATH=${describe(value)}`,
+      what: `changes which programs are run: PATH=${describeText(value)}`,
       instead: "Call the program by its path.",
     });
 }

@@ -1,13 +1,34 @@
-import type { Behaviour, Call } from "./call.ts";
+import type { Behaviour, ProgramCall } from "./call.ts";
 import { readArguments } from "./options.ts";
-import { absolutePaths, contentOf, descriptorOf, writes, writtenBefore } from "./paths.ts";
+import { absolutePaths, contentOf, descriptorOf, foldersMeant, writes, writtenBefore } from "./paths.ts";
 import { kill } from "./processes.ts";
-import { copyShell, note, noteUnknown } from "./state.ts";
+import { ANYWHERE, copyShell, type Folders, noteEffect, noteUnknown, type Shell } from "./state.ts";
 import { lookAtSubscript } from "./values/arithmetic.ts";
 import { type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./values/flow.ts";
 import { echoed } from "./values/printed.ts";
-import { addChoice, describe, known, MAX_CHOICES, type Text, textOf, unknown } from "./values/text.ts";
-import { declare, getopts, mapfile, print, read, unset } from "./values/variables.ts";
+import {
+  addChoice,
+  describeText,
+  isPattern,
+  known,
+  MAX_CHOICES,
+  startOf,
+  type Text,
+  textOf,
+  unknown,
+} from "./values/text.ts";
+import {
+  declareVariables,
+  getopts,
+  mapfile,
+  print,
+  read,
+  showVariables,
+  takeSecrets,
+  unset,
+} from "./values/variables.ts";
+
+const HIDES = "deletes the record of what was typed";
 
 const nothing: Behaviour = () => NOTHING;
 const prints: Behaviour = () => OUTPUT;
@@ -17,20 +38,43 @@ const cd: Behaviour = ({ args, spot }) => {
   const { operands } = readArguments(args, {});
   const [to] = operands;
   const { shell, line } = spot;
-  if (to?.type === "known" && to.text === "-") {
-    shell.folders = [undefined];
-    return NOTHING;
-  }
   const target: Text = to ?? spot.shell.variables.get("HOME")?.[0] ?? known(line.place.home);
+  if (to?.type === "known" && to.text === "-") moveTo(shell.left, shell);
   // It is looked for in other folders, too.
-  if (shell.variables.has("CDPATH")) {
-    shell.folders = [undefined];
-    return NOTHING;
+  else if (shell.variables.has("CDPATH")) moveTo(ANYWHERE, shell);
+  else {
+    const folders = foldersMeant(target, spot);
+    const isSure = folders.every((folder) => folder !== undefined && line.place.look(folder) === "folder");
+    moveTo(isSure ? folders : [...new Set([...folders, ...shell.folders])], shell);
   }
-  const folders = absolutePaths(target, spot).map((path) => (path.type === "known" ? path.text : undefined));
-  const isSure = folders.every((folder) => folder !== undefined && line.place.look(folder) === "folder");
-  const made = isSure ? folders : [...new Set([...folders, ...shell.folders])];
-  shell.folders = made.length > MAX_CHOICES ? [undefined] : made;
+  return NOTHING;
+};
+
+function moveTo(folders: Folders, shell: Shell): void {
+  shell.left = shell.folders;
+  shell.folders = folders.length > MAX_CHOICES ? ANYWHERE : folders;
+}
+
+const pushd: Behaviour = (call) => {
+  const { shell } = call.spot;
+  const isPath = call.args.length > 0 && call.args.every((arg) => !/^[-+]/.test(startOf(arg)));
+  if (!isPath) return leave(call);
+  shell.stack = shell.stack.length < MAX_CHOICES ? [...shell.stack, shell.folders] : [ANYWHERE];
+  return cd(call);
+};
+
+const popd: Behaviour = (call) => {
+  const { shell } = call.spot;
+  if (call.args.length > 0) return leave(call);
+  // A `pushd` before that failed has left nothing: it may be any of them.
+  moveTo(shell.stack.length > 0 ? [...new Set(shell.stack.flat())] : ANYWHERE, shell);
+  shell.stack = shell.stack.slice(0, -1);
+  return NOTHING;
+};
+
+const leave: Behaviour = ({ spot }) => {
+  moveTo(ANYWHERE, spot.shell);
+  spot.shell.stack = [];
   return NOTHING;
 };
 
@@ -46,27 +90,32 @@ const source: Behaviour = ({ args, spot }) => {
   const made = writtenBefore(path, spot);
   const isChannel = path.type === "known" && (descriptorOf(path.text) !== undefined || path.text.startsWith("/dev/"));
   if (made || isChannel) return runFlow(made ?? contentOf(path, spot), spot);
-  note(spot, { kind: "runs", what: `runs ${describe(path)}`, path: absolutePaths(path, spot)[0] });
+  const [place] = absolutePaths(path, spot);
+  noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path: place });
+  takeSecrets(path, spot);
   // It may have changed any variable.
-  const lost = unknown(`${describe(path)} may have changed it`);
+  const lost = unknown(`${describeText(path)} may have changed it`);
   for (const [name, choices] of spot.shell.variables) spot.shell.variables.set(name, addChoice(choices, [lost]));
   return OUTPUT;
 };
 
 /** A shell that reads its commands from somewhere. */
-export function runFlow(flow: Flow, spot: Call["spot"]): Flow {
+export function runFlow(flow: Flow, spot: ProgramCall["spot"]): Flow {
   if (flow.text !== undefined)
     return spot.line.engine.runSource(known(flow.text), { ...spot, shell: copyShell(spot.shell) });
   const text = textOfFlow(flow);
   if (flow.from & (FROM.network | FROM.decoded)) {
     const what = `runs code, and ${text.type === "unknown" ? text.why : "it is not known"}`;
-    note(spot, {
+    noteEffect(spot, {
       kind: "code",
       what,
       instead: "Save it as a file in the worktree, read it, and use what you need of it.",
     });
-  } else if (flow.from === FROM.files) note(spot, { kind: "runs", what: "runs the commands in a file" });
-  else noteUnknown(spot, `runs code that cannot be told: ${describe(text)}`, "Write the commands themselves.");
+  } else if (flow.from & FROM.outside) {
+    const what = "runs the commands in a file outside of the worktree";
+    noteEffect(spot, { kind: "code", what, instead: "Put it into the worktree, and run it there." });
+  } else if (flow.from === FROM.files) noteEffect(spot, { kind: "runs", what: "runs the commands in a file" });
+  else noteUnknown(spot, `runs code that cannot be told: ${describeText(text)}`, "Write the commands themselves.");
   return OUTPUT;
 }
 
@@ -76,17 +125,17 @@ const exec: Behaviour = ({ args, spot }) => {
 };
 
 const command: Behaviour = ({ args, spot }) => {
-  const { operands, has } = readArguments(args, { stopsAtOperand: true });
-  if (has("v", "V")) return OUTPUT;
-  return spot.line.engine.runWords(operands, spot);
+  const given = readArguments(args, { stopsAtOperand: true });
+  if (given.has("v", "V")) return OUTPUT;
+  return spot.line.engine.runWords(given.operands, spot);
 };
 
 /** What is run at the end is run. */
 const trap: Behaviour = ({ args, spot }) => {
-  const { operands, has } = readArguments(args, {});
-  const [action, ...signals] = operands;
+  const given = readArguments(args, {});
+  const [action, ...signals] = given.operands;
   if (
-    has("p", "l") ||
+    given.has("p", "l") ||
     !action ||
     signals.length === 0 ||
     (action.type === "known" && (action.text === "-" || action.text === ""))
@@ -106,12 +155,16 @@ const alias: Behaviour = ({ args, spot }) => {
 
 /** `hash -p program name` gives a program another name. */
 const hash: Behaviour = ({ args, spot }) => {
-  const { values } = readArguments(args, { valued: "p" });
-  if (values("p").length > 0) noteUnknown(spot, "gives a program another name", "Call the program by its own name.");
+  const given = readArguments(args, { valued: "p" });
+  if (given.values("p").length > 0)
+    noteUnknown(spot, "gives a program another name", "Call the program by its own name.");
   return NOTHING;
 };
 
 const set: Behaviour = ({ args, spot }) => {
+  if (args.length === 0) return showVariables(spot);
+  if (args.some((arg, at) => textOf(arg) === "+o" && textOf(args[at + 1] ?? known("")) === "history"))
+    noteEffect(spot, { kind: "ours", what: HIDES });
   const at = args.findIndex((arg) => textOf(arg) === "--");
   if (at >= 0) spot.shell.positional = args.slice(at + 1);
   else if (args.length > 0 && !/^[-+]/.test(textOf(args[0] as Text))) spot.shell.positional = args;
@@ -124,15 +177,9 @@ const shift: Behaviour = ({ args, spot }) => {
   return NOTHING;
 };
 
-const pushd: Behaviour = (call) => (call.args.length === 0 ? leave(call) : cd(call));
-const leave: Behaviour = ({ spot }) => {
-  spot.shell.folders = [undefined];
-  return NOTHING;
-};
-
 const pwd: Behaviour = ({ spot }) => {
   const [folder, ...more] = spot.shell.folders;
-  return folder !== undefined && more.length === 0 ? { text: `${folder}\n`, from: 0 } : OUTPUT;
+  return folder !== undefined && more.length === 0 && !isPattern(folder) ? { text: `${folder}\n`, from: 0 } : OUTPUT;
 };
 
 /** Expressions in words. */
@@ -151,17 +198,24 @@ const tests: Behaviour = ({ args, spot }) => {
 /** `enable -f` makes the shell load a library. */
 const enable: Behaviour = ({ args, spot }) => {
   if (readArguments(args, { valued: "f" }).has("f"))
-    note(spot, { kind: "code", what: "makes the shell load a library" });
+    noteEffect(spot, { kind: "code", what: "makes the shell load a library" });
   return NOTHING;
 };
 
 /** What was typed before can be written into a file, and `fc` gives it to a program. */
 const keepsHistory: Behaviour = ({ name, args, spot }) => {
-  const { operands, values } = readArguments(args, { valued: "e" });
-  for (const program of values("e")) spot.line.engine.runSource(program, spot);
-  if (name === "history") for (const file of operands) if (!/^\d+$/.test(textOf(file))) writes(spot, file);
+  const given = readArguments(args, { valued: name === "history" ? "d" : "e" });
+  if (name === "history" && given.has("c", "d")) noteEffect(spot, { kind: "ours", what: HIDES });
+  for (const program of given.values("e")) spot.line.engine.runSource(program, spot);
+  if (name === "history") for (const file of given.operands) if (!/^\d+$/.test(textOf(file))) writes(spot, file);
   return OUTPUT;
 };
+
+/** A variable that came out of a secret file is told when it is printed. */
+function tells({ args, spot }: ProgramCall, flow: Flow): Flow {
+  if (spot.line.sourced && args.some((arg) => arg.type === "unknown")) showVariables(spot);
+  return flow;
+}
 
 export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviour>([
   ...[
@@ -188,10 +242,10 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     "caller",
   ].map((name): [string, Behaviour] => [name, nothing]),
   ...["type", "jobs", "dirs", "help", "which", "whereis"].map((name): [string, Behaviour] => [name, prints]),
-  ...["export", "declare", "typeset", "local", "readonly"].map((name): [string, Behaviour] => [name, declare]),
+  ...["export", "declare", "typeset", "local", "readonly"].map((name): [string, Behaviour] => [name, declareVariables]),
   ["cd", cd],
   ["pushd", pushd],
-  ["popd", leave],
+  ["popd", popd],
   ["unset", unset],
   ["eval", evaluate],
   ["source", source],
@@ -217,6 +271,6 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["enable", enable],
   ["history", keepsHistory],
   ["fc", keepsHistory],
-  ["echo", ({ args }) => echoed(args)],
-  ["printf", print],
+  ["echo", (call) => tells(call, echoed(call.args))],
+  ["printf", (call) => tells(call, print(call))],
 ]);

@@ -1,13 +1,22 @@
 import type { Assignment, Command, Word, WordPart } from "unbash";
 import { judgeAssignment } from "./assignments.ts";
 import { BUILTINS } from "./builtins.ts";
-import { deliver } from "./paths.ts";
+import { deliverBytes } from "./paths.ts";
 import { judgeProgram } from "./programs/run-program.ts";
 import { redirect } from "./redirect.ts";
-import { copyShell, type FunctionBody, note, noteUnknown, type Shell, type Spot, spend } from "./state.ts";
+import { copyShell, type FunctionBody, noteEffect, noteUnknown, type Shell, type Spot, spend } from "./state.ts";
 import { lookAtSubscript } from "./values/arithmetic.ts";
 import { type Flow, joinFlows, NOTHING } from "./values/flow.ts";
-import { addChoice, combinations, describe, joinTexts, known, MAX_SHOWN, type Text, unknown } from "./values/text.ts";
+import {
+  addChoice,
+  combinations,
+  describeText,
+  joinTexts,
+  known,
+  MAX_SHOWN,
+  type Text,
+  unknown,
+} from "./values/text.ts";
 
 /** How words become texts, and functions are called; passed in, because they contain commands. */
 export interface Expanding {
@@ -20,7 +29,7 @@ export interface Expanding {
 const isAssignment = (one: Command["prefix"][number]): one is Assignment => one.type === "Assignment";
 
 /** A simple command: assignments, redirections, and what it is called with. */
-export function runCommand(node: Command, spot: Spot, expanding: Expanding): Flow {
+export function runSimpleCommand(node: Command, spot: Spot, expanding: Expanding): Flow {
   if (!node.name) return runWithoutName(node, spot, expanding);
   const isPlain = node.prefix.length === 0;
   const shell = isPlain ? spot.shell : copyShell(spot.shell);
@@ -39,7 +48,7 @@ export function runCommand(node: Command, spot: Spot, expanding: Expanding): Flo
       : joinFlows(ways.map((words) => runNamed(words, inside, expanding)));
   if (!isPlain) spot.shell.folders = shell.folders;
   if (output === undefined || output.to === "output") return flow;
-  deliver(flow, output, spot);
+  deliverBytes(flow, output, spot);
   return NOTHING;
 }
 
@@ -47,15 +56,20 @@ function runWithoutName(node: Command, spot: Spot, expanding: Expanding): Flow {
   for (const one of node.prefix) if (isAssignment(one)) assign(one, spot, expanding);
   if (node.redirects.length === 0) return NOTHING;
   const { input, output } = redirect(node.redirects, spot, { words: expanding, keeps: false });
-  if (output.to !== "output") deliver(NOTHING, output, spot);
+  if (output.to !== "output") deliverBytes(NOTHING, output, spot);
   // `$(<file)` prints the file.
   return input;
 }
 
 /** Every way its words can be read; an assignment among the arguments, as of `export`, is one word. */
 function waysOf(node: Command, spot: Spot, expanding: Expanding): Text[][] {
-  const words = [node.name as Word, ...node.args];
-  if (words.every((word) => word.type === "Word")) return expanding.words(words as Word[], spot);
+  const words: (Word | Assignment)[] = [node.name as Word];
+  let isPlain = true;
+  for (const arg of node.args) {
+    isPlain &&= arg.type === "Word";
+    words.push(arg);
+  }
+  if (isPlain) return expanding.words(words as Word[], spot);
   const choices = words.map((word) =>
     word.type === "Word"
       ? expanding.words([word], spot)
@@ -103,18 +117,19 @@ function runNamed(words: readonly Text[], spot: Spot, expanding: Expanding): Flo
 function shown(words: readonly Text[]): string {
   let text = "";
   for (const word of words) {
-    text += text === "" ? describe(word) : ` ${describe(word)}`;
+    text += text === "" ? describeText(word) : ` ${describeText(word)}`;
     if (text.length > MAX_SHOWN) return `${text.slice(0, MAX_SHOWN)}…`;
   }
   return text;
 }
 
 function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flow {
-  const [name, ...args] = words;
+  const [name] = words;
   if (!name) return NOTHING;
+  const args = words.slice(1);
   if (name.type !== "known") {
     const instead = "Write the name of the program itself.";
-    noteUnknown(spot, `runs a program that cannot be told: ${describe(name)}`, instead);
+    noteUnknown(spot, `runs a program that cannot be told: ${describeText(name)}`, instead);
     return { from: 0 };
   }
   const body = spot.shell.functions.get(name.text);
@@ -131,7 +146,7 @@ interface FunctionCall {
 
 function callFunction({ name, body, args }: FunctionCall, spot: Spot, expanding: Expanding): Flow {
   if (spot.calls.includes(name)) {
-    if (spot.isForked) note(spot, { kind: "system", what: `${name} starts itself without end` });
+    if (spot.isForked) noteEffect(spot, { kind: "system", what: `${name} starts itself without end` });
     return NOTHING;
   }
   const shell: Shell = spot.shell;

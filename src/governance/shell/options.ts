@@ -6,11 +6,29 @@ export interface Option {
   readonly value?: Text | undefined;
 }
 
-export interface Arguments {
+const NONE: readonly Text[] = [];
+
+/** What was given to a program. Made for every command: its questions are methods, not functions of their own. */
+export class Arguments {
   readonly options: readonly Option[];
   readonly operands: readonly Text[];
-  has(...names: string[]): boolean;
-  values(...names: string[]): Text[];
+
+  constructor(options: readonly Option[], operands: readonly Text[]) {
+    this.options = options;
+    this.operands = operands;
+  }
+
+  has(this: Arguments, ...names: string[]): boolean {
+    for (const { name } of this.options) if (names.includes(name)) return true;
+    return false;
+  }
+
+  values(this: Arguments, ...names: string[]): readonly Text[] {
+    if (this.options.length === 0) return NONE;
+    const values: Text[] = [];
+    for (const { name, value } of this.options) if (value !== undefined && names.includes(name)) values.push(value);
+    return values;
+  }
 }
 
 export interface OptionRules {
@@ -78,13 +96,7 @@ export function readArguments(args: readonly Text[], rules: OptionRules): Argume
       options[options.length - 1] = { name: last.name, value: args[at] };
     }
   }
-  return {
-    options,
-    operands,
-    has: (...names) => options.some(({ name }) => names.includes(name)),
-    values: (...names) =>
-      options.flatMap(({ name, value }) => (value !== undefined && names.includes(name) ? [value] : [])),
-  };
+  return new Arguments(options, operands);
 }
 
 /** The end of an argument, which is known as well as the argument is. */

@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import type { Effect, EffectKind } from "./effects.ts";
-import { note, type Sink, type Spot } from "./state.ts";
+import { copyShell, noteEffect, type Sink, type Spot } from "./state.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./values/flow.ts";
-import { beforePattern, describe, type Text, unknown } from "./values/text.ts";
+import { asPattern, beforePattern, describeText, isPattern, type Text, unknown } from "./values/text.ts";
 
 /** What a system takes as a path. */
 const MAX_PATH = 4096;
@@ -14,19 +14,24 @@ const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\/(.*)$/;
 const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(.+)$/;
 
 /** A path as the shell means it, from each folder in which it may be. */
-export function absolutePaths(path: Text, { shell }: Spot): Text[] {
+export function absolutePaths(path: Text, { line, shell }: Spot): Text[] {
   if (path.type === "unknown" || path.type === "found") return [path];
   if (path.text.startsWith("/")) return [normal(path)];
-  return shell.folders.map((folder) =>
-    folder === undefined
-      ? unknown("where it is cannot be told")
-      : normal({ type: path.type, text: folder === "/" ? `/${path.text}` : `${folder}/${path.text}` }),
-  );
+  return shell.folders.map((folder) => {
+    if (folder === undefined) return unknown("where it is cannot be told");
+    if (path.type === "known" && folder !== line.place.folder && isPattern(folder))
+      return normal({ type: "glob", text: `${folder}/${asPattern(path.text)}` });
+    return normal({ type: path.type, text: folder === "/" ? `/${path.text}` : `${folder}/${path.text}` });
+  });
 }
+
+/** The folders that a path can be, for a shell that goes there. */
+export const foldersMeant = (path: Text, spot: Spot): (string | undefined)[] =>
+  absolutePaths(path, spot).map((one) => (one.type === "known" || one.type === "glob" ? one.text : undefined));
 
 function normal(path: Extract<Text, { type: "known" | "glob" }>): Text {
   // A pattern with `..` behind a special character can lead anywhere.
-  if (path.type === "glob" && leadsUp(path.text)) return unknown(`${describe(path)} can be any path`);
+  if (path.type === "glob" && leadsUp(path.text)) return unknown(`${describeText(path)} can be any path`);
   if (path.text.length > MAX_PATH) return unknown("it is too long for a path");
   if (!MAY_CHANGE.test(path.text)) return path;
   const text = posix.normalize(path.text);
@@ -48,12 +53,17 @@ export interface Touch {
 export function touch(spot: Spot, { kind, path, whole }: Touch): void {
   if (path.type === "known" && (path.text === "-" || isNowhere(path.text) || descriptorOf(path.text) !== undefined))
     return;
-  const verb = { reads: "reads", writes: whole ? "changes everything in" : "writes", deletes: "deletes" }[kind];
+  const verb = kind === "writes" && whole ? "changes everything in" : kind;
+  const { outward } = spot.line;
+  if (outward && kind !== "reads")
+    noteEffect(spot, { kind, what: `may go through a link to ${describeText(outward)}`, path: outward });
   const upwards = upwardPaths(path, spot);
-  absolutePaths(path, spot).forEach((one, at) => {
-    const effect: Effect = { kind, what: `${verb} ${describe(one)}`, path: one };
-    note(spot, whole || upwards ? { ...effect, whole, upward: upwards?.[at] } : effect);
-  });
+  const all = absolutePaths(path, spot);
+  for (let at = 0; at < all.length; at += 1) {
+    const one = all[at] as Text;
+    const effect: Effect = { kind, what: `${verb} ${describeText(one)}`, path: one };
+    noteEffect(spot, whole || upwards ? { ...effect, whole, upward: upwards?.[at] } : effect);
+  }
 }
 
 /** The same paths as `absolutePaths` has, before `..` is resolved in them. */
@@ -67,6 +77,25 @@ function upwardPaths(path: Text, { shell }: Spot): (string | undefined)[] | unde
 export const reads = (spot: Spot, path: Text): void => touch(spot, { kind: "reads", path });
 export const writes = (spot: Spot, path: Text): void => touch(spot, { kind: "writes", path });
 export const deletes = (spot: Spot, path: Text, whole = false): void => touch(spot, { kind: "deletes", path, whole });
+
+/** Something starts that works on the folder it is in: one that is not of the worktree is as good as written. */
+export function worksHere(spot: Spot, what: string): void {
+  const { folder: root } = spot.line.place;
+  for (const folder of spot.shell.folders)
+    if (folder === undefined || (folder !== root && !folder.startsWith(`${root}/`))) {
+      const path: Text = folder === undefined ? unknown("where it is cannot be told") : { type: "known", text: folder };
+      noteEffect(spot, { kind: "writes", what: `works in ${describeText(path)}`, path });
+    }
+  noteEffect(spot, { kind: "runs", what });
+}
+
+/** The same shell in another folder, as options like `-C` have it; the last one counts. */
+export function inFolder(spot: Spot, folders: readonly Text[]): Spot {
+  if (folders.length === 0) return spot;
+  const shell = copyShell(spot.shell);
+  for (const folder of folders) shell.folders = foldersMeant(folder, { ...spot, shell });
+  return { ...spot, shell };
+}
 
 export function isNowhere(path: string): boolean {
   return /^\/dev\/(?:null|zero|full|tty|stderr|stdout)$/.test(path);
@@ -94,24 +123,33 @@ export function contentOf(path: Text, spot: Spot): Flow {
   }
   const place = networkPlace(path);
   if (place !== undefined) {
-    note(spot, { kind: "fetches", what: `connects to ${place}` });
+    noteEffect(spot, { kind: "fetches", what: `connects to ${place}` });
     return cameFrom(FROM.network);
   }
   reads(spot, path);
-  const { home } = spot.line.place;
+  const { home, isSecret } = spot.line.place;
+  const all = absolutePaths(path, spot);
   // With everything below it, which are keys among others.
-  if (
-    absolutePaths(path, spot).some(
-      (one) => one.type === "known" && `${home}/`.startsWith(one.text === "/" ? "/" : `${one.text}/`),
-    )
-  )
+  if (all.some((one) => one.type === "known" && `${home}/`.startsWith(one.text === "/" ? "/" : `${one.text}/`)))
     reads(spot, { type: "known", text: `${home}/.ssh` });
-  const secret = absolutePaths(path, spot).some((one) => spot.line.place.isSecret(one)) ? FROM.secret : 0;
-  return writtenBefore(path, spot) ?? cameFrom(FROM.files | secret);
+  const secret = all.some(isSecret) ? FROM.secret : 0;
+  const outside = all.some((one) => !isNear(one, spot)) ? FROM.outside : 0;
+  return writtenBefore(path, spot) ?? cameFrom(FROM.files | secret | outside);
+}
+
+/** In the worktree, or in the folder for temporary files, as far as can be told without following links. */
+function isNear(path: Text, { line: { place } }: Spot): boolean {
+  const at = path.type === "found" ? path.folder : path.type === "unknown" ? path.starts : path.text;
+  return (
+    at === undefined ||
+    !at.startsWith("/") ||
+    [place.folder, place.temporary].some((one) => `${at}/`.startsWith(`${one}/`))
+  );
 }
 
 /** What this line wrote there; undefined when it did not. */
 export function writtenBefore(path: Text, spot: Spot): Flow | undefined {
+  if (spot.line.files.size === 0) return undefined;
   for (const one of absolutePaths(path, spot)) {
     if (one.type === "known") {
       const written = spot.line.files.get(one.text);
@@ -145,9 +183,9 @@ function remember(path: Text, flow: Flow, { spot, appends }: { spot: Spot; appen
 }
 
 /** Hands bytes to where they go; that a file is written was noted when it was opened. */
-export function deliver(flow: Flow, sink: Sink, spot: Spot): void {
+export function deliverBytes(flow: Flow, sink: Sink, spot: Spot): void {
   if (sink.to === "file") remember(sink.path, flow, { spot, appends: sink.appends });
-  if (sink.to === "network") send(flow, sink.where, spot);
+  if (sink.to === "network") sendBytes(flow, sink.where, spot);
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|::1|host\.docker\.internal)(?::\d*)?$/i;
@@ -159,9 +197,9 @@ export function isLoopback(where: string): boolean {
 }
 
 /** Bytes leave for another machine: only what stands in the command itself may. */
-export function send(flow: Flow, where: string, spot: Spot): void {
+export function sendBytes(flow: Flow, where: string, spot: Spot): void {
   if (isLoopback(where)) return;
   const isOwn = flow.text !== undefined && flow.from === 0;
   const what = isOwn ? `sends to ${where}` : `sends what is not in the command itself to ${where}`;
-  note(spot, { kind: isOwn ? "fetches" : "sends", what });
+  noteEffect(spot, { kind: isOwn ? "fetches" : "sends", what });
 }

@@ -1,10 +1,10 @@
 import type { Redirection, Word, WordPart } from "unbash";
-import { contentOf, deliver, descriptorOf, networkPlace, writes } from "./paths.ts";
+import { contentOf, deliverBytes, descriptorOf, networkPlace, writes } from "./paths.ts";
 import {
   type Channel,
   copyForReading,
   copyShell,
-  note,
+  noteEffect,
   noteUnknown,
   type Sink,
   type Spot,
@@ -12,7 +12,7 @@ import {
   spend,
 } from "./state.ts";
 import { cameFrom, type Flow, FROM, literal, originOf } from "./values/flow.ts";
-import { describe, known, type Text } from "./values/text.ts";
+import { describeText, known, type Text } from "./values/text.ts";
 
 export interface Redirected {
   readonly input: Flow;
@@ -20,7 +20,7 @@ export interface Redirected {
 }
 
 /** How words become strings is passed in: redirections contain words, and words contain redirections. */
-export interface Words {
+export interface WordExpanding {
   string(word: Word, spot: Spot): Text[];
   parts(parts: readonly WordPart[], spot: Spot): Text;
 }
@@ -31,7 +31,7 @@ const OUTPUT: Sink = { to: "output" };
 export function redirect(
   redirects: readonly Redirection[],
   spot: Spot,
-  { words, keeps }: { words: Words; keeps: boolean },
+  { words, keeps }: { words: WordExpanding; keeps: boolean },
 ): Redirected {
   let { input } = spot;
   let output = spot.shell.channels.get("1")?.writes ?? OUTPUT;
@@ -44,7 +44,7 @@ export function redirect(
       if (keeps || (key !== "0" && key !== "1" && key !== "2")) keep(key, channel, spot);
       if (key.startsWith("{")) spot.shell.variables.set(key.slice(1, -1), [known(key)]);
       // What is reported there is not followed, but may be run later.
-      if (key !== "1" && channel.writes && !isBoth) deliver(cameFrom(FROM.program), channel.writes, spot);
+      if (key !== "1" && channel.writes && !isBoth) deliverBytes(cameFrom(FROM.program), channel.writes, spot);
     }
   }
   return { input, output };
@@ -65,7 +65,7 @@ function descriptor(one: Redirection): { key: string; isBoth: boolean } {
   return { key: given ? String(given.value) : isInput ? "0" : "1", isBoth };
 }
 
-function channelsOf(one: Redirection, spot: Spot, words: Words): Channel[] {
+function channelsOf(one: Redirection, spot: Spot, words: WordExpanding): Channel[] {
   if (one.type === "HereDoc") {
     const text = one.body.parts ? words.parts(one.body.parts, spot) : known(one.body.text);
     return [{ reads: text.type === "known" ? literal(text.text) : cameFrom(originOf(text)) }];
@@ -85,7 +85,7 @@ function opened(operator: string, path: Text, spot: Spot): Channel[] {
     if (key === "") return [];
     if (key !== undefined && /^(?:\d+|\{\w+\})$/.test(key)) return [duplicate(key, spot)];
     if (operator === "<&" || path.type !== "known") {
-      noteUnknown(spot, `uses a descriptor that is not known: ${describe(path)}`);
+      noteUnknown(spot, `uses a descriptor that is not known: ${describeText(path)}`);
       return [{ reads: cameFrom(FROM.network) }];
     }
   }
@@ -103,7 +103,7 @@ function duplicate(key: string, { shell, input }: Spot): Channel {
 function sinkOf(path: Text, spot: Spot, appends: boolean): Sink {
   const place = networkPlace(path);
   if (place !== undefined) {
-    note(spot, { kind: "fetches", what: `connects to ${place}` });
+    noteEffect(spot, { kind: "fetches", what: `connects to ${place}` });
     return { to: "network", where: place };
   }
   if (path.type === "known") {

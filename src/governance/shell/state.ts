@@ -18,6 +18,8 @@ export interface Place {
 
 export type FunctionBody = CompoundCommand | Redirected | CompoundList;
 
+export type Folders = readonly (string | undefined)[];
+
 /** Where an open descriptor leads. */
 export interface Channel {
   readonly reads?: Flow | undefined;
@@ -43,8 +45,11 @@ export interface Shell {
   readonly locals: Names<true>;
   /** Variables that keep their value. */
   readonly fixed: Names<true>;
-  /** Where it may be; undefined when that cannot be told. */
-  folders: readonly (string | undefined)[];
+  /** Where it may be; patterns among them, and undefined when that cannot be told. */
+  folders: Folders;
+  /** Where `cd -` and `popd` lead. */
+  left: Folders;
+  stack: readonly Folders[];
   positional: readonly Text[];
   self: Text;
 }
@@ -53,8 +58,12 @@ export interface Shell {
 export interface Line {
   readonly place: Place;
   /** What was written into files, by their paths. */
-  readonly files: Map<string, Flow>;
+  readonly files: Names<Flow>;
   readonly engine: Engine;
+  /** Where a link leads out of the worktree that this line made. */
+  outward?: Text | undefined;
+  /** A secret file whose variables are in the environment now. */
+  sourced?: Text | undefined;
   /** How much may still be looked at: loops, functions and lists of words could make it endless. */
   budget: number;
 }
@@ -83,11 +92,22 @@ export interface Engine {
   runCarried(args: readonly Text[], spot: Spot, end?: number): void;
 }
 
+/** Made once for all shells that start with the same variables. */
+const started = new WeakMap<Place["variables"], Shell["variables"]>();
+
+function variablesOf({ variables }: Place): Shell["variables"] {
+  let made = started.get(variables);
+  if (!made) {
+    made = new Names();
+    for (const name in variables) made.set(name, [known(variables[name] ?? "")]);
+    started.set(variables, made);
+  }
+  return made;
+}
+
 export function newShell(place: Place): Shell {
-  const variables = new Names<readonly Text[]>();
-  for (const name in place.variables) variables.set(name, [known(place.variables[name] ?? "")]);
   return {
-    variables,
+    variables: variablesOf(place).copy(),
     arrays: new Names(),
     exported: new Names(),
     functions: new Names(),
@@ -96,12 +116,15 @@ export function newShell(place: Place): Shell {
     locals: new Names(),
     fixed: new Names(),
     folders: [place.folder],
+    left: ANYWHERE,
+    stack: [],
     positional: [],
     self: BASH,
   };
 }
 
 const BASH = known("bash");
+export const ANYWHERE: Folders = [undefined];
 
 export function copyShell(shell: Shell): Shell {
   return {
@@ -114,6 +137,8 @@ export function copyShell(shell: Shell): Shell {
     locals: shell.locals.copy(),
     fixed: shell.fixed.copy(),
     folders: shell.folders,
+    left: shell.left,
+    stack: shell.stack,
     positional: shell.positional,
     self: shell.self,
   };
@@ -144,9 +169,11 @@ export function joinShells(shell: Shell, other: Shell): void {
     if (!own.isSame(other[kind] as Names<unknown>)) for (const [name, value] of other[kind]) own.set(name, value);
   }
   if (shell.folders !== other.folders) shell.folders = [...new Set([...shell.folders, ...other.folders])];
+  if (shell.left !== other.left) shell.left = [...new Set([...shell.left, ...other.left])];
+  if (shell.stack !== other.stack) shell.stack = [];
 }
 
-export function note(spot: Spot, effect: Effect): void {
+export function noteEffect(spot: Spot, effect: Effect): void {
   spot.tree.effects.push(effect);
 }
 
@@ -160,5 +187,5 @@ export function spend({ line }: Spot, cost = 1): void {
 }
 
 export function noteUnknown(spot: Spot, what: string, instead?: string): void {
-  note(spot, { kind: "unknown", what, instead });
+  noteEffect(spot, { kind: "unknown", what, instead });
 }

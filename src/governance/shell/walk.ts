@@ -15,16 +15,17 @@ import type {
   Statement,
   While,
 } from "unbash";
-import { type Expanding, runCommand } from "./command.ts";
+import { type Expanding, runSimpleCommand } from "./command.ts";
 import { isEndless, startsWithoutEnd } from "./loops.ts";
-import { deliver } from "./paths.ts";
+import { deliverBytes } from "./paths.ts";
 import { redirect } from "./redirect.ts";
 import {
   copyForReading,
   copyShell,
+  type Folders,
   type FunctionBody,
   joinShells,
-  note,
+  noteEffect,
   noteUnknown,
   type Spot,
   sizeOf,
@@ -44,6 +45,8 @@ export function runScript({ commands, errors }: ParsedScript, spot: Spot): Flow 
 }
 
 function runStatements(statements: readonly Statement[], spot: Spot): Flow {
+  const [only] = statements;
+  if (statements.length === 1 && only) return runStatement(only, spot);
   return joinFlows(statements.map((statement) => runStatement(statement, spot)));
 }
 
@@ -73,9 +76,7 @@ function runAndOr({ commands, operators }: AndOr, spot: Spot): Flow {
   return joinFlows(flows);
 }
 
-const eitherFolder = (some: Spot["shell"]["folders"], others: Spot["shell"]["folders"]) => [
-  ...new Set([...some, ...others]),
-];
+const eitherFolder = (some: Folders, others: Folders) => [...new Set([...some, ...others])];
 
 function runPipeline(node: PipelineNode, spot: Spot): Flow {
   if (node.type !== "Pipeline") return runNode(node, spot);
@@ -118,7 +119,7 @@ export function runBody(node: FunctionBody, spot: Spot): Flow {
       spot.shell.channels.clear();
       for (const [key, channel] of channels) spot.shell.channels.set(key, channel);
       if (output.to === "output") return flow;
-      deliver(flow, output, spot);
+      deliverBytes(flow, output, spot);
       return NOTHING;
     }
     case "BraceGroup":
@@ -151,7 +152,7 @@ export function runBody(node: FunctionBody, spot: Spot): Flow {
 export const EXPANDING: Expanding = { words: expandWords, string: expandString, parts: expandParts, body: runBody };
 
 function runSimple(node: Command, spot: Spot): Flow {
-  return runCommand(node, spot, EXPANDING);
+  return runSimpleCommand(node, spot, EXPANDING);
 }
 
 function runIf(node: If, spot: Spot): Flow {
@@ -196,7 +197,11 @@ function runWhile(node: While, spot: Spot): Flow {
 }
 
 function noteBomb(spot: Spot): void {
-  note(spot, { kind: "system", what: "starts processes without end", instead: "Wait for each of them in the loop." });
+  noteEffect(spot, {
+    kind: "system",
+    what: "starts processes without end",
+    instead: "Wait for each of them in the loop.",
+  });
 }
 
 function runCase({ word, items }: Case, spot: Spot): Flow {

@@ -9,4 +9,5 @@ agentContract("acp", {
   source: `import { acpAdapter } from ${JSON.stringify(adapterModule)};
     export const make = (program) => acpAdapter({ name: "test", command: program, projectSettings: false });`,
   readPrompt: `'${process.execPath}' '${stub}'`,
+  brief: true,
 });

@@ -7,4 +7,5 @@ agentContract("codex", {
   make: (program) => codexAdapter({ name: "test", command: program, projectSettings: false }),
   source: `import { codexAdapter } from ${JSON.stringify(adapterModule)};
     export const make = (program) => codexAdapter({ name: "test", command: program, projectSettings: false });`,
+  brief: true,
 });

@@ -7,4 +7,5 @@ agentContract("opencode", {
   make: (program) => openCodeAdapter({ name: "test", command: program, projectSettings: false }),
   source: `import { openCodeAdapter } from ${JSON.stringify(adapterModule)};
     export const make = (program) => openCodeAdapter({ name: "test", command: program, projectSettings: false });`,
+  brief: true,
 });

@@ -6,7 +6,7 @@ import { countCalls } from "../../../bench/harness/counts.ts";
 import { createFilePlanStore, notesOf } from "../../../src/bus/file/plan-store.ts";
 import { PrloomError } from "../../../src/kernel/errors.ts";
 import { manualClock } from "../../testing/contracts/bus-contract.ts";
-import { planRecord } from "../../testing/contracts/plan-store-contract.ts";
+import { planRecord } from "../../testing/plan-record.ts";
 import { inTemporary } from "../temporary.ts";
 
 const clock = manualClock();

@@ -15,6 +15,10 @@ export function kindOf({ name }: CrashPoint): string {
   return name.split(/[:.-]/)[0]!;
 }
 
+function crashPoint(name: string): CrashPoint {
+  return { name, variable: name.startsWith("shim-") ? "PRLOOM_SHIM_CRASH_AT" : "PRLOOM_CRASH_AT" };
+}
+
 /** Every point that the source names, found by reading it: a new one is covered from the day it is written. */
 export function crashPoints(): CrashPoint[] {
   const points = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })
@@ -22,10 +26,7 @@ export function crashPoints(): CrashPoint[] {
     .toSorted()
     .flatMap((file) => {
       const text = readFileSync(join(SOURCE, file), "utf8");
-      const variable = /(^|\/)shim[^/]*\.ts$/.test(file)
-        ? ("PRLOOM_SHIM_CRASH_AT" as const)
-        : ("PRLOOM_CRASH_AT" as const);
-      return [...text.matchAll(/\bcrashPoint\(\s*"([^"]+)"\s*\)/g)].map((match) => ({ name: match[1]!, variable }));
+      return [...text.matchAll(/\bcrashPoint\(\s*"([^"]+)"\s*\)/g)].map((match) => crashPoint(match[1]!));
     });
   return points.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -12,7 +12,7 @@ import { testRepository } from "../fixture.ts";
 
 const MINUTE = 60_000;
 
-describe("what an agent is doing", { timeout: 120_000 }, () => {
+describe("what an agent is doing", () => {
   const repository = testRepository();
   const { root, run } = repository;
   const dir = join(root, ".git", "prloom", "plans", "watched", "runs", "1");

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { threadId } from "node:worker_threads";
 import { countCalls } from "../../../bench/harness/counts.ts";
 import type { RawUpsert } from "../../../src/bridges/core/upsert.ts";
 import { notesOf } from "../../../src/bus/file/plan-store.ts";
@@ -38,6 +39,28 @@ function assertWhole(loom: OwnedLoom, count: number): void {
     assert.deepEqual(JSON.parse(readFileSync(inboxOf(loom.paths, id).meta, "utf8")).source, source);
   }
 }
+
+test("one whose files cannot be written keeps no other from being changed", async () => {
+  const { root } = project();
+  await withLoom(root, async (loom) => {
+    const batches = new UpsertBatches(loom);
+    const [, made] = await Promise.all(cards(3).map((card) => batches.upsert(card)));
+    assert.ok(made);
+    // Folders under the names of the files that this process writes first: the record can be read, and not be changed.
+    for (let at = 1; at < 500; at += 1)
+      mkdirSync(join(homeOf(loom.paths, idOf(made)).home, `.state.json.${process.pid}-${threadId}.${at}.tmp`));
+    const queued = cards(3, { status: "queued" }).map((card) => batches.upsert(card));
+    const outcomes = await Promise.allSettled(queued);
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ["fulfilled", "rejected", "fulfilled"],
+    );
+    assert.deepEqual(
+      all(loom).map(({ status }) => status),
+      ["queued", "draft", "queued"],
+    );
+  });
+});
 
 test("upserts that come up at the same time are written and told together, with a few syncs for all", async () => {
   const { root } = project();
@@ -90,6 +113,28 @@ test("one that fails keeps no other from being made", async () => {
     assert.equal(bad?.status, "rejected");
     assert.ok(good.every(({ status }) => status === "fulfilled"));
     assertWhole(loom, 5);
+  });
+});
+
+test("while a checked-out branch has the inbox as a link, nothing is written where it leads", async () => {
+  const { root, git, inbox, home } = project();
+  const elsewhere = join(home, "elsewhere");
+  mkdirSync(elsewhere);
+  git("checkout", "-q", "-b", "gift");
+  rmSync(inbox, { recursive: true, force: true });
+  mkdirSync(dirname(inbox), { recursive: true });
+  symlinkSync(elsewhere, inbox);
+  git("add", "-f", inbox);
+  await withLoom(root, async (loom) => {
+    const batches = new UpsertBatches(loom);
+    const outcomes = await Promise.all(cards(60).map((card) => batches.upsert(card)));
+    assert.deepEqual(new Set(outcomes.map(({ kind }) => kind)), new Set(["brought"]));
+    assert.deepEqual([all(loom), readdirSync(elsewhere)], [[], []]);
+    git("rm", "-q", "--cached", "-f", inbox);
+    rmSync(inbox);
+    await Promise.all(cards(3).map((card) => batches.upsert(card)));
+    assertWhole(loom, 3);
+    assert.deepEqual(readdirSync(elsewhere), []);
   });
 });
 

@@ -21,6 +21,7 @@ import { removeTree } from "../../../src/kernel/removal/remove-tree.ts";
 import type { PlanRecord } from "../../../src/plan/record.ts";
 import { NO_SWAPS, plantLinks, swapNames } from "../../testing/agents/living-linker.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { samples } from "../../testing/sample.ts";
 import { withLoom } from "../buses/owned-loom.ts";
 
 let p: Project;
@@ -48,7 +49,7 @@ const asOwner = (use: (loom: OwnedLoom, record: PlanRecord) => unknown) =>
   withLoom(p.root, (loom) => use(loom, p.record("one")));
 
 /** So often that a look and a write with a gap between them lose. */
-const ROUNDS = 300;
+const ROUNDS = samples(300);
 
 test("a living process that plants links cannot lead the copy of the plan elsewhere", async () => {
   const local = join(worktree, "prloom/.local");
@@ -63,7 +64,7 @@ test("a living process that plants links cannot lead the copy of the plan elsewh
           // It may be too fast for us to get anything done; that is harmless.
           assert.match(String((error as NodeJS.ErrnoException).code), /ELOOP|ENOTDIR|EEXIST/);
         }
-        if (round % 50 === 0) isUntouched();
+        if (round % 25 === 0) isUntouched();
       }
     });
   } finally {
@@ -113,7 +114,7 @@ test("nothing is read, removed or made writable through a folder that is exchang
     }
   });
   assert.equal(lstatSync(join(trap, "closed")).mode & 0o777, 0o500);
-  for (let round = 0; round < 30; round += 1) {
+  for (let round = 0; round < ROUNDS / 10; round += 1) {
     rmSync(join(worktree, "bulk"), { recursive: true, force: true });
     for (const name of ["a", "b", "c"]) put(join(worktree, `bulk/folder/inner/${name}`), "x");
     symlinkSync(trap, join(worktree, "bulk/folder-link"));

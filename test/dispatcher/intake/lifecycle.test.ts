@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { localComment } from "../../../src/bridges/local/thread.ts";
@@ -179,5 +179,19 @@ test("an upsert's edit is told once", async () => {
     upsertPlan(loom, { ...payload, planMarkdown: "words\n", status: "queued" });
     loom.lifecycle().lookAll();
     assert.deepEqual(told(loom), ["created in inbox as draft", "draft → queued", "edited"]);
+  });
+});
+
+test("a record that cannot be written keeps no other plan from being told once", async () => {
+  const { root, inbox } = project();
+  await withLoom(root, (loom) => {
+    for (const id of ["a", "b", "c"]) writeFileSync(join(inbox, `${id}.md`), TEXT);
+    take(loom);
+    const record = join(homeOf(loom.paths, "b").home, "state.json");
+    rmSync(record);
+    mkdirSync(record);
+    assert.deepEqual(loom.lifecycle().lookAll(), ["a", "b", "c"]);
+    assert.deepEqual([recordOf(loom, "a").observed?.seq, recordOf(loom, "c").observed?.seq], [1, 1]);
+    assert.deepEqual(loom.lifecycle().lookAll(), []);
   });
 });

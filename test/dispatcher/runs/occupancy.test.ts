@@ -52,6 +52,7 @@ const KINDS: readonly [OccupantKind, { free: boolean; atWork: boolean }][] = [
   ["plugin-call", { free: true, atWork: true }],
   ["plugin-agent", { free: false, atWork: true }],
   ["gate", { free: false, atWork: true }],
+  ["merge", { free: false, atWork: true }],
   ["person", { free: false, atWork: false }],
 ];
 

@@ -60,6 +60,7 @@ const TABLE: [name: string, change: Change, expected: Step["kind"], detail?: Reg
     { record: { current: { ...current, stage: "ended" } }, agent: { kind: "budget-spent", reason: "x" } },
     "verify",
   ],
+  ["nothing begins on a branch that is being merged", { merging: true }, "wait", /merged/],
   ["a plugin's agent has the worktree for itself", { hookAgent: true }, "wait", /plugin/],
   [
     "also before other plugins look at the work",

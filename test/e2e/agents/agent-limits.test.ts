@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startDaemon } from "../../testing/daemon.ts";
-import { makeProject, type Project } from "../../testing/project.ts";
+import type { Project } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 const STUB = fileURLToPath(new URL("../../testing/agents/stub-codex.mjs", import.meta.url));
@@ -22,16 +23,9 @@ const codex = (behaviour: string): Record<string, unknown> => ({
 });
 
 describe("what agents may spend, and what happens when a provider says no", { concurrency: 2 }, () => {
-  const projects: Project[] = [];
-  after(() => {
-    for (const project of projects) project.remove();
-  });
+  const fresh = projectMaker();
 
-  function project(config: Record<string, unknown>): Project {
-    const made = makeProject({ config });
-    projects.push(made);
-    return made;
-  }
+  const project = (config: Record<string, unknown>): Project => fresh({ config });
 
   /** What the stub was started with, in the order of its starts. */
   function starts(made: Project, planId: string, agent: string): { args: string[]; prompt: string }[] {

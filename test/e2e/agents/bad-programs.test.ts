@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
-import { makeProject, type Project } from "../../testing/project.ts";
+import { describe, test } from "node:test";
+import { projectMaker } from "../../testing/projects.ts";
 
 /** A program in the place of Codex: its version, and what it does with a prompt. */
 interface Wrong {
@@ -44,14 +44,10 @@ const WRONG: readonly Wrong[] = [
 ];
 
 describe("programs that do not do what they should", { concurrency: 2 }, () => {
-  const projects: Project[] = [];
-  after(() => {
-    for (const project of projects) project.remove();
-  });
+  const fresh = projectMaker();
 
   async function blockedBy(does: string | undefined, { version = "99.0.0", limits = {} }: Partial<Wrong> = {}) {
-    const project = makeProject({ config: { limits: { attemptsPerTodo: 1, ...limits } } });
-    projects.push(project);
+    const project = fresh({ config: { limits: { attemptsPerTodo: 1, ...limits } } });
     const program = join(project.root, "..", "codex");
     if (does !== undefined) {
       writeFileSync(

@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { after, test } from "node:test";
-import { makeProject, type Project } from "../../testing/project.ts";
+import { test } from "node:test";
+import type { Project } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
 
-const projects: Project[] = [];
-after(() => {
-  for (const project of projects) project.remove();
-});
+const fresh = projectMaker();
 
 interface Hooked {
   readonly sandbox?: "bwrap" | "none";
@@ -22,8 +20,7 @@ interface Hooked {
 
 /** A project whose agent is a line of sh, with hooks of the user. */
 function hooked(options: Hooked): Project {
-  const p = makeProject();
-  projects.push(p);
+  const p = fresh();
   for (const [path, text] of Object.entries(options.files ?? {})) put(join(p.root, path), text);
   for (const [name, text] of Object.entries(options.hooks ?? {})) put(join(p.root, ".git/hooks", name), text);
   p.git("add", "-A");

@@ -1,18 +1,16 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
-import { makeProject, type Project, TEST_AGENT } from "../../testing/project.ts";
+import { type Project, TEST_AGENT } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
 import { oneOf } from "../../testing/sample.ts";
 import { thorough } from "../../testing/thorough.ts";
 
-describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
-  const projects: Project[] = [];
-  after(() => {
-    for (const project of projects) project.remove();
-  });
+describe("the review stage", { concurrency: 2 }, () => {
+  const fresh = projectMaker();
 
   interface Wanted {
     readonly when: "todo" | "end";
@@ -25,8 +23,7 @@ describe("the review stage", { concurrency: 2, timeout: 180_000 }, () => {
 
   /** A project with a reviewer that is an agent of its own. */
   function make({ when, how, limits = {}, sandbox = "none" }: Wanted): Project {
-    const project = makeProject({ config: { review: when, limits } });
-    projects.push(project);
+    const project = fresh({ config: { review: when, limits } });
     const gate = join(project.home, "gate");
     mkdirSync(gate);
     const { agents } = project.config() as { agents: Record<string, unknown> };

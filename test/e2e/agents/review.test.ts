@@ -2,22 +2,16 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
-import { makeProject, type Project, type ProjectOptions } from "../../testing/project.ts";
+import type { Project } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
 import { oneOf } from "../../testing/sample.ts";
+import { sometimes as test } from "../../testing/sometimes.ts";
 
 /** Each of these was wrong once, and a review found it. */
-describe("what a review found, in files and in what agents leave", { concurrency: 2, timeout: 180_000 }, () => {
-  const projects: Project[] = [];
-  after(() => {
-    for (const project of projects) project.remove();
-  });
-  function make(options?: ProjectOptions): Project {
-    const project = makeProject(options);
-    projects.push(project);
-    return project;
-  }
+describe("what a review found, in files and in what agents leave", { concurrency: 2 }, () => {
+  const make = projectMaker();
 
   async function succeeds(project: Project, ...args: string[]): Promise<string> {
     const result = await project.cli(args);

@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
@@ -91,6 +101,33 @@ test("what lies where worktrees are, behind a link that a branch has, is neither
   assert.deepEqual([project.record("begun").status, project.record("later").status], ["review", "review"]);
 });
 
+test("no command changes what lies where the inbox is, behind a link that a branch has", async () => {
+  const project = fresh();
+  const notes = join(project.home, "notes");
+  mkdirSync(notes);
+  writeFileSync(join(notes, "mine.md"), "- [ ] buy milk\n");
+  branch(project, "gift", () => {
+    rmSync(project.inbox, { recursive: true, force: true });
+    mkdirSync(dirname(project.inbox), { recursive: true });
+    symlinkSync(notes, project.inbox);
+    project.git("add", "-f", "prloom/.local/inbox");
+  });
+  project.git("checkout", "-q", "gift");
+  writeFileSync(join(project.home, "other.md"), "other\n");
+  for (const command of [
+    ["queue"],
+    ["hide"],
+    ["edit", "--file", join(project.home, "other.md")],
+    ["delete", "--yes"],
+  ]) {
+    const [name = "", ...rest] = command;
+    const { code, stderr } = await project.cli([name, "mine", ...rest]);
+    assert.deepEqual([code, /leads elsewhere\. \[plan-state\]/.test(stderr)], [1, true], `${name}: ${stderr}`);
+  }
+  assert.deepEqual(readdirSync(notes), ["mine.md"]);
+  assert.equal(readFileSync(join(notes, "mine.md"), "utf8"), "- [ ] buy milk\n");
+});
+
 test("a link to worktrees elsewhere that a person made is followed", async () => {
   const project = fresh();
   const link = join(project.root, "prloom/.local/worktrees");
@@ -103,3 +140,43 @@ test("a link to worktrees elsewhere that a person made is followed", async () =>
   assert.equal((await project.cli(["delete", "own", "--yes"])).code, 0);
   assert.deepEqual(readdirSync(join(project.home, "disk")), []);
 });
+
+test("a folder of a person that lies where a worktree is to be made stays as it is", async () => {
+  const project = fresh({ config: { worktreesDir: "../trees" } });
+  const notes = join(project.root, "../trees/notes");
+  mkdirSync(notes, { recursive: true });
+  writeFileSync(join(notes, "diary.txt"), "mine\n");
+  project.plan("notes", ["one"]);
+  for (const again of [false, true]) {
+    if (again) await project.cli(["unblock", "notes"]);
+    assert.match((await project.work()).stdout, /notes {2}blocked: .*trees\/notes is there already/);
+    assert.equal(readFileSync(join(notes, "diary.txt"), "utf8"), "mine\n");
+  }
+  renameSync(notes, join(project.home, "notes"));
+  await project.cli(["unblock", "notes"]);
+  await project.work();
+  assert.equal(project.record("notes").status, "review");
+});
+
+for (const [name, ...ends] of [
+  ["a deleted plan", ["delete", "notes", "--yes"]],
+  ["a plan that was cleaned and then deleted", ["merge", "notes"], ["clean"], ["delete", "notes", "--yes"]],
+] as const)
+  test(`what a person makes where the worktree of ${name} was stays as it is`, async () => {
+    const project = fresh({ config: { worktreesDir: "../trees" } });
+    const notes = join(project.root, "../trees/notes");
+    project.plan("notes", ["one"]);
+    await project.work();
+    const make = (): void => {
+      if (existsSync(notes)) return;
+      mkdirSync(notes);
+      writeFileSync(join(notes, "diary.txt"), "mine\n");
+    };
+    for (const args of ends) {
+      assert.equal((await project.cli(args)).code, 0);
+      if (args[0] !== "merge") make();
+    }
+    await project.work();
+    await project.cli(["clean"]);
+    assert.deepEqual(readdirSync(notes), ["diary.txt"]);
+  });

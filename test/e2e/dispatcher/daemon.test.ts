@@ -1,33 +1,17 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { appears } from "../../testing/agents/agent-scripts.ts";
-import { type Daemon, startDaemon } from "../../testing/daemon.ts";
-import { isAlive, makeProject, type Project } from "../../testing/project.ts";
+import { startDaemon } from "../../testing/daemon.ts";
+import { type GatedProject, makeGatedProject } from "../../testing/gated.ts";
+import { isAlive } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
 
-describe("the dispatcher as a process", { concurrency: 2, timeout: 180_000 }, () => {
-  const projects: Project[] = [];
-  after(() => {
-    for (const project of projects) project.remove();
-  });
-
-  /** A project whose `[waits]` agents wait until `open` is called for their plan. */
-  function gated(): { project: Project; open(id: string): void } {
-    const project = makeProject();
-    projects.push(project);
-    const gate = join(project.home, "gate");
-    mkdirSync(gate);
-    const { test: agent } = project.config().agents as Record<string, Record<string, unknown>>;
-    project.config({ agents: { test: { ...agent, env: { GATE: gate } } } });
-    return { project, open: (id) => writeFileSync(join(gate, id), "go on\n") };
-  }
-
-  /** The agent of a plan is at work and has left half of it in the tree. */
-  async function halfWay(project: Project, daemon: Daemon, id: string): Promise<void> {
-    await daemon.said(id, /worker started/);
-    await appears(join(project.worktree(id), "half.txt"));
-  }
+describe("the dispatcher as a process", { concurrency: 2 }, () => {
+  const fresh = projectMaker();
+  const gated = (): GatedProject => makeGatedProject({}, fresh);
 
   test("there is one: a second start is refused, and stop ends it", async () => {
     const { project } = gated();
@@ -47,11 +31,11 @@ describe("the dispatcher as a process", { concurrency: 2, timeout: 180_000 }, ()
   });
 
   test("SIGTERM in the middle of a run ends the agent, and the next start goes on there", async () => {
-    const { project, open } = gated();
+    const { project, open, halfWay } = gated();
     project.plan("cut", ["one", "[waits] two", "three"]);
     const daemon = await startDaemon(project);
     await daemon.said("cut", /worker started \(run 2/);
-    await halfWay(project, daemon, "cut");
+    await halfWay(daemon, "cut");
     const ended = await daemon.end("SIGTERM");
     assert.equal(ended.code, 0, ended.stderr);
     assert.deepEqual(project.processes(), []);
@@ -70,10 +54,10 @@ describe("the dispatcher as a process", { concurrency: 2, timeout: 180_000 }, ()
   });
 
   test("SIGKILL leaves no process behind either, and the interruption is not an attempt", async () => {
-    const { project, open } = gated();
+    const { project, open, halfWay } = gated();
     project.plan("killed", ["[waits] one"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
     const daemon = await startDaemon(project);
-    await halfWay(project, daemon, "killed");
+    await halfWay(daemon, "killed");
     await daemon.end("SIGKILL");
     open("killed");
     const result = await project.work();
@@ -84,10 +68,10 @@ describe("the dispatcher as a process", { concurrency: 2, timeout: 180_000 }, ()
   });
 
   test("hide, pause and delete reach a plan whose agent is at work", async () => {
-    const { project, open } = gated();
+    const { project, open, halfWay } = gated();
     for (const id of ["hidden", "paused", "deleted"]) project.plan(id, ["[waits] one", "two"]);
     const daemon = await startDaemon(project);
-    for (const id of ["hidden", "paused", "deleted"]) await halfWay(project, daemon, id);
+    for (const id of ["hidden", "paused", "deleted"]) await halfWay(daemon, id);
     assert.equal((await project.cli(["hide", "hidden"])).code, 0);
     assert.equal((await project.cli(["pause", "paused"])).code, 0);
     assert.equal((await project.cli(["delete", "deleted", "--yes"])).code, 0);
@@ -128,6 +112,43 @@ describe("the dispatcher as a process", { concurrency: 2, timeout: 180_000 }, ()
     assert.equal((await daemon.end()).code, 0);
     assert.deepEqual([project.record("base").status, project.record("base").outcome], ["done", "merged"]);
     assert.equal(project.git("show", "prloom/next:work.txt"), "one\ntwo\n");
+  });
+
+  test("a change request that cannot be read keeps no other merge by hand from being noticed", async () => {
+    const { project } = gated();
+    for (const id of ["broken", "good"]) project.plan(id, ["one"]);
+    assert.equal((await project.work()).code, 0);
+    writeFileSync(join(project.authority, "plans", "broken", "change-request.json"), "{ half");
+    for (const id of ["broken", "good"])
+      project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "merge", "-q", "-X", "ours", `prloom/${id}`);
+    const { stdout } = await project.work();
+    assert.match(stdout, /broken {2}whether it was merged cannot be told: .*change-request\.json/);
+    assert.deepEqual([project.record("broken").status, project.record("good").outcome], ["review", "merged"]);
+  });
+
+  test("what is said while a plan is being merged is neither left out nor lost", async () => {
+    const { project } = gated();
+    const [bin, at, go] = ["bin", "at", "go"].map((name) => join(project.home, name)) as [string, string, string];
+    mkdirSync(bin);
+    execFileSync("mkfifo", [go]);
+    // The commit of a merge is the one with two parents.
+    const wait = `case "$*" in *commit-tree*\\ -p\\ *\\ -p\\ *) echo merging > ${at}; read -r _ < ${go} ;; esac`;
+    writeFileSync(join(bin, "git"), `#!/bin/sh\n${wait}\nPATH=${process.env.PATH} exec git "$@"\n`, { mode: 0o755 });
+    project.plan("one", ["one"]);
+    const daemon = await startDaemon(project, { PATH: `${bin}:${process.env.PATH}` });
+    await daemon.said("one", /in review/);
+    const merging = project.cli(["merge", "one"]);
+    await appears(at);
+    await project.cli(["comment", "one", "Please do more."]);
+    project.plan("other", ["two"]);
+    await daemon.said("other", /in review/);
+    assert.equal(project.record("one").runs, 1);
+    writeFileSync(go, "go on\n");
+    const refused = await merging;
+    assert.deepEqual([refused.code, /1 unanswered comment/.test(refused.stderr)], [1, true], refused.stderr);
+    await daemon.said("one", /in review/, 2);
+    assert.equal((await daemon.end()).code, 0);
+    assert.deepEqual([project.record("one").status, project.commits("one").length], ["review", 2]);
   });
 
   test("start --detach goes on in the background until stop", async () => {

@@ -20,7 +20,7 @@ import { makeProject, type Project } from "../../testing/project.ts";
 
 const NO_SPACE = /No space left on (the disk|device)/;
 
-describe("a full disk", { timeout: 180_000 }, () => {
+describe("a full disk", () => {
   const base = mkdtempSync(join(tmpdir(), "prloom-disk-"));
   const disk = join(base, "disk");
   const roomy = join(base, "roomy");

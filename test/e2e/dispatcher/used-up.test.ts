@@ -40,6 +40,16 @@ async function takeAll(): Promise<ChildProcess> {
   return hog;
 }
 
+/** Works on its TODO without a process of its own: one that it could not start would be its failure, not prloom's. */
+const ALONE = `n=-1 text=
+while IFS= read -r line; do
+  case $line in "- ["*) n=$((n + 1)); [ $n != "$PRLOOM_TODO_INDEX" ] || line="- [x]\${line#- ???}" ;; esac
+  text="$text$line
+"
+done < "$PRLOOM_PLAN_FILE"
+printf %s "$text" > "$PRLOOM_PLAN_FILE"
+echo "$PRLOOM_TODO" >> work.txt`;
+
 test("with all processes used up plans wait, say so, and lose no attempt", { timeout: 240_000 }, async (context) => {
   if (process.getuid?.() !== 0) return context.skip("needs root to become a user with a limit of its own");
   const bus = { retryMin: "100ms", retryMax: "1s" };
@@ -47,7 +57,8 @@ test("with all processes used up plans wait, say so, and lose no attempt", { tim
   context.after(() => project.remove());
   const gate = join(project.home, "gate");
   mkdirSync(gate);
-  project.config({ agents: { test: { ...agentOf(project), env: { GATE: gate } } } });
+  const alone = { adapter: "command", command: "/bin/sh", args: ["-ec", ALONE], sandbox: "none" };
+  project.config({ agents: { test: { ...agentOf(project), env: { GATE: gate } }, alone } });
   project.plan("working", ["[waits] one"]);
   const daemon = await startDaemon(limited(project));
   await daemon.said("working", /worker started/);
@@ -55,7 +66,7 @@ test("with all processes used up plans wait, say so, and lose no attempt", { tim
 
   const hog = await takeAll();
   context.after(() => endGroup(hog));
-  project.plan("late", ["one", "two"]);
+  project.plan("late", ["one", "two"], { status: "queued", metadata: { agent: "alone" } });
   own(project);
   writeFileSync(join(gate, "working"), "go on\n");
   await daemon.said("late", /has no .* left, so prloom waits/, 2);

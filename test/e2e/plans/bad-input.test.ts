@@ -1,23 +1,15 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
-import { makeProject, type Project, type ProjectOptions } from "../../testing/project.ts";
+import { describe, test } from "node:test";
+import { projectMaker } from "../../testing/projects.ts";
 import { oneOf } from "../../testing/sample.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 const TODO = "## Title\n\nA plan\n\n## TODO\n\n- [ ] one\n";
 
-describe("bad input", { concurrency: 2, timeout: 180_000 }, () => {
-  const projects: Project[] = [];
-  after(() => {
-    for (const project of projects) project.remove();
-  });
-  function fresh(options?: ProjectOptions): Project {
-    const project = makeProject(options);
-    projects.push(project);
-    return project;
-  }
+describe("bad input", { concurrency: 2 }, () => {
+  const fresh = projectMaker();
 
   test("a broken config is an error with line, key and nearest spelling, and starts nothing", async () => {
     const project = fresh();

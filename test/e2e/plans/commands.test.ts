@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
-import { type CliResult, makeProject, type Project } from "../../testing/project.ts";
+import type { CliResult, Project } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
 
 /** One command of the scenario below, and what is compared after it. */
 interface Told {
@@ -39,8 +40,10 @@ const SCENARIO: readonly (readonly string[])[] = [
   ["edit", "draft", "--file", "EDITED", "--based-on", "0".repeat(64)],
 ];
 
+const fresh = projectMaker();
+
 async function prepared(): Promise<Project> {
-  const project = makeProject();
+  const project = fresh();
   for (const id of ["ready", "used"]) project.plan(id, ["one"]);
   await project.work();
   project.plan("draft", ["one", "two"], { status: "draft" });
@@ -82,20 +85,9 @@ async function play(project: Project): Promise<Told[]> {
   return told;
 }
 
-describe("commands", { concurrency: 2, timeout: 180_000 }, () => {
-  const projects: Project[] = [];
-  after(() => {
-    for (const project of projects) project.remove();
-  });
-  const keep = (project: Project): Project => {
-    projects.push(project);
-    return project;
-  };
-
+describe("commands", { concurrency: 2 }, () => {
   test("do the same with a running dispatcher and without one", async () => {
     const [alone, served] = await Promise.all([prepared(), prepared()]);
-    keep(alone);
-    keep(served);
     const daemon = await startDaemon(served);
     const [first, second] = await Promise.all([play(alone), play(served)]);
     for (const [index, line] of SCENARIO.entries()) {
@@ -130,7 +122,7 @@ describe("commands", { concurrency: 2, timeout: 180_000 }, () => {
   });
 
   test("comment --todo goes into that TODO's context and its agent's prompt, and is answered", async () => {
-    const project = keep(makeProject());
+    const project = fresh();
     project.plan("told", ["one", "two"], { status: "draft" });
     assert.equal((await project.cli(["comment", "told", "--todo", "2", "mind the gap"])).code, 0);
     assert.equal((await project.cli(["queue", "told"])).code, 0);
@@ -146,7 +138,7 @@ describe("commands", { concurrency: 2, timeout: 180_000 }, () => {
   });
 
   test("merge refuses what is not in review, a dirty checkout in the way, and a conflict", async () => {
-    const project = keep(makeProject());
+    const project = fresh();
     for (const id of ["clashes", "asks"]) project.plan(id, ["one"]);
     project.plan("waits", ["one"], { status: "draft" });
     await project.work();
@@ -192,7 +184,7 @@ describe("commands", { concurrency: 2, timeout: 180_000 }, () => {
   });
 
   test("clean removes the worktrees of merged plans, and only those", async () => {
-    const project = keep(makeProject());
+    const project = fresh();
     project.plan("merged", ["one"]);
     project.plan("open", ["[no-change] one"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
     await project.work();

@@ -2,21 +2,18 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { CLI } from "../../testing/program.ts";
-import { makeProject, type Project } from "../../testing/project.ts";
+import type { Project } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
 
-const projects: Project[] = [];
-after(() => {
-  for (const project of projects) project.remove();
-});
+const fresh = projectMaker();
 
 const PERSON = ["-c", "user.name=Person", "-c", "user.email=p@localhost"];
 
 /** A project whose agent is a piece of sh in the sandbox; it has its prompt in the file `$prompt`. */
 function project(work: string, config: Record<string, unknown> = {}): Project {
-  const p = makeProject();
-  projects.push(p);
+  const p = fresh();
   const tick = `sed -i 's/- \\[ \\]/- [x]/' "$PRLOOM_PLAN_FILE"`;
   const line = `prompt=$(mktemp); cat > "$prompt"\n${work}\n${tick}`;
   const agent = { adapter: "command", command: "sh", args: ["-ec", line], sandbox: "bwrap" };

@@ -1,20 +1,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Progress } from "../../../src/dispatcher/capabilities.ts";
-import { makeProject, type Project, type ProjectOptions, TEST_AGENT } from "../../testing/project.ts";
+import { type Project, TEST_AGENT } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
 
-describe("plans among each other", { concurrency: 2, timeout: 180_000 }, () => {
-  const projects: Project[] = [];
-  after(() => {
-    for (const project of projects) project.remove();
-  });
-  function fresh(options?: ProjectOptions): Project {
-    const project = makeProject(options);
-    projects.push(project);
-    return project;
-  }
+describe("plans among each other", { concurrency: 2 }, () => {
+  const fresh = projectMaker();
   /** A project whose agents have `<home>/meeting` in common. */
   function meeting(limits: Record<string, unknown>, parties = 2): { project: Project; folder: string } {
     const project = fresh({ config: { limits } });

@@ -1,21 +1,14 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
-import { makeProject, type Project, type ProjectOptions, TEST_AGENT } from "../../testing/project.ts";
+import { describe, test } from "node:test";
+import { type Project, TEST_AGENT } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
 
 const agent = (env: Record<string, string> = {}) => ({ command: process.execPath, args: [TEST_AGENT], env });
 
-describe("what a repository and a plan can set", { concurrency: 2, timeout: 180_000 }, () => {
-  const projects: Project[] = [];
-  after(() => {
-    for (const project of projects) project.remove();
-  });
-  function fresh(options?: ProjectOptions): Project {
-    const project = makeProject(options);
-    projects.push(project);
-    return project;
-  }
+describe("what a repository and a plan can set", { concurrency: 2 }, () => {
+  const fresh = projectMaker();
   test("presets, and the plan's own agent, model and limits", async () => {
     const project = fresh({
       config: {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { probeSandbox } from "../../../src/agents/sandbox/probe.ts";
-import { makeProject, type Project } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
 
 /** Stands for OpenCode: it looks at what that would load from the repository, and ticks. */
 const PROGRAM = `#!/bin/sh
@@ -13,18 +13,14 @@ cat opencode.json >> listing.txt
 sed -i 's/- \\[ \\]/- [x]/' "$PRLOOM_PLAN_FILE"
 `;
 
-const projects: Project[] = [];
-after(() => {
-  for (const project of projects) project.remove();
-});
+const fresh = projectMaker();
 let works = false;
 before(async () => {
   works = (await probeSandbox()).works;
 });
 
 async function seenBy(agent: Record<string, unknown>): Promise<string> {
-  const project = makeProject();
-  projects.push(project);
+  const project = fresh();
   const program = join(project.root, "..", "opencode");
   writeFileSync(program, PROGRAM);
   chmodSync(program, 0o755);

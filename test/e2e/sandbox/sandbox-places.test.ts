@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { makeProject, type Project } from "../../testing/project.ts";
+import type { Project } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
 import { oneOf } from "../../testing/sample.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 const CACHE = fileURLToPath(new URL("../../../node_modules/.cache", import.meta.url));
 const bases: string[] = [];
-const projects: Project[] = [];
+const fresh = projectMaker();
 after(() => {
-  for (const project of projects) project.remove();
   for (const base of bases) rmSync(base, { recursive: true, force: true });
 });
 
@@ -35,8 +35,7 @@ const WORK = [
 ].join("\n");
 
 function project(dir: string, agent: Record<string, unknown> = {}, config: Record<string, unknown> = {}): Project {
-  const p = makeProject({ dir });
-  projects.push(p);
+  const p = fresh({ dir });
   const test = { adapter: "command", command: "sh", args: ["-ec", WORK], sandbox: "bwrap", ...agent };
   p.config({ agents: { test }, limits: { stopGrace: "200ms", attemptsPerTodo: 1 }, ...config });
   return p;

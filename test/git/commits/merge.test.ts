@@ -109,6 +109,22 @@ for (const [name, { make, reason }] of Object.entries(obstacles)) {
   });
 }
 
+for (const file of ["new.txt", "new.txt/keys"]) {
+  test(`${file}, which git ignores in the checkout of base, is not overwritten by what the branch has there`, async (t) => {
+    const box = await planSandbox();
+    t.after(box.close);
+    const { repo, worktree } = box;
+    commit(worktree.path, { "new.txt": "plan\n" });
+    const before = await branchTip(repo, "main");
+    writeFileSync(join(repo.commonDir, "info/exclude"), "new.txt\n");
+    write(repo.root, { [file]: "mine\n" });
+    const outcome = await mergeIntoBase(repo, REQUEST);
+    assert.match(outcome.kind === "checkout-in-the-way" ? outcome.reason : outcome.kind, /overwritten: .*new\.txt/);
+    assert.equal(readFileSync(join(repo.root, file), "utf8"), "mine\n");
+    assert.equal(await branchTip(repo, "main"), before);
+  });
+}
+
 test("a branch that is not there is named", async (t) => {
   const box = await planSandbox();
   t.after(box.close);

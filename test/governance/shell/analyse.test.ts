@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { analyse } from "../../../src/governance/shell/analyse.ts";
 import { allEffects } from "../../../src/governance/shell/effects.ts";
-import { describe } from "../../../src/governance/shell/values/text.ts";
+import { describeText } from "../../../src/governance/shell/values/text.ts";
 import { PLACE, ROOT } from "./judging.ts";
 
 /** Effects as `kind path`, or `kind` alone where no path is concerned. */
 function effectsOf(command: string): string[] {
   return [...allEffects(analyse(command, PLACE))].map(({ kind, path }) =>
-    path ? `${kind} ${describe(path).replace(`${ROOT}/`, "")}` : kind,
+    path ? `${kind} ${describeText(path).replace(`${ROOT}/`, "")}` : kind,
   );
 }
 

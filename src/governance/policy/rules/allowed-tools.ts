@@ -1,8 +1,8 @@
 import { findNode } from "../../graph/types.ts";
 import { matchesAny } from "../paths.ts";
-import type { Question, Rule, RuleRefusal } from "../rule.ts";
+import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 
-export const allowedTools: Rule = {
+export const allowedTools: PolicyRule = {
   name: "allowed tools",
   purpose: "A task names the tools for it; tools that are not known, and those of MCP servers, are allowed one by one.",
   judge(question) {
@@ -23,11 +23,9 @@ export const allowedTools: Rule = {
 
 function listOf({ graph, policy }: Question): readonly string[] | undefined {
   const node = policy.node === null ? undefined : findNode(graph, policy.node)?.node;
-  const lists = [policy.tools, node && node.allowedTools.length > 0 ? node.allowedTools : null].filter(
-    (list) => list !== null && list !== undefined,
-  );
-  const [first, second] = lists;
-  return second ? first?.filter((tool) => second.includes(tool)) : (first ?? undefined);
+  const own = node && node.allowedTools.length > 0 ? node.allowedTools : undefined;
+  if (policy.tools === null) return own;
+  return own ? policy.tools.filter((tool) => own.includes(tool)) : policy.tools;
 }
 
 function unlisted({ request, policy }: Question): RuleRefusal | undefined {

@@ -1,8 +1,8 @@
-import { below, matchesAny, realPath } from "../paths.ts";
-import { isAnswer, type LocatedPath, locate, type Question, type Rule, type RuleRefusal } from "../rule.ts";
+import { below, type Ground, matchesAny, matching } from "../paths.ts";
+import { isAnswer, type LocatedPath, locate, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";
 import { isSecret } from "../secrets.ts";
 
-export const pathScope: Rule = {
+export const pathScope: PolicyRule = {
   name: "path scope",
   purpose: "A role writes where its work is, wherever links lead; secrets are read by no role.",
   judge(question) {
@@ -19,18 +19,16 @@ export const pathScope: Rule = {
 };
 
 /** Where the run may write: what the role has, narrowed by the task. */
-export function isInScope(located: LocatedPath, { policy, files }: Question): boolean {
+export function isInScope(located: LocatedPath, { policy, ground }: Question): boolean {
   const { real, inTree } = located;
   if (real === undefined) return false;
-  if (isTemporary(real, { policy, files }) || isAnswer(located)) return true;
+  if (isTemporary(real, ground) || isAnswer(located)) return true;
   if (inTree === undefined || !matchesAny(inTree, policy.role.paths)) return false;
   return policy.paths === null || matchesAny(inTree, policy.paths);
 }
 
 /** A worktree may itself lie in the folder for temporary files: it is not one of them, and neither is what lies around it there. */
-function isTemporary(real: string, { policy, files }: Pick<Question, "policy" | "files">): boolean {
-  const temporary = realPath(policy.temporary, "/", files) ?? policy.temporary;
-  const root = realPath(policy.root, "/", files) ?? policy.root;
+export function isTemporary(real: string, { root, temporary }: Ground): boolean {
   const [first] = below(real, temporary)?.split("/") ?? [];
   const [own] = below(root, temporary)?.split("/") ?? [];
   return first !== undefined && own !== "" && first !== own;
@@ -56,7 +54,7 @@ function refuseWrite(located: LocatedPath, question: Question): RuleRefusal | un
 
 function refuseRead({ given, real, inTree }: LocatedPath, { policy, request }: Question): RuleRefusal | undefined {
   const path = real ?? given;
-  const named = inTree === undefined ? undefined : policy.secrets.find((pattern) => matchesAny(inTree, [pattern]));
+  const named = inTree === undefined ? undefined : matching(inTree, policy.secrets);
   if (named === undefined && !isSecret({ type: "known", text: path }) && !isSecret({ type: "known", text: given }))
     return undefined;
   return {

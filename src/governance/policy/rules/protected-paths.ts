@@ -1,7 +1,7 @@
-import { matches } from "../paths.ts";
-import { isAnswer, type LocatedPath, locate, type Question, type Rule, type RuleRefusal } from "../rule.ts";
+import { matching } from "../paths.ts";
+import { isAnswer, type LocatedPath, locate, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";
 
-export const protectedPaths: Rule = {
+export const protectedPaths: PolicyRule = {
   name: "protected paths",
   purpose: "Files that govern agents, and git's own, are changed by no role.",
   judge(question) {
@@ -17,7 +17,7 @@ export const protectedPaths: Rule = {
 
 /** For shell commands as well. */
 export function protectedBy({ inTree }: LocatedPath, patterns: readonly string[]): string | undefined {
-  return inTree === undefined ? undefined : patterns.find((pattern) => matches(inTree, pattern, "any-case"));
+  return inTree === undefined ? undefined : matching(inTree, patterns, "any-case");
 }
 
 function refuseProtected(located: LocatedPath, { request, policy }: Question): RuleRefusal | undefined {

@@ -1,6 +1,6 @@
-import type { Question, Rule, RuleRefusal } from "../rule.ts";
+import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 
-export const role: Rule = {
+export const role: PolicyRule = {
   name: "role",
   purpose: "A role has the tools that its work needs, and no others.",
   judge(question) {
@@ -8,8 +8,9 @@ export const role: Rule = {
     const { name, tools, shell } = policy.role;
     if (request.kind === "govern") return governs(question);
     // What is not known is judged by the list of allowed tools.
-    if (request.kind === "other" || tools.includes(request.tool)) return undefined;
-    if (tools.includes(request.kind) && !(request.kind === "shell" && shell === "none")) return undefined;
+    if (request.kind === "other") return undefined;
+    const hasNoShell = request.kind === "shell" && shell === "none";
+    if (!hasNoShell && (tools.includes(request.tool) || tools.includes(request.kind))) return undefined;
     const rest = tools.filter((tool) => tool !== "shell" || shell !== "none");
     return {
       what: `You tried to use "${request.tool}" (${request.kind}), and you are "${name}".`,

@@ -1,13 +1,13 @@
 import type { Effect, EffectTree } from "../../shell/effects.ts";
-import { beforePattern, describe, type Text } from "../../shell/values/text.ts";
-import { below, matchesAny, realPath } from "../paths.ts";
-import type { Question, Rule, RuleRefusal } from "../rule.ts";
+import { beforePattern, describeText, type Text } from "../../shell/values/text.ts";
+import { below, matchesAny } from "../paths.ts";
+import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 import { isAnswer, type LocatedPath, locate } from "../rule.ts";
 import { isSecret } from "../secrets.ts";
-import { isInScope } from "./path-scope.ts";
-import { protectedBy } from "./protected-paths.ts";
+import { isInScope, isTemporary } from "./path-scope.ts";
+import { protectedIn } from "./protected-names.ts";
 
-export const shellSafety: Rule = {
+export const shellSafety: PolicyRule = {
   name: "shell safety",
   purpose: "A shell command is judged by what it does; one that cannot be understood is not run.",
   judge(question) {
@@ -60,7 +60,7 @@ function refuse(effect: Effect, question: Question, command: string): RuleRefusa
   }
   const readsOnly = policy.role.shell === "reads" || policy.door.state === "closed";
   if (effect.kind === "runs") {
-    if (!readsOnly) return undefined;
+    if (!readsOnly) return refuseProgram(effect, question, command);
     return refusal(effect, {
       why: `The role "${policy.role.name}" runs only what reads, and this may do anything.`,
       instead: "Read the files that tell it, or leave running to the executor.",
@@ -70,6 +70,28 @@ function refuse(effect: Effect, question: Question, command: string): RuleRefusa
   if (effect.kind === "reads") return refuseRead(effect, question, command);
   if (effect.kind === "writes" || effect.kind === "deletes") return refuseChange(effect, question, command);
   return undefined;
+}
+
+/** Programs that were installed for all, or for the person by a package manager. */
+const INSTALLED = /^\/(?:usr|bin|sbin|lib\d*|opt|snap|nix|etc|Library|Applications|System)\//;
+
+/** A program that lies where an agent cannot write, or in the worktree, where it is read in review. */
+function refuseProgram(effect: Effect, question: Question, command: string): RuleRefusal | undefined {
+  const { path } = effect;
+  if (path === undefined || path.type === "found") return undefined;
+  const located = path.type === "unknown" ? undefined : locate(describeText(path), question);
+  const real = located?.real ?? "";
+  const inHome = below(real, question.policy.home);
+  if (located?.inTree !== undefined || isTemporary(real, question.ground) || INSTALLED.test(real)) return undefined;
+  if (inHome !== undefined && /^\.|^go\/bin\/|^bin\/|\/node_modules\/\.bin\//.test(inHome)) return undefined;
+  return refusal(effect, {
+    why:
+      path.type === "unknown"
+        ? "Which program it is cannot be told."
+        : "It lies outside of the worktree, where no review sees it.",
+    instead: `Put it into the worktree, or write its path as it is, below ${question.policy.root}.`,
+    command,
+  });
 }
 
 const isAllowedCode = ({ interpreter }: Effect, interpreters: readonly string[]): boolean =>
@@ -95,7 +117,7 @@ function refuseRead(effect: Effect, question: Question, command: string): RuleRe
   if (!path) return undefined;
   if (path.type === "found" || path.type === "unknown")
     return isSecret(path) ? secretRefusal(effect, command) : undefined;
-  const located = locate(describe(path), question);
+  const located = locate(describeText(path), question);
   const named = located.inTree !== undefined && matchesAny(located.inTree, question.policy.secrets);
   const leads = located.real !== undefined && located.real !== path.text;
   const isBehind = leads && isSecret({ type: "known", text: located.real ?? "" });
@@ -121,7 +143,7 @@ function placeOf(path: Text): { folder: string; isAll: boolean } | undefined {
 }
 
 function refuseChange(effect: Effect, question: Question, command: string): RuleRefusal | undefined {
-  const { policy, files } = question;
+  const { policy, ground } = question;
   const place = effect.path && placeOf(effect.path);
   if (!place)
     return refusal(effect, {
@@ -142,8 +164,7 @@ function refuseChange(effect: Effect, question: Question, command: string): Rule
     );
   if (!isInScope(located, question) && !isFolderOfScope(located, question, isKnown))
     return because(outside(located, question), `Use a path below ${policy.root}, or ${policy.temporary} for a moment.`);
-  const root = realPath(policy.root, "/", files) ?? policy.root;
-  const holdsRoot = located.real !== undefined && below(root, located.real) !== undefined;
+  const holdsRoot = located.real !== undefined && below(ground.root, located.real) !== undefined;
   if (effect.kind === "deletes" && holdsRoot && place.isAll)
     return because(
       "It would delete everything in the worktree, also what is not committed.",
@@ -157,70 +178,6 @@ function refuseChange(effect: Effect, question: Question, command: string): Rule
 /** A pattern in a folder that has some of the scope below it. */
 function isFolderOfScope(located: LocatedPath, { policy }: Question, isKnown: boolean): boolean {
   return !isKnown && located.inTree !== undefined && policy.role.paths.includes("**") && policy.paths === null;
-}
-
-const GIT_PARTS =
-  /(?:^|\/)[^/]*\.git(?:\/(?:objects|refs|logs|hooks|info|worktrees|packed-refs|config|HEAD|index|modules)|$)/i;
-
-function protectedIn(
-  path: Text,
-  { located, question }: { located: LocatedPath; question: Question },
-): string | undefined {
-  const { policy } = question;
-  const names = path.type === "glob" ? [located, locate(describe(path), question)] : [located];
-  for (const one of names) {
-    if (one.inTree !== undefined && GIT_PARTS.test(one.inTree)) return one.inTree;
-    const pattern = isAnswer(one) ? undefined : protectedBy(one, policy.protected);
-    if (pattern !== undefined) return pattern;
-    const held = holds(one, policy.protected);
-    if (held !== undefined) return held;
-  }
-  return path.type === "glob" ? coveredByPattern(path, { located, question }) : undefined;
-}
-
-/** What a folder has below it is deleted, moved or replaced with the folder. The worktree itself is judged as a whole. */
-function holds({ inTree }: LocatedPath, patterns: readonly string[]): string | undefined {
-  if (inTree === undefined || inTree === "") return undefined;
-  const start = `${inTree.toLowerCase()}/`;
-  return patterns.find((pattern) => pattern.toLowerCase().startsWith(start));
-}
-
-/** A pattern that could mean a protected name, as `.gi?` and `.*` do. */
-function coveredByPattern(
-  path: Extract<Text, { type: "glob" }>,
-  { located, question }: { located: LocatedPath; question: Question },
-): string | undefined {
-  if (located.inTree === undefined) return undefined;
-  const rest = path.text.slice(beforePattern(path.text).replace(/[^/]*$/, "").length);
-  const [first = ""] = rest.split("/");
-  const pattern = globPattern(first);
-  const prefix = located.inTree === "" ? "" : `${located.inTree}/`;
-  return question.policy.protected.find((one) => {
-    if (!one.startsWith(prefix)) return false;
-    const [name = ""] = one.slice(prefix.length).split("/");
-    // A plain `*` does not mean names that begin with a dot.
-    return (
-      name !== "" &&
-      !name.includes("*") &&
-      pattern.test(name) &&
-      (!name.startsWith(".") || first.startsWith(".") || first.startsWith("\\.") || first.startsWith("["))
-    );
-  });
-}
-
-function globPattern(glob: string): RegExp {
-  const source = glob
-    .replace(/\*+/g, "*")
-    .replace(/\\(.)|\[!?([^\]]*)\]|[.+^${}()|]|\*|\?/g, (all, escaped?: string, set?: string) => {
-      if (escaped !== undefined) return `\\${escaped}`;
-      if (set !== undefined) return all.startsWith("[!") ? `[^${set}]` : `[${set}]`;
-      return all === "*" ? ".*" : all === "?" ? "." : `\\${all}`;
-    });
-  try {
-    return new RegExp(`^${source}$`, "i");
-  } catch {
-    return /^/;
-  }
 }
 
 function outside({ real, given }: LocatedPath, { policy }: Question): string {

@@ -1,9 +1,9 @@
 import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
-import { descriptorOf, writes } from "../paths.ts";
-import { note, noteUnknown } from "../state.ts";
+import { absolutePaths, descriptorOf, inFolder, worksHere, writes } from "../paths.ts";
+import { noteEffect, noteUnknown, type Spot } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
-import { describe, known, startOf, textOf } from "../values/text.ts";
+import { describeText, joinTexts, known, startOf, type Text, textOf } from "../values/text.ts";
 import { runsTool } from "./shells.ts";
 
 const SAYS = /^(?:--version|-v|-V|--help|-h)$/;
@@ -13,11 +13,72 @@ export const builds: Behaviour = ({ name, args, spot }) => {
   const first = textOf(args[0] ?? known(""));
   if (args.length === 1 && SAYS.test(first)) return OUTPUT;
   if (name === "go" && /^(?:version|doc|help)$/.test(first)) return OUTPUT;
-  note(spot, { kind: "runs", what: `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}` });
+  const starts = RUNS_ANOTHER.get(name);
+  const program = starts && args.find((arg) => starts.test(startOf(arg)));
+  if (program) noteEffect(spot, { kind: "code", what: `makes ${name} run another program: ${describeText(program)}` });
+  for (const path of outputsOf(args)) writes(spot, path);
+  const option = IN_FOLDER.get(name);
+  const at = option ? args.findIndex((arg) => option.test(startOf(arg))) : -1;
+  const folder = at < 0 ? undefined : args[at + 1];
+  worksHere(folder ? inFolder(spot, [folder]) : spot, `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}`);
+  if (name === "go") runsGo(args, spot);
   return OUTPUT;
 };
 
+const COMPILER =
+  /^(?:-wrapper$|-fplugin|--?specs|-B|-fuse-ld=.*\/|--ld-path|-load$|-Xclang=-load|--config=|-fpass-plugin|-Wl,-?-?plugin)/;
+const GO = /^--?(?:exec|toolexec|vettool|overlay)(?:=|$)|-ext(?:ld|ar)[= ]/;
+
+/** Options by which a tool starts a program, or loads one into itself, that stands in the command. */
+const RUNS_ANOTHER: ReadonlyMap<string, RegExp> = new Map([
+  ...["gcc", "g++", "cc", "c++", "clang", "clang++"].map((name): [string, RegExp] => [name, COMPILER]),
+  ["go", GO],
+  ["rustc", /^(?:-C)?\s*linker=|^-Clinker|codegen-backend/],
+  ["ld", /^--?plugin/],
+  ["cmake", /^-D\w*(?:COMPILER|LAUNCHER|LINKER)(?::\w+)?=.*\//],
+]);
+
+const IN_FOLDER: ReadonlyMap<string, RegExp> = new Map([
+  ["go", /^-C$/],
+  ["gradle", /^(?:-p|--project-dir)$/],
+  ["gradlew", /^(?:-p|--project-dir)$/],
+  ["flutter", /^-C$/],
+  ["swift", /^--package-path$/],
+]);
+
+const OUTPUT_OPTION = /^(?:-o|--output|--out|--outfile|--out-?[dD]ir|--output-dir|--dest-dir|--target-dir)$/;
+
+/** Where a tool writes what it makes; one that means something else by these options names nothing elsewhere with them. */
+function outputsOf(args: readonly Text[]): Text[] {
+  const outputs: Text[] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] as Text;
+    const text = startOf(arg);
+    if (!text.startsWith("-")) continue;
+    const equals = text.indexOf("=");
+    if (!OUTPUT_OPTION.test(equals < 0 ? text : text.slice(0, equals))) continue;
+    const value = equals < 0 ? args[at + 1] : arg.type === "known" ? known(text.slice(equals + 1)) : arg;
+    if (value) outputs.push(value);
+  }
+  return outputs;
+}
+
+/** `go run` takes files, folders and packages; `go env -w` changes the settings of the person. */
+function runsGo([sub, ...rest]: readonly Text[], spot: Spot): void {
+  const word = textOf(sub ?? known(""));
+  if (word === "env" && rest.some((arg) => /^--?[wu]$/.test(textOf(arg))))
+    noteEffect(spot, { kind: "ours", what: "changes settings of the person with go env" });
+  if (word !== "run") return;
+  const target = rest.find((arg) => !startOf(arg).startsWith("-"));
+  if (target && /^(?:\.{0,2}\/|.*\.go$)/.test(startOf(target)))
+    for (const path of absolutePaths(target, spot))
+      noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
+}
+
 const RUNS = /^(?:exec|x|dlx)$/;
+const RUNS_BY_NAME = /^(?:run|run-script)$/;
+/** Commands of yarn and pnpm that programs are called like, too. */
+const OWN = /^(?:install|link|test|env|patch|import|init)$/;
 const LOOKS =
   /^(?:ls|list|la|ll|view|info|show|outdated|why|explain|root|bin|prefix|whoami|ping|search|help|fund|doctor|query|sbom)$/;
 const PUBLISHES =
@@ -32,23 +93,29 @@ export const packages: Behaviour = (call) => {
   });
   const [sub, ...rest] = given.operands;
   const word = textOf(sub ?? known(""));
+  const inside = inFolder(spot, given.values("C", "prefix", "cwd", "dir"));
   const isGlobal = args.some((arg) => /^(?:-g|--global|--location=global)$/.test(textOf(arg)));
-  if (RUNS.test(word)) return runsTool({ ...call, args: rest.filter((arg) => textOf(arg) !== "--") });
+  if (RUNS.test(word)) return runsTool({ ...call, args: rest.filter((arg) => textOf(arg) !== "--"), spot: inside });
   if (PUBLISHES.test(word))
-    note(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
+    noteEffect(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
   else if (isGlobal || word === "global")
-    note(spot, {
+    noteEffect(spot, {
       kind: "ours",
       what: `changes programs of the whole machine with ${name} ${word}`,
       instead: `Install it in the project: ${name} install <package>`,
     });
   else if (/^(?:config|set)$/.test(word) && !/^(?:get|list|ls|)$/.test(textOf(rest[0] ?? known(""))))
-    note(spot, { kind: "code", what: `changes settings of ${name}` });
+    noteEffect(spot, { kind: "code", what: `changes settings of ${name}` });
   else if (args.some((arg) => /^--(?:script-shell|node-options|git|shell)(?:=|$)/.test(textOf(arg))))
-    note(spot, { kind: "code", what: `makes ${name} run another program` });
+    noteEffect(spot, { kind: "code", what: `makes ${name} run another program` });
   else if (LOOKS.test(word) || (word === "version" && rest.length === 0)) return OUTPUT;
   else if (word === "audit" && !args.some((arg) => /^(?:fix|--fix)$/.test(textOf(arg)))) return OUTPUT;
-  else builds(call);
+  else {
+    builds({ ...call, spot: inside });
+    // yarn and pnpm take the name of a script or of a program: what a program of that name would do counts.
+    const words = RUNS_BY_NAME.test(word) ? readArguments(rest, { stopsAtOperand: true }).operands : given.operands;
+    if (name !== "npm" && !OWN.test(textOf(words[0] ?? known("")))) spot.line.engine.runCarried(words, inside, 1);
+  }
   return OUTPUT;
 };
 
@@ -65,20 +132,21 @@ export const cargo: Behaviour = (call) => {
   const word = textOf(sub ?? known(""));
   for (const setting of given.values("config"))
     if (/runner|rustc|wrapper|linker|alias|credential/.test(textOf(setting)))
-      note(spot, { kind: "code", what: "makes cargo run another program" });
+      noteEffect(spot, { kind: "code", what: "makes cargo run another program" });
   if (word === "install" || word === "uninstall") {
     const [root] = given.values("root");
     if (root) writes(spot, root);
     else
-      note(spot, {
+      noteEffect(spot, {
         kind: "ours",
         what: `changes programs of the person with cargo ${word}`,
         instead: "Build it in the worktree: cargo build",
       });
   } else if (/^(?:publish|yank|login|owner|logout)$/.test(word))
-    note(spot, { kind: "sends", what: `cargo ${word} changes something in a registry` });
+    noteEffect(spot, { kind: "sends", what: `cargo ${word} changes something in a registry` });
   else {
-    builds(call);
+    const manifests = given.values("manifest-path").map((path) => joinTexts([path, known("/..")]));
+    builds({ ...call, spot: inFolder(spot, [...given.values("C"), ...manifests]) });
     // Commands that others added may run what they are given, as `cargo watch -s` does.
     if (!CARGO_OWN.test(word)) spot.line.engine.runCarried(sub ? args.slice(args.indexOf(sub) + 1) : [], spot);
   }
@@ -94,11 +162,11 @@ export const forge: Behaviour = ({ name, args, spot }) => {
     (/^(?:status|search|version|help|auth)$/.test(group) && !/^(?:login|logout|token|refresh|setup-git)$/.test(action));
   const apiReads =
     group === "api" && !args.some((arg) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(textOf(arg)));
-  if (action === "download") note(spot, { kind: "runs", what: `${name} saves files here` });
+  if (action === "download") noteEffect(spot, { kind: "runs", what: `${name} saves files here` });
   else if (isRead || apiReads || words.length === 0)
-    note(spot, { kind: "fetches", what: `${name} asks another machine` });
+    noteEffect(spot, { kind: "fetches", what: `${name} asks another machine` });
   else
-    note(spot, {
+    noteEffect(spot, {
       kind: "sends",
       what: `acts for the person elsewhere: ${name} ${group} ${action}`,
       instead: "Leave it to prloom: it opens the pull request and answers.",
@@ -114,11 +182,11 @@ export const make: Behaviour = (call) => {
   for (const text of given.values("E", "eval"))
     noteUnknown(call.spot, `gives make rules in the command: ${textOf(text)}`);
   const shell = given.operands.find((one) => /^(?:SHELL|MAKEFLAGS|MAKE|\.SHELLFLAGS)=/.test(startOf(one)));
-  if (shell) note(call.spot, { kind: "code", what: `makes make run another program: ${describe(shell)}` });
+  if (shell) noteEffect(call.spot, { kind: "code", what: `makes make run another program: ${describeText(shell)}` });
   for (const file of given.values("f", "file", "makefile"))
     if (textOf(file) === "-" || descriptorOf(textOf(file)) !== undefined)
-      note(call.spot, { kind: "code", what: "gives make rules that are not in a file" });
-  return builds(call);
+      noteEffect(call.spot, { kind: "code", what: "gives make rules that are not in a file" });
+  return builds({ ...call, spot: inFolder(call.spot, given.values("C", "directory")) });
 };
 
 /** pip and its like. */
@@ -131,7 +199,7 @@ export const installs: Behaviour = (call) => {
   const [sub] = given.operands;
   if (/^(?:list|show|freeze|check|help|--version|search|index|inspect)$/.test(textOf(sub ?? known("")))) return OUTPUT;
   if (given.has("break-system-packages"))
-    note(spot, { kind: "ours", what: `changes programs of the whole machine with ${name}` });
+    noteEffect(spot, { kind: "ours", what: `changes programs of the whole machine with ${name}` });
   return builds(call);
 };
 

@@ -56,27 +56,27 @@ function inputItems({ input }: Spot, { fromFile = false, isWhole, separator }: I
 /** GNU parallel: a command, then `:::` and its arguments. */
 export const parallel: Behaviour = ({ args, spot }) => {
   const at = args.findIndex((arg) => /^:::?\+?$|^::::$/.test(textOf(arg)));
-  const { operands, values, has } = readArguments(at < 0 ? args : args.slice(0, at), {
+  const given = readArguments(at < 0 ? args : args.slice(0, at), {
     valued:
       "max-args j jobs a arg-file I colsep delay timeout retries joblog results tmpdir S sshlogin workdir N n L k",
     stopsAtOperand: true,
   });
-  const isNone = values("n", "N", "max-args").some((count) => textOf(count) === "0");
+  const isNone = given.values("n", "N", "max-args").some((count) => textOf(count) === "0");
   const items = at < 0 ? inputItems(spot, { isWhole: true, separator: /\n/ }) : args.slice(at + 1);
-  const given = isNone ? [] : items;
-  if (operands.length === 0) {
-    for (const value of given) spot.line.engine.runSource(value, spot);
+  const inputs = isNone ? [] : items;
+  if (given.operands.length === 0) {
+    for (const value of inputs) spot.line.engine.runSource(value, spot);
     return OUTPUT;
   }
-  if (has("pipe", "pipepart", "spreadstdin")) spot.line.engine.runWords(operands, spot);
-  if (operands.some((word) => word.type !== "known")) return spot.line.engine.runWords(operands, spot);
-  const line = operands.map(textOf).join(" ");
-  for (const value of given.length > 0 ? given : [known("")]) {
+  if (given.has("pipe", "pipepart", "spreadstdin")) spot.line.engine.runWords(given.operands, spot);
+  if (given.operands.some((word) => word.type !== "known")) return spot.line.engine.runWords(given.operands, spot);
+  const line = given.operands.map(textOf).join(" ");
+  for (const value of inputs.length > 0 ? inputs : [known("")]) {
     const word = value.type !== "known" ? undefined : isNone ? "" : `'${value.text.replaceAll("'", "'\\''")}'`;
     if (word === undefined)
       return spot.line.engine.runWords(
         [
-          ...operands.flatMap((one) => textOf(one).split(/\s+/).map(known)).filter((one) => textOf(one) !== "{}"),
+          ...given.operands.flatMap((one) => textOf(one).split(/\s+/).map(known)).filter((one) => textOf(one) !== "{}"),
           value,
         ],
         { ...spot, input: NOTHING },

@@ -1,7 +1,7 @@
 import { runFlow } from "../builtins.ts";
-import type { Behaviour, Call } from "../call.ts";
-import { absolutePaths, writtenBefore } from "../paths.ts";
-import { note, noteUnknown } from "../state.ts";
+import type { Behaviour, ProgramCall } from "../call.ts";
+import { absolutePaths, worksHere, writtenBefore } from "../paths.ts";
+import { noteEffect, noteUnknown } from "../state.ts";
 import { type Flow, FROM, OUTPUT } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
 import { notePublishing } from "./elsewhere/publishing.ts";
@@ -9,23 +9,26 @@ import { INTERPRETERS } from "./shells.ts";
 import { PROGRAMS } from "./table.ts";
 
 /** A program by its name, or by a path that ends with it. */
-export function judgeProgram(call: Call): Flow {
+export function judgeProgram(call: ProgramCall): Flow {
   const { name, args, spot } = call;
-  const base = name.slice(name.lastIndexOf("/") + 1).replace(/\.exe$/i, "");
-  if (name.includes("/")) {
+  const isPath = name.includes("/");
+  const base = isPath || name.includes(".") ? name.slice(name.lastIndexOf("/") + 1).replace(/\.exe$/i, "") : name;
+  if (isPath) {
     const made = writtenBefore(known(name), spot);
     if (made && (made.text !== undefined || made.from & (FROM.network | FROM.decoded))) return runFlow(made, spot);
   }
   if (base.startsWith("=")) noteUnknown(spot, `runs ${name}, which some shells take for another program`);
-  notePublishing({ name: base, args, spot });
+  const inner = base === name ? call : { name: base, args, spot };
+  notePublishing(inner);
   const behaviour = behaviourOf(base);
-  const [path] = name.includes("/") ? absolutePaths(known(name), spot) : [];
+  const path = isPath ? absolutePaths(known(name), spot)[0] : undefined;
   if (behaviour) {
     // One that lies elsewhere has the name of a known program, and may do anything besides.
-    if (path && !SYSTEM_FOLDER.test(textOf(path))) note(spot, { kind: "runs", what: `runs ${name}`, path });
-    return behaviour({ name: base, args, spot });
+    if (path && !SYSTEM_FOLDER.test(textOf(path))) noteEffect(spot, { kind: "runs", what: `runs ${name}`, path });
+    return behaviour(inner);
   }
-  note(spot, { kind: "runs", what: `runs ${name}`, path });
+  if (path) noteEffect(spot, { kind: "runs", what: `runs ${name}`, path });
+  else worksHere(spot, `runs ${name}`);
   spot.line.engine.runCarried(args, spot);
   return OUTPUT;
 }

@@ -1,10 +1,10 @@
 import { runFlow } from "../builtins.ts";
-import type { Behaviour, Call } from "../call.ts";
-import { readArguments } from "../options.ts";
-import { absolutePaths, contentOf, descriptorOf, writtenBefore } from "../paths.ts";
-import { copyShell, note, noteUnknown, type Spot } from "../state.ts";
+import type { Behaviour, ProgramCall } from "../call.ts";
+import { type Arguments, readArguments } from "../options.ts";
+import { absolutePaths, contentOf, descriptorOf, reads, store, worksHere, writtenBefore } from "../paths.ts";
+import { copyShell, noteEffect, noteUnknown, type Spot } from "../state.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
-import { describe, known, type Text, textOf } from "../values/text.ts";
+import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
 import { carrier } from "./wrappers.ts";
 
 /** bash, sh, dash and their like: `-c` text, a file, or what is piped in. */
@@ -61,7 +61,8 @@ function runFile(file: Text, positional: readonly Text[], spot: Spot) {
     spot.shell.positional = positional;
     return runFlow(made ?? contentOf(file, spot), spot);
   }
-  for (const path of absolutePaths(file, spot)) note(spot, { kind: "runs", what: `runs ${describe(path)}`, path });
+  for (const path of absolutePaths(file, spot))
+    noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
   return OUTPUT;
 }
 
@@ -76,26 +77,25 @@ interface Interpreter {
 }
 
 export function interpreter({ inline, valued, module = [], loads = [] }: Interpreter): Behaviour {
+  const options = [...inline, ...module, ...loads, ...valued.split(" ")].filter(Boolean);
+  const rules = { valued: options.join(" "), stopsAtOperand: true, long: "version help" };
   return ({ name, args, spot }) => {
-    const options = [...inline, ...module, ...loads, ...valued.split(" ")].filter(Boolean);
-    const given = readArguments(args, { valued: options.join(" "), stopsAtOperand: true, long: "version help" });
+    const given = readArguments(args, rules);
     if (args.length === 1 && given.has("version", "V", "v", "help", "h")) return OUTPUT;
     // `-pe` and `-pie` are letters together, the last of which takes the code.
     const code = args.some(
       (arg) =>
         /^-[A-Za-z]*[eEcr]$/.test(textOf(arg)) && inline.some((one) => one.length === 1 && textOf(arg).endsWith(one)),
     );
+    if (onlyTells(name, given, spot)) return OUTPUT;
     if (given.has(...inline) || code) return inlineCode(name, spot, args);
     for (const file of given.values(...loads))
-      note(spot, { kind: "code", what: `makes ${name} load ${describe(file)}` });
+      noteEffect(spot, { kind: "code", what: `makes ${name} load ${describeText(file)}` });
     const [runs] = given.values(...module);
-    if (runs) {
-      note(spot, { kind: "runs", what: `runs the module ${describe(runs)}` });
-      return OUTPUT;
-    }
+    if (runs) return runModule(runs, given.operands, spot);
     const [file] = given.operands;
     if (!file && given.has("test")) {
-      note(spot, { kind: "runs", what: "runs the tests that it finds" });
+      worksHere(spot, "runs the tests that it finds");
       return OUTPUT;
     }
     if (file && textOf(file) !== "-" && textOf(file) !== "/dev/stdin") return runScript({ name, args: [file], spot });
@@ -104,17 +104,58 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
   };
 }
 
+/** Modules of Python that only show something: the file that they are given, or about the system. */
+const READING_MODULES = /^(?:json\.tool|tokenize|ast|dis|calendar|platform|this)$/;
+
+function runModule(module: Text, operands: readonly Text[], spot: Spot) {
+  const name = textOf(module);
+  const [base = ""] = name.split(".");
+  // One that lies here is taken before the one of that name that is Python's own.
+  const isOwn = (folder: string | undefined) =>
+    folder !== undefined && [base, `${base}.py`].every((one) => !spot.line.place.look(`${folder}/${one}`));
+  if (!READING_MODULES.test(name) || !spot.shell.folders.every(isOwn)) {
+    worksHere(spot, `runs the module ${describeText(module)}`);
+    return OUTPUT;
+  }
+  const [file, target] = operands.filter((one) => !startOf(one).startsWith("-") && !/^\d+$/.test(textOf(one)));
+  if (file) reads(spot, file);
+  if (target) store(target, OUTPUT, { spot });
+  return OUTPUT;
+}
+
+/** Expressions that only tell about the interpreter, or what stands in a JSON file of the project. */
+const TELLS: readonly [name: RegExp, code: RegExp][] = [
+  [
+    /^node(?:js)?$/,
+    /^\s*(?:[\d.+*/ -]+|process\.(?:version|versions(?:\.\w+)?|arch|platform|execPath|cwd\(\))|require\((["'])\.{1,2}\/[\w./-]+\.json\1\)(?:\.\w+|\[(["'])[\w./@-]+\2\])*)\s*;?\s*$/,
+  ],
+  [
+    /^python/,
+    /^\s*import sys\s*[;\n]\s*print\(sys\.(?:version|version_info(?:\[:?\d\])?|executable|platform)\)\s*;?\s*$/,
+  ],
+];
+
+function onlyTells(name: string, { options }: Arguments, spot: Spot): boolean {
+  const [option, ...more] = options;
+  const code = option && more.length === 0 && /^(?:p|print|c)$/.test(option.name) ? option.value : undefined;
+  if (code?.type !== "known" || !TELLS.some(([names, plain]) => names.test(name) && plain.test(code.text)))
+    return false;
+  const file = /require\(["'](.*?)["']\)/.exec(code.text)?.[1];
+  if (file !== undefined) reads(spot, known(file));
+  return true;
+}
+
 function inlineCode(name: string, spot: Spot, args: readonly Text[] = []) {
   let { from } = spot.input;
   for (const arg of args) from |= originOf(arg);
   from &= FROM.network | FROM.decoded;
   const what = from ? `gives ${name} code that came from elsewhere` : `gives ${name} code that stands in the command`;
   const instead = `Write it to a file with the write tool, then run: ${name} <file>`;
-  note(spot, { kind: "code", what, instead, interpreter: from ? undefined : name });
+  noteEffect(spot, { kind: "code", what, instead, interpreter: from ? undefined : name });
   return OUTPUT;
 }
 
-function runScript({ name, args, spot }: Call) {
+function runScript({ name, args, spot }: ProgramCall) {
   const [file] = args;
   if (!file) return OUTPUT;
   const made = writtenBefore(file, spot);
@@ -124,7 +165,8 @@ function runScript({ name, args, spot }: Call) {
     if (flow.text !== undefined || isChannel || flow.from & (FROM.network | FROM.decoded))
       return inlineCode(name, { ...spot, input: flow });
   }
-  for (const path of absolutePaths(file, spot)) note(spot, { kind: "runs", what: `runs ${describe(path)}`, path });
+  for (const path of absolutePaths(file, spot))
+    noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
   return OUTPUT;
 }
 
@@ -159,7 +201,7 @@ export const INTERPRETERS: readonly [names: RegExp, behaviour: Behaviour][] = [
 ];
 
 /** Everything but a script is code, and options may be shortened. */
-function powershell({ name, args, spot }: Call) {
+function powershell({ name, args, spot }: ProgramCall) {
   const file = args.findIndex((arg) => /^-f(?:i|il|ile)?$/i.test(textOf(arg)));
   if (args.some((arg) => /^-(?:v|version|h|help|\?)$/i.test(textOf(arg)))) return OUTPUT;
   const target = file >= 0 ? args[file + 1] : args.find((arg) => /\.ps1$/i.test(textOf(arg)));
@@ -172,14 +214,14 @@ export const bun: Behaviour = (call) => {
   const sub = textOf(first ?? known(""));
   if (/^(?:run|x|exec)$/.test(sub)) return runsTool({ ...call, args: rest });
   if (call.args.some((arg) => /^https?:/.test(textOf(arg))) && /^(?:test|install|add|compile|task)?$/.test(sub))
-    note(call.spot, { kind: "code", what: `runs code that comes from elsewhere with ${call.name}` });
+    noteEffect(call.spot, { kind: "code", what: `runs code that comes from elsewhere with ${call.name}` });
   if (/^(?:install|i|add|remove|rm|update|test|build|pm|init|create|link|outdated|upgrade|audit)$/.test(sub)) {
-    note(call.spot, { kind: "runs", what: `runs ${call.name} ${sub}` });
+    noteEffect(call.spot, { kind: "runs", what: `runs ${call.name} ${sub}` });
     return OUTPUT;
   }
   if (sub === "eval" || sub === "repl") return inlineCode(call.name, call.spot);
   if (/^(?:fmt|lint|check|task|cache|compile|bench|doc|coverage|types)$/.test(sub)) {
-    note(call.spot, { kind: "runs", what: `runs ${call.name} ${sub}` });
+    noteEffect(call.spot, { kind: "runs", what: `runs ${call.name} ${sub}` });
     return OUTPUT;
   }
   return interpreter({
@@ -205,12 +247,12 @@ export const runsTool: Behaviour = ({ name, args, spot }) => {
       FROM_ELSEWHERE.test(textOf(source)) ||
       (/^(?:p?np[mx]|yarn|bunx)$/.test(name) && ON_GITHUB.test(textOf(source)))
     )
-      note(spot, { kind: "code", what: `runs code that comes from elsewhere: ${describe(source)}` });
+      noteEffect(spot, { kind: "code", what: `runs code that comes from elsewhere: ${describeText(source)}` });
   if (given.operands.length === 1 && textOf(given.operands[0] as Text) === "-") return inlineCode(name, spot);
   const [first] = given.operands;
   if (first?.type === "known" && /\s/.test(first.text)) return spot.line.engine.runSource(first, spot);
   if (first) return spot.line.engine.runWords(given.operands, spot);
-  note(spot, { kind: "runs", what: "runs a tool of the project" });
+  worksHere(spot, "runs a tool of the project");
   return OUTPUT;
 };
 

@@ -1,6 +1,7 @@
 import type { Behaviour } from "../call.ts";
 import { endsByName, findsProcesses } from "../processes.ts";
-import { cameFrom, FROM, OUTPUT } from "../values/flow.ts";
+import { OUTPUT } from "../values/flow.ts";
+import { showVariables } from "../values/variables.ts";
 import { AGENTS, agent, prloom } from "./agents.ts";
 import { builds, cargo, forge, installs, linter, make, packages } from "./builds.ts";
 import { parallel, xargs } from "./each.ts";
@@ -8,7 +9,7 @@ import { gpg, readsKeys, sshKeygen } from "./elsewhere/keys.ts";
 import { asks, curl, http, netcat, sends, socat, wget } from "./elsewhere/network.ts";
 import { rsync, scp, ssh } from "./elsewhere/remote.ts";
 import { tar, unzip, zip } from "./files/archives.ts";
-import { awk, editor, patch, sed } from "./files/editors.ts";
+import { awk, editor, opensWindow, patch, sed } from "./files/editors.ts";
 import {
   changeRights,
   compress,
@@ -25,6 +26,7 @@ import {
 } from "./files/files.ts";
 import { fd, find, lists } from "./files/finding.ts";
 import {
+  bat,
   dc,
   decodes,
   GREP,
@@ -40,7 +42,7 @@ import {
   uniq,
   yq,
 } from "./files/readers.ts";
-import { git } from "./git/git.ts";
+import { judgeGit } from "./git/git.ts";
 import { administers, container, database, elsewhere, harms, schedules, strip } from "./machines.ts";
 import { bun, runsOrCarries, runsTool } from "./shells.ts";
 import { carrier, debugs, elevates, env, lineWrapper, measurer, wrapper } from "./wrappers.ts";
@@ -57,7 +59,8 @@ const names = (list: string | readonly string[], behaviour: Behaviour): [string,
   (typeof list === "string" ? list.split(" ") : list).map((name) => [name, behaviour]);
 
 export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviour>([
-  ...names("cat tac bat batcat", reader({ copies: true, rules: { valued: "l language r line-range style theme H" } })),
+  ...names("cat tac", reader({ copies: true })),
+  ...names("bat batcat", bat),
   ...names("head tail", reader({ copies: false, rules: { valued: "n c lines bytes s pid" } })),
   ...names(
     "nl wc cut tr fold fmt pr column paste join comm diff colordiff cmp md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum od hexdump hd strings nm objdump readelf size rev expand unexpand most jless look tsort shellcheck hadolint yamllint ccze glow mdcat tokei loc wdiff numfmt identify ffprobe",
@@ -98,7 +101,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["seq", seq],
   ["mktemp", mktemp],
   ["ps", ps],
-  ["printenv", () => cameFrom(FROM.program | FROM.secret)],
+  ["printenv", ({ spot }) => showVariables(spot)],
   ...names("sort gsort", sorting),
   ["uniq", uniq],
   ["shuf", reader({ rules: { valued: "i n o r input-range head-count output" }, writes: ["o", "output"] })],
@@ -131,9 +134,10 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("split csplit", split),
   ...names("sed gsed", sed),
   ...names("awk gawk mawk nawk goawk", awk),
-  ...names("vim vi nvim view ex ed emacs nano micro pico joe code subl", editor),
+  ...names("vim vi nvim view ex ed emacs nano micro pico joe", editor),
+  ...names("code codium subl", opensWindow),
   ["patch", patch],
-  ["git", git],
+  ["git", judgeGit],
   ...names("strip objcopy", strip),
   ["curl", curl],
   ...names("wget wget2", wget),

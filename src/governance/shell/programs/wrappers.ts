@@ -1,10 +1,11 @@
 import { isOurSetting, judgeAssignment } from "../assignments.ts";
 import type { Behaviour } from "../call.ts";
 import { type OptionRules, readArguments } from "../options.ts";
-import { absolutePaths, writes } from "../paths.ts";
-import { copyShell, note } from "../state.ts";
-import { cameFrom, FROM, OUTPUT } from "../values/flow.ts";
+import { inFolder, worksHere, writes } from "../paths.ts";
+import { copyShell, noteEffect } from "../state.ts";
+import { OUTPUT } from "../values/flow.ts";
 import { known, type Text, textOf } from "../values/text.ts";
+import { showVariables, takeSecrets } from "../values/variables.ts";
 
 /** A program whose arguments, behind its options, are a command. */
 export function wrapper(rules: OptionRules = {}, skip = 0): Behaviour {
@@ -29,7 +30,8 @@ export function measurer(rules: OptionRules): Behaviour {
 
 /** Terminals, watchers and runners that are given commands in many ways. */
 export const carrier: Behaviour = ({ name, args, spot }) => {
-  note(spot, { kind: "runs", what: `runs ${name}` });
+  if (/^dotenvx?$/.test(name)) takeSecrets(known(".env"), spot);
+  worksHere(spot, `runs ${name}`);
   spot.line.engine.runCarried(args, spot);
   return OUTPUT;
 };
@@ -40,7 +42,7 @@ const DEBUGGER_COMMANDS =
 /** Debuggers run what they are given, and commands of their own. */
 export const debugs: Behaviour = (call) => {
   if (call.args.some((arg) => DEBUGGER_COMMANDS.test(textOf(arg))))
-    note(call.spot, { kind: "code", what: `gives commands to ${call.name}` });
+    noteEffect(call.spot, { kind: "code", what: `gives commands to ${call.name}` });
   return carrier(call);
 };
 
@@ -61,17 +63,17 @@ export function lineWrapper(rules: OptionRules, skip = 0): Behaviour {
 /** With other rights. What is run is judged as well, for the reason that is given. */
 export function elevates(rules: OptionRules): Behaviour {
   return ({ name, args, spot }) => {
-    note(spot, {
+    noteEffect(spot, {
       kind: "privilege",
       what: `runs something with other rights, by ${name}`,
       instead: "Do it with your own rights, in the worktree.",
     });
-    const { operands, values } = readArguments(args, { ...rules, stopsAtOperand: name !== "su" });
-    for (const line of values("c", "command")) spot.line.engine.runSource(line, spot);
+    const given = readArguments(args, { ...rules, stopsAtOperand: name !== "su" });
+    for (const line of given.values("c", "command")) spot.line.engine.runSource(line, spot);
     return name === "su"
       ? OUTPUT
       : spot.line.engine.runWords(
-          operands.filter((word) => !/^\w+=/.test(textOf(word))),
+          given.operands.filter((word) => !/^\w+=/.test(textOf(word))),
           spot,
         );
   };
@@ -79,13 +81,11 @@ export function elevates(rules: OptionRules): Behaviour {
 
 export const env: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "u unset C chdir S split-string", stopsAtOperand: true });
-  const shell = copyShell(spot.shell);
+  const shell = copyShell(inFolder(spot, given.values("C", "chdir")).shell);
   const inside = { ...spot, shell };
   for (const name of given.values("u", "unset"))
     if (isOurSetting(textOf(name)))
-      note(spot, { kind: "ours", what: `takes away a setting of an agent or of prloom: ${textOf(name)}` });
-  for (const folder of given.values("C", "chdir"))
-    shell.folders = absolutePaths(folder, spot).map((path) => (path.type === "known" ? path.text : undefined));
+      noteEffect(spot, { kind: "ours", what: `takes away a setting of an agent or of prloom: ${textOf(name)}` });
   for (const line of given.values("S", "split-string")) return spot.line.engine.runSource(line, inside);
   let words = given.operands.filter((word, at) => at > 0 || textOf(word) !== "-");
   for (let [first] = words; first && /^[^=\s]+=/.test(textOf(first)); [first] = words) {
@@ -97,6 +97,6 @@ export const env: Behaviour = ({ args, spot }) => {
     words = words.slice(1);
   }
   // The environment may hold tokens.
-  if (words.length === 0) return cameFrom(FROM.program | FROM.secret);
+  if (words.length === 0) return showVariables(spot);
   return spot.line.engine.runWords(words, inside);
 };

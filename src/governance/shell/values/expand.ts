@@ -10,9 +10,15 @@ import { combinations, joinTexts, known, plainWord, type Text, unknown } from ".
 
 /** The lists of words that some words can become: one for each way. */
 export function expandWords(words: readonly Word[], spot: Spot): Text[][] {
-  if (words.every((word) => !word.parts)) {
+  const plain: Text[] = [];
+  for (const word of words) {
+    const text = plainText(word, spot);
+    if (!text) break;
+    plain.push(text);
+  }
+  if (plain.length === words.length) {
     spend(spot, words.length);
-    return [words.map((word) => withTilde(word, spot))];
+    return [plain];
   }
   const choices = words.map((word) => expandWord(word, spot));
   const all = combinations(choices);
@@ -24,8 +30,10 @@ export function expandWords(words: readonly Word[], spot: Spot): Text[][] {
 /** The fields that one word can become. */
 export function expandWord(word: Word, spot: Spot): Text[][] {
   spend(spot, 1 + (word.parts?.length ?? 0));
+  const plain = plainText(word, spot);
+  if (plain) return [[plain]];
   if (word.parts?.some((part) => part.type === "BraceExpansion")) return expandBraced(word, spot);
-  if (!word.parts) return [[withTilde(word, spot)]];
+  if (!word.parts) return [];
   const parts = word.parts.map((part, at) => partTexts(part, spot, at === 0));
   const all = combinations(parts);
   if (!all) return [[unknown("it can be too many things")]];
@@ -35,7 +43,8 @@ export function expandWord(word: Word, spot: Spot): Text[][] {
 /** One string: for assignments, redirections and here-documents, where nothing is split. */
 export function expandString(word: Word, spot: Spot): Text[] {
   spend(spot, 1 + (word.parts?.length ?? 0));
-  if (!word.parts) return [withTilde(word, spot)];
+  const plain = plainText(word, spot);
+  if (plain || !word.parts) return plain ? [plain] : [];
   const all = combinations(word.parts.map((part, at) => partTexts(part, spot, at === 0)));
   if (!all) return [unknown("it can be too many things")];
   return all.map((pieces) => joinTexts(pieces.flatMap((piece) => piece.texts)));
@@ -57,8 +66,17 @@ interface Piece {
 
 const whole = (text: Text): Piece => ({ texts: [text], splits: false });
 
-function withTilde(word: Word, spot: Spot): Text {
-  return tilde(word.value, spot, word.text.startsWith("~"));
+/** A word in which nothing is expanded but a tilde: most are that, and quotes change nothing about it. */
+function plainText(word: Word, spot: Spot): Text | undefined {
+  const { parts } = word;
+  const hasTilde = word.text.startsWith("~");
+  if (!parts) return hasTilde ? tilde(word.value, spot, true) : known(word.value);
+  return !hasTilde && parts.every(isLiteral) ? known(word.value) : undefined;
+}
+
+function isLiteral(part: WordPart): boolean {
+  if (part.type === "DoubleQuoted") return part.parts.every(({ type }) => type === "Literal");
+  return part.type === "Literal" || part.type === "SingleQuoted";
 }
 
 function tilde(text: string, { line, shell }: Spot, isFirst: boolean): Text {

@@ -9,6 +9,8 @@ export const FROM = {
   program: 16,
   /** Numbers of processes that are prloom's or an agent's. */
   agents: 32,
+  /** Files that are neither in the worktree nor temporary: no review sees them. */
+  outside: 64,
 } as const;
 
 /** What goes through a pipe, lies in a file, or is printed. */

@@ -2,7 +2,7 @@ import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
 import { noteUnknown, type Spot } from "../state.ts";
 import { lookAtSubscript } from "./arithmetic.ts";
 import { FROM } from "./flow.ts";
-import { known, plainWord, type Text, unknown } from "./text.ts";
+import { isPattern, known, plainWord, type Text, unknown } from "./text.ts";
 
 type Expand = (word: Word) => Text[];
 type Ways = (readonly Text[])[];
@@ -15,7 +15,11 @@ export function variableTexts(name: string, { line, shell }: Spot): Ways {
   if (/^[?#$!-]$/.test(name) || name === "RANDOM" || name === "SECONDS" || name === "LINENO") return [[plainWord]];
   if (name === "PWD" && !shell.variables.has("PWD"))
     return shell.folders.map((folder) => [
-      folder === undefined ? unknown("where it is cannot be told") : known(folder),
+      folder === undefined
+        ? unknown("where it is cannot be told")
+        : isPattern(folder)
+          ? { type: "glob", text: folder }
+          : known(folder),
     ]);
   if (name === "PPID") return [[{ type: "unknown", why: "it is the process that started this", from: FROM.agents }]];
   const named = shell.references.get(name) ?? name;

@@ -8,14 +8,18 @@ export type Text =
       readonly type: "found";
       readonly folder: string;
       readonly all: boolean;
-      /** The pattern that their names fit. */
-      readonly name?: string | undefined;
+      /** Patterns of which each of them fits one; with a slash they are of the whole path. */
+      readonly names?: readonly string[] | undefined;
     }
   /** What it begins with may still be known, and where it comes from, as bits of FROM. */
   | {
       readonly type: "unknown";
       readonly why: string;
       readonly starts?: string | undefined;
+      /** The whole of it, with a gap for each part that is not known. */
+      readonly template?: string | undefined;
+      /** What each gap is filled with, where a program fills the same into all of them. */
+      readonly filled?: Text | undefined;
       readonly from?: number | undefined;
     };
 
@@ -26,6 +30,8 @@ export const unknown = (why: string): Text => ({ type: "unknown", why });
 export const plainWord: Text = { type: "glob", text: "*" };
 
 const SPECIAL = /[*?[\]\\]/g;
+
+export const isPattern = (text: string): boolean => /[*?[]/.test(text);
 
 export function asPattern(text: string): string {
   return text.replace(SPECIAL, "\\$&");
@@ -42,6 +48,9 @@ export const MAX_SHOWN = 120;
 
 /** Longer than anything that is typed: variables could double it without end. */
 export const MAX_TEXT = 64 * 1024;
+
+/** In templates, where a part is that is not known. */
+export const GAP = "\u{FFFC}";
 
 export function joinTexts(parts: readonly Text[]): Text {
   const [only] = parts;
@@ -64,14 +73,24 @@ function beginning(parts: readonly Text[], lost: Text): Text {
   const starts = first?.type === "known" ? first.text : first?.type === "unknown" ? first.starts : undefined;
   let from = 0;
   for (const part of parts) if (part.type === "unknown") from |= part.from ?? 0;
-  return { type: "unknown", why, starts, from };
+  return { type: "unknown", why, starts, from, template: templateOf(parts) };
+}
+
+function templateOf(parts: readonly Text[]): string | undefined {
+  let template = "";
+  for (const part of parts) {
+    template += part.type === "known" ? part.text : ((part.type === "unknown" ? part.template : undefined) ?? GAP);
+    if (template.length > MAX_TEXT) return undefined;
+  }
+  return template;
 }
 
 /** A word with something in place of each mark. */
 export function fillIn(word: string, mark: string, value: Text | undefined): Text {
   const given = value ?? unknown("nothing tells what it gets");
   if (word === mark) return given;
-  return joinTexts(word.split(mark).flatMap((part, at) => (at === 0 ? [known(part)] : [given, known(part)])));
+  const made = joinTexts(word.split(mark).flatMap((part, at) => (at === 0 ? [known(part)] : [given, known(part)])));
+  return made.type === "unknown" ? { ...made, template: word.replaceAll(mark, GAP), filled: given } : made;
 }
 
 /** The characters of a text as they are written; empty for one that is not known. */
@@ -85,14 +104,14 @@ export function startOf(text: Text): string {
 }
 
 /** For people: what a text is, or where it comes from. */
-export function describe(text: Text): string {
+export function describeText(text: Text): string {
   if (text.type === "known") return text.text;
   if (text.type === "glob") return text.text.replace(/\\(.)/g, "$1");
   return text.type === "found" ? `what is found below ${text.folder}` : `? (${text.why})`;
 }
 
 export function sameText(one: Text, other: Text): boolean {
-  return one.type === other.type && describe(one) === describe(other);
+  return one.type === other.type && describeText(one) === describeText(other);
 }
 
 /** More than these are too many to look at each. */

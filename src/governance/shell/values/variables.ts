@@ -1,53 +1,68 @@
 import { isOurSetting, judgeAssignment } from "../assignments.ts";
-import type { Behaviour, Call } from "../call.ts";
+import type { Behaviour, ProgramCall } from "../call.ts";
 import { readArguments } from "../options.ts";
-import { note, noteUnknown } from "../state.ts";
+import { absolutePaths, reads } from "../paths.ts";
+import { noteEffect, noteUnknown } from "../state.ts";
 import { lookAtSubscript } from "./arithmetic.ts";
-import { cameFrom, FROM, NOTHING, textOfFlow } from "./flow.ts";
+import { cameFrom, type Flow, FROM, NOTHING, textOfFlow } from "./flow.ts";
 import { printedByFormat } from "./printed.ts";
-import { describe, known, plainWord, type Text, textOf, unknown } from "./text.ts";
+import { describeText, known, plainWord, type Text, textOf, unknown } from "./text.ts";
 
 /** `export`, `declare`, `local`, `readonly` and their like. */
-export const declare: Behaviour = ({ name, args, spot }) => {
+export const declareVariables: Behaviour = ({ name, args, spot }) => {
   const { shell } = spot;
-  const { operands, has } = readArguments(args, {});
-  const exports = name === "export" || has("x");
-  for (const operand of operands) {
+  const given = readArguments(args, {});
+  const exports = name === "export" || given.has("x");
+  if (name !== "local" && (given.operands.length === 0 || given.has("p"))) return showVariables(spot);
+  for (const operand of given.operands) {
     const [, variable, appends, value] = /^([A-Za-z_]\w*)(\+)?=(.*)$/s.exec(textOf(operand)) ?? [];
     if (variable === undefined) {
       if (exports && operand.type === "known") exportVariable(operand.text, spot);
-      else if (operand.type !== "known") noteUnknown(spot, `sets a variable that cannot be told: ${describe(operand)}`);
+      else if (operand.type !== "known")
+        noteUnknown(spot, `sets a variable that cannot be told: ${describeText(operand)}`);
       continue;
     }
-    if (has("n")) {
+    if (given.has("n")) {
       shell.references.set(variable, value ?? "");
       continue;
     }
     if (value === "(…)") continue;
-    if (has("i")) lookAtSubscript(operand, spot);
+    if (given.has("i")) lookAtSubscript(operand, spot);
     const before = appends ? (shell.variables.get(variable) ?? []) : [];
-    const cased = has("l") ? value?.toLowerCase() : has("u") ? value?.toUpperCase() : value;
+    const cased = given.has("l") ? value?.toLowerCase() : given.has("u") ? value?.toUpperCase() : value;
     const made: Text = operand.type === "known" ? known(cased ?? "") : { type: "glob", text: cased ?? "" };
     if (name === "local") shell.locals.set(variable, true);
-    if (name === "readonly" || has("r")) shell.fixed.set(variable, true);
+    if (name === "readonly" || given.has("r")) shell.fixed.set(variable, true);
     shell.variables.set(variable, [...before, made]);
     if (exports) exportVariable(variable, spot);
   }
   return NOTHING;
 };
 
-function exportVariable(name: string, spot: Call["spot"]): void {
+/** A file that sets variables: when it is secret, they are. */
+export function takeSecrets(file: Text, spot: ProgramCall["spot"]): void {
+  const secret = absolutePaths(file, spot).find((path) => spot.line.place.isSecret(path));
+  if (secret) spot.line.sourced = secret;
+}
+
+/** `env`, `set`, `export -p`: all variables are printed, and those of a secret file with them. */
+export function showVariables(spot: ProgramCall["spot"]): Flow {
+  if (spot.line.sourced) reads(spot, spot.line.sourced);
+  return cameFrom(FROM.program | FROM.secret);
+}
+
+function exportVariable(name: string, spot: ProgramCall["spot"]): void {
   spot.shell.exported.set(name, true);
   for (const value of spot.shell.variables.get(name) ?? []) judgeAssignment(name, value, spot);
 }
 
 export const unset: Behaviour = ({ args, spot }) => {
-  const { operands, has } = readArguments(args, {});
-  for (const operand of operands) {
+  const given = readArguments(args, {});
+  for (const operand of given.operands) {
     lookAtSubscript(operand, spot);
     if (isOurSetting(textOf(operand)))
-      note(spot, { kind: "ours", what: `takes away a setting of an agent or of prloom: ${textOf(operand)}` });
-    if (has("f")) spot.shell.functions.delete(textOf(operand));
+      noteEffect(spot, { kind: "ours", what: `takes away a setting of an agent or of prloom: ${textOf(operand)}` });
+    if (given.has("f")) spot.shell.functions.delete(textOf(operand));
     else if (!spot.shell.fixed.has(textOf(operand))) spot.shell.variables.set(textOf(operand), [known("")]);
   }
   return NOTHING;
@@ -55,15 +70,15 @@ export const unset: Behaviour = ({ args, spot }) => {
 
 /** Variables get what is read: the whole of it, as far as that is known. */
 export const read: Behaviour = ({ args, spot }) => {
-  const { operands, values } = readArguments(args, { valued: "a d i n N p t u" });
-  const [descriptor] = values("u");
+  const given = readArguments(args, { valued: "a d i n N p t u" });
+  const [descriptor] = given.values("u");
   const flow = descriptor ? (spot.shell.channels.get(textOf(descriptor))?.reads ?? cameFrom(FROM.program)) : spot.input;
   const value = textOfFlow(flow);
-  for (const name of operands.length > 0 ? operands : [known("REPLY")]) {
+  for (const name of given.operands.length > 0 ? given.operands : [known("REPLY")]) {
     lookAtSubscript(name, spot);
     spot.shell.variables.set(textOf(name), [value]);
   }
-  for (const name of values("a")) spot.shell.arrays.set(textOf(name), [value]);
+  for (const name of given.values("a")) spot.shell.arrays.set(textOf(name), [value]);
   return NOTHING;
 };
 

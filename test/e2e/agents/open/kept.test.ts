@@ -1,27 +1,24 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
 import { appears, shimOf } from "../../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../../testing/daemon.ts";
 import { CLI } from "../../../testing/program.ts";
-import { isAlive, makeProject, type Project } from "../../../testing/project.ts";
+import { isAlive, type Project } from "../../../testing/project.ts";
+import { projectMaker } from "../../../testing/projects.ts";
+import { sometimes as test } from "../../../testing/sometimes.ts";
 import { inTerminal, NO_TERMINAL } from "../../../testing/terminal.ts";
 import { THOROUGH, thorough } from "../../../testing/thorough.ts";
 
 const TICK = `sed -i '0,/\\[ \\]/s//[x]/' "$PRLOOM_PLAN_FILE"`;
-const projects: Project[] = [];
-after(() => {
-  for (const project of projects) project.remove();
-});
+const fresh = projectMaker();
 
 function shell(script: string): Record<string, unknown> {
   return { adapter: "command", command: "sh", args: ["-c", script] };
 }
 
 function make(config: Record<string, unknown>): Project {
-  const project = makeProject({ config: { limits: { attemptsPerTodo: 1 }, ...config } });
-  projects.push(project);
+  const project = fresh({ config: { limits: { attemptsPerTodo: 1 }, ...config } });
   project.plan("p", ["one"]);
   return project;
 }

@@ -1,5 +1,5 @@
-import type { Call } from "../../call.ts";
-import { note } from "../../state.ts";
+import type { ProgramCall } from "../../call.ts";
+import { noteEffect } from "../../state.ts";
 import { textOf } from "../../values/text.ts";
 
 /** How tools for building send what was built to others, by their arguments without options. */
@@ -41,13 +41,13 @@ const GIVES_CODE: ReadonlyMap<string, RegExp> = new Map([
   ["php", /(?:^|\/)artisan tinker .*--execute/],
 ]);
 
-export function notePublishing({ name, args, spot }: Call): void {
+export function notePublishing({ name, args, spot }: ProgramCall): void {
   const [publishes, givesCode] = [PUBLISHES.get(name), GIVES_CODE.get(name)];
   if (!publishes && !givesCode) return;
   const words = args.map(textOf);
   const plain = words.filter((word) => !word.startsWith("-")).join(" ");
   if (publishes?.test(plain))
-    note(spot, { kind: "sends", what: `sends what was built to others: ${name} ${plain}`.slice(0, 120) });
+    noteEffect(spot, { kind: "sends", what: `sends what was built to others: ${name} ${plain}`.slice(0, 120) });
   if (givesCode?.test(words.join(" ")))
-    note(spot, { kind: "code", what: `gives ${name} code that stands in the command` });
+    noteEffect(spot, { kind: "code", what: `gives ${name} code that stands in the command` });
 }

@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { contentOf, reads, store, writes } from "../../paths.ts";
-import { note, noteUnknown, type Spot } from "../../state.ts";
-import { changed, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
-import { known, type Text, textOf } from "../../values/text.ts";
+import { contentOf, reads, store, worksHere, writes } from "../../paths.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
+import { changed, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
+import { GAP, known, type Text, textOf, unknown } from "../../values/text.ts";
 import { readSed } from "./sed-script.ts";
 
 /** Longer ones belong into a file. */
@@ -27,11 +27,15 @@ export const sed: Behaviour = ({ args, spot }) => {
   const [first, ...rest] = given.operands;
   const files = hasScript ? given.operands : rest;
   for (const script of hasScript ? scripts : first ? [first] : []) {
-    if (script.type === "unknown" || script.type === "found" || script.text.length > MAX_SCRIPT) {
+    const text = script.type === "unknown" ? withGaps(script) : textOf(script);
+    if (text === undefined || script.type === "found" || text.length > MAX_SCRIPT) {
       noteUnknown(spot, "edits by a script that cannot be told, or is too long", INSTEAD);
       continue;
     }
-    lookAtSed(script.text, spot);
+    // What stands in the gaps is as opaque as a script in a file.
+    if (script.type === "unknown")
+      noteEffect(spot, { kind: "runs", what: "edits by a script of which not all can be told" });
+    lookAtSed(text, spot);
   }
   const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
   if (!inPlace) return changed(flow);
@@ -39,14 +43,19 @@ export const sed: Behaviour = ({ args, spot }) => {
   return NOTHING;
 };
 
+/** A script with something in it that is not known, but does not come from elsewhere. */
+function withGaps({ template, from = 0 }: Extract<Text, { type: "unknown" }>): string | undefined {
+  return from & (FROM.network | FROM.decoded | FROM.secret) ? undefined : template;
+}
+
 function lookAtSed(script: string, spot: Spot): void {
   const found = readSed(script);
   if (!found) {
     noteUnknown(spot, "edits by a script that cannot be read", INSTEAD);
     return;
   }
-  if (found.runs) note(spot, { kind: "code", what: "lets sed run commands" });
-  for (const path of found.writes) writes(spot, known(path));
+  if (found.runs) noteEffect(spot, { kind: "code", what: "lets sed run commands" });
+  for (const path of found.writes) writes(spot, path.includes(GAP) ? unknown("it is not in the script") : known(path));
   for (const path of found.reads) reads(spot, known(path));
 }
 
@@ -62,7 +71,7 @@ export const awk: Behaviour = ({ args, spot }) => {
   });
   const scripts = given.values("e", "source");
   const fromFile = given.values("f", "file", "E", "exec");
-  for (const file of fromFile) note(spot, { kind: "runs", what: `runs ${textOf(file)}` });
+  for (const file of fromFile) noteEffect(spot, { kind: "runs", what: `runs ${textOf(file)}` });
   const [first, ...rest] = given.operands;
   const inProgram = scripts.length === 0 && fromFile.length === 0;
   const files = (inProgram ? rest : given.operands).filter((file) => !/^\w+=/.test(textOf(file)));
@@ -77,7 +86,7 @@ export const awk: Behaviour = ({ args, spot }) => {
     return NOTHING;
   }
   for (const name of given.values("i", "include", "l", "load"))
-    note(spot, { kind: "code", what: `makes awk load ${textOf(name)}` });
+    noteEffect(spot, { kind: "code", what: `makes awk load ${textOf(name)}` });
   return changed(flow);
 };
 
@@ -85,12 +94,29 @@ function lookAtAwk(program: string, spot: Parameters<Behaviour>[0]["spot"]): voi
   // In strings and patterns nothing is a command; a pipe to a string is.
   const bare = program.replace(/\/(?:\\.|[^/\\\n])+\/(?=\s*(?:[{,;)&|!]|$))/g, "//");
   if (AWK_RUNS.test(bare.replace(/"(?:\\.|[^"\\])*"/g, '""').replace(/""/g, '"')))
-    note(spot, { kind: "code", what: "lets awk run commands" });
+    noteEffect(spot, { kind: "code", what: "lets awk run commands" });
   for (const [, target = ""] of bare.matchAll(AWK_WRITES)) {
     if (target.startsWith('"')) writes(spot, known(JSON.parse(target.replace(/\\([^"\\/bfnrt])/g, "$1")) as string));
     else if (!/^\d/.test(target)) noteUnknown(spot, "lets awk write to a file that cannot be told");
   }
 }
+
+/** Editors with a window of their own: the command returns at once. */
+export const opensWindow: Behaviour = (call) => {
+  const { name, args, spot } = call;
+  const given = readArguments(args, { valued: "g goto locale user-data-dir profile extensions-dir log" });
+  if (given.has("v", "version", "h", "help", "s", "status")) return OUTPUT;
+  const [first = known("")] = given.operands;
+  if (given.has("w", "wait") || textOf(first) === "-") return editor(call);
+  const changes = given.options.find((one) =>
+    /^(?:un)?install-ext|extensions-dir|user-data|profile|mcp|command|tunnel/.test(one.name),
+  );
+  if (changes || /^(?:tunnel|serve-web|chat|agent)$/.test(textOf(first)))
+    noteEffect(spot, { kind: "ours", what: `changes ${name} itself, or lets others work with it` });
+  for (const file of [...given.operands, ...given.values("g", "goto")]) reads(spot, file);
+  worksHere(spot, `opens ${name}`);
+  return OUTPUT;
+};
 
 /** Editors that are given commands run whatever these say. */
 export const editor: Behaviour = ({ name, args, spot }) => {
@@ -102,9 +128,9 @@ export const editor: Behaviour = ({ name, args, spot }) => {
     name === "ed" ||
     name === "ex";
   if (isScripted)
-    note(spot, { kind: "code", what: `gives commands to ${name}`, instead: "Use the edit tool, or sed." });
+    noteEffect(spot, { kind: "code", what: `gives commands to ${name}`, instead: "Use the edit tool, or sed." });
   else
-    note(spot, {
+    noteEffect(spot, {
       kind: "unknown",
       what: `opens ${name}, which needs a terminal`,
       instead: "Use the edit tool, or sed.",

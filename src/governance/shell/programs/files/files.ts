@@ -12,9 +12,9 @@ import {
   writes,
   writtenBefore,
 } from "../../paths.ts";
-import { note, noteUnknown, type Spot } from "../../state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
-import { describe, joinTexts, known, startOf, type Text, textOf } from "../../values/text.ts";
+import { describeText, joinTexts, known, startOf, type Text, textOf } from "../../values/text.ts";
 
 /** How the arguments of a program that only reads are told apart. */
 interface Reader {
@@ -47,20 +47,20 @@ const isSecretHere = (path: Text, spot: Spot): boolean =>
 
 /** `tee` passes on what it writes. */
 export const tee: Behaviour = ({ args, spot }) => {
-  const { operands, has } = readArguments(args, {});
-  for (const path of operands) {
+  const given = readArguments(args, {});
+  for (const path of given.operands) {
     const key = /^\/dev\/fd\/(.+)$/.exec(textOf(path))?.[1];
-    if (key === undefined) store(path, spot.input, { spot, appends: has("a", "append") });
+    if (key === undefined) store(path, spot.input, { spot, appends: given.has("a", "append") });
   }
   return spot.input;
 };
 
 export const remove: Behaviour = ({ name, args, spot }) => {
-  const { operands, has } = readArguments(args, {
+  const given = readArguments(args, {
     long: "recursive force interactive verbose dir one-file-system preserve-root no-preserve-root",
   });
-  const whole = name !== "unlink" && name !== "rmdir" && has("r", "R", "recursive");
-  for (const path of operands) {
+  const whole = name !== "unlink" && name !== "rmdir" && given.has("r", "R", "recursive");
+  for (const path of given.operands) {
     deletes(spot, path, whole);
     if (path.type === "known") spot.line.files.delete(path.text);
   }
@@ -68,9 +68,9 @@ export const remove: Behaviour = ({ name, args, spot }) => {
 };
 
 export const create: Behaviour = ({ args, spot }) => {
-  const { operands, values } = readArguments(args, { valued: "m mode d date t r reference s size Z context c" });
-  for (const path of values("r", "reference")) reads(spot, path);
-  for (const path of operands) writes(spot, path);
+  const given = readArguments(args, { valued: "m mode d date t r reference s size Z context c" });
+  for (const path of given.values("r", "reference")) reads(spot, path);
+  for (const path of given.operands) writes(spot, path);
   return OUTPUT;
 };
 
@@ -122,21 +122,36 @@ function fromLink(source: Text, target: Text | undefined, spot: Spot): Text {
   return known(`${folder}/${source.text}`);
 }
 
+/** A relative link out of the worktree is harmless by itself: what is written through it later is judged by where it leads. */
+function leavesTree(source: Text, linked: Text, spot: Spot): boolean {
+  const { folder } = spot.line.place;
+  return (
+    source.type === "known" &&
+    source.text.startsWith("..") &&
+    absolutePaths(linked, spot).every((path) => path.type === "known" && !`${path.text}/`.startsWith(`${folder}/`))
+  );
+}
+
 /** A link makes one file known under another name: writing there writes here. */
 export const link: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, COPY_RULES);
   const { sources, target } = destination(given);
   const names = target ? sources : given.operands;
+  let outward: Text | undefined;
   for (const source of names) {
     // What is linked can be changed through the link.
-    if (textOf(source).startsWith("/") || textOf(source).includes(".."))
-      writes(spot, given.has("s", "symbolic") ? fromLink(source, target, spot) : source);
+    const isSymbolic = given.has("s", "symbolic");
+    const linked = isSymbolic ? fromLink(source, target, spot) : source;
+    if (isSymbolic && leavesTree(source, linked, spot)) outward = linked;
+    else if (textOf(source).startsWith("/") || textOf(source).includes("..")) writes(spot, linked);
     const isSecret = isSecretHere(source, spot);
     if (isSecret) reads(spot, source);
     const flow = writtenBefore(source, spot) ?? cameFrom(FROM.files | (isSecret ? FROM.secret : 0));
     if (target) copyTo(source, target, { spot, flow });
     else writes(spot, known(textOf(source).replace(/^.*\//, "") || "."));
   }
+  // Not before: what this line writes from now on may go through the link, which is not there yet to be followed.
+  if (outward) spot.line.outward = absolutePaths(outward, spot)[0];
   return OUTPUT;
 };
 
@@ -152,7 +167,7 @@ export const move: Behaviour = ({ args, spot }) => {
 };
 
 export function privileged(spot: Spot, what: string): void {
-  note(spot, { kind: "privilege", what });
+  noteEffect(spot, { kind: "privilege", what });
 }
 
 /** chmod, chown, chgrp, chattr: the first operand is not a file, unless a reference is given. */
@@ -170,7 +185,7 @@ export const changeRights: Behaviour = ({ name, args, spot }) => {
   if (isMode && first && /^[0-7]?[4267][0-7]{3}$|[ugoa]*[+=][rwxXt]*s/.test(textOf(first)))
     privileged(spot, "gives a program the rights of its owner");
   if (!isMode && !hasReference && /^(?:root|0)(?::|$)/.test(textOf(first ?? known(""))))
-    privileged(spot, `gives files to ${describe(first ?? known(""))}`);
+    privileged(spot, `gives files to ${describeText(first ?? known(""))}`);
   for (const path of files) touch(spot, { kind: "writes", path, whole: given.has("R", "recursive") });
   return OUTPUT;
 };

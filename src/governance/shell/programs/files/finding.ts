@@ -6,7 +6,7 @@ import { type Flow, FROM, NOTHING } from "../../values/flow.ts";
 import { fillIn, known, type Text, textOf } from "../../values/text.ts";
 
 const FILTERS =
-  /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm]min|[acm]time|size|empty|user|group|perm|samefile|inum|links|type|xtype|maxdepth|mindepth)$/;
+  /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm]min|[acm]time|size|user|group|perm|samefile|inum|links|type|xtype|maxdepth|mindepth)$/;
 const NAMES = /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|samefile|inum)$/;
 
 /** Folders to look in, what it looks for, and what it does with what it finds. */
@@ -19,19 +19,17 @@ export const find: Behaviour = ({ args, spot }) => {
   if (folders.slice(1).some((folder) => folder.type === "unknown"))
     noteUnknown(spot, "gives find something that cannot be told, and it may delete");
   const isNarrow = narrows(tests);
+  const names = patternsIn(tests);
   const found = starts.flatMap((folder) =>
     absolutePaths(folder, spot).map(
-      (path): Text =>
-        path.type === "known"
-          ? { type: "found", folder: path.text, all: !isNarrow, name: textAfter(tests, /^-i?name$/) }
-          : path,
+      (path): Text => (path.type === "known" ? { type: "found", folder: path.text, all: !isNarrow, names } : path),
     ),
   );
   for (const folder of starts) reads(spot, folder);
   // A pattern of whole paths says where they are.
-  const pattern = textAfter(tests, /^-i?(?:path|wholename)$/);
-  if (pattern !== undefined && isNarrow && !/^[*?[]/.test(pattern))
-    found.push(...absolutePaths({ type: "glob", text: pattern }, spot));
+  for (const pattern of isNarrow ? names : [])
+    if (pattern.includes("/") && !/^[*?[]/.test(pattern))
+      found.push(...absolutePaths({ type: "glob", text: pattern }, spot));
   for (let at = 0; at < tests.length; at += 1) at = action(tests, at, { spot, found });
   return {
     from: FROM.program,
@@ -39,10 +37,17 @@ export const find: Behaviour = ({ args, spot }) => {
   };
 };
 
-/** The value of the first test of that name, if there is one. */
-function textAfter(tests: readonly Text[], name: RegExp): string | undefined {
-  const at = tests.findIndex((test) => name.test(textOf(test)));
-  return at < 0 ? undefined : textOf(tests[at + 1] ?? known(""));
+const asGlob = (part: string): string => (part === "\\." ? "." : "*");
+
+/** What names and paths must look like, whichever of the alternatives is the one that counts. */
+function patternsIn(tests: readonly Text[]): string[] {
+  return tests.flatMap((test, at) => {
+    const isNegated = /^(?:!|-not)$/.test(textOf(tests[at - 1] ?? known("")));
+    const value = textOf(tests[at + 1] ?? known(""));
+    if (isNegated) return [];
+    if (/^-i?(?:name|path|wholename)$/.test(textOf(test))) return [value];
+    return /^-i?regex$/.test(textOf(test)) ? [value.replace(/\\\.|[[(].*[\])]|\.[*+?]|[.*+?^$|\\]/g, asGlob)] : [];
+  });
 }
 
 /** Whether what is found is some of the files only: every alternative must name them, and not by what they are not called. */
@@ -108,9 +113,11 @@ export const fd: Behaviour = ({ args, spot }) => {
     (pattern !== undefined && !/^\.?\*?$/.test(textOf(pattern))) ||
     given.has("e", "extension", "S", "size", "changed-within", "changed-before");
   const starts = [...folders, ...given.values("search-path", "base-directory")];
+  const endings = given.values("e", "extension").map((ending) => `*.${textOf(ending)}`);
+  const names = endings.length > 0 ? endings : pattern && [`*${textOf(pattern).replace(/[\^$\\]/g, "")}*`];
   const found = (starts.length > 0 ? starts : [known(".")]).flatMap((folder) =>
     absolutePaths(folder, spot).map(
-      (path): Text => (path.type === "known" ? { type: "found", folder: path.text, all: !isNarrow } : path),
+      (path): Text => (path.type === "known" ? { type: "found", folder: path.text, all: !isNarrow, names } : path),
     ),
   );
   if (at >= 0) {

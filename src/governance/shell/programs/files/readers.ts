@@ -1,8 +1,9 @@
+import { judgePager } from "../../assignments.ts";
 import type { Behaviour } from "../../call.ts";
 import { type OptionRules, readArguments } from "../../options.ts";
-import { absolutePaths, contentOf, reads, send, store, writes } from "../../paths.ts";
+import { absolutePaths, contentOf, reads, sendBytes, store, writes } from "../../paths.ts";
 import { isOurName } from "../../processes.ts";
-import { note } from "../../state.ts";
+import { noteEffect } from "../../state.ts";
 import { cameFrom, changed, FROM, literal, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { known, startOf, textOf } from "../../values/text.ts";
 import { asks } from "../elsewhere/network.ts";
@@ -28,7 +29,7 @@ export const openssl: Behaviour = ({ args, spot }) => {
   const made = cameFrom(given.has("d", "decrypt") ? from | FROM.decoded : from | FROM.program);
   for (const file of given.values("out")) store(file, made, { spot });
   if (given.values("connect").length > 0) {
-    if (spot.input !== TERMINAL) send(spot.input, textOf(given.values("connect")[0] ?? known("a server")), spot);
+    if (spot.input !== TERMINAL) sendBytes(spot.input, textOf(given.values("connect")[0] ?? known("a server")), spot);
     return asks({ name: "openssl", args, spot });
   }
   return made;
@@ -96,7 +97,7 @@ export const printsUnless =
   (changes: RegExp, prints: Behaviour = () => OUTPUT): Behaviour =>
   (call) => {
     if (call.args.some((arg) => arg.type === "unknown" || changes.test(startOf(arg))))
-      note(call.spot, { kind: "runs", what: `changes something with ${call.name}` });
+      noteEffect(call.spot, { kind: "runs", what: `changes something with ${call.name}` });
     return prints(call);
   };
 
@@ -119,28 +120,41 @@ export const seq: Behaviour = ({ args }) => {
 /** A calculator that runs what stands behind `!`. */
 export const dc: Behaviour = ({ args, spot }) => {
   const said = [...args.map(textOf), spot.input.text ?? ""].join(" ");
-  if (said.includes("!")) note(spot, { kind: "code", what: "lets dc run a command" });
+  if (said.includes("!")) noteEffect(spot, { kind: "code", what: "lets dc run a command" });
   return OUTPUT;
 };
+
+const pages = reader({ rules: { valued: "n b t j k o O p P x y z D T" } });
 
 /** `+!command` runs one. */
 export const pager: Behaviour = (call) => {
   const { args, spot } = call;
   if (args.some((arg) => /^\+.*[!|]/s.test(textOf(arg))))
-    note(spot, { kind: "code", what: "lets a pager run a command" });
+    noteEffect(spot, { kind: "code", what: "lets a pager run a command" });
   const given = readArguments(args, { valued: "o O log-file LOG-FILE k lesskey-file T tag-file" });
   for (const file of given.values("o", "O", "log-file", "LOG-FILE")) writes(spot, file);
-  return reader({ rules: { valued: "n b t j k o O p P x y z D T" } })({
+  return pages({
     ...call,
     args: args.filter((arg) => !textOf(arg).startsWith("+")),
   });
 };
 
+const shows = reader({ copies: true, rules: { valued: "l language r line-range style theme H pager" } });
+
+/** bat: `cat` with a pager. */
+export const bat: Behaviour = (call) => {
+  const given = readArguments(call.args, { valued: "pager" });
+  for (const program of given.values("pager")) judgePager(program, call.spot);
+  return shows(call);
+};
+
 export const man: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "P pager H html C config-file M manpath S s sections" });
-  for (const program of given.values("P", "pager", "H", "html")) spot.line.engine.runSource(program, spot);
+  for (const program of given.values("P", "pager", "H", "html")) judgePager(program, spot);
   return OUTPUT;
 };
+
+const queries = reader({ skip: 1 });
 
 export const yq: Behaviour = (call) => {
   const inPlace = call.args.some(
@@ -150,7 +164,7 @@ export const yq: Behaviour = (call) => {
     valued: "p input-format o output-format I indent from-file s split-exp arg argjson slurpfile rawfile",
   });
   const [, ...files] = given.operands;
-  const flow = reader({ rules: {}, skip: 1 })(call);
+  const flow = queries(call);
   if (inPlace) for (const file of files) store(file, flow, { spot: call.spot });
   return flow;
 };

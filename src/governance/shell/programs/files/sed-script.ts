@@ -5,15 +5,16 @@ export interface SedEffects {
   runs: boolean;
 }
 
-const ADDRESS = /^(?:\d+(?:~\d+)?|\$|[+~]\d+)/;
+const ADDRESS = /^(?:(?:\d|[*\u{FFFC}](?=.))+(?:~\d+)?|\$|[+~]\d+)/u;
 const PLAIN = "dDgGhHlnNpPqQxzF=v}";
 
 /** Reads a script; undefined when it is not one that is known. */
 export function readSed(script: string): SedEffects | undefined {
   const found: SedEffects = { writes: [], reads: [], runs: false };
   // Versions differ about a delimiter in brackets: what either of them does counts.
-  const isRead = [true, false].map((sets) => readWith(script, { found, sets }));
-  return isRead.includes(true) ? found : undefined;
+  const isRead = readWith(script, { found, sets: true });
+  const isReadOtherwise = script.includes("[") ? readWith(script, { found, sets: false }) : isRead;
+  return isRead || isReadOtherwise ? found : undefined;
 }
 
 interface Reading {

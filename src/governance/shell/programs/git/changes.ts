@@ -1,19 +1,16 @@
 import type { Behaviour } from "../../call.ts";
-import { writes } from "../../paths.ts";
-import { note, type Spot } from "../../state.ts";
+import { worksHere } from "../../paths.ts";
+import { noteEffect, type Spot } from "../../state.ts";
 import { OUTPUT } from "../../values/flow.ts";
-import { known, type Text, unknown } from "../../values/text.ts";
+import { known, type Text } from "../../values/text.ts";
 
 /** Loses or rewrites commits, or work that is not committed. */
-export const history = (spot: Spot, what: string, instead?: string) => note(spot, { kind: "history", what, instead });
+export const history = (spot: Spot, what: string, instead?: string) =>
+  noteEffect(spot, { kind: "history", what, instead });
 
 /** Changes the repository in ways that can be taken back. */
 export const changesIt: Behaviour = ({ name, spot }) => {
-  const { folder: root } = spot.line.place;
-  for (const folder of spot.shell.folders)
-    if (folder === undefined || (folder !== root && !folder.startsWith(`${root}/`)))
-      writes(spot, folder === undefined ? unknown("where it is cannot be told") : known(folder));
-  note(spot, { kind: "runs", what: `changes the repository with git ${name}` });
+  worksHere(spot, `changes the repository with git ${name}`);
   return OUTPUT;
 };
 

@@ -1,14 +1,14 @@
 import type { Behaviour } from "../../call.ts";
 import { type Arguments, readArguments } from "../../options.ts";
-import { absolutePaths, reads, writes } from "../../paths.ts";
-import { copyShell, note, noteUnknown, type Spot } from "../../state.ts";
-import { type Flow, OUTPUT } from "../../values/flow.ts";
-import { describe, known, type Text, textOf } from "../../values/text.ts";
+import { inFolder, reads, writes } from "../../paths.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
+import { type Flow, literal, OUTPUT } from "../../values/flow.ts";
+import { describeText, isPattern, known, type Text, textOf } from "../../values/text.ts";
 import { changesIt } from "./changes.ts";
 import {
   branch,
   checkout,
-  clean,
+  cleanTree,
   prunes,
   push,
   readTree,
@@ -21,43 +21,41 @@ import {
 } from "./losing.ts";
 import { bundle, config, formatPatch, lfs, maintenance, remote, worktree } from "./repository.ts";
 import { useSetting } from "./settings.ts";
-import { apply, archive, bisect, commit, fetches, init, rebase, removes, submodule } from "./working.ts";
+import { apply, archive, bisect, commit, fetches, initRepository, rebase, removes, submodule } from "./working.ts";
 
 const GLOBAL_VALUED = "C c git-dir work-tree namespace exec-path super-prefix config-env list-cmds attr-source";
 
-export const git: Behaviour = (call) => {
+export const judgeGit: Behaviour = (call) => {
   const { spot } = call;
   const given = readArguments(call.args, { valued: GLOBAL_VALUED, stopsAtOperand: true });
-  const [name, ...args] = given.operands;
+  const [name] = given.operands;
+  const args = given.operands.slice(1);
   const aliases = new Map<string, string>();
   for (const setting of given.values("c", "config-env"))
     useSetting(setting, { spot, aliases, command: textOf(name ?? known("")) });
   for (const option of ["exec-path", "git-dir", "work-tree"] as const)
-    for (const value of given.values(option)) note(spot, { kind: "code", what: `turns git to ${describe(value)}` });
-  const shell = copyShell(spot.shell);
-  for (const folder of given.values("C"))
-    shell.folders = absolutePaths(folder, { ...spot, shell }).map((path) =>
-      path.type === "known" ? path.text : undefined,
-    );
-  const inside = { ...spot, shell };
-  if (given.values("C").length > 0)
-    for (const folder of shell.folders)
+    for (const value of given.values(option))
+      noteEffect(spot, { kind: "code", what: `turns git to ${describeText(value)}` });
+  const inside = inFolder(spot, given.values("C"));
+  if (inside !== spot)
+    for (const folder of inside.shell.folders)
       reads(inside, folder === undefined ? { type: "unknown", why: "the folder of git" } : known(folder));
   if (!name) return OUTPUT;
   if (name.type !== "known") {
-    noteUnknown(spot, `runs a command of git that cannot be told: ${describe(name)}`);
+    noteUnknown(spot, `runs a command of git that cannot be told: ${describeText(name)}`);
     return OUTPUT;
   }
   // git has no aliases for its own commands.
   const alias = COMMANDS.has(name.text) || OTHER_COMMANDS.has(name.text) ? undefined : aliases.get(name.text);
   if (alias !== undefined) return runAlias(alias, args, inside);
   if (asksForHelp(name.text, args)) return OUTPUT;
-  useRepository(inside);
+  if (!isOwnRepository(inside)) noteEffect(inside, { kind: "runs", what: "uses the settings of another repository" });
   return (COMMANDS.get(name.text) ?? unknownCommand)({ name: name.text, args, spot: inside });
 };
 
 /** `--help` is help only where it is not the value of another option, nor an argument of a command to run. */
 function asksForHelp(name: string, args: readonly Text[]): boolean {
+  if (!args.some((arg) => textOf(arg) === "--help" || textOf(arg) === "-h")) return false;
   const words = args.map(textOf);
   if (words[0] === "--help" || (words[0] === "-h" && words.length === 1)) return true;
   const before = words.at(-2) ?? "-";
@@ -76,20 +74,19 @@ function runAlias(alias: string, args: readonly Text[], spot: Spot): Flow {
       : "";
     return spot.line.engine.runSource(known(alias.slice(1) + tail), spot);
   }
-  return git({ name: "git", args: [...alias.split(/\s+/).map(known), ...args], spot });
+  return judgeGit({ name: "git", args: [...alias.split(/\s+/).map(known), ...args], spot });
 }
 
 /** A repository other than the worktree's may have settings that an agent wrote: git runs programs from there. */
-function useRepository(spot: Spot): void {
-  const { folder: root, look } = spot.line.place;
-  const isOther = spot.shell.folders.some((folder) => {
-    if (folder === undefined || (folder !== root && !folder.startsWith(`${root}/`))) return true;
+function isOwnRepository({ line, shell }: Spot): boolean {
+  const { folder: root, look } = line.place;
+  return shell.folders.every((folder) => {
+    if (folder === undefined || isPattern(folder) || (folder !== root && !folder.startsWith(`${root}/`))) return false;
     for (let at = folder; at.length > root.length; at = at.slice(0, at.lastIndexOf("/")))
       if (look(`${at}/.git`) !== undefined || (look(`${at}/HEAD`) === "file" && look(`${at}/objects`) === "folder"))
-        return true;
-    return false;
+        return false;
+    return true;
   });
-  if (isOther) note(spot, { kind: "runs", what: "uses the settings of another repository" });
 }
 
 const looks: Behaviour = ({ name, args, spot }) => {
@@ -99,13 +96,16 @@ const looks: Behaviour = ({ name, args, spot }) => {
     given.has("ext-diff", "textconv", "open-files-in-pager") ||
     args.some((arg) => /^-O/.test(textOf(arg)) && (name === "grep" || textOf(arg).length > 2))
   )
-    note(spot, { kind: "code", what: "makes git run another program" });
+    noteEffect(spot, { kind: "code", what: "makes git run another program" });
   const [path] = given.values("open-files-in-pager");
   if (path) spot.line.engine.runSource(path, spot);
   if (name === "hash-object" && given.has("w")) changesIt({ name, args, spot });
   if (name === "interpret-trailers" && given.has("in-place")) for (const file of given.operands) writes(spot, file);
   for (const file of filesOf(name, args, given)) reads(spot, file);
-  return OUTPUT;
+  // A repository that is known to be the worktree's has its folder.
+  return given.has("show-toplevel") && args.length === 1 && isOwnRepository(spot)
+    ? literal(`${spot.line.place.folder}\n`)
+    : OUTPUT;
 };
 
 /** Arguments that are names of files, in the worktree or in a commit. */
@@ -182,7 +182,7 @@ const COMMANDS: ReadonlyMap<string, Behaviour> = new Map(
     tag: listsOr(branch),
     replace: listsOr(rewrites),
     reset,
-    clean,
+    clean: cleanTree,
     restore,
     stash,
     reflog,
@@ -193,7 +193,7 @@ const COMMANDS: ReadonlyMap<string, Behaviour> = new Map(
     bisect,
     submodule,
     apply,
-    init,
+    init: initRepository,
     commit,
     archive,
   }),

@@ -1,12 +1,13 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { absolutePaths, touch } from "../../paths.ts";
-import { note, type Spot } from "../../state.ts";
+import { noteEffect, type Spot } from "../../state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, type Text, textOf } from "../../values/text.ts";
 import { changesIt, history, pathspec } from "./changes.ts";
 
 const LOSES = "loses work that is not committed";
+const MOVES = "moves a branch away from its commits";
 
 export const reset: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { long: "soft mixed hard merge keep quiet patch" });
@@ -17,7 +18,7 @@ export const reset: Behaviour = ({ args, spot }) => {
 };
 
 export const push: Behaviour = ({ spot }) => {
-  note(spot, {
+  noteEffect(spot, {
     kind: "sends",
     what: "pushes commits to another repository",
     instead: "Commit only: prloom pushes what was checked.",
@@ -25,7 +26,7 @@ export const push: Behaviour = ({ spot }) => {
   return OUTPUT;
 };
 
-export const clean: Behaviour = ({ args, spot }) => {
+export const cleanTree: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "e exclude", long: "force dry-run interactive quiet" });
   if (!given.has("n", "dry-run"))
     history(spot, "deletes files that are not committed", "Delete single files by their names.");
@@ -41,13 +42,14 @@ function restores(paths: readonly Text[], spot: Spot): void {
 
 export const checkout: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, {
-    valued: "b B orphan c C conflict pathspec-from-file source s U unified inter-hunk-context",
+    valued: "b B orphan c C create force-create conflict pathspec-from-file source s U unified inter-hunk-context",
     long: "force discard-changes merge patch detach track no-track guess quiet ours theirs no-merge no-patch no-detach",
   });
   if (given.has("f", "force", "discard-changes")) history(spot, LOSES, "Use git stash first.");
   const at = args.findIndex((arg) => textOf(arg) === "--");
   if (given.has("pathspec-from-file")) history(spot, `${LOSES}: paths from a file`);
-  if (given.has("b", "B", "orphan", "c", "C") || name === "switch") {
+  if (given.has("B", "C", "force-create")) history(spot, MOVES);
+  if (given.has("b", "B", "orphan", "c", "C", "create", "force-create") || name === "switch") {
     changesIt({ name, args, spot });
     return OUTPUT;
   }
@@ -112,8 +114,8 @@ export const branch: Behaviour = ({ name, args, spot }) => {
     valued: name === "tag" ? "u m message F file" : "u set-upstream-to",
     long: "delete force list all remotes contains merged",
   });
-  if (given.has("f", "force") && name === "branch" && given.operands.length > 0)
-    history(spot, "moves a branch away from its commits");
+  if (name === "branch" && ((given.has("f", "force") && given.operands.length > 0) || given.has("C")))
+    history(spot, MOVES);
   if (given.has("D") || (given.has("d", "delete") && given.has("f", "force")) || (name === "branch" && given.has("M")))
     history(spot, "deletes a branch whose commits may be nowhere else");
   else if (name === "tag" && given.has("d", "delete", "f", "force")) history(spot, "deletes or moves a tag");
@@ -124,6 +126,14 @@ export const branch: Behaviour = ({ name, args, spot }) => {
     changesIt({ name, args, spot });
   return OUTPUT;
 };
+
+/** `+from:to` moves a branch of this repository wherever it was; what is remembered of others may be overwritten. */
+export function noteForcedRefs(refs: readonly Text[], isForced: boolean, spot: Spot): void {
+  for (const ref of refs) {
+    const [, plus, to] = /^(\+?)[^:]*:(.+)$/.exec(textOf(ref)) ?? [];
+    if (to !== undefined && (plus || isForced) && !/^refs\/(?:remotes|pull|notes)\//.test(to)) history(spot, MOVES);
+  }
+}
 
 export const writesRefs: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, { valued: "m", long: "delete stdin no-deref" });

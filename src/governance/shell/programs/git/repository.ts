@@ -1,10 +1,10 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { writes } from "../../paths.ts";
-import { note } from "../../state.ts";
+import { noteEffect } from "../../state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, textOf } from "../../values/text.ts";
-import { changesIt } from "./changes.ts";
+import { changesIt, history } from "./changes.ts";
 
 export const config: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
@@ -20,7 +20,7 @@ export const config: Behaviour = ({ args, spot }) => {
   const key = given.operands.map(textOf).find((text) => text.includes(".")) ?? "";
   if (/^user\.(?:name|email)$/i.test(key) && !given.has("global", "system")) changesIt({ name: "config", args, spot });
   else
-    note(spot, {
+    noteEffect(spot, {
       kind: "ours",
       what: `changes the settings of git: ${key}`,
       instead: "Give the setting to one command: git -c key=value …",
@@ -32,7 +32,12 @@ export const remote: Behaviour = ({ args, spot }) => {
   const { operands } = readArguments(args, {});
   const sub = textOf(operands[0] ?? known(""));
   if (/^(?:|show|get-url)$/.test(sub)) return OUTPUT;
-  note(spot, { kind: "ours", what: `changes the remotes of the repository with git remote ${sub}` });
+  if (sub === "update") {
+    noteEffect(spot, { kind: "fetches", what: "git remote update gets commits from elsewhere" });
+    return OUTPUT;
+  }
+  if (sub === "prune") return changesIt({ name: "remote prune", args, spot });
+  noteEffect(spot, { kind: "ours", what: `changes the remotes of the repository with git remote ${sub}` });
   return OUTPUT;
 };
 
@@ -41,8 +46,9 @@ export const worktree: Behaviour = ({ args, spot }) => {
   const [sub, path] = given.operands;
   const name = textOf(sub ?? known("list"));
   if (name === "list" || given.has("n", "dry-run")) return OUTPUT;
+  if (given.has("B")) history(spot, "moves a branch away from its commits");
   if (name === "add" && path) writes(spot, path);
-  else note(spot, { kind: "ours", what: `changes the worktrees of the repository with git worktree ${name}` });
+  else noteEffect(spot, { kind: "ours", what: `changes the worktrees of the repository with git worktree ${name}` });
   return OUTPUT;
 };
 
@@ -50,9 +56,9 @@ export const lfs: Behaviour = (call) => {
   const sub = textOf(call.args[0] ?? known(""));
   if (/^(?:status|ls-files|env|version|fetch|logs|locks|pointer|)$/.test(sub)) return OUTPUT;
   if (/^(?:push|lock|unlock)$/.test(sub))
-    note(call.spot, { kind: "sends", what: `sends to another repository with git lfs ${sub}` });
+    noteEffect(call.spot, { kind: "sends", what: `sends to another repository with git lfs ${sub}` });
   if (/^(?:install|uninstall|update|migrate|prune)$/.test(sub))
-    note(call.spot, { kind: "ours", what: `changes settings or history of git with git lfs ${sub}` });
+    noteEffect(call.spot, { kind: "ours", what: `changes settings or history of git with git lfs ${sub}` });
   return changesIt(call);
 };
 
@@ -67,7 +73,7 @@ export const bundle: Behaviour = ({ name, args, spot }) => {
 export const maintenance: Behaviour = (call) => {
   const sub = textOf(call.args[0] ?? known(""));
   if (sub !== "run")
-    note(call.spot, { kind: "ours", what: `changes settings of the person with git maintenance ${sub}` });
+    noteEffect(call.spot, { kind: "ours", what: `changes settings of the person with git maintenance ${sub}` });
   return changesIt(call);
 };
 

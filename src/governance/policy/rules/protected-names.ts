@@ -1,0 +1,100 @@
+import { beforePattern, describeText, type Text } from "../../shell/values/text.ts";
+import { isAnswer, type LocatedPath, locate, type Question } from "../rule.ts";
+import { protectedBy } from "./protected-paths.ts";
+
+const GIT_PARTS =
+  /(?:^|\/)[^/]*\.git(?:\/(?:objects|refs|logs|hooks|info|worktrees|packed-refs|config|HEAD|index|modules)|$)/i;
+
+/** What protects a path that a command changes, for patterns and names that are looked for as well. */
+export function protectedIn(
+  path: Text,
+  { located, question }: { located: LocatedPath; question: Question },
+): string | undefined {
+  const { policy } = question;
+  const names = path.type === "glob" ? [located, locate(describeText(path), question)] : [located];
+  for (const one of names) {
+    if (one.inTree !== undefined && GIT_PARTS.test(one.inTree)) return one.inTree;
+    const pattern = isAnswer(one) ? undefined : protectedBy(one, policy.protected);
+    if (pattern !== undefined) return pattern;
+    const held = holds(one, policy.protected);
+    if (held !== undefined) return held;
+  }
+  if (path.type === "found") return coveredBySearch(path, { located, question });
+  return path.type === "glob" ? coveredByPattern(path, { located, question }) : undefined;
+}
+
+/** What a folder has below it is deleted, moved or replaced with the folder. The worktree itself is judged as a whole. */
+function holds({ inTree }: LocatedPath, patterns: readonly string[]): string | undefined {
+  if (inTree === undefined || inTree === "") return undefined;
+  const start = `${inTree.toLowerCase()}/`;
+  return patterns.find((pattern) => pattern.toLowerCase().startsWith(start));
+}
+
+/** A pattern that could mean a protected name, as `.gi?` and `.*` do. */
+function coveredByPattern(
+  path: Extract<Text, { type: "glob" }>,
+  { located, question }: { located: LocatedPath; question: Question },
+): string | undefined {
+  if (located.inTree === undefined) return undefined;
+  const rest = path.text.slice(beforePattern(path.text).replace(/[^/]*$/, "").length);
+  const [first = ""] = rest.split("/");
+  const pattern = globPattern(first);
+  const prefix = located.inTree === "" ? "" : `${located.inTree}/`;
+  return question.policy.protected.find((one) => {
+    if (!one.startsWith(prefix)) return false;
+    const [name = ""] = one.slice(prefix.length).split("/");
+    // A plain `*` does not mean names that begin with a dot.
+    return (
+      name !== "" &&
+      !name.includes("*") &&
+      pattern.test(name) &&
+      (!name.startsWith(".") || first.startsWith(".") || first.startsWith("\\.") || first.startsWith("["))
+    );
+  });
+}
+
+/** Names in protected folders on which something depends; what else is there is not told apart from other files. */
+const KEPT_THERE =
+  "HEAD config index packed-refs hooks hooks/pre-commit refs/heads/main objects info/exclude config.json config.toml settings.json settings.local.json policy.json .local/policy.json hooks.json auth.json mcp.json".split(
+    " ",
+  );
+
+/** A search that could find a protected name, or one on which something depends in a protected folder. */
+function coveredBySearch(
+  { names = [] }: Extract<Text, { type: "found" }>,
+  { located, question }: { located: LocatedPath; question: Question },
+): string | undefined {
+  if (located.inTree === undefined || names.length === 0) return undefined;
+  if (names.length > MAX_NAMES) return question.policy.protected[0];
+  const searches = names.map((name) => ({ regular: globPattern(name), isPath: name.includes("/") }));
+  const start = located.inTree === "" ? "" : `${located.inTree}/`;
+  const isFound = (path: string): boolean =>
+    searches.some(({ regular, isPath }) => regular.test(isPath ? `./${path}` : path.slice(path.lastIndexOf("/") + 1)));
+  return question.policy.protected.find((pattern) => {
+    const name = pattern.replace(/\/\*\*$/, "");
+    const base = name.replace(/^\*\*\//, "");
+    if (base.includes("*") || (name === base && !base.startsWith(start))) return false;
+    // What may lie anywhere is looked for by its own name only.
+    return name === base ? [base, ...KEPT_THERE.map((one) => `${base}/${one}`)].some(isFound) : isFound(base);
+  });
+}
+
+/** More than these in one pattern, or more patterns: they are made to take time, and count as fitting everything. */
+const MAX_WILDCARDS = 8;
+const MAX_NAMES = 64;
+
+function globPattern(glob: string): RegExp {
+  if ((glob.replace(/\*+/g, "*").match(/[*?[]/g)?.length ?? 0) > MAX_WILDCARDS) return /^/;
+  const source = glob
+    .replace(/\*+/g, "*")
+    .replace(/\\(.)|\[!?([^\]]*)\]|[.+^${}()|]|\*|\?/g, (all, escaped?: string, set?: string) => {
+      if (escaped !== undefined) return `\\${escaped}`;
+      if (set !== undefined) return all.startsWith("[!") ? `[^${set}]` : `[${set}]`;
+      return all === "*" ? ".*" : all === "?" ? "." : `\\${all}`;
+    });
+  try {
+    return new RegExp(`^${source}$`, "i");
+  } catch {
+    return /^/;
+  }
+}
