@@ -37,7 +37,7 @@ function nodeOf(todo: Todo, todos: readonly Todo[], isCurrent: boolean): TaskNod
     id: todo.id,
     name: todoTitle(todo),
     status: isCurrent ? "active" : STATUSES[todo.state],
-    delegatedBy: "coordinator",
+    delegatedBy: "the plan",
     assignedTo: by,
     allowedTools: tools,
     dependsOn: before.flatMap((one) => one?.id ?? []),

@@ -1,5 +1,5 @@
 import type { Config } from "../../config/config.ts";
-import { PROTECTED } from "../../git/staging/protected-paths.ts";
+import { OWN_PROTECTED } from "./own-protected.ts";
 import { POLICY_VERSION, type Policy } from "./policy-file.ts";
 import type { Role } from "./roles.ts";
 
@@ -26,9 +26,6 @@ export interface RunTerms {
   readonly session?: string;
 }
 
-/** Git's own, in the worktree and in repositories inside of it. */
-const GITS_OWN = [".git", "**/.git"];
-
 /** What one run may do: what the config says for all, with the terms of this one. */
 export function makePolicy(governance: Config["governance"], terms: RunTerms): Policy {
   const { role, place } = terms;
@@ -46,7 +43,7 @@ export function makePolicy(governance: Config["governance"], terms: RunTerms): P
     ...place,
     paths: terms.paths ? [...terms.paths] : null,
     tools: terms.tools ? [...terms.tools] : null,
-    protected: [...PROTECTED, ...GITS_OWN, ...governance.protected],
+    protected: [...OWN_PROTECTED, ...governance.protected],
     mcp: { reads: [...governance.mcp.reads], writes: [...governance.mcp.writes] },
     secrets: [...governance.secrets],
     interpreters: [...governance.interpreters],

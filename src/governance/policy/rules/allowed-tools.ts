@@ -1,6 +1,6 @@
 import { findNode } from "../../graph/types.ts";
 import { matchesAny } from "../paths.ts";
-import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
+import { onlyAnswers, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";
 
 export const allowedTools: PolicyRule = {
   name: "allowed tools",
@@ -10,7 +10,7 @@ export const allowedTools: PolicyRule = {
     if (request.kind === "other") return unlisted(question);
     const allowed = listOf(question);
     if (allowed === undefined || request.kind === "govern") return undefined;
-    if (allowed.includes(request.kind) || allowed.includes(request.tool)) return undefined;
+    if (allowed.includes(request.kind) || allowed.includes(request.tool) || onlyAnswers(question)) return undefined;
     return {
       what: `You tried to use "${request.tool}" (${request.kind}), which this task does not have.`,
       why: `The task may be done with: ${allowed.join(", ")}.`,

@@ -1,4 +1,5 @@
 import { below, type Ground, matchesAny, matching } from "../paths.ts";
+import type { Policy } from "../policy-file.ts";
 import { isAnswer, type LocatedPath, locate, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";
 import { isSecret } from "../secrets.ts";
 
@@ -22,9 +23,15 @@ export const pathScope: PolicyRule = {
 export function isInScope(located: LocatedPath, { policy, ground }: Question): boolean {
   const { real, inTree } = located;
   if (real === undefined) return false;
-  if (isTemporary(real, ground) || isAnswer(located)) return true;
+  if (isTemporary(real, ground) || real === "/dev/null" || isAnswer(located)) return true;
   if (inTree === undefined || !matchesAny(inTree, policy.role.paths)) return false;
   return policy.paths === null || matchesAny(inTree, policy.paths);
+}
+
+/** What decides where a path that is out of scope lies: the role, or the task where the role would write there. */
+export function scopeOf({ inTree }: LocatedPath, { role, paths }: Policy): { owner: string; paths: readonly string[] } {
+  const isOfTask = paths !== null && (inTree === undefined || matchesAny(inTree, role.paths));
+  return isOfTask ? { owner: "this task", paths } : { owner: `the role "${role.name}"`, paths: role.paths };
 }
 
 /** A worktree may itself lie in the folder for temporary files: it is not one of them, and neither is what lies around it there. */
@@ -38,13 +45,13 @@ function refuseWrite(located: LocatedPath, question: Question): RuleRefusal | un
   if (isInScope(located, question)) return undefined;
   const { policy, request } = question;
   const leads = located.real !== undefined && located.real !== located.given ? `, which is ${located.real}` : "";
-  const scope = policy.paths ?? policy.role.paths;
-  const isWide = scope.includes("**");
+  const { owner, paths } = scopeOf(located, policy);
+  const isWide = paths.includes("**");
   return {
     what: `You tried to change ${located.given}${leads} with "${request.tool}".`,
     why: isWide
       ? `Only what lies below ${policy.root} is yours to change.`
-      : `The role "${policy.role.name}" changes only: ${scope.join(", ") || "nothing"}.`,
+      : `${owner.charAt(0).toUpperCase()}${owner.slice(1)} changes only: ${paths.join(", ") || "nothing"}.`,
     useInstead: isWide
       ? `Use a path below ${policy.root}, or ${policy.temporary} for files that you need for a moment.`
       : "Say in your answer what should be changed there.",

@@ -4,8 +4,9 @@ import { below, matchesAny } from "../paths.ts";
 import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 import { isAnswer, type LocatedPath, locate } from "../rule.ts";
 import { isSecret } from "../secrets.ts";
-import { isInScope, isTemporary } from "./path-scope.ts";
+import { isInScope, isTemporary, scopeOf } from "./path-scope.ts";
 import { protectedIn } from "./protected-names.ts";
+import { whyProtected } from "./protected-paths.ts";
 
 export const shellSafety: PolicyRule = {
   name: "shell safety",
@@ -30,7 +31,7 @@ function firstOf(tree: EffectTree, question: Question): RuleRefusal | undefined 
 
 /** Effects that no role has, and why. */
 const NEVER: Partial<Record<Effect["kind"], string>> = {
-  sends: "What is on this machine stays here; prloom pushes, comments and publishes what was checked.",
+  sends: "What is on this machine stays here: sending it elsewhere is for a person, or for prloom after review.",
   history: "It would lose work, or commits that others have.",
   privilege: "An agent works with the rights it has, inside the worktree.",
   system: "It would harm the machine, or data that is not the run's.",
@@ -41,7 +42,7 @@ const NEVER: Partial<Record<Effect["kind"], string>> = {
 };
 
 const INSTEAD: Partial<Record<Effect["kind"], string>> = {
-  sends: "Leave it to prloom, or say in your answer what should be sent where.",
+  sends: "Say in your answer what should be sent where.",
   history: "Undo single files with the edit tool; commit what is done.",
   privilege: "Do it without other rights, or say in your answer what is needed.",
   system: "Work on files of the worktree.",
@@ -53,14 +54,16 @@ const INSTEAD: Partial<Record<Effect["kind"], string>> = {
 
 function refuse(effect: Effect, question: Question, command: string): RuleRefusal | undefined {
   const { policy } = question;
-  const because = NEVER[effect.kind];
-  if (because !== undefined) {
-    if (effect.kind === "code" && isAllowedCode(effect, policy.interpreters)) return undefined;
-    return refusal(effect, { why: because, instead: effect.instead ?? INSTEAD[effect.kind] ?? "", command });
-  }
   const readsOnly = policy.role.shell === "reads" || policy.door.state === "closed";
-  if (effect.kind === "runs") {
-    if (!readsOnly) return refuseProgram(effect, question, command);
+  const isAllowed = effect.kind === "code" && isAllowedCode(effect, policy.interpreters);
+  const because = isAllowed ? undefined : NEVER[effect.kind];
+  if (because !== undefined) {
+    // What a program knows to do instead is for those who work: who only reads commits nothing.
+    const known = readsOnly && effect.kind === "sends" ? undefined : effect.instead;
+    return refusal(effect, { why: because, instead: known ?? INSTEAD[effect.kind] ?? "", command });
+  }
+  if (effect.kind === "runs" || isAllowed) {
+    if (!readsOnly) return isAllowed ? undefined : refuseProgram(effect, question, command);
     return refusal(effect, {
       why: `The role "${policy.role.name}" runs only what reads, and this may do anything.`,
       instead: "Read the files that tell it, or leave running to the executor.",
@@ -158,10 +161,7 @@ function refuseChange(effect: Effect, question: Question, command: string): Rule
   const isKnown = effect.path?.type === "known";
   const owner = protectedIn(effect.path as Text, { located, question });
   if (owner !== undefined && !isAnswer(located))
-    return because(
-      `It belongs to git or governs agents: ${owner}.`,
-      "Write into the plan what should be changed there.",
-    );
+    return because(whyProtected(owner), "Write into the plan what should be changed there.");
   if (!isInScope(located, question) && !isFolderOfScope(located, question, isKnown))
     return because(outside(located, question), `Use a path below ${policy.root}, or ${policy.temporary} for a moment.`);
   const holdsRoot = located.real !== undefined && below(ground.root, located.real) !== undefined;
@@ -180,6 +180,7 @@ function isFolderOfScope(located: LocatedPath, { policy }: Question, isKnown: bo
   return !isKnown && located.inTree !== undefined && policy.role.paths.includes("**") && policy.paths === null;
 }
 
-function outside({ real, given }: LocatedPath, { policy }: Question): string {
-  return `${real ?? given} is outside of what the role "${policy.role.name}" changes.`;
+function outside(located: LocatedPath, { policy }: Question): string {
+  const { owner } = scopeOf(located, policy);
+  return `${located.real ?? located.given} is outside of what ${owner} changes.`;
 }
