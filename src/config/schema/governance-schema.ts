@@ -8,7 +8,7 @@ const patterns = z.array(insideRepository, list);
 
 /** A pattern of nothing but stars would allow tools that are not there yet. */
 const mcpTools = z.array(
-  text.refine((pattern) => /[A-Za-z0-9]/.test(pattern), {
+  text.refine((pattern) => /[A-Za-z0-9]/.test(pattern.replace(/^mcp__/, "")), {
     error: 'would allow every tool; name its server at least, like "github_*"',
   }),
   list,

@@ -1,4 +1,5 @@
 import { nextTodo, type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
+import { mcpName } from "../policy/tools/mcp-name.ts";
 import type { NodeStatus, TaskGraph, TaskNode, WorkPlan } from "./types.ts";
 
 /** What of a plan its graph is made from. */
@@ -39,7 +40,7 @@ function nodeOf(todo: Todo, todos: readonly Todo[], isCurrent: boolean): TaskNod
     status: isCurrent ? "active" : STATUSES[todo.state],
     delegatedBy: "the plan",
     assignedTo: by,
-    allowedTools: tools,
+    allowedTools: tools.map(mcpName),
     dependsOn: before.flatMap((one) => one?.id ?? []),
     temporalGate: null,
   };

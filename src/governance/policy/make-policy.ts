@@ -2,6 +2,7 @@ import type { Config } from "../../config/config.ts";
 import { OWN_PROTECTED } from "./own-protected.ts";
 import { POLICY_VERSION, type Policy } from "./policy-file.ts";
 import type { Role } from "./roles.ts";
+import { mcpName } from "./tools/mcp-name.ts";
 
 /** Folders that a run knows, absolute. */
 export interface RunPlace {
@@ -33,7 +34,7 @@ export function makePolicy(governance: Config["governance"], terms: RunTerms): P
     schemaVersion: POLICY_VERSION,
     role: {
       name: role.name,
-      tools: [...role.tools],
+      tools: role.tools.map(mcpName),
       paths: [...role.paths],
       shell: role.shell,
       governs: Object.fromEntries(Object.entries(role.governs).map(([tool, actions]) => [tool, [...actions]])),
@@ -42,9 +43,9 @@ export function makePolicy(governance: Config["governance"], terms: RunTerms): P
     door: terms.door ?? { state: "open", reason: "" },
     ...place,
     paths: terms.paths ? [...terms.paths] : null,
-    tools: terms.tools ? [...terms.tools] : null,
+    tools: terms.tools ? terms.tools.map(mcpName) : null,
     protected: [...OWN_PROTECTED, ...governance.protected],
-    mcp: { reads: [...governance.mcp.reads], writes: [...governance.mcp.writes] },
+    mcp: { reads: governance.mcp.reads.map(mcpName), writes: governance.mcp.writes.map(mcpName) },
     secrets: [...governance.secrets],
     interpreters: [...governance.interpreters],
     session: terms.session ?? null,

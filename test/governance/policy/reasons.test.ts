@@ -36,7 +36,10 @@ test("the paths of a task are not said to be those of the role", () => {
 test("who cannot commit is not told to", () => {
   const push = ["bash", { command: "git push" }] as const;
   assert.match(denialOf(...push).useInstead, /^Commit only/);
-  const investigator = { policy: policy({}, "investigator"), graph: graph(node("two", { assignedTo: "investigator" })) };
+  const investigator = {
+    policy: policy({}, "investigator"),
+    graph: graph(node("two", { assignedTo: "investigator" })),
+  };
   assert.doesNotMatch(denialOf(...push, investigator).useInstead, /commit/i);
 });
 
