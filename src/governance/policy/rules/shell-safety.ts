@@ -1,9 +1,9 @@
 import type { Effect, EffectTree } from "../../shell/effects.ts";
 import { beforePattern, describeText, type Text } from "../../shell/values/text.ts";
-import { below, matchesAny } from "../paths.ts";
+import { below } from "../paths.ts";
 import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 import { isAnswer, type LocatedPath, locate } from "../rule.ts";
-import { isSecret } from "../secrets.ts";
+import { configuredSecret, isSecret, secretMeant } from "../secrets.ts";
 import { isInScope, isTemporary, scopeOf } from "./path-scope.ts";
 import { protectedIn } from "./protected-names.ts";
 import { whyProtected } from "./protected-paths.ts";
@@ -121,7 +121,11 @@ function refuseRead(effect: Effect, question: Question, command: string): RuleRe
   if (path.type === "found" || path.type === "unknown")
     return isSecret(path) ? secretRefusal(effect, command) : undefined;
   const located = locate(describeText(path), question);
-  const named = located.inTree !== undefined && matchesAny(located.inTree, question.policy.secrets);
+  const { secrets } = question.policy;
+  const said = located.inTree === undefined ? undefined : configuredSecret(located.inTree, secrets);
+  // A pattern can mean more than what was taken out.
+  if (said === "not-secret" && path.type === "known") return undefined;
+  const named = typeof said === "object" || secretMeant(located.inTree ?? "", secrets) !== undefined;
   const leads = located.real !== undefined && located.real !== path.text;
   const isBehind = leads && isSecret({ type: "known", text: located.real ?? "" });
   return named || isBehind || isSecret(path) ? secretRefusal(effect, command) : undefined;
