@@ -13,7 +13,10 @@ export interface Counts {
   looked: number;
   written: number;
   bytesWritten: number;
+  /** Syncs that were waited for. */
   synced: number;
+  /** Syncs on another thread, while the code went on. */
+  syncedAside: number;
   /** Programs started, by their name without its folder. */
   started: Record<string, number>;
 }
@@ -45,6 +48,9 @@ const looks: Note = ({ counts, isCounted }, [path]) => {
 };
 const syncs: Note = ({ counts }) => {
   counts.synced += 1;
+};
+const syncsAside: Note = ({ counts }) => {
+  counts.syncedAside += 1;
 };
 const writes: Note = ({ counts, files }, [file], result) => {
   if (!files.has(file)) return;
@@ -85,6 +91,8 @@ const FILES: Readonly<Record<string, Note>> = {
   accessSync: looks,
   fsyncSync: syncs,
   fdatasyncSync: syncs,
+  fsync: syncsAside,
+  fdatasync: syncsAside,
   writeSync: writes,
 };
 const PROCESSES: Readonly<Record<string, Note>> = {
@@ -96,7 +104,7 @@ const PROCESSES: Readonly<Record<string, Note>> = {
 };
 
 export function noCounts(): Counts {
-  return { opened: 0, listed: 0, looked: 0, written: 0, bytesWritten: 0, synced: 0, started: {} };
+  return { opened: 0, listed: 0, looked: 0, written: 0, bytesWritten: 0, synced: 0, syncedAside: 0, started: {} };
 }
 
 /**

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { JsonValue } from "../kernel/json.ts";
 import type { BusState, DeadLetter } from "./bus-state.ts";
+import { EncodedData } from "./envelope.ts";
 import { type About, isKnownAction } from "./ledger/entry.ts";
 import {
   type Attempted,
@@ -32,7 +33,7 @@ import {
 } from "./ledger/waits.ts";
 import type { BusLimits } from "./limits.ts";
 import { type BusOptions, openParts, type Parts } from "./parts.ts";
-import type { Cursor } from "./ports.ts";
+import type { Cursor, NewRecord } from "./ports.ts";
 import { createEventReader, type EventPage, type EventQuery, findEvent } from "./reading/read-events.ts";
 import { parseAction } from "./reading/record-finder.ts";
 import { type Action, type BusEvent, busEventSchema, type Settlement } from "./types.ts";
@@ -46,7 +47,8 @@ export type { BusOptions } from "./parts.ts";
 export type { EventPage, EventQuery } from "./reading/read-events.ts";
 
 export interface AppendedEvents {
-  readonly appended: BusEvent[];
+  /** Ids that came in. */
+  readonly appended: string[];
   /** Ids that were there already. */
   readonly duplicates: string[];
   /** What is not an event, and why; the others are appended all the same. */
@@ -165,24 +167,28 @@ export function openBus(options: BusOptions): Bus {
   };
 }
 
+interface NewEvent extends NewRecord {
+  readonly id: string;
+  readonly data: EncodedData;
+}
+
 /** One bad event of a bridge does not keep out the good ones. */
 function appendEvents(parts: Parts, events: readonly BusEvent[]): AppendedEvents {
   const refused: { index: number; message: string }[] = [];
   const duplicates: string[] = [];
-  const valid: BusEvent[] = [];
+  const valid: NewEvent[] = [];
   events.forEach((event, index) => {
     const result = busEventSchema.safeParse(event);
     if (!result.success) refused.push({ index, message: z.prettifyError(result.error) });
     // The journal remembers recent ids only; what is still open here must not come in a second time either.
     else if (isKnown(parts, result.data.id)) duplicates.push(result.data.id);
-    else valid.push(result.data);
+    else valid.push({ kind: "event", id: result.data.id, data: new EncodedData(result.data) });
   });
-  const records = valid.map((event) => ({ kind: "event", id: event.id, data: event }));
-  const result = parts.log.append({ scope: parts.scope, log: "events" }, records);
+  const result = parts.log.append({ scope: parts.scope, log: "events" }, valid);
   for (const id of result.duplicates) duplicates.push(id);
   const appended = withoutDuplicates(valid, result.duplicates);
-  parts.recent.putCopies(appended);
-  return { appended, duplicates, refused };
+  parts.recent.putCopies(appended.map(({ id, data }) => ({ id, text: data.json })));
+  return { appended: appended.map(({ id }) => id), duplicates, refused };
 }
 
 function isKnown(parts: Parts, id: string): boolean {
@@ -191,11 +197,11 @@ function isKnown(parts: Parts, id: string): boolean {
 }
 
 /** Of two events with one id in the same batch the first was appended. */
-function withoutDuplicates(events: BusEvent[], duplicates: readonly string[]): BusEvent[] {
+function withoutDuplicates(events: NewEvent[], duplicates: readonly string[]): NewEvent[] {
   if (duplicates.length === 0) return events;
   const surplus = new Map<string, number>();
   for (const id of duplicates) surplus.set(id, (surplus.get(id) ?? 0) + 1);
-  const kept: BusEvent[] = [];
+  const kept: NewEvent[] = [];
   for (const event of events.toReversed()) {
     const count = surplus.get(event.id) ?? 0;
     if (count === 0) kept.push(event);

@@ -2,9 +2,10 @@ import { ShimPool } from "../agents/shim/pool.ts";
 import { createCircuits } from "../bridges/circuit.ts";
 import type { BridgeServices } from "../bridges/services.ts";
 import { createFileLog } from "../bus/file/log.ts";
-import { createFilePlanStore } from "../bus/file/plan-store.ts";
+import { createFilePlanStore, type FilePlanStore } from "../bus/file/plan-store.ts";
 import { type Scope, scopeOf } from "../bus/types.ts";
 import { localForge } from "../forge/local.ts";
+import type { Forge } from "../forge/port.ts";
 import type { HookServices } from "../hooks/services.ts";
 import { isoTime } from "../kernel/clock.ts";
 import type { PollReport } from "./buses/bridging.ts";
@@ -88,7 +89,7 @@ export function openLoom(options: LoomOptions): OwnedLoom {
     wakeBus: (planId) => listener?.wakeBus(planId),
     runEnded: (planId) => listener?.runEnded(planId),
     poll: (bridge) => listener?.poll(bridge),
-    texts: openTexts(paths.cacheFile),
+    texts: openTexts(paths.cacheFile, (path, text) => writeText(store, path, text)),
     inbox: openInbox(paths.inbox, paths.inboxCacheFile),
     lifecycle() {
       lifecycle ??= createLifecycle(loom, loom.globalBus());
@@ -106,7 +107,7 @@ export function openLoom(options: LoomOptions): OwnedLoom {
     circuits: createCircuits(),
     health: openHealth(paths, clock),
     upsertsWaiting: new Map(),
-    forge: localForge({ fileOf: (planId) => homeOf(paths, planId).changeRequest, clock }),
+    forge: forgeOf(options, store),
     pool: openAgentPool(paths, clock, readOnly),
     watch: holdWatch(),
     stalls: openStalls(paths.stallsFile, (id) => store.byId(id)?.uid ?? statKey(inboxOf(paths, id).text) ?? ""),
@@ -121,6 +122,21 @@ export function openLoom(options: LoomOptions): OwnedLoom {
     },
   };
   return loom;
+}
+
+/** In the order of the records, so that a power loss leaves of both the newest. */
+function writeText(store: FilePlanStore, path: string, data: string): void {
+  store.together((files) => files.push({ path, data }));
+  store.sync();
+}
+
+/** Its files are the plans', and are synced with their records. */
+function forgeOf({ paths, clock }: LoomOptions, store: FilePlanStore): Forge {
+  return localForge({
+    clock,
+    fileOf: (planId) => homeOf(paths, planId).changeRequest,
+    write: (path, data) => void store.together((files) => files.push({ path, data })),
+  });
 }
 
 interface AroundBuses extends Pick<Configured, "pinned">, Pick<Extended, "stores">, Reporting {}

@@ -3,7 +3,7 @@ import { delegateGit, endDelegate } from "../git/delegate/delegate.ts";
 import type { Repository } from "../git/repository.ts";
 import { sealModules } from "../hooks/modules/pinned-modules.ts";
 import { isoTime } from "../kernel/clock.ts";
-import { errnoOf, PrloomError } from "../kernel/errors.ts";
+import { errnoOf, messageOf, PrloomError } from "../kernel/errors.ts";
 import { writeFileAtomic } from "../kernel/files.ts";
 import { lockLost, type OwnerLock } from "../kernel/owner-lock.ts";
 import type { PlanRecord } from "../plan/record.ts";
@@ -47,6 +47,7 @@ export async function runDispatcher(options: DispatchOptions): Promise<{ reasons
   } finally {
     sealModules(undefined);
     try {
+      await loom.store.syncAtOnce();
       if (lock.held()) leaveCaches(loom);
       loom.close();
     } finally {
@@ -74,6 +75,7 @@ async function dispatch(
   options: DispatchOptions,
 ): Promise<{ reasons: ReadonlyMap<string, string> }> {
   const stop = stopSignal(options.signal);
+  loom.store.syncLater((error) => loom.report({ level: "bad", text: `records cannot be synced: ${messageOf(error)}` }));
   const survivors = await recoverPlans(loom);
   if (survivors > 0)
     loom.report({
@@ -265,6 +267,8 @@ async function openControl(
     if (command === "stop") return void setImmediate(daemon.stop);
     if (!daemon.stillOwner()) throw lockLost();
     const result = await runOwnerCommand(loom, command, args);
+    // A person who was told that it is done relies on it.
+    loom.store.sync();
     scheduler.placesChanged();
     return result;
   });

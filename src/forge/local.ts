@@ -19,9 +19,16 @@ const fileSchema = z.strictObject({
 });
 type ChangeRequestFile = z.infer<typeof fileSchema>;
 
+export interface LocalForgeOptions {
+  readonly clock: Clock;
+  fileOf(planId: string): string;
+  /** Replaces a file; by itself and synced, unless told otherwise. */
+  write?(path: string, data: string): void;
+}
+
 /** Change requests without a server: one file in the home of the plan, and never a push. */
-export function localForge(options: { fileOf: (planId: string) => string; clock: Clock }): Forge {
-  const { fileOf, clock } = options;
+export function localForge(options: LocalForgeOptions): Forge {
+  const { fileOf, clock, write = writeFileAtomic } = options;
   const load = (planId: string): ChangeRequestFile | undefined => {
     const path = fileOf(planId);
     const text = readTextIfExists(path);
@@ -35,7 +42,7 @@ export function localForge(options: { fileOf: (planId: string) => string; clock:
     );
   };
   const save = (planId: string, file: ChangeRequestFile): ChangeRequestState => {
-    writeFileAtomic(fileOf(planId), `${JSON.stringify(file, null, 2)}\n`);
+    write(fileOf(planId), `${JSON.stringify(file, null, 2)}\n`);
     return stateOf(file);
   };
   const open = (draft: ChangeRequestDraft): ChangeRequestFile => ({

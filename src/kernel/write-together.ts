@@ -1,4 +1,4 @@
-import { closeSync, constants, fsync, fsyncSync, openSync, rmSync } from "node:fs";
+import { closeSync, constants, existsSync, fsync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { crashPoint } from "./crash-point.ts";
@@ -25,7 +25,10 @@ export interface NewFile {
 
 const noteSchema = z.object({
   bootId: z.string(),
-  files: z.array(z.object({ path: z.string(), data: z.string() })),
+  /** When it was noted, where something may follow from the files as soon as the note is on the disk. */
+  at: z.number().optional(),
+  /** One without data was removed. */
+  files: z.array(z.object({ path: z.string(), data: z.string().nullable() })),
 });
 
 /** Up to here a sync for each file costs no more than the note. */
@@ -45,17 +48,22 @@ export function writeTogether(noteDir: string, files: readonly NewFile[]): Promi
     for (const file of files) writeNew(file, writeFileAtomic);
     return Promise.resolve();
   }
-  const note = writeNote(noteDir, files);
-  crashPoint("together:noted");
+  const note = makeNote(noteDir, files);
   try {
-    for (const file of files) writeNew(file, writeRunFile);
+    writeNoted(files);
   } catch (error) {
     // Those before it are there: what the note is for holds until they are on the disk, and no longer.
     syncAndForget(files, note).catch(() => undefined);
     throw error;
   }
-  crashPoint("together:written");
   return syncAndForget(files, note);
+}
+
+/** Writes files without a sync: each is in a note that is on the disk. */
+export function writeNoted(files: readonly NewFile[]): void {
+  crashPoint("together:noted");
+  for (const file of files) writeNew(file, writeRunFile);
+  crashPoint("together:written");
 }
 
 function writeNew({ path, data, onWritten }: NewFile, write: (path: string, data: string) => void): void {
@@ -69,16 +77,20 @@ function writeNew({ path, data, onWritten }: NewFile, write: (path: string, data
   onWritten?.();
 }
 
+/** What a note says of files, on a line of its own: a later line counts more. */
+export function noteLine(files: readonly { path: string; data: string | null }[], at?: number): string {
+  return `${JSON.stringify({ bootId: currentBootId(), at, files: files.map(({ path, data }) => ({ path, data })) })}\n`;
+}
+
 /** Under its own name at once: one that is torn is none, because no file is written before it is whole and synced. */
-function writeNote(dir: string, files: readonly NewFile[]): string {
+export function makeNote(dir: string, files: readonly NewFile[] = []): string {
   notes += 1;
   const path = join(dir, `${String(notes).padStart(9, "0")}.json`);
-  const text = JSON.stringify({ bootId: currentBootId(), files: files.map(({ path, data }) => ({ path, data })) });
   ensureDir(dir);
   let fd: number | undefined;
   try {
     fd = openSync(path, "wx", 0o644);
-    writeAll(fd, Buffer.from(text));
+    if (files.length > 0) writeAll(fd, Buffer.from(noteLine(files)));
     fsyncSync(fd);
     syncNow(dir);
     return path;
@@ -90,7 +102,8 @@ function writeNote(dir: string, files: readonly NewFile[]): string {
   }
 }
 
-async function syncAndForget(files: readonly NewFile[], note: string): Promise<void> {
+/** Makes the files safe on other threads, then removes the note. */
+export async function syncAndForget(files: readonly Pick<NewFile, "path">[], note: string): Promise<void> {
   const left = files.values();
   const some = (): Promise<void> => new Promise((resolve, reject) => syncNext(left, { resolve, reject }));
   await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, some));
@@ -98,7 +111,7 @@ async function syncAndForget(files: readonly NewFile[], note: string): Promise<v
 }
 
 /** Without a promise for each file: those of a dispatcher are watched, which costs more than the call. */
-function syncNext(left: Iterator<NewFile>, end: { resolve(): void; reject(error: unknown): void }): void {
+function syncNext(left: Iterator<Pick<NewFile, "path">>, end: { resolve(): void; reject(error: unknown): void }): void {
   try {
     for (let { value: file } = left.next(); file; { value: file } = left.next()) {
       const fd = openIfThere(file.path);
@@ -137,33 +150,64 @@ function syncNow(path: string): void {
   }
 }
 
+/** A file that notes speak of. */
+interface Noted {
+  /** What it was to say, the newest last. */
+  readonly texts: string[];
+  readonly isSameBoot: boolean;
+  readonly at: number | undefined;
+}
+
 /**
- * Deals with the notes that a killed process or a power loss left, the newest first. Only for the process that owns the
- * files, before it reads them. What was never written is not written now: it was never said to be done, so it is asked
- * for again.
+ * Deals with the notes that a killed process or a power loss left. Only for the process that owns the files, before it
+ * reads them. What is not there is written only where something may have followed from the note; all else was never said
+ * to be done, so it is asked for again.
  */
 export function repairWritten(noteDir: string): void {
-  for (const name of listDir(noteDir).toReversed()) {
-    const path = join(noteDir, name);
-    orWarn(path, () => {
-      repairNoted(path);
-      rmSync(path, { force: true });
-    });
-  }
-}
-
-function repairNoted(path: string): void {
-  const note = noteSchema.safeParse(parse(readCheckedOut(path, Number.MAX_SAFE_INTEGER) ?? "")).data;
-  const isSameBoot = note?.bootId !== "" && note?.bootId === currentBootId();
-  for (const file of note?.files ?? []) {
-    orWarn(file.path, () => repair(file, isSameBoot));
+  const notes = listDir(noteDir).map((name) => join(noteDir, name));
+  for (const [path, noted] of notedIn(notes)) {
+    orWarn(path, () => repair(path, noted));
     crashPoint("together:repaired");
   }
+  for (const note of notes) orWarn(note, () => rmSync(note, { force: true }));
 }
 
-function repair({ path, data }: NewFile, isSameBoot: boolean): void {
-  if (!isSameBoot && isTorn(readCheckedOut(path, Number.MAX_SAFE_INTEGER), data)) writeFileAtomic(path, data);
+/** A line that is torn was the last of its note, and no file was written because of it. */
+function notedIn(notes: readonly string[]): Map<string, Noted> {
+  const all = new Map<string, Noted>();
+  for (const line of notes.flatMap(linesOf)) {
+    const { bootId, at, files = [] } = noteSchema.safeParse(parse(line)).data ?? {};
+    const isSameBoot = bootId !== "" && bootId === currentBootId();
+    for (const { path, data } of files) {
+      if (data === null) all.delete(path);
+      else all.set(path, { texts: [...(all.get(path)?.texts ?? []), data], isSameBoot, at });
+    }
+  }
+  return all;
+}
+
+function linesOf(note: string): string[] {
+  let text: string | undefined;
+  orWarn(note, () => {
+    text = readCheckedOut(note, Number.MAX_SAFE_INTEGER);
+  });
+  return text?.split("\n") ?? [];
+}
+
+function repair(path: string, noted: Noted): void {
+  if (!noted.isSameBoot && isLost(path, noted)) writeFileAtomic(path, noted.texts.at(-1) ?? "");
   else syncNow(path);
+}
+
+/** The clock of file systems is behind by a tick or two. */
+const CLOCK_STEP_MS = 20;
+
+/** Torn, or from before the newest text that is noted. A text that is neither was written by a person since. */
+function isLost(path: string, { texts, at }: Noted): boolean {
+  const found = readCheckedOut(path, Number.MAX_SAFE_INTEGER);
+  if (found === undefined) return at !== undefined && existsSync(dirname(path));
+  if (found === texts.at(-1)) return false;
+  return texts.some((text) => text.startsWith(found)) || (at ?? 0) - CLOCK_STEP_MS > statSync(path).mtimeMs;
 }
 
 /** Something else may lie there by now, since the inbox is in the checkout: that is not ours to repair, and concerns no other plan. */
@@ -174,11 +218,6 @@ function orWarn(path: string, act: () => void): void {
     if (error instanceof PrloomError || errnoOf(error) === "EIO") throw error;
     process.emitWarning(`${path} could not be made safe: ${messageOf(error)}`);
   }
-}
-
-/** What a power loss makes of a file that was written and not synced: its beginning, mostly none of it. */
-function isTorn(found: string | undefined, data: string): boolean {
-  return found !== undefined && found !== data && data.startsWith(found);
 }
 
 function parse(text: string): unknown {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -12,7 +12,8 @@ const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "")
 
 let dir = "";
 let unpacked = "";
-let tarball = "";
+/** A project of an author, with nothing but the package. */
+let installed = "";
 
 before(() => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), "prloom-package-")));
@@ -20,9 +21,11 @@ before(() => {
   const path = [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter);
   const packing = { cwd: root, env: { ...process.env, PATH: path }, encoding: "utf8" } as const;
   execFileSync("npm", ["pack", "--silent", "--pack-destination", dir], packing);
-  tarball = join(dir, readdirSync(dir).find((name) => name.endsWith(".tgz")) ?? "missing.tgz");
+  const tarball = join(dir, readdirSync(dir).find((name) => name.endsWith(".tgz")) ?? "missing.tgz");
   execFileSync("tar", ["-xzf", tarball, "-C", dir]);
   unpacked = join(dir, "package");
+  installed = join(dir, "installed");
+  install(installed, tarball);
 });
 
 after(() => rmSync(dir, { recursive: true, force: true }));
@@ -129,7 +132,7 @@ const AUTHORS = {
 for (const [who, author] of Object.entries(AUTHORS)) {
   test(`a plugin and a bridge compile against what was installed, with ${who}`, () => {
     const at = join(dir, `author-${author.lib.length}-${author.nodeTypes}`);
-    install(at, tarball);
+    cpSync(installed, at, { recursive: true });
     // Where there is a real one, it is handed on; where there is none, nothing takes one.
     const hasSignal = author.nodeTypes || author.lib.includes("dom");
     const signal = `import type { CallSignal } from "prloom/plugin";\nexport const hand = (one: CallSignal): AbortSignal => one;\n`;
@@ -141,7 +144,7 @@ for (const [who, author] of Object.entries(AUTHORS)) {
 
 test("wrong programs do not compile against what was installed", () => {
   const at = join(dir, "wrong");
-  install(at, tarball);
+  cpSync(installed, at, { recursive: true });
   const names = Object.keys(WRONG);
   const programs = Object.fromEntries(Object.values(WRONG).map(({ text }, index) => [`wrong-${index}.ts`, text]));
   const errors = compile(at, programs, { root, lib: ["es2023"], nodeTypes: false });

@@ -3,24 +3,18 @@ import { test } from "node:test";
 import { parsePlan, progressOf, titleOf } from "../../src/plan/markdown/markdown.ts";
 import { type PlanRecord, planRecordSchema } from "../../src/plan/record.ts";
 import { summarise } from "../../src/plan/summary.ts";
+import { planRecord } from "../testing/plan-record.ts";
 
 const record = (more: Partial<PlanRecord> = {}): PlanRecord =>
-  planRecordSchema.parse({
-    schemaVersion: 1,
-    uid: "u",
-    id: "add-login",
-    status: "draft",
-    hidden: false,
-    paused: false,
-    inInbox: more.status === undefined || more.status === "draft" || more.status === "queued",
-    worktreeReady: false,
-    runs: 0,
-    createdAt: "2026-01-01T00:00:00.000Z",
-    updatedAt: "2026-01-02T00:00:00.000Z",
-    revision: 0,
-    metadata: {},
-    ...more,
-  });
+  planRecordSchema.parse(
+    planRecord("u", {
+      id: "add-login",
+      status: "draft",
+      inInbox: more.status === undefined || more.status === "draft" || more.status === "queued",
+      updatedAt: "2026-01-02T00:00:00.000Z",
+      ...more,
+    }),
+  );
 const written = (at: string) => ({ writtenAt: Date.parse(at) });
 const facts = (text: string) => ({
   title: titleOf(text, "add-login"),

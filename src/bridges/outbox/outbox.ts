@@ -125,7 +125,7 @@ export class Outbox {
     const hasSettled = this.#doWrites();
     if (!services.stopSignal.aborted) this.#begin(this.#now());
     const hasBegun = this.#doWrites();
-    bus.sync();
+    if (hasSettled || hasBegun) bus.sync();
     this.#calls.make();
     if (hasSettled || hasBegun) onSettled?.();
     const times = [this.#line.nextAt(), this.#queues.nextAt(this.#now())].filter((at) => at !== undefined);

@@ -86,7 +86,7 @@ interface Duplicate {
 
 function duplicatesOf(bus: Bus, { bridge, appended, actions }: PollOnBus): Map<string, Duplicate> {
   const { sources } = pollMemory(bus, bridge);
-  for (const { id } of appended.appended) remember(sources, id, bridge);
+  for (const id of appended.appended) remember(sources, id, bridge);
   const answered = new Set(actions.map(({ relatedEventId }) => relatedEventId));
   const found = new Map<string, Duplicate>();
   let searches = 0;

@@ -5,6 +5,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { errnoOf, messageOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, listDir, readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
 import { deepFreeze } from "../../kernel/json.ts";
+import { OpenNote } from "../../kernel/open-note.ts";
 import { type NewFile, writeTogether } from "../../kernel/write-together.ts";
 import { type PlanRecord, planRecordSchema, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
 import { createPlanIndex, type PlanIndex } from "../plan-index.ts";
@@ -29,13 +30,26 @@ export interface FilePlanStore extends PlanStore {
    * then the files are as they were. If it throws, nothing of it is kept.
    */
   together<T>(work: (files: NewFile[]) => T): Together<T>;
+  /**
+   * From now on what is put is safe from a kill at once, and from a power loss after `sync` or a second. For an owner that
+   * puts much: it syncs before anything follows from its records outside of them.
+   */
+  syncLater(onProblem: (error: unknown) => void): void;
+  /** Called for files of `together` that are being removed, before something is put that says so. */
+  forget(paths: readonly string[]): void;
+  /** What was put is safe from a power loss when it returns. */
+  sync(): void;
+  /** The same when it resolves: others go on meanwhile. */
+  synced(): Promise<void>;
+  /** Ends `syncLater`; resolves when everything is on the disk. */
+  syncAtOnce(): Promise<void>;
   /** Writes the cache that makes the next start cheap, if something changed. */
   saveIndex(): void;
 }
 
 export interface Together<T> {
   readonly result: T;
-  /** Resolves when everything is safe from a power loss; before that, it is safe from a killed process. */
+  /** Resolves when everything is safe from a power loss, or may wait for `sync`; before that, it is safe from a killed process. */
   readonly safe: Promise<void>;
 }
 
@@ -59,6 +73,8 @@ interface Homes {
   readonly problems: Map<string, { mark: FileMark; problem: PlanProblem }>;
   /** What is to be written together, while it is being made. */
   gathered?: NewFile[] | undefined;
+  /** While syncs wait. */
+  note?: OpenNote | undefined;
 }
 
 /** Records in the homes of plans. Creating it reads, and never writes. */
@@ -83,10 +99,12 @@ export function createFilePlanStore(options: FilePlanStoreOptions): FilePlanStor
       homes.entries.set(record.id, { ...markOf(statSync(path)), record });
       crashPoint("bus.record-written");
     };
-    ensureDir(dirname(path));
+    if (!homes.entries.has(record.id)) ensureDir(dirname(path));
     if (homes.gathered) {
       homes.gathered.push({ path, data, onWritten: isWritten });
       homes.entries.set(record.id, { ...NO_MARK, record });
+    } else if (homes.note) {
+      homes.note.write([{ path, data, onWritten: isWritten }]);
     } else {
       writeFileAtomic(path, data);
       isWritten();
@@ -102,6 +120,17 @@ export function createFilePlanStore(options: FilePlanStoreOptions): FilePlanStor
     list: index.list,
     put,
     together: (work) => together(homes, work),
+    syncLater(onProblem) {
+      homes.note ??= new OpenNote(notesOf(plansDir), onProblem);
+    },
+    forget: (paths) => homes.note?.forget(paths),
+    sync: () => homes.note?.sync(),
+    synced: async () => homes.note?.synced(),
+    async syncAtOnce() {
+      const { note } = homes;
+      homes.note = undefined;
+      await note?.close();
+    },
     get problems() {
       return [...homes.problems.values()].map(({ problem }) => problem);
     },
@@ -124,7 +153,7 @@ function together<T>(homes: Homes, work: (files: NewFile[]) => T): Together<T> {
   const files: NewFile[] = [];
   homes.gathered = files;
   try {
-    return { result: work(files), safe: writeTogether(notesOf(homes.plansDir), files) };
+    return { result: work(files), safe: writeGathered(homes, files) };
   } catch (error) {
     // What is in memory and not in its file must not count.
     for (const [id, entry] of [...homes.entries]) if (isSameFile(entry, NO_MARK)) look(homes, id, new Map());
@@ -132,6 +161,12 @@ function together<T>(homes: Homes, work: (files: NewFile[]) => T): Together<T> {
   } finally {
     homes.gathered = undefined;
   }
+}
+
+function writeGathered({ plansDir, note }: Homes, files: readonly NewFile[]): Promise<void> {
+  if (!note) return writeTogether(notesOf(plansDir), files);
+  note.write(files);
+  return Promise.resolve();
 }
 
 function statePath(plansDir: string, id: string): string {

@@ -154,17 +154,18 @@ interface Write {
 
 function write(journal: Journal, { fd, left, batch, fsync }: Write): Written {
   const ids = batch.records.some((record) => record.id !== undefined) ? loadIds(journal, left.segment) : undefined;
+  const current = ids?.get(left.segment);
   const lines: string[] = [];
   const duplicates: string[] = [];
-  const fresh = new Set<string>();
   for (const record of batch.records) {
     const { id } = record;
-    if (id !== undefined && (fresh.has(id) || isKnown(ids, id))) {
+    if (id !== undefined && isKnown(ids, id)) {
       duplicates.push(id);
       continue;
     }
     lines.push(encodeLine(journal.place, record, batch.ts));
-    if (id !== undefined) fresh.add(id);
+    // Where the batch is not written after all, the ids are looked up again.
+    if (id !== undefined) current?.add(id);
   }
   const bytes = Buffer.from(lines.length > 0 ? `\n${lines.join("\n\n")}\n` : "");
   writeAll(fd, bytes);
@@ -172,8 +173,6 @@ function write(journal: Journal, { fd, left, batch, fsync }: Write): Written {
   if (fsync && batch.sync && (bytes.length > 0 || !left.synced)) fsyncSync(fd);
   // Whatever the batch says: the file's name is not what a later sync of the file makes sure of.
   if (fsync && left.size === 0) syncDir(journal.place.dir);
-  const current = journal.ids?.get(left.segment);
-  for (const id of fresh) current?.add(id);
   return { segment: left.segment, from: left.size, offset: left.size + bytes.length, duplicates };
 }
 

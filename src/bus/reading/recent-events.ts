@@ -5,8 +5,8 @@ export interface RecentEvents {
   get(id: string): BusEvent | undefined;
   /** Remembers an event as the newest; it must not be changed any more. */
   put(event: BusEvent): void;
-  /** The same for events that may be changed, the newest last: each is remembered as a reader of its line will find it. */
-  putCopies(events: readonly BusEvent[]): void;
+  /** The same for events as JSON, the newest last: each is remembered as a reader of its line will find it. */
+  putCopies(events: readonly { readonly id: string; readonly text: string }[]): void;
 }
 
 const MAX_EVENTS = 2000;
@@ -45,11 +45,7 @@ export function createRecentEvents(): RecentEvents {
     },
     put: (event) => add(event.id, { event, length: JSON.stringify(event).length }),
     putCopies: (events) => {
-      // Of more than are remembered the others need no copy.
-      for (const event of events.slice(-MAX_EVENTS)) {
-        const text = JSON.stringify(event);
-        add(event.id, { text, length: text.length });
-      }
+      for (const { id, text } of events.slice(-MAX_EVENTS)) add(id, { text, length: text.length });
     },
   };
 }

@@ -1,9 +1,11 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
 import type { ProgramFacts } from "../../agents/inspect-program.ts";
 import { processLimitHere } from "../../agents/runner/process-limit.ts";
 import type { Config } from "../../config/config.ts";
 import { liesIn } from "../../dispatcher/settings/pinning.ts";
+import type { Repository } from "../../git/repository.ts";
+import { trackedIn } from "../../git/tracked.ts";
 import type { Call } from "../output.ts";
 import { type AgentCheck, checkAgent } from "../setup/agent-program.ts";
 import { agentFileOf, type Installed, installedPrograms, remedyOf, troubleOf } from "../setup/choose-agent.ts";
@@ -86,6 +88,28 @@ export function checkReadable({ agents }: Config, home: string): Finding[] {
       return [{ name: `agent ${name}`, state: "warn", text, hint: "Fix the path in prloom/config.json." }];
     }),
   );
+}
+
+/** Files of the repository that an agent is started with and that are in no commit: the worktree it works in does not have them. */
+export async function checkCommitted({ agents }: Config, repo: Repository): Promise<Finding[]> {
+  const findings = Object.entries(agents).map(async ([name, { command, args = [] }]): Promise<Finding[]> => {
+    const files = [command.includes("/") ? command : "", ...args].filter(
+      (word) => word !== "" && isFileIn(repo.root, word),
+    );
+    const tracked = await Promise.all(files.map((file) => trackedIn(repo, join(repo.root, file))));
+    return files
+      .filter((_, at) => tracked[at]?.size === 0)
+      .map((file) => {
+        const text = `${file} is not in git, so the worktree in which the agent works does not have it`;
+        return { name: `agent ${name}`, state: "warn", text, hint: `Commit it: git add ${file} && git commit` };
+      });
+  });
+  return (await Promise.all(findings)).flat();
+}
+
+function isFileIn(root: string, word: string): boolean {
+  const path = resolve(root, word);
+  return !isAbsolute(word) && statSync(path, { throwIfNoEntry: false })?.isFile() === true && liesIn(root, path);
 }
 
 /** Programs that report no cost, so that a budget in dollars never ends them. */

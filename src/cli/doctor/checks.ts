@@ -12,7 +12,14 @@ import { currentBranch, openRepository, type Repository, requireCommits } from "
 import { git, requireGitVersion } from "../../git/run.ts";
 import { homeFolder } from "../../kernel/system/user.ts";
 import type { Call } from "../output.ts";
-import { checkAgents, checkBudgets, checkOtherPrograms, checkReadable, checkSandbox } from "./agent-checks.ts";
+import {
+  checkAgents,
+  checkBudgets,
+  checkCommitted,
+  checkOtherPrograms,
+  checkReadable,
+  checkSandbox,
+} from "./agent-checks.ts";
 import { type Finding, findingOf, orFinding } from "./finding.ts";
 import { checkRepositoryState } from "./state-checks.ts";
 
@@ -34,7 +41,7 @@ export async function checkEverything(call: Call): Promise<Finding[]> {
       await orFinding("plugins and bridges", findings, () => modules(repo, config, findings));
     }
     findings.push(...checkBudgets(config), ...checkReadable(config, homeFolder(call.env)));
-    findings.push(...notify(call, config));
+    findings.push(...(await checkCommitted(config, repo)), ...notify(call, config));
   }
   findings.push(...(await checkOtherPrograms(call, config, repo.root)), ...(await checkSandbox(config)));
   findings.push(...(await checkRepositoryState(call, repo, config)));

@@ -63,13 +63,17 @@ export function tickTodo(loom: Located & Configured & Records & AtWork & Reporti
   const text = planText(loom, record);
   const todo = currentTodo(loom, record);
   if (!current || !text) return;
-  if (todo && todo.state !== "done") {
-    const claims = claimsOf(loom, record, homeOf(loom.paths, record.id).run(current.run));
-    loom.texts.write(textPath(loom, record), setTodoState(applyClaims(text.text, claims), todo.id, "done"));
+  const isOpen = todo !== undefined && todo.state !== "done";
+  loom.store.together((files) => {
+    if (isOpen) {
+      const claims = claimsOf(loom, record, homeOf(loom.paths, record.id).run(current.run));
+      const data = setTodoState(applyClaims(text.text, claims), todo.id, "done");
+      files.push({ path: textPath(loom, record), data, onWritten: () => crashPoint("tick:written") });
+    }
+    updateRecord(loom, record.id, (now) => (now.current ? { current: { ...now.current, stage: "ticked" } } : {}));
+  });
+  if (isOpen)
     loom.report({ planId: record.id, level: "good", text: `TODO ${todo.index + 1} done: ${todoTitle(todo)}` });
-  }
-  crashPoint("tick:written");
-  updateRecord(loom, record.id, (now) => (now.current ? { current: { ...now.current, stage: "ticked" } } : {}));
   // What people said for this TODO has been heard by the agent that did it; the tick may be changed by people from here on.
   settleMessages(loom, record.id);
 }

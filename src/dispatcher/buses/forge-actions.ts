@@ -21,7 +21,7 @@ export async function mergeForBridge(
 ): Promise<ForgeOutcome> {
   const record = loom.store.byId(planId);
   if (record?.outcome === "merged") return { ok: true };
-  return outcomeOf(async () => {
+  return outcomeOf(loom, async () => {
     await mergePlan(loom, planId, { force: false, method });
     loom.wake(planId);
     loom.wake();
@@ -36,7 +36,7 @@ export async function closeForBridge(loom: Records & Publishing & Waking, planId
     if (record.changeRequest.state === "closed") return { ok: true };
     return { ok: false, reason: `${planId} is merged already`, retryable: false };
   }
-  return outcomeOf(async () => {
+  return outcomeOf(loom, async () => {
     await loom.forge.close(planId, "closed");
     updateRecord(loom, planId, (now) =>
       now.changeRequest ? { changeRequest: { ...now.changeRequest, state: "closed" } } : {},
@@ -46,9 +46,10 @@ export async function closeForBridge(loom: Records & Publishing & Waking, planId
 }
 
 /** What a person would be told is told to the author who asked; anything else is a fault and counts as one. */
-async function outcomeOf(act: () => Promise<void>): Promise<ForgeOutcome> {
+async function outcomeOf(loom: Records, act: () => Promise<void>): Promise<ForgeOutcome> {
   try {
     await act();
+    loom.store.sync();
     return { ok: true };
   } catch (error) {
     if (!(error instanceof PrloomError)) throw error;

@@ -73,7 +73,7 @@ export async function handleGlobalEvents(loom: Configured & Buses & Extended & S
     for (const { event } of batch) {
       if (loom.stopping) return;
       dropStrangers(bus, event.id, handlers);
-      pullTriggers(loom, bus, event);
+      const isTriggered = pullTriggers(loom, bus, event);
       const offered = await offerEvent(
         loom.hookServices,
         { bus },
@@ -85,11 +85,12 @@ export async function handleGlobalEvents(loom: Configured & Buses & Extended & S
         },
       );
       if (offered.called) continue;
-      if (offered.waiting) passOver(bus, [event.id]);
+      if (offered.waiting || isTriggered) passOver(bus, [event.id], offered.waiting ? {} : { closed: true });
       else untouched.push(event.id);
     }
     passOver(bus, untouched, { closed: true });
-    commit(loom, bus);
+    // A power loss that takes back that no plugin wanted them makes them be offered again, to the same end.
+    if (untouched.length < batch.length) commit(loom, bus);
   }
 }
 
@@ -120,9 +121,9 @@ function commit(loom: Extended, bus: Bus, planId?: string): void {
 }
 
 /** `triggers` in the config: intake without code. */
-function pullTriggers(loom: Configured, bus: Bus, event: BusEvent): void {
+function pullTriggers(loom: Configured, bus: Bus, event: BusEvent): boolean {
   const wanted = triggered(loom.config.triggers, event);
-  if (wanted.length === 0 || bus.handlerStatus(event.id, TRIGGERS) !== "ready") return;
+  if (wanted.length === 0 || bus.handlerStatus(event.id, TRIGGERS) !== "ready") return false;
   const author = event.context?.author;
   const actions = wanted.map(
     (action, ordinal): Action => ({
@@ -134,4 +135,5 @@ function pullTriggers(loom: Configured, bus: Bus, event: BusEvent): void {
     }),
   );
   bus.settle({ record: event.id, handler: TRIGGERS, outcome: "handled", actions }, { sync: false });
+  return true;
 }

@@ -61,10 +61,12 @@ export class UpsertBatches {
   #write(batch: readonly Asked[]): Together<UpsertOutcome[]> | undefined {
     try {
       if (this.#loom.stopping) throw new Error("the dispatcher stops");
-      return upsertPlans(
+      const made = upsertPlans(
         this.#loom,
         batch.map(({ payload }) => payload),
       );
+      this.#loom.store.sync();
+      return made;
     } catch (error) {
       // A file of one plan may be what cannot be written, and the others have nothing to do with it.
       if (batch.length > 1) for (const asked of batch) this.#make([asked]);

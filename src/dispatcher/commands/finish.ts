@@ -70,7 +70,12 @@ async function mergeNow(loom: Merging, id: string, options: MergeOptions): Promi
     method,
     identity: loom.identity,
     made: record.merge,
-    keep: (merge) => updateRecord(loom, id, () => ({ merge })),
+    keep: (merge) => {
+      // Asked once more in the last moment: what was said meanwhile would not be looked at afterwards.
+      if (!force) refuseUnsettled(loom, requireRecord(loom, id));
+      updateRecord(loom, id, () => ({ merge }));
+      loom.store.sync();
+    },
     allowRepositories: force,
   });
   if (outcome.kind !== "merged" && outcome.kind !== "already") throw refusedMerge(record, outcome);
@@ -180,10 +185,12 @@ export async function deletePlan(
     const files = inboxOf(loom.paths, id);
     rmSync(files.text, { force: true });
     rmSync(files.meta, { force: true });
+    loom.store.forget([files.text, files.meta]);
     crashPoint("delete:inbox");
   }
   // Marked before the rest: no step of the plan starts any more, and the next start removes what a kill left.
   updateRecord(loom, id, () => ({ deleted: { at, reason: "deleted" }, inInbox: false }));
+  loom.store.sync();
   crashPoint("delete:marked");
   await loom.occupancy.quiesce(id);
   const left = await removeRest(loom, requireDeleted(loom, record));

@@ -5,8 +5,8 @@ import type { Watched } from "../watchdog/stalls.ts";
 import { type Intake, inboxIds, takeInbox } from "./intake.ts";
 import { inSlices } from "./time-slices.ts";
 
-/** Plans whose lifecycle events are one append. */
-const TOLD_AT_ONCE = 50;
+/** Plans whose lifecycle events are one append, and whose records are written together. */
+const AT_ONCE = 50;
 
 export interface InboxLooking {
   /** Also what should lie in the inbox and does not, and what could not be taken before. */
@@ -23,13 +23,31 @@ export function lookAtInbox(
   const scan = loom.inbox.scan();
   const items = whole ? new Set([...inboxIds(loom, scan), ...scan.changed]) : scan.changed;
   return inSlices({
-    items,
-    act(id, isLater) {
-      const isTaken = takeInbox(loom, isLater ? loom.inbox.look(id) : scan, [id]).length > 0;
-      if (isTaken || (scan.changed.has(id) && loom.store.byId(id))) scheduler.wake(id);
+    items: groupsOf([...items]),
+    act(ids, isLater) {
+      const look = (id: string): string[] => takeInbox(loom, isLater ? loom.inbox.look(id) : scan, [id]);
+      const taken = new Set(takeTogether(loom, ids, look));
+      for (const id of ids) if (taken.has(id) || (scan.changed.has(id) && loom.store.byId(id))) scheduler.wake(id);
     },
     mayGoOn,
   });
+}
+
+/** If one of them cannot be written, each is for itself. */
+function takeTogether(loom: Records, ids: readonly string[], take: (id: string) => string[]): string[] {
+  try {
+    const { result, safe } = loom.store.together(() => ids.flatMap(take));
+    // Nothing follows from these records alone: what lies in the inbox is taken again.
+    safe.catch(() => undefined);
+    return result;
+  } catch {
+    return ids.flatMap(take);
+  }
+}
+
+function groupsOf(ids: readonly string[]): string[][] {
+  const starts = Array.from({ length: Math.ceil(ids.length / AT_ONCE) }, (_, at) => at * AT_ONCE);
+  return starts.map((start) => ids.slice(start, start + AT_ONCE));
 }
 
 /**
@@ -52,9 +70,7 @@ export function lookAtPlans(
 /** Looks at all plans for changes; returns whether there were any to tell. */
 export async function tellAll(loom: Records & Intake, mayGoOn: () => boolean): Promise<boolean> {
   const { records } = loom.store.list({}, { limit: Number.MAX_SAFE_INTEGER });
-  const items = Array.from({ length: Math.ceil(records.length / TOLD_AT_ONCE) }, (_, at) =>
-    records.slice(at * TOLD_AT_ONCE, (at + 1) * TOLD_AT_ONCE).map(({ id }) => id),
-  );
+  const items = groupsOf(records.map(({ id }) => id));
   let isNews = false;
   const act = (ids: string[]): void => {
     if (loom.lifecycle().lookAt(ids).length > 0) isNews = true;

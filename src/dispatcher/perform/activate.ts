@@ -37,6 +37,8 @@ export async function activate(
   const { id } = planned;
   loom.report({ planId: id, level: "info", text: "activating" });
   const record = await chooseBranch(loom, planned);
+  // A branch that no record knows of is a person's.
+  await loom.store.synced();
   crashPoint("activate:named");
   const made = await makeWorktree(loom, record, config);
   crashPoint("activate:worktree");
@@ -48,14 +50,16 @@ export async function activate(
       `Put it back as prloom/.local/inbox/${id}.md.`,
     );
   await refuseTracked(loom, id);
-  loom.texts.write(homeOf(loom.paths, id).plan, text.text);
-  crashPoint("activate:text");
-  const active = changeStatus(loom, id, "activate", {
-    worktreeReady: true,
-    ...made,
-    inInbox: true,
-    ...(text.doc.todos.length > 0 ? { designed: true } : {}),
-    ...hookDue(loom, record, "afterActivate"),
+  const { result: active } = loom.store.together((files) => {
+    const path = homeOf(loom.paths, id).plan;
+    files.push({ path, data: text.text, onWritten: () => crashPoint("activate:text") });
+    return changeStatus(loom, id, "activate", {
+      worktreeReady: true,
+      ...made,
+      inInbox: true,
+      ...(text.doc.todos.length > 0 ? { designed: true } : {}),
+      ...hookDue(loom, record, "afterActivate"),
+    });
   });
   makeRunCopy(loom, active, text.text);
   crashPoint("activate:ready");
@@ -79,9 +83,12 @@ async function refuseTracked({ repo, paths }: Located, id: string): Promise<void
 /** The last act of activation. */
 export function clearInbox(loom: Located & Records, id: string): void {
   const files = inboxOf(loom.paths, id);
+  // From here on the home has the only text.
+  loom.store.sync();
   rmSync(files.text, { force: true });
   crashPoint("activate:half-cleared");
   rmSync(files.meta, { force: true });
+  loom.store.forget([files.text, files.meta]);
   updateRecord(loom, id, () => ({ inInbox: false }));
 }
 

@@ -32,7 +32,12 @@ export function giveWords(loom: Records & Buses, record: PlanRecord): PlanRecord
 }
 
 /** Settles events with one answer for each place that they came from, all at once or not at all. */
-export function answerEvents(loom: Buses, record: PlanRecord, events: readonly BusEvent[], message: string): void {
+export function answerEvents(
+  loom: Buses & Records,
+  record: PlanRecord,
+  events: readonly BusEvent[],
+  message: string,
+): void {
   const [first, ...others] = events;
   if (!first) return;
   const actions = addressesOf(events).map((target, index) => ({
@@ -42,6 +47,8 @@ export function answerEvents(loom: Buses, record: PlanRecord, events: readonly B
     payload: { type: "comment" as const, message },
     relatedEventId: first.id,
   }));
+  // What the answer says was done.
+  loom.store.sync();
   loom.bus(record.id).settle({
     record: first.id,
     handler: TRIAGE,

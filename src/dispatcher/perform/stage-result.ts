@@ -264,7 +264,7 @@ async function rebase(
 }
 
 function settleEvents(
-  loom: Buses,
+  loom: Buses & Records,
   record: PlanRecord,
   triage: { result: TriageResult; events: readonly BusEvent[]; conflict: string | undefined },
 ): void {

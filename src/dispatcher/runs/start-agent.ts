@@ -77,6 +77,8 @@ export async function prepareStart(
   start: AgentStart,
 ): Promise<() => Promise<RunExit | "interrupted">> {
   const instructions = await instructionsFor(loom, record, start);
+  // Whatever becomes of the agent, the record knows that it was started.
+  await loom.store.synced();
   return () => {
     refuseStart(loom, record);
     requireAgentPinned(loom, start.agent);

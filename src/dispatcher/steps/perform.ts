@@ -71,8 +71,24 @@ const PERFORMERS: { readonly [Kind in Doing["kind"]]: Performer<Kind> } = {
   "clean-worktree": (loom, { record }) => cleanWorktree(loom, record),
 };
 
+/**
+ * Steps that do no harm when a power loss takes back the record that they follow from: they come again, and find what
+ * they did. A tick is not one of them: with a record from before its commit it would be taken for a person's. Activation
+ * and the start of an agent sync by themselves, right before what is not to be repeated.
+ */
+const REPEATED: ReadonlySet<Doing["kind"]> = new Set<Doing["kind"]>([
+  "activate",
+  "begin-todo",
+  "start-run",
+  "verify",
+  "commit",
+  "publish",
+  "finish",
+]);
+
 /** Does one step. Every step looks before it acts, so doing it again after a kill does it once. */
 export async function perform(loom: Performing, view: PlanView, step: Doing): Promise<void> {
   const act = PERFORMERS[step.kind] as Performer<Doing["kind"]>;
+  if (!REPEATED.has(step.kind)) loom.store.sync();
   await act(loom, view, step);
 }

@@ -63,16 +63,22 @@ export function findNode(graph: TaskGraph, id: string): Found | undefined {
   return (indexes.get(graph) ?? indexOf(graph)).get(id);
 }
 
+export interface Blocker {
+  readonly id: string;
+  readonly node?: TaskNode | undefined;
+  readonly reason?: string | undefined;
+}
+
 /** The nodes that must be completed before this one, and are not. */
-export function blockersOf(
-  graph: TaskGraph,
-  node: TaskNode,
-): readonly { id: string; node?: TaskNode | undefined; reason?: string | undefined }[] {
+export function blockersOf(graph: TaskGraph, node: TaskNode): readonly Blocker[] {
+  const blockers: Blocker[] = [];
   const gate = node.temporalGate;
-  const ids = new Set([...(gate ? [gate.afterTaskId] : []), ...node.dependsOn]);
-  return [...ids].flatMap((id) => {
+  const add = (id: string, reason?: string): void => {
     const found = findNode(graph, id)?.node;
-    if (found?.status === "completed") return [];
-    return [{ id, node: found, reason: id === gate?.afterTaskId ? gate.reason : undefined }];
-  });
+    if (found?.status !== "completed" && !blockers.some((one) => one.id === id))
+      blockers.push({ id, node: found, reason });
+  };
+  if (gate) add(gate.afterTaskId, gate.reason);
+  for (const id of node.dependsOn) add(id);
+  return blockers;
 }

@@ -52,7 +52,7 @@ export function judgeWith(files: Files): Judge {
       const asked = askedOnce(files);
       const effects = () => (tree ??= effectsOf(request, policy, asked));
       const ground = groundFor(policy);
-      return firstDenial({ request, graph, policy, now, files: asked, ground, located: new Map(), effects });
+      return firstDenial({ request, graph, policy, now, files: asked, ground, effects });
     } catch (error) {
       return ownFault(request, error);
     }
@@ -67,13 +67,15 @@ function firstDenial(question: Question): Verdict {
   return { allow: true };
 }
 
+const VARIABLES = { PATH: "$PATH" };
+
 /** What a shell command does, where the run is. */
 export function effectsOf(request: Pick<ToolRequest, "command" | "folder">, policy: Policy, files: Files): EffectTree {
   const place: Place = {
     folder: request.folder ?? policy.root,
     home: policy.home,
     temporary: policy.temporary,
-    variables: { PATH: "$PATH" },
+    variables: VARIABLES,
     look: (path) => files.kind(path),
     isSecret: (path) => isSecretIn(path, policy),
   };

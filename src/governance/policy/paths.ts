@@ -9,9 +9,11 @@ export interface Files {
 
 /** The same file system, which is asked once about each path: for one question, in which several rules look at the same. */
 export function askedOnce(files: Files): Files {
-  const links = new Map<string, ReturnType<Files["link"]>>();
-  const kinds = new Map<string, ReturnType<Files["kind"]>>();
+  // Many questions name no path.
+  let links: Map<string, ReturnType<Files["link"]>> | undefined;
+  let kinds: Map<string, ReturnType<Files["kind"]>> | undefined;
   const link = (path: string) => {
+    links ??= new Map();
     const before = links.get(path);
     if (before !== undefined || links.has(path)) return before;
     const target = files.link(path);
@@ -19,6 +21,7 @@ export function askedOnce(files: Files): Files {
     return target;
   };
   const kind = (path: string) => {
+    kinds ??= new Map();
     const before = kinds.get(path);
     if (before !== undefined || kinds.has(path)) return before;
     const found = link(path) === null ? undefined : files.kind(path);

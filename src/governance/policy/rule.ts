@@ -15,7 +15,7 @@ export interface Question {
   readonly files: Files;
   readonly ground: Ground;
   /** What was located for this question: several rules look at the same paths. */
-  readonly located: Map<string, LocatedPath>;
+  located?: Map<string, LocatedPath>;
   /** What the shell command does, and whether it only looks at things; found out once, when a rule asks. */
   effects(): EffectTree;
   looks?: boolean;
@@ -38,12 +38,14 @@ export interface LocatedPath {
   readonly inTree: string | undefined;
 }
 
-export function locate(given: string, { policy, files, request, ground, located }: Question): LocatedPath {
-  const before = located.get(given);
+export function locate(given: string, question: Question): LocatedPath {
+  const { policy, files, request, ground } = question;
+  question.located ??= new Map();
+  const before = question.located.get(given);
   if (before) return before;
   const real = realPath(given, request.folder ?? policy.root, files, ground);
   const made = { given, real, inTree: real === undefined ? undefined : below(real, ground.root) };
-  located.set(given, made);
+  question.located.set(given, made);
   return made;
 }
 

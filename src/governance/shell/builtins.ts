@@ -59,7 +59,7 @@ const pushd: Behaviour = (call) => {
   const { shell } = call.spot;
   const isPath = call.args.length > 0 && call.args.every((arg) => !/^[-+]/.test(startOf(arg)));
   if (!isPath) return leave(call);
-  shell.stack = [...shell.stack, shell.folders];
+  shell.stack = shell.stack.length < MAX_CHOICES ? [...shell.stack, shell.folders] : [ANYWHERE];
   return cd(call);
 };
 

@@ -58,7 +58,7 @@ export interface Shell {
 export interface Line {
   readonly place: Place;
   /** What was written into files, by their paths. */
-  readonly files: Map<string, Flow>;
+  readonly files: Names<Flow>;
   readonly engine: Engine;
   /** Where a link leads out of the worktree that this line made. */
   outward?: Text | undefined;
@@ -92,11 +92,22 @@ export interface Engine {
   runCarried(args: readonly Text[], spot: Spot, end?: number): void;
 }
 
+/** Made once for all shells that start with the same variables. */
+const started = new WeakMap<Place["variables"], Shell["variables"]>();
+
+function variablesOf({ variables }: Place): Shell["variables"] {
+  let made = started.get(variables);
+  if (!made) {
+    made = new Names();
+    for (const name in variables) made.set(name, [known(variables[name] ?? "")]);
+    started.set(variables, made);
+  }
+  return made;
+}
+
 export function newShell(place: Place): Shell {
-  const variables = new Names<readonly Text[]>();
-  for (const name in place.variables) variables.set(name, [known(place.variables[name] ?? "")]);
   return {
-    variables,
+    variables: variablesOf(place).copy(),
     arrays: new Names(),
     exported: new Names(),
     functions: new Names(),

@@ -16,6 +16,7 @@ import { type Mount, NAMESPACE_ARGS, sandboxArgs } from "../../../src/agents/san
 import { probeSandbox } from "../../../src/agents/sandbox/probe.ts";
 import { identityOf, isAlive, processesOfRun } from "../../../src/kernel/system/process-tree.ts";
 import { appears, processesIn } from "../../testing/agents/agent-scripts.ts";
+import { runRequests } from "../../testing/agents/run-requests.ts";
 
 const OUTLIVE = fileURLToPath(new URL("../../testing/agents/outlive.pl", import.meta.url));
 const isRoot = process.getuid?.() === 0;
@@ -30,23 +31,19 @@ after(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-let count = 0;
+const plainRequest = runRequests(root, "ends");
+let trees = 0;
 function requestFor(shell: string, more: Partial<RunRequest> = {}): RunRequest {
-  count += 1;
-  const runDir = join(root, `run-${count}`);
-  const cwd = join(root, `tree-${count}`);
+  trees += 1;
+  const cwd = join(root, `tree-${trees}`);
   mkdirSync(cwd);
-  return {
-    runDir,
-    runId: `ends-${process.pid}/${count}`,
+  return plainRequest(shell, {
     cwd,
-    invocation: { shell },
     stdin: "",
     env: { PATH: process.env.PATH ?? "" },
-    limits: { deadlineMs: 120_000, silenceMs: 120_000, maxOutputBytes: 10_000, graceMs: 200 },
     wrapper: NAMESPACE_ARGS,
     ...more,
-  };
+  });
 }
 
 const outputOf = ({ runDir }: RunRequest): string => readFileSync(join(runDir, "output.log"), "utf8");

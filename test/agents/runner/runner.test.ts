@@ -22,6 +22,7 @@ import type { ProcessRecord } from "../../../src/agents/runner/run-files.ts";
 import { endSurvivors, outputTail, startRun } from "../../../src/agents/runner/runner.ts";
 import { identityOf, processesOfRun } from "../../../src/kernel/system/process-tree.ts";
 import { appears, shimOf } from "../../testing/agents/agent-scripts.ts";
+import { runRequests } from "../../testing/agents/run-requests.ts";
 
 const root = mkdtempSync(join(tmpdir(), "prloom-runner-"));
 const strangers: ChildProcess[] = [];
@@ -32,21 +33,7 @@ after(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-let count = 0;
-function requestFor(shell: string, more: Partial<RunRequest> = {}): RunRequest {
-  count += 1;
-  const runDir = join(root, `run-${count}`);
-  return {
-    runDir,
-    runId: `runner-${process.pid}/${count}`,
-    cwd: root,
-    invocation: { shell },
-    stdin: "prompt",
-    env: { PATH: process.env.PATH ?? "", PRLOOM_RUN_DIR: join(runDir, "agent") },
-    limits: { deadlineMs: 120_000, silenceMs: 120_000, maxOutputBytes: 10_000, graceMs: 200 },
-    ...more,
-  };
-}
+const requestFor = runRequests(root, "runner");
 
 const STUBBORN = "trap '' TERM; echo $$ > \"$PRLOOM_RUN_DIR/agent\"; while :; do sleep 0.05; done";
 

@@ -13,6 +13,7 @@ import { DONE, SAID } from "../../../src/agents/shim/words.ts";
 import { identityOf } from "../../../src/kernel/system/process-tree.ts";
 import { usedUp } from "../../../src/kernel/system/used-up.ts";
 import { appears, processesIn, shimOf } from "../../testing/agents/agent-scripts.ts";
+import { runRequests } from "../../testing/agents/run-requests.ts";
 
 const root = mkdtempSync(join(tmpdir(), "prloom-shims-"));
 const pools: ShimPool[] = [];
@@ -27,21 +28,7 @@ function makePool(): ShimPool {
   return pool;
 }
 
-let count = 0;
-function requestFor(shell: string, more: Partial<RunRequest> = {}): RunRequest {
-  count += 1;
-  const runDir = join(root, `run-${count}`);
-  return {
-    runDir,
-    runId: `shims-${process.pid}/${count}`,
-    cwd: root,
-    invocation: { shell },
-    stdin: "prompt",
-    env: { PATH: process.env.PATH ?? "", PRLOOM_RUN_DIR: join(runDir, "agent"), NUMBER: String(count) },
-    limits: { deadlineMs: 120_000, silenceMs: 120_000, maxOutputBytes: 10_000, graceMs: 200 },
-    ...more,
-  };
-}
+const requestFor = runRequests(root, "shims");
 
 const WAITS = 'echo here > "$PRLOOM_RUN_DIR/agent"; exec sleep 600';
 const isHere = ({ runDir }: RunRequest): Promise<unknown> => appears(join(runDir, "agent", "agent"));
@@ -60,7 +47,9 @@ async function complete(shims: ShimPool, shell = "true"): Promise<number> {
 
 test("one run after the other has the same shim, and each has its own environment, output and exit", async () => {
   const shims = makePool();
-  const requests = ["echo $NUMBER; exit 3", "echo $NUMBER >&2; exit 4"].map((shell) => requestFor(shell, { shims }));
+  const requests = ["echo $PRLOOM_RUN_DIR; exit 3", "echo $PRLOOM_RUN_DIR >&2; exit 4"].map((shell) =>
+    requestFor(shell, { shims }),
+  );
   for (const request of requests) await startRun(request).ended;
   const [first, second] = requests;
   assert(first && second);
@@ -71,11 +60,11 @@ test("one run after the other has the same shim, and each has its own environmen
   );
   assert.deepEqual(
     requests.map(outputOf),
-    requests.map(({ env }) => `${env.NUMBER}\n`),
+    requests.map(({ env }) => `${env.PRLOOM_RUN_DIR}\n`),
   );
   for (const { runDir } of requests) assert.equal(readFileSync(join(runDir, "shim.log"), "utf8"), "");
   const environment = readFileSync(`/proc/${shimOf(first.runDir)}/environ`, "utf8");
-  assert.doesNotMatch(environment, /PRLOOM_RUN_ID|PRLOOM_SHIM_OF|NUMBER/);
+  assert.doesNotMatch(environment, /PRLOOM_RUN_ID|PRLOOM_SHIM_OF|PRLOOM_RUN_DIR/);
 });
 
 test("runs at the same time have a shim each, and what waits is ended with the pool", async () => {
@@ -140,7 +129,9 @@ test("what a run left where nothing finds it does not speak in the next run of i
   const shims = makePool();
   for (const opening of [undefined, ["hello"]]) {
     const talks = opening === undefined ? {} : { opening };
-    const [go, gone] = ["go", "gone"].map((name) => join(root, `${name}-${count}`));
+    const [go, gone] = ["go", "gone"].map((name) =>
+      join(root, `${name}-${opening === undefined ? "silent" : "talks"}`),
+    );
     const late = `trap "" PIPE; until [ -e ${go} ]; do sleep 0.05; done; echo late; echo late; echo over > ${gone}`;
     const first = requestFor(`setsid env -i PATH="$PATH" sh -c '${late}' & sleep 0.2`, { shims, ...talks });
     assert.equal(((await startRun(first).ended) as RunExit).reason, "exited");

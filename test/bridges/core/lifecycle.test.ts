@@ -8,29 +8,13 @@ import {
 } from "../../../src/bridges/core/lifecycle.ts";
 import { busEventSchema } from "../../../src/bus/types.ts";
 import type { PlanRecord } from "../../../src/plan/record.ts";
+import { planRecord } from "../../testing/plan-record.ts";
 
 const at = "2026-01-01T00:00:00.000Z";
 const SOURCE = { system: "github", kind: "issue", id: "7" };
 
-function record(change: Partial<PlanRecord> = {}): PlanRecord {
-  return {
-    schemaVersion: 1,
-    uid: "U1",
-    id: "plan",
-    status: "draft",
-    hidden: false,
-    paused: false,
-    source: SOURCE,
-    worktreeReady: false,
-    inInbox: true,
-    runs: 0,
-    createdAt: at,
-    updatedAt: at,
-    revision: 0,
-    metadata: {},
-    ...change,
-  };
-}
+const record = (change: Partial<PlanRecord> = {}): PlanRecord =>
+  planRecord("U1", { id: "plan", status: "draft", source: SOURCE, ...change });
 
 const facts = (sha256: string | undefined, digest = "d1", triaging = false): LifecycleFacts => ({
   ...(sha256 === undefined ? {} : { sha256 }),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decideUpsert, type RawUpsert, saidBy, type UpsertView } from "../../../src/bridges/core/upsert.ts";
 import type { PlanRecord } from "../../../src/plan/record.ts";
+import { planRecord } from "../../testing/plan-record.ts";
 
 const SOURCE = { system: "github", kind: "issue", id: "7" };
 const TEXT = "## Title\n\nOld\n\n## TODO\n\n- [x] a\n- [ ] b\n";
@@ -10,25 +11,8 @@ const current = { todoId: "t", attempt: 1, baseSha: "s", stage: "running" as con
 const side = { stage: "triage" as const, run: 1, attempt: 1, baseSha: "s" };
 const blocked = { reason: "why", at };
 
-function record(change: Partial<PlanRecord> = {}): PlanRecord {
-  return {
-    schemaVersion: 1,
-    uid: "U",
-    id: "old-1",
-    status: "draft",
-    hidden: false,
-    paused: false,
-    source: SOURCE,
-    worktreeReady: false,
-    inInbox: true,
-    runs: 0,
-    createdAt: at,
-    updatedAt: at,
-    revision: 0,
-    metadata: { agent: "a", keep: 1 },
-    ...change,
-  };
-}
+const record = (change: Partial<PlanRecord> = {}): PlanRecord =>
+  planRecord("U", { id: "old-1", status: "draft", source: SOURCE, metadata: { agent: "a", keep: 1 }, ...change });
 
 const upsert = (change: Partial<RawUpsert> = {}): RawUpsert => ({ type: "upsert_plan", source: SOURCE, ...change });
 const view = (change: Partial<PlanRecord> = {}, more: Partial<UpsertView> = {}): UpsertView => ({

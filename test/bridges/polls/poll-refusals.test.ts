@@ -4,21 +4,7 @@ import type { Bridge } from "../../../src/bridges/contract.ts";
 import { judgePoll } from "../../../src/bridges/polls/judge-poll.ts";
 import { pollBridge } from "../../../src/bridges/polls/poll.ts";
 import { type Bench, loadedBridge, onBench } from "../bridge-fixture.ts";
-
-const event = (id: string, more: object = {}) => ({
-  id,
-  source: "somebody else",
-  type: "issue.opened",
-  severity: "info" as const,
-  title: id,
-  body: "",
-  ...more,
-});
-const upsert = (id: string, relatedEventId: string) => ({
-  target: { target: "prloom-core" },
-  payload: { type: "upsert_plan" as const, source: { system: "t", kind: "issue", id } },
-  relatedEventId,
-});
+import { event, upsert } from "./polled.ts";
 
 function poll(bench: Bench, events: () => unknown) {
   const loaded = loadedBridge({ events: events as NonNullable<Bridge["events"]> }, { name: "tracker" });

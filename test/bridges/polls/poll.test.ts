@@ -5,21 +5,7 @@ import { describe, it } from "node:test";
 import type { Bridge, BridgeContext, PollResult } from "../../../src/bridges/contract.ts";
 import { type PollOutcome, pollBridge } from "../../../src/bridges/polls/poll.ts";
 import { type Bench, loadedBridge, onBench } from "../bridge-fixture.ts";
-
-const event = (id: string, more: object = {}) => ({
-  id,
-  source: "somebody else",
-  type: "issue.opened",
-  severity: "info" as const,
-  title: id,
-  body: "",
-  ...more,
-});
-const upsert = (id: string, relatedEventId?: string) => ({
-  target: { target: "prloom-core" },
-  payload: { type: "upsert_plan" as const, source: { system: "t", kind: "issue", id } },
-  ...(relatedEventId === undefined ? {} : { relatedEventId }),
-});
+import { event, upsert } from "./polled.ts";
 
 function poll(bench: Bench, events: Bridge["events"] | (() => unknown), kind: "plan" | "global" = "plan") {
   const loaded = loadedBridge({ events: events as NonNullable<Bridge["events"]> }, { name: "tracker", kind });

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
-import { createFilePlanStore } from "../../../src/bus/file/plan-store.ts";
+import { countCalls } from "../../../bench/harness/counts.ts";
+import { createFilePlanStore, notesOf } from "../../../src/bus/file/plan-store.ts";
 import { PrloomError } from "../../../src/kernel/errors.ts";
 import { manualClock } from "../../testing/contracts/bus-contract.ts";
-import { planRecord } from "../../testing/contracts/plan-store-contract.ts";
+import { planRecord } from "../../testing/plan-record.ts";
 import { inTemporary } from "../temporary.ts";
 
 const clock = manualClock();
@@ -135,4 +136,31 @@ it("leaves what was there when a record is not valid", () =>
     assert.deepEqual(store.get("A"), record);
     assert.deepEqual(open(dir).get("A"), record);
     assert.equal(existsSync(join(dir, "plans-index.json")), false);
+  }));
+
+it("syncs many records together after `syncLater`, and others read each at once", () =>
+  inTemporary(async (dir) => {
+    const store = open(dir);
+    const problems: unknown[] = [];
+    store.syncLater((error) => problems.push(error));
+    const { result } = store.together(() => ["A", "B"].map((uid) => store.put(uid, planRecord(uid), -1)));
+    let [record] = result;
+    assert.ok(record);
+    const put = await countCalls(() => {
+      for (let count = 0; count < 10; count += 1) {
+        record = store.put("A", { ...planRecord("A"), paused: count % 2 === 0 }, record?.revision ?? -1);
+        assert.equal(open(dir).get("A")?.revision, record.revision);
+      }
+    });
+    assert.equal(put.synced, 0);
+    const asked = await countCalls(async () => {
+      store.sync();
+      store.sync();
+      await store.synced();
+    });
+    assert.deepEqual([asked.synced, asked.syncedAside], [1, 0]);
+    await store.syncAtOnce();
+    assert.deepEqual([readdirSync(notesOf(join(dir, "plans"))), problems], [[], []]);
+    const after = await countCalls(() => store.put("A", planRecord("A"), record?.revision ?? -1));
+    assert.equal(after.synced, 1, "by itself again");
   }));

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -120,6 +121,21 @@ describe("doctor and agent programs", () => {
 
   it("leaves the user's home as it is", () => {
     assert.deepEqual(readdirSync(home, { recursive: true }).sort(), [".codex", join(".codex", "auth.json")]);
+  });
+
+  it("warns of a file that agents are started with and that their worktrees do not have", async () => {
+    const agent = (...args: string[]) => ({ adapter: "command", command: "sh", args });
+    config({ agents: { own: agent("prloom/agent.sh", "../outside.sh", "-x") }, stages: { default: "own" } });
+    for (const name of ["prloom/agent.sh", "../outside.sh"]) writeFileSync(join(root, name), "true\n");
+    const { code, stdout } = await doctor();
+    assert.equal(code, 0, stdout);
+    assert.match(
+      stdout,
+      /^! agent own: prloom\/agent\.sh is not in git, .*\n {2}hint: Commit it: git add prloom\/agent\.sh/m,
+    );
+    assert.doesNotMatch(stdout, /outside/);
+    execFileSync("git", ["add", "prloom/agent.sh"], { cwd: root });
+    assert.doesNotMatch((await doctor()).stdout, /is not in git/);
   });
 
   it("warns of dollars that are not counted, and of places that are not there", async () => {

@@ -1,18 +1,15 @@
 import type { PlanView } from "../../../src/dispatcher/steps/step.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../../src/plan/record.ts";
+import { planRecord } from "../../testing/plan-record.ts";
 
 const AT = "2026-01-01T00:00:00Z";
 export const NOW = Date.parse(AT);
 
 /** A plan that is active and on which nothing is under way. */
-export const activeRecord: PlanRecord = {
-  schemaVersion: 1,
-  uid: "01",
+export const activeRecord = planRecord("01", {
   id: "p",
   status: "active",
-  hidden: false,
-  paused: false,
   branch: "prloom/p",
   baseBranch: "main",
   baseSha: "a",
@@ -22,9 +19,7 @@ export const activeRecord: PlanRecord = {
   runs: 1,
   createdAt: AT,
   updatedAt: AT,
-  revision: 0,
-  metadata: {},
-};
+});
 
 export type ViewChange = Partial<Omit<PlanView, "record" | "doc" | "bus">> & {
   readonly record?: Partial<PlanRecord>;

@@ -95,6 +95,9 @@ const CASES: Readonly<Record<string, Case>> = {
   }),
 };
 
+/** Blocked as well, and taken back. */
+const TAKEN_BACK = { "half-deleted": "[delete-half] one", diverged: "[diverges] one" };
+
 describe("agents that misbehave, side by side", () => {
   const outside = mkdtempSync(join(tmpdir(), "prloom-outside-"));
   let project: Project;
@@ -122,6 +125,7 @@ describe("agents that misbehave, side by side", () => {
     for (const [id, { todos, metadata = {} }] of Object.entries(CASES)) {
       project.plan(id, todos, { status: "queued", metadata });
     }
+    for (const [id, todo] of Object.entries(TAKEN_BACK)) project.plan(id, [todo], { status: "queued", metadata: once });
     const result = await project.work();
     assert.equal(result.code, 0, result.stdout + result.stderr);
   });
@@ -216,13 +220,14 @@ describe("agents that misbehave, side by side", () => {
   });
 
   test("what blocked can be taken back: --reset starts the TODO from scratch", async () => {
-    const result = await project.cli(["unblock", "deletes-half", "--reset"]);
+    for (const id of Object.keys(TAKEN_BACK)) assert.ok(project.record(id).blocked, id);
+    const result = await project.cli(["unblock", "half-deleted", "--reset"]);
     assert.equal(result.code, 0, result.stderr);
-    const worktree = project.worktree("deletes-half");
+    const worktree = project.worktree("half-deleted");
     assert.deepEqual(readdirSync(join(worktree, "src")).sort(), ["a.txt", "b.txt", "c.txt", "d.txt"]);
-    assert.equal(project.record("deletes-half").current, undefined);
-    assert.equal((await project.cli(["unblock", "diverges", "--reset"])).code, 0);
-    assert.equal(project.git("rev-parse", "prloom/diverges"), project.git("rev-parse", "main"));
+    assert.equal(project.record("half-deleted").current, undefined);
+    assert.equal((await project.cli(["unblock", "diverged", "--reset"])).code, 0);
+    assert.equal(project.git("rev-parse", "prloom/diverged"), project.git("rev-parse", "main"));
   });
 });
 

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, test } from "node:test";
+import { describe } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { appears, shimOf, until } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { type GatedProject, makeGatedProject } from "../../testing/gated.ts";
 import { finished, isAlive, type Project, type ProjectOptions } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
+import { sometimes as test } from "../../testing/sometimes.ts";
 
 /** Each of these was wrong once, and a review found it. */
 describe("what a review found, around a dispatcher that runs", { concurrency: 2 }, () => {

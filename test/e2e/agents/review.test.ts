@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { describe } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
 import type { Project } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
 import { oneOf } from "../../testing/sample.ts";
+import { sometimes as test } from "../../testing/sometimes.ts";
 
 /** Each of these was wrong once, and a review found it. */
 describe("what a review found, in files and in what agents leave", { concurrency: 2 }, () => {

@@ -126,7 +126,7 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
     assert.deepEqual([project.record("broken").status, project.record("good").outcome], ["review", "merged"]);
   });
 
-  test("what is said while a plan is being merged begins no work that the merge leaves out", async () => {
+  test("what is said while a plan is being merged is neither left out nor lost", async () => {
     const { project } = gated();
     const [bin, at, go] = ["bin", "at", "go"].map((name) => join(project.home, name)) as [string, string, string];
     mkdirSync(bin);
@@ -139,15 +139,16 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
     await daemon.said("one", /in review/);
     const merging = project.cli(["merge", "one"]);
     await appears(at);
-    await project.cli(["comment", "one", "Do more."]);
+    await project.cli(["comment", "one", "Please do more."]);
     project.plan("other", ["two"]);
     await daemon.said("other", /in review/);
+    assert.equal(project.record("one").runs, 1);
     writeFileSync(go, "go on\n");
-    assert.equal((await merging).code, 0);
+    const refused = await merging;
+    assert.deepEqual([refused.code, /1 unanswered comment/.test(refused.stderr)], [1, true], refused.stderr);
+    await daemon.said("one", /in review/, 2);
     assert.equal((await daemon.end()).code, 0);
-    const { status, outcome, runs } = project.record("one");
-    assert.deepEqual([status, outcome, runs], ["done", "merged", 1]);
-    assert.deepEqual(project.commits("one"), [], "all of it is in main");
+    assert.deepEqual([project.record("one").status, project.commits("one").length], ["review", 2]);
   });
 
   test("start --detach goes on in the background until stop", async () => {

@@ -6,11 +6,12 @@ import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startDaemon } from "../../testing/daemon.ts";
 import { TEST_AGENT } from "../../testing/project.ts";
+import { oneOf, SEED_NOTE } from "../../testing/sample.ts";
 import { branch, commit, fresh, settled, write } from "../fixtures/checkouts.ts";
 
 const SOURCE = fileURLToPath(new URL("../../../src", import.meta.url));
 /** What another branch does, and what must not come of it while a dispatcher runs. */
-describe("a checkout changes nothing for a dispatcher that runs", () => {
+describe(`a checkout changes nothing for a dispatcher that runs (${SEED_NOTE})`, () => {
   test("one without checks: broken work is still refused, and the change is told", async () => {
     const project = fresh({ config: { checks: ["! grep broken work.txt"] } });
     branch(project, "careless", () => project.config({ checks: [] }));
@@ -66,7 +67,7 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     ["a prompt without an end", "prloom/prompts/worker.md", () => "worker.md"],
     ["prompts without an end", "prloom/prompts", () => "prompts"],
   ];
-  for (const [what, path, to] of LINKED)
+  for (const [what, path, to] of oneOf(LINKED))
     test(`${what}: work goes on, and commands that only read, too`, { timeout: 120_000 }, async () => {
       const project = fresh();
       const pipe = join(project.home, "pipe");
@@ -227,7 +228,7 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     assert.equal((await project.cli(["poll"])).code, 0);
   });
 
-  for (const changed of ["agents/shim/shim.ts", "kernel/clock.ts"])
+  for (const changed of oneOf(["agents/shim/shim.ts", "kernel/clock.ts"]))
     test(`prloom itself, installed in the checkout, starts runs only with what it was (${changed})`, () =>
       startsAsItWas(changed));
 
@@ -254,7 +255,7 @@ describe("a checkout changes nothing for a dispatcher that runs", () => {
     await daemon.end();
   }
 
-  for (const started of ["by its path", "by a line for a shell"])
+  for (const started of oneOf(["by its path", "by a line for a shell"]))
     test(`a program of the checkout is run only as it was, started ${started}`, () => runsAsItWas(started));
 
   async function runsAsItWas(started: string): Promise<void> {

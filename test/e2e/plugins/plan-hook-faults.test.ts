@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { after, describe } from "node:test";
 import type { NewAction } from "../../../src/hooks/contexts/event-types.ts";
 import type { ProjectOptions } from "../../testing/project.ts";
+import { sometimes as test } from "../../testing/sometimes.ts";
 import { thorough } from "../../testing/thorough.ts";
 import { type Extended, makeExtended, QUICK } from "../fixtures/extended.ts";
 

@@ -19,6 +19,13 @@ const BOMBS: Readonly<Record<string, string>> = {
   backticks: "`".repeat(60_000),
   "a program of awk": `awk '${"print ".repeat(9000)}' x`,
   statements: `psql -c '${"copy ".repeat(10_000)}'`,
+  "a search for many names": `find . ${"-name a -o ".repeat(1500)} -name b -delete`,
+  "a search for a name of wildcards": `find . -name '${"*?".repeat(14)}x' -delete`,
+  "a search for a path of wildcards": `find . -path './${"*?".repeat(14)}x' -delete`,
+  "a pattern of wildcards": `rm .${"*?".repeat(14)}x`,
+  "folders on a stack": `${"pushd a; ".repeat(2000)}${"popd; ".repeat(2000)}`,
+  "a script with many gaps": `sed "s/${"$A".repeat(3000)}/b/" f`,
+  "a command with many gaps": `rg -l x | xargs -I{} sh -c '${"wc {}; ".repeat(5000)}'`,
   "a script that runs itself": "echo 'sh x.sh; sh x.sh; frobnicate' > x.sh; sh x.sh",
 };
 

@@ -2,28 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PlanStore } from "../../../src/bus/ports.ts";
 import type { PlanRecord } from "../../../src/plan/record.ts";
+import { planRecord } from "../plan-record.ts";
 import { hasCode } from "./bus-contract.ts";
-
-/** A record as a new plan has it. */
-export function planRecord(uid: string, patch: Partial<PlanRecord> = {}): PlanRecord {
-  const at = "2026-01-01T00:00:00.000Z";
-  return {
-    schemaVersion: 1,
-    uid,
-    id: `plan-${uid.toLowerCase()}`,
-    status: "queued",
-    hidden: false,
-    paused: false,
-    inInbox: true,
-    worktreeReady: false,
-    runs: 0,
-    createdAt: at,
-    updatedAt: at,
-    revision: 0,
-    metadata: {},
-    ...patch,
-  };
-}
 
 /** What every store of records must do. */
 export function planStoreContract(name: string, make: () => { store: PlanStore; dispose(): void }): void {

@@ -55,23 +55,6 @@ export function triages(reply: string, todos: readonly string[] = []): Rule {
   return { when: promptOf("triage"), steps: [writesResult(result), { say: "I have answered." }] };
 }
 
-export interface Verdict {
-  readonly verdict: "approve" | "request_changes";
-  readonly summary?: string;
-  readonly comments?: readonly { readonly path: string; readonly line?: number; readonly message: string }[];
-}
-
-/** A reviewer with one verdict after another, one for each time that it is asked; the last one repeats. */
-export function reviews(...verdicts: readonly Verdict[]): Rule {
-  let given = 0;
-  const judge: ScriptStep = ({ answers }) => {
-    const verdict = verdicts[Math.min(given, verdicts.length - 1)];
-    if (answers === 0) given += 1;
-    return writesResult({ summary: "", comments: [], ...verdict });
-  };
-  return { when: promptOf("reviewer"), steps: [judge, { say: "I have judged." }] };
-}
-
 function writesResult(result: unknown): ToolUse {
   return { shell: `printf %s ${quoted(JSON.stringify(result))} > "$PRLOOM_RESULT_FILE"` };
 }

@@ -65,6 +65,7 @@ function coveredBySearch(
   { located, question }: { located: LocatedPath; question: Question },
 ): string | undefined {
   if (located.inTree === undefined || names.length === 0) return undefined;
+  if (names.length > MAX_NAMES) return question.policy.protected[0];
   const searches = names.map((name) => ({ regular: globPattern(name), isPath: name.includes("/") }));
   const start = located.inTree === "" ? "" : `${located.inTree}/`;
   const isFound = (path: string): boolean =>
@@ -78,7 +79,12 @@ function coveredBySearch(
   });
 }
 
+/** More than these in one pattern, or more patterns: they are made to take time, and count as fitting everything. */
+const MAX_WILDCARDS = 8;
+const MAX_NAMES = 64;
+
 function globPattern(glob: string): RegExp {
+  if ((glob.replace(/\*+/g, "*").match(/[*?[]/g)?.length ?? 0) > MAX_WILDCARDS) return /^/;
   const source = glob
     .replace(/\*+/g, "*")
     .replace(/\\(.)|\[!?([^\]]*)\]|[.+^${}()|]|\*|\?/g, (all, escaped?: string, set?: string) => {

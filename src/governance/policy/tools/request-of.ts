@@ -1,5 +1,5 @@
 import { TOOL_KINDS } from "../../../config/governance-words.ts";
-import type { RequestKind, ToolRequest } from "../request.ts";
+import type { DelegateRequest, ToolRequest } from "../request.ts";
 import { CLAUDE_TOOLS } from "./claude.ts";
 import { mcpName } from "./mcp-name.ts";
 import { OPENCODE_TOOLS } from "./opencode.ts";
@@ -32,6 +32,7 @@ export const GOVERNS = new Set(["govern_plan", "govern_task", "govern_delegate",
 /** How hosts call the tools of our own MCP server. */
 const OURS = /^(?:mcp__prloom__|prloom_)/;
 const MAX_PATH = 4096;
+const MAX_PATCH = 4 * 1024 * 1024;
 
 /** Whether a name is that of an MCP server's tool: not a kind, and no agent program has it. */
 export function isMcpTool(tool: string): boolean {
@@ -47,9 +48,8 @@ export interface ToolCall {
 
 /** A call as an agent program has it, as a request; what does not fit makes it malformed, never something else. */
 export function requestOf(host: ToolHost, { tool, input, session }: ToolCall): ToolRequest {
-  const own = tool.replace(OURS, "");
+  const own = OURS.test(tool) ? tool.replace(OURS, "") : tool;
   const fields = isFields(input) ? input : undefined;
-  const common = { tool: own, session, paths: [] };
   if (GOVERNS.has(own)) return governing(own, { fields, session });
   const shape =
     own === "govern_shell"
@@ -57,54 +57,67 @@ export function requestOf(host: ToolHost, { tool, input, session }: ToolCall): T
       : Object.hasOwn(TOOL_MAPS[host], tool)
         ? TOOL_MAPS[host][tool]
         : undefined;
-  if (!shape) return { ...common, tool: mcpName(tool), kind: "other" };
-  if (!fields) return { ...common, kind: shape.kind, malformed: "they are not an object" };
-  const read = readFields(shape, fields);
-  return { ...common, tool, kind: shape.kind, ...read };
+  if (!shape) return { tool: mcpName(tool), session, paths: NO_PATHS, kind: "other" };
+  if (!fields) return { tool: own, session, paths: NO_PATHS, kind: shape.kind, malformed: "they are not an object" };
+  return { tool, session, paths: NO_PATHS, kind: shape.kind, ...readFields(shape, fields) };
 }
 
 const isFields = (input: unknown): input is Readonly<Record<string, unknown>> =>
   typeof input === "object" && input !== null && !Array.isArray(input);
 
 type Fields = Readonly<Record<string, unknown>>;
-type ReadFields = Partial<ToolRequest>;
 
-function readFields(shape: ToolShape, fields: Fields): ReadFields {
-  const problems: string[] = [];
-  const text = (name: string | undefined, needed: boolean, most = MAX_PATH): string | undefined => {
-    const value = name === undefined ? undefined : fields[name];
-    if (value === undefined || value === null) {
-      if (needed && name !== undefined) problems.push(`"${name}" is missing`);
-      return undefined;
-    }
-    if (typeof value !== "string" || (needed && value === ""))
-      problems.push(`"${name}" must be a string that is not empty`);
-    else if (value.length > most) problems.push(`"${name}" is longer than ${most} characters`);
-    else if (value.includes("\0")) problems.push(`"${name}" contains a NUL character`);
-    else return value;
+/** Fields that are being read, and the first thing that is wrong with them. */
+interface Reading {
+  readonly fields: Fields;
+  problem?: string | undefined;
+}
+
+function readText(reading: Reading, name: string, needed: boolean, most = MAX_PATH): string | undefined {
+  const value = reading.fields[name];
+  if (value === undefined || value === null) {
+    if (needed) reading.problem ??= `"${name}" is missing`;
     return undefined;
-  };
-  const needed = (shape.paths ?? []).map((name) => text(name, true));
-  const named = (shape.mayName ?? []).map((name) => text(name, false));
-  const patch =
-    shape.patch === undefined ? [] : (filesInPatch(text(shape.patch, true, 4 * 1024 * 1024) ?? "") ?? undefined);
-  if (patch === undefined && problems.length === 0) problems.push(`"${shape.patch}" names no files`);
-  const command = text(shape.command, true, Number.POSITIVE_INFINITY);
-  const url = text(shape.url, true);
-  const [resumes] = (shape.resumes ?? []).flatMap((name) => text(name, false) ?? []);
-  const to = text(shape.to, false);
-  const folder = text(shape.folder, false);
-  const [problem] = problems;
-  if (problem !== undefined) return { malformed: problem };
-  const file = url?.startsWith("file:") ? [decoded(url.replace(/^file:(?:\/\/)?/, ""))] : [];
-  const paths = [...needed, ...named, ...(patch ?? []), ...file].filter((path) => path !== undefined);
-  return {
-    ...(file.length > 0 ? { kind: "read" as RequestKind } : {}),
-    paths,
-    command,
-    folder,
-    ...(shape.kind === "delegate" ? { delegate: { to, resumes } } : {}),
-  };
+  }
+  if (typeof value !== "string" || (needed && value === ""))
+    reading.problem ??= `"${name}" must be a string that is not empty`;
+  else if (value.length > most) reading.problem ??= `"${name}" is longer than ${most} characters`;
+  else if (value.includes("\0")) reading.problem ??= `"${name}" contains a NUL character`;
+  else return value;
+  return undefined;
+}
+
+function readPaths(shape: ToolShape, reading: Reading): string[] {
+  const paths: string[] = [];
+  const add = (path: string | undefined) => void (path === undefined || paths.push(path));
+  for (const name of shape.paths ?? []) add(readText(reading, name, true));
+  for (const name of shape.mayName ?? []) add(readText(reading, name, false));
+  if (shape.patch === undefined) return paths;
+  const files = filesInPatch(readText(reading, shape.patch, true, MAX_PATCH) ?? "");
+  if (!files) reading.problem ??= `"${shape.patch}" names no files`;
+  return files ? [...paths, ...files] : paths;
+}
+
+const NO_PATHS: readonly string[] = [];
+
+function readFields(shape: ToolShape, fields: Fields): Partial<ToolRequest> {
+  const reading: Reading = { fields };
+  const namesPaths = shape.paths ?? shape.mayName ?? shape.patch;
+  const named = namesPaths === undefined ? NO_PATHS : readPaths(shape, reading);
+  const read = (name: string | undefined, needed: boolean, most?: number) =>
+    name === undefined ? undefined : readText(reading, name, needed, most);
+  const command = read(shape.command, true, Number.POSITIVE_INFINITY);
+  const url = read(shape.url, true);
+  const delegate = shape.kind === "delegate" ? readDelegate(shape, reading) : undefined;
+  const folder = read(shape.folder, false);
+  if (reading.problem !== undefined) return { malformed: reading.problem };
+  if (url?.startsWith("file:")) return { kind: "read", paths: [decoded(url.replace(/^file:(?:\/\/)?/, ""))] };
+  return delegate ? { paths: named, delegate } : { paths: named, command, folder };
+}
+
+function readDelegate(shape: ToolShape, reading: Reading): DelegateRequest {
+  const [resumes] = (shape.resumes ?? []).flatMap((name) => readText(reading, name, false) ?? []);
+  return { to: shape.to === undefined ? undefined : readText(reading, shape.to, false), resumes };
 }
 
 /** A sequence that means nothing stays as it is written. */

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { startDaemon } from "../../../testing/daemon.ts";
 import { makeGatedProject } from "../../../testing/gated.ts";
 import { makeProject, type Project } from "../../../testing/project.ts";
+import { story } from "../../../testing/story.ts";
 
 const STUB = fileURLToPath(new URL("../../../testing/agents/stub-codex.mjs", import.meta.url));
 
@@ -35,8 +36,9 @@ describe("with a dispatcher", () => {
   const { test: agent } = project.config().agents as Record<string, object>;
   project.config({ agents: { test: { ...agent, sandbox: "none" } } });
   after(() => project.remove());
+  const step = story("one plan, from its first agent to its merge");
 
-  test("an agent that takes no messages gets it with its next turn, once, across kill -9", async () => {
+  step("an agent that takes no messages gets it with its next turn, once, across kill -9", async () => {
     project.plan("p", ["[waits] first", "second", "[waits] third", "fourth"]);
     const daemon = await startDaemon(project);
     await halfWay(daemon, "p");
@@ -67,7 +69,7 @@ describe("with a dispatcher", () => {
     assert.equal(project.commits("p").length, 4);
   });
 
-  test("in review it waits, the plan stays as it is, and the answer tells what to type instead", async () => {
+  step("in review it waits, the plan stays as it is, and the answer tells what to type instead", async () => {
     const daemon = await startDaemon(project);
     const sent = await project.cli(["send", "p", "one more thing", "--json"]);
     const { delivery, why, hint, eventId, author } = JSON.parse(sent.stdout);
@@ -96,8 +98,9 @@ describe("with a dispatcher", () => {
 describe("without a dispatcher", () => {
   const project = makeProject();
   after(() => project.remove());
+  const step = story("plans of one project");
 
-  test("one that no agent got is named when its plan ends by a merge by hand", async () => {
+  step("one that no agent got is named when its plan ends by a merge by hand", async () => {
     project.plan("by-hand", ["one"]);
     await project.work();
     assert.equal((await project.cli(["send", "by-hand", "one more\nthing"])).code, 0);
@@ -107,7 +110,7 @@ describe("without a dispatcher", () => {
     assert.match(ended.stdout, /by-hand +never delivered: .+ sent its agent: one more$/m);
   });
 
-  test("it is on record and the first turn gets it; the words may come from a file", async () => {
+  step("it is on record and the first turn gets it; the words may come from a file", async () => {
     project.plan("p", ["one", "two"]);
     const file = join(project.home, "words.md");
     writeFileSync(file, "mind the\n# heading\n");
@@ -138,7 +141,7 @@ describe("without a dispatcher", () => {
     assert.match(shown.stdout, /^note: .+messages\.json cannot be read: .+ move it away/m);
   });
 
-  test("a plugin sees it first, and what that handles is not sent", async () => {
+  step("a plugin sees it first, and what that handles is not sent", async () => {
     writeFileSync(join(project.root, "quiet.mjs"), QUIET);
     project.config({ plugins: { quiet: { module: "./quiet.mjs" } } });
     project.git("add", "-A");
@@ -154,7 +157,7 @@ describe("without a dispatcher", () => {
     project.git("rm", "-q", "--cached", "quiet.mjs");
   });
 
-  test("what cannot be sent says why", async () => {
+  step("what cannot be sent says why", async () => {
     const cases: [string[], RegExp][] = [
       [["send", "nobody", "x"], /There is no plan "nobody"/],
       [["send", "p", "  "], /The message is empty/],

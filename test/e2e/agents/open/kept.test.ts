@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
 import { appears, shimOf } from "../../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../../testing/daemon.ts";
 import { CLI } from "../../../testing/program.ts";
 import { isAlive, type Project } from "../../../testing/project.ts";
 import { projectMaker } from "../../../testing/projects.ts";
+import { sometimes as test } from "../../../testing/sometimes.ts";
 import { inTerminal, NO_TERMINAL } from "../../../testing/terminal.ts";
 import { THOROUGH, thorough } from "../../../testing/thorough.ts";
 

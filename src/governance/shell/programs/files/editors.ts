@@ -108,7 +108,9 @@ export const opensWindow: Behaviour = (call) => {
   if (given.has("v", "version", "h", "help", "s", "status")) return OUTPUT;
   const [first = known("")] = given.operands;
   if (given.has("w", "wait") || textOf(first) === "-") return editor(call);
-  const changes = given.options.find((one) => /extension|user-data|profile|mcp|command|tunnel/.test(one.name));
+  const changes = given.options.find((one) =>
+    /^(?:un)?install-ext|extensions-dir|user-data|profile|mcp|command|tunnel/.test(one.name),
+  );
   if (changes || /^(?:tunnel|serve-web|chat|agent)$/.test(textOf(first)))
     noteEffect(spot, { kind: "ours", what: `changes ${name} itself, or lets others work with it` });
   for (const file of [...given.operands, ...given.values("g", "goto")]) reads(spot, file);

@@ -5,7 +5,7 @@ export interface SedEffects {
   runs: boolean;
 }
 
-const ADDRESS = /^(?:(?:\d|\u{FFFC}(?=.))+(?:~\d+)?|\$|[+~]\d+)/u;
+const ADDRESS = /^(?:(?:\d|[*\u{FFFC}](?=.))+(?:~\d+)?|\$|[+~]\d+)/u;
 const PLAIN = "dDgGhHlnNpPqQxzF=v}";
 
 /** Reads a script; undefined when it is not one that is known. */
