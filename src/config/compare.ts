@@ -26,6 +26,11 @@ const SANDBOXES: readonly unknown[] = ["none", "auto", "bwrap"];
 const weaker: Judge = (from, to) => SANDBOXES.indexOf(to) < SANDBOXES.indexOf(from);
 const wasOn: Judge = (from) => from !== "off";
 const wider: Judge = (from, to) => !list(from).includes("**") && added(from, to);
+/** `!` before a pattern says that something is not secret. */
+const fewerSecrets: Judge = (from, to) => {
+  const parts = (value: unknown, taken: boolean) => list(value).filter((one) => String(one).startsWith("!") === taken);
+  return dropped(parts(from, false), parts(to, false)) || added(parts(from, true), parts(to, true));
+};
 const moreShell: Judge = (from, to) =>
   SHELL_RIGHTS.indexOf(to as ShellRights) > SHELL_RIGHTS.indexOf(from as ShellRights);
 
@@ -43,7 +48,8 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   [/^agents\.[^.]+\.maxRunning$/, more],
   [/^agents\.[^.]+\.session$/, never],
   [/^governance\.(mcp\.(reads|writes)|interpreters)$/, added],
-  [/^governance\.(secrets|protected)$/, dropped],
+  [/^governance\.secrets$/, fewerSecrets],
+  [/^governance\.protected$/, dropped],
   [/^governance\.maxRepeatedDenials$/, more],
   // When finished work is put away; it permits nothing.
   [/^governance\.purgeAfterMs$/, never],

@@ -118,6 +118,7 @@ const ROWS: readonly (readonly [key: string, from: unknown, to: unknown, there: 
   ["governance.mcp.reads", [], ["github_get_*"], true, false],
   ["governance.mcp.writes", ["a_b"], ["a_b", "a_c"], true, false],
   ["governance.secrets", [], ["keys/**"], false, true],
+  ["governance.secrets", [], ["!src/tokens.json"], true, false],
   ["governance.interpreters", [], ["node"], true, false],
   ["governance.protected", [], [".github/**"], false, true],
   ["governance.maxRepeatedDenials", 3, 4, true, false],

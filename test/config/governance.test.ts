@@ -103,6 +103,12 @@ const mistakes: [governance: unknown, problems: string[]][] = [
   ],
   [{ mcp: { read: [] } }, ["governance.mcp.read: unknown key, did you mean reads?"]],
   [{ secrets: ["/etc/passwd"] }, [`governance.secrets.0: ${BELOW}`]],
+  [{ secrets: ["!../a"] }, [`governance.secrets.0: ${BELOW}`]],
+  [
+    { secrets: ["!**"] },
+    ['governance.secrets.0: would take every file out; name those that are not secret, like "!src/tokens.json"'],
+  ],
+  [{ protected: ["!src"] }, ["governance.protected.0: cannot take something out again with !; name what is meant"]],
   [{ protected: ["a", ""] }, ["governance.protected.1: must not be empty"]],
   [
     { interpreters: ["/usr/bin/python3", "node -e"] },

@@ -1,21 +1,28 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import * as z from "zod";
+import { didYouMean, nearest } from "../../config/problems/nearest.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import type { Call } from "../output.ts";
 import { jsonText } from "../render/safe-text.ts";
 import { errorData } from "../report-error.ts";
-import { askedCall } from "./asked-call.ts";
+import { askedCall, unknownTool } from "./asked-call.ts";
 import { type Scene, type SceneOptions, sceneFor } from "./scene.ts";
-import { judgeIn, noAnswers, verdictData } from "./verdict.ts";
+import { judgeIn, noAnswers, requestIn, verdictData } from "./verdict.ts";
 
 /** More than any call of a tool has that could be allowed. */
 const MAX_LINE = 16 * 1024 * 1024;
 
 const text = z.string({ error: "must be a string" });
-const questionSchema = z.object(
-  { tool: text, input: z.unknown(), role: text.optional(), plan: text.optional() },
-  { error: "must be an object" },
+const FIELDS = ["tool", "input", "role", "plan"];
+const questionSchema = z.strictObject(
+  {
+    tool: text,
+    input: z.custom<unknown>((value) => value !== undefined, { error: 'is missing, like {"command": "npm test"}' }),
+    role: text.optional(),
+    plan: text.optional(),
+  },
+  { error: ({ code }) => (code === "unrecognized_keys" ? undefined : "must be an object") },
 );
 
 type Scenes = (plan: string | undefined, role: string | undefined) => Promise<Scene>;
@@ -25,8 +32,13 @@ export async function explainBatch(call: Call, words: readonly string[], options
   if (words.length > 0)
     throw new PrloomError("usage", "--batch reads calls from standard input", "Leave the tool and its arguments out.");
   const scenes = sceneCache(call);
+  const told = new Set<string>();
+  const tell = (warning: string): void => {
+    if (!told.has(warning)) call.output.note(`note: ${warning}`);
+    told.add(warning);
+  };
   for await (const line of linesOf(process.stdin)) {
-    const answer = await answerTo(line, options, scenes);
+    const answer = await answerTo(line, options, { scenes, tell });
     process.stdout.write(`${jsonText(answer)}\n`);
   }
   return 0;
@@ -43,11 +55,20 @@ function sceneCache(call: Call): Scenes {
   };
 }
 
-async function answerTo(line: string | undefined, options: SceneOptions, scenes: Scenes): Promise<object> {
+interface Batch {
+  readonly scenes: Scenes;
+  /** Says something once, on standard error. */
+  readonly tell: (warning: string) => void;
+}
+
+async function answerTo(line: string | undefined, options: SceneOptions, { scenes, tell }: Batch): Promise<object> {
   try {
     const question = questionIn(line);
     const request = askedCall(question.tool, question.input);
-    return verdictData(judgeIn(await scenes(question.plan ?? options.plan, question.role ?? options.role), request));
+    const scene = await scenes(question.plan ?? options.plan, question.role ?? options.role);
+    scene.warnings.forEach(tell);
+    const warnings = [...scene.warnings, ...unknownTool(question.tool)];
+    return verdictData(judgeIn(scene, requestIn(scene, request)), warnings);
   } catch (error) {
     return { error: errorData(error) };
   }
@@ -67,6 +88,9 @@ function questionIn(line: string | undefined): z.infer<typeof questionSchema> {
   const parsed = questionSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
+  const [unknown] = issue?.code === "unrecognized_keys" ? issue.keys : [];
+  if (unknown !== undefined)
+    throw new PrloomError("usage", `unknown key "${unknown}"${didYouMean(nearest(unknown, FIELDS))}`, SHAPE);
   const where = issue?.path.join(".") || "it";
   throw new PrloomError("usage", `the line is not a call: ${where} ${issue?.message ?? ""}`, SHAPE);
 }

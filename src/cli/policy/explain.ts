@@ -7,9 +7,9 @@ import { PrloomError } from "../../kernel/errors.ts";
 import type { Call } from "../output.ts";
 import { effectRows, TREE_COLUMNS } from "../render/effect-tree.ts";
 import { visible, visibleLines } from "../render/safe-text.ts";
-import { askedCall } from "./asked-call.ts";
+import { askedCall, unknownTool } from "./asked-call.ts";
 import { type Scene, type SceneOptions, sceneFor } from "./scene.ts";
-import { judgeIn, noAnswers, verdictData } from "./verdict.ts";
+import { judgeIn, noAnswers, requestIn, verdictData } from "./verdict.ts";
 
 /** Says what the policy would decide about one call of a tool, and why. Nothing is run and nothing is written. */
 export async function explain(call: Call, words: readonly string[], options: SceneOptions): Promise<number> {
@@ -19,23 +19,19 @@ export async function explain(call: Call, words: readonly string[], options: Sce
   if (tool.startsWith("-"))
     throw new PrloomError("usage", `unknown option "${tool}"`, "`prloom explain --help` shows how to call it.");
   if (tool === "answer") throw noAnswers();
-  const request = askedCall(tool, args);
+  const asked = askedCall(tool, args);
   const scene = await sceneFor(call, options);
+  const request = requestIn(scene, asked);
+  const warnings = [...scene.warnings, ...unknownTool(tool)];
+  for (const warning of warnings) call.output.note(`note: ${warning}`);
   const verdict = judgeIn(scene, request);
   const effects = request.kind === "shell" && !request.malformed ? effectsIn(scene, request) : undefined;
   call.output.data({
-    ...verdictData(verdict),
-    ...moreData(verdict),
+    ...verdictData(verdict, warnings),
     ...(effects ? { effects: treeData(effects) } : {}),
   });
   if (!call.output.json) show(call, { scene, verdict, effects });
   return 0;
-}
-
-function moreData(verdict: Verdict): object {
-  if (verdict.allow) return verdict.note === undefined ? {} : { note: verdict.note };
-  const { calls, chain } = verdict.denial;
-  return { ...(calls ? { calls } : {}), ...(chain === undefined ? {} : { chain }) };
 }
 
 function effectsIn({ policy }: Scene, request: ToolRequest): EffectTree | undefined {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { resolve } from "node:path";
 import type { Config } from "../../config/config.ts";
@@ -11,11 +12,15 @@ import { openRepository } from "../../git/repository.ts";
 import { graphOfPlan } from "../../governance/graph/of-plan.ts";
 import type { TaskGraph } from "../../governance/graph/types.ts";
 import { makePolicy } from "../../governance/policy/make-policy.ts";
+import { below } from "../../governance/policy/paths.ts";
 import type { Policy } from "../../governance/policy/policy-file.ts";
 import { type Role, roleNamed } from "../../governance/policy/roles.ts";
 import { PrloomError } from "../../kernel/errors.ts";
+import type { Todo } from "../../plan/markdown/markdown.ts";
 import type { Call } from "../output.ts";
 import { reading, suggesting } from "../plans.ts";
+import { settingsWarnings } from "./settings-warnings.ts";
+import { todoWarnings } from "./todo-warnings.ts";
 
 /** Who would make a call, and where: what a call is judged with. */
 export interface Scene {
@@ -23,6 +28,10 @@ export interface Scene {
   readonly graph: TaskGraph;
   /** In words. */
   readonly about: string;
+  /** What else to know about the answers: other settings than the config's, lines of a TODO without effect. */
+  readonly warnings: readonly string[];
+  /** Where relative paths count from; the worktree unless said. */
+  readonly folder?: string | undefined;
 }
 
 export interface SceneOptions {
@@ -38,24 +47,27 @@ export function sceneFor(call: Call, { plan, role }: SceneOptions): Promise<Scen
 const TASK = "a-started-task";
 
 async function ownScene(call: Call, asked = "executor"): Promise<Scene> {
-  const { root, governance } = await surroundings(call);
+  const { root, governance, warnings } = await surroundings(call);
   const role = roleOf(asked, governance);
   const policy = makePolicy(governance, { role, node: TASK, place: { root, ...folders() } });
   const node = { id: TASK, name: "A started task", status: "active", delegatedBy: "coordinator" } as const;
   const task = { ...node, assignedTo: role.name, allowedTools: [], dependsOn: [], temporalGate: null };
   const workPlans = [{ id: "plan", name: "A plan", status: "active", tasks: [task] }] as const;
-  return { policy, graph: { workPlans, delegations: [] }, about: `${role.name} with a started task in ${root}` };
+  const inside = below(call.cwd, root);
+  const about = `${role.name} with a started task in ${root}${inside ? `, called in ${inside}` : ""}`;
+  const folder = inside ? call.cwd : undefined;
+  return { policy, graph: { workPlans, delegations: [] }, about, warnings, folder };
 }
 
 async function planScene(call: Call, plan: string, asked: string | undefined): Promise<Scene> {
   return reading(call, async (loom) => {
-    const { record, summary, todos } = await readPlanDetail(loom, plan);
-    tellProblem(call, loom.pinned.problem);
+    const { record, summary, todos, problems } = await readPlanDetail(loom, plan);
     const status = record.status === "done" ? "completed" : summary.location === "inbox" ? "draft" : "active";
     const { graph, current } = graphOfPlan({ id: plan, title: summary.title, status, todos });
     const { governance } = loom.config;
     const { by = "executor", paths, tools } = current?.settings ?? {};
-    const role = roleOf(asked ?? by, governance);
+    const task = current ? `TODO ${current.index + 1}` : withoutTodo(todos);
+    const role = roleOf(asked ?? by, governance, asked === undefined ? `${task} of ${plan}: ` : "");
     const root = worktreeOf(loom, record).path;
     const policy = makePolicy(governance, {
       role,
@@ -64,39 +76,44 @@ async function planScene(call: Call, plan: string, asked: string | undefined): P
       ...(paths ? { paths } : {}),
       ...(tools ? { tools } : {}),
     });
-    const task = current ? `TODO ${current.index + 1}` : "no open TODO";
-    return { policy, graph, about: `${role.name} with ${task} of ${plan} in ${root}` };
+    const about = `${role.name} with ${task} of ${plan} in ${root}${existsSync(root) ? "" : " (not made yet)"}`;
+    const ofSettings = settingsWarnings(loom.pinned, loom.paths.root);
+    return { policy, graph, about, warnings: [...ofSettings, ...problems, ...(current ? todoWarnings(current) : [])] };
   });
 }
 
+function withoutTodo(todos: readonly Todo[]): string {
+  if (todos.length === 0) return "no TODO yet";
+  return todos.every(({ state }) => state === "done") ? "no open TODO" : "no TODO that can be worked on";
+}
+
 /** A question is answered wherever it is asked: without a repository the folder counts, without a config what is usual. */
-async function surroundings(call: Call): Promise<{ root: string; governance: Config["governance"] }> {
+async function surroundings(call: Call): Promise<Surroundings> {
   try {
     const repo = await openRepository(call.cwd);
-    const { config, problem } = settingsInForce(pathsOf(repo).pinFile, repo.root);
-    tellProblem(call, problem);
-    return { root: repo.root, governance: config.governance };
+    const settings = settingsInForce(pathsOf(repo).pinFile, repo.root);
+    const warnings = settingsWarnings(settings, repo.root);
+    return { root: repo.root, governance: settings.config.governance, warnings };
   } catch (error) {
     if (!(error instanceof PrloomError) || error.code !== "not-a-repository") throw error;
-    call.output.note("note: this is not a git repository; judged as if it were one, with the usual settings");
-    return { root: call.cwd, governance: configWithoutAgents().governance };
+    const warnings = ["this is not a git repository; judged as if it were one, with the usual settings"];
+    return { root: call.cwd, governance: configWithoutAgents().governance, warnings };
   }
 }
 
-function tellProblem({ output }: Call, problem: PrloomError | undefined): void {
-  // Before `prloom init` there is none, and nothing is wrong.
-  if (!problem || problem.code === "config-missing") return;
-  const [first = ""] = problem.message.split("\n");
-  output.note(`note: judged with the usual settings: ${first.replace(/:$/, "")} (\`prloom doctor\` tells more)`);
+interface Surroundings {
+  readonly root: string;
+  readonly governance: Config["governance"];
+  readonly warnings: readonly string[];
 }
 
 const folders = () => ({ home: resolve(homedir()), temporary: resolve(tmpdir()) });
 
-function roleOf(name: string, { roles }: Config["governance"]): Role {
+function roleOf(name: string, { roles }: Config["governance"], where = ""): Role {
   const found = roleNamed(name, roles);
   if (found) return found;
   const known = [...OWN_ROLES, ...Object.keys(roles)];
-  const message = `there is no role called "${name}"${didYouMean(nearest(name, known))}`;
+  const message = `${where}there is no role called "${name}"${didYouMean(nearest(name, known))}`;
   throw new PrloomError(
     "usage",
     message,

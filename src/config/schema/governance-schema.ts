@@ -4,11 +4,28 @@ import { anObject, count, duration, insideRepository, moduleName, text, usually 
 import { withUnits } from "./units.ts";
 
 const list = { error: "must be a list of strings" };
-const patterns = z.array(insideRepository, list);
+const patterns = z.array(
+  insideRepository.refine((pattern) => !pattern.startsWith("!"), {
+    error: "cannot take something out again with !; name what is meant",
+  }),
+  list,
+);
+
+/** With `!` before it, a pattern says what is not secret; nothing but stars would be everything. */
+const secretPatterns = z.array(
+  text
+    .refine((pattern) => insideRepository.safeParse(pattern.replace(/^!/, "")).success, {
+      error: "must be a path below the repository, without ..",
+    })
+    .refine((pattern) => !pattern.startsWith("!") || /[A-Za-z0-9]/.test(pattern), {
+      error: 'would take every file out; name those that are not secret, like "!src/tokens.json"',
+    }),
+  list,
+);
 
 /** A pattern of nothing but stars would allow tools that are not there yet. */
 const mcpTools = z.array(
-  text.refine((pattern) => /[A-Za-z0-9]/.test(pattern), {
+  text.refine((pattern) => /[A-Za-z0-9]/.test(pattern.replace(/^mcp__/, "")), {
     error: 'would allow every tool; name its server at least, like "github_*"',
   }),
   list,
@@ -45,7 +62,9 @@ export const governanceSchema = z
         .strictObject({ reads: mcpTools.prefault([]), writes: mcpTools.prefault([]) }, anObject)
         .prefault({})
         .describe("Tools of MCP servers that may be used: for reading by every role, for writing by those that write."),
-      secrets: patterns.prefault([]).describe("Files that no role reads, besides those that always are secret."),
+      secrets: secretPatterns
+        .prefault([])
+        .describe("Files that no role reads, besides those that always are secret; with ! before it, one that is not."),
       interpreters: z
         .array(program, list)
         .prefault([])

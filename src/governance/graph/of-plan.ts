@@ -1,4 +1,5 @@
 import { nextTodo, type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
+import { mcpName } from "../policy/tools/mcp-name.ts";
 import type { NodeStatus, TaskGraph, TaskNode, WorkPlan } from "./types.ts";
 
 /** What of a plan its graph is made from. */
@@ -37,9 +38,9 @@ function nodeOf(todo: Todo, todos: readonly Todo[], isCurrent: boolean): TaskNod
     id: todo.id,
     name: todoTitle(todo),
     status: isCurrent ? "active" : STATUSES[todo.state],
-    delegatedBy: "coordinator",
+    delegatedBy: "the plan",
     assignedTo: by,
-    allowedTools: tools,
+    allowedTools: tools.map(mcpName),
     dependsOn: before.flatMap((one) => one?.id ?? []),
     temporalGate: null,
   };

@@ -3,7 +3,7 @@ import { analyse } from "../shell/analyse.ts";
 import type { EffectTree } from "../shell/effects.ts";
 import type { Place } from "../shell/state.ts";
 import type { Verdict } from "./denial.ts";
-import { askedOnce, type Files, type Ground, groundOf, matchesAny } from "./paths.ts";
+import { askedOnce, type Files, type Ground, groundOf } from "./paths.ts";
 import type { Policy } from "./policy-file.ts";
 import { onlyLooks, type ToolRequest } from "./request.ts";
 import type { PolicyRule, Question } from "./rule.ts";
@@ -18,7 +18,7 @@ import { role } from "./rules/role.ts";
 import { sessionOwnership } from "./rules/session-ownership.ts";
 import { shellSafety } from "./rules/shell-safety.ts";
 import { taskOrder } from "./rules/task-order.ts";
-import { isSecret } from "./secrets.ts";
+import { isSecretIn } from "./secrets.ts";
 
 /** In this order: the first that denies is what the agent is told. */
 export const POLICY_RULES: readonly PolicyRule[] = [
@@ -77,11 +77,7 @@ export function effectsOf(request: Pick<ToolRequest, "command" | "folder">, poli
     temporary: policy.temporary,
     variables: VARIABLES,
     look: (path) => files.kind(path),
-    isSecret: (path) =>
-      isSecret(path) ||
-      ((path.type === "known" || path.type === "glob") &&
-        policy.secrets.length > 0 &&
-        matchesAny(path.text.replace(`${policy.root}/`, ""), policy.secrets)),
+    isSecret: (path) => isSecretIn(path, policy),
   };
   return analyse(request.command ?? "", place);
 }

@@ -1,7 +1,8 @@
 import type { Config } from "../../config/config.ts";
-import { PROTECTED } from "../../git/staging/protected-paths.ts";
+import { OWN_PROTECTED } from "./own-protected.ts";
 import { POLICY_VERSION, type Policy } from "./policy-file.ts";
 import type { Role } from "./roles.ts";
+import { mcpName } from "./tools/mcp-name.ts";
 
 /** Folders that a run knows, absolute. */
 export interface RunPlace {
@@ -26,9 +27,6 @@ export interface RunTerms {
   readonly session?: string;
 }
 
-/** Git's own, in the worktree and in repositories inside of it. */
-const GITS_OWN = [".git", "**/.git"];
-
 /** What one run may do: what the config says for all, with the terms of this one. */
 export function makePolicy(governance: Config["governance"], terms: RunTerms): Policy {
   const { role, place } = terms;
@@ -36,7 +34,7 @@ export function makePolicy(governance: Config["governance"], terms: RunTerms): P
     schemaVersion: POLICY_VERSION,
     role: {
       name: role.name,
-      tools: [...role.tools],
+      tools: role.tools.map(mcpName),
       paths: [...role.paths],
       shell: role.shell,
       governs: Object.fromEntries(Object.entries(role.governs).map(([tool, actions]) => [tool, [...actions]])),
@@ -45,9 +43,9 @@ export function makePolicy(governance: Config["governance"], terms: RunTerms): P
     door: terms.door ?? { state: "open", reason: "" },
     ...place,
     paths: terms.paths ? [...terms.paths] : null,
-    tools: terms.tools ? [...terms.tools] : null,
-    protected: [...PROTECTED, ...GITS_OWN, ...governance.protected],
-    mcp: { reads: [...governance.mcp.reads], writes: [...governance.mcp.writes] },
+    tools: terms.tools ? terms.tools.map(mcpName) : null,
+    protected: [...OWN_PROTECTED, ...governance.protected],
+    mcp: { reads: governance.mcp.reads.map(mcpName), writes: governance.mcp.writes.map(mcpName) },
     secrets: [...governance.secrets],
     interpreters: [...governance.interpreters],
     session: terms.session ?? null,

@@ -62,6 +62,6 @@ export function parsePolicy(text: string, name = "policy.json"): Policy {
 }
 
 function refused(name: string, why: string, cause?: unknown): PrloomError {
-  const hint = "The dispatcher writes it anew for each run: `prloom unblock <plan>` starts another one.";
+  const hint = "Write it again with this version of prloom.";
   return new PrloomError("policy-invalid", `${name} cannot be used: ${why}.`, hint, cause);
 }

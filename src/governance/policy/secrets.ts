@@ -1,20 +1,32 @@
 import { beforePattern, describeText, type Text } from "../shell/values/text.ts";
+import { below, matchesAny, matching } from "./paths.ts";
+import type { Policy } from "./policy-file.ts";
 
 /** Files that hold keys, tokens and passwords, below a home or anywhere. */
 const SECRET_FILES: readonly RegExp[] = [
-  /(?:^|\/)\.(?:ssh|aws|gnupg|azure|kube|docker|gcloud|password-store|vault-token|terraform\.d)(?:\/|$)/,
+  /(?:^|\/)\.(?:ssh|aws|gnupg|azure|kube|gcloud|password-store|vault-token|terraform\.d)(?:\/|$)/,
+  /(?:^|\/)\.docker\/(?:config\.json$|contexts(?:\/|$))/,
   /(?:^|\/)\.config\/(?:gcloud|gh|op|hub|doctl|rclone|sops|age|configstore)(?:\/|$)/,
   /(?:^|\/)\.(?:netrc|pgpass|my\.cnf|pypirc|npmrc|yarnrc|git-credentials|s3cfg|boto|htpasswd|dockercfg|bash_history|zsh_history|python_history|node_repl_history|psql_history|mysql_history)$/,
+  /(?:^|\/)\.envrc$/,
   /(?:^|\/)\.env(?:\.(?!example$|sample$|template$|dist$|defaults$|schema$|test$|ci$)[\w.-]+)?$/,
-  /(?:^|\/)(?:id_rsa|id_dsa|id_ecdsa|id_ed25519|identity)(?:\.\w+)?$/,
+  /(?:^|\/)(?:id_rsa|id_dsa|id_ecdsa|id_ed25519)(?:\.\w+)?$/,
   /(?:^|\/)[\w.-]+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|asc|ppk|ovpn)$/,
-  /(?:^|\/)(?:credentials|secrets?|tokens?|master\.key|service-account)(?:\.(?:json|ya?ml|toml|ini|txt|enc))?$/,
-  /(?:^|\/)certs(?:\/|$)/,
+  /(?:^|\/)(?:credentials|secrets?|token|master\.key|service-account)(?:\.(?:json|ya?ml|toml|ini|txt|enc))?$/,
+  // Tokens of a design are JSON or YAML.
+  /(?:^|\/)tokens(?:\.(?:ini|txt|enc))?$/,
   /^\/etc\/(?:shadow|gshadow|sudoers|ssl\/private|krb5\.keytab)/,
   /^\/proc\/(?:\d+|self|thread-self|\*|\$\$|[^/]*)\/(?:environ|mem|cmdline)$/,
 ];
 
-const SECRET_FILE = new RegExp(SECRET_FILES.map(({ source }) => source).join("|"));
+const SECRET_FILE = new RegExp(SECRET_FILES.map(({ source }) => source).join("|"), "i");
+
+/** Everything in a folder for certificates but what documents or makes them. */
+const CERTIFICATES = /(?:^|\/)certs(?:\/|$)/i;
+const DOCUMENT_OR_CODE = /\.(?:md|html?|[cm]?[jt]sx?|py|go|rs|rb|sh)$/i;
+
+const isSecretName = (path: string): boolean =>
+  SECRET_FILE.test(path) || (CERTIFICATES.test(path) && !DOCUMENT_OR_CODE.test(path));
 
 /** Names that a pattern beginning with a dot or a letter can mean. */
 const SECRET_NAMES = [".env", ".netrc", ".npmrc", ".git-credentials", ".ssh", ".aws", ".gnupg", ".kube", "id_rsa"];
@@ -29,7 +41,7 @@ function meansSecret(pattern: string): boolean {
       .replace(/\*+/g, ".*")
       .replace(/\?/g, ".");
     try {
-      const regular = new RegExp(`^${source}$`);
+      const regular = new RegExp(`^${source}$`, "i");
       return SECRET_NAMES.some((name) => regular.test(name));
     } catch {
       return true;
@@ -44,6 +56,57 @@ export function isSecret(path: Text): boolean {
     return names.some((name) => isSecret({ type: "known", text: `${folder}/${name.replace(/[*?]/g, "x")}` }));
   }
   if (path.type === "glob" && meansSecret(path.text)) return true;
-  if (SECRET_FILE.test(describeText(path))) return true;
-  return path.type === "glob" && SECRET_FILE.test(beforePattern(path.text));
+  if (isSecretName(describeText(path))) return true;
+  if (path.type !== "glob") return false;
+  return isSecretName(beforePattern(path.text)) || isSecretName(filledIn(path.text));
+}
+
+/** A name that the pattern fits: `*.pem` can mean `x.pem`. */
+const filledIn = (pattern: string): string => pattern.replace(/\*+|\?|\[[^\]]*\]/g, "x");
+
+/** What `governance.secrets` says about a path below the worktree; `!` before a pattern takes files out, those that always are secret too. */
+export function configuredSecret(
+  path: string,
+  patterns: readonly string[],
+): { pattern: string } | "not-secret" | undefined {
+  if (patterns.length === 0) return undefined;
+  const { secret, not } = listsOf(patterns);
+  if (matchesAny(path, not)) return "not-secret";
+  const pattern = matching(path, secret);
+  return pattern === undefined ? undefined : { pattern };
+}
+
+/** By the list itself, as patterns are compiled. */
+const lists = new WeakMap<readonly string[], { secret: string[]; not: string[] }>();
+
+function listsOf(patterns: readonly string[]): { secret: string[]; not: string[] } {
+  const before = lists.get(patterns);
+  if (before) return before;
+  const [not, secret] = [true, false].map((taken) => patterns.filter((one) => one.startsWith("!") === taken));
+  const made = { secret: secret ?? [], not: (not ?? []).map((one) => one.slice(1)) };
+  lists.set(patterns, made);
+  return made;
+}
+
+/** More of them in one pattern could take for ever to be tried out. */
+const MAX_WILDCARDS = 5;
+
+/** The secret of the config that a pattern of a search or a shell can mean; `*.json` at any depth means a kind of files, no single one. */
+export function secretMeant(glob: string, patterns: readonly string[]): string | undefined {
+  if (patterns.length === 0 || !/[*?[]/.test(glob)) return undefined;
+  if (glob.includes("**") && glob.startsWith("*", glob.lastIndexOf("/") + 1)) return undefined;
+  const start = beforePattern(glob);
+  const isLong = (glob.match(/\*+|\?/g) ?? []).length > MAX_WILDCARDS;
+  return listsOf(patterns).secret.find(
+    (one) => !one.includes("*") && one.startsWith(start) && (isLong || matchesAny(one, [glob])),
+  );
+}
+
+/** The same, with what the config says about files of the worktree. */
+export function isSecretIn(path: Text, { root, secrets }: Pick<Policy, "root" | "secrets">): boolean {
+  const inTree = path.type === "known" || path.type === "glob" ? below(path.text, root) : undefined;
+  if (inTree === undefined || secrets.length === 0) return isSecret(path);
+  const said = configuredSecret(inTree, secrets);
+  if (said === "not-secret") return path.type === "glob" && isSecret(path);
+  return said !== undefined || isSecret(path) || secretMeant(inTree, secrets) !== undefined;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { askedCall } from "../../../src/cli/policy/asked-call.ts";
+import { askedCall, unknownTool } from "../../../src/cli/policy/asked-call.ts";
 import { PrloomError } from "../../../src/kernel/errors.ts";
 
 const ROWS: readonly [tool: string, input: unknown, kind: string, found: string | readonly string[]][] = [
@@ -49,6 +49,8 @@ const MALFORMED: readonly [tool: string, input: unknown, problem: string][] = [
   ["write", {}, '"filePath" is missing'],
   ["write", [["a"]], "they are not an object"],
   ["govern_task", [], '"action" must be a string'],
+  ["write", { path: "" }, '"path" must be a string that is not empty'],
+  ["write", { path: "a\0b" }, '"path" contains a NUL character'],
 ];
 
 for (const [tool, input, problem] of MALFORMED)
@@ -59,4 +61,37 @@ test("two paths where there is one are a mistake of the person who asks", () => 
     () => askedCall("write", ["a", "b"]),
     (error) => error instanceof PrloomError && error.code === "usage" && error.hint.includes('{"filePath": "…"}'),
   );
+});
+
+test("what looks like JSON and is not is no command", () => {
+  for (const words of [['{"command": "ls"'], ['{ "command": "ls"'], ["{command: ls}"], ["{command:", "ls}"]])
+    assert.throws(
+      () => askedCall("Bash", words),
+      (error) => error instanceof PrloomError && error.code === "usage" && /look like JSON/.test(error.message),
+      words.join(" "),
+    );
+});
+
+test("a search with what it looks for is told what it is judged by", () => {
+  assert.throws(
+    () => askedCall("search", ["foo", "src"]),
+    (error) => error instanceof PrloomError && error.hint.endsWith("prloom explain search src"),
+  );
+});
+
+test("a name that is close to that of a tool is probably a slip, and one of an MCP server is not", () => {
+  const meant: [tool: string, guess: string | undefined][] = [
+    ["shel", "shell"],
+    ["Shell", "shell"],
+    ["govern_tsk", "govern_task"],
+    ["github_get_issue", undefined],
+    ["mcp__db__query", undefined],
+    ["shell", undefined],
+    ["govern_shell", undefined],
+    ["constructor", undefined],
+  ];
+  for (const [tool, guess] of meant) {
+    const expected = guess === undefined ? [] : [`there is no tool called "${tool}", did you mean ${guess}?`];
+    assert.deepEqual(unknownTool(tool), expected);
+  }
 });

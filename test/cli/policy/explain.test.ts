@@ -51,8 +51,8 @@ describe("prloom explain", () => {
       `executor with a started task in ${repo.root}`,
       "",
       "WHAT         The command pushes commits to another repository.",
-      "WHY          What is on this machine stays here; prloom pushes, comments and publishes what was checked.",
-      "USE INSTEAD  Commit only: prloom pushes what was checked.",
+      "WHY          What is on this machine stays here: sending it elsewhere is for a person, or for prloom after review.",
+      "USE INSTEAD  Commit only, and say in your answer what should be pushed.",
       "EVIDENCE     sends: in `git push --force`",
       "",
       "COMMAND                            EFFECT  WHAT",
@@ -182,7 +182,7 @@ describe("prloom explain --batch", () => {
       [null, "path scope", null, "path scope", "active task"],
     );
     const { stdout } = await repo.run(["explain", "shell", "npm test", "--plan", "docs"]);
-    assert.match(stdout, new RegExp(`^allow\nexecutor with TODO 2 of docs in ${tree}\n`));
+    assert.match(stdout, new RegExp(`^allow\nexecutor with TODO 2 of docs in ${tree} \\(not made yet\\)\n`));
   });
 
   it("takes what the config says, and does without one that is broken, missing, or without a repository", async () => {
@@ -209,10 +209,11 @@ describe("prloom explain --batch", () => {
       broken.answers.map(({ rule }) => rule),
       ["allowed tools", "shell safety", null],
     );
-    assert.equal(
+    assert.match(
       broken.stderr,
-      "note: judged with the usual settings: prloom/config.json has a mistake (`prloom doctor` tells more)\n",
+      /^note: judged with the usual settings: prloom\/config\.json has a mistake: prloom\/config\.json:\d+:\d+ .* \(`prloom doctor` tells more\)\n$/,
     );
+    for (const { warnings } of broken.answers) assert.equal(`note: ${warnings[0]}\n`, broken.stderr);
     writeFileSync(config, usual);
     const outside = mkdtempSync(join(tmpdir(), "prloom-outside-"));
     const alone = await prloom(["explain", "shell", "git push"], {

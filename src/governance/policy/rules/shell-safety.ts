@@ -1,11 +1,12 @@
 import type { Effect, EffectTree } from "../../shell/effects.ts";
 import { beforePattern, describeText, type Text } from "../../shell/values/text.ts";
-import { below, matchesAny } from "../paths.ts";
+import { below } from "../paths.ts";
 import { protectedIn } from "../protected-names.ts";
 import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 import { isAnswer, type LocatedPath, locate } from "../rule.ts";
-import { isSecret } from "../secrets.ts";
-import { isInScope, isTemporary } from "./path-scope.ts";
+import { configuredSecret, isSecret, secretMeant } from "../secrets.ts";
+import { isInScope, isTemporary, scopeOf } from "./path-scope.ts";
+import { whyProtected } from "./protected-paths.ts";
 
 export const shellSafety: PolicyRule = {
   name: "shell safety",
@@ -30,7 +31,7 @@ function firstOf(tree: EffectTree, question: Question): RuleRefusal | undefined 
 
 /** Effects that no role has, and why. */
 const NEVER: Partial<Record<Effect["kind"], string>> = {
-  sends: "What is on this machine stays here; prloom pushes, comments and publishes what was checked.",
+  sends: "What is on this machine stays here: sending it elsewhere is for a person, or for prloom after review.",
   history: "It would lose work, or commits that others have.",
   privilege: "An agent works with the rights it has, inside the worktree.",
   system: "It would harm the machine, or data that is not the run's.",
@@ -41,7 +42,7 @@ const NEVER: Partial<Record<Effect["kind"], string>> = {
 };
 
 const INSTEAD: Partial<Record<Effect["kind"], string>> = {
-  sends: "Leave it to prloom, or say in your answer what should be sent where.",
+  sends: "Say in your answer what should be sent where.",
   history: "Undo single files with the edit tool; commit what is done.",
   privilege: "Do it without other rights, or say in your answer what is needed.",
   system: "Work on files of the worktree.",
@@ -53,14 +54,16 @@ const INSTEAD: Partial<Record<Effect["kind"], string>> = {
 
 function refuse(effect: Effect, question: Question, command: string): RuleRefusal | undefined {
   const { policy } = question;
-  const because = NEVER[effect.kind];
-  if (because !== undefined) {
-    if (effect.kind === "code" && isAllowedCode(effect, policy.interpreters)) return undefined;
-    return refusal(effect, { why: because, instead: effect.instead ?? INSTEAD[effect.kind] ?? "", command });
-  }
   const readsOnly = policy.role.shell === "reads" || policy.door.state === "closed";
-  if (effect.kind === "runs") {
-    if (!readsOnly) return refuseProgram(effect, question, command);
+  const isAllowed = effect.kind === "code" && isAllowedCode(effect, policy.interpreters);
+  const because = isAllowed ? undefined : NEVER[effect.kind];
+  if (because !== undefined) {
+    // What a program knows to do instead is for those who work: who only reads commits nothing.
+    const known = readsOnly && effect.kind === "sends" ? undefined : effect.instead;
+    return refusal(effect, { why: because, instead: known ?? INSTEAD[effect.kind] ?? "", command });
+  }
+  if (effect.kind === "runs" || isAllowed) {
+    if (!readsOnly) return isAllowed ? undefined : refuseProgram(effect, question, command);
     return refusal(effect, {
       why: `The role "${policy.role.name}" runs only what reads, and this may do anything.`,
       instead: "Read the files that tell it, or leave running to the executor.",
@@ -118,7 +121,11 @@ function refuseRead(effect: Effect, question: Question, command: string): RuleRe
   if (path.type === "found" || path.type === "unknown")
     return isSecret(path) ? secretRefusal(effect, command) : undefined;
   const located = locate(describeText(path), question);
-  const named = located.inTree !== undefined && matchesAny(located.inTree, question.policy.secrets);
+  const { secrets } = question.policy;
+  const said = located.inTree === undefined ? undefined : configuredSecret(located.inTree, secrets);
+  // A pattern can mean more than what was taken out.
+  if (said === "not-secret" && path.type === "known") return undefined;
+  const named = typeof said === "object" || secretMeant(located.inTree ?? "", secrets) !== undefined;
   const leads = located.real !== undefined && located.real !== path.text;
   const isBehind = leads && isSecret({ type: "known", text: located.real ?? "" });
   return named || isBehind || isSecret(path) ? secretRefusal(effect, command) : undefined;
@@ -158,10 +165,7 @@ function refuseChange(effect: Effect, question: Question, command: string): Rule
   const isKnown = effect.path?.type === "known";
   const owner = protectedIn(effect.path as Text, { located, question });
   if (owner !== undefined && !isAnswer(located))
-    return because(
-      `It belongs to git or governs agents: ${owner}.`,
-      "Write into the plan what should be changed there.",
-    );
+    return because(whyProtected(owner), "Write into the plan what should be changed there.");
   if (!isInScope(located, question) && !isFolderOfScope(located, question, isKnown))
     return because(outside(located, question), `Use a path below ${policy.root}, or ${policy.temporary} for a moment.`);
   const holdsRoot = located.real !== undefined && below(ground.root, located.real) !== undefined;
@@ -180,6 +184,7 @@ function isFolderOfScope(located: LocatedPath, { policy }: Question, isKnown: bo
   return !isKnown && located.inTree !== undefined && policy.role.paths.includes("**") && policy.paths === null;
 }
 
-function outside({ real, given }: LocatedPath, { policy }: Question): string {
-  return `${real ?? given} is outside of what the role "${policy.role.name}" changes.`;
+function outside(located: LocatedPath, { policy }: Question): string {
+  const { owner } = scopeOf(located, policy);
+  return `${located.real ?? located.given} is outside of what ${owner} changes.`;
 }

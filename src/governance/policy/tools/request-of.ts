@@ -1,5 +1,7 @@
+import { TOOL_KINDS } from "../../../config/governance-words.ts";
 import type { DelegateRequest, ToolRequest } from "../request.ts";
 import { CLAUDE_TOOLS } from "./claude.ts";
+import { mcpName } from "./mcp-name.ts";
 import { OPENCODE_TOOLS } from "./opencode.ts";
 import { filesInPatch } from "./patch-files.ts";
 import type { ToolMap, ToolShape } from "./tool-map.ts";
@@ -32,6 +34,12 @@ const OURS = /^(?:mcp__prloom__|prloom_)/;
 const MAX_PATH = 4096;
 const MAX_PATCH = 4 * 1024 * 1024;
 
+/** Whether a name is that of an MCP server's tool: not a kind, and no agent program has it. */
+export function isMcpTool(tool: string): boolean {
+  const isOther = TOOL_KINDS.some((kind) => kind === tool) || GOVERNS.has(tool) || tool === "govern_shell";
+  return !isOther && !Object.values(TOOL_MAPS).some((map) => Object.hasOwn(map, tool));
+}
+
 export interface ToolCall {
   readonly tool: string;
   readonly input: unknown;
@@ -49,7 +57,7 @@ export function requestOf(host: ToolHost, { tool, input, session }: ToolCall): T
       : Object.hasOwn(TOOL_MAPS[host], tool)
         ? TOOL_MAPS[host][tool]
         : undefined;
-  if (!shape) return { tool, session, paths: NO_PATHS, kind: "other" };
+  if (!shape) return { tool: mcpName(tool), session, paths: NO_PATHS, kind: "other" };
   if (!fields) return { tool: own, session, paths: NO_PATHS, kind: shape.kind, malformed: "they are not an object" };
   return { tool, session, paths: NO_PATHS, kind: shape.kind, ...readFields(shape, fields) };
 }

@@ -186,7 +186,7 @@ export const forge: Behaviour = ({ name, args, spot }) => {
     noteEffect(spot, {
       kind: "sends",
       what: `acts for the person elsewhere: ${name} ${group} ${action}`,
-      instead: "Leave it to prloom: it opens the pull request and answers.",
+      instead: "Say in your answer what should be done there.",
     });
   return OUTPUT;
 };

@@ -21,7 +21,7 @@ export const push: Behaviour = ({ spot }) => {
   noteEffect(spot, {
     kind: "sends",
     what: "pushes commits to another repository",
-    instead: "Commit only: prloom pushes what was checked.",
+    instead: "Commit only, and say in your answer what should be pushed.",
   });
   return OUTPUT;
 };
