@@ -86,6 +86,16 @@ export function writeAll(fd: number, bytes: Uint8Array): void {
   while (done < bytes.length) done += writeSync(fd, bytes, done, bytes.length - done);
 }
 
+/** Has what was written to a file, or what a folder lists, on the disk. */
+export function syncPath(path: string): void {
+  const fd = openSync(path, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** The text of a file, or undefined when there is none. Any other failure is thrown. */
 export function readTextIfExists(path: string): string | undefined {
   try {
@@ -96,8 +106,30 @@ export function readTextIfExists(path: string): string | undefined {
   }
 }
 
+/** The last `bytes` bytes of a file, from a whole character on; "" when there is none. */
+export function readTail(path: string, bytes: number): string {
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch (error) {
+    if (isMissing(error)) return "";
+    throw error;
+  }
+  try {
+    const { size } = fstatSync(fd);
+    const from = Math.max(0, size - bytes);
+    const buffer = Buffer.alloc(size - from);
+    const tail = buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, from));
+    let start = 0;
+    while (from > 0 && start < 3 && ((tail[start] ?? 0) & 0xc0) === 0x80) start += 1;
+    return tail.subarray(start).toString("utf8");
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /**
- * The same for a file that a checkout may have put there, where a link can lead to a device or a pipe, which never end. Links
+ * Like `readTextIfExists` for a file that a checkout may have put there, where a link can lead to a device or a pipe, which never end. Links
  * are followed; what is not a regular file, or larger than `maxBytes`, throws.
  */
 export function readCheckedOut(path: string, maxBytes = 1024 * 1024): string | undefined {

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Circuits, createCircuits } from "../../src/bridges/circuit.ts";
-import type { Bridge } from "../../src/bridges/contract.ts";
+import type { Bridge, BridgeContext } from "../../src/bridges/contract.ts";
 import type { LoadedBridge } from "../../src/bridges/load.ts";
 import { Outbox, type OutboxOptions } from "../../src/bridges/outbox/outbox.ts";
 import { buildRegistry } from "../../src/bridges/registry.ts";
@@ -15,6 +15,16 @@ import type { Action, Scope } from "../../src/bus/types.ts";
 import { openStores, type StateStores } from "../../src/hooks/state/state-stores.ts";
 
 export const HOUR = 3_600_000;
+
+/** What a bridge gets that has nothing to say to its log. */
+export const quietContext: BridgeContext = {
+  repoRoot: "/nowhere",
+  signal: new AbortController().signal,
+  log: { info: assert.fail, warn: assert.fail, error: assert.fail },
+  config: {},
+  readPlan: async () => undefined,
+  listPlans: async () => [],
+};
 
 /** A bus on real files under a clock that the test moves. */
 export class Bench {

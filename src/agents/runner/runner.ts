@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 import { getCompileCacheDir } from "node:module";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, type PrloomError } from "../../kernel/errors.ts";
-import { ensureDir, isMissing, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+import { ensureDir, readTail, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { findProgram } from "../../kernel/system/find-program.ts";
 import { identityOf } from "../../kernel/system/process-tree.ts";
 import { passesByItself, usedUp, usedUpError } from "../../kernel/system/used-up.ts";
@@ -24,24 +24,7 @@ export { endSurvivors };
 
 /** The last `bytes` bytes of what the program printed, from a whole character on; "" when it printed nothing. */
 export function outputTail(runDir: string, bytes: number): string {
-  let fd: number;
-  try {
-    fd = openSync(join(runDir, RUN_FILES.output), "r");
-  } catch (error) {
-    if (isMissing(error)) return "";
-    throw error;
-  }
-  try {
-    const { size } = fstatSync(fd);
-    const from = Math.max(0, size - bytes);
-    const buffer = Buffer.alloc(size - from);
-    const tail = buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, from));
-    let start = 0;
-    while (from > 0 && start < 3 && ((tail[start] ?? 0) & 0xc0) === 0x80) start += 1;
-    return tail.subarray(start).toString("utf8");
-  } finally {
-    closeSync(fd);
-  }
+  return readTail(join(runDir, RUN_FILES.output), bytes);
 }
 
 /** A bundled shim lies beside the bundle that starts it. */

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, renameSync } from "node:fs";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { diskError, ensureDir, isMissing, writeAll } from "../../kernel/files.ts";
+import { diskError, ensureDir, isMissing, syncPath, writeAll } from "../../kernel/files.ts";
 import { encodeRecord } from "../envelope.ts";
 import type { NewRecord } from "../ports.ts";
 import { isBlobReference, writeBlob } from "./blobs.ts";
@@ -136,15 +136,6 @@ function archive(journal: Journal, left: Left): void {
   }
 }
 
-function syncDir(dir: string): void {
-  const fd = openSync(dir, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
 interface Write {
   readonly fd: number;
   readonly left: Left;
@@ -172,7 +163,7 @@ function write(journal: Journal, { fd, left, batch, fsync }: Write): Written {
   crashPoint("bus.written");
   if (fsync && batch.sync && (bytes.length > 0 || !left.synced)) fsyncSync(fd);
   // Whatever the batch says: the file's name is not what a later sync of the file makes sure of.
-  if (fsync && left.size === 0) syncDir(journal.place.dir);
+  if (fsync && left.size === 0) syncPath(journal.place.dir);
   return { segment: left.segment, from: left.size, offset: left.size + bytes.length, duplicates };
 }
 

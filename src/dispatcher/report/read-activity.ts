@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import {
@@ -15,7 +15,7 @@ import { readExit } from "../../agents/runner/run-exit.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import type { Limits } from "../../config/config.ts";
 import { isoTime } from "../../kernel/clock.ts";
-import { isMissing, readTextIfExists } from "../../kernel/files.ts";
+import { readTail, readTextIfExists } from "../../kernel/files.ts";
 import { parseJson } from "../../kernel/json.ts";
 import { isAlive } from "../../kernel/system/process-tree.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -108,30 +108,12 @@ function processState(runDir: string): ObservedRun["process"] {
 const TAIL_BYTES = 64 * 1024;
 
 function newestEvents(runDir: string): AgentEvent[] {
-  const [first = "", ...lines] = tailOf(join(runDir, EVENTS_FILE)).split("\n");
+  const [first = "", ...lines] = readTail(join(runDir, EVENTS_FILE), TAIL_BYTES).split("\n");
   // The first line is whole only when the file is short; as a part of one it parses as nothing.
   return [first, ...lines].flatMap((line) => {
     const event = line === "" ? undefined : (parsed(line) as AgentEvent | undefined);
     return event && typeof event.type === "string" ? [event] : [];
   });
-}
-
-function tailOf(path: string): string {
-  let fd: number;
-  try {
-    fd = openSync(path, "r");
-  } catch (error) {
-    if (isMissing(error)) return "";
-    throw error;
-  }
-  try {
-    const { size } = fstatSync(fd);
-    const from = Math.max(0, size - TAIL_BYTES);
-    const buffer = Buffer.alloc(size - from);
-    return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, from)).toString("utf8");
-  } finally {
-    closeSync(fd);
-  }
 }
 
 function parsed(text: string): unknown {

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
 import { PrloomError } from "../../kernel/errors.ts";
@@ -7,6 +7,7 @@ import {
   existsNoFollow,
   isMissing,
   readTextIfExists,
+  syncPath,
   writeFileAtomic,
   writeRunFile,
 } from "../../kernel/files.ts";
@@ -53,26 +54,17 @@ export function writeStoreFile(path: string, content: StoreContent, sync: boolea
   ensureDir(dirname(path));
   const text = `${JSON.stringify({ schemaVersion: 1, values, applied, seq }, null, 2)}\n`;
   (sync ? writeFileAtomic : writeRunFile)(path, text);
-  if (sync) fsyncPath(dirname(path));
+  if (sync) syncPath(dirname(path));
 }
 
 /** Makes what was written without sync safe from a power loss. */
 export function syncStoreFile(path: string): void {
   try {
-    fsyncPath(path);
-    fsyncPath(dirname(path));
+    syncPath(path);
+    syncPath(dirname(path));
   } catch (error) {
     // A plan that was removed has nothing to keep.
     if (!isMissing(error)) throw error;
-  }
-}
-
-function fsyncPath(path: string): void {
-  const fd = openSync(path, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }
 

@@ -3,20 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { BridgeContext } from "../../../src/bridges/contract.ts";
 import { type DeedResult, localBridge } from "../../../src/bridges/local/bridge.ts";
 import { localComment, readThread } from "../../../src/bridges/local/thread.ts";
 import { createFileLog } from "../../../src/bus/file/log.ts";
 import type { ActionPayload, MergeMethod, PluginAction } from "../../../src/hooks/contexts/event-types.ts";
-
-const ctx: BridgeContext = {
-  repoRoot: "/nowhere",
-  signal: new AbortController().signal,
-  log: { info: assert.fail, warn: assert.fail, error: assert.fail },
-  config: {},
-  readPlan: async () => undefined,
-  listPlans: async () => [],
-};
+import { quietContext } from "../bridge-fixture.ts";
 
 interface Deeds {
   merge?: (planId: string, method: MergeMethod) => Promise<DeedResult>;
@@ -34,8 +25,8 @@ function setUp(t: TestContext, deeds: Deeds = {}) {
   const merge = deeds.merge ?? (async () => ({ ok: true }));
   const close = deeds.close ?? (async () => ({ ok: true }));
   const bridge = localBridge({ log, hasPlan: (planId) => planId === "alpha", merge, close });
-  const deliver = async (action: PluginAction) => bridge.actions?.(ctx, action);
-  const delivered = async (action: PluginAction) => bridge.delivered?.(ctx, action);
+  const deliver = async (action: PluginAction) => bridge.actions?.(quietContext, action);
+  const delivered = async (action: PluginAction) => bridge.delivered?.(quietContext, action);
   return { dir, log, bridge, deliver, delivered, bodies: () => readThread(log, "alpha").map(({ body }) => body) };
 }
 

@@ -10,6 +10,7 @@ import type { TestContext } from "node:test";
 import type { BridgeContext, DeliveryResult } from "../../../src/bridges/contract.ts";
 import { type NotifyBridgeOptions, notifyBridge } from "../../../src/bridges/notify/bridge.ts";
 import type { ActionPayload, Notification, PluginAction } from "../../../src/hooks/contexts/event-types.ts";
+import { quietContext } from "../bridge-fixture.ts";
 
 export const NOW = Date.parse("2026-03-01T12:00:00Z");
 
@@ -69,21 +70,12 @@ export function setUp(options: Partial<NotifyBridgeOptions>) {
     ...options,
   });
   const deliver = async (action: PluginAction, change: Partial<BridgeContext> = {}): Promise<DeliveryResult> => {
-    const result = await bridge.actions?.({ ...context, ...change }, action);
+    const result = await bridge.actions?.({ ...quietContext, ...change }, action);
     assert.ok(result);
     return result;
   };
   return { bridge, reports, deliver };
 }
-
-const context: BridgeContext = {
-  repoRoot: "/nowhere",
-  signal: new AbortController().signal,
-  log: { info: assert.fail, warn: assert.fail, error: assert.fail },
-  config: {},
-  readPlan: async () => undefined,
-  listPlans: async () => [],
-};
 
 export function human(payload: ActionPayload, id = "act-1"): PluginAction {
   return { id, type: "respond", target: { target: "human" }, payload };

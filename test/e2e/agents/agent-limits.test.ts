@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { describe } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startDaemon } from "../../testing/daemon.ts";
 import type { Project } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
+import { sometimes as test } from "../../testing/sometimes.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 const STUB = fileURLToPath(new URL("../../testing/agents/stub-codex.mjs", import.meta.url));

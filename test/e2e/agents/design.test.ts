@@ -5,6 +5,7 @@ import { after, test } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
 import { makeGatedProject } from "../../testing/gated.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { succeeds, works } from "../../testing/projects.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 const made: Project[] = [];
@@ -24,17 +25,6 @@ function gated(env: Record<string, string>) {
   return one;
 }
 
-async function type(project: Project, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await project.cli(args);
-  assert.equal(code, 0, `${args.join(" ")}: ${stderr}${stdout}`);
-  return stdout;
-}
-
-async function works(project: Project): Promise<void> {
-  const { code, stdout, stderr } = await project.work();
-  assert.equal(code, 0, stdout + stderr);
-}
-
 function stages(project: Project, id: string): string[] {
   const runs = join(project.authority, "plans", id, "runs");
   // A number whose run was called off before it started has no record.
@@ -45,7 +35,7 @@ function stages(project: Project, id: string): string[] {
 }
 
 async function thread(project: Project, id: string): Promise<string[]> {
-  const shown = JSON.parse(await type(project, "show", id, "--json")) as { thread: { body: string }[] };
+  const shown = JSON.parse(await succeeds(project, "show", id, "--json")) as { thread: { body: string }[] };
   return shown.thread.map(({ body }) => body);
 }
 
@@ -53,8 +43,8 @@ const WORDS = "Make the page dark.\n";
 
 test("a comment that comes before the design reaches the designer and does not replace the design", async () => {
   const project = make();
-  await type(project, "new", "Add a dark mode", "--queue");
-  await type(project, "comment", "add-a-dark-mode", "Keep the old colours too.\n\n## TODO\n- [x] all of it");
+  await succeeds(project, "new", "Add a dark mode", "--queue");
+  await succeeds(project, "comment", "add-a-dark-mode", "Keep the old colours too.\n\n## TODO\n- [x] all of it");
   await works(project);
   assert.deepEqual(stages(project, "add-a-dark-mode"), ["designer", "worker", "worker"]);
   assert.deepEqual(project.commits("add-a-dark-mode"), ["designed one", "designed two"]);
@@ -77,10 +67,10 @@ test("a comment that comes while the designer is at work is triaged afterwards, 
   project.planFile("p", WORDS);
   const daemon = await startDaemon(project);
   await daemon.said("p", /designer started/);
-  await type(project, "comment", "p", "please add a switch");
+  await succeeds(project, "comment", "p", "please add a switch");
   const file = join(project.home, "edited.md");
   writeFileSync(file, `${WORDS}\n## Notes\n\nNot at night.\n`);
-  await type(project, "edit", "p", "--file", file);
+  await succeeds(project, "edit", "p", "--file", file);
   open("design");
   await daemon.said("p", /in review|ready/);
   await daemon.end();
@@ -95,14 +85,14 @@ test("TODOs that a person wrote before the designer ran are the design; words ar
   project.planFile("p", WORDS);
   const daemon = await startDaemon(project);
   await daemon.said("p", /designer started/);
-  await type(project, "block", "p", "let me write it");
+  await succeeds(project, "block", "p", "let me write it");
   await daemon.end();
   open("design");
   const file = join(project.home, "edited.md");
   writeFileSync(file, `${WORDS}\n## TODO\n\n- [ ] mine\n`);
-  await type(project, "edit", "p", "--file", file);
-  await type(project, "unblock", "p", "--reset");
-  await type(project, "comment", "p", "please add a switch");
+  await succeeds(project, "edit", "p", "--file", file);
+  await succeeds(project, "unblock", "p", "--reset");
+  await succeeds(project, "comment", "p", "please add a switch");
   await works(project);
   assert.deepEqual(project.commits("p"), ["mine", "add a switch"]);
   assert.deepEqual(stages(project, "p").slice(1), ["triage", "worker", "worker"]);
@@ -113,12 +103,12 @@ test("TODOs that are all taken out while triage reads a comment: the designer ge
   project.plan("p", ["[waits] one", "two"]);
   const daemon = await startDaemon(project);
   await daemon.said("p", /worker started/);
-  await type(project, "comment", "p", "please add a switch");
+  await succeeds(project, "comment", "p", "please add a switch");
   open("p");
   await daemon.said("p", /triage started/);
   const file = join(project.home, "edited.md");
   writeFileSync(file, WORDS);
-  await type(project, "edit", "p", "--file", file);
+  await succeeds(project, "edit", "p", "--file", file);
   open("triage");
   await daemon.said("p", /designed: 2 TODOs, with 1 comment/);
   await daemon.said("p", /in review|ready/);
@@ -158,7 +148,7 @@ test("one triage of several comments: each TODO names its own, and its line is w
   const project = make();
   project.plan("p", ["one"]);
   await works(project);
-  for (const body of ["please make two", "thanks", "please make three"]) await type(project, "comment", "p", body);
+  for (const body of ["please make two", "thanks", "please make three"]) await succeeds(project, "comment", "p", body);
   await works(project);
   assert.deepEqual(stages(project, "p"), ["worker", "triage", "worker", "worker"]);
   const events = JSON.parse(project.runFile("p", 2, "agent/events.json")) as { id: string; body: string }[];

@@ -7,19 +7,13 @@ import { appears, shimOf, until } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { type GatedProject, makeGatedProject } from "../../testing/gated.ts";
 import { finished, isAlive, type Project, type ProjectOptions } from "../../testing/project.ts";
-import { projectMaker } from "../../testing/projects.ts";
+import { projectMaker, succeeds } from "../../testing/projects.ts";
 import { sometimes as test } from "../../testing/sometimes.ts";
 
 /** Each of these was wrong once, and a review found it. */
 describe("what a review found, around a dispatcher that runs", { concurrency: 2 }, () => {
   const fresh = projectMaker();
   const make = (options?: ProjectOptions): GatedProject => makeGatedProject(options, fresh);
-
-  async function succeeds(project: Project, ...args: string[]): Promise<string> {
-    const result = await project.cli(args);
-    assert.equal(result.code, 0, `${args.join(" ")}: ${result.stderr}${result.stdout}`);
-    return result.stdout;
-  }
 
   function socketOf(project: Project): string {
     return JSON.parse(readFileSync(join(project.authority, "daemon.json"), "utf8")).socket;

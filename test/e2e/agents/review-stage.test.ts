@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { type Project, TEST_AGENT } from "../../testing/project.ts";
-import { projectMaker } from "../../testing/projects.ts";
+import { projectMaker, succeeds, works } from "../../testing/projects.ts";
 import { oneOf } from "../../testing/sample.ts";
 import { thorough } from "../../testing/thorough.ts";
 
@@ -36,18 +36,6 @@ describe("the review stage", { concurrency: 2 }, () => {
   function worker(project: Project, script: string): void {
     const { agents } = project.config() as { agents: Record<string, unknown> };
     project.config({ agents: { ...agents, test: { adapter: "command", command: "sh", args: ["-c", script] } } });
-  }
-
-  async function works(project: Project): Promise<string> {
-    const result = await project.work();
-    assert.equal(result.code, 0, `${result.stderr}${result.stdout}`);
-    return result.stdout;
-  }
-
-  async function succeeds(project: Project, ...args: string[]): Promise<string> {
-    const result = await project.cli(args);
-    assert.equal(result.code, 0, `${args.join(" ")}: ${result.stderr}${result.stdout}`);
-    return result.stdout;
   }
 
   async function thread(project: Project, id: string): Promise<string[]> {

@@ -5,25 +5,13 @@ import { join } from "node:path";
 import { describe } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
 import type { Project } from "../../testing/project.ts";
-import { projectMaker } from "../../testing/projects.ts";
+import { projectMaker, succeeds, works } from "../../testing/projects.ts";
 import { oneOf } from "../../testing/sample.ts";
 import { sometimes as test } from "../../testing/sometimes.ts";
 
 /** Each of these was wrong once, and a review found it. */
 describe("what a review found, in files and in what agents leave", { concurrency: 2 }, () => {
   const make = projectMaker();
-
-  async function succeeds(project: Project, ...args: string[]): Promise<string> {
-    const result = await project.cli(args);
-    assert.equal(result.code, 0, `${args.join(" ")}: ${result.stderr}${result.stdout}`);
-    return result.stdout;
-  }
-
-  async function works(project: Project): Promise<string> {
-    const result = await project.work();
-    assert.equal(result.code, 0, `${result.stderr}${result.stdout}`);
-    return result.stdout;
-  }
 
   /** A draft that the dispatcher knows and holds back; returns its home, in which the test then breaks something. */
   async function heldBack(project: Project, id: string, todos: readonly string[]): Promise<string> {

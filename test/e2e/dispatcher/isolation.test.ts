@@ -1,17 +1,13 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
+import { projectMaker } from "../../testing/projects.ts";
 import { type Extended, makeExtended, QUICK, WRITER } from "../fixtures/extended.ts";
 
-const projects: Extended[] = [];
-after(() => {
-  for (const project of projects) project.remove();
-});
+const fresh = projectMaker(makeExtended);
 function extended(config: Record<string, unknown>): Extended {
-  const project = makeExtended({ config });
-  projects.push(project);
-  return project;
+  return fresh({ config });
 }
 const actor = (name: string, ...only: string[]) => ({
   module: "./plugins/actor.ts",

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { describe } from "node:test";
 import { projectMaker } from "../../testing/projects.ts";
 import { oneOf } from "../../testing/sample.ts";
+import { sometimes as test } from "../../testing/sometimes.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 const TODO = "## Title\n\nA plan\n\n## TODO\n\n- [ ] one\n";

@@ -5,17 +5,13 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { projectMaker } from "../../testing/projects.ts";
 import { type Extended, makeExtended, WRITER } from "../fixtures/extended.ts";
 
-const projects: Extended[] = [];
-after(() => {
-  for (const project of projects) project.remove();
-});
+const fresh = projectMaker(makeExtended);
 function extended(config: Record<string, unknown>): Extended {
   const hub = { module: "./plugins/feed.ts", config: { name: "hub" } };
-  const project = makeExtended({ config: { globalBridges: { hub }, ...config } });
-  projects.push(project);
-  return project;
+  return fresh({ config: { globalBridges: { hub }, ...config } });
 }
 const actor = (name: string, ...only: string[]) => ({ module: "./plugins/actor.ts", config: { name, only } });
 const sourceOf = (id: string) => ({ system: "tracker", kind: "issue", id });

@@ -1,16 +1,12 @@
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import type { NewAction } from "../../../src/hooks/contexts/event-types.ts";
+import { projectMaker } from "../../testing/projects.ts";
 import { type Extended, makeExtended, QUICK } from "../fixtures/extended.ts";
 
-const projects: Extended[] = [];
-after(() => {
-  for (const project of projects) project.remove();
-});
+const fresh = projectMaker(makeExtended);
 function extended(config: Record<string, unknown>): Extended {
-  const project = makeExtended({ config });
-  projects.push(project);
-  return project;
+  return fresh({ config });
 }
 
 const bad = { module: "./plugins/bad.mjs" };

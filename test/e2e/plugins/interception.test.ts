@@ -2,24 +2,20 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import type { BusState } from "../../../src/bus/bus-state.ts";
 import { CLI } from "../../testing/program.ts";
 import { finished } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
 import { type Extended, makeExtended, WRITER } from "../fixtures/extended.ts";
 
-const projects: Extended[] = [];
-after(() => {
-  for (const project of projects) project.remove();
-});
+const fresh = projectMaker(makeExtended);
 
 function extended(config: object): Extended {
   const feed = { module: "./plugins/feed.ts", config: { name: "feed" } };
   const hub = { module: "./plugins/feed.ts", config: { name: "hub" } };
   const out = { module: "./plugins/feed.ts", config: { name: "out", target: "outside", silent: true } };
-  const project = makeExtended({ config: { bridges: { feed }, globalBridges: { hub, out }, ...config } });
-  projects.push(project);
-  return project;
+  return fresh({ config: { bridges: { feed }, globalBridges: { hub, out }, ...config } });
 }
 
 const actor = (name: string, ...only: string[]) => ({ module: "./plugins/actor.ts", config: { name, only } });

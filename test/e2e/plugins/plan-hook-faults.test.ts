@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe } from "node:test";
+import { describe } from "node:test";
 import type { NewAction } from "../../../src/hooks/contexts/event-types.ts";
 import type { ProjectOptions } from "../../testing/project.ts";
+import { projectMaker } from "../../testing/projects.ts";
 import { sometimes as test } from "../../testing/sometimes.ts";
 import { thorough } from "../../testing/thorough.ts";
 import { type Extended, makeExtended, QUICK } from "../fixtures/extended.ts";
@@ -14,15 +15,11 @@ const HUB = { hub: { module: "./plugins/feed.ts", config: { name: "hub" } } };
 const ACTOR = { alpha: { module: "./plugins/actor.ts", config: { name: "alpha", only: ["onEvent"] } } };
 
 describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
-  const made: Extended[] = [];
-  after(() => {
-    for (const project of made) project.remove();
-  });
+  const fresh = projectMaker(makeExtended);
 
   /** Each plugin is a file with this text. */
   function extended(options: ProjectOptions, plugins: Readonly<Record<string, string>> = {}): Extended {
-    const project = makeExtended(options);
-    made.push(project);
+    const project = fresh(options);
     for (const [file, text] of Object.entries(plugins)) writeFileSync(join(project.root, "plugins", file), text);
     if (Object.keys(plugins).length > 0) project.commit();
     return project;

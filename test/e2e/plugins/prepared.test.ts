@@ -5,6 +5,7 @@ import { after, test } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
 import { makeGatedProject } from "../../testing/gated.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { works } from "../../testing/projects.ts";
 
 const made: Project[] = [];
 after(() => {
@@ -33,11 +34,6 @@ function prepares(project: Project): () => string {
 }
 
 const filesOf = (project: Project, id: string) => project.git("ls-tree", "-r", "--name-only", `prloom/${id}`);
-
-async function works(project: Project): Promise<void> {
-  const { code, stdout, stderr } = await project.work();
-  assert.equal(code, 0, stdout + stderr);
-}
 
 test("files that afterActivate left are in no commit and outlast an interrupted run; so does what it changed", async () => {
   const { project, open, halfWay } = makeGatedProject();

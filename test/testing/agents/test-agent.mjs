@@ -231,11 +231,11 @@ const behaviours = {
     behaviours.commits();
   },
   diverges() {
-    tryGit("checkout", "-q", "--orphan", "rootless");
+    tryGit("checkout", "-q", "--orphan", `rootless-${process.env.PRLOOM_PLAN_ID}`);
     work();
     git("add", "-A");
     git("-c", "user.name=Agent", "-c", "user.email=agent@localhost", "commit", "-qm", "a new beginning");
-    git("branch", "-f", `prloom/${process.env.PRLOOM_PLAN_ID}`, "rootless");
+    git("branch", "-f", `prloom/${process.env.PRLOOM_PLAN_ID}`, `rootless-${process.env.PRLOOM_PLAN_ID}`);
     mark(index, "x");
   },
   "calls-prloom"() {
