@@ -89,7 +89,7 @@ export function openLoom(options: LoomOptions): OwnedLoom {
     wakeBus: (planId) => listener?.wakeBus(planId),
     runEnded: (planId) => listener?.runEnded(planId),
     poll: (bridge) => listener?.poll(bridge),
-    texts: openTexts(paths.cacheFile),
+    texts: openTexts(paths.cacheFile, (path, text) => writeText(store, path, text)),
     inbox: openInbox(paths.inbox, paths.inboxCacheFile),
     lifecycle() {
       lifecycle ??= createLifecycle(loom, loom.globalBus());
@@ -122,6 +122,12 @@ export function openLoom(options: LoomOptions): OwnedLoom {
     },
   };
   return loom;
+}
+
+/** In the order of the records, so that a power loss leaves of both the newest. */
+function writeText(store: FilePlanStore, path: string, data: string): void {
+  store.together((files) => files.push({ path, data }));
+  store.sync();
 }
 
 /** Its files are the plans', and are synced with their records. */

@@ -42,20 +42,17 @@ export class OpenNote {
   /** They are written when it returns: safe from a kill, and from a power loss after `sync`. */
   write(files: readonly NewFile[]): void {
     if (files.length === 0) return;
-    const note = this.#open();
-    try {
-      writeAll(note.fd, Buffer.from(noteLine(files)));
-    } catch (error) {
-      // Readers stop at a line that is torn, so no other may follow it.
-      this.#end(note);
-      throw diskError(error, note.path);
-    }
-    note.isStill = false;
-    note.lines += 1;
+    const note = this.#add(files);
     for (const { path } of files) if (!note.files.has(path)) note.files.set(path, note.lines);
     if (files.some(({ path }) => (note.files.get(path) ?? 0) > note.safe)) syncNote(note);
     writeNoted(files);
     if (note.lines >= MAX_LINES) this.#end(note);
+  }
+
+  /** Files that are removed: after a power loss they are not made again. */
+  forget(paths: readonly string[]): void {
+    const noted = paths.filter((path) => this.#note?.files.has(path));
+    if (noted.length > 0) this.#add(noted.map((path) => ({ path, data: null })));
   }
 
   /** All that was written so far is safe from a power loss when it returns. Nothing to do costs nothing. */
@@ -78,6 +75,20 @@ export class OpenNote {
   close(): Promise<void> {
     if (this.#note) this.#end(this.#note);
     return this.#ending;
+  }
+
+  #add(files: Parameters<typeof noteLine>[0]): Note {
+    const note = this.#open();
+    try {
+      writeAll(note.fd, Buffer.from(noteLine(files, Date.now())));
+    } catch (error) {
+      // Readers stop at a line that is torn, so no other may follow it.
+      this.#end(note);
+      throw diskError(error, note.path);
+    }
+    note.isStill = false;
+    note.lines += 1;
+    return note;
   }
 
   #open(): Note {

@@ -1,4 +1,4 @@
-import { closeSync, constants, fsync, fsyncSync, openSync, rmSync } from "node:fs";
+import { closeSync, constants, existsSync, fsync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { crashPoint } from "./crash-point.ts";
@@ -25,7 +25,10 @@ export interface NewFile {
 
 const noteSchema = z.object({
   bootId: z.string(),
-  files: z.array(z.object({ path: z.string(), data: z.string() })),
+  /** When it was noted, where something may follow from the files as soon as the note is on the disk. */
+  at: z.number().optional(),
+  /** One without data was removed. */
+  files: z.array(z.object({ path: z.string(), data: z.string().nullable() })),
 });
 
 /** Up to here a sync for each file costs no more than the note. */
@@ -75,8 +78,8 @@ function writeNew({ path, data, onWritten }: NewFile, write: (path: string, data
 }
 
 /** What a note says of files, on a line of its own: a later line counts more. */
-export function noteLine(files: readonly NewFile[]): string {
-  return `${JSON.stringify({ bootId: currentBootId(), files: files.map(({ path, data }) => ({ path, data })) })}\n`;
+export function noteLine(files: readonly { path: string; data: string | null }[], at?: number): string {
+  return `${JSON.stringify({ bootId: currentBootId(), at, files: files.map(({ path, data }) => ({ path, data })) })}\n`;
 }
 
 /** Under its own name at once: one that is torn is none, because no file is written before it is whole and synced. */
@@ -151,54 +154,69 @@ function syncNow(path: string): void {
 interface Noted {
   /** What it was to say, the newest last. */
   readonly texts: string[];
-  isSameBoot: boolean;
+  readonly isSameBoot: boolean;
+  readonly at: number | undefined;
 }
 
 /**
  * Deals with the notes that a killed process or a power loss left. Only for the process that owns the files, before it
- * reads them. What was never written is not written now: it was never said to be done, so it is asked for again.
+ * reads them. What is not there is written only where something may have followed from the note; all else was never said
+ * to be done, so it is asked for again.
  */
 export function repairWritten(noteDir: string): void {
   const notes = listDir(noteDir).map((name) => join(noteDir, name));
-  const all = new Map<string, Noted>();
-  const read = notes.filter((note) => orWarn(note, () => gatherNoted(note, all)));
-  for (const [path, noted] of all) {
+  for (const [path, noted] of notedIn(notes)) {
     orWarn(path, () => repair(path, noted));
     crashPoint("together:repaired");
   }
-  for (const note of read) orWarn(note, () => rmSync(note, { force: true }));
+  for (const note of notes) orWarn(note, () => rmSync(note, { force: true }));
 }
 
 /** A line that is torn was the last of its note, and no file was written because of it. */
-function gatherNoted(note: string, all: Map<string, Noted>): void {
-  for (const line of (readCheckedOut(note, Number.MAX_SAFE_INTEGER) ?? "").split("\n")) {
-    const { bootId, files = [] } = noteSchema.safeParse(parse(line)).data ?? {};
+function notedIn(notes: readonly string[]): Map<string, Noted> {
+  const all = new Map<string, Noted>();
+  for (const line of notes.flatMap(linesOf)) {
+    const { bootId, at, files = [] } = noteSchema.safeParse(parse(line)).data ?? {};
     const isSameBoot = bootId !== "" && bootId === currentBootId();
     for (const { path, data } of files) {
-      const noted = all.get(path);
-      if (noted) noted.texts.push(data);
-      all.set(path, { texts: noted?.texts ?? [data], isSameBoot });
+      if (data === null) all.delete(path);
+      else all.set(path, { texts: [...(all.get(path)?.texts ?? []), data], isSameBoot, at });
     }
   }
+  return all;
 }
 
-function repair(path: string, { texts, isSameBoot }: Noted): void {
-  const newest = texts.at(-1) ?? "";
-  const found = isSameBoot ? undefined : readCheckedOut(path, Number.MAX_SAFE_INTEGER);
-  const isOlder = found !== undefined && found !== newest && texts.some((text) => text.startsWith(found));
-  if (isOlder) writeFileAtomic(path, newest);
+function linesOf(note: string): string[] {
+  let text: string | undefined;
+  orWarn(note, () => {
+    text = readCheckedOut(note, Number.MAX_SAFE_INTEGER);
+  });
+  return text?.split("\n") ?? [];
+}
+
+function repair(path: string, noted: Noted): void {
+  if (!noted.isSameBoot && isLost(path, noted)) writeFileAtomic(path, noted.texts.at(-1) ?? "");
   else syncNow(path);
 }
 
+/** The clock of file systems is behind by a tick or two. */
+const CLOCK_STEP_MS = 20;
+
+/** Torn, or from before the newest text that is noted. A text that is neither was written by a person since. */
+function isLost(path: string, { texts, at }: Noted): boolean {
+  const found = readCheckedOut(path, Number.MAX_SAFE_INTEGER);
+  if (found === undefined) return at !== undefined && existsSync(dirname(path));
+  if (found === texts.at(-1)) return false;
+  return texts.some((text) => text.startsWith(found)) || (at ?? 0) - CLOCK_STEP_MS > statSync(path).mtimeMs;
+}
+
 /** Something else may lie there by now, since the inbox is in the checkout: that is not ours to repair, and concerns no other plan. */
-function orWarn(path: string, act: () => void): boolean {
+function orWarn(path: string, act: () => void): void {
   try {
     act();
-    return true;
   } catch (error) {
     if (error instanceof PrloomError || errnoOf(error) === "EIO") throw error;
     process.emitWarning(`${path} could not be made safe: ${messageOf(error)}`);
-    return false;
   }
 }
 

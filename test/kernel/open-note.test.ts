@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
@@ -66,18 +66,35 @@ for (const [left, means] of [
   ["", "torn"],
   ["tw", "torn"],
   ["one", "from before the sync"],
+  ["from before the note", "from before the note"],
+  [undefined, "not there"],
 ] as const) {
   test(`after a power loss a file that is ${means} says what it said at the last sync`, () => {
     note.write([file("a", "one")]);
     note.write([file("a", "two and more")]);
     note.sync();
     otherBoot();
-    writeFileSync(join(dir, "a"), left);
+    rmSync(join(dir, "a"));
+    if (left !== undefined) writeFileSync(join(dir, "a"), left);
+    if (left?.startsWith("from")) utimesSync(join(dir, "a"), 1, 1);
     repairWritten(notes);
     assert.equal(readTextIfExists(join(dir, "a")), "two and more");
     assert.deepEqual(readdirSync(notes), []);
   });
 }
+
+test("after a power loss a file that was removed on purpose stays away, also with its folder", () => {
+  mkdirSync(join(dir, "plan"));
+  note.write([file("a", "one"), file("plan/b", "one"), file("c", "one")]);
+  rmSync(join(dir, "a"));
+  note.forget([join(dir, "a"), join(dir, "never noted")]);
+  note.sync();
+  otherBoot();
+  rmSync(join(dir, "plan"), { recursive: true });
+  rmSync(join(dir, "c"));
+  repairWritten(notes);
+  assert.deepEqual(readdirSync(dir).sort(), ["c", "notes"]);
+});
 
 test("what was written since by another stays", () => {
   note.write([file("a", "one")]);

@@ -35,6 +35,8 @@ export interface FilePlanStore extends PlanStore {
    * puts much: it syncs before anything follows from its records outside of them.
    */
   syncLater(onProblem: (error: unknown) => void): void;
+  /** Called for files of `together` that are being removed, before something is put that says so. */
+  forget(paths: readonly string[]): void;
   /** What was put is safe from a power loss when it returns. */
   sync(): void;
   /** The same when it resolves: others go on meanwhile. */
@@ -121,6 +123,7 @@ export function createFilePlanStore(options: FilePlanStoreOptions): FilePlanStor
     syncLater(onProblem) {
       homes.note ??= new OpenNote(notesOf(plansDir), onProblem);
     },
+    forget: (paths) => homes.note?.forget(paths),
     sync: () => homes.note?.sync(),
     synced: async () => homes.note?.synced(),
     async syncAtOnce() {

@@ -185,6 +185,7 @@ export async function deletePlan(
     const files = inboxOf(loom.paths, id);
     rmSync(files.text, { force: true });
     rmSync(files.meta, { force: true });
+    loom.store.forget([files.text, files.meta]);
     crashPoint("delete:inbox");
   }
   // Marked before the rest: no step of the plan starts any more, and the next start removes what a kill left.

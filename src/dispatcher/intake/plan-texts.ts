@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
-import { ensureDir, isMissing, readTextIfExists, writeFileAtomic, writeFileIfChanged } from "../../kernel/files.ts";
+import { ensureDir, isMissing, readTextIfExists, writeFileIfChanged } from "../../kernel/files.ts";
 import { sha256 } from "../../kernel/ids.ts";
 import { PARSED_ONCE } from "../../kernel/json.ts";
 import { type PlanDoc, parsePlan, progressOf } from "../../plan/markdown/markdown.ts";
@@ -46,7 +46,7 @@ function isFacts(value: unknown): value is Facts {
  */
 const PARSED_CHARACTERS = 4_000_000;
 
-export function openTexts(cacheFile: string): Texts {
+export function openTexts(cacheFile: string, write: (path: string, text: string) => void): Texts {
   const parsed = new Map<string, { key: StatKey; value: PlanText }>();
   const known = loadCache(cacheFile);
   const used = new Map<string, Facts>();
@@ -97,7 +97,7 @@ export function openTexts(cacheFile: string): Texts {
     sha256: (path) => factsOf(path, true)?.[4],
     write(path, text) {
       ensureDir(dirname(path));
-      writeFileAtomic(path, text);
+      write(path, text);
     },
     save() {
       const all = { ...known, ...Object.fromEntries(used) };

@@ -88,6 +88,7 @@ export function clearInbox(loom: Located & Records, id: string): void {
   rmSync(files.text, { force: true });
   crashPoint("activate:half-cleared");
   rmSync(files.meta, { force: true });
+  loom.store.forget([files.text, files.meta]);
   updateRecord(loom, id, () => ({ inInbox: false }));
 }
 

@@ -235,6 +235,15 @@ export const DENIED: readonly (readonly string[])[] = [
   ["kubectl", "delete", "pod", "x"],
   ["pkill", "prloom"],
   ["crontab", "x"],
+  ["make", "-C", "/home/ada/other"],
+  ["node", "/home/ada/x.js"],
+  ["go", "test", "-exec", "x", "./..."],
+  ["gcc", "-wrapper", "x", "a.c"],
+  ["find", "/home/ada/work/shop", "-name", "policy.json", "-delete"],
+  ["git", "checkout", "-B", "main"],
+  ["git", "submodule", "add", "https://x.example/a", "a"],
+  ["heroku", "config"],
+  ["man", "-P", "sh -c id", "ls"],
 ];
 
 export interface Mutation {

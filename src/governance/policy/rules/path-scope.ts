@@ -22,9 +22,11 @@ export const pathScope: PolicyRule = {
 export function isInScope(located: LocatedPath, { policy, ground }: Question): boolean {
   const { real, inTree } = located;
   if (real === undefined) return false;
-  if (isTemporary(real, ground) || isAnswer(located)) return true;
-  if (inTree === undefined || !matchesAny(inTree, policy.role.paths)) return false;
-  return policy.paths === null || matchesAny(inTree, policy.paths);
+  const isOwn =
+    inTree !== undefined &&
+    matchesAny(inTree, policy.role.paths) &&
+    (policy.paths === null || matchesAny(inTree, policy.paths));
+  return isOwn || isTemporary(real, ground) || isAnswer(located);
 }
 
 /** A worktree may itself lie in the folder for temporary files: it is not one of them, and neither is what lies around it there. */

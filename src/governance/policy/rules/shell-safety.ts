@@ -1,11 +1,11 @@
 import type { Effect, EffectTree } from "../../shell/effects.ts";
 import { beforePattern, describeText, type Text } from "../../shell/values/text.ts";
 import { below, matchesAny } from "../paths.ts";
+import { protectedIn } from "../protected-names.ts";
 import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 import { isAnswer, type LocatedPath, locate } from "../rule.ts";
 import { isSecret } from "../secrets.ts";
 import { isInScope, isTemporary } from "./path-scope.ts";
-import { protectedIn } from "./protected-names.ts";
 
 export const shellSafety: PolicyRule = {
   name: "shell safety",

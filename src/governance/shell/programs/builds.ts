@@ -1,6 +1,6 @@
 import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
-import { absolutePaths, descriptorOf, inFolder, worksHere, writes } from "../paths.ts";
+import { absolutePaths, descriptorOf, inFolder, isNowhere, worksHere, writes } from "../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, joinTexts, known, startOf, type Text, textOf } from "../values/text.ts";
@@ -17,6 +17,7 @@ export const builds: Behaviour = ({ name, args, spot }) => {
   const program = starts && args.find((arg) => starts.test(startOf(arg)));
   if (program) noteEffect(spot, { kind: "code", what: `makes ${name} run another program: ${describeText(program)}` });
   for (const path of outputsOf(args)) writes(spot, path);
+  if (EXECUTES.has(name)) for (const arg of args) noteElsewhere(arg, spot);
   const option = IN_FOLDER.get(name);
   const at = option ? args.findIndex((arg) => option.test(startOf(arg))) : -1;
   const folder = at < 0 ? undefined : args[at + 1];
@@ -24,6 +25,22 @@ export const builds: Behaviour = ({ name, args, spot }) => {
   if (name === "go") runsGo(args, spot);
   return OUTPUT;
 };
+
+/** Tools that run what lies at a path which they are given: tests, a project, a file of rules. */
+const EXECUTES = new Set(
+  "pytest py.test tox nox jest vitest mocha ava tap c8 nyc playwright cypress webpack vite rollup eslint gradle gradlew mvn mvnw ant java dotnet rspec rails rake phpunit pest composer mix swift clojure clj lein flutter dart zig just task make gmake ninja meson ctest".split(
+    " ",
+  ),
+);
+const NAMES_PROJECT = /^--?(?:config|project|rootDir|rootdir|root|file|makefile|directory|prefix|classpath|test-dir)=/;
+
+/** A path that may lead out of the worktree is what is run. */
+function noteElsewhere(arg: Text, spot: Spot): void {
+  const text = startOf(arg).replace(NAMES_PROJECT, "");
+  if (arg.type !== "known" || !/^(?:\.\.(?:\/|$)|\/)/.test(text) || isNowhere(text)) return;
+  for (const path of absolutePaths(known(text), spot))
+    noteEffect(spot, { kind: "runs", what: `runs what is in ${describeText(path)}`, path });
+}
 
 const COMPILER =
   /^(?:-wrapper$|-fplugin|--?specs|-B|-fuse-ld=.*\/|--ld-path|-load$|-Xclang=-load|--config=|-fpass-plugin|-Wl,-?-?plugin)/;

@@ -1,7 +1,7 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { type Arguments, readArguments } from "../options.ts";
-import { absolutePaths, contentOf, descriptorOf, reads, store, worksHere, writtenBefore } from "../paths.ts";
+import { absolutePaths, contentOf, descriptorOf, inFolder, reads, store, worksHere, writtenBefore } from "../paths.ts";
 import { copyShell, noteEffect, noteUnknown, type Spot } from "../state.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
@@ -212,16 +212,17 @@ function powershell({ name, args, spot }: ProgramCall) {
 export const bun: Behaviour = (call) => {
   const [first, ...rest] = call.args;
   const sub = textOf(first ?? known(""));
+  if (sub === "--cwd") return bun({ ...call, args: rest.slice(1), spot: inFolder(call.spot, rest.slice(0, 1)) });
   if (/^(?:run|x|exec)$/.test(sub)) return runsTool({ ...call, args: rest });
   if (call.args.some((arg) => /^https?:/.test(textOf(arg))) && /^(?:test|install|add|compile|task)?$/.test(sub))
     noteEffect(call.spot, { kind: "code", what: `runs code that comes from elsewhere with ${call.name}` });
   if (/^(?:install|i|add|remove|rm|update|test|build|pm|init|create|link|outdated|upgrade|audit)$/.test(sub)) {
-    noteEffect(call.spot, { kind: "runs", what: `runs ${call.name} ${sub}` });
+    worksHere(call.spot, `runs ${call.name} ${sub}`);
     return OUTPUT;
   }
   if (sub === "eval" || sub === "repl") return inlineCode(call.name, call.spot);
   if (/^(?:fmt|lint|check|task|cache|compile|bench|doc|coverage|types)$/.test(sub)) {
-    noteEffect(call.spot, { kind: "runs", what: `runs ${call.name} ${sub}` });
+    worksHere(call.spot, `runs ${call.name} ${sub}`);
     return OUTPUT;
   }
   return interpreter({
@@ -236,11 +237,12 @@ const FROM_ELSEWHERE = /^(?:https?:|git[+:@]|github:|gitlab:|bitbucket:|gist:)/;
 const ON_GITHUB = /^[\w-]+\/[\w.-]+(?:#.*)?$/;
 
 /** A tool of the project that runs another program. */
-export const runsTool: Behaviour = ({ name, args, spot }) => {
+export const runsTool: Behaviour = ({ name, args, spot: outer }) => {
   const given = readArguments(args, {
     valued: "p package w workspace C prefix call c cwd with from python extra group env-file",
     stopsAtOperand: true,
   });
+  const spot = inFolder(outer, given.values("C", "prefix", "cwd"));
   for (const command of given.values("call", "c")) spot.line.engine.runSource(command, spot);
   for (const source of [...given.operands.slice(0, 1), ...given.values("p", "package", "with", "from")])
     if (

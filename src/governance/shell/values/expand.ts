@@ -150,6 +150,8 @@ function joined(texts: readonly Text[]): Text {
 
 /** Divides what was expanded at spaces, as the shell does; a pattern in it becomes one. */
 function fieldsOf(pieces: readonly Piece[], { shell }: Spot): Text[] {
+  if (pieces.length > 0 && pieces.every(({ texts, splits }) => !splits && texts.length === 1))
+    return [joinTexts(pieces.map(({ texts }) => texts[0] as Text))];
   const separators = separatorsOf(shell.variables.get("IFS"));
   const fields: Text[][] = [[]];
   const add = (text: Text): void => void fields.at(-1)?.push(text);

@@ -1,14 +1,20 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { contentOf, reads, store, worksHere, writes } from "../../paths.ts";
+import { absolutePaths, contentOf, reads, store, worksHere, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { changed, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
-import { GAP, known, type Text, textOf, unknown } from "../../values/text.ts";
+import { describeText, GAP, known, type Text, textOf, unknown } from "../../values/text.ts";
 import { readSed } from "./sed-script.ts";
 
 /** Longer ones belong into a file. */
 const MAX_SCRIPT = 2000;
 const INSTEAD = "Write the script into a file in the worktree, and use -f.";
+
+/** A script in a file may run commands, and write anywhere. */
+function runsFile(file: Text, spot: Spot): void {
+  for (const path of absolutePaths(file, spot))
+    noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
+}
 
 export const sed: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
@@ -22,7 +28,7 @@ export const sed: Behaviour = ({ args, spot }) => {
       (arg) => /^-[a-zA-Z]*i/.test(textOf(arg)) && !/^--/.test(textOf(arg)) && !/^-[a-zA-Z]*[ef]/.test(textOf(arg)),
     );
   const scripts = given.values("e", "expression");
-  for (const file of given.values("f", "file")) reads(spot, file);
+  for (const file of given.values("f", "file")) runsFile(file, spot);
   const hasScript = scripts.length > 0 || given.has("f", "file") || given.values("f", "file").length > 0;
   const [first, ...rest] = given.operands;
   const files = hasScript ? given.operands : rest;
@@ -71,7 +77,7 @@ export const awk: Behaviour = ({ args, spot }) => {
   });
   const scripts = given.values("e", "source");
   const fromFile = given.values("f", "file", "E", "exec");
-  for (const file of fromFile) noteEffect(spot, { kind: "runs", what: `runs ${textOf(file)}` });
+  for (const file of fromFile) runsFile(file, spot);
   const [first, ...rest] = given.operands;
   const inProgram = scripts.length === 0 && fromFile.length === 0;
   const files = (inProgram ? rest : given.operands).filter((file) => !/^\w+=/.test(textOf(file)));

@@ -1,6 +1,6 @@
-import { beforePattern, describeText, type Text } from "../../shell/values/text.ts";
-import { isAnswer, type LocatedPath, locate, type Question } from "../rule.ts";
-import { protectedBy } from "./protected-paths.ts";
+import { beforePattern, describeText, type Text } from "../shell/values/text.ts";
+import { isAnswer, type LocatedPath, locate, type Question } from "./rule.ts";
+import { protectedBy } from "./rules/protected-paths.ts";
 
 const GIT_PARTS =
   /(?:^|\/)[^/]*\.git(?:\/(?:objects|refs|logs|hooks|info|worktrees|packed-refs|config|HEAD|index|modules)|$)/i;
@@ -14,8 +14,8 @@ export function protectedIn(
   const names = path.type === "glob" ? [located, locate(describeText(path), question)] : [located];
   for (const one of names) {
     if (one.inTree !== undefined && GIT_PARTS.test(one.inTree)) return one.inTree;
-    const pattern = isAnswer(one) ? undefined : protectedBy(one, policy.protected);
-    if (pattern !== undefined) return pattern;
+    const pattern = protectedBy(one, policy.protected);
+    if (pattern !== undefined && !isAnswer(one)) return pattern;
     const held = holds(one, policy.protected);
     if (held !== undefined) return held;
   }
@@ -26,9 +26,14 @@ export function protectedIn(
 /** What a folder has below it is deleted, moved or replaced with the folder. The worktree itself is judged as a whole. */
 function holds({ inTree }: LocatedPath, patterns: readonly string[]): string | undefined {
   if (inTree === undefined || inTree === "") return undefined;
+  const lines = starts.get(patterns) ?? `\n${patterns.join("\n")}`.toLowerCase();
+  starts.set(patterns, lines);
   const start = `${inTree.toLowerCase()}/`;
-  return patterns.find((pattern) => pattern.toLowerCase().startsWith(start));
+  return lines.includes(`\n${start}`) ? patterns.find((pattern) => pattern.toLowerCase().startsWith(start)) : undefined;
 }
+
+/** The patterns of a policy in one text, in small letters. */
+const starts = new WeakMap<readonly string[], string>();
 
 /** A pattern that could mean a protected name, as `.gi?` and `.*` do. */
 function coveredByPattern(
