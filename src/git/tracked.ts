@@ -23,6 +23,7 @@ export function trackedIn(repo: Repository, folder: string): Promise<ReadonlySet
   known.set(repo, folders);
   const before = folders.get(folder);
   if (before?.key === key) return before.files;
+  // Many plans ask at the same moment when a dispatcher starts.
   const files = listTracked(repo, folder);
   folders.set(folder, { key, files });
   files.catch(() => folders.delete(folder));

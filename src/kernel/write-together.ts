@@ -165,17 +165,18 @@ interface Noted {
  */
 export function repairWritten(noteDir: string): void {
   const notes = listDir(noteDir).map((name) => join(noteDir, name));
-  for (const [path, noted] of notedIn(notes)) {
+  const all = new Map<string, Noted>();
+  const read = notes.filter((note) => orWarn(note, () => gatherNoted(note, all)));
+  for (const [path, noted] of all) {
     orWarn(path, () => repair(path, noted));
     crashPoint("together:repaired");
   }
-  for (const note of notes) orWarn(note, () => rmSync(note, { force: true }));
+  for (const note of read) orWarn(note, () => rmSync(note, { force: true }));
 }
 
 /** A line that is torn was the last of its note, and no file was written because of it. */
-function notedIn(notes: readonly string[]): Map<string, Noted> {
-  const all = new Map<string, Noted>();
-  for (const line of notes.flatMap(linesOf)) {
+function gatherNoted(note: string, all: Map<string, Noted>): void {
+  for (const line of (readCheckedOut(note, Number.MAX_SAFE_INTEGER) ?? "").split("\n")) {
     const { bootId, at, files = [] } = noteSchema.safeParse(parse(line)).data ?? {};
     const isSameBoot = bootId !== "" && bootId === currentBootId();
     for (const { path, data } of files) {
@@ -183,15 +184,6 @@ function notedIn(notes: readonly string[]): Map<string, Noted> {
       else all.set(path, { texts: [...(all.get(path)?.texts ?? []), data], isSameBoot, at });
     }
   }
-  return all;
-}
-
-function linesOf(note: string): string[] {
-  let text: string | undefined;
-  orWarn(note, () => {
-    text = readCheckedOut(note, Number.MAX_SAFE_INTEGER);
-  });
-  return text?.split("\n") ?? [];
 }
 
 function repair(path: string, noted: Noted): void {
@@ -211,12 +203,14 @@ function isLost(path: string, { texts, at }: Noted): boolean {
 }
 
 /** Something else may lie there by now, since the inbox is in the checkout: that is not ours to repair, and concerns no other plan. */
-function orWarn(path: string, act: () => void): void {
+function orWarn(path: string, act: () => void): boolean {
   try {
     act();
+    return true;
   } catch (error) {
     if (error instanceof PrloomError || errnoOf(error) === "EIO") throw error;
     process.emitWarning(`${path} could not be made safe: ${messageOf(error)}`);
+    return false;
   }
 }
 
