@@ -231,11 +231,13 @@ const behaviours = {
     behaviours.commits();
   },
   diverges() {
-    tryGit("checkout", "-q", "--orphan", `rootless-${process.env.PRLOOM_PLAN_ID}`);
+    // One of its own: plans side by side share the branches.
+    const rootless = `rootless-${process.env.PRLOOM_PLAN_ID}`;
+    tryGit("checkout", "-q", "--orphan", rootless);
     work();
     git("add", "-A");
     git("-c", "user.name=Agent", "-c", "user.email=agent@localhost", "commit", "-qm", "a new beginning");
-    git("branch", "-f", `prloom/${process.env.PRLOOM_PLAN_ID}`, `rootless-${process.env.PRLOOM_PLAN_ID}`);
+    git("branch", "-f", `prloom/${process.env.PRLOOM_PLAN_ID}`, rootless);
     mark(index, "x");
   },
   "calls-prloom"() {
