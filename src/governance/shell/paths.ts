@@ -79,11 +79,13 @@ export const deletes = (spot: Spot, path: Text, whole = false): void => touch(sp
 /** Something starts that works on the folder it is in: one that is not of the worktree is as good as written. */
 export function worksHere(spot: Spot, what: string): void {
   const { folder: root } = spot.line.place;
-  for (const folder of spot.shell.folders)
-    if (folder === undefined || (folder !== root && !folder.startsWith(`${root}/`))) {
-      const path: Text = folder === undefined ? unknown("where it is cannot be told") : { type: "known", text: folder };
-      note(spot, { kind: "writes", what: `works in ${describe(path)}`, path });
-    }
+  for (const folder of spot.shell.folders) {
+    if (folder === root) continue;
+    const path: Text = folder === undefined ? unknown("where it is cannot be told") : { type: "known", text: folder };
+    // One of the worktree may be a link out of it.
+    if (folder?.startsWith(`${root}/`)) note(spot, { kind: "runs", what: `works in ${describe(path)}`, path });
+    else note(spot, { kind: "writes", what: `works in ${describe(path)}`, path });
+  }
   note(spot, { kind: "runs", what });
 }
 

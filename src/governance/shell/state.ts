@@ -6,7 +6,10 @@ import { addChoice, known, type Text } from "./values/text.ts";
 
 /** Where a command is run, as far as it must be known. Paths are absolute. */
 export interface Place {
+  /** The worktree. */
   readonly folder: string;
+  /** Where the command starts; undefined when that cannot be told. */
+  readonly start: string | undefined;
   readonly home: string;
   readonly temporary: string;
   /** Variables whose value is known. */
@@ -104,7 +107,7 @@ export function newShell(place: Place): Shell {
     references: new Names(),
     locals: new Names(),
     fixed: new Names(),
-    folders: [place.folder],
+    folders: [place.start],
     left: ANYWHERE,
     stack: [],
     positional: [],

@@ -1,18 +1,19 @@
 import { findNode } from "../../graph/types.ts";
 import { matchesAny } from "../paths.ts";
-import type { Question, Rule, RuleRefusal } from "../rule.ts";
+import { isListedRead, type Question, type Rule, type RuleRefusal } from "../rule.ts";
 
 export const allowedTools: Rule = {
   name: "allowed tools",
   purpose: "A task names the tools for it; tools that are not known, and those of MCP servers, are allowed one by one.",
   judge(question) {
     const { request, policy } = question;
-    if (request.kind === "other") return unlisted(question);
+    const kind = request.kind === "other" ? kindOfListed(question) : request.kind;
+    if (kind === undefined) return unlisted(question);
     const allowed = listOf(question);
-    if (allowed === undefined || request.kind === "govern") return undefined;
-    if (allowed.includes(request.kind) || allowed.includes(request.tool)) return undefined;
+    if (allowed === undefined || kind === "govern") return undefined;
+    if (allowed.includes(kind) || allowed.includes(request.tool)) return undefined;
     return {
-      what: `You tried to use "${request.tool}" (${request.kind}), which this task does not have.`,
+      what: `You tried to use "${request.tool}" (${kind}), which this task does not have.`,
       why: `The task may be done with: ${allowed.join(", ")}.`,
       useInstead: "Use one of these, or say in your answer what else is needed and why.",
       calls: [{ tool: "govern_task", input: { action: "status" } }],
@@ -30,10 +31,14 @@ function listOf({ graph, policy }: Question): readonly string[] | undefined {
   return second ? first?.filter((tool) => second.includes(tool)) : (first ?? undefined);
 }
 
-function unlisted({ request, policy }: Question): RuleRefusal | undefined {
-  const { reads, writes } = policy.mcp;
-  if (matchesAny(request.tool, reads) || policy.role.tools.includes(request.tool)) return undefined;
-  if (matchesAny(request.tool, writes) && policy.role.tools.includes("write")) return undefined;
+/** What a tool that the config or the role names counts as; undefined for one that is not named. */
+function kindOfListed({ request, policy }: Question): "read" | "write" | "other" | undefined {
+  if (isListedRead(request, policy)) return "read";
+  if (matchesAny(request.tool, policy.mcp.writes) && policy.role.tools.includes("write")) return "write";
+  return policy.role.tools.includes(request.tool) ? "other" : undefined;
+}
+
+function unlisted({ request, policy }: Question): RuleRefusal {
   return {
     what: `You tried to use "${request.tool}", a tool that nothing is known about.`,
     why: "A tool that is not known could change anything, also outside of the worktree.",

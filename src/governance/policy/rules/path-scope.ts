@@ -1,13 +1,14 @@
 import { below, type Ground, matchesAny, matching } from "../paths.ts";
 import { isAnswer, type LocatedPath, locate, type Question, type Rule, type RuleRefusal } from "../rule.ts";
-import { isSecret } from "../secrets.ts";
+import { isSecret, isSecretAddress } from "../secrets.ts";
 
 export const pathScope: Rule = {
   name: "path scope",
   purpose: "A role writes where its work is, wherever links lead; secrets are read by no role.",
   judge(question) {
-    const { kind, paths } = question.request;
+    const { kind, paths, url } = question.request;
     const isWrite = kind === "write" || kind === "edit";
+    if (kind === "web" && url !== undefined && isSecretAddress(url)) return refuseAddress(url, question);
     if (!isWrite && kind !== "read" && kind !== "search") return undefined;
     for (const path of paths) {
       const located = locate(path, question);
@@ -55,13 +56,23 @@ function refuseWrite(located: LocatedPath, question: Question): RuleRefusal | un
 function refuseRead({ given, real, inTree }: LocatedPath, { policy, request }: Question): RuleRefusal | undefined {
   const path = real ?? given;
   const named = inTree === undefined ? undefined : matching(inTree, policy.secrets);
-  if (named === undefined && !isSecret({ type: "known", text: path }) && !isSecret({ type: "known", text: given }))
-    return undefined;
+  // What is searched for may be a pattern.
+  const type = request.kind === "search" ? "glob" : "known";
+  if (named === undefined && !isSecret({ type, text: path }) && !isSecret({ type, text: given })) return undefined;
   return {
     what: `You tried to read ${given} with "${request.tool}".`,
     why: "It holds secrets. What you read may end in a log, or in a model's memory.",
     useInstead: "Use an example file, or let the program that needs it read it: tests and scripts may.",
     evidence:
       named === undefined ? `${path} is among the files that always are secret` : `governance.secrets has ${named}`,
+  };
+}
+
+function refuseAddress(url: string, { request }: Question): RuleRefusal {
+  return {
+    what: `You tried to read ${url} with "${request.tool}".`,
+    why: "Machines in a cloud get their tokens there. What you read may end in a log, or in a model's memory.",
+    useInstead: "Say in your answer what you need to know about the machine.",
+    evidence: `${url} is an address for metadata of a machine`,
   };
 }

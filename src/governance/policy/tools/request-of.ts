@@ -83,20 +83,28 @@ function readFields(shape: ToolShape, fields: Fields): ReadFields {
   if (patch === undefined && problems.length === 0) problems.push(`"${shape.patch}" names no files`);
   const command = text(shape.command, true, Number.POSITIVE_INFINITY);
   const url = text(shape.url, true);
-  const [resumes] = (shape.resumes ?? []).flatMap((name) => text(name, false) ?? []);
+  const [resumes, ...others] = new Set((shape.resumes ?? []).flatMap((name) => text(name, false) ?? []));
+  if (others.length > 0) problems.push("they name several sessions");
   const to = text(shape.to, false);
   const folder = text(shape.folder, false);
   const [problem] = problems;
   if (problem !== undefined) return { malformed: problem };
-  const file = url?.startsWith("file:") ? [decoded(url.replace(/^file:(?:\/\/)?/, ""))] : [];
+  const file = url === undefined ? [] : filesIn(url);
   const paths = [...needed, ...named, ...(patch ?? []), ...file].filter((path) => path !== undefined);
   return {
     ...(file.length > 0 ? { kind: "read" as RequestKind } : {}),
     paths,
     command,
     folder,
+    url,
     ...(shape.kind === "delegate" ? { delegate: { to, resumes } } : {}),
   };
+}
+
+/** The file that an address names, however its parts are spelled; none for one that is not of a file. */
+function filesIn(url: string): string[] {
+  const parsed = URL.parse(url);
+  return parsed?.protocol === "file:" ? [decoded(parsed.pathname)] : [];
 }
 
 /** A sequence that means nothing stays as it is written. */
