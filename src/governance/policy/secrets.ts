@@ -1,3 +1,4 @@
+import { fitsPattern } from "../shell/values/glob.ts";
 import { beforePattern, describe, type Text } from "../shell/values/text.ts";
 
 /** Files that hold keys, tokens and passwords, below a home or anywhere. */
@@ -16,44 +17,33 @@ const SECRET_FILES: readonly RegExp[] = [
 
 const SECRET_FILE = new RegExp(SECRET_FILES.map(({ source }) => source).join("|"));
 
-/** Names that a pattern beginning with a dot or a letter can mean. */
+/** Names that a pattern can mean. */
 const SECRET_NAMES = [".env", ".netrc", ".npmrc", ".git-credentials", ".ssh", ".aws", ".gnupg", ".kube", "id_rsa"];
 
-/** Whether a part of a pattern, as `.en?` or `.s*`, fits the name of something secret. */
+/** What a pattern of names without a letter fits, it does not look for. */
+const isWide = (pattern: string): boolean => /^[.*?/\\]*$/.test(pattern);
+
+/** Whether a part of a pattern, as `.en?` or `.s*`, fits the name of something secret. In a shell, `*` means no name with a dot first. */
 function meansSecret(pattern: string): boolean {
-  return pattern.split("/").some((part) => {
-    if (!/^[.i\\[].*[*?[]|^\.[*?[]/.test(part) || part.length > 40) return false;
-    const source = part
-      .replace(/\\(.)/g, "$1")
-      .replace(/[.+^${}()|\\]/g, "\\$&")
-      .replace(/\*+/g, ".*")
-      .replace(/\?/g, ".");
-    try {
-      const regular = new RegExp(`^${source}$`);
-      return SECRET_NAMES.some((name) => regular.test(name));
-    } catch {
-      return true;
-    }
-  });
+  return pattern
+    .split("/")
+    .some((part) => /^[.i\\[].*[*?[]/.test(part) && SECRET_NAMES.some((name) => fitsPattern(part, name)));
+}
+
+/** Whether a search by name finds something secret, whatever stands before and behind it. */
+function findsSecret(folder: string, name: string): boolean {
+  if (isSecret({ type: "known", text: `${folder}/${name.replace(/[*?]/g, "x")}` })) return true;
+  const last = name.slice(name.lastIndexOf("/") + 1).toLowerCase();
+  return !isWide(last) && SECRET_NAMES.some((secret) => fitsPattern(last, secret));
 }
 
 export function isSecret(path: Text): boolean {
   if (path.type === "unknown") return path.starts?.startsWith("/proc/") ?? false;
   if (path.type === "found") {
     const { folder, names = [] } = path;
-    return names.some((name) => isSecret({ type: "known", text: `${folder}/${name.replace(/[*?]/g, "x")}` }));
+    return names.some((name) => findsSecret(folder, name));
   }
   if (path.type === "glob" && meansSecret(path.text)) return true;
   if (SECRET_FILE.test(describe(path))) return true;
   return path.type === "glob" && SECRET_FILE.test(beforePattern(path.text));
-}
-
-const METADATA =
-  /^(?:169\.254\.(?:169\.254|170\.2|170\.23)|100\.100\.100\.200|192\.0\.0\.192|\[fd00:ec2::(?:254|23)\]|\[::ffff:a9fe:a9fe\]|metadata(?:\.google\.internal|\.azure\.internal|\.platformequinix\.com)?\.?)$/;
-
-/** Where machines in a cloud get their tokens, however the address is spelled. */
-export function isSecretAddress(url: string): boolean {
-  // Without a scheme, a port would be read as one.
-  const address = /^\s*[a-z][a-z+.-]*:\/\//i.test(url) ? url : `http://${url}`;
-  return METADATA.test(URL.parse(address)?.hostname ?? "");
 }

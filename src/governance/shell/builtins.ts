@@ -1,8 +1,18 @@
 import type { Behaviour, Call } from "./call.ts";
 import { readArguments } from "./options.ts";
+import { parseShell } from "./parse.ts";
 import { absolutePaths, contentOf, descriptorOf, foldersOf, writes, writtenBefore } from "./paths.ts";
 import { kill } from "./processes.ts";
-import { ANYWHERE, copyShell, type Folders, note, noteUnknown, type Shell } from "./state.ts";
+import {
+  ALIASES,
+  ANYWHERE,
+  copyShell,
+  type Folders,
+  type FunctionBody,
+  note,
+  noteUnknown,
+  type Shell,
+} from "./state.ts";
 import { lookAtSubscript } from "./values/arithmetic.ts";
 import { type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./values/flow.ts";
 import { echoed } from "./values/printed.ts";
@@ -10,6 +20,7 @@ import {
   addChoice,
   describe,
   isPattern,
+  joinTexts,
   known,
   MAX_CHOICES,
   startOf,
@@ -138,10 +149,29 @@ const trap: Behaviour = ({ args, spot }) => {
 const alias: Behaviour = ({ args, spot }) => {
   for (const arg of args) {
     const equals = textOf(arg).indexOf("=");
-    if (equals > 0) spot.line.engine.runSource(known(textOf(arg).slice(equals + 1)), spot);
+    if (equals > 0) defineAlias(textOf(arg).slice(0, equals), textOf(arg).slice(equals + 1), spot);
     else if (arg.type !== "known") noteUnknown(spot, "makes an alias that cannot be told");
   }
   return NOTHING;
+};
+
+/** It is a function that is given what follows its name. */
+function defineAlias(name: string, line: string, spot: Call["spot"]): void {
+  spot.line.engine.runSource(known(line), spot);
+  const parsed = parseShell(`${line} "$@"`);
+  if ("problem" in parsed) return;
+  const { pos, end, commands } = parsed.script;
+  const body: FunctionBody = { type: "CompoundList", pos, end, commands };
+  ALIASES.add(body);
+  spot.shell.functions.set(name, body);
+}
+
+/** `-C` runs a command, and `-W` expands its words. */
+const completes: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, { valued: "A C F G P S W X o" });
+  for (const command of given.values("C", "F")) spot.line.engine.runSource(command, spot);
+  for (const words of given.values("W")) spot.line.engine.runSource(joinTexts([known(": "), words]), spot);
+  return OUTPUT;
 };
 
 /** `hash -p program name` gives a program another name. */
@@ -223,8 +253,6 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     "shopt",
     "disown",
     "suspend",
-    "complete",
-    "compgen",
     "bind",
     "fg",
     "bg",
@@ -246,6 +274,8 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["trap", trap],
   ["alias", alias],
   ["unalias", nothing],
+  ["complete", completes],
+  ["compgen", completes],
   ["hash", hash],
   ["set", set],
   ["shift", shift],

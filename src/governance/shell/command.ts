@@ -4,9 +4,9 @@ import { BUILTINS } from "./builtins.ts";
 import { deliver } from "./paths.ts";
 import { judgeProgram } from "./programs/run-program.ts";
 import { redirect } from "./redirect.ts";
-import { copyShell, type FunctionBody, note, noteUnknown, type Shell, type Spot, spend } from "./state.ts";
+import { ALIASES, copyShell, type FunctionBody, note, noteUnknown, type Shell, type Spot, spend } from "./state.ts";
 import { lookAtSubscript } from "./values/arithmetic.ts";
-import { type Flow, joinFlows, NOTHING } from "./values/flow.ts";
+import { type Flow, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
 import { addChoice, combinations, describe, joinTexts, known, MAX_SHOWN, type Text, unknown } from "./values/text.ts";
 
 /** How words become texts, and functions are called; passed in, because they contain commands. */
@@ -117,8 +117,13 @@ function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flo
     noteUnknown(spot, `runs a program that cannot be told: ${describe(name)}`, instead);
     return { from: 0 };
   }
+  if (/\s/.test(name.text) && !name.text.includes("/")) {
+    noteUnknown(spot, `runs a program with spaces in its name: ${name.text}`);
+    return OUTPUT;
+  }
   const body = spot.shell.functions.get(name.text);
-  if (body) return callFunction({ name: name.text, body, args }, spot, expanding);
+  if (body && !ALIASES.has(body)) return callFunction({ name: name.text, body, args }, spot, expanding);
+  if (body && !spot.calls.includes(name.text)) callFunction({ name: name.text, body, args }, spot, expanding);
   const builtin = BUILTINS.get(name.text);
   return builtin ? builtin({ name: name.text, args, spot }) : judgeProgram({ name: name.text, args, spot });
 }

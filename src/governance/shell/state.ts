@@ -19,6 +19,9 @@ export interface Place {
   isSecret(path: Text): boolean;
 }
 
+/** Bodies of functions that are aliases: a shell that does not expand them calls what has the name otherwise. */
+export const ALIASES = new WeakSet<FunctionBody>();
+
 export type FunctionBody = CompoundCommand | Redirected | CompoundList;
 
 export type Folders = readonly (string | undefined)[];
@@ -63,6 +66,10 @@ export interface Line {
   /** What was written into files, by their paths. */
   readonly files: Map<string, Flow>;
   readonly engine: Engine;
+  /** Links in the worktree that this line made, and where they lead. */
+  readonly links: Map<string, string>;
+  /** Something from the network was unpacked: what was not there before may be it. */
+  unpacked?: Flow | undefined;
   /** Where a link leads out of the worktree that this line made. */
   outward?: Text | undefined;
   /** A secret file whose variables are in the environment now. */

@@ -1,6 +1,7 @@
+import { isSecretAddress } from "../../shell/values/addresses.ts";
 import { below, type Ground, matchesAny, matching } from "../paths.ts";
 import { isAnswer, type LocatedPath, locate, type Question, type Rule, type RuleRefusal } from "../rule.ts";
-import { isSecret, isSecretAddress } from "../secrets.ts";
+import { isSecret } from "../secrets.ts";
 
 export const pathScope: Rule = {
   name: "path scope",

@@ -1,3 +1,4 @@
+import { fitsPattern } from "../../shell/values/glob.ts";
 import { beforePattern, describe, type Text } from "../../shell/values/text.ts";
 import { isAnswer, type LocatedPath, locate, type Question } from "../rule.ts";
 import { protectedBy } from "./protected-paths.ts";
@@ -38,7 +39,7 @@ function coveredByPattern(
   if (located.inTree === undefined) return undefined;
   const rest = path.text.slice(beforePattern(path.text).replace(/[^/]*$/, "").length);
   const [first = ""] = rest.split("/");
-  const pattern = globPattern(first);
+  const pattern = first.toLowerCase();
   const prefix = located.inTree === "" ? "" : `${located.inTree}/`;
   return question.policy.protected.find((one) => {
     if (!one.startsWith(prefix)) return false;
@@ -47,7 +48,7 @@ function coveredByPattern(
     return (
       name !== "" &&
       !name.includes("*") &&
-      pattern.test(name) &&
+      fitsPattern(pattern, name.toLowerCase()) &&
       (!name.startsWith(".") || first.startsWith(".") || first.startsWith("\\.") || first.startsWith("["))
     );
   });
@@ -65,10 +66,12 @@ function coveredBySearch(
   { located, question }: { located: LocatedPath; question: Question },
 ): string | undefined {
   if (located.inTree === undefined || names.length === 0) return undefined;
-  const searches = names.map((name) => ({ regular: globPattern(name), isPath: name.includes("/") }));
+  const searches = names.map((name) => ({ pattern: name.toLowerCase(), isPath: name.includes("/") }));
   const start = located.inTree === "" ? "" : `${located.inTree}/`;
   const isFound = (path: string): boolean =>
-    searches.some(({ regular, isPath }) => regular.test(isPath ? `./${path}` : path.slice(path.lastIndexOf("/") + 1)));
+    searches.some(({ pattern, isPath }) =>
+      fitsPattern(pattern, (isPath ? `./${path}` : path.slice(path.lastIndexOf("/") + 1)).toLowerCase()),
+    );
   return question.policy.protected.find((pattern) => {
     const name = pattern.replace(/\/\*\*$/, "");
     const base = name.replace(/^\*\*\//, "");
@@ -76,19 +79,4 @@ function coveredBySearch(
     // What may lie anywhere is looked for by its own name only.
     return name === base ? [base, ...KEPT_THERE.map((one) => `${base}/${one}`)].some(isFound) : isFound(base);
   });
-}
-
-function globPattern(glob: string): RegExp {
-  const source = glob
-    .replace(/\*+/g, "*")
-    .replace(/\\(.)|\[!?([^\]]*)\]|[.+^${}()|]|\*|\?/g, (all, escaped?: string, set?: string) => {
-      if (escaped !== undefined) return `\\${escaped}`;
-      if (set !== undefined) return all.startsWith("[!") ? `[^${set}]` : `[${set}]`;
-      return all === "*" ? ".*" : all === "?" ? "." : `\\${all}`;
-    });
-  try {
-    return new RegExp(`^${source}$`, "i");
-  } catch {
-    return /^/;
-  }
 }

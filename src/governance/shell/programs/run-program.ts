@@ -1,10 +1,11 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, Call } from "../call.ts";
-import { absolutePaths, worksHere, writtenBefore } from "../paths.ts";
+import { absolutePaths, noteSecrets, worksHere, writtenBefore } from "../paths.ts";
 import { note, noteUnknown } from "../state.ts";
 import { type Flow, FROM, OUTPUT } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
 import { notePublishing } from "./elsewhere/publishing.ts";
+import { git, isGitCommand } from "./git/git.ts";
 import { INTERPRETERS } from "./shells.ts";
 import { PROGRAMS } from "./table.ts";
 
@@ -18,7 +19,7 @@ export function judgeProgram(call: Call): Flow {
   }
   if (base.startsWith("=")) noteUnknown(spot, `runs ${name}, which some shells take for another program`);
   notePublishing({ name: base, args, spot });
-  const behaviour = behaviourOf(base);
+  const behaviour = gitCommand(base) ?? behaviourOf(base);
   const [path] = name.includes("/") ? absolutePaths(known(name), spot) : [];
   if (behaviour) {
     // One that lies elsewhere has the name of a known program, and may do anything besides.
@@ -26,9 +27,22 @@ export function judgeProgram(call: Call): Flow {
     return behaviour({ name: base, args, spot });
   }
   if (path) note(spot, { kind: "runs", what: `runs ${name}`, path });
-  else worksHere(spot, `runs ${name}`);
+  else {
+    worksHere(spot, `runs ${name}`);
+    noteSecrets(
+      args.filter((_, at) => !/^-/.test(textOf(args[at - 1] ?? known("")))),
+      spot,
+    );
+  }
   spot.line.engine.runCarried(args, spot);
   return OUTPUT;
+}
+
+/** `git-push` is `git push`. */
+function gitCommand(base: string): Behaviour | undefined {
+  const name = base.startsWith("git-") ? base.slice("git-".length) : "";
+  if (!isGitCommand(name)) return undefined;
+  return (call) => git({ ...call, name: "git", args: [known(name), ...call.args] });
 }
 
 const SYSTEM_FOLDER = /^\/(?:usr\/|usr\/local\/|opt\/[\w.-]+\/|snap\/)?s?bin\/[^/]+$/;

@@ -1,10 +1,12 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, Call } from "../call.ts";
 import { type Arguments, readArguments } from "../options.ts";
-import { absolutePaths, contentOf, descriptorOf, reads, store, worksHere, writtenBefore } from "../paths.ts";
+import { absolutePaths, contentOf, descriptorOf, reads, worksHere, writtenBefore } from "../paths.ts";
 import { copyShell, note, noteUnknown, type Spot } from "../state.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
-import { describe, known, startOf, type Text, textOf } from "../values/text.ts";
+import { describe, known, type Text, textOf } from "../values/text.ts";
+import { installedProgram, withoutVersion } from "./own-programs.ts";
+import { runModule } from "./python-modules.ts";
 import { carrier } from "./wrappers.ts";
 
 /** bash, sh, dash and their like: `-c` text, a file, or what is piped in. */
@@ -96,30 +98,16 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
       worksHere(spot, "runs the tests that it finds");
       return OUTPUT;
     }
+    const installed = file && installedProgram(file);
+    if (installed !== undefined) spot.line.engine.runWords([known(installed), ...given.operands.slice(1)], spot);
     if (file && textOf(file) !== "-" && textOf(file) !== "/dev/stdin") return runScript({ name, args: [file], spot });
+    if (given.has("S") && /^php/.test(name)) {
+      worksHere(spot, `runs a server with ${name}`);
+      return OUTPUT;
+    }
     if (spot.input !== TERMINAL) return inlineCode(name, spot);
     return nothingGiven(name, spot);
   };
-}
-
-/** Modules of Python that only show something: the file that they are given, or about the system. */
-const READING_MODULES = /^(?:json\.tool|tokenize|ast|dis|calendar|platform|this)$/;
-
-function runModule(module: Text, operands: readonly Text[], spot: Spot) {
-  const name = textOf(module);
-  const [base = ""] = name.split(".");
-  // One that lies here is taken before the one of that name that is Python's own.
-  const isOwn = spot.shell.folders.every(
-    (folder) => folder !== undefined && [base, `${base}.py`].every((one) => !spot.line.place.look(`${folder}/${one}`)),
-  );
-  if (!READING_MODULES.test(name) || !isOwn) {
-    worksHere(spot, `runs the module ${describe(module)}`);
-    return OUTPUT;
-  }
-  const [file, target] = operands.filter((one) => !startOf(one).startsWith("-") && !/^\d+$/.test(textOf(one)));
-  if (file) reads(spot, file);
-  if (target) store(target, OUTPUT, { spot });
-  return OUTPUT;
 }
 
 /** Expressions that only tell about the interpreter, or what stands in a JSON file of the project. */
@@ -249,6 +237,8 @@ export const runsTool: Behaviour = ({ name, args, spot }) => {
   if (given.operands.length === 1 && textOf(given.operands[0] as Text) === "-") return inlineCode(name, spot);
   const [first] = given.operands;
   if (first?.type === "known" && /\s/.test(first.text)) return spot.line.engine.runSource(first, spot);
+  if (first?.type === "known")
+    return spot.line.engine.runWords([known(withoutVersion(first.text)), ...given.operands.slice(1)], spot);
   if (first) return spot.line.engine.runWords(given.operands, spot);
   worksHere(spot, "runs a tool of the project");
   return OUTPUT;

@@ -6,7 +6,7 @@ import { note, noteUnknown } from "../state.ts";
 import { lookAtSubscript } from "./arithmetic.ts";
 import { cameFrom, type Flow, FROM, NOTHING, textOfFlow } from "./flow.ts";
 import { printedByFormat } from "./printed.ts";
-import { describe, known, plainWord, type Text, textOf, unknown } from "./text.ts";
+import { addChoice, describe, known, plainWord, type Text, textOf, unknown } from "./text.ts";
 
 /** `export`, `declare`, `local`, `readonly` and their like. */
 export const declare: Behaviour = ({ name, args, spot }) => {
@@ -67,23 +67,41 @@ export const unset: Behaviour = ({ args, spot }) => {
   return NOTHING;
 };
 
-/** Variables get what is read: the whole of it, as far as that is known. */
+/** Where a builtin reads from: its input, or the descriptor that `-u` names. */
+function inputOf(descriptor: Text | undefined, { shell, input }: Call["spot"]): Flow {
+  return descriptor ? (shell.channels.get(textOf(descriptor))?.reads ?? cameFrom(FROM.program)) : input;
+}
+
+/** Lines that are known, or one text for all of them. */
+function linesOf(flow: Flow): Text[] {
+  const value = textOfFlow(flow);
+  return value.type === "known" ? value.text.split("\n").map(known) : [value];
+}
+
+/** Variables get what is read, each of the lines: in a loop, all of them in turn. */
 export const read: Behaviour = ({ args, spot }) => {
   const { operands, values } = readArguments(args, { valued: "a d i n N p t u" });
-  const [descriptor] = values("u");
-  const flow = descriptor ? (spot.shell.channels.get(textOf(descriptor))?.reads ?? cameFrom(FROM.program)) : spot.input;
-  const value = textOfFlow(flow);
+  const flow = inputOf(values("u")[0], spot);
+  // With another separator, words and lines are not these.
+  const isPlain = !spot.shell.variables.has("IFS") && values("d", "n", "N").length === 0;
+  const lines = isPlain ? addChoice([], linesOf(flow)) : [textOfFlow(flow)];
   for (const name of operands.length > 0 ? operands : [known("REPLY")]) {
     lookAtSubscript(name, spot);
-    spot.shell.variables.set(textOf(name), [value]);
+    spot.shell.variables.set(textOf(name), lines);
   }
-  for (const name of values("a")) spot.shell.arrays.set(textOf(name), [value]);
+  const words = isPlain ? lines.flatMap((line) => (line.type === "known" ? wordsOf(line.text) : [line])) : lines;
+  for (const name of values("a")) spot.shell.arrays.set(textOf(name), words);
   return NOTHING;
 };
 
+const wordsOf = (line: string): Text[] => line.split(/\s+/).filter(Boolean).map(known);
+
 export const mapfile: Behaviour = ({ args, spot }) => {
-  const { operands } = readArguments(args, { valued: "d n O s u C c" });
-  spot.shell.arrays.set(textOf(operands[0] ?? known("MAPFILE")), [textOfFlow(spot.input)]);
+  const { operands, values } = readArguments(args, { valued: "d n O s u C c" });
+  for (const command of values("C")) spot.line.engine.runSource(command, spot);
+  const flow = inputOf(values("u")[0], spot);
+  const lines = values("d").length > 0 ? [textOfFlow(flow)] : linesOf(flow);
+  spot.shell.arrays.set(textOf(operands[0] ?? known("MAPFILE")), lines);
   return NOTHING;
 };
 

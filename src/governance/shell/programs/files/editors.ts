@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { contentOf, reads, store, worksHere, writes } from "../../paths.ts";
+import { absolutePaths, contentOf, descriptorOf, reads, store, worksHere, writes, writtenBefore } from "../../paths.ts";
 import { note, noteUnknown, type Spot } from "../../state.ts";
 import { changed, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
-import { GAP, known, type Text, textOf, unknown } from "../../values/text.ts";
+import { describe, GAP, known, type Text, textOf, unknown } from "../../values/text.ts";
 import { readSed } from "./sed-script.ts";
 
 /** Longer ones belong into a file. */
@@ -22,7 +22,7 @@ export const sed: Behaviour = ({ args, spot }) => {
       (arg) => /^-[a-zA-Z]*i/.test(textOf(arg)) && !/^--/.test(textOf(arg)) && !/^-[a-zA-Z]*[ef]/.test(textOf(arg)),
     );
   const scripts = given.values("e", "expression");
-  for (const file of given.values("f", "file")) reads(spot, file);
+  for (const file of given.values("f", "file")) useScriptFile(file, spot, (text) => lookAtSed(text, spot));
   const hasScript = scripts.length > 0 || given.has("f", "file") || given.values("f", "file").length > 0;
   const [first, ...rest] = given.operands;
   const files = hasScript ? given.operands : rest;
@@ -41,6 +41,18 @@ export const sed: Behaviour = ({ args, spot }) => {
   for (const file of files) store(file, changed(flow), { spot });
   return NOTHING;
 };
+
+/** A script in a file is opaque, unless the line itself made it. */
+function useScriptFile(file: Text, spot: Spot, look: (script: string) => void): void {
+  const isChannel = file.type === "known" && (file.text === "-" || descriptorOf(file.text) !== undefined);
+  const made = isChannel ? contentOf(file, spot) : writtenBefore(file, spot);
+  if (!made) {
+    for (const path of absolutePaths(file, spot)) note(spot, { kind: "runs", what: `runs ${describe(path)}`, path });
+    reads(spot, file);
+  } else if (made.text === undefined || made.text.length > MAX_SCRIPT)
+    noteUnknown(spot, "edits by a script that cannot be told, or is too long", INSTEAD);
+  else look(made.text);
+}
 
 /** A script with something in it that is not known, but does not come from elsewhere. */
 function withGaps({ template, from = 0 }: Extract<Text, { type: "unknown" }>): string | undefined {
@@ -70,7 +82,7 @@ export const awk: Behaviour = ({ args, spot }) => {
   });
   const scripts = given.values("e", "source");
   const fromFile = given.values("f", "file", "E", "exec");
-  for (const file of fromFile) note(spot, { kind: "runs", what: `runs ${textOf(file)}` });
+  for (const file of fromFile) useScriptFile(file, spot, (text) => lookAtAwk(text, spot));
   const [first, ...rest] = given.operands;
   const inProgram = scripts.length === 0 && fromFile.length === 0;
   const files = (inProgram ? rest : given.operands).filter((file) => !/^\w+=/.test(textOf(file)));

@@ -132,12 +132,15 @@ export const fd: Behaviour = ({ args, spot }) => {
   return { from: FROM.program, names: found[0] };
 };
 
+const isNameHere = (path: Text): boolean => path.type === "known" && /^(?:\.\/)?[^/~]+$/.test(path.text);
+
 /** Programs that print names of files below a folder. */
 export function lists(rules: OptionRules, skip: number): Behaviour {
   return ({ args, spot }) => {
     const { operands } = readArguments(args, rules);
     const folders = operands.slice(skip);
-    for (const folder of folders) reads(spot, folder);
+    // That a file is in the worktree is no secret.
+    for (const folder of folders) if (skip > 0 || !isNameHere(folder)) reads(spot, folder);
     const [only] = folders.length === 0 ? [known(".")] : folders;
     const [path] = absolutePaths(only ?? known("."), spot);
     const names: Text | undefined =

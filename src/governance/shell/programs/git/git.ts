@@ -44,12 +44,14 @@ export const git: Behaviour = (call) => {
     return OUTPUT;
   }
   // git has no aliases for its own commands.
-  const alias = COMMANDS.has(name.text) || OTHER_COMMANDS.has(name.text) ? undefined : aliases.get(name.text);
+  const alias = isGitCommand(name.text) ? undefined : aliases.get(name.text);
   if (alias !== undefined) return runAlias(alias, args, inside);
   if (asksForHelp(name.text, args)) return OUTPUT;
   if (!isOwnRepository(inside)) note(inside, { kind: "runs", what: "uses the settings of another repository" });
   return (COMMANDS.get(name.text) ?? unknownCommand)({ name: name.text, args, spot: inside });
 };
+
+export const isGitCommand = (name: string): boolean => COMMANDS.has(name) || OTHER_COMMANDS.has(name);
 
 /** `--help` is help only where it is not the value of another option, nor an argument of a command to run. */
 function asksForHelp(name: string, args: readonly Text[]): boolean {
