@@ -7,7 +7,17 @@ import { redirect } from "./redirect.ts";
 import { ALIASES, copyShell, type FunctionBody, note, noteUnknown, type Shell, type Spot, spend } from "./state.ts";
 import { lookAtSubscript } from "./values/arithmetic.ts";
 import { type Flow, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
-import { addChoice, combinations, describe, joinTexts, known, MAX_SHOWN, type Text, unknown } from "./values/text.ts";
+import {
+  addChoice,
+  combinations,
+  describe,
+  joinTexts,
+  known,
+  MAX_SHOWN,
+  type Text,
+  textOf,
+  unknown,
+} from "./values/text.ts";
 
 /** How words become texts, and functions are called; passed in, because they contain commands. */
 export interface Expanding {
@@ -78,18 +88,22 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
   const name = shell.references.get(one.name) ?? one.name;
   if (one.value.type === "ArrayValue") {
     const elements = one.value.elements.flatMap((word) => expanding.words([word], spot)[0] ?? []);
+    // An array could be doubled with each assignment.
+    spend(spot, elements.length);
     shell.arrays.set(name, one.append ? [...(shell.arrays.get(name) ?? []), ...elements] : elements);
     return;
   }
   const values = expanding.string(one.value, spot);
   if (one.index) {
     for (const text of expanding.string(one.index, spot)) lookAtSubscript(text, spot);
+    spend(spot, (shell.arrays.get(name)?.length ?? 0) >> 4);
     shell.arrays.set(name, [...(shell.arrays.get(name) ?? []), ...values]);
     return;
   }
   const before = one.append ? (shell.variables.get(name) ?? [known("")]) : [known("")];
   const given = one.append ? before.flatMap((start) => values.map((value) => joinTexts([start, value]))) : values;
   const made = addChoice(shell.fixed.has(name) ? (shell.variables.get(name) ?? []) : [], given);
+  for (const value of made) spend(spot, textOf(value).length >> 9);
   shell.variables.set(name, made);
   if (isForCommand || shell.exported.has(name)) for (const value of made) judgeAssignment(name, value, spot);
 }

@@ -24,9 +24,11 @@ export function absolutePaths(path: Text, spot: Spot): Text[] {
 function behindLinks(path: Text, links: ReadonlyMap<string, string>): Text[] {
   if (path.type !== "known" && path.type !== "glob") return [];
   let { text } = path;
-  for (let left = links.size; left > 0; left -= 1)
+  for (let left = links.size, before = ""; left > 0 && before !== text; left -= 1) {
+    before = text;
     for (const [from, to] of links)
       if (text === from || text.startsWith(`${from}/`)) text = `${to}${text.slice(from.length)}`;
+  }
   return text === path.text ? [] : [normal({ type: path.type, text })];
 }
 

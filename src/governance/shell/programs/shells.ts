@@ -122,10 +122,17 @@ const TELLS: readonly [name: RegExp, code: RegExp][] = [
   ],
 ];
 
+const MAX_TELLING = 120;
+
 function onlyTells(name: string, { options }: Arguments, spot: Spot): boolean {
   const [option, ...more] = options;
   const code = option && more.length === 0 && /^(?:p|print|c)$/.test(option.name) ? option.value : undefined;
-  if (code?.type !== "known" || !TELLS.some(([names, plain]) => names.test(name) && plain.test(code.text)))
+  // The patterns take long for long strings, and what only tells something is short.
+  if (
+    code?.type !== "known" ||
+    code.text.length > MAX_TELLING ||
+    !TELLS.some(([names, plain]) => names.test(name) && plain.test(code.text))
+  )
     return false;
   const file = /require\(["'](.*?)["']\)/.exec(code.text)?.[1];
   if (file !== undefined) reads(spot, known(file));

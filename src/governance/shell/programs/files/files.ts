@@ -14,7 +14,7 @@ import {
 } from "../../paths.ts";
 import { note, noteUnknown, type Spot } from "../../state.ts";
 import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
-import { describe, joinTexts, known, MAX_CHOICES, startOf, type Text, textOf } from "../../values/text.ts";
+import { describe, joinTexts, known, startOf, type Text, textOf } from "../../values/text.ts";
 
 /** How the arguments of a program that only reads are told apart. */
 interface Reader {
@@ -165,14 +165,17 @@ export const link: Behaviour = ({ args, spot }) => {
   return OUTPUT;
 };
 
+/** More than a line needs: each path is looked at behind each of them. */
+const MAX_LINKS = 8;
+
 /** Behind a name in a folder, too, if the name turns out to be one. */
 function rememberLink(name: Text, linked: Text, spot: Spot): void {
   const [place] = absolutePaths(name, spot);
   const [leads] = absolutePaths(linked, spot);
   if (place?.type !== "known" || leads?.type !== "known" || place.text === leads.text) return;
-  if (spot.line.links.size >= MAX_CHOICES) noteUnknown(spot, "makes more links than can be followed");
+  if (spot.line.links.size >= MAX_LINKS) noteUnknown(spot, "makes more links than can be followed");
   const isFolder = spot.line.place.look(place.text) === "folder";
-  if (spot.line.links.size < MAX_CHOICES)
+  if (spot.line.links.size < MAX_LINKS)
     spot.line.links.set(isFolder ? `${place.text}/${posix.basename(leads.text)}` : place.text, leads.text);
 }
 

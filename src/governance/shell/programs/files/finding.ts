@@ -9,6 +9,9 @@ const FILTERS =
   /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm]min|[acm]time|size|user|group|perm|samefile|inum|links|type|xtype|maxdepth|mindepth)$/;
 const NAMES = /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|samefile|inum)$/;
 
+/** Longer than a name or a path that is looked for. */
+const MAX_TEST = 1000;
+
 /** Folders to look in, what it looks for, and what it does with what it finds. */
 export const find: Behaviour = ({ args, spot }) => {
   const first = args.findIndex((arg) => /^(?:-(?![HLPXxdEsOD]$|O\d|D)|[(!])/.test(textOf(arg)));
@@ -18,6 +21,10 @@ export const find: Behaviour = ({ args, spot }) => {
   const tests = args.slice(end);
   if (folders.slice(1).some((folder) => folder.type === "unknown"))
     noteUnknown(spot, "gives find something that cannot be told, and it may delete");
+  if (tests.some((test) => textOf(test).length > MAX_TEST)) {
+    noteUnknown(spot, "gives find more than can be looked at");
+    return { from: FROM.program };
+  }
   const isNarrow = narrows(tests);
   const names = patternsIn(tests);
   const found = starts.flatMap((folder) =>
