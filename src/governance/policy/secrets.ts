@@ -41,9 +41,10 @@ export function isSecret(path: Text): boolean {
   if (path.type === "unknown") return path.starts?.startsWith("/proc/") ?? false;
   if (path.type === "found") {
     const { folder, names = [] } = path;
-    return names.some((name) => findsSecret(folder, name));
+    return isSecret({ type: "known", text: folder }) || names.some((name) => findsSecret(folder, name));
   }
   if (path.type === "glob" && meansSecret(path.text)) return true;
   if (SECRET_FILE.test(describe(path))) return true;
-  return path.type === "glob" && SECRET_FILE.test(beforePattern(path.text));
+  if (path.type !== "glob") return false;
+  return SECRET_FILE.test(beforePattern(path.text)) || SECRET_FILE.test(path.text.replace(/[*?]/g, "x"));
 }

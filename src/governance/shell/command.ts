@@ -136,8 +136,11 @@ function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flo
     return OUTPUT;
   }
   const body = spot.shell.functions.get(name.text);
-  if (body && !ALIASES.has(body)) return callFunction({ name: name.text, body, args }, spot, expanding);
-  if (body && !spot.calls.includes(name.text)) callFunction({ name: name.text, body, args }, spot, expanding);
+  if (body) {
+    const flow = callFunction({ name: name.text, body, args }, spot, expanding);
+    // Inside of itself it may be the program of that name, by `command`; an alias may not be expanded.
+    if (!ALIASES.has(body) && !spot.calls.includes(name.text)) return flow;
+  }
   const builtin = BUILTINS.get(name.text);
   return builtin ? builtin({ name: name.text, args, spot }) : judgeProgram({ name: name.text, args, spot });
 }

@@ -121,6 +121,8 @@ export const packages: Behaviour = (call) => {
   const inside = inFolder(spot, values("C", "prefix", "cwd", "dir"));
   const isGlobal = args.some((arg) => /^(?:-g|--global|--location=global)$/.test(textOf(arg)));
   if (RUNS.test(word)) return runsTool({ ...call, args: rest.filter((arg) => textOf(arg) !== "--"), spot: inside });
+  if (word === "explore" && end >= 0) return spot.line.engine.runWords(args.slice(end + 1), inside);
+  if (word === "workspaces") spot.line.engine.runCarried(rest, inside);
   if (PUBLISHES.test(word))
     note(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
   else if (isGlobal || word === "global")

@@ -1,4 +1,4 @@
-import { reads, store, worksHere } from "../paths.ts";
+import { noteSecrets, reads, store, worksHere } from "../paths.ts";
 import { note, type Spot } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describe, known, startOf, type Text, textOf } from "../values/text.ts";
@@ -20,6 +20,7 @@ export function runModule(module: Text, operands: readonly Text[], spot: Spot) {
   const name = textOf(module);
   const [base = ""] = name.split(".");
   judgeModule(name, operands, spot);
+  noteSecrets(operands, spot);
   // One that lies here is taken before the one of that name that is Python's own.
   const isOwn = spot.shell.folders.every(
     (folder) => folder !== undefined && [base, `${base}.py`].every((one) => !spot.line.place.look(`${folder}/${one}`)),

@@ -1,7 +1,7 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, Call } from "../call.ts";
 import { type Arguments, readArguments } from "../options.ts";
-import { absolutePaths, contentOf, descriptorOf, reads, worksHere, writtenBefore } from "../paths.ts";
+import { absolutePaths, contentOf, descriptorOf, noteSecrets, reads, worksHere, writtenBefore } from "../paths.ts";
 import { copyShell, note, noteUnknown, type Spot } from "../state.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
 import { describe, known, type Text, textOf } from "../values/text.ts";
@@ -57,6 +57,8 @@ function nothingGiven(name: string, spot: Spot) {
 
 /** A script in a file cannot be looked into, unless this line wrote it. */
 function runFile(file: Text, positional: readonly Text[], spot: Spot) {
+  // What it cannot run, it tells.
+  noteSecrets([file], spot);
   const made = writtenBefore(file, spot);
   const isChannel = file.type === "known" && descriptorOf(file.text) !== undefined;
   if (made || isChannel) {

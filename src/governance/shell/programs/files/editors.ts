@@ -75,6 +75,8 @@ const AWK_RUNS =
 const AWK_WRITES =
   /(?:print|printf)\b[^;}\n"]*(?:"(?:\\.|[^"\\])*"[^;}\n"]*)*?>>?\s*("(?:\\.|[^"\\])*"|[A-Za-z_$]\w*)/g;
 
+const AWK_READS = /\bgetline\b[\w\s[\]$]{0,80}<\s*\(?\s*"([^"\\]*)"/g;
+
 export const awk: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
     valued: "F field-separator v assign f file i include l load e source E exec",
@@ -106,6 +108,7 @@ function lookAtAwk(program: string, spot: Parameters<Behaviour>[0]["spot"]): voi
   const bare = program.replace(/\/(?:\\.|[^/\\\n])+\/(?=\s*(?:[{,;)&|!]|$))/g, "//");
   if (AWK_RUNS.test(bare.replace(/"(?:\\.|[^"\\])*"/g, '""').replace(/""/g, '"')))
     note(spot, { kind: "code", what: "lets awk run commands" });
+  for (const [, source = ""] of bare.matchAll(AWK_READS)) reads(spot, known(source));
   for (const [, target = ""] of bare.matchAll(AWK_WRITES)) {
     if (target.startsWith('"')) writes(spot, known(JSON.parse(target.replace(/\\([^"\\/bfnrt])/g, "$1")) as string));
     else if (!/^\d/.test(target)) noteUnknown(spot, "lets awk write to a file that cannot be told");

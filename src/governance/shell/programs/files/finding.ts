@@ -33,6 +33,7 @@ export const find: Behaviour = ({ args, spot }) => {
     ),
   );
   for (const folder of starts) reads(spot, folder);
+  for (const [at, test] of tests.entries()) if (textOf(tests[at - 1] ?? known("")) === "-samefile") reads(spot, test);
   // A pattern of whole paths says where they are.
   for (const pattern of isNarrow ? names : [])
     if (pattern.includes("/") && !/^[*?[]/.test(pattern))
