@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { PROTECTED } from "../../src/git/staging/protected-paths.ts";
-import { RULES } from "../../src/governance/policy/judge.ts";
+import { POLICY_RULES } from "../../src/governance/policy/judge.ts";
 import { ROLES } from "../../src/governance/policy/roles.ts";
 import { CLI } from "../testing/program.ts";
 
@@ -29,7 +29,7 @@ for (const [, line = "", shown] of examples)
 
 test("the page has every rule, every role and every protected path", () => {
   const rows = [...page.matchAll(/^\| ([a-z ]+) \| (.*) \|$/gm)].map(([, name, purpose]) => `${name}: ${purpose}`);
-  const rules = RULES.map(({ name, purpose }) => `${name}: ${purpose}`);
+  const rules = POLICY_RULES.map(({ name, purpose }) => `${name}: ${purpose}`);
   assert.deepEqual(rows.slice(rows.indexOf(rules[0] ?? ""), rows.indexOf(rules.at(-1) ?? "") + 1), rules);
   for (const { name } of ROLES) assert(page.includes(`| ${name} |`), name);
   const [, paths = ""] = /### Protected paths\n([\s\S]*?)\n#/.exec(page) ?? [];

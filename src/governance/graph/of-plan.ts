@@ -2,7 +2,7 @@ import { nextTodo, type Todo, todoTitle } from "../../plan/markdown/markdown.ts"
 import type { NodeStatus, TaskGraph, TaskNode, WorkPlan } from "./types.ts";
 
 /** What of a plan its graph is made from. */
-export interface PlanSource {
+export interface PlanTodos {
   readonly id: string;
   readonly title: string;
   readonly status: WorkPlan["status"];
@@ -16,7 +16,7 @@ export interface PlanGraph {
 }
 
 /** The graph of a plan's TODOs, with the one that the dispatcher would work on as the one that is started. */
-export function graphOfPlan({ id, title, status, todos }: PlanSource): PlanGraph {
+export function graphOfPlan({ id, title, status, todos }: PlanTodos): PlanGraph {
   const next = nextTodo({ todos });
   const current = next.kind === "todo" ? next.todo : undefined;
   const tasks = todos.map((todo) => nodeOf(todo, todos, todo === current));

@@ -7,7 +7,7 @@ import type { Verdict } from "./denial.ts";
 import { askedOnce, type Files, type Ground, groundOf, matchesAny, realPath } from "./paths.ts";
 import type { Policy } from "./policy-file.ts";
 import { onlyLooks, type ToolRequest } from "./request.ts";
-import { type Question, type Rule, startFolder } from "./rule.ts";
+import { type PolicyRule, type Question, startFolder } from "./rule.ts";
 import { activeTask } from "./rules/active-task.ts";
 import { allowedTools } from "./rules/allowed-tools.ts";
 import { assignment } from "./rules/assignment.ts";
@@ -22,7 +22,7 @@ import { taskOrder } from "./rules/task-order.ts";
 import { isSecret } from "./secrets.ts";
 
 /** In this order: the first that denies is what the agent is told. */
-export const RULES: readonly Rule[] = [
+export const POLICY_RULES: readonly PolicyRule[] = [
   door,
   role,
   activeTask,
@@ -61,7 +61,7 @@ export function judgeWith(files: Files): Judge {
 }
 
 function firstDenial(question: Question): Verdict {
-  for (const { name, judge } of RULES) {
+  for (const { name, judge } of POLICY_RULES) {
     const refusal = judge(question);
     if (refusal) return { allow: false, denial: { rule: name, ...refusal } };
   }

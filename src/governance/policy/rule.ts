@@ -23,7 +23,7 @@ export interface Question {
 export type RuleRefusal = Omit<Denial, "rule">;
 
 /** One reason to deny. Rules do not know each other; their order is that of the list. */
-export interface Rule {
+export interface PolicyRule {
   readonly name: string;
   /** One sentence, for `prloom rules`. */
   readonly purpose: string;

@@ -1,5 +1,5 @@
 import { fitsPattern } from "../shell/values/glob.ts";
-import { beforePattern, describe, type Text } from "../shell/values/text.ts";
+import { beforePattern, describeText, type Text } from "../shell/values/text.ts";
 
 /** Files that hold keys, tokens and passwords, below a home or anywhere. */
 const SECRET_FILES: readonly RegExp[] = [
@@ -44,7 +44,7 @@ export function isSecret(path: Text): boolean {
     return isSecret({ type: "known", text: folder }) || names.some((name) => findsSecret(folder, name));
   }
   if (path.type === "glob" && meansSecret(path.text)) return true;
-  if (SECRET_FILE.test(describe(path))) return true;
+  if (SECRET_FILE.test(describeText(path))) return true;
   if (path.type !== "glob") return false;
   return SECRET_FILE.test(beforePattern(path.text)) || SECRET_FILE.test(path.text.replace(/[*?]/g, "x"));
 }

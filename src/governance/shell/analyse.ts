@@ -2,9 +2,9 @@ import { runWords } from "./command.ts";
 import type { EffectTree } from "./effects.ts";
 import { parseShell } from "./parse.ts";
 import { runCarried } from "./programs/carried.ts";
-import { copyShell, type Engine, newShell, note, noteUnknown, type Place, type Spot, TooMuch } from "./state.ts";
+import { copyShell, type Engine, newShell, noteEffect, noteUnknown, type Place, type Spot, TooMuch } from "./state.ts";
 import { type Flow, FROM, NOTHING, originOf, TERMINAL } from "./values/flow.ts";
-import { describe, GAP, known, MAX_SHOWN, type Text } from "./values/text.ts";
+import { describeText, GAP, known, MAX_SHOWN, type Text } from "./values/text.ts";
 import { EXPANDING, runScript } from "./walk.ts";
 
 /** More than anyone types: a statement and a word count one each. */
@@ -57,13 +57,13 @@ function filledIn({ template, filled }: Extract<Text, { type: "unknown" }>): { l
 function runSource(source: Text, spot: Spot): Flow {
   const filled = source.type === "unknown" ? filledIn(source) : undefined;
   if (filled) {
-    note(spot, { kind: "runs", what: "fills what is found into a command" });
+    noteEffect(spot, { kind: "runs", what: "fills what is found into a command" });
     const shell = copyShell(spot.shell);
     shell.variables.set(FILLED, [filled.value]);
     return runSource(known(filled.line), { ...spot, shell });
   }
   if (source.type !== "known") {
-    const what = `runs code that cannot be told: ${describe(source)}`;
+    const what = `runs code that cannot be told: ${describeText(source)}`;
     noteUnknown(spot, what, "Write the command itself.");
     return NOTHING;
   }

@@ -1,7 +1,7 @@
 import { isLoopback, writes } from "./paths.ts";
-import { note, noteUnknown, type Spot } from "./state.ts";
+import { noteEffect, noteUnknown, type Spot } from "./state.ts";
 import { OUTPUT } from "./values/flow.ts";
-import { describe, type Text, textOf } from "./values/text.ts";
+import { describeText, type Text, textOf } from "./values/text.ts";
 
 /** Variables that make programs load code, or other settings. */
 const LOADS_CODE =
@@ -40,8 +40,8 @@ const PLAIN_FOLDER =
 export function judgePager(program: Text, spot: Spot): void {
   if (program.type === "known" && HARMLESS_PROGRAM.test(program.text)) return;
   const isLine = program.type !== "known" || /[\s;|&]/.test(program.text.trim());
-  if (isLine) note(spot, { kind: "code", what: `makes a program show its text with ${describe(program)}` });
-  note(spot, { kind: "runs", what: `shows text with ${describe(program)}` });
+  if (isLine) noteEffect(spot, { kind: "code", what: `makes a program show its text with ${describeText(program)}` });
+  noteEffect(spot, { kind: "runs", what: `shows text with ${describeText(program)}` });
   spot.line.engine.runSource(program, { ...spot, input: OUTPUT });
 }
 
@@ -53,10 +53,13 @@ const PROXY = /^(?:https?|all)_proxy$/i;
 
 /** What an assignment changes about programs that are started with it. */
 export function judgeAssignment(name: string, value: Text, spot: Spot): void {
-  const shown = `${name}=${describe(value)}`;
-  const refuse = (what: string, instead?: string) => note(spot, { kind: "code", what, instead });
+  const shown = `${name}=${describeText(value)}`;
+  const refuse = (what: string, instead?: string) => noteEffect(spot, { kind: "code", what, instead });
   if (isOurSetting(name))
-    note(spot, { kind: "ours", what: `changes a setting of an agent, of prloom, or of what is recorded: ${shown}` });
+    noteEffect(spot, {
+      kind: "ours",
+      what: `changes a setting of an agent, of prloom, or of what is recorded: ${shown}`,
+    });
   else if (name === "PATH") judgePath(value, spot);
   else if (name === "NODE_OPTIONS") {
     if (value.type !== "known" || NODE_LOADS.test(value.text)) refuse(`makes Node load code: ${shown}`);
@@ -72,7 +75,7 @@ export function judgeAssignment(name: string, value: Text, spot: Spot): void {
   else if (CARRIED[name] !== undefined)
     refuse(`gives options to ${CARRIED[name]}: ${shown}`, "Give the options in the command itself.");
   else if (PROXY.test(name) && !isLoopback(textOf(value)))
-    noteUnknown(spot, `sends what is fetched through ${describe(value)}`);
+    noteUnknown(spot, `sends what is fetched through ${describeText(value)}`);
 }
 
 /** Folders of the system and of package managers may come before what is there; others bring other programs. */
@@ -89,9 +92,9 @@ function judgePath(value: Text, spot: Spot): void {
           PLAIN_FOLDER.test(`${folder}/${one.replace(/^\.\//, "")}`),
       );
   if (!isPlain)
-    note(spot, {
+    noteEffect(spot, {
       kind: "code",
-      what: `changes which programs are run: PATH=${describe(value)}`,
+      what: `changes which programs are run: PATH=${describeText(value)}`,
       instead: "Call the program by its path.",
     });
 }

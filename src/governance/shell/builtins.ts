@@ -1,4 +1,4 @@
-import type { Behaviour, Call } from "./call.ts";
+import type { Behaviour, ProgramCall } from "./call.ts";
 import { readArguments } from "./options.ts";
 import { parseShell } from "./parse.ts";
 import { absolutePaths, contentOf, descriptorOf, foldersOf, writes, writtenBefore } from "./paths.ts";
@@ -9,7 +9,7 @@ import {
   copyShell,
   type Folders,
   type FunctionBody,
-  note,
+  noteEffect,
   noteUnknown,
   type Shell,
 } from "./state.ts";
@@ -18,7 +18,7 @@ import { type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./values/flow.ts";
 import { echoed } from "./values/printed.ts";
 import {
   addChoice,
-  describe,
+  describeText,
   isPattern,
   joinTexts,
   known,
@@ -93,31 +93,31 @@ const source: Behaviour = ({ args, spot }) => {
   const isChannel = path.type === "known" && (descriptorOf(path.text) !== undefined || path.text.startsWith("/dev/"));
   if (made || isChannel) return runFlow(made ?? contentOf(path, spot), spot);
   const [place] = absolutePaths(path, spot);
-  note(spot, { kind: "runs", what: `runs ${describe(path)}`, path: place });
+  noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path: place });
   takeSecrets(path, spot);
   // It may have changed any variable.
-  const lost = unknown(`${describe(path)} may have changed it`);
+  const lost = unknown(`${describeText(path)} may have changed it`);
   for (const [name, choices] of spot.shell.variables) spot.shell.variables.set(name, addChoice(choices, [lost]));
   return OUTPUT;
 };
 
 /** A shell that reads its commands from somewhere. */
-export function runFlow(flow: Flow, spot: Call["spot"]): Flow {
+export function runFlow(flow: Flow, spot: ProgramCall["spot"]): Flow {
   if (flow.text !== undefined)
     return spot.line.engine.runSource(known(flow.text), { ...spot, shell: copyShell(spot.shell) });
   const text = textOfFlow(flow);
   if (flow.from & (FROM.network | FROM.decoded)) {
     const what = `runs code, and ${text.type === "unknown" ? text.why : "it is not known"}`;
-    note(spot, {
+    noteEffect(spot, {
       kind: "code",
       what,
       instead: "Save it as a file in the worktree, read it, and use what you need of it.",
     });
   } else if (flow.from & FROM.outside) {
     const what = "runs the commands in a file outside of the worktree";
-    note(spot, { kind: "code", what, instead: "Put it into the worktree, and run it there." });
-  } else if (flow.from === FROM.files) note(spot, { kind: "runs", what: "runs the commands in a file" });
-  else noteUnknown(spot, `runs code that cannot be told: ${describe(text)}`, "Write the commands themselves.");
+    noteEffect(spot, { kind: "code", what, instead: "Put it into the worktree, and run it there." });
+  } else if (flow.from === FROM.files) noteEffect(spot, { kind: "runs", what: "runs the commands in a file" });
+  else noteUnknown(spot, `runs code that cannot be told: ${describeText(text)}`, "Write the commands themselves.");
   return OUTPUT;
 }
 
@@ -156,7 +156,7 @@ const alias: Behaviour = ({ args, spot }) => {
 };
 
 /** It is a function that is given what follows its name. */
-function defineAlias(name: string, line: string, spot: Call["spot"]): void {
+function defineAlias(name: string, line: string, spot: ProgramCall["spot"]): void {
   spot.line.engine.runSource(known(line), spot);
   const parsed = parseShell(`${line} "$@"`);
   if ("problem" in parsed) return;
@@ -184,7 +184,7 @@ const hash: Behaviour = ({ args, spot }) => {
 const set: Behaviour = ({ args, spot }) => {
   if (args.length === 0) return showVariables(spot);
   if (args.some((arg, at) => textOf(arg) === "+o" && textOf(args[at + 1] ?? known("")) === "history"))
-    note(spot, { kind: "ours", what: HIDES });
+    noteEffect(spot, { kind: "ours", what: HIDES });
   const at = args.findIndex((arg) => textOf(arg) === "--");
   if (at >= 0) spot.shell.positional = args.slice(at + 1);
   else if (args.length > 0 && !/^[-+]/.test(textOf(args[0] as Text))) spot.shell.positional = args;
@@ -218,21 +218,21 @@ const tests: Behaviour = ({ args, spot }) => {
 /** `enable -f` makes the shell load a library. */
 const enable: Behaviour = ({ args, spot }) => {
   if (readArguments(args, { valued: "f" }).has("f"))
-    note(spot, { kind: "code", what: "makes the shell load a library" });
+    noteEffect(spot, { kind: "code", what: "makes the shell load a library" });
   return NOTHING;
 };
 
 /** What was typed before can be written into a file, and `fc` gives it to a program. */
 const keepsHistory: Behaviour = ({ name, args, spot }) => {
   const { operands, values, has } = readArguments(args, { valued: name === "history" ? "d" : "e" });
-  if (name === "history" && has("c", "d")) note(spot, { kind: "ours", what: HIDES });
+  if (name === "history" && has("c", "d")) noteEffect(spot, { kind: "ours", what: HIDES });
   for (const program of values("e")) spot.line.engine.runSource(program, spot);
   if (name === "history") for (const file of operands) if (!/^\d+$/.test(textOf(file))) writes(spot, file);
   return OUTPUT;
 };
 
 /** A variable that came out of a secret file is told when it is printed. */
-function tells({ args, spot }: Call, flow: Flow): Flow {
+function tells({ args, spot }: ProgramCall, flow: Flow): Flow {
   if (spot.line.sourced && args.some((arg) => arg.type === "unknown")) showVariables(spot);
   return flow;
 }

@@ -3,11 +3,11 @@ import type { Flow } from "./values/flow.ts";
 import type { Text } from "./values/text.ts";
 
 /** A builtin or program, and what it is called with. */
-export interface Call {
+export interface ProgramCall {
   readonly name: string;
   readonly args: readonly Text[];
   readonly spot: Spot;
 }
 
 /** Notes what a call does, and gives what it prints. */
-export type Behaviour = (call: Call) => Flow;
+export type Behaviour = (call: ProgramCall) => Flow;

@@ -1,16 +1,25 @@
 import type { Assignment, Command, Word, WordPart } from "unbash";
 import { judgeAssignment } from "./assignments.ts";
 import { BUILTINS } from "./builtins.ts";
-import { deliver } from "./paths.ts";
+import { deliverBytes } from "./paths.ts";
 import { judgeProgram } from "./programs/run-program.ts";
 import { redirect } from "./redirect.ts";
-import { ALIASES, copyShell, type FunctionBody, note, noteUnknown, type Shell, type Spot, spend } from "./state.ts";
+import {
+  ALIASES,
+  copyShell,
+  type FunctionBody,
+  noteEffect,
+  noteUnknown,
+  type Shell,
+  type Spot,
+  spend,
+} from "./state.ts";
 import { lookAtSubscript } from "./values/arithmetic.ts";
 import { type Flow, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
 import {
   addChoice,
   combinations,
-  describe,
+  describeText,
   joinTexts,
   known,
   MAX_SHOWN,
@@ -49,7 +58,7 @@ export function runCommand(node: Command, spot: Spot, expanding: Expanding): Flo
       : joinFlows(ways.map((words) => runNamed(words, inside, expanding)));
   if (!isPlain) spot.shell.folders = shell.folders;
   if (output === undefined || output.to === "output") return flow;
-  deliver(flow, output, spot);
+  deliverBytes(flow, output, spot);
   return NOTHING;
 }
 
@@ -57,7 +66,7 @@ function runWithoutName(node: Command, spot: Spot, expanding: Expanding): Flow {
   for (const one of node.prefix) if (isAssignment(one)) assign(one, spot, expanding);
   if (node.redirects.length === 0) return NOTHING;
   const { input, output } = redirect(node.redirects, spot, { words: expanding, keeps: false });
-  if (output.to !== "output") deliver(NOTHING, output, spot);
+  if (output.to !== "output") deliverBytes(NOTHING, output, spot);
   // `$(<file)` prints the file.
   return input;
 }
@@ -117,7 +126,7 @@ function runNamed(words: readonly Text[], spot: Spot, expanding: Expanding): Flo
 function shown(words: readonly Text[]): string {
   let text = "";
   for (const word of words) {
-    text += text === "" ? describe(word) : ` ${describe(word)}`;
+    text += text === "" ? describeText(word) : ` ${describeText(word)}`;
     if (text.length > MAX_SHOWN) return `${text.slice(0, MAX_SHOWN)}…`;
   }
   return text;
@@ -128,7 +137,7 @@ function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flo
   if (!name) return NOTHING;
   if (name.type !== "known") {
     const instead = "Write the name of the program itself.";
-    noteUnknown(spot, `runs a program that cannot be told: ${describe(name)}`, instead);
+    noteUnknown(spot, `runs a program that cannot be told: ${describeText(name)}`, instead);
     return { from: 0 };
   }
   if (/\s/.test(name.text) && !name.text.includes("/")) {
@@ -153,7 +162,7 @@ interface FunctionCall {
 
 function callFunction({ name, body, args }: FunctionCall, spot: Spot, expanding: Expanding): Flow {
   if (spot.calls.includes(name)) {
-    if (spot.isForked) note(spot, { kind: "system", what: `${name} starts itself without end` });
+    if (spot.isForked) noteEffect(spot, { kind: "system", what: `${name} starts itself without end` });
     return NOTHING;
   }
   const shell: Shell = spot.shell;

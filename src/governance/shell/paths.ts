@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import type { Effect, EffectKind } from "./effects.ts";
-import { copyShell, note, type Sink, type Spot } from "./state.ts";
+import { copyShell, noteEffect, type Sink, type Spot } from "./state.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./values/flow.ts";
-import { asPattern, beforePattern, describe, isPattern, type Text, unknown } from "./values/text.ts";
+import { asPattern, beforePattern, describeText, isPattern, type Text, unknown } from "./values/text.ts";
 
 /** What a system takes as a path. */
 const MAX_PATH = 4096;
@@ -49,7 +49,7 @@ export const foldersOf = (path: Text, spot: Spot): (string | undefined)[] =>
 
 function normal(path: Extract<Text, { type: "known" | "glob" }>): Text {
   // A pattern with `..` behind a special character can lead anywhere.
-  if (path.type === "glob" && leadsUp(path.text)) return unknown(`${describe(path)} can be any path`);
+  if (path.type === "glob" && leadsUp(path.text)) return unknown(`${describeText(path)} can be any path`);
   if (path.text.length > MAX_PATH) return unknown("it is too long for a path");
   if (!MAY_CHANGE.test(path.text)) return path;
   const text = posix.normalize(path.text);
@@ -74,11 +74,11 @@ export function touch(spot: Spot, { kind, path, whole }: Touch): void {
   const verb = { reads: "reads", writes: whole ? "changes everything in" : "writes", deletes: "deletes" }[kind];
   const { outward } = spot.line;
   if (outward && kind !== "reads")
-    note(spot, { kind, what: `may go through a link to ${describe(outward)}`, path: outward });
+    noteEffect(spot, { kind, what: `may go through a link to ${describeText(outward)}`, path: outward });
   const upwards = upwardPaths(path, spot);
   absolutePaths(path, spot).forEach((one, at) => {
-    const effect: Effect = { kind, what: `${verb} ${describe(one)}`, path: one };
-    note(spot, whole || upwards ? { ...effect, whole, upward: upwards?.[at] } : effect);
+    const effect: Effect = { kind, what: `${verb} ${describeText(one)}`, path: one };
+    noteEffect(spot, whole || upwards ? { ...effect, whole, upward: upwards?.[at] } : effect);
   });
 }
 
@@ -110,10 +110,11 @@ export function worksHere(spot: Spot, what: string): void {
     if (folder === root) continue;
     const path: Text = folder === undefined ? unknown("where it is cannot be told") : { type: "known", text: folder };
     // One of the worktree may be a link out of it.
-    if (folder?.startsWith(`${root}/`)) note(spot, { kind: "runs", what: `works in ${describe(path)}`, path });
-    else note(spot, { kind: "writes", what: `works in ${describe(path)}`, path });
+    if (folder?.startsWith(`${root}/`))
+      noteEffect(spot, { kind: "runs", what: `works in ${describeText(path)}`, path });
+    else noteEffect(spot, { kind: "writes", what: `works in ${describeText(path)}`, path });
   }
-  note(spot, { kind: "runs", what });
+  noteEffect(spot, { kind: "runs", what });
 }
 
 /** The same shell in another folder, as options like `-C` have it; the last one counts. */
@@ -150,7 +151,7 @@ export function contentOf(path: Text, spot: Spot): Flow {
   }
   const place = networkPlace(path);
   if (place !== undefined) {
-    note(spot, { kind: "fetches", what: `connects to ${place}` });
+    noteEffect(spot, { kind: "fetches", what: `connects to ${place}` });
     return cameFrom(FROM.network);
   }
   reads(spot, path);
@@ -217,9 +218,9 @@ function remember(path: Text, flow: Flow, { spot, appends }: { spot: Spot; appen
 }
 
 /** Hands bytes to where they go; that a file is written was noted when it was opened. */
-export function deliver(flow: Flow, sink: Sink, spot: Spot): void {
+export function deliverBytes(flow: Flow, sink: Sink, spot: Spot): void {
   if (sink.to === "file") remember(sink.path, flow, { spot, appends: sink.appends });
-  if (sink.to === "network") send(flow, sink.where, spot);
+  if (sink.to === "network") sendBytes(flow, sink.where, spot);
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|::1|host\.docker\.internal)(?::\d*)?$/i;
@@ -231,11 +232,11 @@ export function isLoopback(where: string): boolean {
 }
 
 /** Bytes leave for another machine: only what stands in the command itself may. */
-export function send(flow: Flow, where: string, spot: Spot): void {
+export function sendBytes(flow: Flow, where: string, spot: Spot): void {
   if (isLoopback(where)) return;
   const isOwn = flow.text !== undefined && flow.from === 0;
   const what = isOwn
     ? `${flow.text === "" ? "fetches from" : "sends what is in the command to"} ${where}`
     : `sends what is not in the command itself to ${where}`;
-  note(spot, { kind: isOwn ? "fetches" : "sends", what });
+  noteEffect(spot, { kind: isOwn ? "fetches" : "sends", what });
 }

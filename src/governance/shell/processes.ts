@@ -1,25 +1,25 @@
 import type { Behaviour } from "./call.ts";
 import { readArguments } from "./options.ts";
-import { note, type Spot } from "./state.ts";
+import { noteEffect, type Spot } from "./state.ts";
 import { cameFrom, FROM, NOTHING, OUTPUT } from "./values/flow.ts";
-import { describe, known, type Text, textOf } from "./values/text.ts";
+import { describeText, known, type Text, textOf } from "./values/text.ts";
 
 const OUR_NAMES = /^(?:node|nodejs|bwrap|bash|sh|init|systemd)$|prloom|claude|opencode|codex|gemini/;
 
 export const isOurName = (text: Text): boolean => OUR_NAMES.test(textOf(text));
 
 function noteOurs(spot: Spot, what: string): void {
-  note(spot, { kind: "ours", what, instead: "End the process you started: kill <pid>." });
+  noteEffect(spot, { kind: "ours", what, instead: "End the process you started: kill <pid>." });
 }
 
 /** The first word may be a signal; those behind it are processes, or groups of them. */
 export const kill: Behaviour = ({ args, spot }) => {
   const first = textOf(args[0] ?? known(""));
   if (/^-[lL]$/.test(first)) return OUTPUT;
-  note(spot, { kind: "runs", what: "ends a process" });
+  noteEffect(spot, { kind: "runs", what: "ends a process" });
   const skipped = /^-[sn]$/.test(first) ? 2 : /^-\w+$/.test(first) ? 1 : 0;
   for (const one of args.slice(skipped)) {
-    if (/^-?1$/.test(textOf(one))) note(spot, { kind: "system", what: "ends all processes" });
+    if (/^-?1$/.test(textOf(one))) noteEffect(spot, { kind: "system", what: "ends all processes" });
     if (one.type === "unknown" && (one.from ?? 0) & FROM.agents) noteOurs(spot, "ends prloom, or an agent");
   }
   return NOTHING;
@@ -31,9 +31,9 @@ export const findsProcesses: Behaviour = ({ args }) => (args.some(isOurName) ? c
 /** Ending processes by name can end the dispatcher. */
 export const endsByName: Behaviour = ({ args, spot }) => {
   const { operands } = readArguments(args, { valued: "s signal u U g G P t o n" });
-  note(spot, { kind: "runs", what: "ends processes by their name" });
+  noteEffect(spot, { kind: "runs", what: "ends processes by their name" });
   for (const operand of operands)
     if (operand.type !== "known" || isOurName(operand))
-      noteOurs(spot, `ends all processes called ${describe(operand)}, and prloom may be among them`);
+      noteOurs(spot, `ends all processes called ${describeText(operand)}, and prloom may be among them`);
   return OUTPUT;
 };

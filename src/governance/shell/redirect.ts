@@ -1,10 +1,10 @@
 import type { Redirection, Word, WordPart } from "unbash";
-import { contentOf, deliver, descriptorOf, networkPlace, writes } from "./paths.ts";
+import { contentOf, deliverBytes, descriptorOf, networkPlace, writes } from "./paths.ts";
 import {
   type Channel,
   copyForReading,
   copyShell,
-  note,
+  noteEffect,
   noteUnknown,
   type Sink,
   type Spot,
@@ -12,7 +12,7 @@ import {
   spend,
 } from "./state.ts";
 import { cameFrom, type Flow, FROM, literal, originOf } from "./values/flow.ts";
-import { describe, known, type Text } from "./values/text.ts";
+import { describeText, known, type Text } from "./values/text.ts";
 
 export interface Redirected {
   readonly input: Flow;
@@ -44,7 +44,7 @@ export function redirect(
       if (keeps || (key !== "0" && key !== "1" && key !== "2")) keep(key, channel, spot);
       if (key.startsWith("{")) spot.shell.variables.set(key.slice(1, -1), [known(key)]);
       // What is reported there is not followed, but may be run later.
-      if (key !== "1" && channel.writes && !isBoth) deliver(cameFrom(FROM.program), channel.writes, spot);
+      if (key !== "1" && channel.writes && !isBoth) deliverBytes(cameFrom(FROM.program), channel.writes, spot);
     }
   }
   return { input, output };
@@ -85,7 +85,7 @@ function opened(operator: string, path: Text, spot: Spot): Channel[] {
     if (key === "") return [];
     if (key !== undefined && /^(?:\d+|\{\w+\})$/.test(key)) return [duplicate(key, spot)];
     if (operator === "<&" || path.type !== "known") {
-      noteUnknown(spot, `uses a descriptor that is not known: ${describe(path)}`);
+      noteUnknown(spot, `uses a descriptor that is not known: ${describeText(path)}`);
       return [{ reads: cameFrom(FROM.network) }];
     }
   }
@@ -103,7 +103,7 @@ function duplicate(key: string, { shell, input }: Spot): Channel {
 function sinkOf(path: Text, spot: Spot, appends: boolean): Sink {
   const place = networkPlace(path);
   if (place !== undefined) {
-    note(spot, { kind: "fetches", what: `connects to ${place}` });
+    noteEffect(spot, { kind: "fetches", what: `connects to ${place}` });
     return { to: "network", where: place };
   }
   if (path.type === "known") {

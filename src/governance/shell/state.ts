@@ -172,7 +172,7 @@ export function joinShells(shell: Shell, other: Shell): void {
   if (shell.stack !== other.stack) shell.stack = [];
 }
 
-export function note(spot: Spot, effect: Effect): void {
+export function noteEffect(spot: Spot, effect: Effect): void {
   spot.tree.effects.push(effect);
 }
 
@@ -186,5 +186,5 @@ export function spend({ line }: Spot, cost = 1): void {
 }
 
 export function noteUnknown(spot: Spot, what: string, instead?: string): void {
-  note(spot, { kind: "unknown", what, instead });
+  noteEffect(spot, { kind: "unknown", what, instead });
 }

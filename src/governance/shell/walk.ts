@@ -17,7 +17,7 @@ import type {
 } from "unbash";
 import { type Expanding, runCommand } from "./command.ts";
 import { isEndless, startsWithoutEnd } from "./loops.ts";
-import { deliver } from "./paths.ts";
+import { deliverBytes } from "./paths.ts";
 import { redirect } from "./redirect.ts";
 import {
   copyForReading,
@@ -25,7 +25,7 @@ import {
   type Folders,
   type FunctionBody,
   joinShells,
-  note,
+  noteEffect,
   noteUnknown,
   type Spot,
   sizeOf,
@@ -117,7 +117,7 @@ export function runBody(node: FunctionBody, spot: Spot): Flow {
       spot.shell.channels.clear();
       for (const [key, channel] of channels) spot.shell.channels.set(key, channel);
       if (output.to === "output") return flow;
-      deliver(flow, output, spot);
+      deliverBytes(flow, output, spot);
       return NOTHING;
     }
     case "BraceGroup":
@@ -195,7 +195,11 @@ function runWhile(node: While, spot: Spot): Flow {
 }
 
 function noteBomb(spot: Spot): void {
-  note(spot, { kind: "system", what: "starts processes without end", instead: "Wait for each of them in the loop." });
+  noteEffect(spot, {
+    kind: "system",
+    what: "starts processes without end",
+    instead: "Wait for each of them in the loop.",
+  });
 }
 
 function runCase({ word, items }: Case, spot: Spot): Flow {

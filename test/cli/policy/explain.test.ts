@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { RULES } from "../../../src/governance/policy/judge.ts";
+import { POLICY_RULES } from "../../../src/governance/policy/judge.ts";
 import { git, prloom, testRepository } from "../fixture.ts";
 
 const repo = testRepository();
@@ -32,12 +32,12 @@ describe("prloom rules", () => {
     const [people, programs] = await Promise.all([repo.run(["rules"]), repo.run(["rules", "--json"])]);
     assert.deepEqual(
       JSON.parse(programs.stdout),
-      RULES.map(({ name, purpose }) => ({ name, purpose })),
+      POLICY_RULES.map(({ name, purpose }) => ({ name, purpose })),
     );
-    const rows = people.stdout.split("\n").slice(1, RULES.length + 1);
+    const rows = people.stdout.split("\n").slice(1, POLICY_RULES.length + 1);
     assert.deepEqual(
       rows.map((row) => row.trim().replace(/\s{2,}/g, "  ")),
-      RULES.map(({ name, purpose }, at) => `${at + 1}  ${name}  ${purpose}`),
+      POLICY_RULES.map(({ name, purpose }, at) => `${at + 1}  ${name}  ${purpose}`),
     );
   });
 });

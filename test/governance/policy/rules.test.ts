@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { RULES } from "../../../src/governance/policy/judge.ts";
+import { POLICY_RULES } from "../../../src/governance/policy/judge.ts";
 import type { Policy } from "../../../src/governance/policy/policy-file.ts";
 import {
   type Asked,
@@ -278,7 +278,7 @@ table("session ownership", [
 
 test("the rules stand in the order that was decided", () => {
   assert.deepEqual(
-    RULES.map(({ name }) => name),
+    POLICY_RULES.map(({ name }) => name),
     [
       "gate",
       "role",
@@ -293,5 +293,5 @@ test("the rules stand in the order that was decided", () => {
       "session ownership",
     ],
   );
-  assert(RULES.every(({ purpose }) => /^[A-Z].*\.$/.test(purpose)));
+  assert(POLICY_RULES.every(({ purpose }) => /^[A-Z].*\.$/.test(purpose)));
 });

@@ -1,7 +1,7 @@
 import { blockersOf, type Found, findNode, type TaskGraph } from "../../graph/types.ts";
-import { onlyAnswers, onlyLooksAt, type Rule } from "../rule.ts";
+import { onlyAnswers, onlyLooksAt, type PolicyRule } from "../rule.ts";
 
-export const activeTask: Rule = {
+export const activeTask: PolicyRule = {
   name: "active task",
   purpose: "Something is changed only for a task that is started.",
   judge(question) {

@@ -1,8 +1,8 @@
 import { findNode } from "../../graph/types.ts";
 import { matchesAny } from "../paths.ts";
-import { isListedRead, type Question, type Rule, type RuleRefusal } from "../rule.ts";
+import { isListedRead, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";
 
-export const allowedTools: Rule = {
+export const allowedTools: PolicyRule = {
   name: "allowed tools",
   purpose: "A task names the tools for it; tools that are not known, and those of MCP servers, are allowed one by one.",
   judge(question) {

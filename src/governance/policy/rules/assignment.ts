@@ -1,7 +1,7 @@
 import { findNode } from "../../graph/types.ts";
-import { onlyAnswers, onlyLooksAt, type Rule } from "../rule.ts";
+import { onlyAnswers, onlyLooksAt, type PolicyRule } from "../rule.ts";
 
-export const assignment: Rule = {
+export const assignment: PolicyRule = {
   name: "assignment",
   purpose: "A task is done by the role that it was given to.",
   judge(question) {

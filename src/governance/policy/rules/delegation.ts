@@ -1,9 +1,9 @@
 import { RANKS } from "../roles.ts";
-import type { Rule } from "../rule.ts";
+import type { PolicyRule } from "../rule.ts";
 
 const MAX_DEPTH = 3;
 
-export const delegation: Rule = {
+export const delegation: PolicyRule = {
   name: "delegation",
   purpose: "Work is handed down, for a task, three times at most.",
   judge({ request, graph, policy }) {

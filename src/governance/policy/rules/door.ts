@@ -1,6 +1,6 @@
-import { onlyAnswers, onlyLooksAt, type Rule } from "../rule.ts";
+import { onlyAnswers, onlyLooksAt, type PolicyRule } from "../rule.ts";
 
-export const door: Rule = {
+export const door: PolicyRule = {
   name: "gate",
   purpose: "While a person decides about the plan, nothing is changed.",
   judge(question) {

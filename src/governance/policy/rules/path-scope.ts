@@ -1,9 +1,9 @@
 import { isSecretAddress } from "../../shell/values/addresses.ts";
 import { below, type Ground, matchesAny, matching } from "../paths.ts";
-import { isAnswer, type LocatedPath, locate, type Question, type Rule, type RuleRefusal } from "../rule.ts";
+import { isAnswer, type LocatedPath, locate, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";
 import { isSecret } from "../secrets.ts";
 
-export const pathScope: Rule = {
+export const pathScope: PolicyRule = {
   name: "path scope",
   purpose: "A role writes where its work is, wherever links lead; secrets are read by no role.",
   judge(question) {

@@ -1,5 +1,5 @@
 import { fitsPattern } from "../../shell/values/glob.ts";
-import { beforePattern, describe, type Text } from "../../shell/values/text.ts";
+import { beforePattern, describeText, type Text } from "../../shell/values/text.ts";
 import { isAnswer, type LocatedPath, locate, type Question } from "../rule.ts";
 import { protectedBy } from "./protected-paths.ts";
 
@@ -12,7 +12,7 @@ export function protectedIn(
   { located, question }: { located: LocatedPath; question: Question },
 ): string | undefined {
   const { policy } = question;
-  const names = path.type === "glob" ? [located, locate(describe(path), question)] : [located];
+  const names = path.type === "glob" ? [located, locate(describeText(path), question)] : [located];
   for (const one of names) {
     if (one.inTree !== undefined && GIT_PARTS.test(one.inTree)) return one.inTree;
     const pattern = isAnswer(one) ? undefined : protectedBy(one, policy.protected);

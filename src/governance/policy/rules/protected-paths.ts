@@ -1,7 +1,7 @@
 import { matching } from "../paths.ts";
-import { isAnswer, type LocatedPath, locate, type Question, type Rule, type RuleRefusal } from "../rule.ts";
+import { isAnswer, type LocatedPath, locate, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";
 
-export const protectedPaths: Rule = {
+export const protectedPaths: PolicyRule = {
   name: "protected paths",
   purpose: "Files that govern agents, and git's own, are changed by no role.",
   judge(question) {

@@ -1,6 +1,6 @@
-import type { Question, Rule, RuleRefusal } from "../rule.ts";
+import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 
-export const role: Rule = {
+export const role: PolicyRule = {
   name: "role",
   purpose: "A role has the tools that its work needs, and no others.",
   judge(question) {

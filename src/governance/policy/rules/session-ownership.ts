@@ -1,6 +1,6 @@
-import type { Rule } from "../rule.ts";
+import type { PolicyRule } from "../rule.ts";
 
-export const sessionOwnership: Rule = {
+export const sessionOwnership: PolicyRule = {
   name: "session ownership",
   purpose: "A session is continued only by the one that started it.",
   judge({ request, graph, policy }) {

@@ -1,13 +1,13 @@
 import type { Effect, EffectTree } from "../../shell/effects.ts";
-import { beforePattern, describe, type Text } from "../../shell/values/text.ts";
+import { beforePattern, describeText, type Text } from "../../shell/values/text.ts";
 import { below, matchesAny } from "../paths.ts";
-import type { Question, Rule, RuleRefusal } from "../rule.ts";
+import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 import { isAnswer, type LocatedPath, locate } from "../rule.ts";
 import { isSecret } from "../secrets.ts";
 import { isInScope, isTemporary } from "./path-scope.ts";
 import { protectedIn } from "./protected-names.ts";
 
-export const shellSafety: Rule = {
+export const shellSafety: PolicyRule = {
   name: "shell safety",
   purpose: "A shell command is judged by what it does; one that cannot be understood is not run.",
   judge(question) {
@@ -79,7 +79,7 @@ const INSTALLED = /^\/(?:usr|bin|sbin|lib\d*|opt|snap|nix|etc|Library|Applicatio
 function refuseProgram(effect: Effect, question: Question, command: string): RuleRefusal | undefined {
   const { path } = effect;
   if (path === undefined || path.type === "found") return undefined;
-  const located = path.type === "unknown" ? undefined : locate(describe(path), question);
+  const located = path.type === "unknown" ? undefined : locate(describeText(path), question);
   const real = located?.real ?? "";
   const inHome = below(real, question.policy.home);
   if (located?.inTree !== undefined || isTemporary(real, question.ground) || INSTALLED.test(real)) return undefined;
@@ -117,7 +117,7 @@ function refuseRead(effect: Effect, question: Question, command: string): RuleRe
   if (!path) return undefined;
   if (path.type === "found" || path.type === "unknown")
     return isSecret(path) ? secretRefusal(effect, command) : undefined;
-  const located = locate(describe(path), question);
+  const located = locate(describeText(path), question);
   const named = located.inTree !== undefined && matchesAny(located.inTree, question.policy.secrets);
   const leads = located.real !== undefined && located.real !== path.text;
   const isBehind = leads && isSecret({ type: "known", text: located.real ?? "" });

@@ -1,8 +1,8 @@
 import { blockersOf, findNode } from "../../graph/types.ts";
 import { renderChain } from "../chain.ts";
-import { onlyAnswers, onlyLooksAt, type Rule, type RuleRefusal } from "../rule.ts";
+import { onlyAnswers, onlyLooksAt, type PolicyRule, type RuleRefusal } from "../rule.ts";
 
-export const taskOrder: Rule = {
+export const taskOrder: PolicyRule = {
   name: "task order",
   purpose: "A task begins when those before it are completed.",
   judge(question) {

@@ -1,5 +1,5 @@
 import type { Behaviour } from "../call.ts";
-import { note } from "../state.ts";
+import { noteEffect } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
 
@@ -13,7 +13,7 @@ export const AGENTS =
 
 export const agent: Behaviour = ({ name, args, spot }) => {
   if (args.length === 1 && SAYS.test(textOf(args[0] ?? known("")))) return OUTPUT;
-  note(spot, {
+  noteEffect(spot, {
     kind: "agent",
     what: `starts or configures another agent: ${name}`,
     instead: "Do it yourself, or use the task tool.",
@@ -28,7 +28,7 @@ const PRLOOM_READS = /^(?:status|show|logs|events|tasks|anchors|rules|explain|do
 export const prloom: Behaviour = ({ args, spot }) => {
   const [first] = args;
   if (!first || PRLOOM_READS.test(textOf(first))) return OUTPUT;
-  note(spot, {
+  noteEffect(spot, {
     kind: "ours",
     what: `decides for the person: prloom ${textOf(first)}`,
     instead: "Ask the person, in the plan or in your answer.",

@@ -1,9 +1,9 @@
 import type { Behaviour } from "../call.ts";
 import { type OptionRules, readArguments } from "../options.ts";
 import { absolutePaths, inFolder, isLoopback, noteSecrets, worksHere, writes } from "../paths.ts";
-import { note, type Spot } from "../state.ts";
+import { noteEffect, type Spot } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
-import { describe, joinTexts, known, startOf, type Text, textOf } from "../values/text.ts";
+import { describeText, joinTexts, known, startOf, type Text, textOf } from "../values/text.ts";
 import { isAgentOrOurs } from "./own-programs.ts";
 import { runsTool } from "./shells.ts";
 
@@ -16,7 +16,7 @@ export const builds: Behaviour = ({ name, args, spot }) => {
   if (name === "java" && args.length === 1 && /^--?version$/.test(first)) return OUTPUT;
   if (name === "go" && goOnlyTells(first, args)) return OUTPUT;
   const program = args.find((arg) => RUNS_ANOTHER.get(name)?.test(startOf(arg)));
-  if (program) note(spot, { kind: "code", what: `makes ${name} run another program: ${describe(program)}` });
+  if (program) noteEffect(spot, { kind: "code", what: `makes ${name} run another program: ${describeText(program)}` });
   for (const path of [...outputsOf(name, args), ...changedInPlace(name, args)]) writes(spot, path);
   noteSecrets(
     args.filter((_, at) => !startOf(args[at - 1] ?? known("")).startsWith("-")),
@@ -83,9 +83,9 @@ const goOnlyTells = (sub: string, args: readonly Text[]): boolean =>
 function runsGo([sub, ...rest]: readonly Text[], spot: Spot): void {
   const word = textOf(sub ?? known(""));
   if (word === "env" && rest.some((arg) => /^--?[wu]$/.test(textOf(arg))))
-    note(spot, { kind: "ours", what: "changes settings of the person with go env" });
+    noteEffect(spot, { kind: "ours", what: "changes settings of the person with go env" });
   if (word === "install" && rest.some((arg) => textOf(arg).includes("@")))
-    note(spot, {
+    noteEffect(spot, {
       kind: "ours",
       what: "changes programs of the person with go install",
       instead: "Run it without installing it: go run <package>@<version>",
@@ -93,7 +93,8 @@ function runsGo([sub, ...rest]: readonly Text[], spot: Spot): void {
   if (word !== "run") return;
   const target = rest.find((arg) => !startOf(arg).startsWith("-"));
   if (target && /^(?:\.{0,2}\/|.*\.go$)/.test(startOf(target)))
-    for (const path of absolutePaths(target, spot)) note(spot, { kind: "runs", what: `runs ${describe(path)}`, path });
+    for (const path of absolutePaths(target, spot))
+      noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
 }
 
 const RUNS = /^(?:exec|x|dlx)$/;
@@ -124,21 +125,21 @@ export const packages: Behaviour = (call) => {
   if (word === "explore" && end >= 0) return spot.line.engine.runWords(args.slice(end + 1), inside);
   if (word === "workspaces") spot.line.engine.runCarried(rest, inside);
   if (PUBLISHES.test(word))
-    note(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
+    noteEffect(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
   else if (isGlobal || word === "global")
-    note(spot, {
+    noteEffect(spot, {
       kind: "ours",
       what: `changes programs of the whole machine with ${name} ${word}`,
       instead: `Install it in the project: ${name} install <package>`,
     });
   else if (/^(?:config|set)$/.test(word) && !/^(?:get|list|ls|)$/.test(textOf(rest[0] ?? known(""))))
-    note(spot, { kind: "code", what: `changes settings of ${name}` });
+    noteEffect(spot, { kind: "code", what: `changes settings of ${name}` });
   else if (
     args.some((arg) => /^--(?:script-shell|node-options|git|shell|userconfig|globalconfig)(?:=|$)/.test(textOf(arg)))
   )
-    note(spot, { kind: "code", what: `makes ${name} run another program` });
+    noteEffect(spot, { kind: "code", what: `makes ${name} run another program` });
   else if (values("registry").some((where) => isUnsafeRegistry(textOf(where))))
-    note(spot, { kind: "code", what: `installs what anyone on the way can change, with ${name}` });
+    noteEffect(spot, { kind: "code", what: `installs what anyone on the way can change, with ${name}` });
   else if (word === "config" || LOOKS.test(word) || (word === "version" && rest.length === 0)) return OUTPUT;
   else if (word === "audit" && !args.some((arg) => /^(?:fix|--fix)$/.test(textOf(arg)))) return OUTPUT;
   else {
@@ -164,18 +165,18 @@ export const cargo: Behaviour = (call) => {
   const word = textOf(sub ?? known(""));
   for (const setting of given.values("config"))
     if (/runner|rustc|wrapper|linker|alias|credential/.test(textOf(setting)))
-      note(spot, { kind: "code", what: "makes cargo run another program" });
+      noteEffect(spot, { kind: "code", what: "makes cargo run another program" });
   if (word === "install" || word === "uninstall") {
     const [root] = given.values("root");
     if (root) writes(spot, root);
     else
-      note(spot, {
+      noteEffect(spot, {
         kind: "ours",
         what: `changes programs of the person with cargo ${word}`,
         instead: "Build it in the worktree: cargo build",
       });
   } else if (/^(?:publish|yank|login|owner|logout)$/.test(word))
-    note(spot, { kind: "sends", what: `cargo ${word} changes something in a registry` });
+    noteEffect(spot, { kind: "sends", what: `cargo ${word} changes something in a registry` });
   else {
     const manifests = given.values("manifest-path").map((path) => joinTexts([path, known("/..")]));
     builds({ ...call, spot: inFolder(spot, [...given.values("C"), ...manifests]) });
@@ -194,11 +195,11 @@ export const forge: Behaviour = ({ name, args, spot }) => {
     (/^(?:status|search|version|help|auth)$/.test(group) && !/^(?:login|logout|token|refresh|setup-git)$/.test(action));
   const apiReads =
     group === "api" && !args.some((arg) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(textOf(arg)));
-  if (action === "download") note(spot, { kind: "runs", what: `${name} saves files here` });
+  if (action === "download") noteEffect(spot, { kind: "runs", what: `${name} saves files here` });
   else if (isRead || apiReads || words.length === 0)
-    note(spot, { kind: "fetches", what: `${name} asks another machine` });
+    noteEffect(spot, { kind: "fetches", what: `${name} asks another machine` });
   else
-    note(spot, {
+    noteEffect(spot, {
       kind: "sends",
       what: `acts for the person elsewhere: ${name} ${group} ${action}`,
       instead: "Leave it to prloom: it opens the pull request and answers.",
@@ -216,10 +217,10 @@ export const installs: Behaviour = (call) => {
   const [sub] = given.operands;
   if (/^(?:list|show|freeze|check|help|--version|search|index|inspect)$/.test(textOf(sub ?? known("")))) return OUTPUT;
   if (given.values("i", "index-url", "extra-index-url").some((where) => isUnsafeRegistry(textOf(where))))
-    note(spot, { kind: "code", what: `installs what anyone on the way can change, with ${name}` });
-  if (textOf(sub ?? known("")) === "config") note(spot, { kind: "code", what: `changes settings of ${name}` });
+    noteEffect(spot, { kind: "code", what: `installs what anyone on the way can change, with ${name}` });
+  if (textOf(sub ?? known("")) === "config") noteEffect(spot, { kind: "code", what: `changes settings of ${name}` });
   if (given.has("break-system-packages", "user", "system"))
-    note(spot, { kind: "ours", what: `changes programs of the whole machine with ${name}` });
+    noteEffect(spot, { kind: "ours", what: `changes programs of the whole machine with ${name}` });
   return builds(call);
 };
 

@@ -1,9 +1,9 @@
 import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { reads } from "../paths.ts";
-import { note, type Spot } from "../state.ts";
+import { noteEffect, type Spot } from "../state.ts";
 import { type Flow, joinFlows, NOTHING, OUTPUT, TERMINAL, textOfFlow } from "../values/flow.ts";
-import { describe, fillIn, known, type Text, textOf, unknown } from "../values/text.ts";
+import { describeText, fillIn, known, type Text, textOf, unknown } from "../values/text.ts";
 
 /** Where the words of its input go: in place of a mark, or to the end. */
 export const xargs: Behaviour = ({ args, spot }) => {
@@ -62,7 +62,8 @@ export const parallel: Behaviour = ({ args, spot }) => {
     stopsAtOperand: true,
   });
   for (const machine of values("S", "sshlogin", "sshloginfile", "slf"))
-    if (textOf(machine) !== ":") note(spot, { kind: "sends", what: `works on another machine: ${describe(machine)}` });
+    if (textOf(machine) !== ":")
+      noteEffect(spot, { kind: "sends", what: `works on another machine: ${describeText(machine)}` });
   const isNone = values("n", "N", "max-args").some((count) => textOf(count) === "0");
   const items = at < 0 ? inputItems(spot, { isWhole: true, separator: /\n/ }) : args.slice(at + 1);
   const given = isNone ? [] : items;

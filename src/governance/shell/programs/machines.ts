@@ -1,9 +1,9 @@
 import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, writes } from "../paths.ts";
-import { note, type Spot } from "../state.ts";
+import { noteEffect, type Spot } from "../state.ts";
 import { type Flow, FROM, OUTPUT, TERMINAL } from "../values/flow.ts";
-import { describe, known, startOf, type Text, textOf } from "../values/text.ts";
+import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
 import { takeSecrets } from "../values/variables.ts";
 
 const says = /^(?:--version|--help|-h|-V|version|help)$/;
@@ -11,7 +11,7 @@ const says = /^(?:--version|--help|-h|-V|version|help)$/;
 /** Programs that harm the machine whatever they are given, but for their help. */
 export const harms: Behaviour = ({ name, args, spot }) => {
   if (args.length === 1 && args[0] && says.test(textOf(args[0]))) return OUTPUT;
-  note(spot, { kind: "system", what: `changes disks or the whole machine with ${name}` });
+  noteEffect(spot, { kind: "system", what: `changes disks or the whole machine with ${name}` });
   return OUTPUT;
 };
 
@@ -26,14 +26,14 @@ export const administers: Behaviour = ({ name, args, spot }) => {
     /^(?:status|list|list-units|show|is-active|is-enabled|cat|-l|--list|-a)$/.test(textOf(first))
   )
     return OUTPUT;
-  note(spot, { kind: "privilege", what: `administers the machine with ${name}` });
+  noteEffect(spot, { kind: "privilege", what: `administers the machine with ${name}` });
   return OUTPUT;
 };
 
 /** Something that runs later, when nothing looks at it. */
 export const schedules: Behaviour = ({ name, args, spot }) => {
   if (/^(?:-l|list|-V|--version|--help)$/.test(textOf(args[0] ?? known("")))) return OUTPUT;
-  note(spot, {
+  noteEffect(spot, {
     kind: "privilege",
     what: `lets something run later, by ${name}`,
     instead: "Run it now, or tell in the plan what is to be scheduled.",
@@ -70,13 +70,13 @@ function writesByStatement(said: string, spot: Spot): void {
 /** Databases: what the command or its input says is judged by what it loses. */
 export const database: Behaviour = ({ name, args, spot }) => {
   if (/^(?:dropdb|dropuser|mysqladmin)$/.test(name) && !args.some((arg) => says.test(textOf(arg)))) {
-    note(spot, { kind: "system", what: `deletes or administers a database with ${name}` });
+    noteEffect(spot, { kind: "system", what: `deletes or administers a database with ${name}` });
     return OUTPUT;
   }
   const said = [...args.map(textOf), spot.input.text ?? ""].join("\n");
   if (said.length > MAX_STATEMENTS) {
     const what = `gives ${name} more statements than can be looked at`;
-    note(spot, { kind: "unknown", what, instead: "Write them into a file in the worktree." });
+    noteEffect(spot, { kind: "unknown", what, instead: "Write them into a file in the worktree." });
     return OUTPUT;
   }
   // A file of statements is as opaque as a script.
@@ -87,7 +87,7 @@ export const database: Behaviour = ({ name, args, spot }) => {
   const [file] = readArguments(args, { valued: "cmd init separator nullvalue c s e", singleDash: true }).operands;
   if (/^(?:sqlite3|duckdb)$/.test(name) && file && SQL_CHANGES.test(said)) writes(spot, file);
   if (SQL_LOSES.test(said) || (name === "redis-cli" && REDIS_LOSES.test(said)) || MONGO_LOSES.test(said))
-    note(spot, {
+    noteEffect(spot, {
       kind: "system",
       what: `deletes data of a database with ${name}`,
       instead: "Write a migration in the repository, and let its tests run it.",
@@ -97,9 +97,9 @@ export const database: Behaviour = ({ name, args, spot }) => {
       said,
     )
   )
-    note(spot, { kind: "code", what: `lets ${name} run or write something` });
-  else if (isUnknown) note(spot, { kind: "unknown", what: `gives ${name} statements that cannot be told` });
-  else note(spot, { kind: "runs", what: `asks a database with ${name}` });
+    noteEffect(spot, { kind: "code", what: `lets ${name} run or write something` });
+  else if (isUnknown) noteEffect(spot, { kind: "unknown", what: `gives ${name} statements that cannot be told` });
+  else noteEffect(spot, { kind: "runs", what: `asks a database with ${name}` });
   return OUTPUT;
 };
 
@@ -147,16 +147,16 @@ export const elsewhere: Behaviour = ({ name, args, spot }) => {
     args.some((arg) => /^--(?:show-secrets|with-decryption)$/.test(textOf(arg)));
   if (isSecret) {
     const path = known(`${spot.line.place.home}/.config/gcloud`);
-    note(spot, { kind: "reads", what: `reads tokens or passwords with ${name}`, path });
+    noteEffect(spot, { kind: "reads", what: `reads tokens or passwords with ${name}`, path });
   }
   const isBareDeploy = /^(?:vercel|now)$/.test(name) && !args.some((arg) => says.test(textOf(arg)));
   const isRead =
     harm === undefined && ((words.length === 0 && !isBareDeploy) || words.some((word) => READS_ELSEWHERE.test(word)));
   if (words[0] === "init" && /^(?:terraform|tofu|terragrunt)$/.test(name)) {
-    note(spot, { kind: "runs", what: `runs ${name} init` });
+    noteEffect(spot, { kind: "runs", what: `runs ${name} init` });
     return OUTPUT;
   }
-  note(
+  noteEffect(
     spot,
     isRead
       ? { kind: "fetches", what: `${name} asks another machine` }
@@ -185,13 +185,14 @@ export const container: Behaviour = ({ name, args, spot }) => {
   // `docker compose run` is like `docker run`, and `docker container rm` like `docker rm`.
   const [sub, ...rest] = given.operands.filter((one, at) => at > 0 || !/^(?:compose|container)$/.test(textOf(one)));
   const word = textOf(sub ?? known(""));
-  if (given.values("H", "host").length > 0) note(spot, { kind: "sends", what: `${name} works on another machine` });
+  if (given.values("H", "host").length > 0)
+    noteEffect(spot, { kind: "sends", what: `${name} works on another machine` });
   if (LOOKS_AT_CONTAINERS.test(word) && !rest.some((one) => HARMS_ELSEWHERE.test(textOf(one)))) return OUTPUT;
   if (word === "down" && rest.some((one) => /^(?:-v|--volumes|--rmi)/.test(textOf(one))))
-    note(spot, { kind: "system", what: `deletes data of containers with ${name} down` });
+    noteEffect(spot, { kind: "system", what: `deletes data of containers with ${name} down` });
   if (word === "run" || word === "exec" || word === "create") return startContainer(rest, spot);
   if (CHANGES_CONTAINERS.test(word) && !/^(?:ls|inspect|df|info)$/.test(textOf(rest[0] ?? known("")))) {
-    note(
+    noteEffect(
       spot,
       word === "push" || word === "login"
         ? { kind: "sends", what: `${name} ${word} reaches another machine` }
@@ -202,23 +203,23 @@ export const container: Behaviour = ({ name, args, spot }) => {
   if (/^(?:build|buildx)$/.test(word))
     for (const target of readArguments(rest, { valued: "o output t tag f file" }).values("o", "output"))
       writes(spot, known(/dest=([^,]*)/.exec(textOf(target))?.[1] ?? textOf(target)));
-  note(spot, { kind: "runs", what: `runs ${name} ${word}` });
+  noteEffect(spot, { kind: "runs", what: `runs ${name} ${word}` });
   return OUTPUT;
 };
 
 function startContainer(args: readonly Text[], spot: Spot): Flow {
   const given = readArguments(args, { valued: CONTAINER_VALUED, stopsAtOperand: true });
   const [image, ...words] = given.operands;
-  const shown = describe(image ?? known("?"));
+  const shown = describeText(image ?? known("?"));
   const sharesMachine =
     given.has("privileged", "cap-add", "device", "security-opt", "userns", "volumes-from") ||
     given.values("pid", "ipc", "uts", "network", "net").some((value) => /^(?:host|container:)/.test(textOf(value)));
   if (sharesMachine || given.values("v", "volume", "mount").some((mount) => !isOwnMount(mount, spot)))
-    note(spot, {
+    noteEffect(spot, {
       kind: "privilege",
       what: `starts a container that has more of the machine than the worktree: ${shown}`,
     });
-  note(spot, { kind: "runs", what: `runs a container: ${shown}` });
+  noteEffect(spot, { kind: "runs", what: `runs a container: ${shown}` });
   for (const file of given.values("env-file")) takeSecrets(file, spot);
   for (const program of given.values("entrypoint")) spot.line.engine.runWords([program, ...words], spot);
   return words.length > 0 ? spot.line.engine.runWords(words, spot) : OUTPUT;

@@ -2,9 +2,9 @@ import { judgeAssignment } from "../assignments.ts";
 import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, descriptorOf, inFolder, writes } from "../paths.ts";
-import { note, noteUnknown } from "../state.ts";
+import { noteEffect, noteUnknown } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
-import { describe, known, startOf, type Text, textOf } from "../values/text.ts";
+import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
 import { builds } from "./builds.ts";
 
 /** Commands of `cmake -E`, as the programs that do the same. */
@@ -44,8 +44,10 @@ export const cmake: Behaviour = (call) => {
 /** A file with rules: one in the worktree is opaque, one that is no file is code. */
 export function runsRules(file: Text, { name, spot }: Parameters<Behaviour>[0]): void {
   if (textOf(file) === "-" || descriptorOf(textOf(file)) !== undefined)
-    note(spot, { kind: "code", what: `gives ${name} rules that are not in a file` });
-  else for (const path of absolutePaths(file, spot)) note(spot, { kind: "runs", what: `runs ${describe(path)}`, path });
+    noteEffect(spot, { kind: "code", what: `gives ${name} rules that are not in a file` });
+  else
+    for (const path of absolutePaths(file, spot))
+      noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
 }
 
 export const just: Behaviour = (call) => {
@@ -56,7 +58,8 @@ export const just: Behaviour = (call) => {
   });
   const at = args.findIndex((arg) => /^(?:-c|--command)$/.test(textOf(arg)));
   if (at >= 0) return spot.line.engine.runWords(args.slice(at + 1), spot);
-  for (const shell of given.values("shell")) note(spot, { kind: "code", what: `makes just run ${describe(shell)}` });
+  for (const shell of given.values("shell"))
+    noteEffect(spot, { kind: "code", what: `makes just run ${describeText(shell)}` });
   for (const file of given.values("f", "justfile")) runsRules(file, call);
   if (given.has("list", "l", "summary", "show", "s", "evaluate", "version", "help")) return OUTPUT;
   return builds(call);
@@ -70,7 +73,7 @@ export const make: Behaviour = (call) => {
   });
   for (const text of given.values("E", "eval")) noteUnknown(spot, `gives make rules in the command: ${textOf(text)}`);
   const shell = given.operands.find((one) => /^(?:SHELL|MAKEFLAGS|MAKE|\.SHELLFLAGS)=/.test(startOf(one)));
-  if (shell) note(spot, { kind: "code", what: `makes make run another program: ${describe(shell)}` });
+  if (shell) noteEffect(spot, { kind: "code", what: `makes make run another program: ${describeText(shell)}` });
   // A variable of make is one of the programs that it starts, and names some of them.
   for (const operand of given.operands) {
     const [, variable, value] = /^([A-Za-z_]\w*)[:+?]?=(.*)$/s.exec(textOf(operand)) ?? [];

@@ -1,7 +1,7 @@
 import { runFlow } from "../builtins.ts";
-import type { Behaviour, Call } from "../call.ts";
+import type { Behaviour, ProgramCall } from "../call.ts";
 import { absolutePaths, noteSecrets, worksHere, writtenBefore } from "../paths.ts";
-import { note, noteUnknown } from "../state.ts";
+import { noteEffect, noteUnknown } from "../state.ts";
 import { type Flow, FROM, OUTPUT } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
 import { notePublishing } from "./elsewhere/publishing.ts";
@@ -10,7 +10,7 @@ import { INTERPRETERS } from "./shells.ts";
 import { PROGRAMS } from "./table.ts";
 
 /** A program by its name, or by a path that ends with it. */
-export function judgeProgram(call: Call): Flow {
+export function judgeProgram(call: ProgramCall): Flow {
   const { name, args, spot } = call;
   const base = name.slice(name.lastIndexOf("/") + 1).replace(/\.exe$/i, "");
   if (name.includes("/")) {
@@ -23,10 +23,10 @@ export function judgeProgram(call: Call): Flow {
   const [path] = name.includes("/") ? absolutePaths(known(name), spot) : [];
   if (behaviour) {
     // One that lies elsewhere has the name of a known program, and may do anything besides.
-    if (path && !SYSTEM_FOLDER.test(textOf(path))) note(spot, { kind: "runs", what: `runs ${name}`, path });
+    if (path && !SYSTEM_FOLDER.test(textOf(path))) noteEffect(spot, { kind: "runs", what: `runs ${name}`, path });
     return behaviour({ name: base, args, spot });
   }
-  if (path) note(spot, { kind: "runs", what: `runs ${name}`, path });
+  if (path) noteEffect(spot, { kind: "runs", what: `runs ${name}`, path });
   else {
     worksHere(spot, `runs ${name}`);
     noteSecrets(

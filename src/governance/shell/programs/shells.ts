@@ -1,10 +1,10 @@
 import { runFlow } from "../builtins.ts";
-import type { Behaviour, Call } from "../call.ts";
+import type { Behaviour, ProgramCall } from "../call.ts";
 import { type Arguments, readArguments } from "../options.ts";
 import { absolutePaths, contentOf, descriptorOf, noteSecrets, reads, worksHere, writtenBefore } from "../paths.ts";
-import { copyShell, note, noteUnknown, type Spot } from "../state.ts";
+import { copyShell, noteEffect, noteUnknown, type Spot } from "../state.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
-import { describe, known, type Text, textOf } from "../values/text.ts";
+import { describeText, known, type Text, textOf } from "../values/text.ts";
 import { installedProgram, withoutVersion } from "./own-programs.ts";
 import { runModule } from "./python-modules.ts";
 import { carrier } from "./wrappers.ts";
@@ -65,7 +65,8 @@ function runFile(file: Text, positional: readonly Text[], spot: Spot) {
     spot.shell.positional = positional;
     return runFlow(made ?? contentOf(file, spot), spot);
   }
-  for (const path of absolutePaths(file, spot)) note(spot, { kind: "runs", what: `runs ${describe(path)}`, path });
+  for (const path of absolutePaths(file, spot))
+    noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
   return OUTPUT;
 }
 
@@ -92,7 +93,7 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
     if (onlyTells(name, given, spot)) return OUTPUT;
     if (given.has(...inline) || code) return inlineCode(name, spot, args);
     for (const file of given.values(...loads))
-      note(spot, { kind: "code", what: `makes ${name} load ${describe(file)}` });
+      noteEffect(spot, { kind: "code", what: `makes ${name} load ${describeText(file)}` });
     const [runs] = given.values(...module);
     if (runs) return runModule(runs, given.operands, spot);
     const [file] = given.operands;
@@ -147,11 +148,11 @@ function inlineCode(name: string, spot: Spot, args: readonly Text[] = []) {
   from &= FROM.network | FROM.decoded;
   const what = from ? `gives ${name} code that came from elsewhere` : `gives ${name} code that stands in the command`;
   const instead = `Write it to a file with the write tool, then run: ${name} <file>`;
-  note(spot, { kind: "code", what, instead, interpreter: from ? undefined : name });
+  noteEffect(spot, { kind: "code", what, instead, interpreter: from ? undefined : name });
   return OUTPUT;
 }
 
-function runScript({ name, args, spot }: Call) {
+function runScript({ name, args, spot }: ProgramCall) {
   const [file] = args;
   if (!file) return OUTPUT;
   const made = writtenBefore(file, spot);
@@ -161,7 +162,8 @@ function runScript({ name, args, spot }: Call) {
     if (flow.text !== undefined || isChannel || flow.from & (FROM.network | FROM.decoded))
       return inlineCode(name, { ...spot, input: flow });
   }
-  for (const path of absolutePaths(file, spot)) note(spot, { kind: "runs", what: `runs ${describe(path)}`, path });
+  for (const path of absolutePaths(file, spot))
+    noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
   return OUTPUT;
 }
 
@@ -196,7 +198,7 @@ export const INTERPRETERS: readonly [names: RegExp, behaviour: Behaviour][] = [
 ];
 
 /** Everything but a script is code, and options may be shortened. */
-function powershell({ name, args, spot }: Call) {
+function powershell({ name, args, spot }: ProgramCall) {
   const file = args.findIndex((arg) => /^-f(?:i|il|ile)?$/i.test(textOf(arg)));
   if (args.some((arg) => /^-(?:v|version|h|help|\?)$/i.test(textOf(arg)))) return OUTPUT;
   const target = file >= 0 ? args[file + 1] : args.find((arg) => /\.ps1$/i.test(textOf(arg)));
@@ -209,14 +211,14 @@ export const bun: Behaviour = (call) => {
   const sub = textOf(first ?? known(""));
   if (/^(?:run|x|exec)$/.test(sub)) return runsTool({ ...call, args: rest });
   if (call.args.some((arg) => /^https?:/.test(textOf(arg))) && /^(?:test|install|add|compile|task)?$/.test(sub))
-    note(call.spot, { kind: "code", what: `runs code that comes from elsewhere with ${call.name}` });
+    noteEffect(call.spot, { kind: "code", what: `runs code that comes from elsewhere with ${call.name}` });
   if (/^(?:install|i|add|remove|rm|update|test|build|pm|init|create|link|outdated|upgrade|audit)$/.test(sub)) {
-    note(call.spot, { kind: "runs", what: `runs ${call.name} ${sub}` });
+    noteEffect(call.spot, { kind: "runs", what: `runs ${call.name} ${sub}` });
     return OUTPUT;
   }
   if (sub === "eval" || sub === "repl") return inlineCode(call.name, call.spot);
   if (/^(?:fmt|lint|check|task|cache|compile|bench|doc|coverage|types)$/.test(sub)) {
-    note(call.spot, { kind: "runs", what: `runs ${call.name} ${sub}` });
+    noteEffect(call.spot, { kind: "runs", what: `runs ${call.name} ${sub}` });
     return OUTPUT;
   }
   return interpreter({
@@ -242,7 +244,7 @@ export const runsTool: Behaviour = ({ name, args, spot }) => {
       FROM_ELSEWHERE.test(textOf(source)) ||
       (/^(?:p?np[mx]|yarn|bunx)$/.test(name) && ON_GITHUB.test(textOf(source)))
     )
-      note(spot, { kind: "code", what: `runs code that comes from elsewhere: ${describe(source)}` });
+      noteEffect(spot, { kind: "code", what: `runs code that comes from elsewhere: ${describeText(source)}` });
   if (given.operands.length === 1 && textOf(given.operands[0] as Text) === "-") return inlineCode(name, spot);
   const [first] = given.operands;
   if (first?.type === "known" && /\s/.test(first.text)) return spot.line.engine.runSource(first, spot);

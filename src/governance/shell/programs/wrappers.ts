@@ -2,7 +2,7 @@ import { isOurSetting, judgeAssignment } from "../assignments.ts";
 import type { Behaviour } from "../call.ts";
 import { type OptionRules, readArguments } from "../options.ts";
 import { inFolder, worksHere, writes } from "../paths.ts";
-import { copyShell, note } from "../state.ts";
+import { copyShell, noteEffect } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { known, type Text, textOf } from "../values/text.ts";
 import { showVariables, takeSecrets } from "../values/variables.ts";
@@ -42,7 +42,7 @@ const DEBUGGER_COMMANDS =
 /** Debuggers run what they are given, and commands of their own. */
 export const debugs: Behaviour = (call) => {
   if (call.args.some((arg) => DEBUGGER_COMMANDS.test(textOf(arg))))
-    note(call.spot, { kind: "code", what: `gives commands to ${call.name}` });
+    noteEffect(call.spot, { kind: "code", what: `gives commands to ${call.name}` });
   return carrier(call);
 };
 
@@ -63,7 +63,7 @@ export function lineWrapper(rules: OptionRules, skip = 0): Behaviour {
 /** With other rights. What is run is judged as well, for the reason that is given. */
 export function elevates(rules: OptionRules): Behaviour {
   return ({ name, args, spot }) => {
-    note(spot, {
+    noteEffect(spot, {
       kind: "privilege",
       what: `runs something with other rights, by ${name}`,
       instead: "Do it with your own rights, in the worktree.",
@@ -85,7 +85,7 @@ export const env: Behaviour = ({ args, spot }) => {
   const inside = { ...spot, shell };
   for (const name of given.values("u", "unset"))
     if (isOurSetting(textOf(name)))
-      note(spot, { kind: "ours", what: `takes away a setting of an agent or of prloom: ${textOf(name)}` });
+      noteEffect(spot, { kind: "ours", what: `takes away a setting of an agent or of prloom: ${textOf(name)}` });
   for (const line of given.values("S", "split-string")) return spot.line.engine.runSource(line, inside);
   let words = given.operands.filter((word, at) => at > 0 || textOf(word) !== "-");
   for (let [first] = words; first && /^[^=\s]+=/.test(textOf(first)); [first] = words) {

@@ -1,5 +1,5 @@
 import type { ArithmeticExpression, TestExpression, Word, WordPart } from "unbash";
-import { copyForReading, note, noteUnknown, type Spot } from "../state.ts";
+import { copyForReading, noteEffect, noteUnknown, type Spot } from "../state.ts";
 import { FROM } from "./flow.ts";
 import { type Text, textOf } from "./text.ts";
 
@@ -45,7 +45,7 @@ function lookAtNames(word: string, spot: Spot): void {
     for (const value of spot.shell.variables.get(name) ?? []) {
       lookAtSubscript(value, spot);
       if (value.type === "unknown" && (value.from ?? 0) & (FROM.network | FROM.decoded))
-        note(spot, { kind: "code", what: `computes with $${name}, and ${value.why}` });
+        noteEffect(spot, { kind: "code", what: `computes with $${name}, and ${value.why}` });
     }
 }
 

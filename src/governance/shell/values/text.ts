@@ -104,14 +104,14 @@ export function startOf(text: Text): string {
 }
 
 /** For people: what a text is, or where it comes from. */
-export function describe(text: Text): string {
+export function describeText(text: Text): string {
   if (text.type === "known") return text.text;
   if (text.type === "glob") return text.text.replace(/\\(.)/g, "$1");
   return text.type === "found" ? `what is found below ${text.folder}` : `? (${text.why})`;
 }
 
 export function sameText(one: Text, other: Text): boolean {
-  return one.type === other.type && describe(one) === describe(other);
+  return one.type === other.type && describeText(one) === describeText(other);
 }
 
 /** More than these are too many to look at each. */

@@ -1,12 +1,12 @@
 import { isOurSetting, judgeAssignment } from "../assignments.ts";
-import type { Behaviour, Call } from "../call.ts";
+import type { Behaviour, ProgramCall } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, reads } from "../paths.ts";
-import { note, noteUnknown } from "../state.ts";
+import { noteEffect, noteUnknown } from "../state.ts";
 import { lookAtSubscript } from "./arithmetic.ts";
 import { cameFrom, type Flow, FROM, NOTHING, textOfFlow } from "./flow.ts";
 import { printedByFormat } from "./printed.ts";
-import { addChoice, describe, known, plainWord, type Text, textOf, unknown } from "./text.ts";
+import { addChoice, describeText, known, plainWord, type Text, textOf, unknown } from "./text.ts";
 
 /** `export`, `declare`, `local`, `readonly` and their like. */
 export const declare: Behaviour = ({ name, args, spot }) => {
@@ -18,7 +18,8 @@ export const declare: Behaviour = ({ name, args, spot }) => {
     const [, variable, appends, value] = /^([A-Za-z_]\w*)(\+)?=(.*)$/s.exec(textOf(operand)) ?? [];
     if (variable === undefined) {
       if (exports && operand.type === "known") exportVariable(operand.text, spot);
-      else if (operand.type !== "known") noteUnknown(spot, `sets a variable that cannot be told: ${describe(operand)}`);
+      else if (operand.type !== "known")
+        noteUnknown(spot, `sets a variable that cannot be told: ${describeText(operand)}`);
       continue;
     }
     if (has("n")) {
@@ -39,18 +40,18 @@ export const declare: Behaviour = ({ name, args, spot }) => {
 };
 
 /** A file that sets variables: when it is secret, they are. */
-export function takeSecrets(file: Text, spot: Call["spot"]): void {
+export function takeSecrets(file: Text, spot: ProgramCall["spot"]): void {
   const secret = absolutePaths(file, spot).find((path) => spot.line.place.isSecret(path));
   if (secret) spot.line.sourced = secret;
 }
 
 /** `env`, `set`, `export -p`: all variables are printed, and those of a secret file with them. */
-export function showVariables(spot: Call["spot"]): Flow {
+export function showVariables(spot: ProgramCall["spot"]): Flow {
   if (spot.line.sourced) reads(spot, spot.line.sourced);
   return cameFrom(FROM.program | FROM.secret);
 }
 
-function exportVariable(name: string, spot: Call["spot"]): void {
+function exportVariable(name: string, spot: ProgramCall["spot"]): void {
   spot.shell.exported.set(name, true);
   for (const value of spot.shell.variables.get(name) ?? []) judgeAssignment(name, value, spot);
 }
@@ -60,7 +61,7 @@ export const unset: Behaviour = ({ args, spot }) => {
   for (const operand of operands) {
     lookAtSubscript(operand, spot);
     if (isOurSetting(textOf(operand)))
-      note(spot, { kind: "ours", what: `takes away a setting of an agent or of prloom: ${textOf(operand)}` });
+      noteEffect(spot, { kind: "ours", what: `takes away a setting of an agent or of prloom: ${textOf(operand)}` });
     if (has("f")) spot.shell.functions.delete(textOf(operand));
     else if (!spot.shell.fixed.has(textOf(operand))) spot.shell.variables.set(textOf(operand), [known("")]);
   }
@@ -68,7 +69,7 @@ export const unset: Behaviour = ({ args, spot }) => {
 };
 
 /** Where a builtin reads from: its input, or the descriptor that `-u` names. */
-function inputOf(descriptor: Text | undefined, { shell, input }: Call["spot"]): Flow {
+function inputOf(descriptor: Text | undefined, { shell, input }: ProgramCall["spot"]): Flow {
   return descriptor ? (shell.channels.get(textOf(descriptor))?.reads ?? cameFrom(FROM.program)) : input;
 }
 

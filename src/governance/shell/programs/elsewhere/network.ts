@@ -1,10 +1,10 @@
 import type { Behaviour } from "../../call.ts";
 import { type Arguments, readArguments } from "../../options.ts";
-import { contentOf, isLoopback, reads, send, store, writes } from "../../paths.ts";
-import { note, noteUnknown, type Spot } from "../../state.ts";
+import { contentOf, isLoopback, reads, sendBytes, store, writes } from "../../paths.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { isSecretAddress } from "../../values/addresses.ts";
 import { cameFrom, type Flow, FROM, joinFlows, literal, NOTHING, OUTPUT, TERMINAL } from "../../values/flow.ts";
-import { describe, joinTexts, known, type Text, textOf, unknown } from "../../values/text.ts";
+import { describeText, joinTexts, known, type Text, textOf, unknown } from "../../values/text.ts";
 
 const CURL_VALUED =
   "A user-agent b cookie c cookie-jar d data data-raw data-binary data-ascii data-urlencode json D dump-header e referer E cert key cacert capath F form form-string H header proxy-header K config m max-time connect-timeout o output output-dir T upload-file u user U proxy-user x proxy preproxy X request w write-out y Y z time-cond r range C continue-at resolve connect-to interface unix-socket abstract-unix-socket netrc-file retry retry-delay retry-max-time limit-rate max-filesize url url-query ciphers tls-max pinnedpubkey socks5 socks5-hostname noproxy stderr trace trace-ascii Q quote engine egd-file oauth2-bearer t telnet-option a dns-servers variable expand-url hsts alt-svc libcurl etag-save etag-compare";
@@ -65,7 +65,7 @@ function noteTokens(targets: readonly Text[], spot: Spot): void {
   const path = known(`${spot.line.place.home}/.config/gcloud`);
   for (const target of targets)
     if (isSecretAddress(textOf(target)))
-      note(spot, { kind: "reads", what: `reads tokens of the machine from ${describe(target)}`, path });
+      noteEffect(spot, { kind: "reads", what: `reads tokens of the machine from ${describeText(target)}`, path });
 }
 
 export const curl: Behaviour = ({ args, spot }) => {
@@ -82,10 +82,10 @@ export const curl: Behaviour = ({ args, spot }) => {
       given.values(...names).map((value) => payload(value, spot, file)),
     );
     for (const target of targets) if (!isAddress(target)) flows.push(OUTPUT);
-    const server = describe(where ?? known("a server"));
-    send(joinFlows(flows), server, spot);
+    const server = describeText(where ?? known("a server"));
+    sendBytes(joinFlows(flows), server, spot);
     if (given.values("X", "request").some((method) => CHANGES.test(textOf(method))))
-      note(spot, { kind: "sends", what: `changes something at ${server}` });
+      noteEffect(spot, { kind: "sends", what: `changes something at ${server}` });
   }
   const isChange = CURL_SENDS.slice(0, 4).some(([names]) =>
     given.has(...names.filter((one) => !CURL_HEADERS.has(one))),
@@ -94,14 +94,14 @@ export const curl: Behaviour = ({ args, spot }) => {
     !given.has("G", "get") &&
     (isChange || given.values("X", "request").some((method) => !/^(?:GET|HEAD)$/i.test(textOf(method))))
   )
-    note(spot, { kind: "runs", what: "asks a server to change something" });
+    noteEffect(spot, { kind: "runs", what: "asks a server to change something" });
   for (const file of given.values("K", "config")) {
     reads(spot, file);
-    noteUnknown(spot, `takes options for curl from ${describe(file)}`);
+    noteUnknown(spot, `takes options for curl from ${describeText(file)}`);
   }
   for (const socket of given.values("unix-socket", "abstract-unix-socket"))
-    noteUnknown(spot, `talks to ${describe(socket)}`);
-  if (given.values("Q", "quote").length > 0) note(spot, { kind: "sends", what: "gives commands to a server" });
+    noteUnknown(spot, `talks to ${describeText(socket)}`);
+  if (given.values("Q", "quote").length > 0) noteEffect(spot, { kind: "sends", what: "gives commands to a server" });
   for (const file of given.values(...CURL_WRITES)) writes(spot, file);
   return fetched(targets, given, spot);
 };
@@ -138,11 +138,11 @@ export const wget: Behaviour = ({ args, spot }) => {
     ...given.operands.map((target) => (isAddress(target) ? NOTHING : OUTPUT)),
   ];
   for (const option of given.values("e", "execute", "use-askpass"))
-    noteUnknown(spot, `gives wget a setting: ${describe(option)}`);
-  for (const file of given.values("config")) noteUnknown(spot, `takes options for wget from ${describe(file)}`);
+    noteUnknown(spot, `gives wget a setting: ${describeText(option)}`);
+  for (const file of given.values("config")) noteUnknown(spot, `takes options for wget from ${describeText(file)}`);
   noteTokens(given.operands, spot);
   const where = given.operands.find((target) => !isLoopback(textOf(target)));
-  if (where || given.operands.length === 0) send(joinFlows(flows), describe(where ?? known("a server")), spot);
+  if (where || given.operands.length === 0) sendBytes(joinFlows(flows), describeText(where ?? known("a server")), spot);
   const flow = cameFrom(FROM.network);
   for (const file of given.values("o", "output-file", "a", "append-output", "save-cookies")) writes(spot, file);
   const outputs = given.values("O", "output-document");
@@ -164,7 +164,7 @@ export const http: Behaviour = ({ args, spot }) => {
   const address = given.operands.find((one) => URL_WORD.test(textOf(one))) ?? known("a server");
   const flows = given.operands.map((one) => (one.type === "known" && !/@/.test(one.text) ? NOTHING : OUTPUT));
   if (spot.input.text !== "" && spot.input !== TERMINAL) flows.push(spot.input);
-  if (!isLoopback(textOf(address))) send(joinFlows(flows), describe(address), spot);
+  if (!isLoopback(textOf(address))) sendBytes(joinFlows(flows), describeText(address), spot);
   for (const file of given.values("o", "output")) store(file, cameFrom(FROM.network), { spot });
   if (given.has("d", "download")) store(nameIn(address), cameFrom(FROM.network), { spot });
   return cameFrom(FROM.network);
@@ -177,15 +177,15 @@ export const netcat: Behaviour = ({ name, args, spot }) => {
     long: "listen keep-open udp verbose ssl send-only recv-only",
   });
   for (const program of given.values("e", "exec", "c", "sh-exec", "lua-exec")) {
-    note(spot, { kind: "code", what: `gives ${describe(program)} to what connects` });
+    noteEffect(spot, { kind: "code", what: `gives ${describeText(program)} to what connects` });
     spot.line.engine.runSource(program, spot);
   }
   const [host] = given.operands;
   if (host && !given.has("l", "listen") && isLoopback(textOf(host))) return OUTPUT;
   if (given.has("z")) return OUTPUT;
-  const where = given.has("l", "listen") ? "what connects" : describe(host ?? known("a server"));
-  if (spot.input !== TERMINAL) send(spot.input, where, spot);
-  else note(spot, { kind: "fetches", what: `${name} connects to ${where}` });
+  const where = given.has("l", "listen") ? "what connects" : describeText(host ?? known("a server"));
+  if (spot.input !== TERMINAL) sendBytes(spot.input, where, spot);
+  else noteEffect(spot, { kind: "fetches", what: `${name} connects to ${where}` });
   return cameFrom(FROM.network);
 };
 
@@ -198,7 +198,7 @@ export const socat: Behaviour = ({ args, spot }) => {
   for (const one of addresses) {
     const [, kind = "", rest = ""] = /^([A-Za-z0-9-]+):?(.*)$/s.exec(one) ?? [];
     if (/^(?:EXEC|SYSTEM|SHELL)$/i.test(kind)) {
-      note(spot, { kind: isOut ? "code" : "unknown", what: `gives a program to what connects: ${one}` });
+      noteEffect(spot, { kind: isOut ? "code" : "unknown", what: `gives a program to what connects: ${one}` });
       spot.line.engine.runSource(
         known(
           rest
@@ -211,14 +211,14 @@ export const socat: Behaviour = ({ args, spot }) => {
     }
     if (/^(?:CREATE?|GOPEN)$/i.test(kind)) writes(spot, known(rest.replace(/,.*$/, "")));
   }
-  if (isOut) note(spot, { kind: "sends", what: "connects something of this machine with another one" });
+  if (isOut) noteEffect(spot, { kind: "sends", what: "connects something of this machine with another one" });
   return cameFrom(FROM.network);
 };
 
 /** Programs whose arguments alone reach other machines. */
 export const asks: Behaviour = ({ name, args, spot }) => {
   const isKnown = args.every((arg) => arg.type === "known");
-  note(spot, {
+  noteEffect(spot, {
     kind: isKnown ? "fetches" : "sends",
     what: isKnown ? `${name} asks another machine` : `${name} tells another machine what is not in the command itself`,
   });
@@ -227,6 +227,6 @@ export const asks: Behaviour = ({ name, args, spot }) => {
 
 /** Mail, file transfer, chat: what they are given leaves. */
 export const sends: Behaviour = ({ name, spot }) => {
-  note(spot, { kind: "sends", what: `${name} sends to another machine` });
+  noteEffect(spot, { kind: "sends", what: `${name} sends to another machine` });
   return OUTPUT;
 };

@@ -1,5 +1,5 @@
-import type { Call } from "../../call.ts";
-import { note } from "../../state.ts";
+import type { ProgramCall } from "../../call.ts";
+import { noteEffect } from "../../state.ts";
 import { textOf } from "../../values/text.ts";
 
 /** How tools for building send what was built to others, by their arguments without options. */
@@ -57,19 +57,19 @@ const CHANGES_PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
   ["guix", /^(?:install|remove|upgrade|pull|package)\b/],
 ]);
 
-export function notePublishing({ name, args, spot }: Call): void {
+export function notePublishing({ name, args, spot }: ProgramCall): void {
   const [publishes, givesCode, changes] = [PUBLISHES.get(name), GIVES_CODE.get(name), CHANGES_PROGRAMS.get(name)];
   if (!publishes && !givesCode && !changes) return;
   const words = args.map(textOf);
   const plain = words.filter((word) => !word.startsWith("-")).join(" ");
   if (publishes?.test(plain))
-    note(spot, { kind: "sends", what: `sends what was built to others: ${name} ${plain}`.slice(0, 120) });
+    noteEffect(spot, { kind: "sends", what: `sends what was built to others: ${name} ${plain}`.slice(0, 120) });
   if (changes?.test(words.join(" ")))
-    note(spot, {
+    noteEffect(spot, {
       kind: "ours",
       what: `changes programs of the person with ${name}`,
       instead: "Use it without installing it, or install it in the project.",
     });
   if (givesCode?.test(words.join(" ")))
-    note(spot, { kind: "code", what: `gives ${name} code that stands in the command` });
+    noteEffect(spot, { kind: "code", what: `gives ${name} code that stands in the command` });
 }

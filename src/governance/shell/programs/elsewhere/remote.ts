@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { contentOf, deletes, reads, send, store, writes } from "../../paths.ts";
-import { note, noteUnknown, type Spot } from "../../state.ts";
+import { contentOf, deletes, reads, sendBytes, store, writes } from "../../paths.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { cameFrom, FROM, OUTPUT, TERMINAL } from "../../values/flow.ts";
-import { describe, known, type Text, textOf } from "../../values/text.ts";
+import { describeText, known, type Text, textOf } from "../../values/text.ts";
 import { namesFrom } from "../files/archives.ts";
 import { remoteOf } from "../files/files.ts";
 
@@ -16,7 +16,7 @@ function sshOptions(values: readonly Text[], spot: Spot): void {
     const [key = "", ...rest] = textOf(value).split(/[=\s]/);
     if (value.type !== "known") noteUnknown(spot, "gives ssh an option that cannot be told");
     else if (SSH_RUNS.test(key)) {
-      note(spot, { kind: "code", what: `makes ssh run a command: ${value.text}` });
+      noteEffect(spot, { kind: "code", what: `makes ssh run a command: ${value.text}` });
       spot.line.engine.runSource(known(rest.join(" ")), spot);
     }
   }
@@ -26,12 +26,12 @@ function sshOptions(values: readonly Text[], spot: Spot): void {
 export const ssh: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: SSH_VALUED, stopsAtOperand: true });
   sshOptions(given.values("o"), spot);
-  for (const file of given.values("F")) noteUnknown(spot, `takes options for ssh from ${describe(file)}`);
+  for (const file of given.values("F")) noteUnknown(spot, `takes options for ssh from ${describeText(file)}`);
   const [host, ...words] = given.operands;
   if (given.has("V")) return OUTPUT;
-  const where = describe(host ?? known("a server"));
-  if (spot.input !== TERMINAL) send(spot.input, where, spot);
-  note(spot, { kind: "sends", what: `works on another machine: ${where}` });
+  const where = describeText(host ?? known("a server"));
+  if (spot.input !== TERMINAL) sendBytes(spot.input, where, spot);
+  noteEffect(spot, { kind: "sends", what: `works on another machine: ${where}` });
   if (words.length > 0)
     spot.line.engine.runSource(
       words.every((word) => word.type === "known")
@@ -49,7 +49,7 @@ export const scp: Behaviour = ({ args, spot }) => {
   const target = given.operands.at(-1);
   const sources = given.operands.slice(0, -1);
   if (target && sources.length === 0)
-    note(spot, { kind: "sends", what: `works on another machine: ${describe(target)}` });
+    noteEffect(spot, { kind: "sends", what: `works on another machine: ${describeText(target)}` });
   transfer(sources, target, spot);
   return OUTPUT;
 };
@@ -71,9 +71,9 @@ export const rsync: Behaviour = ({ args, spot }) => {
     namesFrom(spot).map((name) => contentOf(name, spot));
   if (!given.has("n", "dry-run")) transfer(sources, target, spot);
   if (target && given.options.some(({ name }) => name.startsWith("delete")) && !remoteOf(target))
-    note(spot, {
+    noteEffect(spot, {
       kind: "deletes",
-      what: `deletes what is not in the source: ${describe(target)}`,
+      what: `deletes what is not in the source: ${describeText(target)}`,
       path: target.type === "known" && target.text.startsWith("/") ? target : undefined,
       whole: true,
     });
@@ -86,8 +86,8 @@ function transfer(sources: readonly Text[], target: Text | undefined, spot: Spot
   for (const source of sources) {
     const from = remoteOf(source);
     const flow = from ? cameFrom(FROM.network) : contentOf(source, spot);
-    if (from) note(spot, { kind: "fetches", what: `copies ${from}` });
-    if (remote) send({ from: flow.from | FROM.files }, remote, spot);
+    if (from) noteEffect(spot, { kind: "fetches", what: `copies ${from}` });
+    if (remote) sendBytes({ from: flow.from | FROM.files }, remote, spot);
     else store(target, flow, { spot });
   }
 }

@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { contentOf, deletes, reads, send, store, writes } from "../../paths.ts";
-import { note, noteUnknown, type Spot } from "../../state.ts";
+import { contentOf, deletes, reads, sendBytes, store, writes } from "../../paths.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { cameFrom, changed, FROM, joinFlows, NOTHING, OUTPUT, textOfFlow } from "../../values/flow.ts";
-import { describe, known, startOf, type Text, textOf } from "../../values/text.ts";
+import { describeText, known, startOf, type Text, textOf } from "../../values/text.ts";
 import { remoteOf } from "./files.ts";
 
 const TAR_VALUED =
@@ -72,9 +72,9 @@ function pack(sources: readonly Text[], archive: Text | undefined, spot: Spot) {
   const packed = sources.length === 0 ? cameFrom(FROM.files) : { from: flow.from | FROM.files };
   if (!archive || textOf(archive) === "-") return packed;
   const remote = remoteOf(archive);
-  if (remote) send(packed, remote, spot);
+  if (remote) sendBytes(packed, remote, spot);
   else if (/^\/dev\/fd\/|^\/proc\/self\/fd\//.test(textOf(archive)))
-    note(spot, { kind: "sends", what: `writes an archive to ${describe(archive)}` });
+    noteEffect(spot, { kind: "sends", what: `writes an archive to ${describeText(archive)}` });
   else store(archive, packed, { spot });
   return NOTHING;
 }

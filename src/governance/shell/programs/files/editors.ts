@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { absolutePaths, contentOf, descriptorOf, reads, store, worksHere, writes, writtenBefore } from "../../paths.ts";
-import { note, noteUnknown, type Spot } from "../../state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { changed, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
-import { describe, GAP, known, type Text, textOf, unknown } from "../../values/text.ts";
+import { describeText, GAP, known, type Text, textOf, unknown } from "../../values/text.ts";
 import { readSed } from "./sed-script.ts";
 
 /** Longer ones belong into a file. */
@@ -33,7 +33,8 @@ export const sed: Behaviour = ({ args, spot }) => {
       continue;
     }
     // What stands in the gaps is as opaque as a script in a file.
-    if (script.type === "unknown") note(spot, { kind: "runs", what: "edits by a script of which not all can be told" });
+    if (script.type === "unknown")
+      noteEffect(spot, { kind: "runs", what: "edits by a script of which not all can be told" });
     lookAtSed(text, spot);
   }
   const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
@@ -47,7 +48,8 @@ function useScriptFile(file: Text, spot: Spot, look: (script: string) => void): 
   const isChannel = file.type === "known" && (file.text === "-" || descriptorOf(file.text) !== undefined);
   const made = isChannel ? contentOf(file, spot) : writtenBefore(file, spot);
   if (!made) {
-    for (const path of absolutePaths(file, spot)) note(spot, { kind: "runs", what: `runs ${describe(path)}`, path });
+    for (const path of absolutePaths(file, spot))
+      noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
     reads(spot, file);
   } else if (made.text === undefined || made.text.length > MAX_SCRIPT)
     noteUnknown(spot, "edits by a script that cannot be told, or is too long", INSTEAD);
@@ -65,7 +67,7 @@ function lookAtSed(script: string, spot: Spot): void {
     noteUnknown(spot, "edits by a script that cannot be read", INSTEAD);
     return;
   }
-  if (found.runs) note(spot, { kind: "code", what: "lets sed run commands" });
+  if (found.runs) noteEffect(spot, { kind: "code", what: "lets sed run commands" });
   for (const path of found.writes) writes(spot, path.includes(GAP) ? unknown("it is not in the script") : known(path));
   for (const path of found.reads) reads(spot, known(path));
 }
@@ -99,7 +101,7 @@ export const awk: Behaviour = ({ args, spot }) => {
     return NOTHING;
   }
   for (const name of given.values("i", "include", "l", "load"))
-    note(spot, { kind: "code", what: `makes awk load ${textOf(name)}` });
+    noteEffect(spot, { kind: "code", what: `makes awk load ${textOf(name)}` });
   return changed(flow);
 };
 
@@ -107,7 +109,7 @@ function lookAtAwk(program: string, spot: Parameters<Behaviour>[0]["spot"]): voi
   // In strings and patterns nothing is a command; a pipe to a string is.
   const bare = program.replace(/\/(?:\\.|[^/\\\n])+\/(?=\s*(?:[{,;)&|!]|$))/g, "//");
   if (AWK_RUNS.test(bare.replace(/"(?:\\.|[^"\\])*"/g, '""').replace(/""/g, '"')))
-    note(spot, { kind: "code", what: "lets awk run commands" });
+    noteEffect(spot, { kind: "code", what: "lets awk run commands" });
   for (const [, source = ""] of bare.matchAll(AWK_READS)) reads(spot, known(source));
   for (const [, target = ""] of bare.matchAll(AWK_WRITES)) {
     if (target.startsWith('"')) writes(spot, known(JSON.parse(target.replace(/\\([^"\\/bfnrt])/g, "$1")) as string));
@@ -124,7 +126,7 @@ export const opensWindow: Behaviour = (call) => {
   if (given.has("w", "wait") || textOf(first) === "-") return editor(call);
   const changes = given.options.find((one) => /extension|user-data|profile|mcp|command|tunnel/.test(one.name));
   if (changes || /^(?:tunnel|serve-web|chat|agent)$/.test(textOf(first)))
-    note(spot, { kind: "ours", what: `changes ${name} itself, or lets others work with it` });
+    noteEffect(spot, { kind: "ours", what: `changes ${name} itself, or lets others work with it` });
   for (const file of [...given.operands, ...given.values("g", "goto")]) reads(spot, file);
   worksHere(spot, `opens ${name}`);
   return OUTPUT;
@@ -140,9 +142,9 @@ export const editor: Behaviour = ({ name, args, spot }) => {
     name === "ed" ||
     name === "ex";
   if (isScripted)
-    note(spot, { kind: "code", what: `gives commands to ${name}`, instead: "Use the edit tool, or sed." });
+    noteEffect(spot, { kind: "code", what: `gives commands to ${name}`, instead: "Use the edit tool, or sed." });
   else
-    note(spot, {
+    noteEffect(spot, {
       kind: "unknown",
       what: `opens ${name}, which needs a terminal`,
       instead: "Use the edit tool, or sed.",

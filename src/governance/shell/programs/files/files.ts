@@ -12,9 +12,9 @@ import {
   writes,
   writtenBefore,
 } from "../../paths.ts";
-import { note, noteUnknown, type Spot } from "../../state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
-import { describe, joinTexts, known, startOf, type Text, textOf } from "../../values/text.ts";
+import { describeText, joinTexts, known, startOf, type Text, textOf } from "../../values/text.ts";
 
 /** How the arguments of a program that only reads are told apart. */
 interface Reader {
@@ -191,7 +191,7 @@ export const move: Behaviour = ({ args, spot }) => {
 };
 
 export function privileged(spot: Spot, what: string): void {
-  note(spot, { kind: "privilege", what });
+  noteEffect(spot, { kind: "privilege", what });
 }
 
 /** chmod, chown, chgrp, chattr: the first operand is not a file, unless a reference is given. */
@@ -209,7 +209,7 @@ export const changeRights: Behaviour = ({ name, args, spot }) => {
   if (isMode && first && /^[0-7]?[4267][0-7]{3}$|[ugoa]*[+=][rwxXt]*s/.test(textOf(first)))
     privileged(spot, "gives a program the rights of its owner");
   if (!isMode && !hasReference && /^(?:root|0)(?::|$)/.test(textOf(first ?? known(""))))
-    privileged(spot, `gives files to ${describe(first ?? known(""))}`);
+    privileged(spot, `gives files to ${describeText(first ?? known(""))}`);
   for (const path of files) touch(spot, { kind: "writes", path, whole: given.has("R", "recursive") });
   return OUTPUT;
 };

@@ -1,9 +1,9 @@
 import { judgePager } from "../../assignments.ts";
 import type { Behaviour } from "../../call.ts";
 import { type OptionRules, readArguments } from "../../options.ts";
-import { absolutePaths, contentOf, reads, send, store, writes } from "../../paths.ts";
+import { absolutePaths, contentOf, reads, sendBytes, store, writes } from "../../paths.ts";
 import { isOurName } from "../../processes.ts";
-import { note } from "../../state.ts";
+import { noteEffect } from "../../state.ts";
 import { cameFrom, changed, FROM, literal, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { known, startOf, textOf } from "../../values/text.ts";
 import { asks } from "../elsewhere/network.ts";
@@ -29,7 +29,7 @@ export const openssl: Behaviour = ({ args, spot }) => {
   const made = cameFrom(given.has("d", "decrypt") ? from | FROM.decoded : from | FROM.program);
   for (const file of given.values("out")) store(file, made, { spot });
   if (given.values("connect").length > 0) {
-    if (spot.input !== TERMINAL) send(spot.input, textOf(given.values("connect")[0] ?? known("a server")), spot);
+    if (spot.input !== TERMINAL) sendBytes(spot.input, textOf(given.values("connect")[0] ?? known("a server")), spot);
     return asks({ name: "openssl", args, spot });
   }
   return made;
@@ -100,7 +100,7 @@ export const printsUnless =
   (changes: RegExp, prints: Behaviour = () => OUTPUT): Behaviour =>
   (call) => {
     if (call.args.some((arg) => arg.type === "unknown" || changes.test(startOf(arg))))
-      note(call.spot, { kind: "runs", what: `changes something with ${call.name}` });
+      noteEffect(call.spot, { kind: "runs", what: `changes something with ${call.name}` });
     return prints(call);
   };
 
@@ -123,7 +123,7 @@ export const seq: Behaviour = ({ args }) => {
 /** A calculator that runs what stands behind `!`. */
 export const dc: Behaviour = ({ args, spot }) => {
   const said = [...args.map(textOf), spot.input.text ?? ""].join(" ");
-  if (said.includes("!")) note(spot, { kind: "code", what: "lets dc run a command" });
+  if (said.includes("!")) noteEffect(spot, { kind: "code", what: "lets dc run a command" });
   return OUTPUT;
 };
 
@@ -131,7 +131,7 @@ export const dc: Behaviour = ({ args, spot }) => {
 export const pager: Behaviour = (call) => {
   const { args, spot } = call;
   if (args.some((arg) => /^\+.*[!|]/s.test(textOf(arg))))
-    note(spot, { kind: "code", what: "lets a pager run a command" });
+    noteEffect(spot, { kind: "code", what: "lets a pager run a command" });
   const given = readArguments(args, { valued: "o O log-file LOG-FILE k lesskey-file T tag-file" });
   for (const file of given.values("o", "O", "log-file", "LOG-FILE")) writes(spot, file);
   return reader({ rules: { valued: "n b t j k o O p P x y z D T" } })({

@@ -1,7 +1,7 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { deletes, writes } from "../../paths.ts";
-import { note } from "../../state.ts";
+import { noteEffect } from "../../state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, textOf } from "../../values/text.ts";
 
@@ -13,7 +13,7 @@ export const renames: Behaviour = ({ name, args, spot }) => {
   const [expression = known(""), ...files] = operands;
   const text = textOf(expression);
   if (/[^\w.*?#-]/.test(text) && !PLAIN_EXPRESSION.test(text))
-    note(spot, { kind: "code", what: `gives ${name} code that stands in the command` });
+    noteEffect(spot, { kind: "code", what: `gives ${name} code that stands in the command` });
   for (const file of files) deletes(spot, file, true);
   return OUTPUT;
 };

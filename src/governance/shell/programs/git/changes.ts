@@ -1,11 +1,12 @@
 import type { Behaviour } from "../../call.ts";
 import { worksHere } from "../../paths.ts";
-import { note, type Spot } from "../../state.ts";
+import { noteEffect, type Spot } from "../../state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, type Text } from "../../values/text.ts";
 
 /** Loses or rewrites commits, or work that is not committed. */
-export const history = (spot: Spot, what: string, instead?: string) => note(spot, { kind: "history", what, instead });
+export const history = (spot: Spot, what: string, instead?: string) =>
+  noteEffect(spot, { kind: "history", what, instead });
 
 /** Changes the repository in ways that can be taken back. */
 export const changesIt: Behaviour = ({ name, spot }) => {

@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
 import { type Arguments, readArguments } from "../../options.ts";
 import { inFolder, reads, writes } from "../../paths.ts";
-import { note, noteUnknown, type Spot } from "../../state.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { type Flow, literal, OUTPUT } from "../../values/flow.ts";
-import { describe, isPattern, known, type Text, textOf } from "../../values/text.ts";
+import { describeText, isPattern, known, type Text, textOf } from "../../values/text.ts";
 import { changesIt, pathspec } from "./changes.ts";
 import {
   branch,
@@ -33,21 +33,22 @@ export const git: Behaviour = (call) => {
   for (const setting of given.values("c", "config-env"))
     useSetting(setting, { spot, aliases, command: textOf(name ?? known("")) });
   for (const option of ["exec-path", "git-dir", "work-tree"] as const)
-    for (const value of given.values(option)) note(spot, { kind: "code", what: `turns git to ${describe(value)}` });
+    for (const value of given.values(option))
+      noteEffect(spot, { kind: "code", what: `turns git to ${describeText(value)}` });
   const inside = inFolder(spot, given.values("C"));
   if (inside !== spot)
     for (const folder of inside.shell.folders)
       reads(inside, folder === undefined ? { type: "unknown", why: "the folder of git" } : known(folder));
   if (!name) return OUTPUT;
   if (name.type !== "known") {
-    noteUnknown(spot, `runs a command of git that cannot be told: ${describe(name)}`);
+    noteUnknown(spot, `runs a command of git that cannot be told: ${describeText(name)}`);
     return OUTPUT;
   }
   // git has no aliases for its own commands.
   const alias = isGitCommand(name.text) ? undefined : aliases.get(name.text);
   if (alias !== undefined) return runAlias(alias, args, inside);
   if (asksForHelp(name.text, args)) return OUTPUT;
-  if (!isOwnRepository(inside)) note(inside, { kind: "runs", what: "uses the settings of another repository" });
+  if (!isOwnRepository(inside)) noteEffect(inside, { kind: "runs", what: "uses the settings of another repository" });
   return (COMMANDS.get(name.text) ?? unknownCommand)({ name: name.text, args, spot: inside });
 };
 
@@ -95,7 +96,7 @@ const looks: Behaviour = ({ name, args, spot }) => {
     given.has("ext-diff", "textconv", "open-files-in-pager") ||
     args.some((arg) => /^-O/.test(textOf(arg)) && (name === "grep" || textOf(arg).length > 2))
   )
-    note(spot, { kind: "code", what: "makes git run another program" });
+    noteEffect(spot, { kind: "code", what: "makes git run another program" });
   const [path] = given.values("open-files-in-pager");
   if (path) spot.line.engine.runSource(path, spot);
   if (name === "hash-object" && given.has("w")) changesIt({ name, args, spot });

@@ -1,7 +1,7 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { absolutePaths, reads, touch } from "../../paths.ts";
-import { note, type Spot } from "../../state.ts";
+import { noteEffect, type Spot } from "../../state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, type Text, textOf } from "../../values/text.ts";
 import { changesIt, history, pathspec } from "./changes.ts";
@@ -18,7 +18,7 @@ export const reset: Behaviour = ({ args, spot }) => {
 };
 
 export const push: Behaviour = ({ spot }) => {
-  note(spot, {
+  noteEffect(spot, {
     kind: "sends",
     what: "pushes commits to another repository",
     instead: "Commit only: prloom pushes what was checked.",

@@ -1,7 +1,7 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
 import { writes } from "../../paths.ts";
-import { note } from "../../state.ts";
+import { noteEffect } from "../../state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, textOf } from "../../values/text.ts";
 import { changesIt, history } from "./changes.ts";
@@ -20,7 +20,7 @@ export const config: Behaviour = ({ args, spot }) => {
   const key = given.operands.map(textOf).find((text) => text.includes(".")) ?? "";
   if (/^user\.(?:name|email)$/i.test(key) && !given.has("global", "system")) changesIt({ name: "config", args, spot });
   else
-    note(spot, {
+    noteEffect(spot, {
       kind: "ours",
       what: `changes the settings of git: ${key}`,
       instead: "Give the setting to one command: git -c key=value …",
@@ -33,11 +33,11 @@ export const remote: Behaviour = ({ args, spot }) => {
   const sub = textOf(operands[0] ?? known(""));
   if (/^(?:|show|get-url)$/.test(sub)) return OUTPUT;
   if (sub === "update") {
-    note(spot, { kind: "fetches", what: "git remote update gets commits from elsewhere" });
+    noteEffect(spot, { kind: "fetches", what: "git remote update gets commits from elsewhere" });
     return OUTPUT;
   }
   if (sub === "prune") return changesIt({ name: "remote prune", args, spot });
-  note(spot, { kind: "ours", what: `changes the remotes of the repository with git remote ${sub}` });
+  noteEffect(spot, { kind: "ours", what: `changes the remotes of the repository with git remote ${sub}` });
   return OUTPUT;
 };
 
@@ -48,7 +48,7 @@ export const worktree: Behaviour = ({ args, spot }) => {
   if (name === "list" || given.has("n", "dry-run")) return OUTPUT;
   if (given.has("B")) history(spot, "moves a branch away from its commits");
   if (name === "add" && path) writes(spot, path);
-  else note(spot, { kind: "ours", what: `changes the worktrees of the repository with git worktree ${name}` });
+  else noteEffect(spot, { kind: "ours", what: `changes the worktrees of the repository with git worktree ${name}` });
   return OUTPUT;
 };
 
@@ -56,9 +56,9 @@ export const lfs: Behaviour = (call) => {
   const sub = textOf(call.args[0] ?? known(""));
   if (/^(?:status|ls-files|env|version|fetch|logs|locks|pointer|)$/.test(sub)) return OUTPUT;
   if (/^(?:push|lock|unlock)$/.test(sub))
-    note(call.spot, { kind: "sends", what: `sends to another repository with git lfs ${sub}` });
+    noteEffect(call.spot, { kind: "sends", what: `sends to another repository with git lfs ${sub}` });
   if (/^(?:install|uninstall|update|migrate|prune)$/.test(sub))
-    note(call.spot, { kind: "ours", what: `changes settings or history of git with git lfs ${sub}` });
+    noteEffect(call.spot, { kind: "ours", what: `changes settings or history of git with git lfs ${sub}` });
   return changesIt(call);
 };
 
@@ -73,7 +73,7 @@ export const bundle: Behaviour = ({ name, args, spot }) => {
 export const maintenance: Behaviour = (call) => {
   const sub = textOf(call.args[0] ?? known(""));
   if (sub !== "run")
-    note(call.spot, { kind: "ours", what: `changes settings of the person with git maintenance ${sub}` });
+    noteEffect(call.spot, { kind: "ours", what: `changes settings of the person with git maintenance ${sub}` });
   return changesIt(call);
 };
 

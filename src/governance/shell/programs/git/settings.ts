@@ -1,5 +1,5 @@
-import { note, noteUnknown, type Spot } from "../../state.ts";
-import { describe, type Text, textOf } from "../../values/text.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
+import { describeText, type Text, textOf } from "../../values/text.ts";
 import { history } from "./changes.ts";
 
 /** Settings that make git run a program, or lose work, where it would otherwise ask. */
@@ -25,7 +25,7 @@ export function useSetting(
     ? [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]
     : [text, "true"];
   if (setting.type !== "known") {
-    noteUnknown(spot, `gives git a setting that cannot be told: ${describe(setting)}`);
+    noteUnknown(spot, `gives git a setting that cannot be told: ${describeText(setting)}`);
     return;
   }
   const alias = ALIAS.exec(key)?.[1];
@@ -35,5 +35,5 @@ export function useSetting(
   else if (/^clean\.requireforce$/i.test(key) && command === "clean")
     history(spot, "deletes files that are not committed");
   else if (RUNS_BY_SETTING.test(key))
-    note(spot, { kind: "code", what: `makes git run or load something: ${key}=${value}` });
+    noteEffect(spot, { kind: "code", what: `makes git run or load something: ${key}=${value}` });
 }

@@ -1,9 +1,9 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { deletes, reads, send, writes } from "../../paths.ts";
-import { note, noteUnknown } from "../../state.ts";
+import { deletes, reads, sendBytes, writes } from "../../paths.ts";
+import { noteEffect, noteUnknown } from "../../state.ts";
 import { cameFrom, FROM, OUTPUT } from "../../values/flow.ts";
-import { describe, known, textOf } from "../../values/text.ts";
+import { describeText, known, textOf } from "../../values/text.ts";
 import { changesIt, history, pathspec } from "./changes.ts";
 import { noteForcedRefs } from "./losing.ts";
 import { useSetting } from "./settings.ts";
@@ -34,7 +34,7 @@ export const submodule: Behaviour = ({ args, spot }) => {
   const name = textOf(operands[0] ?? known("status"));
   if (name === "status" || name === "summary") return OUTPUT;
   if (ADDS_REPOSITORY.test(name))
-    note(spot, { kind: "ours", what: `changes which repositories git gets with git submodule ${name}` });
+    noteEffect(spot, { kind: "ours", what: `changes which repositories git gets with git submodule ${name}` });
   if (name === "deinit") history(spot, "deletes folders of submodules, also what is not committed there");
   return changesIt({ name: "submodule", args, spot });
 };
@@ -47,13 +47,13 @@ export const fetches: Behaviour = ({ name, args, spot }) => {
   });
   for (const program of given.values("u", "upload-pack")) spot.line.engine.runSource(program, spot);
   for (const template of given.values("template"))
-    note(spot, { kind: "code", what: `makes a repository from ${describe(template)}` });
+    noteEffect(spot, { kind: "code", what: `makes a repository from ${describeText(template)}` });
   for (const folder of given.values("separate-git-dir")) writes(spot, folder);
   for (const one of given.values("c", "config")) useSetting(one, { spot, aliases: new Map(), command: name });
   for (const operand of given.operands)
     if (/^ext::|^-|--upload-pack/.test(textOf(operand)))
-      note(spot, { kind: "code", what: `makes git run a program: ${describe(operand)}` });
-  note(spot, { kind: "fetches", what: `git ${name} gets commits from elsewhere` });
+      noteEffect(spot, { kind: "code", what: `makes git run a program: ${describeText(operand)}` });
+  noteEffect(spot, { kind: "fetches", what: `git ${name} gets commits from elsewhere` });
   if (name === "fetch" || name === "pull") noteForcedRefs(given.operands.slice(1), given.has("f", "force"), spot);
   if (name === "clone") {
     const [from, target] = given.operands;
@@ -100,7 +100,7 @@ export const init: Behaviour = ({ args, spot }) => {
     valued: "b initial-branch template separate-git-dir object-format ref-format shared",
   });
   for (const template of given.values("template", "separate-git-dir"))
-    note(spot, { kind: "code", what: `makes a repository from ${describe(template)}` });
+    noteEffect(spot, { kind: "code", what: `makes a repository from ${describeText(template)}` });
   for (const folder of given.operands.length > 0 ? given.operands : [known(".")]) writes(spot, folder);
   return OUTPUT;
 };
@@ -117,7 +117,7 @@ export const archive: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "o output format prefix remote exec add-file" });
   for (const path of given.values("o", "output")) writes(spot, path);
   for (const program of given.values("exec")) spot.line.engine.runSource(program, spot);
-  for (const where of given.values("remote")) send(OUTPUT, textOf(where), spot);
+  for (const where of given.values("remote")) sendBytes(OUTPUT, textOf(where), spot);
   for (const path of given.operands.slice(1)) reads(spot, path);
   return cameFrom(FROM.files);
 };
