@@ -40,8 +40,6 @@ export interface Delegation {
   readonly parentSession: string;
 }
 
-export const NO_GRAPH: TaskGraph = { workPlans: [], delegations: [] };
-
 export interface Found {
   readonly plan: WorkPlan;
   readonly node: TaskNode;

@@ -1,12 +1,13 @@
+import { resolve } from "node:path/posix";
 import type { TaskGraph } from "../graph/types.ts";
 import { analyse } from "../shell/analyse.ts";
 import type { EffectTree } from "../shell/effects.ts";
 import type { Place } from "../shell/state.ts";
 import type { Verdict } from "./denial.ts";
-import { askedOnce, type Files, type Ground, groundOf } from "./paths.ts";
+import { askedOnce, type Files, type Ground, groundOf, realPath } from "./paths.ts";
 import type { Policy } from "./policy-file.ts";
 import { onlyLooks, type ToolRequest } from "./request.ts";
-import type { PolicyRule, Question } from "./rule.ts";
+import { type PolicyRule, type Question, startFolder } from "./rule.ts";
 import { activeTask } from "./rules/active-task.ts";
 import { allowedTools } from "./rules/allowed-tools.ts";
 import { assignment } from "./rules/assignment.ts";
@@ -72,7 +73,8 @@ const VARIABLES = { PATH: "$PATH" };
 /** What a shell command does, where the run is. */
 export function effectsOf(request: Pick<ToolRequest, "command" | "folder">, policy: Policy, files: Files): EffectTree {
   const place: Place = {
-    folder: request.folder ?? policy.root,
+    folder: policy.root,
+    start: startOf(request, policy, files),
     home: policy.home,
     temporary: policy.temporary,
     variables: VARIABLES,
@@ -80,6 +82,12 @@ export function effectsOf(request: Pick<ToolRequest, "command" | "folder">, poli
     isSecret: (path) => isSecretIn(path, policy),
   };
   return analyse(request.command ?? "", place);
+}
+
+/** Where a command starts, without `..`; undefined where a link makes that two places. */
+function startOf(request: Pick<ToolRequest, "folder">, policy: Policy, files: Files): string | undefined {
+  const folder = startFolder(request, policy);
+  return request.folder === undefined || realPath(folder, "/", files) !== undefined ? resolve(folder) : undefined;
 }
 
 function malformed(request: ToolRequest, problem: string): Verdict {

@@ -1,3 +1,4 @@
+import { fitsPattern } from "../shell/values/glob.ts";
 import { beforePattern, describeText, type Text } from "../shell/values/text.ts";
 import { isAnswer, type LocatedPath, locate, type Question } from "./rule.ts";
 import { protectedBy } from "./rules/protected-paths.ts";
@@ -43,7 +44,7 @@ function coveredByPattern(
   if (located.inTree === undefined) return undefined;
   const rest = path.text.slice(beforePattern(path.text).replace(/[^/]*$/, "").length);
   const [first = ""] = rest.split("/");
-  const pattern = globPattern(first);
+  const fits = matcherOf(first);
   const prefix = located.inTree === "" ? "" : `${located.inTree}/`;
   return question.policy.protected.find((one) => {
     if (!one.startsWith(prefix)) return false;
@@ -52,7 +53,7 @@ function coveredByPattern(
     return (
       name !== "" &&
       !name.includes("*") &&
-      pattern.test(name) &&
+      fits(name) &&
       (!name.startsWith(".") || first.startsWith(".") || first.startsWith("\\.") || first.startsWith("["))
     );
   });
@@ -71,10 +72,10 @@ function coveredBySearch(
 ): string | undefined {
   if (located.inTree === undefined || names.length === 0) return undefined;
   if (names.length > MAX_NAMES) return question.policy.protected[0];
-  const searches = names.map((name) => ({ regular: globPattern(name), isPath: name.includes("/") }));
+  const searches = names.map((name) => ({ fits: matcherOf(name), isPath: name.includes("/") }));
   const start = located.inTree === "" ? "" : `${located.inTree}/`;
   const isFound = (path: string): boolean =>
-    searches.some(({ regular, isPath }) => regular.test(isPath ? `./${path}` : path.slice(path.lastIndexOf("/") + 1)));
+    searches.some(({ fits, isPath }) => fits(isPath ? `./${path}` : path.slice(path.lastIndexOf("/") + 1)));
   return question.policy.protected.find((pattern) => {
     const name = pattern.replace(/\/\*\*$/, "");
     const base = name.replace(/^\*\*\//, "");
@@ -84,22 +85,13 @@ function coveredBySearch(
   });
 }
 
-/** More than these in one pattern, or more patterns: they are made to take time, and count as fitting everything. */
+/** More than these in one pattern, or more patterns: they are made to be too much, and count as fitting everything. */
 const MAX_WILDCARDS = 8;
 const MAX_NAMES = 64;
 
-function globPattern(glob: string): RegExp {
-  if ((glob.replace(/\*+/g, "*").match(/[*?[]/g)?.length ?? 0) > MAX_WILDCARDS) return /^/;
-  const source = glob
-    .replace(/\*+/g, "*")
-    .replace(/\\(.)|\[!?([^\]]*)\]|[.+^${}()|]|\*|\?/g, (all, escaped?: string, set?: string) => {
-      if (escaped !== undefined) return `\\${escaped}`;
-      if (set !== undefined) return all.startsWith("[!") ? `[^${set}]` : `[${set}]`;
-      return all === "*" ? ".*" : all === "?" ? "." : `\\${all}`;
-    });
-  try {
-    return new RegExp(`^${source}$`, "i");
-  } catch {
-    return /^/;
-  }
+/** Whether a pattern fits a name, in any case of letters. */
+function matcherOf(glob: string): (name: string) => boolean {
+  const pattern = glob.toLowerCase().replace(/\*+/g, "*");
+  if ((pattern.match(/[*?[]/g)?.length ?? 0) > MAX_WILDCARDS) return () => true;
+  return (name) => fitsPattern(pattern, name.toLowerCase());
 }

@@ -12,6 +12,8 @@ export interface ToolRequest {
   readonly command?: string | undefined;
   /** The folder that it is called in; the worktree unless said. */
   readonly folder?: string | undefined;
+  /** Of what is fetched. */
+  readonly url?: string | undefined;
   /** Whose call it is; unset means the run's own session. */
   readonly session?: string | undefined;
   /** Of a delegation: what is asked for. */

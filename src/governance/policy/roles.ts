@@ -1,4 +1,5 @@
 import { ANSWERS, ROLE_RIGHTS, SHELL_RIGHTS, type ShellRights, TOOL_KINDS } from "../../config/governance-words.ts";
+import { TOOL_MAPS } from "./tools/request-of.ts";
 
 export { ANSWERS };
 
@@ -66,7 +67,7 @@ export function roleNamed(name: string, added: Readonly<Record<string, RoleSetti
   return {
     name,
     tools: settings.tools
-      ? settings.tools.filter((tool) => base.tools.includes(tool) || isSingleTool(tool))
+      ? settings.tools.filter((tool) => kindsOf(tool).every((kind) => base.tools.includes(kind)))
       : base.tools,
     paths: settings.paths ?? base.paths,
     shell: SHELL_RIGHTS.indexOf(shell) <= SHELL_RIGHTS.indexOf(base.shell) ? shell : base.shell,
@@ -74,5 +75,9 @@ export function roleNamed(name: string, added: Readonly<Record<string, RoleSetti
   };
 }
 
-/** The name of one tool, not of a kind. */
-const isSingleTool = (tool: string): boolean => !TOOL_KINDS.some((kind) => kind === tool);
+/** What a tool is, as a kind or by its name at any host. Of one of an MCP server nothing is known. */
+function kindsOf(tool: string): readonly string[] {
+  if (TOOL_KINDS.some((kind) => kind === tool)) return [tool];
+  if (tool === "govern_shell") return ["shell"];
+  return Object.values(TOOL_MAPS).flatMap((map) => (Object.hasOwn(map, tool) ? (map[tool]?.kind ?? []) : []));
+}

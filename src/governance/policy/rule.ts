@@ -38,12 +38,18 @@ export interface LocatedPath {
   readonly inTree: string | undefined;
 }
 
+/** The folder that a call is made in, absolute. */
+export function startFolder({ folder }: Pick<ToolRequest, "folder">, { root }: Policy): string {
+  if (folder === undefined) return root;
+  return folder.startsWith("/") ? folder : `${root}/${folder}`;
+}
+
 export function locate(given: string, question: Question): LocatedPath {
   const { policy, files, request, ground } = question;
   question.located ??= new Map();
   const before = question.located.get(given);
   if (before) return before;
-  const real = realPath(given, request.folder ?? policy.root, files, ground);
+  const real = realPath(given, startFolder(request, policy), files, ground);
   const made = { given, real, inTree: real === undefined ? undefined : below(real, ground.root) };
   question.located.set(given, made);
   return made;
@@ -61,11 +67,15 @@ export const isAnswer = ({ inTree }: LocatedPath): boolean => inTree !== undefin
 /** Whether it only looks at things, as far as its kind or its effects tell. */
 export function onlyLooksAt(question: Question): boolean {
   const { kind, action } = question.request;
+  if (kind === "other") return isListedRead(question.request, question.policy);
   if (kind === "govern") return action?.name === "status" || action?.name === "list";
   if (kind !== "shell") return onlyLooks(kind);
   question.looks ??= !mutations(question.effects());
   return question.looks;
 }
+
+/** A tool of an MCP server that the config lists as one that changes nothing. */
+export const isListedRead = ({ tool }: ToolRequest, { mcp }: Policy): boolean => matchesAny(tool, mcp.reads);
 
 const LOOKING = new Set(["reads", "fetches"]);
 

@@ -1,3 +1,4 @@
+import { fitsPattern } from "../shell/values/glob.ts";
 import { beforePattern, describeText, type Text } from "../shell/values/text.ts";
 import { below, matchesAny, matching } from "./paths.ts";
 import type { Policy } from "./policy-file.ts";
@@ -28,32 +29,32 @@ const DOCUMENT_OR_CODE = /\.(?:md|html?|[cm]?[jt]sx?|py|go|rs|rb|sh)$/i;
 const isSecretName = (path: string): boolean =>
   SECRET_FILE.test(path) || (CERTIFICATES.test(path) && !DOCUMENT_OR_CODE.test(path));
 
-/** Names that a pattern beginning with a dot or a letter can mean. */
+/** Names that a pattern can mean. */
 const SECRET_NAMES = [".env", ".netrc", ".npmrc", ".git-credentials", ".ssh", ".aws", ".gnupg", ".kube", "id_rsa"];
 
-/** Whether a part of a pattern, as `.en?` or `.s*`, fits the name of something secret. */
+/** What a pattern of names without a letter fits, it does not look for. */
+const isWide = (pattern: string): boolean => /^[.*?/\\]*$/.test(pattern);
+
+/** Whether a part of a pattern, as `.en?` or `.s*`, fits the name of something secret. In a shell, `*` means no name with a dot first. */
 function meansSecret(pattern: string): boolean {
-  return pattern.split("/").some((part) => {
-    if (!/^[.i\\[].*[*?[]|^\.[*?[]/.test(part) || part.length > 40) return false;
-    const source = part
-      .replace(/\\(.)/g, "$1")
-      .replace(/[.+^${}()|\\]/g, "\\$&")
-      .replace(/\*+/g, ".*")
-      .replace(/\?/g, ".");
-    try {
-      const regular = new RegExp(`^${source}$`, "i");
-      return SECRET_NAMES.some((name) => regular.test(name));
-    } catch {
-      return true;
-    }
-  });
+  return pattern
+    .toLowerCase()
+    .split("/")
+    .some((part) => /^[.i\\[].*[*?[]/.test(part) && SECRET_NAMES.some((name) => fitsPattern(part, name)));
+}
+
+/** Whether a search by name finds something secret, whatever stands before and behind it. */
+function findsSecret(folder: string, name: string): boolean {
+  if (isSecret({ type: "known", text: `${folder}/${filledIn(name)}` })) return true;
+  const last = name.slice(name.lastIndexOf("/") + 1).toLowerCase();
+  return !isWide(last) && SECRET_NAMES.some((secret) => fitsPattern(last, secret));
 }
 
 export function isSecret(path: Text): boolean {
   if (path.type === "unknown") return path.starts?.startsWith("/proc/") ?? false;
   if (path.type === "found") {
     const { folder, names = [] } = path;
-    return names.some((name) => isSecret({ type: "known", text: `${folder}/${name.replace(/[*?]/g, "x")}` }));
+    return isSecret({ type: "known", text: folder }) || names.some((name) => findsSecret(folder, name));
   }
   if (path.type === "glob" && meansSecret(path.text)) return true;
   if (isSecretName(describeText(path))) return true;

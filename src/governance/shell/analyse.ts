@@ -17,7 +17,7 @@ export function analyse(source: string, place: Place): EffectTree {
   if (typeof source !== "string") return notText();
   const command = source.length > MAX_SHOWN ? `${source.slice(0, MAX_SHOWN)}…` : source;
   const tree: EffectTree = { command, effects: [], inner: [] };
-  const line = { place, files: new Names<Flow>(), engine, budget: MAX_LOOKS };
+  const line = { place, files: new Names<Flow>(), links: new Map(), engine, budget: MAX_LOOKS };
   const spot: Spot = { line, shell: newShell(place), tree, input: TERMINAL, calls: [], isForked: false };
   try {
     engine.runSource({ type: "known", text: source }, spot);

@@ -1,3 +1,4 @@
+import { alias } from "./aliases.ts";
 import type { Behaviour, ProgramCall } from "./call.ts";
 import { readArguments } from "./options.ts";
 import { absolutePaths, contentOf, descriptorOf, foldersMeant, writes, writtenBefore } from "./paths.ts";
@@ -10,6 +11,7 @@ import {
   addChoice,
   describeText,
   isPattern,
+  joinTexts,
   known,
   MAX_CHOICES,
   startOf,
@@ -144,13 +146,12 @@ const trap: Behaviour = ({ args, spot }) => {
   return spot.line.engine.runSource(action, spot);
 };
 
-const alias: Behaviour = ({ args, spot }) => {
-  for (const arg of args) {
-    const equals = textOf(arg).indexOf("=");
-    if (equals > 0) spot.line.engine.runSource(known(textOf(arg).slice(equals + 1)), spot);
-    else if (arg.type !== "known") noteUnknown(spot, "makes an alias that cannot be told");
-  }
-  return NOTHING;
+/** `-C` runs a command, and `-W` expands its words. */
+const completes: Behaviour = ({ args, spot }) => {
+  const given = readArguments(args, { valued: "A C F G P S W X o" });
+  for (const command of given.values("C", "F")) spot.line.engine.runSource(command, spot);
+  for (const words of given.values("W")) spot.line.engine.runSource(joinTexts([known(": "), words]), spot);
+  return OUTPUT;
 };
 
 /** `hash -p program name` gives a program another name. */
@@ -233,8 +234,6 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     "shopt",
     "disown",
     "suspend",
-    "complete",
-    "compgen",
     "bind",
     "fg",
     "bg",
@@ -256,6 +255,8 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["trap", trap],
   ["alias", alias],
   ["unalias", nothing],
+  ["complete", completes],
+  ["compgen", completes],
   ["hash", hash],
   ["set", set],
   ["shift", shift],

@@ -4,9 +4,18 @@ import { BUILTINS } from "./builtins.ts";
 import { deliverBytes } from "./paths.ts";
 import { judgeProgram } from "./programs/run-program.ts";
 import { redirect } from "./redirect.ts";
-import { copyShell, type FunctionBody, noteEffect, noteUnknown, type Shell, type Spot, spend } from "./state.ts";
+import {
+  ALIASES,
+  copyShell,
+  type FunctionBody,
+  noteEffect,
+  noteUnknown,
+  type Shell,
+  type Spot,
+  spend,
+} from "./state.ts";
 import { lookAtSubscript } from "./values/arithmetic.ts";
-import { type Flow, joinFlows, NOTHING } from "./values/flow.ts";
+import { type Flow, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
 import {
   addChoice,
   combinations,
@@ -15,6 +24,7 @@ import {
   known,
   MAX_SHOWN,
   type Text,
+  textOf,
   unknown,
 } from "./values/text.ts";
 
@@ -92,18 +102,22 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
   const name = shell.references.get(one.name) ?? one.name;
   if (one.value.type === "ArrayValue") {
     const elements = one.value.elements.flatMap((word) => expanding.words([word], spot)[0] ?? []);
+    // An array could be doubled with each assignment.
+    spend(spot, elements.length);
     shell.arrays.set(name, one.append ? [...(shell.arrays.get(name) ?? []), ...elements] : elements);
     return;
   }
   const values = expanding.string(one.value, spot);
   if (one.index) {
     for (const text of expanding.string(one.index, spot)) lookAtSubscript(text, spot);
+    spend(spot, (shell.arrays.get(name)?.length ?? 0) >> 4);
     shell.arrays.set(name, [...(shell.arrays.get(name) ?? []), ...values]);
     return;
   }
   const before = one.append ? (shell.variables.get(name) ?? [known("")]) : [known("")];
   const given = one.append ? before.flatMap((start) => values.map((value) => joinTexts([start, value]))) : values;
   const made = addChoice(shell.fixed.has(name) ? (shell.variables.get(name) ?? []) : [], given);
+  for (const value of made) spend(spot, textOf(value).length >> 9);
   shell.variables.set(name, made);
   if (isForCommand || shell.exported.has(name)) for (const value of made) judgeAssignment(name, value, spot);
 }
@@ -132,8 +146,16 @@ function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flo
     noteUnknown(spot, `runs a program that cannot be told: ${describeText(name)}`, instead);
     return { from: 0 };
   }
+  if (/\s/.test(name.text) && !name.text.includes("/")) {
+    noteUnknown(spot, `runs a program with spaces in its name: ${name.text}`);
+    return OUTPUT;
+  }
   const body = spot.shell.functions.get(name.text);
-  if (body) return callFunction({ name: name.text, body, args }, spot, expanding);
+  if (body) {
+    const flow = callFunction({ name: name.text, body, args }, spot, expanding);
+    // Inside of itself it may be the program of that name, by `command`; an alias may not be expanded.
+    if (!ALIASES.has(body) && !spot.calls.includes(name.text)) return flow;
+  }
   const builtin = BUILTINS.get(name.text);
   return builtin ? builtin({ name: name.text, args, spot }) : judgeProgram({ name: name.text, args, spot });
 }

@@ -13,6 +13,7 @@ export function parseShell(source: string): Parsed {
   if (Buffer.byteLength(source) > MAX_COMMAND_BYTES)
     return { problem: `is longer than ${MAX_COMMAND_BYTES / 1024} KB` };
   if (source.includes("\0")) return { problem: "contains a NUL character" };
+  if (hasLongBraces(source)) return { problem: "has too many braces in a word" };
   try {
     const script = parse(source);
     const [error] = script.errors ?? [];
@@ -20,4 +21,19 @@ export function parseShell(source: string): Parsed {
   } catch {
     return { problem: "cannot be parsed" };
   }
+}
+
+const MAX_BRACES = 4000;
+const [SPACE, OPENING] = [" ".charCodeAt(0), "{".charCodeAt(0)];
+
+/** Braces in a word are looked at once for each of them. */
+function hasLongBraces(source: string): boolean {
+  let braces = 0;
+  for (let at = 0; at < source.length; at += 1) {
+    const code = source.charCodeAt(at);
+    if (code <= SPACE) braces = 0;
+    else if (code === OPENING) braces += 1;
+    if (braces > MAX_BRACES) return true;
+  }
+  return false;
 }

@@ -14,7 +14,25 @@ const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\/(.*)$/;
 const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(.+)$/;
 
 /** A path as the shell means it, from each folder in which it may be. */
-export function absolutePaths(path: Text, { line, shell }: Spot): Text[] {
+export function absolutePaths(path: Text, spot: Spot): Text[] {
+  const paths = fromFolders(path, spot);
+  const { links } = spot.line;
+  return links.size === 0 ? paths : [...paths, ...paths.flatMap((one) => behindLinks(one, links))];
+}
+
+/** What a path is behind the links that the line made: they are not there yet to be followed. */
+function behindLinks(path: Text, links: ReadonlyMap<string, string>): Text[] {
+  if (path.type !== "known" && path.type !== "glob") return [];
+  let { text } = path;
+  for (let left = links.size, before = ""; left > 0 && before !== text; left -= 1) {
+    before = text;
+    for (const [from, to] of links)
+      if (text === from || text.startsWith(`${from}/`)) text = `${to}${text.slice(from.length)}`;
+  }
+  return text === path.text ? [] : [normal({ type: path.type, text })];
+}
+
+function fromFolders(path: Text, { line, shell }: Spot): Text[] {
   if (path.type === "unknown" || path.type === "found") return [path];
   if (path.text.startsWith("/")) return [normal(path)];
   return shell.folders.map((folder) => {
@@ -78,14 +96,26 @@ export const reads = (spot: Spot, path: Text): void => touch(spot, { kind: "read
 export const writes = (spot: Spot, path: Text): void => touch(spot, { kind: "writes", path });
 export const deletes = (spot: Spot, path: Text, whole = false): void => touch(spot, { kind: "deletes", path, whole });
 
+/** What a program is given to read by name, it may print. Files that it reads by itself, or by an option, are its own matter. */
+export function noteSecrets(args: readonly Text[], spot: Spot): void {
+  for (const arg of args)
+    if (arg.type === "known" && /^[@\w./~]/.test(arg.text)) {
+      const path: Text = { type: "known", text: arg.text.replace(/^@/, "") };
+      if (absolutePaths(path, spot).some((one) => spot.line.place.isSecret(one))) reads(spot, path);
+    }
+}
+
 /** Something starts that works on the folder it is in: one that is not of the worktree is as good as written. */
 export function worksHere(spot: Spot, what: string): void {
   const { folder: root } = spot.line.place;
-  for (const folder of spot.shell.folders)
-    if (folder === undefined || (folder !== root && !folder.startsWith(`${root}/`))) {
-      const path: Text = folder === undefined ? unknown("where it is cannot be told") : { type: "known", text: folder };
-      noteEffect(spot, { kind: "writes", what: `works in ${describeText(path)}`, path });
-    }
+  for (const folder of spot.shell.folders) {
+    if (folder === root) continue;
+    const path: Text = folder === undefined ? unknown("where it is cannot be told") : { type: "known", text: folder };
+    // One of the worktree may be a link out of it.
+    if (folder?.startsWith(`${root}/`))
+      noteEffect(spot, { kind: "runs", what: `works in ${describeText(path)}`, path });
+    else noteEffect(spot, { kind: "writes", what: `works in ${describeText(path)}`, path });
+  }
   noteEffect(spot, { kind: "runs", what });
 }
 
@@ -134,7 +164,9 @@ export function contentOf(path: Text, spot: Spot): Flow {
     reads(spot, { type: "known", text: `${home}/.ssh` });
   const secret = all.some(isSecret) ? FROM.secret : 0;
   const outside = all.some((one) => !isNear(one, spot)) ? FROM.outside : 0;
-  return writtenBefore(path, spot) ?? cameFrom(FROM.files | secret | outside);
+  // Numbers of its processes are among what prloom keeps there.
+  const ours = all.some((one) => one.type === "known" && one.text.includes("/prloom/.local/")) ? FROM.agents : 0;
+  return writtenBefore(path, spot) ?? cameFrom(FROM.files | secret | outside | ours);
 }
 
 /** In the worktree, or in the folder for temporary files, as far as can be told without following links. */
@@ -149,15 +181,17 @@ function isNear(path: Text, { line: { place } }: Spot): boolean {
 
 /** What this line wrote there; undefined when it did not. */
 export function writtenBefore(path: Text, spot: Spot): Flow | undefined {
-  if (spot.line.files.size === 0) return undefined;
+  const { files, unpacked, place } = spot.line;
+  if (files.size === 0 && !unpacked) return undefined;
   for (const one of absolutePaths(path, spot)) {
     if (one.type === "known") {
-      const written = spot.line.files.get(one.text);
+      const written = files.get(one.text);
       if (written) return written;
+      if (unpacked && place.look(one.text) === undefined) return unpacked;
     }
     if (one.type !== "glob") continue;
     const start = beforePattern(one.text);
-    for (const [name, written] of spot.line.files) if (name.startsWith(start)) return written;
+    for (const [name, written] of files) if (name.startsWith(start)) return written;
   }
   return undefined;
 }
@@ -200,6 +234,8 @@ export function isLoopback(where: string): boolean {
 export function sendBytes(flow: Flow, where: string, spot: Spot): void {
   if (isLoopback(where)) return;
   const isOwn = flow.text !== undefined && flow.from === 0;
-  const what = isOwn ? `sends to ${where}` : `sends what is not in the command itself to ${where}`;
+  const what = isOwn
+    ? `${flow.text === "" ? "fetches from" : "sends what is in the command to"} ${where}`
+    : `sends what is not in the command itself to ${where}`;
   noteEffect(spot, { kind: isOwn ? "fetches" : "sends", what });
 }

@@ -6,7 +6,10 @@ import { addChoice, known, type Text } from "./values/text.ts";
 
 /** Where a command is run, as far as it must be known. Paths are absolute. */
 export interface Place {
+  /** The worktree. */
   readonly folder: string;
+  /** Where the command starts; undefined when that cannot be told. */
+  readonly start: string | undefined;
   readonly home: string;
   readonly temporary: string;
   /** Variables whose value is known. */
@@ -15,6 +18,9 @@ export interface Place {
   look(path: string): "file" | "folder" | undefined;
   isSecret(path: Text): boolean;
 }
+
+/** Bodies of functions that are aliases: a shell that does not expand them calls what has the name otherwise. */
+export const ALIASES = new WeakSet<FunctionBody>();
 
 export type FunctionBody = CompoundCommand | Redirected | CompoundList;
 
@@ -60,6 +66,10 @@ export interface Line {
   /** What was written into files, by their paths. */
   readonly files: Names<Flow>;
   readonly engine: Engine;
+  /** Links in the worktree that this line made, and where they lead. */
+  readonly links: Map<string, string>;
+  /** Something from the network was unpacked: what was not there before may be it. */
+  unpacked?: Flow | undefined;
   /** Where a link leads out of the worktree that this line made. */
   outward?: Text | undefined;
   /** A secret file whose variables are in the environment now. */
@@ -115,7 +125,7 @@ export function newShell(place: Place): Shell {
     references: new Names(),
     locals: new Names(),
     fixed: new Names(),
-    folders: [place.folder],
+    folders: [place.start],
     left: ANYWHERE,
     stack: [],
     positional: [],

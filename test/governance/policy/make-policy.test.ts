@@ -5,7 +5,7 @@ import { isProtected } from "../../../src/git/staging/protected-paths.ts";
 import { makePolicy, type RunTerms } from "../../../src/governance/policy/make-policy.ts";
 import { parsePolicy } from "../../../src/governance/policy/policy-file.ts";
 import { ROLES, type Role, roleNamed } from "../../../src/governance/policy/roles.ts";
-import { ask, ROOT, ruleOf } from "./fixtures.ts";
+import { ask, graph, node, ROOT, ruleOf } from "./fixtures.ts";
 
 const executor = roleNamed("executor") as Role;
 const terms: RunTerms = {
@@ -56,7 +56,7 @@ test("what differs from run to run, and what the config says", () => {
     session: "s",
     maxRepeatedDenials: 5,
   });
-  const asked = { policy, host: "prloom", graph: { workPlans: [], delegations: [] } } as const;
+  const asked = { policy, host: "prloom", graph: graph(node("two", { assignedTo: "writer" })) } as const;
   const open = makePolicy(governance, { ...terms, role });
   assert.equal(ruleOf(ask("write", { path: "docs/x.md" }, { ...asked, policy: open })), "allowed");
   assert.equal(ruleOf(ask("write", { path: "deploy/x.sh" }, { ...asked, policy: open })), "protected paths");

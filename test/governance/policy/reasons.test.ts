@@ -28,7 +28,7 @@ test("the paths of a task are not said to be those of the role", () => {
   assert.equal(denialOf("write", { filePath: "src/a.ts" }, asked).why, "This task changes only: docs/**.");
   assert.match(denialOf("bash", { command: "touch src/a.ts" }, asked).why, /outside of what this task changes/);
   const role = { ...policy().role, name: "writer", paths: ["docs/**"] };
-  const both = { policy: policy({ role, paths: ["docs/a/**"] }), graph: { workPlans: [], delegations: [] } };
+  const both = { policy: policy({ role, paths: ["docs/a/**"] }), graph: graph(node("two", { assignedTo: "writer" })) };
   assert.equal(denialOf("write", { filePath: "src/a.ts" }, both).why, 'The role "writer" changes only: docs/**.');
   assert.equal(denialOf("write", { filePath: "docs/b.md" }, both).why, "This task changes only: docs/a/**.");
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { roleNamed } from "../../../src/governance/policy/roles.ts";
 import { ask, policy, ruleOf } from "./fixtures.ts";
 
 const bash = ["bash", { command: "ls" }] as const;
@@ -23,4 +24,16 @@ for (const [tools, shell, [tool, input], expected] of ROWS)
   test(`${tool} with the tools ${tools.join(", ")} and the shell ${shell}: ${expected}`, () => {
     const role = { ...policy().role, tools, shell };
     assert.equal(ruleOf(ask(tool, input, { policy: policy({ role }) })), expected);
+  });
+
+/** The names of tools that hosts have are no way around the kinds that the extended role does not have. */
+const NAMED: readonly [base: string, tools: string[], kept: string[]][] = [
+  ["coordinator", ["read", "apply_patch", "Write", "govern_shell"], ["read"]],
+  ["investigator", ["apply_patch", "bash", "task"], ["apply_patch", "bash"]],
+  ["coordinator", ["github_get_issue"], ["github_get_issue"]],
+];
+
+for (const [base, tools, kept] of NAMED)
+  test(`a role that extends ${base} and names ${tools.join(", ")} has ${kept.join(", ")}`, () => {
+    assert.deepEqual(roleNamed("own", { own: { extends: base, tools } })?.tools, kept);
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, fakeFiles, policy, ruleOf } from "./fixtures.ts";
+import { ask, fakeFiles, graph, node, policy, ruleOf } from "./fixtures.ts";
 
 const ROWS: readonly [root: string, temporary: string, path: string, executor: string, investigator: string][] = [
   ["/srv/r", "/tmp", "/tmp/note", "allowed", "allowed"],
@@ -25,10 +25,10 @@ for (const [root, temporary, path, executor, investigator] of ROWS)
       ["investigator", investigator],
     ] as const) {
       const asked = { policy: policy({ root, temporary }, role), host: "prloom", files: fakeFiles() } as const;
-      const graph = { workPlans: [], delegations: [] };
-      assert.equal(ruleOf(ask("write", { path }, { ...asked, graph })), expected, role);
+      const started = graph(node("two", { assignedTo: role }));
+      assert.equal(ruleOf(ask("write", { path }, { ...asked, graph: started })), expected, role);
       const command = `echo x > ${path}`;
-      const shell = ruleOf(ask("shell", { command }, { ...asked, graph }));
+      const shell = ruleOf(ask("shell", { command }, { ...asked, graph: started }));
       assert.equal(shell, expected === "path scope" ? "shell safety" : expected, `${role}: ${command}`);
     }
   });

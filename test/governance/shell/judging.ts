@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { NO_GRAPH } from "../../../src/governance/graph/types.ts";
+import type { TaskGraph } from "../../../src/governance/graph/types.ts";
 import { judgeWith } from "../../../src/governance/policy/judge.ts";
 import type { Files } from "../../../src/governance/policy/paths.ts";
 import { POLICY_VERSION, type Policy } from "../../../src/governance/policy/policy-file.ts";
@@ -89,8 +89,20 @@ export function deniedBecause(command: string, situation: Situation = "executor"
   return deniedUnder(POLICIES[situation], command);
 }
 
-export function deniedUnder(policy: Policy, command: string): string | undefined {
-  const verdict = judge({ kind: "shell", tool: "bash", paths: [], command }, NO_GRAPH, policy, 0);
+/** The task that the policy names is started, by its role. */
+const graphFor = ({ role }: Policy): TaskGraph =>
+  role.name === "investigator" ? GRAPHS.investigator : GRAPHS.executor;
+
+const GRAPHS = { executor: startedFor("executor"), investigator: startedFor("investigator") };
+
+function startedFor(assignedTo: string): TaskGraph {
+  const node = { id: "n1", name: "A task", status: "active", delegatedBy: "coordinator", assignedTo } as const;
+  const task = { ...node, allowedTools: [], dependsOn: [], temporalGate: null };
+  return { workPlans: [{ id: "plan", name: "A plan", status: "active", tasks: [task] }], delegations: [] };
+}
+
+export function deniedUnder(policy: Policy, command: string, folder?: string): string | undefined {
+  const verdict = judge({ kind: "shell", tool: "bash", paths: [], command, folder }, graphFor(policy), policy, 0);
   return verdict.allow ? undefined : `${verdict.denial.rule}: ${verdict.denial.what} ${verdict.denial.evidence}`;
 }
 
@@ -124,6 +136,7 @@ function rowsOf(file: string, text: string): Row[] {
 /** For looking at a command without judging it. */
 export const PLACE = {
   folder: ROOT,
+  start: ROOT,
   home: "/home/ada",
   temporary: "/tmp/run-7",
   variables: {},

@@ -1,4 +1,4 @@
-import { findNode } from "../../graph/types.ts";
+import { blockersOf, type Found, findNode, type TaskGraph } from "../../graph/types.ts";
 import { onlyAnswers, onlyLooksAt, type PolicyRule } from "../rule.ts";
 
 export const activeTask: PolicyRule = {
@@ -8,22 +8,26 @@ export const activeTask: PolicyRule = {
     const { request, graph, policy } = question;
     if (request.kind === "govern" || onlyLooksAt(question) || onlyAnswers(question)) return undefined;
     const found = policy.node === null ? undefined : findNode(graph, policy.node);
-    const status = found?.node.status;
-    if (
-      policy.node !== null &&
-      (status === undefined || status === "active" || status === "blocked" || status === "planned")
-    ) {
-      // Whether one that is not started may be worked on is told by the order of tasks.
-      if (status !== "planned") return undefined;
-    }
-    const what = policy.node === null ? "no task is started" : `the task "${found?.node.name}" is ${status}`;
+    const problem = policy.node === null ? "no task is started" : problemOf(policy.node, found, graph);
+    if (problem === undefined) return undefined;
     return {
-      what: `You tried to use "${request.tool}", and ${what}.`,
+      what: `You tried to use "${request.tool}", and ${problem}.`,
       why: "What is changed belongs to a task, so that it can be checked and taken back as one.",
-      useInstead:
-        policy.node === null ? "See which tasks there are, and start one:" : "Start the task, or another one:",
+      useInstead: found ? "Start the task, or another one:" : "See which tasks there are, and start one:",
       calls: [{ tool: "govern_task", input: { action: "status" } }],
-      evidence: `policy.node = ${JSON.stringify(policy.node)}${status ? `, its status is "${status}"` : ""}`,
+      evidence: `policy.node = ${JSON.stringify(policy.node)}${found ? `, its status is "${found.node.status}"` : ""}`,
     };
   },
 };
+
+/** Plans in which nothing is worked on any more. */
+const OVER: ReadonlySet<string> = new Set(["completed", "archived", "abandoned"]);
+
+function problemOf(id: string, found: Found | undefined, graph: TaskGraph): string | undefined {
+  if (!found) return `there is no task "${id}"`;
+  const { node, plan } = found;
+  if (OVER.has(plan.status)) return `the plan "${plan.name}" is ${plan.status}`;
+  // What a task waits for is told by the order of tasks.
+  const isWaiting = node.status === "blocked" && blockersOf(graph, node).length > 0;
+  return node.status === "active" || isWaiting ? undefined : `the task "${node.name}" is ${node.status}`;
+}

@@ -1,6 +1,7 @@
 import { findNode } from "../../graph/types.ts";
 import { matchesAny } from "../paths.ts";
-import { onlyAnswers, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";
+import type { Policy } from "../policy-file.ts";
+import { isListedRead, onlyAnswers, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";
 import { isMcpTool } from "../tools/request-of.ts";
 
 export const allowedTools: PolicyRule = {
@@ -8,12 +9,13 @@ export const allowedTools: PolicyRule = {
   purpose: "A task names the tools for it; tools that are not known, and those of MCP servers, are allowed one by one.",
   judge(question) {
     const { request, policy } = question;
-    if (request.kind === "other") return unlisted(question);
+    const kind = request.kind === "other" ? kindOfListed(question) : request.kind;
+    if (kind === undefined) return unlisted(question);
     const allowed = listOf(question);
-    if (allowed === undefined || request.kind === "govern") return undefined;
-    if (allowed.includes(request.kind) || allowed.includes(request.tool) || onlyAnswers(question)) return undefined;
+    if (allowed === undefined || kind === "govern") return undefined;
+    if (allowed.includes(kind) || allowed.includes(request.tool) || onlyAnswers(question)) return undefined;
     return {
-      what: `You tried to use "${request.tool}" (${request.kind}), which this task does not have.`,
+      what: `You tried to use "${request.tool}" (${kind}), which this task does not have.`,
       why: `The task may be done with: ${allowed.join(", ")}.`,
       useInstead: "Use one of these, or say in your answer what else is needed and why.",
       calls: [{ tool: "govern_task", input: { action: "status" } }],
@@ -29,13 +31,21 @@ function listOf({ graph, policy }: Question): readonly string[] | undefined {
   return own ? policy.tools.filter((tool) => own.includes(tool)) : policy.tools;
 }
 
-function unlisted({ request, policy }: Question): RuleRefusal | undefined {
-  const { reads, writes } = policy.mcp;
-  // A role that names single ones has those only.
-  const own = policy.role.tools.filter(isMcpTool);
-  if (own.length > 0) return own.includes(request.tool) ? undefined : notOfRole(request.tool, own, policy.role.name);
-  if (matchesAny(request.tool, reads)) return undefined;
-  if (matchesAny(request.tool, writes) && policy.role.tools.includes("write")) return undefined;
+/** What a tool that the config or the role names counts as; undefined for one that is not named. */
+function kindOfListed({ request, policy }: Question): "read" | "write" | "other" | undefined {
+  const own = ownMcpTools(policy);
+  if (own.length > 0 && !own.includes(request.tool)) return undefined;
+  if (isListedRead(request, policy)) return "read";
+  if (matchesAny(request.tool, policy.mcp.writes) && policy.role.tools.includes("write")) return "write";
+  return own.length > 0 ? "other" : undefined;
+}
+
+/** A role that names single ones has those only. */
+const ownMcpTools = ({ role }: Policy): string[] => role.tools.filter(isMcpTool);
+
+function unlisted({ request, policy }: Question): RuleRefusal {
+  const own = ownMcpTools(policy);
+  if (own.length > 0) return notOfRole(request.tool, own, policy.role.name);
   return {
     what: `You tried to use "${request.tool}", a tool that nothing is known about.`,
     why: "A tool that is not known could change anything, also outside of the worktree.",

@@ -19,17 +19,20 @@ export const delegation: PolicyRule = {
     const to = request.delegate?.to;
     if (policy.node === null)
       return refuse("without a task", "Only work on a task can be handed over.", "policy.node = null");
-    if (to !== undefined && (RANKS.includes(to) || RANKS.includes(own))) {
-      const isUp = RANKS.indexOf(to) >= 0 && RANKS.indexOf(to) < RANKS.indexOf(own);
-      if (isUp || (to === own && own === "coordinator"))
-        return refuse(`to "${to}"`, "Work is handed down, never up and never to oneself.", `your role = "${own}"`);
-    }
+    if (to !== undefined && (isAbove(to, own) || (to === own && own === "coordinator")))
+      return refuse(`to "${to}"`, "Work is handed down, never up and never to oneself.", `your role = "${own}"`);
     const depth = depthOf(request.session ?? policy.session, graph.delegations);
     if (depth >= MAX_DEPTH)
       return refuse("once more", `It was handed over ${depth} times already.`, `depth ${depth}, at most ${MAX_DEPTH}`);
     return undefined;
   },
 };
+
+/** A role of the config has less than the one that it extends, which may be any: all but the lowest are above it. */
+function isAbove(to: string, own: string): boolean {
+  const [rank, ownRank] = [RANKS.indexOf(to), RANKS.indexOf(own)];
+  return rank >= 0 && rank < (ownRank < 0 ? RANKS.length - 1 : ownRank);
+}
 
 function depthOf(
   session: string | null | undefined,

@@ -1,3 +1,4 @@
+import { isSecretAddress } from "../../shell/values/addresses.ts";
 import { expandBraces } from "../../shell/values/braces.ts";
 import { below, type Ground, matchesAny } from "../paths.ts";
 import type { Policy } from "../policy-file.ts";
@@ -8,8 +9,9 @@ export const pathScope: PolicyRule = {
   name: "path scope",
   purpose: "A role writes where its work is, wherever links lead; secrets are read by no role.",
   judge(question) {
-    const { kind, paths } = question.request;
+    const { kind, paths, url } = question.request;
     const isWrite = kind === "write" || kind === "edit";
+    if (kind === "web" && url !== undefined && isSecretAddress(url)) return refuseAddress(url, question);
     if (!isWrite && kind !== "read" && kind !== "search") return undefined;
     const named = kind === "search" ? searchedIn(paths) : paths;
     if (!named) return tooMany(question);
@@ -102,5 +104,14 @@ function refuseRead({ given, real, inTree }: LocatedPath, { policy, request }: Q
     useInstead: "Use an example file, or let the program that needs it read it: tests and scripts may.",
     evidence:
       named === undefined ? `${path} is among the files that always are secret` : `governance.secrets has ${named}`,
+  };
+}
+
+function refuseAddress(url: string, { request }: Question): RuleRefusal {
+  return {
+    what: `You tried to read ${url} with "${request.tool}".`,
+    why: "Machines in a cloud get their tokens there. What you read may end in a log, or in a model's memory.",
+    useInstead: "Say in your answer what you need to know about the machine.",
+    evidence: `${url} is an address for metadata of a machine`,
   };
 }

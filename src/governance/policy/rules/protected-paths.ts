@@ -16,9 +16,22 @@ export const protectedPaths: PolicyRule = {
   },
 };
 
+/** What some file systems leave out of names, or take for the same, is a way to write a protected name otherwise. */
+const IGNORED = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|(?<![. ])[. ]+(?=\/|$)|(?<=\.git)(?:::?\$\w+)+/giu;
+const plain = (path: string): string =>
+  path
+    .normalize("NFKC")
+    .replace(IGNORED, "")
+    .replace(/(^|\/)git~\d(?=\/|$)/gi, "$1.git");
+const isPlain = (path: string): boolean => /^(?:[\w/+@-]|\.(?=[\w+@-]))*$/.test(path);
+
 /** For shell commands as well. */
 export function protectedBy({ inTree }: LocatedPath, patterns: readonly string[]): string | undefined {
-  return inTree === undefined ? undefined : matching(inTree, patterns, "any-case");
+  if (inTree === undefined) return undefined;
+  return (
+    matching(inTree, patterns, "any-case") ??
+    (isPlain(inTree) ? undefined : matching(plain(inTree), patterns, "any-case"))
+  );
 }
 
 /** Why a path is protected, by the pattern that it matches or the path of git's own that it is. */

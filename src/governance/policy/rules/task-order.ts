@@ -1,6 +1,6 @@
 import { blockersOf, findNode } from "../../graph/types.ts";
 import { renderChain } from "../chain.ts";
-import { onlyAnswers, onlyLooksAt, type PolicyRule } from "../rule.ts";
+import { onlyAnswers, onlyLooksAt, type PolicyRule, type RuleRefusal } from "../rule.ts";
 
 export const taskOrder: PolicyRule = {
   name: "task order",
@@ -11,7 +11,7 @@ export const taskOrder: PolicyRule = {
     if (!isStart && (request.kind === "govern" || onlyLooksAt(question) || onlyAnswers(question))) return undefined;
     const id = isStart ? (request.action?.node ?? policy.node) : policy.node;
     const found = id === null ? undefined : findNode(graph, id);
-    if (!found) return undefined;
+    if (!found) return isStart && id !== null ? missing(id) : undefined;
     const [blocker] = blockersOf(graph, found.node);
     if (!blocker) return undefined;
     const name = blocker.node
@@ -29,3 +29,13 @@ export const taskOrder: PolicyRule = {
     };
   },
 };
+
+function missing(id: string): RuleRefusal {
+  return {
+    what: `You tried to start the task "${id}".`,
+    why: "There is no such task.",
+    useInstead: "See which tasks there are:",
+    calls: [{ tool: "govern_task", input: { action: "status" } }],
+    evidence: `no node of the graph has the id ${JSON.stringify(id)}`,
+  };
+}

@@ -111,13 +111,21 @@ function readFields(shape: ToolShape, fields: Fields): Partial<ToolRequest> {
   const delegate = shape.kind === "delegate" ? readDelegate(shape, reading) : undefined;
   const folder = read(shape.folder, false);
   if (reading.problem !== undefined) return { malformed: reading.problem };
-  if (url?.startsWith("file:")) return { kind: "read", paths: [decoded(url.replace(/^file:(?:\/\/)?/, ""))] };
-  return delegate ? { paths: named, delegate } : { paths: named, command, folder };
+  const file = url === undefined ? NO_PATHS : filesIn(url);
+  if (file.length > 0) return { kind: "read", paths: [...named, ...file], url };
+  return delegate ? { paths: named, delegate } : { paths: named, command, folder, url };
 }
 
 function readDelegate(shape: ToolShape, reading: Reading): DelegateRequest {
-  const [resumes] = (shape.resumes ?? []).flatMap((name) => readText(reading, name, false) ?? []);
+  const [resumes, ...others] = new Set((shape.resumes ?? []).flatMap((name) => readText(reading, name, false) ?? []));
+  if (others.length > 0) reading.problem ??= "they name several sessions";
   return { to: shape.to === undefined ? undefined : readText(reading, shape.to, false), resumes };
+}
+
+/** The file that an address names, however its parts are spelled; none for one that is not of a file. */
+function filesIn(url: string): string[] {
+  const parsed = URL.parse(url);
+  return parsed?.protocol === "file:" ? [decoded(parsed.pathname)] : [];
 }
 
 /** A sequence that means nothing stays as it is written. */

@@ -1,9 +1,10 @@
 import type { Behaviour } from "../call.ts";
-import { readArguments } from "../options.ts";
-import { absolutePaths, descriptorOf, inFolder, isNowhere, worksHere, writes } from "../paths.ts";
-import { noteEffect, noteUnknown, type Spot } from "../state.ts";
+import { type OptionRules, readArguments } from "../options.ts";
+import { absolutePaths, inFolder, isLoopback, isNowhere, noteSecrets, worksHere, writes } from "../paths.ts";
+import { noteEffect, type Spot } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, joinTexts, known, startOf, type Text, textOf } from "../values/text.ts";
+import { isAgentOrOurs } from "./own-programs.ts";
 import { runsTool } from "./shells.ts";
 
 const SAYS = /^(?:--version|-v|-V|--help|-h)$/;
@@ -12,14 +13,20 @@ const SAYS = /^(?:--version|-v|-V|--help|-h)$/;
 export const builds: Behaviour = ({ name, args, spot }) => {
   const first = textOf(args[0] ?? known(""));
   if (args.length === 1 && SAYS.test(first)) return OUTPUT;
-  if (name === "go" && /^(?:version|doc|help)$/.test(first)) return OUTPUT;
+  if (name === "java" && args.length === 1 && /^--?version$/.test(first)) return OUTPUT;
+  if (name === "go" && goOnlyTells(first, args)) return OUTPUT;
   const starts = RUNS_ANOTHER.get(name);
   const program = starts && args.find((arg) => starts.test(startOf(arg)));
   if (program) noteEffect(spot, { kind: "code", what: `makes ${name} run another program: ${describeText(program)}` });
-  for (const path of outputsOf(args)) writes(spot, path);
+  for (const path of outputsOf(name, args)) writes(spot, path);
+  for (const path of changedInPlace(name, args)) writes(spot, path);
+  noteSecrets(
+    args.filter((_, at) => !startOf(args[at - 1] ?? known("")).startsWith("-")),
+    spot,
+  );
   if (EXECUTES.has(name)) for (const arg of args) noteElsewhere(arg, spot);
   const option = IN_FOLDER.get(name);
-  const at = option ? args.findIndex((arg) => option.test(startOf(arg))) : -1;
+  const at = option ? args.findLastIndex((arg) => option.test(startOf(arg))) : -1;
   const folder = at < 0 ? undefined : args[at + 1];
   worksHere(folder ? inFolder(spot, [folder]) : spot, `runs ${name}${args[0] ? ` ${textOf(args[0])}` : ""}`);
   if (name === "go") runsGo(args, spot);
@@ -52,7 +59,7 @@ const RUNS_ANOTHER: ReadonlyMap<string, RegExp> = new Map([
   ["go", GO],
   ["rustc", /^(?:-C)?\s*linker=|^-Clinker|codegen-backend/],
   ["ld", /^--?plugin/],
-  ["cmake", /^-D\w*(?:COMPILER|LAUNCHER|LINKER)(?::\w+)?=.*\//],
+  ["cmake", /^-D\w*(?:COMPILER|LAUNCHER|LINKER)(?::\w+)?=.*[\s/]/],
 ]);
 
 const IN_FOLDER: ReadonlyMap<string, RegExp> = new Map([
@@ -63,28 +70,53 @@ const IN_FOLDER: ReadonlyMap<string, RegExp> = new Map([
   ["swift", /^--package-path$/],
 ]);
 
-const OUTPUT_OPTION = /^(?:-o|--output|--out|--outfile|--out-?[dD]ir|--output-dir|--dest-dir|--target-dir)$/;
+const OUTPUT_OPTION =
+  /^(?:-o|--output|--out|--outfile|--out-?[dD]ir|--output-?(?:dir|file|File)|--dest-?dir|--target-dir|--basetemp|--junit-?xml|--coverageDirectory|--cov-report-dir|--cacheDirectory|--log-file|--report-file)$/;
+/** Options with which a tool changes the files that it is given, and tools that always do. */
+const IN_PLACE = /^(?:-w|-i|--write|--fix|--in-?place|--apply|--unsafe-fixes|--autocorrect|-a|-A|format|fmt)$/;
+const ALWAYS_IN_PLACE = /^(?:black|isort|rustfmt|ormolu|swift-format)$/;
+
+/** Programs that write their last operand. */
+const WRITES_LAST = /^(?:convert|magick|ffmpeg|wkhtmltopdf|wkhtmltoimage|cwebp)$/;
+
+/** What of the files that a tool changes may lie elsewhere. */
+function changedInPlace(name: string, args: readonly Text[]): Text[] {
+  if (WRITES_LAST.test(name)) return args.slice(-1).filter((arg) => !startOf(arg).startsWith("-"));
+  if (!ALWAYS_IN_PLACE.test(name) && !args.some((arg) => IN_PLACE.test(textOf(arg)))) return [];
+  return args.filter((arg) => /^(?:\/|\.\.\/|~)/.test(startOf(arg)));
+}
 
 /** Where a tool writes what it makes; one that means something else by these options names nothing elsewhere with them. */
-function outputsOf(args: readonly Text[]): Text[] {
+function outputsOf(name: string, args: readonly Text[]): Text[] {
   const outputs: Text[] = [];
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] as Text;
     const text = startOf(arg);
     if (!text.startsWith("-")) continue;
     const equals = text.indexOf("=");
-    if (!OUTPUT_OPTION.test(equals < 0 ? text : text.slice(0, equals))) continue;
+    const option = equals < 0 ? text : text.slice(0, equals);
+    if (!OUTPUT_OPTION.test(option) && !(name === "javac" && /^-[dhs]$/.test(option))) continue;
     const value = equals < 0 ? args[at + 1] : arg.type === "known" ? known(text.slice(equals + 1)) : arg;
     if (value) outputs.push(value);
   }
   return outputs;
 }
 
+const goOnlyTells = (sub: string, args: readonly Text[]): boolean =>
+  /^(?:version|doc|help)$/.test(sub) ||
+  (sub === "env" && !args.some((arg) => arg.type !== "known" || /^--?[wu]\b/.test(arg.text)));
+
 /** `go run` takes files, folders and packages; `go env -w` changes the settings of the person. */
 function runsGo([sub, ...rest]: readonly Text[], spot: Spot): void {
   const word = textOf(sub ?? known(""));
   if (word === "env" && rest.some((arg) => /^--?[wu]$/.test(textOf(arg))))
     noteEffect(spot, { kind: "ours", what: "changes settings of the person with go env" });
+  if (word === "install" && rest.some((arg) => textOf(arg).includes("@")))
+    noteEffect(spot, {
+      kind: "ours",
+      what: "changes programs of the person with go install",
+      instead: "Run it without installing it: go run <package>@<version>",
+    });
   if (word !== "run") return;
   const target = rest.find((arg) => !startOf(arg).startsWith("-"));
   if (target && /^(?:\.{0,2}\/|.*\.go$)/.test(startOf(target)))
@@ -101,18 +133,24 @@ const LOOKS =
 const PUBLISHES =
   /^(?:publish|unpublish|deprecate|owner|access|token|login|adduser|logout|star|team|org|profile|dist-tag|hook)$/;
 
+const PACKAGE_RULES: OptionRules = { valued: "C prefix w workspace filter cwd dir registry userconfig globalconfig" };
+
+const isUnsafeRegistry = (where: string): boolean => /^http:/i.test(where) && !isLoopback(where);
+
 /** npm, yarn, pnpm. */
 export const packages: Behaviour = (call) => {
   const { name, args, spot } = call;
-  const given = readArguments(args, {
-    valued: "C prefix w workspace filter cwd dir registry userconfig",
-    stopsAtOperand: true,
-  });
+  const given = readArguments(args, { ...PACKAGE_RULES, stopsAtOperand: true });
   const [sub, ...rest] = given.operands;
   const word = textOf(sub ?? known(""));
-  const inside = inFolder(spot, given.values("C", "prefix", "cwd", "dir"));
+  const end = args.findIndex((arg) => textOf(arg) === "--");
+  // npm takes its options behind the command as well.
+  const options = RUNS.test(word) ? given : readArguments(end < 0 ? args : args.slice(0, end), PACKAGE_RULES);
+  const inside = inFolder(spot, options.values("C", "prefix", "cwd", "dir"));
   const isGlobal = args.some((arg) => /^(?:-g|--global|--location=global)$/.test(textOf(arg)));
   if (RUNS.test(word)) return runsTool({ ...call, args: rest.filter((arg) => textOf(arg) !== "--"), spot: inside });
+  if (word === "explore" && end >= 0) return spot.line.engine.runWords(args.slice(end + 1), inside);
+  if (word === "workspaces") spot.line.engine.runCarried(rest, inside);
   if (PUBLISHES.test(word))
     noteEffect(spot, { kind: "sends", what: `${name} ${word} changes something in a package registry` });
   else if (isGlobal || word === "global")
@@ -123,15 +161,20 @@ export const packages: Behaviour = (call) => {
     });
   else if (/^(?:config|set)$/.test(word) && !/^(?:get|list|ls|)$/.test(textOf(rest[0] ?? known(""))))
     noteEffect(spot, { kind: "code", what: `changes settings of ${name}` });
-  else if (args.some((arg) => /^--(?:script-shell|node-options|git|shell)(?:=|$)/.test(textOf(arg))))
+  else if (
+    args.some((arg) => /^--(?:script-shell|node-options|git|shell|userconfig|globalconfig)(?:=|$)/.test(textOf(arg)))
+  )
     noteEffect(spot, { kind: "code", what: `makes ${name} run another program` });
-  else if (LOOKS.test(word) || (word === "version" && rest.length === 0)) return OUTPUT;
+  else if (options.values("registry").some((where) => isUnsafeRegistry(textOf(where))))
+    noteEffect(spot, { kind: "code", what: `installs what anyone on the way can change, with ${name}` });
+  else if (word === "config" || LOOKS.test(word) || (word === "version" && rest.length === 0)) return OUTPUT;
   else if (word === "audit" && !args.some((arg) => /^(?:fix|--fix)$/.test(textOf(arg)))) return OUTPUT;
   else {
     builds({ ...call, spot: inside });
     // yarn and pnpm take the name of a script or of a program: what a program of that name would do counts.
     const words = RUNS_BY_NAME.test(word) ? readArguments(rest, { stopsAtOperand: true }).operands : given.operands;
-    if (name !== "npm" && !OWN.test(textOf(words[0] ?? known("")))) spot.line.engine.runCarried(words, inside, 1);
+    const called = textOf(words[0] ?? known(""));
+    if (name === "npm" ? isAgentOrOurs(called) : !OWN.test(called)) spot.line.engine.runCarried(words, inside, 1);
   }
   return OUTPUT;
 };
@@ -191,21 +234,6 @@ export const forge: Behaviour = ({ name, args, spot }) => {
   return OUTPUT;
 };
 
-export const make: Behaviour = (call) => {
-  const given = readArguments(call.args, {
-    valued: "C directory f file makefile j jobs I include-dir o W l E eval",
-    long: "dry-run just-print",
-  });
-  for (const text of given.values("E", "eval"))
-    noteUnknown(call.spot, `gives make rules in the command: ${textOf(text)}`);
-  const shell = given.operands.find((one) => /^(?:SHELL|MAKEFLAGS|MAKE|\.SHELLFLAGS)=/.test(startOf(one)));
-  if (shell) noteEffect(call.spot, { kind: "code", what: `makes make run another program: ${describeText(shell)}` });
-  for (const file of given.values("f", "file", "makefile"))
-    if (textOf(file) === "-" || descriptorOf(textOf(file)) !== undefined)
-      noteEffect(call.spot, { kind: "code", what: "gives make rules that are not in a file" });
-  return builds({ ...call, spot: inFolder(call.spot, given.values("C", "directory")) });
-};
-
 /** pip and its like. */
 export const installs: Behaviour = (call) => {
   const { name, args, spot } = call;
@@ -215,7 +243,10 @@ export const installs: Behaviour = (call) => {
   for (const folder of given.values("t", "target", "prefix", "root")) writes(spot, folder);
   const [sub] = given.operands;
   if (/^(?:list|show|freeze|check|help|--version|search|index|inspect)$/.test(textOf(sub ?? known("")))) return OUTPUT;
-  if (given.has("break-system-packages"))
+  if (given.values("i", "index-url", "extra-index-url").some((where) => isUnsafeRegistry(textOf(where))))
+    noteEffect(spot, { kind: "code", what: `installs what anyone on the way can change, with ${name}` });
+  if (textOf(sub ?? known("")) === "config") noteEffect(spot, { kind: "code", what: `changes settings of ${name}` });
+  if (given.has("break-system-packages", "user", "system"))
     noteEffect(spot, { kind: "ours", what: `changes programs of the whole machine with ${name}` });
   return builds(call);
 };

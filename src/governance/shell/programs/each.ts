@@ -1,9 +1,9 @@
 import type { Behaviour } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { reads } from "../paths.ts";
-import type { Spot } from "../state.ts";
+import { noteEffect, type Spot } from "../state.ts";
 import { type Flow, joinFlows, NOTHING, OUTPUT, TERMINAL, textOfFlow } from "../values/flow.ts";
-import { fillIn, known, type Text, textOf, unknown } from "../values/text.ts";
+import { describeText, fillIn, known, type Text, textOf, unknown } from "../values/text.ts";
 
 /** Where the words of its input go: in place of a mark, or to the end. */
 export const xargs: Behaviour = ({ args, spot }) => {
@@ -58,9 +58,12 @@ export const parallel: Behaviour = ({ args, spot }) => {
   const at = args.findIndex((arg) => /^:::?\+?$|^::::$/.test(textOf(arg)));
   const given = readArguments(at < 0 ? args : args.slice(0, at), {
     valued:
-      "max-args j jobs a arg-file I colsep delay timeout retries joblog results tmpdir S sshlogin workdir N n L k",
+      "max-args j jobs a arg-file I colsep delay timeout retries joblog results tmpdir S sshlogin sshloginfile slf workdir N n L k",
     stopsAtOperand: true,
   });
+  for (const machine of given.values("S", "sshlogin", "sshloginfile", "slf"))
+    if (textOf(machine) !== ":")
+      noteEffect(spot, { kind: "sends", what: `works on another machine: ${describeText(machine)}` });
   const isNone = given.values("n", "N", "max-args").some((count) => textOf(count) === "0");
   const items = at < 0 ? inputItems(spot, { isWhole: true, separator: /\n/ }) : args.slice(at + 1);
   const inputs = isNone ? [] : items;

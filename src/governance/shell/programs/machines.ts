@@ -58,6 +58,15 @@ function isStatement(name: string, args: readonly Text[], at: number): boolean {
 
 const MAX_STATEMENTS = 4000;
 
+const SQL_CHANGES = /\b(?:insert|update|replace|create|alter|delete|drop|vacuum|import)\b/i;
+const SQL_FILES =
+  /\b(?:attach\s+(?:database\s+)?|copy\b[^;']*\bto\s+|vacuum\s+into\s+|export\s+database\s+)'([^']+)'/gi;
+
+/** Files that statements name. */
+function writesByStatement(said: string, spot: Spot): void {
+  for (const [, path = ""] of said.matchAll(SQL_FILES)) if (!path.startsWith(":")) writes(spot, known(path));
+}
+
 /** Databases: what the command or its input says is judged by what it loses. */
 export const database: Behaviour = ({ name, args, spot }) => {
   if (/^(?:dropdb|dropuser|mysqladmin)$/.test(name) && !args.some((arg) => says.test(textOf(arg)))) {
@@ -74,6 +83,9 @@ export const database: Behaviour = ({ name, args, spot }) => {
   const isOtherInput =
     spot.input !== TERMINAL && spot.input.text === undefined && (spot.input.from & ~FROM.outside) !== FROM.files;
   const isUnknown = isOtherInput || args.some((arg, at) => arg.type !== "known" && isStatement(name, args, at));
+  writesByStatement(said, spot);
+  const [file] = readArguments(args, { valued: "cmd init separator nullvalue c s e", singleDash: true }).operands;
+  if (/^(?:sqlite3|duckdb)$/.test(name) && file && SQL_CHANGES.test(said)) writes(spot, file);
   if (SQL_LOSES.test(said) || (name === "redis-cli" && REDIS_LOSES.test(said)) || MONGO_LOSES.test(said))
     noteEffect(spot, {
       kind: "system",
@@ -81,7 +93,7 @@ export const database: Behaviour = ({ name, args, spot }) => {
       instead: "Write a migration in the repository, and let its tests run it.",
     });
   else if (
-    /\\!|\bsystem\b|\bcopy\b[^;]*\bprogram\b|^\.(?:shell|system)\b|\.load\b|load_extension|into\s+(?:out|dump)file|\.output\b|\.once\b/im.test(
+    /\\!|\bsystem\b|\bcopy\b[^;]*\bprogram\b|^\.(?:shell|system)\b|\.load\b|load_extension|\b(?:writefile|readfile|edit|fsdir|read_text|read_blob)\s*\(|into\s+(?:out|dump)file|\.output\b|\.once\b/im.test(
       said,
     )
   )
@@ -188,6 +200,9 @@ export const container: Behaviour = ({ name, args, spot }) => {
     );
     return OUTPUT;
   }
+  if (/^(?:build|buildx)$/.test(word))
+    for (const target of readArguments(rest, { valued: "o output t tag f file" }).values("o", "output"))
+      writes(spot, known(/dest=([^,]*)/.exec(textOf(target))?.[1] ?? textOf(target)));
   noteEffect(spot, { kind: "runs", what: `runs ${name} ${word}` });
   return OUTPUT;
 };

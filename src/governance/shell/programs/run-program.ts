@@ -1,10 +1,11 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
-import { absolutePaths, worksHere, writtenBefore } from "../paths.ts";
+import { absolutePaths, noteSecrets, worksHere, writtenBefore } from "../paths.ts";
 import { noteEffect, noteUnknown } from "../state.ts";
 import { type Flow, FROM, OUTPUT } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
 import { notePublishing } from "./elsewhere/publishing.ts";
+import { isGitCommand, judgeGit } from "./git/git.ts";
 import { INTERPRETERS } from "./shells.ts";
 import { PROGRAMS } from "./table.ts";
 
@@ -20,7 +21,7 @@ export function judgeProgram(call: ProgramCall): Flow {
   if (base.startsWith("=")) noteUnknown(spot, `runs ${name}, which some shells take for another program`);
   const inner = base === name ? call : { name: base, args, spot };
   notePublishing(inner);
-  const behaviour = behaviourOf(base);
+  const behaviour = gitCommand(base) ?? behaviourOf(base);
   const path = isPath ? absolutePaths(known(name), spot)[0] : undefined;
   if (behaviour) {
     // One that lies elsewhere has the name of a known program, and may do anything besides.
@@ -28,9 +29,22 @@ export function judgeProgram(call: ProgramCall): Flow {
     return behaviour(inner);
   }
   if (path) noteEffect(spot, { kind: "runs", what: `runs ${name}`, path });
-  else worksHere(spot, `runs ${name}`);
+  else {
+    worksHere(spot, `runs ${name}`);
+    noteSecrets(
+      args.filter((_, at) => !/^-/.test(textOf(args[at - 1] ?? known("")))),
+      spot,
+    );
+  }
   spot.line.engine.runCarried(args, spot);
   return OUTPUT;
+}
+
+/** `git-push` is `git push`. */
+function gitCommand(base: string): Behaviour | undefined {
+  const name = base.startsWith("git-") ? base.slice("git-".length) : "";
+  if (!isGitCommand(name)) return undefined;
+  return (call) => judgeGit({ ...call, name: "git", args: [known(name), ...call.args] });
 }
 
 const SYSTEM_FOLDER = /^\/(?:usr\/|usr\/local\/|opt\/[\w.-]+\/|snap\/)?s?bin\/[^/]+$/;

@@ -1,10 +1,21 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { type Arguments, readArguments } from "../options.ts";
-import { absolutePaths, contentOf, descriptorOf, inFolder, reads, store, worksHere, writtenBefore } from "../paths.ts";
+import {
+  absolutePaths,
+  contentOf,
+  descriptorOf,
+  inFolder,
+  noteSecrets,
+  reads,
+  worksHere,
+  writtenBefore,
+} from "../paths.ts";
 import { copyShell, noteEffect, noteUnknown, type Spot } from "../state.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
-import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
+import { describeText, known, type Text, textOf } from "../values/text.ts";
+import { installedProgram, withoutVersion } from "./own-programs.ts";
+import { runModule } from "./python-modules.ts";
 import { carrier } from "./wrappers.ts";
 
 /** bash, sh, dash and their like: `-c` text, a file, or what is piped in. */
@@ -55,6 +66,8 @@ function nothingGiven(name: string, spot: Spot) {
 
 /** A script in a file cannot be looked into, unless this line wrote it. */
 function runFile(file: Text, positional: readonly Text[], spot: Spot) {
+  // What it cannot run, it tells.
+  noteSecrets([file], spot);
   const made = writtenBefore(file, spot);
   const isChannel = file.type === "known" && descriptorOf(file.text) !== undefined;
   if (made || isChannel) {
@@ -98,29 +111,16 @@ export function interpreter({ inline, valued, module = [], loads = [] }: Interpr
       worksHere(spot, "runs the tests that it finds");
       return OUTPUT;
     }
+    const installed = file && installedProgram(file);
+    if (installed !== undefined) spot.line.engine.runWords([known(installed), ...given.operands.slice(1)], spot);
     if (file && textOf(file) !== "-" && textOf(file) !== "/dev/stdin") return runScript({ name, args: [file], spot });
+    if (given.has("S") && /^php/.test(name)) {
+      worksHere(spot, `runs a server with ${name}`);
+      return OUTPUT;
+    }
     if (spot.input !== TERMINAL) return inlineCode(name, spot);
     return nothingGiven(name, spot);
   };
-}
-
-/** Modules of Python that only show something: the file that they are given, or about the system. */
-const READING_MODULES = /^(?:json\.tool|tokenize|ast|dis|calendar|platform|this)$/;
-
-function runModule(module: Text, operands: readonly Text[], spot: Spot) {
-  const name = textOf(module);
-  const [base = ""] = name.split(".");
-  // One that lies here is taken before the one of that name that is Python's own.
-  const isOwn = (folder: string | undefined) =>
-    folder !== undefined && [base, `${base}.py`].every((one) => !spot.line.place.look(`${folder}/${one}`));
-  if (!READING_MODULES.test(name) || !spot.shell.folders.every(isOwn)) {
-    worksHere(spot, `runs the module ${describeText(module)}`);
-    return OUTPUT;
-  }
-  const [file, target] = operands.filter((one) => !startOf(one).startsWith("-") && !/^\d+$/.test(textOf(one)));
-  if (file) reads(spot, file);
-  if (target) store(target, OUTPUT, { spot });
-  return OUTPUT;
 }
 
 /** Expressions that only tell about the interpreter, or what stands in a JSON file of the project. */
@@ -135,10 +135,17 @@ const TELLS: readonly [name: RegExp, code: RegExp][] = [
   ],
 ];
 
+const MAX_TELLING = 120;
+
 function onlyTells(name: string, { options }: Arguments, spot: Spot): boolean {
   const [option, ...more] = options;
   const code = option && more.length === 0 && /^(?:p|print|c)$/.test(option.name) ? option.value : undefined;
-  if (code?.type !== "known" || !TELLS.some(([names, plain]) => names.test(name) && plain.test(code.text)))
+  // The patterns take long for long strings, and what only tells something is short.
+  if (
+    code?.type !== "known" ||
+    code.text.length > MAX_TELLING ||
+    !TELLS.some(([names, plain]) => names.test(name) && plain.test(code.text))
+  )
     return false;
   const file = /require\(["'](.*?)["']\)/.exec(code.text)?.[1];
   if (file !== undefined) reads(spot, known(file));
@@ -253,6 +260,8 @@ export const runsTool: Behaviour = ({ name, args, spot: outer }) => {
   if (given.operands.length === 1 && textOf(given.operands[0] as Text) === "-") return inlineCode(name, spot);
   const [first] = given.operands;
   if (first?.type === "known" && /\s/.test(first.text)) return spot.line.engine.runSource(first, spot);
+  if (first?.type === "known")
+    return spot.line.engine.runWords([known(withoutVersion(first.text)), ...given.operands.slice(1)], spot);
   if (first) return spot.line.engine.runWords(given.operands, spot);
   worksHere(spot, "runs a tool of the project");
   return OUTPUT;

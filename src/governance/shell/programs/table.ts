@@ -2,13 +2,14 @@ import type { Behaviour } from "../call.ts";
 import { endsByName, findsProcesses } from "../processes.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { showVariables } from "../values/variables.ts";
+import { administersUnless, direnv, opensElsewhere } from "./administering.ts";
 import { AGENTS, agent, prloom } from "./agents.ts";
-import { builds, cargo, forge, installs, linter, make, packages } from "./builds.ts";
+import { builds, cargo, forge, installs, linter, packages } from "./builds.ts";
 import { parallel, xargs } from "./each.ts";
 import { gpg, readsKeys, sshKeygen } from "./elsewhere/keys.ts";
 import { asks, curl, http, netcat, sends, socat, wget } from "./elsewhere/network.ts";
 import { rsync, scp, ssh } from "./elsewhere/remote.ts";
-import { tar, unzip, zip } from "./files/archives.ts";
+import { cpio, sevenZip, tar, unzip, zip } from "./files/archives.ts";
 import { awk, editor, opensWindow, patch, sed } from "./files/editors.ts";
 import {
   changeRights,
@@ -30,6 +31,7 @@ import {
   dc,
   decodes,
   GREP,
+  jq,
   man,
   openssl,
   pager,
@@ -42,14 +44,16 @@ import {
   uniq,
   yq,
 } from "./files/readers.ts";
+import { renames, writesAll } from "./files/renaming.ts";
 import { judgeGit } from "./git/git.ts";
 import { administers, container, database, elsewhere, harms, schedules, strip } from "./machines.ts";
+import { cmake, just, make } from "./recipes.ts";
 import { bun, runsOrCarries, runsTool } from "./shells.ts";
 import { carrier, debugs, elevates, env, lineWrapper, measurer, wrapper } from "./wrappers.ts";
 
 /** Compilers, test runners, linters and their like: words among their arguments are not commands. */
 const BUILDERS =
-  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava tap c8 nyc playwright cypress webpack vite rollup esbuild parcel turbo tsup swc babel svelte-check vue-tsc next nuxt astro ng changeset storybook typedoc knip depcheck pytest py.test tox nox mypy pyright flake8 pylint bandit coverage pre-commit sphinx-build mkdocs alembic django-admin gunicorn uvicorn flask celery go gofmt goimports golangci-lint staticcheck rustc rustfmt rustup wasm-pack gcc g++ cc c++ clang clang++ clang-format clang-tidy ld as cmake ctest cpack meson bazel bazelisk buck2 gradle gradlew mvn mvnw ant javac java kotlinc scalac sbt dotnet msbuild nuget rspec rubocop rails rake spring erb standardrb phpunit phpstan psalm pint pest artisan composer mix rebar3 swift clojure clj lein swiftc xcodebuild swiftlint swift-format pod flutter dart zig stack cabal hlint ormolu opam dune protoc buf openapi-generator pdflatex latexmk xelatex pandoc dot mmdc just task shfmt actionlint markdownlint vale typos codespell lychee act".split(
+  "tsc eslint prettier biome oxlint stylelint vitest jest mocha ava tap c8 nyc playwright cypress webpack vite rollup esbuild parcel turbo tsup swc babel svelte-check vue-tsc next nuxt astro ng changeset storybook typedoc knip depcheck pytest py.test tox nox mypy pyright flake8 pylint bandit coverage pre-commit sphinx-build mkdocs alembic django-admin gunicorn uvicorn flask celery go gofmt goimports golangci-lint staticcheck rustc rustfmt rustup wasm-pack gcc g++ cc c++ clang clang++ clang-format clang-tidy ld as ctest cpack meson bazel bazelisk buck2 gradle gradlew mvn mvnw ant javac java kotlinc scalac sbt dotnet msbuild nuget rspec rubocop rails rake spring erb standardrb phpunit phpstan psalm pint pest artisan composer mix rebar3 swift clojure clj lein swiftc xcodebuild swiftlint swift-format pod flutter dart zig stack cabal hlint ormolu opam dune protoc buf openapi-generator pdflatex latexmk xelatex pandoc dot mmdc task shfmt actionlint markdownlint vale typos codespell lychee act xsltproc convert magick ffmpeg wkhtmltopdf wkhtmltoimage rsvg-convert cwebp".split(
     " ",
   );
 
@@ -74,8 +78,17 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     }),
   ),
   ["file", printsUnless(/^(?:-C|--compile)$/, reader({ rules: { valued: "m magic-file f files-from F P e" } }))],
-  ["date", printsUnless(/^(?:-s|--set.*|\d{8,})$/)],
-  ["hostname", printsUnless(/^[^-]|^-[bF]/)],
+  ["date", administersUnless(/^(?:-s|--set.*|\d{8,})$/)],
+  ["hostname", administersUnless(/^[^-]|^-[bF]/)],
+  ["ip", administersUnless(/^(?:set|add|del|delete|flush|change|replace|append|exec|-b|-batch)$/)],
+  ["ifconfig", administersUnless(/^(?:up|down|add|del|netmask|mtu|hw|promisc|-?arp|[\d.:]+.*)$/)],
+  ["route", administersUnless(/^(?:add|del|delete|flush|change)$/)],
+  ["nmcli", administersUnless(/^(?:up|down|add|del|delete|modify|connect|disconnect|on|off|edit|set|reload|import)$/)],
+  ["ss", administersUnless(/^(?:-[a-zA-Z]*K[a-zA-Z]*|--kill)$/)],
+  ["netstat", prints],
+  ...names("open xdg-open wslview sensible-browser x-www-browser gnome-open", opensElsewhere),
+  ...names("rename prename file-rename mmv", renames),
+  ...names("setfattr xattr", writesAll),
   ["dmesg", printsUnless(/^(?:-[CcDEn]|--clear|--read-clear|--console.*)$/)],
   ["journalctl", printsUnless(/^--(?:vacuum|rotate|flush|sync|relinquish|update)/)],
   ["tree", printsUnless(/^-o/, lists({ valued: "I ignore P L" }, 0))],
@@ -90,10 +103,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ),
   ...names("grep egrep fgrep zgrep ugrep ag ack", search(GREP)),
   ...names("rg ripgrep", search(RIPGREP)),
-  ...names(
-    "jq gojq jaq hq gron",
-    reader({ rules: { valued: "arg argjson slurpfile rawfile indent L from-file f xpath" }, skip: 1 }),
-  ),
+  ...names("jq gojq jaq hq gron", jq),
   ...names("yq tomlq xq", yq),
   ...names("less more", pager),
   ["man", man],
@@ -113,15 +123,20 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("gpg gpg2", gpg),
   ["age", decodes(["d", "decrypt"], "o output r recipient i identity")],
   ["ssh-keygen", sshKeygen],
-  ...names("ssh-add ssh-agent keyctl secret-tool security pass op bw lpass rbw gopass", readsKeys),
+  ...names(
+    "ssh-add ssh-agent keyctl secret-tool security pass op bw lpass rbw gopass sops ansible-vault chamber",
+    readsKeys,
+  ),
   ["ssh-copy-id", sends],
   ...names(
     "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma unlzma compress uncompress lz4 brotli pigz zcat gzcat xzcat bzcat zstdcat",
     compress,
   ),
   ...names("tar gtar bsdtar", tar),
-  ...names("zip 7z 7za rar", zip),
-  ...names("unzip unrar bsdcpio cpio ar", unzip),
+  ...names("zip rar", zip),
+  ...names("7z 7za 7zr 7zz", sevenZip),
+  ...names("unzip unrar ar", unzip),
+  ...names("cpio bsdcpio pax", cpio),
   ...names("tee sponge", tee),
   ...names("rm unlink rmdir trash trash-put srm gio-trash rimraf del-cli", remove),
   ...names("shred wipe", remove),
@@ -134,7 +149,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ...names("split csplit", split),
   ...names("sed gsed", sed),
   ...names("awk gawk mawk nawk goawk", awk),
-  ...names("vim vi nvim view ex ed emacs nano micro pico joe", editor),
+  ...names("vim vi nvim view ex ed emacs nano micro pico joe vimdiff gvim rvim rview nvimdiff kak hx helix", editor),
   ...names("code codium subl", opensWindow),
   ["patch", patch],
   ["git", judgeGit],
@@ -149,7 +164,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["rsync", rsync],
   ...names("dig nslookup host ping ping6 traceroute tracepath mtr whois resolvectl drill kdig", asks),
   ...names(
-    "mail mailx sendmail mutt msmtp swaks telnet ftp lftp tftp rcp rlogin rsh rclone magic-wormhole wormhole croc ngrok cloudflared localtunnel lt bore tailscale slack-cli aria2c axel",
+    "mail mailx sendmail mutt msmtp swaks telnet ftp lftp tftp rcp rlogin rsh rclone magic-wormhole wormhole croc ngrok cloudflared localtunnel lt bore tailscale chisel frpc frps inlets sshuttle zrok devtunnel slack-cli aria2c axel",
     sends,
   ),
   ["find", find],
@@ -173,7 +188,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     elevates({ valued: "t target S setuid G setgid R root w wd groups userspec map-user map-group" }),
   ),
   ...names(
-    "sudo sudoedit doas pkexec run0 su runuser gosu sg super calife machinectl",
+    "sudo sudoedit doas pkexec run0 su runuser gosu sg newgrp setpriv capsh super calife machinectl",
     elevates({ valued: "u user g group h host p prompt C c command D chdir R chroot r role t type T s shell U" }),
   ),
   ...names(
@@ -205,7 +220,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     database,
   ),
   ...names(
-    "aws gcloud az kubectl oc helm terraform tofu terragrunt pulumi heroku flyctl fly vercel netlify wrangler firebase eksctl doctl linode-cli ibmcloud oci serverless sls cdk sam ansible ansible-playbook vault consul nomad argocd flux istioctl gsutil s3cmd bq railway supabase stripe doppler",
+    "aws gcloud az kubectl oc helm terraform tofu terragrunt pulumi heroku flyctl fly vercel netlify wrangler firebase eksctl doctl linode-cli ibmcloud oci serverless sls cdk sam ansible ansible-playbook vault consul nomad argocd flux istioctl gsutil s3cmd bq railway supabase stripe doppler eb",
     elsewhere,
   ),
   ...names("docker podman nerdctl docker-compose podman-compose buildah", container),
@@ -224,11 +239,13 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     "poetry pipenv pdm rye hatch bundle conda mamba micromamba nix devbox mise asdf rtx volta fnm corepack",
     runsOrCarries(0),
   ),
-  ["direnv", runsOrCarries(1)],
+  ["direnv", direnv],
   ...names(BUILDERS, builds),
   ...names("pip pip3 gem easy_install", installs),
   ["cargo", cargo],
   ...names("make gmake ninja", make),
+  ["cmake", cmake],
+  ["just", just],
   ["bun", bun],
   ["deno", bun],
   ["black", linter(/^--(?:check|diff|version|help)$/, /(?!)/)],

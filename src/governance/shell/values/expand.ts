@@ -37,7 +37,10 @@ export function expandWord(word: Word, spot: Spot): Text[][] {
   const parts = word.parts.map((part, at) => partTexts(part, spot, at === 0));
   const all = combinations(parts);
   if (!all) return [[unknown("it can be too many things")]];
-  return all.map((pieces) => fieldsOf(pieces, spot));
+  const ways = all.map((pieces) => fieldsOf(pieces, spot));
+  // Lists could be doubled with each use.
+  for (const fields of ways) spend(spot, fields.length >> 3);
+  return ways;
 }
 
 /** One string: for assignments, redirections and here-documents, where nothing is split. */

@@ -1,8 +1,8 @@
 import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
-import { noteUnknown, type Spot } from "../state.ts";
+import { noteUnknown, type Spot, spend } from "../state.ts";
 import { lookAtSubscript } from "./arithmetic.ts";
 import { FROM } from "./flow.ts";
-import { isPattern, known, plainWord, type Text, unknown } from "./text.ts";
+import { isPattern, known, MAX_TEXT, plainWord, type Text, unknown } from "./text.ts";
 
 type Expand = (word: Word) => Text[];
 type Ways = (readonly Text[])[];
@@ -94,6 +94,7 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
     if (text !== undefined) return [[{ type: "glob", text }]];
   }
   if (only?.type !== "known" || value.length !== 1) return [[unknown(`nothing tells what \${${parameter}…} is`)]];
+  spend(spot, only.text.length >> 8);
   const made = changedText(operation, only.text, expand);
   return [[made === undefined ? unknown(`\${${parameter}…} is not computed`) : known(made)]];
 }
@@ -120,7 +121,10 @@ function changedText(operation: ParameterOperation, text: string, expand: Expand
     case "Replace": {
       const [pattern, by] = [literalOf(expand(operation.pattern)), literalOf(expand(operation.replacement))];
       if (pattern === undefined || by === undefined || pattern === "") return undefined;
-      if (operation.operator === "//") return text.replaceAll(pattern, () => by);
+      if (operation.operator === "//") {
+        const pieces = text.split(pattern);
+        return pieces.length * by.length > MAX_TEXT ? undefined : pieces.join(by);
+      }
       return operation.operator === "/" ? text.replace(pattern, () => by) : undefined;
     }
     case "Remove":

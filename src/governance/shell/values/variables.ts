@@ -6,7 +6,7 @@ import { noteEffect, noteUnknown } from "../state.ts";
 import { lookAtSubscript } from "./arithmetic.ts";
 import { cameFrom, type Flow, FROM, NOTHING, textOfFlow } from "./flow.ts";
 import { printedByFormat } from "./printed.ts";
-import { describeText, known, plainWord, type Text, textOf, unknown } from "./text.ts";
+import { addChoice, describeText, known, plainWord, type Text, textOf, unknown } from "./text.ts";
 
 /** `export`, `declare`, `local`, `readonly` and their like. */
 export const declareVariables: Behaviour = ({ name, args, spot }) => {
@@ -68,23 +68,41 @@ export const unset: Behaviour = ({ args, spot }) => {
   return NOTHING;
 };
 
-/** Variables get what is read: the whole of it, as far as that is known. */
+/** Where a builtin reads from: its input, or the descriptor that `-u` names. */
+function inputOf(descriptor: Text | undefined, { shell, input }: ProgramCall["spot"]): Flow {
+  return descriptor ? (shell.channels.get(textOf(descriptor))?.reads ?? cameFrom(FROM.program)) : input;
+}
+
+/** Lines that are known, or one text for all of them. */
+function linesOf(flow: Flow): Text[] {
+  const value = textOfFlow(flow);
+  return value.type === "known" ? value.text.split("\n").map(known) : [value];
+}
+
+/** Variables get what is read, each of the lines: in a loop, all of them in turn. */
 export const read: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "a d i n N p t u" });
-  const [descriptor] = given.values("u");
-  const flow = descriptor ? (spot.shell.channels.get(textOf(descriptor))?.reads ?? cameFrom(FROM.program)) : spot.input;
-  const value = textOfFlow(flow);
+  const flow = inputOf(given.values("u")[0], spot);
+  // With another separator, words and lines are not these.
+  const isPlain = !spot.shell.variables.has("IFS") && given.values("d", "n", "N").length === 0;
+  const lines = isPlain ? addChoice([], linesOf(flow)) : [textOfFlow(flow)];
   for (const name of given.operands.length > 0 ? given.operands : [known("REPLY")]) {
     lookAtSubscript(name, spot);
-    spot.shell.variables.set(textOf(name), [value]);
+    spot.shell.variables.set(textOf(name), lines);
   }
-  for (const name of given.values("a")) spot.shell.arrays.set(textOf(name), [value]);
+  const words = isPlain ? lines.flatMap((line) => (line.type === "known" ? wordsOf(line.text) : [line])) : lines;
+  for (const name of given.values("a")) spot.shell.arrays.set(textOf(name), words);
   return NOTHING;
 };
 
+const wordsOf = (line: string): Text[] => line.split(/\s+/).filter(Boolean).map(known);
+
 export const mapfile: Behaviour = ({ args, spot }) => {
-  const { operands } = readArguments(args, { valued: "d n O s u C c" });
-  spot.shell.arrays.set(textOf(operands[0] ?? known("MAPFILE")), [textOfFlow(spot.input)]);
+  const given = readArguments(args, { valued: "d n O s u C c" });
+  for (const command of given.values("C")) spot.line.engine.runSource(command, spot);
+  const flow = inputOf(given.values("u")[0], spot);
+  const lines = given.values("d").length > 0 ? [textOfFlow(flow)] : linesOf(flow);
+  spot.shell.arrays.set(textOf(given.operands[0] ?? known("MAPFILE")), lines);
   return NOTHING;
 };
 

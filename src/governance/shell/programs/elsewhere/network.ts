@@ -2,6 +2,7 @@ import type { Behaviour } from "../../call.ts";
 import { type Arguments, readArguments } from "../../options.ts";
 import { contentOf, isLoopback, reads, sendBytes, store, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
+import { isSecretAddress } from "../../values/addresses.ts";
 import { cameFrom, type Flow, FROM, joinFlows, literal, NOTHING, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { describeText, joinTexts, known, type Text, textOf, unknown } from "../../values/text.ts";
 
@@ -59,6 +60,14 @@ const CURL_WRITES = "D dump-header c cookie-jar stderr trace trace-ascii etag-sa
 const FILE_ADDRESS = /^file:\/\/[^/]*(\/.*)$/i;
 const CHANGES = /^(?:DELETE|PUT|PATCH)$/i;
 
+/** Tokens of the machine are as secret as those in a home. */
+function noteTokens(targets: readonly Text[], spot: Spot): void {
+  const path = known(`${spot.line.place.home}/.config/gcloud`);
+  for (const target of targets)
+    if (isSecretAddress(textOf(target)))
+      noteEffect(spot, { kind: "reads", what: `reads tokens of the machine from ${describeText(target)}`, path });
+}
+
 export const curl: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: CURL_VALUED, long: CURL_LONG });
   const targets = [...given.operands, ...given.values("url", "expand-url")];
@@ -66,6 +75,7 @@ export const curl: Behaviour = ({ args, spot }) => {
     const path = FILE_ADDRESS.exec(textOf(target))?.[1];
     if (path !== undefined) reads(spot, known(path));
   }
+  noteTokens(targets, spot);
   const where = targets.find((target) => !isLoopback(textOf(target)));
   if (where || targets.length === 0) {
     const flows = CURL_SENDS.flatMap(([names, file]) =>
@@ -130,6 +140,7 @@ export const wget: Behaviour = ({ args, spot }) => {
   for (const option of given.values("e", "execute", "use-askpass"))
     noteUnknown(spot, `gives wget a setting: ${describeText(option)}`);
   for (const file of given.values("config")) noteUnknown(spot, `takes options for wget from ${describeText(file)}`);
+  noteTokens(given.operands, spot);
   const where = given.operands.find((target) => !isLoopback(textOf(target)));
   if (where || given.operands.length === 0) sendBytes(joinFlows(flows), describeText(where ?? known("a server")), spot);
   const flow = cameFrom(FROM.network);
@@ -149,6 +160,7 @@ export const http: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
     valued: "o output a auth A auth-type s style p print session timeout proxy cert cert-key verify",
   });
+  noteTokens(given.operands, spot);
   const address = given.operands.find((one) => URL_WORD.test(textOf(one))) ?? known("a server");
   const flows = given.operands.map((one) => (one.type === "known" && !/@/.test(one.text) ? NOTHING : OUTPUT));
   if (spot.input.text !== "" && spot.input !== TERMINAL) flows.push(spot.input);

@@ -28,6 +28,12 @@ const PUBLISHES: ReadonlyMap<string, RegExp> = new Map([
   ["changeset", /^publish\b/],
   ["lerna", /^publish\b/],
   ["nx", /^release\b/],
+  ["svn", /^(?:commit|ci|import|copy|cp|delete|mkdir|move|lock|propset --revprop)\b/],
+  ["cvs", /^(?:commit|ci|import|tag)\b/],
+  ...["hg", "fossil", "bzr", "darcs", "sl"].map((name): [string, RegExp] => [
+    name,
+    /^(?:push|send|email|sync|submit)\b/,
+  ]),
 ]);
 
 /** Code that such tools are given in the command. */
@@ -41,13 +47,29 @@ const GIVES_CODE: ReadonlyMap<string, RegExp> = new Map([
   ["php", /(?:^|\/)artisan tinker .*--execute/],
 ]);
 
+/** How tools change programs that the person has everywhere, by their arguments. */
+const CHANGES_PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
+  ["pipx", /^(?:install|inject|upgrade|uninstall|ensurepath|reinstall)/],
+  ["uv", /^tool (?:install|upgrade|uninstall)\b/],
+  ["volta", /^(?:install|uninstall|setup)\b/],
+  ["mise", /^(?:use|install|settings|trust)\b.*(?:-g|--global)\b|^trust\b/],
+  ["asdf", /^(?:global|set (?:-u|--home))\b/],
+  ["guix", /^(?:install|remove|upgrade|pull|package)\b/],
+]);
+
 export function notePublishing({ name, args, spot }: ProgramCall): void {
-  const [publishes, givesCode] = [PUBLISHES.get(name), GIVES_CODE.get(name)];
-  if (!publishes && !givesCode) return;
+  const [publishes, givesCode, changes] = [PUBLISHES.get(name), GIVES_CODE.get(name), CHANGES_PROGRAMS.get(name)];
+  if (!publishes && !givesCode && !changes) return;
   const words = args.map(textOf);
   const plain = words.filter((word) => !word.startsWith("-")).join(" ");
   if (publishes?.test(plain))
     noteEffect(spot, { kind: "sends", what: `sends what was built to others: ${name} ${plain}`.slice(0, 120) });
+  if (changes?.test(words.join(" ")))
+    noteEffect(spot, {
+      kind: "ours",
+      what: `changes programs of the person with ${name}`,
+      instead: "Use it without installing it, or install it in the project.",
+    });
   if (givesCode?.test(words.join(" ")))
     noteEffect(spot, { kind: "code", what: `gives ${name} code that stands in the command` });
 }

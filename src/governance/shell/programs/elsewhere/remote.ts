@@ -1,9 +1,10 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { contentOf, reads, sendBytes, store } from "../../paths.ts";
+import { contentOf, deletes, reads, sendBytes, store, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { cameFrom, FROM, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../../values/text.ts";
+import { namesFrom } from "../files/archives.ts";
 import { remoteOf } from "../files/files.ts";
 
 const SSH_VALUED = "B b c D E e F I i J L l m O o p Q R S W w P X";
@@ -63,7 +64,12 @@ export const rsync: Behaviour = ({ args, spot }) => {
     if (!/^ssh(?: -[46pilvq]\S*(?: \S+)?)*$/.test(textOf(program))) spot.line.engine.runSource(program, spot);
   for (const file of given.values("files-from", "exclude-from", "include-from")) reads(spot, file);
   const target = given.operands.at(-1);
-  if (!given.has("n", "dry-run")) transfer(given.operands.slice(0, -1), target, spot);
+  const sources = given.operands.slice(0, -1);
+  for (const folder of given.values("link-dest")) writes(spot, folder);
+  if (given.has("remove-source-files")) for (const source of sources) deletes(spot, source, true);
+  if (given.values("files-from").some((list) => textOf(list) === "-"))
+    namesFrom(spot).map((name) => contentOf(name, spot));
+  if (!given.has("n", "dry-run")) transfer(sources, target, spot);
   if (target && given.options.some(({ name }) => name.startsWith("delete")) && !remoteOf(target))
     noteEffect(spot, {
       kind: "deletes",

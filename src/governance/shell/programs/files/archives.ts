@@ -1,15 +1,15 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { contentOf, reads, sendBytes, store, writes } from "../../paths.ts";
-import { noteEffect, type Spot } from "../../state.ts";
-import { cameFrom, changed, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
-import { describeText, known, type Text, textOf } from "../../values/text.ts";
+import { contentOf, deletes, reads, sendBytes, store, writes } from "../../paths.ts";
+import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
+import { cameFrom, changed, FROM, joinFlows, NOTHING, OUTPUT, textOfFlow } from "../../values/flow.ts";
+import { describeText, known, startOf, type Text, textOf } from "../../values/text.ts";
 import { remoteOf } from "./files.ts";
 
 const TAR_VALUED =
-  "f file C directory I use-compress-program T files-from X exclude-from F info-script new-volume-script checkpoint-action to-command rsh-command exclude transform xform strip-components b g N owner group mode mtime K L H format label V warning sort";
+  "rmt-command f file C directory I use-compress-program T files-from X exclude-from F info-script new-volume-script checkpoint-action to-command rsh-command exclude transform xform strip-components b g N owner group mode mtime K L H format label V warning sort";
 const TAR_LONG =
-  "create extract get list append update delete verbose gzip bzip2 xz zstd to-stdout keep-old-files overwrite no-recursion dereference absolute-names";
+  "create extract get list append update delete verbose gzip bzip2 xz zstd to-stdout keep-old-files overwrite no-recursion dereference absolute-names remove-files";
 
 /** The first word of `tar czf` has no dash. */
 function withDash(args: readonly Text[]): readonly Text[] {
@@ -33,6 +33,7 @@ export const tar: Behaviour = ({ args, spot }) => {
     "new-volume-script",
     "to-command",
     "rsh-command",
+    "rmt-command",
   ])
     for (const program of given.values(name))
       if (!/^(?:gzip|pigz|zstd|xz|bzip2|lz4|lzma|pbzip2|pixz)(?: -[\w]+)*$/.test(textOf(program)))
@@ -43,12 +44,28 @@ export const tar: Behaviour = ({ args, spot }) => {
   }
   for (const list of given.values("T", "files-from", "X", "exclude-from")) reads(spot, list);
   const [archive] = given.values("f", "file");
-  if (given.has("c", "create", "r", "append", "u", "update", "A", "delete")) return pack(given.operands, archive, spot);
+  const named = given.values("T", "files-from").some((list) => textOf(list) === "-") ? namesFrom(spot) : [];
+  const sources = [...given.operands, ...named];
+  if (given.has("remove-files")) for (const source of sources) deletes(spot, source, true);
+  if (given.has("x", "extract", "get") && given.has("P", "absolute-names"))
+    noteUnknown(spot, "unpacks files to wherever the archive says", "Leave out -P.");
+  if (given.has("c", "create", "r", "append", "u", "update", "A", "delete")) return pack(sources, archive, spot);
   if (given.has("x", "extract", "get"))
     return unpack(archive, given.has("O", "to-stdout"), { spot, target: given.values("C", "directory")[0] });
   if (archive) reads(spot, archive);
   return OUTPUT;
 };
+
+/** Names that a program reads from its input, one a line. */
+export function namesFrom({ input }: Spot): Text[] {
+  const text = textOfFlow(input);
+  return text.type === "known"
+    ? text.text
+        .split(/[\0\n]/)
+        .filter(Boolean)
+        .map(known)
+    : [text];
+}
 
 function pack(sources: readonly Text[], archive: Text | undefined, spot: Spot) {
   const flow = changed(joinFlows(sources.map((source) => contentOf(source, spot))));
@@ -69,6 +86,7 @@ function unpack(
 ) {
   const flow = archive && textOf(archive) !== "-" ? contentOf(archive, spot) : spot.input;
   if (prints) return cameFrom(flow.from | FROM.decoded);
+  if (flow.from & FROM.network) spot.line.unpacked = flow;
   writes(spot, target ?? known("."));
   return NOTHING;
 }
@@ -79,19 +97,53 @@ export const zip: Behaviour = ({ args, spot }) => {
   const test = args.findIndex((arg) => /^(?:-TT|--unzip-command)$/.test(textOf(arg)));
   const program = test < 0 ? undefined : args[test + 1];
   if (program) spot.line.engine.runSource(program, spot);
-  const flow = given.has("@")
-    ? cameFrom(FROM.secret | FROM.files)
-    : changed(joinFlows(sources.map((source) => contentOf(source, spot))));
+  const named = given.has("@") ? namesFrom(spot) : [];
+  const flow = changed(joinFlows([...sources, ...named].map((source) => contentOf(source, spot))));
+  if (given.has("m", "move")) for (const source of [...sources, ...named]) deletes(spot, source, true);
   if (archive) store(archive, { from: flow.from | FROM.files }, { spot });
   return OUTPUT;
 };
 
+/** `7z x -oFOLDER`, `7z a -sdel`: what it does is its first word, and values stand right behind their option. */
+export const sevenZip: Behaviour = ({ args, spot }) => {
+  const words = args.filter((arg) => !startOf(arg).startsWith("-"));
+  const [action = known(""), archive, ...sources] = words;
+  const flow = archive ? contentOf(archive, spot) : spot.input;
+  if (/^[lti]$/.test(textOf(action))) return OUTPUT;
+  if (/^[xe]$/.test(textOf(action))) {
+    const folder = args.find((arg) => startOf(arg).startsWith("-o"));
+    return unpack(archive, textOf(args.find((arg) => textOf(arg) === "-so") ?? known("")) !== "", {
+      spot,
+      target: folder && (folder.type === "known" ? known(folder.text.slice(2)) : folder),
+    });
+  }
+  const packed = changed(joinFlows(sources.map((source) => contentOf(source, spot))));
+  if (args.some((arg) => textOf(arg) === "-sdel")) for (const source of sources) deletes(spot, source, true);
+  if (archive) store(archive, { from: flow.from | packed.from | FROM.files }, { spot });
+  return OUTPUT;
+};
+
+/** Copies files whose names it is given, into an archive or a folder. */
+export const cpio: Behaviour = (call) => {
+  const { args, spot } = call;
+  const given = readArguments(args, { valued: "F file D directory E H C I O" });
+  if (!given.has("o", "p", "w", "create", "pass-through")) {
+    writes(spot, given.values("D", "directory")[0] ?? known("."));
+    for (const file of given.values("F", "file", "I")) contentOf(file, spot);
+    return given.has("t", "list") ? OUTPUT : NOTHING;
+  }
+  const flow = changed(joinFlows(namesFrom(spot).map((name) => contentOf(name, spot))));
+  for (const target of [...given.values("F", "file", "O"), ...given.operands]) store(target, flow, { spot });
+  return { from: flow.from | FROM.files };
+};
+
 export const unzip: Behaviour = ({ args, spot }) => {
-  const given = readArguments(args, { valued: "d P x" });
+  const given = readArguments(args, { valued: "d P x output" });
   const [archive] = given.operands;
-  if (archive) contentOf(archive, spot);
+  const flow = archive ? contentOf(archive, spot) : spot.input;
+  if (flow.from & FROM.network) spot.line.unpacked = flow;
   if (given.has("p", "c")) return cameFrom(FROM.decoded);
   if (given.has("l", "t", "v", "z", "Z", "h", "hh") || !archive) return OUTPUT;
-  writes(spot, given.values("d")[0] ?? known("."));
+  writes(spot, given.values("d", "output")[0] ?? known("."));
   return OUTPUT;
 };

@@ -1,6 +1,6 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { absolutePaths, contentOf, reads, store, worksHere, writes } from "../../paths.ts";
+import { absolutePaths, contentOf, descriptorOf, reads, store, worksHere, writes, writtenBefore } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { changed, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
 import { describeText, GAP, known, type Text, textOf, unknown } from "../../values/text.ts";
@@ -9,12 +9,6 @@ import { readSed } from "./sed-script.ts";
 /** Longer ones belong into a file. */
 const MAX_SCRIPT = 2000;
 const INSTEAD = "Write the script into a file in the worktree, and use -f.";
-
-/** A script in a file may run commands, and write anywhere. */
-function runsFile(file: Text, spot: Spot): void {
-  for (const path of absolutePaths(file, spot))
-    noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
-}
 
 export const sed: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
@@ -28,7 +22,7 @@ export const sed: Behaviour = ({ args, spot }) => {
       (arg) => /^-[a-zA-Z]*i/.test(textOf(arg)) && !/^--/.test(textOf(arg)) && !/^-[a-zA-Z]*[ef]/.test(textOf(arg)),
     );
   const scripts = given.values("e", "expression");
-  for (const file of given.values("f", "file")) runsFile(file, spot);
+  for (const file of given.values("f", "file")) useScriptFile(file, spot, (text) => lookAtSed(text, spot));
   const hasScript = scripts.length > 0 || given.has("f", "file") || given.values("f", "file").length > 0;
   const [first, ...rest] = given.operands;
   const files = hasScript ? given.operands : rest;
@@ -48,6 +42,19 @@ export const sed: Behaviour = ({ args, spot }) => {
   for (const file of files) store(file, changed(flow), { spot });
   return NOTHING;
 };
+
+/** A script in a file may run commands, and write anywhere: it is opaque, unless the line itself made it. */
+function useScriptFile(file: Text, spot: Spot, look: (script: string) => void): void {
+  const isChannel = file.type === "known" && (file.text === "-" || descriptorOf(file.text) !== undefined);
+  const made = isChannel ? contentOf(file, spot) : writtenBefore(file, spot);
+  if (!made) {
+    for (const path of absolutePaths(file, spot))
+      noteEffect(spot, { kind: "runs", what: `runs ${describeText(path)}`, path });
+    reads(spot, file);
+  } else if (made.text === undefined || made.text.length > MAX_SCRIPT)
+    noteUnknown(spot, "edits by a script that cannot be told, or is too long", INSTEAD);
+  else look(made.text);
+}
 
 /** A script with something in it that is not known, but does not come from elsewhere. */
 function withGaps({ template, from = 0 }: Extract<Text, { type: "unknown" }>): string | undefined {
@@ -70,6 +77,8 @@ const AWK_RUNS =
 const AWK_WRITES =
   /(?:print|printf)\b[^;}\n"]*(?:"(?:\\.|[^"\\])*"[^;}\n"]*)*?>>?\s*("(?:\\.|[^"\\])*"|[A-Za-z_$]\w*)/g;
 
+const AWK_READS = /\bgetline\b[\w\s[\]$]{0,80}<\s*\(?\s*"([^"\\]*)"/g;
+
 export const awk: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
     valued: "F field-separator v assign f file i include l load e source E exec",
@@ -77,7 +86,7 @@ export const awk: Behaviour = ({ args, spot }) => {
   });
   const scripts = given.values("e", "source");
   const fromFile = given.values("f", "file", "E", "exec");
-  for (const file of fromFile) runsFile(file, spot);
+  for (const file of fromFile) useScriptFile(file, spot, (text) => lookAtAwk(text, spot));
   const [first, ...rest] = given.operands;
   const inProgram = scripts.length === 0 && fromFile.length === 0;
   const files = (inProgram ? rest : given.operands).filter((file) => !/^\w+=/.test(textOf(file)));
@@ -101,6 +110,7 @@ function lookAtAwk(program: string, spot: Parameters<Behaviour>[0]["spot"]): voi
   const bare = program.replace(/\/(?:\\.|[^/\\\n])+\/(?=\s*(?:[{,;)&|!]|$))/g, "//");
   if (AWK_RUNS.test(bare.replace(/"(?:\\.|[^"\\])*"/g, '""').replace(/""/g, '"')))
     noteEffect(spot, { kind: "code", what: "lets awk run commands" });
+  for (const [, source = ""] of bare.matchAll(AWK_READS)) reads(spot, known(source));
   for (const [, target = ""] of bare.matchAll(AWK_WRITES)) {
     if (target.startsWith('"')) writes(spot, known(JSON.parse(target.replace(/\\([^"\\/bfnrt])/g, "$1")) as string));
     else if (!/^\d/.test(target)) noteUnknown(spot, "lets awk write to a file that cannot be told");

@@ -67,10 +67,15 @@ export const remove: Behaviour = ({ name, args, spot }) => {
   return OUTPUT;
 };
 
-export const create: Behaviour = ({ args, spot }) => {
+/** What goes through a pipe with a name is not told by what was written before: anything may be. */
+const COMES_FROM_ANYWHERE: Flow = { from: FROM.network | FROM.program };
+
+export const create: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, { valued: "m mode d date t r reference s size Z context c" });
   for (const path of given.values("r", "reference")) reads(spot, path);
-  for (const path of given.operands) writes(spot, path);
+  for (const path of given.operands)
+    if (name === "mkfifo" || name === "mknod") store(path, COMES_FROM_ANYWHERE, { spot });
+    else writes(spot, path);
   return OUTPUT;
 };
 
@@ -108,6 +113,8 @@ export const copy: Behaviour = ({ name, args, spot }) => {
     privileged(spot, "gives a program the rights of its owner");
   for (const source of sources) {
     const flow = contentOf(source, spot);
+    // A second name of the same file: writing there writes here.
+    if (given.has("l", "link")) writes(spot, source);
     if (target) copyTo(source, target, { spot, flow });
   }
   return OUTPUT;
@@ -138,22 +145,39 @@ export const link: Behaviour = ({ args, spot }) => {
   const { sources, target } = destination(given);
   const names = target ? sources : given.operands;
   let outward: Text | undefined;
+  const links: [name: Text, linked: Text][] = [];
   for (const source of names) {
     // What is linked can be changed through the link.
     const isSymbolic = given.has("s", "symbolic");
     const linked = isSymbolic ? fromLink(source, target, spot) : source;
     if (isSymbolic && leavesTree(source, linked, spot)) outward = linked;
-    else if (textOf(source).startsWith("/") || textOf(source).includes("..")) writes(spot, linked);
+    else if (!isSymbolic || textOf(source).startsWith("/") || textOf(source).includes("..")) writes(spot, linked);
     const isSecret = isSecretHere(source, spot);
     if (isSecret) reads(spot, source);
     const flow = writtenBefore(source, spot) ?? cameFrom(FROM.files | (isSecret ? FROM.secret : 0));
     if (target) copyTo(source, target, { spot, flow });
     else writes(spot, known(textOf(source).replace(/^.*\//, "") || "."));
+    if (isSymbolic) links.push([target ?? known(textOf(source).replace(/^.*\//, "")), linked]);
   }
+  for (const [name, linked] of links) rememberLink(name, linked, spot);
   // Not before: what this line writes from now on may go through the link, which is not there yet to be followed.
   if (outward) spot.line.outward = absolutePaths(outward, spot)[0];
   return OUTPUT;
 };
+
+/** More than a line needs: each path is looked at behind each of them. */
+const MAX_LINKS = 8;
+
+/** Behind a name in a folder, too, if the name turns out to be one. */
+function rememberLink(name: Text, linked: Text, spot: Spot): void {
+  const [place] = absolutePaths(name, spot);
+  const [leads] = absolutePaths(linked, spot);
+  if (place?.type !== "known" || leads?.type !== "known" || place.text === leads.text) return;
+  if (spot.line.links.size >= MAX_LINKS) noteUnknown(spot, "makes more links than can be followed");
+  const isFolder = spot.line.place.look(place.text) === "folder";
+  if (spot.line.links.size < MAX_LINKS)
+    spot.line.links.set(isFolder ? `${place.text}/${posix.basename(leads.text)}` : place.text, leads.text);
+}
 
 export const move: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, COPY_RULES);
@@ -225,11 +249,12 @@ export const mktemp: Behaviour = ({ args, spot }) => {
 const temporary = (spot: Spot): Text => spot.shell.variables.get("TMPDIR")?.[0] ?? known(spot.line.place.temporary);
 
 /** Puts together names that stand in its input, its operands or its patterns. */
-export const split: Behaviour = ({ args, spot }) => {
-  const { operands } = readArguments(args, {
-    valued: "b l n a C suffix-length bytes lines number additional-suffix filter",
+export const split: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, {
+    valued: `${name === "csplit" ? "f prefix b suffix-format n digits" : "b l n a C"} suffix-length bytes lines number additional-suffix filter`,
   });
-  const [source, prefix = known("x")] = operands;
+  const [source, second] = given.operands;
+  const prefix = (name === "csplit" ? given.values("f", "prefix")[0] : second) ?? known("x");
   if (source) contentOf(source, spot);
   if (args.some((arg) => textOf(arg).startsWith("--filter"))) noteUnknown(spot, "runs a command for each part");
   writes(spot, { type: "glob", text: `${textOf(prefix)}*` });

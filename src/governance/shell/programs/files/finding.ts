@@ -9,6 +9,9 @@ const FILTERS =
   /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm]min|[acm]time|size|user|group|perm|samefile|inum|links|type|xtype|maxdepth|mindepth)$/;
 const NAMES = /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|samefile|inum)$/;
 
+/** Longer than a name or a path that is looked for. */
+const MAX_TEST = 1000;
+
 /** Folders to look in, what it looks for, and what it does with what it finds. */
 export const find: Behaviour = ({ args, spot }) => {
   const first = args.findIndex((arg) => /^(?:-(?![HLPXxdEsOD]$|O\d|D)|[(!])/.test(textOf(arg)));
@@ -18,6 +21,10 @@ export const find: Behaviour = ({ args, spot }) => {
   const tests = args.slice(end);
   if (folders.slice(1).some((folder) => folder.type === "unknown"))
     noteUnknown(spot, "gives find something that cannot be told, and it may delete");
+  if (tests.some((test) => textOf(test).length > MAX_TEST)) {
+    noteUnknown(spot, "gives find more than can be looked at");
+    return { from: FROM.program };
+  }
   const isNarrow = narrows(tests);
   const names = patternsIn(tests);
   const found = starts.flatMap((folder) =>
@@ -26,6 +33,7 @@ export const find: Behaviour = ({ args, spot }) => {
     ),
   );
   for (const folder of starts) reads(spot, folder);
+  for (const [at, test] of tests.entries()) if (textOf(tests[at - 1] ?? known("")) === "-samefile") reads(spot, test);
   // A pattern of whole paths says where they are.
   for (const pattern of isNarrow ? names : [])
     if (pattern.includes("/") && !/^[*?[]/.test(pattern))
@@ -132,12 +140,15 @@ export const fd: Behaviour = ({ args, spot }) => {
   return { from: FROM.program, names: found[0] };
 };
 
+const isNameHere = (path: Text): boolean => path.type === "known" && /^(?:\.\/)?[^/~]+$/.test(path.text);
+
 /** Programs that print names of files below a folder. */
 export function lists(rules: OptionRules, skip: number): Behaviour {
   return ({ args, spot }) => {
     const { operands } = readArguments(args, rules);
     const folders = operands.slice(skip);
-    for (const folder of folders) reads(spot, folder);
+    // That a file is in the worktree is no secret.
+    for (const folder of folders) if (skip > 0 || !isNameHere(folder)) reads(spot, folder);
     const [only] = folders.length === 0 ? [known(".")] : folders;
     const [path] = absolutePaths(only ?? known("."), spot);
     const names: Text | undefined =

@@ -54,6 +54,9 @@ export const search = (rules: OptionRules): Behaviour => {
     const given = readArguments(args, rules);
     for (const program of given.values("pre", "hostname-bin")) spot.line.engine.runSource(program, spot);
     for (const file of given.values("f", "file", "exclude-from", "ignore-file")) reads(spot, file);
+    for (const pattern of given.values("include", "g", "glob", "iglob"))
+      if (!startOf(pattern).startsWith("!"))
+        reads(spot, { type: "found", folder: spot.line.place.folder, all: false, names: [textOf(pattern)] });
     const { home } = spot.line.place;
     // Everything below a home is looked at, with the keys in it.
     if (given.has("r", "R", "recursive", "dereference-recursive", "hidden", "u", "unrestricted"))
@@ -167,4 +170,14 @@ export const yq: Behaviour = (call) => {
   const flow = queries(call);
   if (inPlace) for (const file of files) store(file, flow, { spot: call.spot });
   return flow;
+};
+
+const filters = reader({ rules: { valued: "arg argjson indent L from-file f xpath" }, skip: 1 });
+
+/** jq and its like: `--rawfile name file` reads a file, too. */
+export const jq: Behaviour = (call) => {
+  const isFile = (at: number): boolean => /^--(?:rawfile|slurpfile)$/.test(textOf(call.args[at - 2] ?? known("")));
+  const isName = (at: number): boolean => isFile(at + 1);
+  for (const [at, arg] of call.args.entries()) if (isFile(at)) reads(call.spot, arg);
+  return filters({ ...call, args: call.args.filter((_, at) => !isFile(at) && !isName(at) && !isName(at + 1)) });
 };

@@ -4,7 +4,7 @@ import { inFolder, reads, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { type Flow, literal, OUTPUT } from "../../values/flow.ts";
 import { describeText, isPattern, known, type Text, textOf } from "../../values/text.ts";
-import { changesIt } from "./changes.ts";
+import { changesIt, pathspec } from "./changes.ts";
 import {
   branch,
   checkout,
@@ -46,12 +46,14 @@ export const judgeGit: Behaviour = (call) => {
     return OUTPUT;
   }
   // git has no aliases for its own commands.
-  const alias = COMMANDS.has(name.text) || OTHER_COMMANDS.has(name.text) ? undefined : aliases.get(name.text);
+  const alias = isGitCommand(name.text) ? undefined : aliases.get(name.text);
   if (alias !== undefined) return runAlias(alias, args, inside);
   if (asksForHelp(name.text, args)) return OUTPUT;
   if (!isOwnRepository(inside)) noteEffect(inside, { kind: "runs", what: "uses the settings of another repository" });
   return (COMMANDS.get(name.text) ?? unknownCommand)({ name: name.text, args, spot: inside });
 };
+
+export const isGitCommand = (name: string): boolean => COMMANDS.has(name) || OTHER_COMMANDS.has(name);
 
 /** `--help` is help only where it is not the value of another option, nor an argument of a command to run. */
 function asksForHelp(name: string, args: readonly Text[]): boolean {
@@ -101,7 +103,7 @@ const looks: Behaviour = ({ name, args, spot }) => {
   if (path) spot.line.engine.runSource(path, spot);
   if (name === "hash-object" && given.has("w")) changesIt({ name, args, spot });
   if (name === "interpret-trailers" && given.has("in-place")) for (const file of given.operands) writes(spot, file);
-  for (const file of filesOf(name, args, given)) reads(spot, file);
+  for (const file of filesOf(name, args, given)) reads(spot, pathspec(file, spot));
   // A repository that is known to be the worktree's has its folder.
   return given.has("show-toplevel") && args.length === 1 && isOwnRepository(spot)
     ? literal(`${spot.line.place.folder}\n`)
@@ -116,7 +118,7 @@ function filesOf(name: string, args: readonly Text[], given: Arguments): Text[] 
   for (const operand of given.operands) {
     const text = textOf(operand);
     const inCommit = /^[^:/]*:([^:].*)$/.exec(text)?.[1];
-    if (inCommit !== undefined && operand.type === "known") paths.push(known(inCommit));
+    if (inCommit !== undefined && operand.type === "known") paths.push(known(inCommit.replace(/^\d:/, "")));
     else if (isFiles || text.startsWith("/") || text.startsWith("..")) paths.push(operand);
   }
   return paths;

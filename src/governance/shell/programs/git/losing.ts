@@ -1,6 +1,6 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { absolutePaths, touch } from "../../paths.ts";
+import { absolutePaths, reads, touch } from "../../paths.ts";
 import { noteEffect, type Spot } from "../../state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, type Text, textOf } from "../../values/text.ts";
@@ -83,6 +83,8 @@ export const restore: Behaviour = ({ args, spot }) => {
 
 export const stash: Behaviour = ({ args, spot }) => {
   const sub = textOf(args[0] ?? known("push"));
+  if (sub === "show")
+    for (const path of args.slice(args.findIndex((arg) => textOf(arg) === "--") + 1)) reads(spot, path);
   if (sub === "list" || sub === "show") return OUTPUT;
   if (sub === "drop" || sub === "clear") history(spot, "deletes work that was put aside");
   else changesIt({ name: "stash", args, spot });

@@ -57,6 +57,7 @@ export const fetches: Behaviour = ({ name, args, spot }) => {
   if (name === "fetch" || name === "pull") noteForcedRefs(given.operands.slice(1), given.has("f", "force"), spot);
   if (name === "clone") {
     const [from, target] = given.operands;
+    if (from && /^[\w.+-]+:|^[\w.-]+@/.test(textOf(from))) spot.line.unpacked = cameFrom(FROM.network);
     if (target) writes(spot, target);
     else if (from)
       writes(
@@ -117,5 +118,6 @@ export const archive: Behaviour = ({ args, spot }) => {
   for (const path of given.values("o", "output")) writes(spot, path);
   for (const program of given.values("exec")) spot.line.engine.runSource(program, spot);
   for (const where of given.values("remote")) sendBytes(OUTPUT, textOf(where), spot);
+  for (const path of given.operands.slice(1)) reads(spot, path);
   return cameFrom(FROM.files);
 };

@@ -1,0 +1,51 @@
+/** How far a set like `[a-z]` at a place of a pattern reaches, and whether it has a character. */
+function readSet(pattern: string, at: number, character: string): { end: number; has: boolean } | undefined {
+  let from = at + 1;
+  const isNot = pattern[from] === "!" || pattern[from] === "^";
+  if (isNot) from += 1;
+  const end = pattern.indexOf("]", from + 1);
+  if (end < 0) return undefined;
+  const members = pattern.slice(from, end);
+  // What a class like `[:alpha:]` has is not looked up: it may have any.
+  if (members.includes("[")) return { end: pattern.indexOf("]", end + 1) < 0 ? end : end + 1, has: true };
+  let has = false;
+  for (let index = 0; index < members.length; index += 1) {
+    const [first = "", dash, last] = members.slice(index, index + 3);
+    if (dash === "-" && last !== undefined) {
+      has ||= first <= character && character <= last;
+      index += 2;
+    } else has ||= first === character;
+  }
+  return { end, has: has !== isNot };
+}
+
+/** Where a pattern goes on after one character; undefined when it does not fit. */
+function step(pattern: string, at: number, character: string): number | undefined {
+  const sign = pattern[at];
+  if (sign === "?") return at + 1;
+  if (sign === "\\") return pattern[at + 1] === character ? at + 2 : undefined;
+  const set = sign === "[" ? readSet(pattern, at, character) : undefined;
+  if (set) return set.has ? set.end + 1 : undefined;
+  return sign === character ? at + 1 : undefined;
+}
+
+/** Whether a pattern of a shell fits a name. It takes no more than their lengths multiplied: agents write patterns. */
+export function fitsPattern(pattern: string, name: string): boolean {
+  let [at, index] = [0, 0];
+  let star: { readonly at: number; index: number } | undefined;
+  while (index < name.length) {
+    if (pattern[at] === "*") {
+      star = { at: at + 1, index };
+      at += 1;
+      continue;
+    }
+    const next = at < pattern.length ? step(pattern, at, name[index] as string) : undefined;
+    if (next !== undefined) [at, index] = [next, index + 1];
+    else if (star) {
+      star.index += 1;
+      [at, index] = [star.at, star.index];
+    } else return false;
+  }
+  while (pattern[at] === "*") at += 1;
+  return at === pattern.length;
+}
