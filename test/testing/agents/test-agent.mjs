@@ -231,13 +231,11 @@ const behaviours = {
     behaviours.commits();
   },
   diverges() {
-    // One of its own: plans side by side share the branches.
-    const rootless = `rootless-${process.env.PRLOOM_PLAN_ID}`;
-    tryGit("checkout", "-q", "--orphan", rootless);
+    tryGit("checkout", "-q", "--orphan", `rootless-${process.env.PRLOOM_PLAN_ID}`);
     work();
     git("add", "-A");
     git("-c", "user.name=Agent", "-c", "user.email=agent@localhost", "commit", "-qm", "a new beginning");
-    git("branch", "-f", `prloom/${process.env.PRLOOM_PLAN_ID}`, rootless);
+    git("branch", "-f", `prloom/${process.env.PRLOOM_PLAN_ID}`, "HEAD");
     mark(index, "x");
   },
   "calls-prloom"() {
