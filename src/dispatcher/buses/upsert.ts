@@ -108,7 +108,10 @@ export function keepProposal(
 }
 
 /** The record as the inbox says it now: a person may have changed or removed the files a moment ago. */
-function planOfSource(loom: Naming & Records & Intake & Reporting, source: PlanSource): PlanRecord | undefined {
+function planOfSource(
+  loom: Located & Naming & Records & Intake & Reporting,
+  source: PlanSource,
+): PlanRecord | undefined {
   const record = loom.store.bySource(source);
   if (!record || !isInboxRecord(record)) return record;
   takePlan(loom, loom.inbox.look(record.id), record.id);
