@@ -201,6 +201,8 @@ function repair(path: string, noted: Noted): void {
 
 /** The clock of file systems is behind by a tick or two. */
 const CLOCK_STEP_MS = 20;
+/** A file gets its name right after its line, and the line is on the disk soon. What came later than this is not ours. */
+const LAST_WRITE_MS = 60_000;
 
 /**
  * Torn, or from before the newest text that is noted. A text that is neither was put there by a person since: when, is told
@@ -210,7 +212,9 @@ function isLost(path: string, { texts, at }: Noted): boolean {
   const found = readCheckedOut(path, Number.MAX_SAFE_INTEGER);
   if (found === undefined) return at !== undefined && existsSync(dirname(path));
   if (found === texts.at(-1)) return false;
-  return texts.some((text) => text.startsWith(found)) || (at ?? 0) - CLOCK_STEP_MS > statSync(path).ctimeMs;
+  const { ctimeMs } = statSync(path);
+  if (at !== undefined && ctimeMs - at > LAST_WRITE_MS) return false;
+  return texts.some((text) => text.startsWith(found)) || (at ?? 0) - CLOCK_STEP_MS > ctimeMs;
 }
 
 /** Something else may lie there by now, since the inbox is in the checkout: that is not ours to repair, and concerns no other plan. */

@@ -117,6 +117,19 @@ test("what was written since by another stays", () => {
   assert.equal(readTextIfExists(join(dir, "a")), "a person wrote this");
 });
 
+test("what a person cut off or took back long after it was noted stays so", () => {
+  for (const theirs of ["one", "two and", ""]) {
+    note.write([file("a", "one")]);
+    note.write([file("a", "two and more")]);
+    note.sync();
+    otherBoot(-120_000);
+    writeFileSync(join(dir, "a"), theirs);
+    repairWritten(notes);
+    assert.equal(readTextIfExists(join(dir, "a")), theirs);
+    note = new OpenNote(notes, (error) => assert.fail(String(error)));
+  }
+});
+
 test("a line that a power loss cut off says nothing, and those before it hold", () => {
   note.write([file("a", "one")]);
   otherBoot();
