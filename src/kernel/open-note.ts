@@ -45,14 +45,23 @@ export class OpenNote {
     const note = this.#add(files);
     for (const { path } of files) if (!note.files.has(path)) note.files.set(path, note.lines);
     if (files.some(({ path }) => (note.files.get(path) ?? 0) > note.safe)) syncNote(note);
-    writeNoted(files);
+    try {
+      writeNoted(files);
+    } catch (error) {
+      // It says more than was written, and that holds no longer than until its files are on the disk as they are.
+      this.#end(note);
+      throw error;
+    }
     if (note.lines >= MAX_LINES) this.#end(note);
   }
 
   /** Files that are removed: after a power loss they are not made again. */
   forget(paths: readonly string[]): void {
     const noted = paths.filter((path) => this.#note?.files.has(path));
-    if (noted.length > 0) this.#add(noted.map((path) => ({ path, data: null })));
+    if (noted.length === 0) return;
+    const { files } = this.#add(noted.map((path) => ({ path, data: null })));
+    // One that is written again is to be on the disk before, as at first.
+    for (const path of noted) files.delete(path);
   }
 
   /** All that was written so far is safe from a power loss when it returns. Nothing to do costs nothing. */

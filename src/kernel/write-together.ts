@@ -161,14 +161,14 @@ interface Noted {
 /**
  * Deals with the notes that a killed process or a power loss left. Only for the process that owns the files, before it
  * reads them. What is not there is written only where something may have followed from the note; all else was never said
- * to be done, so it is asked for again.
+ * to be done, so it is asked for again. Folders that are not ours by now are left alone.
  */
-export function repairWritten(noteDir: string): void {
+export function repairWritten(noteDir: string, foreign: readonly string[] = []): void {
   const notes = listDir(noteDir).map((name) => join(noteDir, name));
   const all = new Map<string, Noted>();
   const read = notes.filter((note) => orWarn(note, () => gatherNoted(note, all)));
   for (const [path, noted] of all) {
-    orWarn(path, () => repair(path, noted));
+    if (!foreign.includes(dirname(path))) orWarn(path, () => repair(path, noted));
     crashPoint("together:repaired");
   }
   for (const note of read) orWarn(note, () => rmSync(note, { force: true }));
@@ -193,13 +193,20 @@ function repair(path: string, noted: Noted): void {
 
 /** The clock of file systems is behind by a tick or two. */
 const CLOCK_STEP_MS = 20;
+/** A file gets its name right after its line, and the line is on the disk soon. What came later than this is not ours. */
+const LAST_WRITE_MS = 60_000;
 
-/** Torn, or from before the newest text that is noted. A text that is neither was written by a person since. */
+/**
+ * Torn, or from before the newest text that is noted. A text that is neither was put there by a person since: when, is told
+ * by the time of its name, since a file that is moved there keeps the time of its text.
+ */
 function isLost(path: string, { texts, at }: Noted): boolean {
   const found = readCheckedOut(path, Number.MAX_SAFE_INTEGER);
   if (found === undefined) return at !== undefined && existsSync(dirname(path));
   if (found === texts.at(-1)) return false;
-  return texts.some((text) => text.startsWith(found)) || (at ?? 0) - CLOCK_STEP_MS > statSync(path).mtimeMs;
+  const { ctimeMs } = statSync(path);
+  if (at !== undefined && ctimeMs - at > LAST_WRITE_MS) return false;
+  return texts.some((text) => text.startsWith(found)) || (at ?? 0) - CLOCK_STEP_MS > ctimeMs;
 }
 
 /** Something else may lie there by now, since the inbox is in the checkout: that is not ours to repair, and concerns no other plan. */

@@ -35,8 +35,17 @@ export function planIdFor({ title, source, fallback }: IdRequest): string {
   const spare = isValidPlanId(fallback) ? fallback : slugOf(fallback) || "plan";
   const name = slugOf(title ?? "") || spare;
   if (!source) return name;
-  const hash = shortHash(sourceKey(source), 8);
-  return `${cut(name, MAX_ID - hash.length - 1)}-${hash}`;
+  const hash = hashOf(source);
+  return `${cut(name, MAX_ID - hash.length)}${hash}`;
+}
+
+/** Whether `planIdFor` may have made the id for a plan of this source. */
+export function isIdOf(id: string, source: PlanSource): boolean {
+  return id.replace(/-\d+$/, "").endsWith(hashOf(source)) || id.endsWith(hashOf(source));
+}
+
+function hashOf(source: PlanSource): string {
+  return `-${shortHash(sourceKey(source), 8)}`;
 }
 
 /** The id itself when it is free, else the first of `-2`, `-3` … that is. */

@@ -142,7 +142,7 @@ export const planRecordSchema = z.strictObject({
   /** The commit that the branch started from. */
   baseSha: z.string().optional(),
   worktree: z.string().optional(),
-  /** Name of its folder under `.git/worktrees`, which git may choose otherwise than the path. */
+  /** Name of its folder under `.git/worktrees`, which git may choose otherwise than the path. Absent from when it is being removed. */
   worktreeName: z.string().optional(),
   worktreeReady: z.boolean(),
   /** Files that `initCommands` and `afterActivate` left in the worktree; they count like `copyFiles`. */

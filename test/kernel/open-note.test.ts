@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
@@ -26,9 +26,11 @@ after(() => {
 const file = (name: string, data: string) => ({ path: join(dir, name), data });
 
 /** The notes as a machine finds them that was switched off: nothing of it is in memory any more. */
-function otherBoot(): void {
+function otherBoot(laterMs = 0): void {
   for (const name of readdirSync(notes)) {
-    const text = readFileSync(join(notes, name), "utf8").replaceAll(/"bootId":"[^"]*"/g, '"bootId":"another boot"');
+    const text = readFileSync(join(notes, name), "utf8")
+      .replaceAll(/"bootId":"[^"]*"/g, '"bootId":"another boot"')
+      .replaceAll(/"at":(\d+)/g, (_, at: string) => `"at":${Number(at) + laterMs}`);
     writeFileSync(join(notes, name), text);
   }
 }
@@ -73,10 +75,10 @@ for (const [left, means] of [
     note.write([file("a", "one")]);
     note.write([file("a", "two and more")]);
     note.sync();
-    otherBoot();
+    // The note is from later than what is there.
+    otherBoot(left?.startsWith("from") ? 60_000 : 0);
     rmSync(join(dir, "a"));
     if (left !== undefined) writeFileSync(join(dir, "a"), left);
-    if (left?.startsWith("from")) utimesSync(join(dir, "a"), 1, 1);
     repairWritten(notes);
     assert.equal(readTextIfExists(join(dir, "a")), "two and more");
     assert.deepEqual(readdirSync(notes), []);
@@ -96,6 +98,16 @@ test("after a power loss a file that was removed on purpose stays away, also wit
   assert.deepEqual(readdirSync(dir).sort(), ["c", "notes"]);
 });
 
+test("a file that is written again after it was removed is noted on the disk before", async () => {
+  note.write([file("a", "one")]);
+  rmSync(join(dir, "a"));
+  note.forget([join(dir, "a")]);
+  note.sync();
+  const again = await countCalls(() => note.write([file("a", "two")]));
+  assert.equal(again.synced, 1);
+  await note.close();
+});
+
 test("what was written since by another stays", () => {
   note.write([file("a", "one")]);
   note.write([file("a", "two")]);
@@ -103,6 +115,19 @@ test("what was written since by another stays", () => {
   writeFileSync(join(dir, "a"), "a person wrote this");
   repairWritten(notes);
   assert.equal(readTextIfExists(join(dir, "a")), "a person wrote this");
+});
+
+test("what a person cut off or took back long after it was noted stays so", () => {
+  for (const theirs of ["one", "two and", ""]) {
+    note.write([file("a", "one")]);
+    note.write([file("a", "two and more")]);
+    note.sync();
+    otherBoot(-120_000);
+    writeFileSync(join(dir, "a"), theirs);
+    repairWritten(notes);
+    assert.equal(readTextIfExists(join(dir, "a")), theirs);
+    note = new OpenNote(notes, (error) => assert.fail(String(error)));
+  }
 });
 
 test("a line that a power loss cut off says nothing, and those before it hold", () => {
@@ -118,7 +143,10 @@ test("a line that a power loss cut off says nothing, and those before it hold", 
 test("a file that cannot be written is thrown, and the next ones are written", async () => {
   mkdirSync(join(dir, "a"));
   assert.throws(() => note.write([file("a", "1")]), /EISDIR/);
+  const before = readdirSync(notes);
   note.write([file("b", "1")]);
+  const now = readdirSync(notes).filter((name) => !before.includes(name));
+  assert.equal(now.length, 1, "the note that says more than was written has ended");
   await note.close();
   assert.equal(readTextIfExists(join(dir, "b")), "1");
   assert.deepEqual(readdirSync(notes), []);

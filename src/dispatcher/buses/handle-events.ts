@@ -59,6 +59,8 @@ export async function handlePlanEvents(
       if (offered.waiting || bus.handlerStatus(event.id, DISPATCHER) !== "ready") passOver(bus, [event.id]);
       else takeEvent(loom, record, { event, ...(offered.handledBy === undefined ? {} : { by: offered.handledBy }) });
     }
+    // What was ignored is listed there, and is not looked at again.
+    loom.store.sync();
     commit(loom, bus, planId);
   }
 }

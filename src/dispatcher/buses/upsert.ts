@@ -10,9 +10,10 @@ import {
 } from "../../bridges/core/upsert.ts";
 import type { Together } from "../../bus/file/plan-store.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
+import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
 import type { NewFile } from "../../kernel/write-together.ts";
-import { freeId, planIdFor } from "../../plan/identity.ts";
+import { freeId, isIdOf, planIdFor } from "../../plan/identity.ts";
 import { commentName } from "../../plan/markdown/encoding.ts";
 import { parsePlan } from "../../plan/markdown/markdown.ts";
 import { visibleText } from "../../plan/markdown/visible.ts";
@@ -108,7 +109,10 @@ export function keepProposal(
 }
 
 /** The record as the inbox says it now: a person may have changed or removed the files a moment ago. */
-function planOfSource(loom: Naming & Records & Intake & Reporting, source: PlanSource): PlanRecord | undefined {
+function planOfSource(
+  loom: Located & Naming & Records & Intake & Reporting,
+  source: PlanSource,
+): PlanRecord | undefined {
   const record = loom.store.bySource(source);
   if (!record || !isInboxRecord(record)) return record;
   takePlan(loom, loom.inbox.look(record.id), record.id);
@@ -148,6 +152,7 @@ function createPlan(
   said: string | undefined,
   files: NewFile[],
 ): string {
+  refuseUnreadable(loom, source);
   const title = text === undefined ? undefined : parsePlan(text).title;
   const fallback = `${source.system}-${source.kind}-${source.id}`;
   const wanted = planIdFor({ source, fallback, ...(title === undefined ? {} : { title }) });
@@ -159,6 +164,14 @@ function createPlan(
   takePlan(loom, lookOf({ id, hasText: text !== undefined, hasMeta: true, meta }), id);
   files.push(...upsertedNow(loom, id, said));
   return id;
+}
+
+/** A plan whose record cannot be read may be that of the source: a second one would do its work again. */
+function refuseUnreadable({ store }: Records, source: PlanSource): void {
+  const problem = store.problems.find(({ id }) => isIdOf(id, source));
+  if (!problem) return;
+  const hint = "Repair it, or move its folder away if the plan is not wanted any more; then run `prloom retry --all`.";
+  throw new PrloomError("state-unreadable", `${problem.message} It is the plan of this source.`, hint);
 }
 
 /** Files without a record that name this very source are what a kill left of the same upsert. */

@@ -1,7 +1,6 @@
 import { rmSync } from "node:fs";
 import { type MergeOutcome, mergeIntoBase } from "../../git/commits/merge.ts";
 import { gitAt } from "../../git/repository.ts";
-import { removeWorktree } from "../../git/worktree/worktrees.ts";
 import type { MergeMethod } from "../../hooks/contexts/event-types.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -21,6 +20,7 @@ import type { AtWork } from "../runs/occupancy.ts";
 import { endPlanSurvivors, forgetWorktree, leftWorktree } from "../runs/survivors.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { deferredComments, unansweredComments } from "../steps/observe.ts";
+import { removeOwnWorktree } from "../worktree/remove-own.ts";
 import { keepBeforeRemoval } from "../worktree/set-aside.ts";
 import { allowed } from "./state.ts";
 
@@ -221,10 +221,14 @@ async function removeRest(loom: Located & Configured & Records & Reporting, reco
   };
   await attempt("processes of its last run", () => endPlanSurvivors(loom, id));
   await keepBeforeRemoval(loom, record);
-  if (worktree) await attempt(`its worktree ${worktree}`, () => removeWorktree(loom.repo, worktree));
+  let foreign: string | undefined;
+  const removeOwn = async (): Promise<void> => {
+    foreign = await removeOwnWorktree(loom, record);
+  };
+  if (worktree) await attempt(`its worktree ${worktree}`, removeOwn);
   await attempt("the homes of its agents", () => removePrivateHomes(loom, record));
   if (left.length === 0) forgetWorktree(loom, record);
-  return left;
+  return foreign === undefined ? left : [...left, foreign];
 }
 
 /** Removes the worktrees of plans that are done, or of one plan that is. */
@@ -259,8 +263,8 @@ export async function cleanPlans(
 /** One that cannot be cleaned keeps no other from it. */
 async function cleanDone(loom: Located & Configured & Records & Reporting, record: PlanRecord): Promise<string[]> {
   try {
-    await cleanWorktree(loom, record);
-    return [];
+    const foreign = await cleanWorktree(loom, record);
+    return foreign === undefined ? [] : [foreign];
   } catch (error) {
     return [messageOf(error)];
   }

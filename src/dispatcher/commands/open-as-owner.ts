@@ -1,5 +1,8 @@
+import { lstatSync } from "node:fs";
+import { dirname } from "node:path";
 import { notesOf } from "../../bus/file/plan-store.ts";
-import { commitIdentity, openRepository } from "../../git/repository.ts";
+import { commitIdentity, openRepository, type Repository } from "../../git/repository.ts";
+import { whyBrought } from "../../git/tracked.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
@@ -8,7 +11,7 @@ import { acquireOwnerLock, type OwnerLock } from "../../kernel/owner-lock.ts";
 import { repairWritten } from "../../kernel/write-together.ts";
 import { type OwnedLoom, openLoom } from "../compose.ts";
 import { ensureLayout } from "../layout.ts";
-import { pathsOf } from "../paths.ts";
+import { inboxOf, type Paths, pathsOf } from "../paths.ts";
 import { OWNER_VARIABLE, ownerTag } from "../runs/survivors.ts";
 import { type OpenLoomOptions, settingsFor } from "./open-for-reading.ts";
 
@@ -23,7 +26,7 @@ export async function openAsOwner(options: OpenLoomOptions): Promise<{ loom: Own
   try {
     process.env[OWNER_VARIABLE] = ownerTag(paths);
     await ensureLayout(repo, paths);
-    repairWritten(notesOf(paths.plans));
+    await repairRecords(repo, paths);
     const loom = openLoom({
       repo,
       paths,
@@ -39,6 +42,16 @@ export async function openAsOwner(options: OpenLoomOptions): Promise<{ loom: Own
     lock.release();
     throw error;
   }
+}
+
+/** A branch that was checked out since may have brought a link in place of the inbox. */
+async function repairRecords(repo: Repository, paths: Paths): Promise<void> {
+  const { inbox, local, plans } = paths;
+  const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  // Git is asked only then: a power loss may have left it an index that it cannot read.
+  const isElsewhere = [dirname(local), local, inbox].some(isLink);
+  const isForeign = isElsewhere && (await whyBrought(repo, inboxOf(paths, "any").text)) !== undefined;
+  repairWritten(notesOf(plans), isForeign ? [inbox] : []);
 }
 
 export function daemonRunning(root: string): PrloomError {

@@ -3,7 +3,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { type PlanRecord, RECORD_SCHEMA_VERSION } from "../../plan/record.ts";
 import type { Naming, Reporting, Timing } from "../capabilities.ts";
-import { isInboxRecord } from "../paths.ts";
+import { inboxOf, isInboxRecord, type Located } from "../paths.ts";
 import { type Records, updateRecord } from "../records.ts";
 import type { Watched } from "../watchdog/stalls.ts";
 import type { FileProblem, Inbox, InboxEntry, InboxProblem, InboxScan } from "./inbox.ts";
@@ -44,7 +44,7 @@ export function lookOf(entry: InboxEntry): InboxLook {
  * cannot be taken is reported, found again at the next look at everything, and keeps no other from being taken.
  */
 export function takeInbox(
-  loom: Naming & Records & Intake & Watched & Reporting,
+  loom: Located & Naming & Records & Intake & Watched & Reporting,
   scan: InboxLook,
   ids: Iterable<string>,
 ): string[] {
@@ -61,15 +61,25 @@ export function takeInbox(
 }
 
 /** The same for one plan; throws when it cannot be taken. */
-export function takePlan(loom: Naming & Records & Intake & Reporting, scan: InboxLook, id: string): boolean {
+export function takePlan(loom: Located & Naming & Records & Intake & Reporting, scan: InboxLook, id: string): boolean {
   const entry = scan.entries.get(id);
   const record = loom.store.byId(id);
+  forgetRemoved(loom, id, entry);
   if (!entry) return takeVanished(loom, record);
   return ownsInboxFile(record) && takeEntry(loom, entry, record);
 }
 
+/** What a person took out of the inbox is not put there again after a power loss. */
+function forgetRemoved({ paths, store }: Located & Records, id: string, entry: InboxEntry | undefined): void {
+  const { text, meta } = inboxOf(paths, id);
+  store.forget([...(entry?.hasText ? [] : [text]), ...(entry?.hasMeta ? [] : [meta])]);
+}
+
 /** The same for everything: what lies in the inbox, and what should and does not. */
-export function takeWholeInbox(loom: Naming & Records & Intake & Watched & Reporting, scan: InboxLook): string[] {
+export function takeWholeInbox(
+  loom: Located & Naming & Records & Intake & Watched & Reporting,
+  scan: InboxLook,
+): string[] {
   return takeInbox(loom, scan, inboxIds(loom, scan));
 }
 
@@ -113,7 +123,7 @@ function pick(record: Pick<PlanRecord, "status" | "hidden" | "source" | "metadat
 }
 
 function takeEntry(
-  loom: Naming & Records & Intake & Reporting,
+  loom: Located & Naming & Records & Intake & Reporting,
   entry: InboxEntry,
   before: PlanRecord | undefined,
 ): boolean {

@@ -1,4 +1,5 @@
 import type { Naming, Reporting } from "../capabilities.ts";
+import type { Located } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { Scheduler } from "../steps/scheduler.ts";
 import type { Watched } from "../watchdog/stalls.ts";
@@ -16,7 +17,7 @@ export interface InboxLooking {
 
 /** Takes what changed in the inbox, and wakes the plans that it concerns. */
 export function lookAtInbox(
-  loom: Naming & Records & Intake & Watched & Reporting,
+  loom: Located & Naming & Records & Intake & Watched & Reporting,
   scheduler: Scheduler,
   { whole, mayGoOn }: InboxLooking,
 ): Promise<void> {
@@ -55,7 +56,7 @@ function groupsOf(ids: readonly string[]): string[][] {
  * wrote itself is none.
  */
 export function lookAtPlans(
-  loom: Naming & Records & Intake & Watched & Reporting,
+  loom: Located & Naming & Records & Intake & Watched & Reporting,
   scheduler: Scheduler,
   ids: Iterable<string>,
 ): boolean {

@@ -1,4 +1,3 @@
-import { removeWorktree } from "../../git/worktree/worktrees.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -10,6 +9,7 @@ import type { Located } from "../paths.ts";
 import { changeStatus, type Records, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { removeOwnWorktree } from "../worktree/remove-own.ts";
 import { keepBeforeRemoval } from "../worktree/set-aside.ts";
 
 /** The forge says that the change request was merged or closed. Returns the messages that its agent never got. */
@@ -31,14 +31,18 @@ export function endPlan(
   return undelivered;
 }
 
-/** Removes the worktree of a plan that is done; branch and home stay. Recorded last, so a kill makes it be done again. */
+/**
+ * Removes the worktree of a plan that is done; branch and home stay. Recorded last, so a kill makes it be done again. Returns
+ * what to tell of a folder that is not ours.
+ */
 export async function cleanWorktree(
   loom: Located & Configured & Records & Reporting,
   record: PlanRecord,
-): Promise<void> {
+): Promise<string | undefined> {
   await keepBeforeRemoval(loom, record);
-  if (record.worktree) await removeWorktree(loom.repo, record.worktree);
+  const foreign = await removeOwnWorktree(loom, record);
   await removePrivateHomes(loom, record);
   crashPoint("clean:removed");
   updateRecord(loom, record.id, () => ({ worktreeReady: false }));
+  return foreign;
 }

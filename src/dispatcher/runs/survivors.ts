@@ -16,6 +16,7 @@ import { removeView } from "../enclosure/run-view.ts";
 import { homeOf, type Located, type Paths } from "../paths.ts";
 import { blockPlan, type Records, updateRecord } from "../records.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { removeOwnWorktree } from "../worktree/remove-own.ts";
 import { endInterruptedVisits } from "../worktree/set-aside.ts";
 import type { AtWork } from "./occupancy.ts";
 
@@ -175,7 +176,7 @@ export async function removeDeleted(loom: Located & Records & AtWork & Reporting
     if (!record.deleted || record.worktree === undefined || loom.unrecovered.has(record.id)) continue;
     await orTell(loom, { planId: record.id }, async () => {
       const worktree = leftWorktree(record);
-      if (worktree !== undefined && existsNoFollow(worktree)) await removeWorktree(loom.repo, worktree);
+      if (worktree !== undefined && existsNoFollow(worktree)) await removeOwnWorktree(loom, record);
       forgetWorktree(loom, record);
     });
   }

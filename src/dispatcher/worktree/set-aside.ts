@@ -10,6 +10,7 @@ import { worktreeHealth } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, listDir, readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
+import { freeId } from "../../plan/identity.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Reporting } from "../capabilities.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
@@ -79,8 +80,10 @@ export async function takeBack(
 /** What lies in a worktree that is about to be removed, and is in no commit, is kept as a patch in the plan's home. */
 export async function keepBeforeRemoval(loom: Located & Configured & Reporting, record: PlanRecord): Promise<void> {
   const worktree = worktreeOf(loom, record);
-  if (!record.worktreeReady || worktreeHealth(worktree) !== "ok") return;
-  const patchFile = join(homeOf(loom.paths, record.id).home, "left.patch");
+  const { worktreeReady, worktreeName } = record;
+  if (!worktreeReady || worktreeName === undefined || worktreeHealth(worktree) !== "ok") return;
+  const { home } = homeOf(loom.paths, record.id);
+  const patchFile = join(home, `${freeId("left", (name) => existsSync(join(home, `${name}.patch`)))}.patch`);
   const tell = (text: string): void => loom.report({ planId: record.id, level: "warn", text });
   try {
     const isAny = await savePartial(worktree, { baseSha: "HEAD", patchFile, leaveOut: leftOut(loom, record) });
@@ -88,6 +91,7 @@ export async function keepBeforeRemoval(loom: Located & Configured & Reporting, 
   } catch (error) {
     tell(`what its worktree held beyond its commits could not be kept: ${messageOf(error)}`);
   }
+  crashPoint("worktree:kept");
 }
 
 /** What the worktree was before an agent of a plugin came; it is there until the worktree is put back. */

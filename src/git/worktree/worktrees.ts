@@ -192,8 +192,19 @@ export async function addWorktree(repo: Repository, request: WorktreeRequest): P
 }
 
 function gitDirNamedBy(path: string): string | undefined {
+  const target = namedBy(path);
+  return target && realpathSync(target);
+}
+
+function namedBy(path: string): string | undefined {
   const target = /^gitdir: (.+)\n?$/.exec(readTextNoFollow(path, ".git") ?? "")?.[1];
-  return target && realpathSync(resolve(path, target));
+  return target && resolve(path, target);
+}
+
+/** Whether the folder says of itself that it is the tree of this admin folder, which may be gone. */
+export function isTreeOf(path: string, gitDir: string): boolean {
+  const named = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ? namedBy(path) : undefined;
+  return named !== undefined && canonical(named) === canonical(gitDir);
 }
 
 /** Whether folder and admin folder are there. Costs two stats and a look for links; it says nothing about what is in them. */

@@ -287,6 +287,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "verify:todo-blocked": agentSaysBlocked,
   "watchdog:counted": noted,
   "worktree:forgotten": clean,
+  "worktree:kept": clean,
 };
 
 export function scenarioFor(point: CrashPoint): Scenario {
@@ -295,6 +296,5 @@ export function scenarioFor(point: CrashPoint): Scenario {
 
 /** Names in the tables that no longer are in the source. */
 export function staleScenarios(points: readonly CrashPoint[]): string[] {
-  const names = new Set(points.map((point) => point.name));
-  return [...Object.keys(SCENARIOS), ...FLOW_POINTS].filter((name) => !names.has(name));
+  return [...Object.keys(SCENARIOS), ...FLOW_POINTS].filter((name) => points.every((point) => point.name !== name));
 }

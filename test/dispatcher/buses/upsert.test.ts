@@ -264,3 +264,25 @@ test("a proposal is one file, and the newest one", async () => {
     );
   });
 });
+
+for (const at of ["in the inbox", "at work"]) {
+  test(`a source whose plan is ${at} with a record that cannot be read gets no second plan, and the upsert once it can`, async () => {
+    const { root } = project();
+    const [id, file, text] = await withLoom(root, (loom) => {
+      const made = idOf(upsertPlan(loom, upsert({ status: "queued" })));
+      if (at === "at work") activate(loom, made);
+      const path = homeOf(loom.paths, made).record;
+      return [made, path, readFileSync(path, "utf8")] as const;
+    });
+    const changed = upsert({ title: "Another title", planMarkdown: `${BODY}- [ ] three\n` });
+    writeFileSync(file, text.slice(0, 40));
+    await withLoom(root, (loom) => {
+      assert.throws(() => upsertPlan(loom, changed), /cannot be used.*It is the plan of this source/);
+      const other = upsert({ source: { ...SOURCE, id: "8" } });
+      assert.equal(upsertPlan(loom, other).kind, "created", "other sources have nothing to do with it");
+      assert.equal(all(loom).length, 1);
+    });
+    writeFileSync(file, text);
+    await withLoom(root, (loom) => assert.deepEqual(upsertPlan(loom, changed), { kind: "changed", planId: id }));
+  });
+}

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { makeProject } from "../../testing/project.ts";
@@ -39,4 +39,46 @@ test("a worktree with nothing of the kind leaves no patch", async () => {
   await project.cli(["merge", "tidy"]);
   assert.equal((await project.cli(["clean", "tidy"])).code, 0);
   assert.equal(existsSync(join(project.authority, "plans", "tidy", "left.patch")), false);
+});
+
+for (const [how, ...commands] of [
+  ["cleaned", ["merge", "notes"], ["clean", "notes"]],
+  ["deleted", ["delete", "notes", "--yes"]],
+] as const) {
+  test(`a folder that a person has at the place of a worktree by then stays when the plan is ${how}`, async () => {
+    const theirs = makeProject({ config: { worktreesDir: "../trees" } });
+    after(() => theirs.remove());
+    theirs.plan("notes", ["one"]);
+    await theirs.work();
+    const { worktree = "" } = theirs.record("notes");
+    const said = [];
+    for (const [at, command] of commands.entries()) {
+      if (at === commands.length - 1) {
+        theirs.git("worktree", "remove", "--force", worktree);
+        mkdirSync(worktree);
+        writeFileSync(join(worktree, "precious.txt"), "a person's\n");
+      }
+      const done = await theirs.cli([...command]);
+      said.push(done.stdout, done.stderr);
+    }
+    assert.equal(readFileSync(join(worktree, "precious.txt"), "utf8"), "a person's\n");
+    await theirs.work();
+    await theirs.cli(["clean"]);
+    assert.equal(readFileSync(join(worktree, "precious.txt"), "utf8"), "a person's\n");
+    assert.match(said.join("\n"), /is not the worktree that prloom made/);
+  });
+}
+
+test("a second removal keeps what was left since the first", async () => {
+  project.plan("twice", ["one"]);
+  await project.work();
+  await project.cli(["merge", "twice"]);
+  const worktree = leave("twice");
+  await project.cli(["clean", "twice"], { PRLOOM_CRASH_AT: "worktree:kept" });
+  writeFileSync(join(worktree, "later.txt"), "later\n");
+  assert.equal((await project.cli(["clean", "twice"])).code, 0);
+  assert.equal(existsSync(worktree), false);
+  const home = join(project.authority, "plans", "twice");
+  assert.match(readFileSync(join(home, "left.patch"), "utf8"), /\+of twice/);
+  assert.match(readFileSync(join(home, "left-2.patch"), "utf8"), /\+later/);
 });
