@@ -4,8 +4,9 @@ import { makeNote, type NewFile, noteLine, syncAndForget, writeNoted } from "./w
 
 /** Nothing is unsynced for much longer than this. */
 const SYNC_MS = 1000;
-/** Lines of a note before the next one begins: an owner that starts reads them all. */
+/** A note that has so much ends, and the next one begins: an owner that starts reads them all. */
 const MAX_LINES = 2000;
+const MAX_BYTES = 16 * 1024 ** 2;
 
 interface Note {
   readonly path: string;
@@ -13,6 +14,7 @@ interface Note {
   /** The files it speaks of, with the first line that does. */
   readonly files: Map<string, number>;
   lines: number;
+  bytes: number;
   /** So many of its lines are on the disk. */
   safe: number;
   /** No line was added since the last look at the clock. */
@@ -52,7 +54,7 @@ export class OpenNote {
       this.#end(note);
       throw error;
     }
-    if (note.lines >= MAX_LINES) this.#end(note);
+    if (note.lines >= MAX_LINES || note.bytes >= MAX_BYTES) this.#end(note);
   }
 
   /** Files that are removed: after a power loss they are not made again. */
@@ -88,8 +90,9 @@ export class OpenNote {
 
   #add(files: Parameters<typeof noteLine>[0]): Note {
     const note = this.#open();
+    const line = Buffer.from(noteLine(files, Date.now()));
     try {
-      writeAll(note.fd, Buffer.from(noteLine(files, Date.now())));
+      writeAll(note.fd, line);
     } catch (error) {
       // Readers stop at a line that is torn, so no other may follow it.
       this.#end(note);
@@ -97,6 +100,7 @@ export class OpenNote {
     }
     note.isStill = false;
     note.lines += 1;
+    note.bytes += line.length;
     return note;
   }
 
@@ -104,7 +108,7 @@ export class OpenNote {
     if (this.#note) return this.#note;
     const path = makeNote(this.#dir);
     const fd = openSync(path, "a");
-    this.#note = { path, fd, files: new Map(), lines: 0, safe: 0, isStill: false, syncing: undefined };
+    this.#note = { path, fd, files: new Map(), lines: 0, bytes: 0, safe: 0, isStill: false, syncing: undefined };
     this.#timer = setInterval(() => this.#later(), SYNC_MS).unref();
     return this.#note;
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
@@ -178,3 +178,13 @@ for (const [point, said] of [
     assert.deepEqual(readdirSync(notes), []);
   });
 }
+
+test("a note does not grow without an end, neither by its lines nor by their length", async () => {
+  for (let count = 0; count < 40; count += 1) {
+    note.write([file("a", `${count}`.repeat(1024 ** 2))]);
+    for (const name of readdirSync(notes)) assert(statSync(join(notes, name)).size < 20 * 1024 ** 2);
+  }
+  await note.close();
+  assert.deepEqual(readdirSync(notes), []);
+  assert.equal(readTextIfExists(join(dir, "a")), "39".repeat(1024 ** 2));
+});
