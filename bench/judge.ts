@@ -70,7 +70,7 @@ const CALLS: readonly (readonly [call: ToolCall, expected: string])[] = [
     "allowed",
   ],
   [{ tool: "govern_task", input: { action: "status" } }, "allowed"],
-  [{ tool: "govern_task", input: { action: "start", node: "task-9999" } }, "allowed"],
+  [{ tool: "govern_task", input: { action: "start", node: "task-9999" } }, "task order"],
   [{ tool: "github_get_issue", input: {} }, "allowed tools"],
   [{ tool: "todowrite", input: { todos: [] } }, "allowed"],
   ...EVERYDAY.map((command) => [bash(command), "allowed"] as const),

@@ -86,8 +86,9 @@ export function effectsOf(request: Pick<ToolRequest, "command" | "folder">, poli
 
 /** Where a command starts, without `..`; undefined where a link makes that two places. */
 function startOf(request: Pick<ToolRequest, "folder">, policy: Policy, files: Files): string | undefined {
+  if (request.folder === undefined) return policy.root;
   const folder = startFolder(request, policy);
-  return request.folder === undefined || realPath(folder, "/", files) !== undefined ? resolve(folder) : undefined;
+  return realPath(folder, "/", files) === undefined ? undefined : resolve(folder);
 }
 
 function malformed(request: ToolRequest, problem: string): Verdict {

@@ -28,6 +28,7 @@ const [SPACE, OPENING] = [" ".charCodeAt(0), "{".charCodeAt(0)];
 
 /** Braces in a word are looked at once for each of them. */
 function hasLongBraces(source: string): boolean {
+  if (source.length <= MAX_BRACES) return false;
   let braces = 0;
   for (let at = 0; at < source.length; at += 1) {
     const code = source.charCodeAt(at);

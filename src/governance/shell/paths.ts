@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { Effect, EffectKind } from "./effects.ts";
 import { copyShell, noteEffect, type Sink, type Spot } from "./state.ts";
 import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./values/flow.ts";
-import { asPattern, beforePattern, describeText, isPattern, type Text, unknown } from "./values/text.ts";
+import { asPattern, beforePattern, describeText, isPattern, startOf, type Text, unknown } from "./values/text.ts";
 
 /** What a system takes as a path. */
 const MAX_PATH = 4096;
@@ -98,10 +98,24 @@ export const deletes = (spot: Spot, path: Text, whole = false): void => touch(sp
 
 /** What a program is given to read by name, it may print. Files that it reads by itself, or by an option, are its own matter. */
 export function noteSecrets(args: readonly Text[], spot: Spot): void {
-  for (const arg of args)
-    if (arg.type === "known" && /^[@\w./~]/.test(arg.text)) {
-      const path: Text = { type: "known", text: arg.text.replace(/^@/, "") };
-      if (absolutePaths(path, spot).some((one) => spot.line.place.isSecret(one))) reads(spot, path);
+  for (const arg of args) noteSecret(arg, spot);
+}
+
+/** The same, without what may be the value of an option. */
+export function noteSecretOperands(args: readonly Text[], spot: Spot): void {
+  for (let at = 0; at < args.length; at += 1)
+    if (at === 0 || !startOf(args[at - 1] as Text).startsWith("-")) noteSecret(args[at] as Text, spot);
+}
+
+const MAY_BE_FILE = /^[@\w./~]/;
+
+function noteSecret(arg: Text, spot: Spot): void {
+  if (arg.type !== "known" || !MAY_BE_FILE.test(arg.text)) return;
+  const path: Text = arg.text.startsWith("@") ? { type: "known", text: arg.text.slice(1) } : arg;
+  for (const one of absolutePaths(path, spot))
+    if (spot.line.place.isSecret(one)) {
+      reads(spot, path);
+      return;
     }
 }
 

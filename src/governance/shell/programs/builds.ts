@@ -1,6 +1,6 @@
 import type { Behaviour } from "../call.ts";
 import { type OptionRules, readArguments } from "../options.ts";
-import { absolutePaths, inFolder, isLoopback, isNowhere, noteSecrets, worksHere, writes } from "../paths.ts";
+import { absolutePaths, inFolder, isLoopback, isNowhere, noteSecretOperands, worksHere, writes } from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, joinTexts, known, startOf, type Text, textOf } from "../values/text.ts";
@@ -20,10 +20,7 @@ export const builds: Behaviour = ({ name, args, spot }) => {
   if (program) noteEffect(spot, { kind: "code", what: `makes ${name} run another program: ${describeText(program)}` });
   for (const path of outputsOf(name, args)) writes(spot, path);
   for (const path of changedInPlace(name, args)) writes(spot, path);
-  noteSecrets(
-    args.filter((_, at) => !startOf(args[at - 1] ?? known("")).startsWith("-")),
-    spot,
-  );
+  noteSecretOperands(args, spot);
   if (EXECUTES.has(name)) for (const arg of args) noteElsewhere(arg, spot);
   const option = IN_FOLDER.get(name);
   const at = option ? args.findLastIndex((arg) => option.test(startOf(arg))) : -1;
@@ -134,13 +131,14 @@ const PUBLISHES =
   /^(?:publish|unpublish|deprecate|owner|access|token|login|adduser|logout|star|team|org|profile|dist-tag|hook)$/;
 
 const PACKAGE_RULES: OptionRules = { valued: "C prefix w workspace filter cwd dir registry userconfig globalconfig" };
+const BEFORE_COMMAND: OptionRules = { ...PACKAGE_RULES, stopsAtOperand: true };
 
 const isUnsafeRegistry = (where: string): boolean => /^http:/i.test(where) && !isLoopback(where);
 
 /** npm, yarn, pnpm. */
 export const packages: Behaviour = (call) => {
   const { name, args, spot } = call;
-  const given = readArguments(args, { ...PACKAGE_RULES, stopsAtOperand: true });
+  const given = readArguments(args, BEFORE_COMMAND);
   const [sub, ...rest] = given.operands;
   const word = textOf(sub ?? known(""));
   const end = args.findIndex((arg) => textOf(arg) === "--");

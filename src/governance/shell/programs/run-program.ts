@@ -1,6 +1,6 @@
 import { runFlow } from "../builtins.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
-import { absolutePaths, noteSecrets, worksHere, writtenBefore } from "../paths.ts";
+import { absolutePaths, noteSecretOperands, worksHere, writtenBefore } from "../paths.ts";
 import { noteEffect, noteUnknown } from "../state.ts";
 import { type Flow, FROM, OUTPUT } from "../values/flow.ts";
 import { known, textOf } from "../values/text.ts";
@@ -31,10 +31,7 @@ export function judgeProgram(call: ProgramCall): Flow {
   if (path) noteEffect(spot, { kind: "runs", what: `runs ${name}`, path });
   else {
     worksHere(spot, `runs ${name}`);
-    noteSecrets(
-      args.filter((_, at) => !/^-/.test(textOf(args[at - 1] ?? known("")))),
-      spot,
-    );
+    noteSecretOperands(args, spot);
   }
   spot.line.engine.runCarried(args, spot);
   return OUTPUT;
@@ -42,7 +39,8 @@ export function judgeProgram(call: ProgramCall): Flow {
 
 /** `git-push` is `git push`. */
 function gitCommand(base: string): Behaviour | undefined {
-  const name = base.startsWith("git-") ? base.slice("git-".length) : "";
+  if (!base.startsWith("git-")) return undefined;
+  const name = base.slice("git-".length);
   if (!isGitCommand(name)) return undefined;
   return (call) => judgeGit({ ...call, name: "git", args: [known(name), ...call.args] });
 }
