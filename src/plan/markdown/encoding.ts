@@ -83,7 +83,8 @@ export function insertLines(text: string, at: number, lines: readonly string[], 
   const newline = newlineOf(text);
   const rest = text.slice(at);
   const gap = gaps.after && rest !== "" && !startsBlank(rest) ? newline : "";
-  return text.slice(0, at) + glueAt(text, at, gaps) + lines.map((line) => line + newline).join("") + gap + rest;
+  const glue = glueAt(text, at, { gaps, newline });
+  return text.slice(0, at) + glue + lines.map((line) => line + newline).join("") + gap + rest;
 }
 
 /** True when the text has nothing in its first line. */
@@ -92,8 +93,7 @@ export function startsBlank(text: string): boolean {
 }
 
 /** The line breaks that whole lines need before them at `at`: to end an open line, and for a blank one. */
-export function glueAt(text: string, at: number, gaps: Gaps): string {
-  const newline = newlineOf(text);
+export function glueAt(text: string, at: number, { gaps, newline }: { gaps: Gaps; newline: string }): string {
   const first = text.startsWith("\uFEFF") ? 1 : 0;
   const last = lineStart(text, at, first);
   const isOpen = last < at;

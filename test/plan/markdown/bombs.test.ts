@@ -94,6 +94,7 @@ const ENTRIES: Readonly<Record<string, (text: string) => unknown>> = {
   "mergeUpsert, base": (text) => mergeUpsert(PLAN, `${PLAN}x`, text),
   "mergeUpsert, all": (text) => mergeUpsert(text, text.replaceAll("- [", "* ["), `${text}\n\nx`),
   "mergeUpsert, rewritten": (text) => mergeUpsert(text, text.replaceAll("a", "b"), text),
+  "mergeUpsert, into a long line": (text) => mergeUpsert(text, "x".repeat(text.length), PLAN),
   commitMessage: (text) => commitMessage(text, "x"),
   parseTriageResult: (text) => parseTriageResult(JSON.stringify({ reply_markdown: text, todos: [{ text }] }), ["e"]),
   parseReviewResult: (text) => parseReviewResult(JSON.stringify({ verdict: "approve", summary: text })),
