@@ -1,5 +1,5 @@
 import { delimiter, isAbsolute, join } from "node:path";
-import { absolutePath, isExecutable } from "../kernel/system/find-program.ts";
+import { isExecutable, trustedPath } from "../kernel/system/find-program.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -17,14 +17,14 @@ export function passedVariables(env: Variables = process.env): Record<string, st
   for (const [name, value] of Object.entries(env)) {
     if (value !== undefined && PASSED.test(name)) passed[name] = value;
   }
-  return { ...passed, PATH: absolutePath(env.PATH) };
+  return { ...passed, PATH: trustedPath(env.PATH) };
 }
 
 let found: { readonly path: string; readonly file: string } | undefined;
 
-/** The git that is meant, as an absolute file; undefined when no absolute entry of PATH has one. */
+/** The git that is meant, as an absolute file; undefined when no entry of PATH that counts has one. */
 export function gitProgram(path = process.env.PATH): string | undefined {
-  const folders = absolutePath(path);
+  const folders = trustedPath(path);
   if (found?.path === folders) return found.file;
   const file = folders
     .split(delimiter)

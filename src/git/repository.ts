@@ -2,6 +2,7 @@ import { appendFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { PrloomError } from "../kernel/errors.ts";
 import { ensureDir, existsNoFollow, readTextIfExists } from "../kernel/files.ts";
+import { distrustPrograms } from "../kernel/system/find-program.ts";
 import { refuseAmongFiles } from "./enclosing-repository.ts";
 import type { GitResult } from "./output.ts";
 import { readPlainRepository } from "./plain-repository.ts";
@@ -33,17 +34,23 @@ async function mainTop(cwd: string, gitDir: string, commonDir: string): Promise<
   return basename(commonDir) === ".git" ? dirname(commonDir) : commonDir;
 }
 
+/** Nothing of its working trees is run by us, nor is it taken for a repository of its own where it lies in another one's. */
+function opened(found: Repository, tops: readonly string[]): Promise<Repository> {
+  distrustPrograms(tops);
+  return refuseAmongFiles(found, tops);
+}
+
 /** Finds the repository that a directory belongs to; a subdirectory and a linked worktree lead to the same one. */
 export async function openRepository(cwd: string): Promise<Repository> {
   const plain = readPlainRepository(cwd);
-  if (plain) return refuseAmongFiles({ ...plain, bare: false }, [plain.root]);
+  if (plain) return opened({ ...plain, bare: false }, [plain.root]);
   const query = ["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"];
   // The common case in one question; it has no answer in a bare repository or inside of `.git`.
   const whole = await git([...query, "--show-toplevel"], { cwd, allowExit: [128] });
   const [ownDir, sharedDir, top] = whole.code === 0 ? whole.stdout.trimEnd().split("\n") : [];
   if (ownDir && top && ownDir === sharedDir) {
     const found = { root: realpathSync(top), commonDir: realpathSync(ownDir), bare: false };
-    return refuseAmongFiles(found, [found.root]);
+    return opened(found, [found.root]);
   }
   const [gitDir = "", commonDir = ""] = (await askAnyRepository(query, cwd))
     .trimEnd()
@@ -57,7 +64,7 @@ export async function openRepository(cwd: string): Promise<Repository> {
   });
   const bare = bareSetting.stdout.trim() === "true";
   const found = { root: bare ? commonDir : await mainTop(cwd, gitDir, commonDir), commonDir, bare };
-  return refuseAmongFiles(found, [found.root, ...(top ? [realpathSync(top)] : [])]);
+  return opened(found, [found.root, ...(top ? [realpathSync(top)] : [])]);
 }
 
 /** Also of a repository that is known by its shape alone, as a bare one is: the caller looks where it lies. */

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
+import { trustedPath } from "../../kernel/system/find-program.ts";
 import { usedUpError } from "../../kernel/system/used-up.ts";
 
 /**
@@ -13,7 +14,8 @@ export function withNamedPipes<T>(paths: readonly string[], use: (made: boolean)
   remove();
   try {
     // Not where we are: that may be an agent's folder, and PATH relative.
-    const { status, error } = spawnSync("mkfifo", ["-m", "600", ...paths], { stdio: "ignore", cwd: "/" });
+    const env = { PATH: trustedPath(process.env.PATH) };
+    const { status, error } = spawnSync("mkfifo", ["-m", "600", ...paths], { stdio: "ignore", cwd: "/", env });
     const known = usedUpError(error, "the start of a program");
     if (known !== error) throw known;
     return use(status === 0);

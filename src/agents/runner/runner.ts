@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf, type PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTail, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
-import { findProgram } from "../../kernel/system/find-program.ts";
+import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import { identityOf } from "../../kernel/system/process-tree.ts";
 import { passesByItself, usedUp, usedUpError } from "../../kernel/system/used-up.ts";
 import type { RunExit, RunRequest, TalkingRun } from "../port.ts";
@@ -58,7 +58,8 @@ function spawnShim({ runDir, runId, shims }: RunRequest): Shim {
       stdio: ["pipe", "pipe", log],
       // Nothing else of ours: an agent of the same user can read the shim's environment.
       env: {
-        PATH: process.env.PATH ?? "",
+        // For programs of ours, such as bwrap; the agent has its own.
+        PATH: trustedPath(process.env.PATH),
         // One that is kept is not found by a run that it had before.
         ...(shims ? {} : { [RUN_ID_VARIABLE]: runId, [SHIM_VARIABLE]: runId }),
         ...shimCache(),
@@ -198,6 +199,6 @@ export function probePidNamespace(): Promise<boolean> {
 }
 
 async function askForNamespace(): Promise<boolean> {
-  const program = findProgram("bwrap", process.env.PATH, "/");
+  const program = findProgram("bwrap", trustedPath(process.env.PATH), "/");
   return program !== undefined && (await tryBwrap(program, NAMESPACE_ARGS)).outcome === "ok";
 }

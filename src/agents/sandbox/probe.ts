@@ -1,4 +1,5 @@
 import { readTextIfExists } from "../../kernel/files.ts";
+import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import { BASE_ARGS, type BwrapFeatures, sealArgs } from "./args.ts";
 import { filterFor } from "./seccomp.ts";
 import { type TriedBwrap, tryBwrap } from "./try-bwrap.ts";
@@ -101,5 +102,7 @@ function readSettings(): ProbeFacts["settings"] {
 function tryFeatures(features: BwrapFeatures): ReturnType<typeof tryBwrap> {
   const size = features.sizes ? ["--size", "1048576"] : [];
   const args = [...sealArgs(features), ...BASE_ARGS, ...size, "--tmpfs", "/tmp"];
-  return tryBwrap("bwrap", args, features.filters ? filterFor(process.arch) : undefined);
+  const program = findProgram("bwrap", trustedPath(process.env.PATH), "/");
+  if (program === undefined) return Promise.resolve({ outcome: "missing", stderr: "" });
+  return tryBwrap(program, args, features.filters ? filterFor(process.arch) : undefined);
 }

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
-import { delimiter, isAbsolute } from "node:path";
 import { errnoOf } from "../../kernel/errors.ts";
-import { findProgram } from "../../kernel/system/find-program.ts";
+import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import { ARRIVED, CHANNEL_MS, type ChannelOutcome, refused } from "./channel-outcome.ts";
 import { type Notice, plainLine, plainLines, shortened } from "./notice.ts";
 
@@ -47,11 +46,10 @@ export async function showOnDesktop(
 }
 
 function findNotifier(path = ""): { notifier: Notifier; file: string } | undefined {
-  // A relative entry would be looked up in the repository, where any branch may hold such a file.
-  const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
-  if (folders.length === 0) return undefined;
+  const folders = trustedPath(path);
+  if (folders === "") return undefined;
   for (const notifier of NOTIFIERS) {
-    const file = findProgram(notifier, folders.join(delimiter), "/");
+    const file = findProgram(notifier, folders, "/");
     if (file !== undefined) return { notifier, file };
   }
   return undefined;

@@ -25,8 +25,10 @@ import { checkRepositoryState } from "./state-checks.ts";
 
 /** Runs all checks that make sense; what depends on a thing that is missing is left out. */
 export async function checkEverything(call: Call): Promise<Finding[]> {
-  const findings = [nodeVersion(process.versions.node), await gitVersion()];
-  const repo = await orFinding("repository", findings, () => openRepository(call.cwd));
+  // First of all: which git may be asked depends on where the repository lies.
+  const opening: Finding[] = [];
+  const repo = await orFinding("repository", opening, () => openRepository(call.cwd));
+  const findings = [nodeVersion(process.versions.node), await gitVersion(), ...opening];
   if (!repo) return [...findings, ...(await checkOtherPrograms(call, undefined)), ...(await checkSandbox(undefined))];
   findings.push({ name: "repository", state: "ok", text: repo.root });
   await orFinding("commits", findings, async () => {

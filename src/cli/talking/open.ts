@@ -16,7 +16,7 @@ import type { Loom } from "../../dispatcher/loom.ts";
 import { environmentOf } from "../../dispatcher/runs/start-agent.ts";
 import { messageOf, PrloomError } from "../../kernel/errors.ts";
 import { writeRunFile } from "../../kernel/files.ts";
-import { absolutePath, findProgram } from "../../kernel/system/find-program.ts";
+import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import { identityOf, type ProcessIdentity } from "../../kernel/system/process-tree.ts";
 import type { Call } from "../output.ts";
 import { reading, refuseInsideRun, suggesting } from "../plans.ts";
@@ -141,7 +141,7 @@ async function interfaceOf(call: Call, plan: string, opened: Opened): Promise<In
 
 /** By its file: in the worktree a name may be that of a program that an agent put there. */
 function bubblewrap({ env }: Call): string {
-  const file = findProgram("bwrap", absolutePath(env.PATH), "/");
+  const file = findProgram("bwrap", trustedPath(env.PATH), "/");
   if (file !== undefined) return file;
   const hint = "`prloom doctor` says how to install it.";
   throw new PrloomError("sandbox-unavailable", "bubblewrap (bwrap) is not in your PATH.", hint);

@@ -1,6 +1,7 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, resolve } from "node:path";
 import { errnoOf } from "../errors.ts";
+import { isWithin } from "../paths.ts";
 
 /** Whether starting this file can work. */
 export function isExecutable(path: string): boolean {
@@ -13,8 +14,16 @@ export function isExecutable(path: string): boolean {
   }
 }
 
+/** Working trees that this process was started for, without links. */
+const checkouts = new Set<string>();
+
+/** From now on no program of ours is looked for in these working trees: whatever branch is checked out can bring one. */
+export function distrustPrograms(roots: readonly string[]): void {
+  for (const root of roots) checkouts.add(root);
+}
+
 /**
- * PATH without relative entries: programs of ours run in folders that agents write, and `./node_modules/.bin` would be the
+ * PATH without relative entries: programs run in folders that agents write, and `./node_modules/.bin` would be the
  * agent's.
  */
 export function absolutePath(path: string | undefined): string {
@@ -22,6 +31,29 @@ export function absolutePath(path: string | undefined): string {
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))
     .join(delimiter);
+}
+
+/** Where programs that run with our rights are looked for: not in the checkout either, of which `npx` puts folders into PATH. */
+export function trustedPath(path: string | undefined): string {
+  return absolutePath(path)
+    .split(delimiter)
+    .filter((folder) => !isCheckedOut(folder))
+    .join(delimiter);
+}
+
+function isCheckedOut(folder: string): boolean {
+  const real = realOrItself(resolve(folder));
+  return [...checkouts].some((root) => isWithin(real, root));
+}
+
+/** One that is not there may come with the next branch. */
+function realOrItself(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return path;
+  }
 }
 
 /** The file that starting `command` would run, found as the system finds it: by path when it has a slash, else in PATH. */

@@ -255,6 +255,26 @@ describe(`a checkout changes nothing for a dispatcher that runs (${SEED_NOTE})`,
     await daemon.end();
   }
 
+  test("no program of ours is one that a branch brings into a folder of PATH", async () => {
+    const project = fresh();
+    const marker = join(project.home, "owned");
+    const folder = join(project.root, "node_modules/.bin");
+    branch(project, "other", () => {
+      for (const name of ["bwrap", "git", "mkfifo"])
+        write(project, `node_modules/.bin/${name}`, `#!/bin/sh\necho ${name} >> ${marker}\n`);
+    });
+    // As `npx` has it.
+    const PATH = `${folder}:${process.env.PATH}`;
+    const daemon = await startDaemon(project, { PATH });
+    project.git("checkout", "-q", "other");
+    project.plan("good", ["one"]);
+    assert.match(await settled(daemon, "good"), /in review/);
+    for (const command of [["show", "good"], ["doctor"], ["pause", "good"]]) await project.cli(command, { PATH });
+    await daemon.end();
+    assert.equal((await project.cli(["status"], { PATH })).code, 0);
+    assert(!existsSync(marker), existsSync(marker) ? readFileSync(marker, "utf8") : "");
+  });
+
   for (const started of oneOf(["by its path", "by a line for a shell"]))
     test(`a program of the checkout is run only as it was, started ${started}`, () => runsAsItWas(started));
 
