@@ -1,14 +1,16 @@
 import { isoTime } from "../../kernel/clock.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
+import { counted } from "../../kernel/words.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Reporting, Waking } from "../capabilities.ts";
 import { removePrivateHomes } from "../enclosure/private-homes.ts";
 import { type Undelivered, undeliveredMessages } from "../messages/messages.ts";
 import type { Located } from "../paths.ts";
-import { changeStatus, type Records, updateRecord } from "../records.ts";
+import { changeStatus, planText, type Records, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import type { Configured } from "../settings/pinned.ts";
+import { deferredComments, unansweredComments } from "../steps/observe.ts";
 import { removeOwnWorktree } from "../worktree/remove-own.ts";
 import { keepBeforeRemoval } from "../worktree/set-aside.ts";
 
@@ -19,9 +21,12 @@ export function endPlan(
   outcome: "merged" | "closed",
 ): Undelivered[] {
   const undelivered = undeliveredMessages(loom, record.id);
+  const left = leftOpen(loom, record);
   const finishedAt = isoTime(loom.clock.now());
   changeStatus(loom, record.id, outcome, { outcome, finishedAt, blocked: undefined });
   loom.report({ planId: record.id, level: "good", text: outcome });
+  if (left !== "")
+    loom.report({ planId: record.id, level: "warn", text: `${outcome} with ${left}: nothing looks at it any more` });
   for (const { author, text } of undelivered) {
     const words = `never delivered: ${author} sent its agent: ${text.split("\n", 1)[0]}`;
     loom.report({ planId: record.id, level: "warn", text: words });
@@ -29,6 +34,14 @@ export function endPlan(
   // Plans that depend on this one wait for exactly this moment.
   loom.wake();
   return undelivered;
+}
+
+/** What a person who merged by hand may not know of; `prloom merge` refuses for it. */
+function leftOpen(loom: Located & Records & Buses, record: PlanRecord): string {
+  const comments = unansweredComments(loom, record.id) + deferredComments(loom, record.id);
+  const todos = planText(loom, record)?.doc.todos.filter(({ state }) => state !== "done").length ?? 0;
+  const parts = [comments > 0 && counted(comments, "unanswered comment"), todos > 0 && counted(todos, "open TODO")];
+  return parts.filter((part) => part !== false).join(" and ");
 }
 
 /**

@@ -82,3 +82,14 @@ test("a second removal keeps what was left since the first", async () => {
   assert.match(readFileSync(join(home, "left.patch"), "utf8"), /\+of twice/);
   assert.match(readFileSync(join(home, "left-2.patch"), "utf8"), /\+later/);
 });
+
+test("what was said and not yet read when a person merged by hand is told", async () => {
+  const said = makeProject();
+  after(() => said.remove());
+  said.plan("one", ["first"]);
+  await said.work();
+  assert.equal((await said.cli(["comment", "one", "Also the second"])).code, 0);
+  said.git("merge", "-q", "--ff-only", "prloom/one");
+  const { stdout } = await said.work();
+  assert.match(stdout, /one {2}merged with 1 unanswered comment: nothing looks at it any more/);
+});
