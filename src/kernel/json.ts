@@ -23,6 +23,11 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text);
 }
 
+/** The same JSON for a reader of lines: to Node's own two more characters end a line, and JSON may have them in its strings. */
+export function inOneLine(json: string): string {
+  return json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+}
+
 const [QUOTE, BACKSLASH] = ['"', "\\"].map((mark) => mark.charCodeAt(0));
 const [OPENING, CLOSING] = ["[{", "]}"].map((marks) => new Set([...marks].map((mark) => mark.charCodeAt(0))));
 

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { PassThrough, type Readable } from "node:stream";
+import { inOneLine } from "../../kernel/json.ts";
 import { isScarce } from "../../kernel/system/used-up.ts";
 import { DONE, SAID } from "./words.ts";
 
@@ -42,7 +43,7 @@ export class Shim {
   }
 
   tell(line: string): void {
-    if (this.child.stdin?.writable) this.child.stdin.write(`${line}\n`);
+    if (this.child.stdin?.writable) this.child.stdin.write(`${inOneLine(line)}\n`);
   }
 
   /** It ends its run and itself, and is not listened to any more. */

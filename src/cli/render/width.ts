@@ -50,7 +50,7 @@ function clusterWidth(cluster: string): number {
   if (cluster.length <= MAX_EMOJI && (emoji.test(cluster) || isJoined(cluster))) return 2;
   let width = 0;
   // Single letters of Hangul that make one syllable are drawn as that syllable.
-  for (const char of JAMO.test(cluster) ? cluster.normalize("NFC") : cluster) {
+  for (const char of cluster.length <= MAX_EMOJI && JAMO.test(cluster) ? cluster.normalize("NFC") : cluster) {
     if (visible.test(char)) width += eastAsianWidth(char.codePointAt(0) ?? 0);
   }
   return width;

@@ -7,6 +7,7 @@ import * as z from "zod";
 import { ERROR_CODES, errnoOf, messageOf, PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { shortHash } from "../../kernel/ids.ts";
+import { inOneLine } from "../../kernel/json.ts";
 import { ownUser } from "../../kernel/system/user.ts";
 import type { Paths } from "../paths.ts";
 
@@ -50,7 +51,7 @@ export async function serveControl(path: string, handle: Handle): Promise<{ clos
   const serve = async (line: string, socket: Socket): Promise<void> => {
     const reply = await answer(line, closing ? refuse : handle);
     // The process that asked may have gone meanwhile; what was asked for is done all the same.
-    if (socket.writable) socket.write(`${JSON.stringify(reply)}\n`);
+    if (socket.writable) socket.write(`${inOneLine(JSON.stringify(reply))}\n`);
   };
   const server: Server = createServer((socket) => {
     sockets.add(socket);
@@ -144,7 +145,7 @@ export async function callDaemon(
     );
   }
   try {
-    socket.write(`${JSON.stringify({ command, args })}\n`);
+    socket.write(`${inOneLine(JSON.stringify({ command, args }))}\n`);
     for await (const line of createInterface({ input: socket })) {
       const reply = replySchema.parse(JSON.parse(line));
       if (reply.ok) return { result: reply.result };

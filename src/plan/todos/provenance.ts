@@ -35,7 +35,8 @@ export function hasProvenance(todo: Pick<Todo, "text" | "context">): boolean {
   return AT_THE_END.test(todo.text) || provenanceLines(todo).length > 0;
 }
 
-const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s+\[[ xXbB]\]\s+(.*)$/;
+/** One way to match only: `.` alone stops at U+2028, and a choice of where the words begin is then tried for each blank. */
+const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s+\[[ xXbB]\]\s(.*)$/s;
 
 /** Every item of the text with what it came from, even if it was ticked or moved: see `askedKey`. */
 export function askedIn(text: string): Set<string> {
@@ -43,7 +44,7 @@ export function askedIn(text: string): Set<string> {
   let words = "";
   for (const line of linesOf(text)) {
     const item = ITEM.exec(line)?.[1];
-    if (item !== undefined) words = withoutTrailingComments(item);
+    if (item !== undefined) words = withoutTrailingComments(item.trimStart());
     const from = item === undefined ? LINE.exec(line.trim())?.[0] : AT_THE_END.exec(item)?.[0];
     if (from !== undefined) asked.add(`${words}\n${from.slice(0, from.lastIndexOf(" by "))}`);
   }

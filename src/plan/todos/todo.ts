@@ -168,7 +168,15 @@ export function todoTitle(todo: Pick<Todo, "text">): string {
 
 /** Hash of the normalised text; equal TODOs have the same. */
 export function todoHash(text: string): string {
-  return shortHash(withoutTrailingComments(text).normalize("NFC").replace(/\s+/g, " ").trim().toLowerCase());
+  return shortHash(composed(withoutTrailingComments(text)).replace(/\s+/g, " ").trim().toLowerCase());
+}
+
+/** As many as Unicode's stream-safe format allows in a row. */
+const HEAPED_MARKS = /\p{M}{31}/u;
+
+/** Marks in a row are sorted in time quadratic in their number; no language heaps up so many, so such a text stays as it is. */
+function composed(text: string): string {
+  return HEAPED_MARKS.test(text) ? text : text.normalize("NFC");
 }
 
 const REASON_LINE =

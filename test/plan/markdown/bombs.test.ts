@@ -13,6 +13,7 @@ import {
   reopenDone,
   setTodoState,
 } from "../../../src/plan/edit-plan.ts";
+import { slugOf } from "../../../src/plan/identity.ts";
 import { nextTodo, parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { applyClaims, readClaims } from "../../../src/plan/todos/claims.ts";
 import { askedIn } from "../../../src/plan/todos/provenance.ts";
@@ -34,6 +35,8 @@ const BOMBS: Readonly<Record<string, (size: number) => string>> = {
   "blank lines below a TODO": (size) => `## TODO\n\n- [ ] a\n${fill("\n", size)}`,
   "blank lines between words": (size) => `a\n\nb${fill("\n", size)}c`,
   "white space in a TODO": (size) => `## TODO\n\n- [ ] a${fill(" \t", size)}b\n`,
+  "white space before a line separator": (size) => `## TODO\n\n- [ ] ${fill(" ", size)}a\u2028b\n`,
+  "marks out of their order": (size) => `## TODO\n\n- [ ] a${fill("\u0315\u0300", size)}\n`,
   paragraphs: (size) => fill("a\n\n", size),
   "ticked TODOs": (size) => `## TODO\n${fill("- [x] a\n", size)}`,
   "TODOs of their own": (size) => `## TODO\n${each(size, (at) => `- [ ] a${at}\n`)}`,
@@ -95,6 +98,7 @@ const ENTRIES: Readonly<Record<string, (text: string) => unknown>> = {
   "mergeUpsert, all": (text) => mergeUpsert(text, text.replaceAll("- [", "* ["), `${text}\n\nx`),
   "mergeUpsert, rewritten": (text) => mergeUpsert(text, text.replaceAll("a", "b"), text),
   "mergeUpsert, into a long line": (text) => mergeUpsert(text, "x".repeat(text.length), PLAN),
+  slugOf: (text) => slugOf(text),
   commitMessage: (text) => commitMessage(text, "x"),
   parseTriageResult: (text) => parseTriageResult(JSON.stringify({ reply_markdown: text, todos: [{ text }] }), ["e"]),
   parseReviewResult: (text) => parseReviewResult(JSON.stringify({ verdict: "approve", summary: text })),
