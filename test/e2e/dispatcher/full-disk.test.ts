@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { appears } from "../../testing/agents/agent-scripts.ts";
+import { appears, until } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon, succeeds } from "../../testing/daemon.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
 
@@ -36,8 +36,10 @@ describe("a full disk", () => {
     rmSync(base, { recursive: true, force: true });
   });
 
-  /** Takes all the space that is left; `free` gives it back. */
-  function fill(): { free(): void } {
+  /** Takes all the space that is left; `free` gives it back. A dispatcher's note that ends would give some back too. */
+  async function fill(project: Project): Promise<{ free(): void }> {
+    const notes = join(project.authority, "writing");
+    if (existsSync(notes)) await until(notes, () => readdirSync(notes).length === 0);
     const ballast = join(disk, "ballast");
     const fd = openSync(ballast, "w");
     for (const size of [64 * 1024, 4096, 1]) {
@@ -63,12 +65,10 @@ describe("a full disk", () => {
     project.plan("second", ["one"], { status: "draft" });
     const daemon = await startDaemon(project);
     await daemon.said("second", /found in the inbox, draft/);
+    writeFileSync(join(disk, "late.md"), "## TODO\n\n- [ ] one\n");
+    const full = await fill(project);
     // Renaming needs no space, so this plan can arrive on a disk that is full.
-    project.planFile("late.part", "## TODO\n\n- [ ] one\n");
-    const full = fill();
-    for (const end of ["json", "md"]) {
-      renameSync(join(project.inbox, `late.part.${end}`), join(project.inbox, `late.${end}`));
-    }
+    renameSync(join(disk, "late.md"), join(project.inbox, "late.md"));
     await daemon.said("late", NO_SPACE);
     for (const args of [
       ["queue", "first"],
@@ -84,7 +84,7 @@ describe("a full disk", () => {
     assert.equal((await project.status()).plans.length, 3);
 
     full.free();
-    const queued = await project.cli(["queue", "first", "second"]);
+    const queued = await project.cli(["queue", "first", "second", "late"]);
     assert.equal(queued.code, 0, queued.stderr);
     for (const id of ["first", "second", "late"]) await daemon.said(id, /in review/);
     assert.equal((await daemon.end()).code, 0);
@@ -104,7 +104,7 @@ describe("a full disk", () => {
     const daemon = await startDaemon(project);
     await daemon.said("working", /worker started/);
     await appears(join(roomy, "worktrees", "working", "half.txt"));
-    const full = fill();
+    const full = await fill(project);
     mkdirSync(join(roomy, "gate"), { recursive: true });
     writeFileSync(join(roomy, "gate", "working"), "go on\n");
     await daemon.said("working", NO_SPACE);
@@ -122,7 +122,7 @@ describe("a full disk", () => {
     if (!mounted) return context.skip("a tmpfs cannot be mounted here (needs root)");
     const project = projectOnDisk();
     project.plan("first", ["one"]);
-    const full = fill();
+    const full = await fill(project);
     const refused = await project.work();
     assert.equal(refused.code, 1, refused.stdout);
     assert.match(refused.stderr, /No space left.*\[disk-full\]\n {2}hint: Free some space/);
