@@ -1,3 +1,5 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
 import type { TaskGraph, TaskNode } from "../../../src/governance/graph/types.ts";
 import type { Verdict } from "../../../src/governance/policy/denial.ts";
 import { judgeWith } from "../../../src/governance/policy/judge.ts";
@@ -91,3 +93,18 @@ export const gated = graph(
 );
 
 export const others = graph(node("two", { assignedTo: "investigator", delegatedBy: "ann" }));
+
+type Row = readonly [what: string, call: readonly [tool: string, input: unknown], expected: string, asked?: Asked];
+export const write = (filePath: string) => ["write", { filePath, content: "x" }] as const;
+export const bash = (command: string) => ["bash", { command }] as const;
+
+/** Calls, and the rule that denies each of them, or that it is allowed. */
+export function table(rule: string, rows: readonly Row[]): void {
+  describe(rule, () => {
+    for (const [what, [tool, input], expected, asked] of rows)
+      test(`${what}: ${expected}`, () => {
+        const verdict = ask(tool, input, asked);
+        assert.equal(ruleOf(verdict), expected, JSON.stringify(verdict));
+      });
+  });
+}

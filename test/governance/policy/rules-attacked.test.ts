@@ -1,22 +1,7 @@
-import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import type { TaskGraph } from "../../../src/governance/graph/types.ts";
-import { type Asked, ask, closed, fakeFiles, graph, node, policy, ROOT, ruleOf, STARTED } from "./fixtures.ts";
+import { type Asked, bash, closed, fakeFiles, graph, node, policy, ROOT, STARTED, table, write } from "./fixtures.ts";
 
-/** Ways around the rules that an agent could try; what is allowed is what must not be refused with them. */
-function table(rule: string, rows: readonly Row[]): void {
-  describe(rule, () => {
-    for (const [what, [tool, input], expected, asked] of rows)
-      test(`${what}: ${expected}`, () => {
-        const verdict = ask(tool, input, asked);
-        assert.equal(ruleOf(verdict), expected, JSON.stringify(verdict));
-      });
-  });
-}
-
-const write = (filePath: string) => ["write", { filePath, content: "x" }] as const;
-const bash = (command: string) => ["bash", { command }] as const;
-type Row = readonly [what: string, call: readonly [tool: string, input: unknown], expected: string, asked?: Asked];
+// Ways around the rules that an agent could try; what is allowed is what must not be refused with them.
 
 const over = (status: "abandoned" | "completed"): TaskGraph => {
   const [plan] = STARTED.workPlans;

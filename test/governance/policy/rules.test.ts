@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import { POLICY_RULES } from "../../../src/governance/policy/judge.ts";
 import type { Policy } from "../../../src/governance/policy/policy-file.ts";
 import {
   type Asked,
-  ask,
+  bash,
   closed,
   fakeFiles,
   gated,
@@ -13,25 +13,13 @@ import {
   others,
   policy,
   ROOT,
-  ruleOf,
   STARTED,
+  table,
   waiting,
+  write,
 } from "./fixtures.ts";
 
 const PLAN = `${ROOT}/prloom/.local/plan.md`;
-const write = (filePath: string) => ["write", { filePath, content: "x" }] as const;
-const bash = (command: string) => ["bash", { command }] as const;
-type Row = readonly [what: string, call: readonly [tool: string, input: unknown], expected: string, asked?: Asked];
-
-function table(rule: string, rows: readonly Row[]): void {
-  describe(rule, () => {
-    for (const [what, [tool, input], expected, asked] of rows)
-      test(`${what}: ${expected}`, () => {
-        const verdict = ask(tool, input, asked);
-        assert.equal(ruleOf(verdict), expected, JSON.stringify(verdict));
-      });
-  });
-}
 
 table("gate", [
   ["an open door", write("src/a.ts"), "allowed"],
