@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { forEachChild, parse, type SyntaxNode } from "unbash";
 import { configWithoutAgents } from "../src/config/load.ts";
-import type { TaskGraph, TaskNode } from "../src/governance/graph/types.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../src/governance/graph/make.ts";
+import type { TaskGraph } from "../src/governance/graph/schema.ts";
 import { judgeWith } from "../src/governance/policy/judge.ts";
 import { makePolicy } from "../src/governance/policy/make-policy.ts";
 import { realFiles } from "../src/governance/policy/real-files.ts";
@@ -24,20 +25,12 @@ const MB = 1024 * 1024;
 
 /** Each task after the one before, all but the last two completed. */
 function longGraph(tasks: number): TaskGraph {
-  const nodes = Array.from({ length: tasks }, (_, at): TaskNode => {
+  const nodes = Array.from({ length: tasks }, (_, at) => {
     const status = at < tasks - 2 ? "completed" : at === tasks - 2 ? "active" : "planned";
-    return {
-      id: `task-${at}`,
-      name: `Do part ${at}`,
-      status,
-      delegatedBy: "coordinator",
-      assignedTo: "executor",
-      allowedTools: [],
-      dependsOn: at === 0 ? [] : [`task-${at - 1}`],
-      temporalGate: null,
-    };
+    const dependsOn = at === 0 ? [] : [`task-${at - 1}`];
+    return makeNode({ id: `task-${at}`, workPlanId: "plan", name: `Do part ${at}`, status, dependsOn }, 0);
   });
-  return { workPlans: [{ id: "plan", name: "A long plan", status: "active", tasks: nodes }], delegations: [] };
+  return makeGraph([makeWorkPlan({ id: "plan", name: "A long plan", status: "active", tasks: nodes }, 0)]);
 }
 
 type Ask = (call: ToolCall) => string;

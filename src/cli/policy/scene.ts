@@ -9,8 +9,9 @@ import { pathsOf, worktreeOf } from "../../dispatcher/paths.ts";
 import { readPlanDetail } from "../../dispatcher/report/read.ts";
 import { settingsInForce } from "../../dispatcher/settings/pinned.ts";
 import { openRepository } from "../../git/repository.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../../governance/graph/make.ts";
 import { graphOfPlan } from "../../governance/graph/of-plan.ts";
-import type { TaskGraph } from "../../governance/graph/types.ts";
+import type { TaskGraph } from "../../governance/graph/schema.ts";
 import { makePolicy } from "../../governance/policy/make-policy.ts";
 import { below } from "../../governance/policy/paths.ts";
 import type { Policy } from "../../governance/policy/policy-file.ts";
@@ -50,20 +51,31 @@ async function ownScene(call: Call, asked = "executor"): Promise<Scene> {
   const { root, governance, warnings } = await surroundings(call);
   const role = roleOf(asked, governance);
   const policy = makePolicy(governance, { role, node: TASK, place: { root, ...folders() } });
-  const node = { id: TASK, name: "A started task", status: "active", delegatedBy: "coordinator" } as const;
-  const task = { ...node, assignedTo: role.name, allowedTools: [], dependsOn: [], temporalGate: null };
-  const workPlans = [{ id: "plan", name: "A plan", status: "active", tasks: [task] }] as const;
+  const task = {
+    id: TASK,
+    workPlanId: "plan",
+    name: "A started task",
+    status: "active",
+    assignedTo: role.name,
+  } as const;
+  const plan = makeWorkPlan({ id: "plan", name: "A plan", status: "active", tasks: [makeNode(task, 0)] }, 0);
   const inside = below(call.cwd, root);
   const about = `${role.name} with a started task in ${root}${inside ? `, called in ${inside}` : ""}`;
   const folder = inside ? call.cwd : undefined;
-  return { policy, graph: { workPlans, delegations: [] }, about, warnings, folder };
+  return { policy, graph: makeGraph([plan]), about, warnings, folder };
 }
 
 async function planScene(call: Call, plan: string, asked: string | undefined): Promise<Scene> {
   return reading(call, async (loom) => {
     const { record, summary, todos, problems } = await readPlanDetail(loom, plan);
     const status = record.status === "done" ? "completed" : summary.location === "inbox" ? "draft" : "active";
-    const { graph, current } = graphOfPlan({ id: plan, title: summary.title, status, todos });
+    const { graph, current } = graphOfPlan({
+      id: plan,
+      title: summary.title,
+      status,
+      todos,
+      at: Date.parse(record.updatedAt),
+    });
     const { governance } = loom.config;
     const { by = "executor", paths, tools } = current?.settings ?? {};
     const task = current ? `TODO ${current.index + 1}` : withoutTodo(todos);

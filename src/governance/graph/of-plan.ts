@@ -1,6 +1,9 @@
 import { nextTodo, type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
 import { mcpName } from "../policy/tools/mcp-name.ts";
-import type { NodeStatus, TaskGraph, TaskNode, WorkPlan } from "./types.ts";
+import { settleWaiting } from "./changes.ts";
+import { A_CHANGE } from "./expected-output.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "./make.ts";
+import type { NodeStatus, TaskGraph, TaskNode, WorkPlan } from "./schema.ts";
 
 /** What of a plan its graph is made from. */
 export interface PlanTodos {
@@ -8,6 +11,8 @@ export interface PlanTodos {
   readonly title: string;
   readonly status: WorkPlan["status"];
   readonly todos: readonly Todo[];
+  /** When it was last changed. */
+  readonly at: number;
 }
 
 export interface PlanGraph {
@@ -17,31 +22,41 @@ export interface PlanGraph {
 }
 
 /** The graph of a plan's TODOs, with the one that the dispatcher would work on as the one that is started. */
-export function graphOfPlan({ id, title, status, todos }: PlanTodos): PlanGraph {
+export function graphOfPlan({ id, title, status, todos, at }: PlanTodos): PlanGraph {
   const next = nextTodo({ todos });
   const current = next.kind === "todo" ? next.todo : undefined;
-  const tasks = todos.map((todo) => nodeOf(todo, todos, todo === current));
-  return { graph: { workPlans: [{ id, name: title, status, tasks }], delegations: [] }, current };
+  const nodes = todos.map((todo) => nodeOf(todo, todos, { plan: id, at, isCurrent: todo === current }));
+  const ahead = current ? current.index + 1 : nodes.length;
+  const lists = { tasks: nodes.slice(0, ahead), planAhead: nodes.slice(ahead) };
+  const plan = makeWorkPlan({ id, name: title, status, ...lists }, at);
+  return { graph: settleWaiting(makeGraph([plan])), current };
 }
 
 const STATUSES: Readonly<Record<Todo["state"], NodeStatus>> = {
   open: "planned",
   done: "completed",
-  blocked: "blocked",
+  // An agent or a person said that it cannot be done.
+  blocked: "failed",
 };
 
-function nodeOf(todo: Todo, todos: readonly Todo[], isCurrent: boolean): TaskNode {
-  const { after, by = "executor", tools = [] } = todo.settings;
+function nodeOf(
+  todo: Todo,
+  todos: readonly Todo[],
+  { plan, at, isCurrent }: { plan: string; at: number; isCurrent: boolean },
+): TaskNode {
+  const { after, by = "executor", tools = [], expects = A_CHANGE } = todo.settings;
   // One that names nothing is after the one before; what the dispatcher took up waits for nothing.
   const before = after?.map((number) => todos[number - 1]) ?? (isCurrent ? [] : [todos[todo.index - 1]]);
-  return {
+  const node = {
     id: todo.id,
+    workPlanId: plan,
     name: todoTitle(todo),
     status: isCurrent ? "active" : STATUSES[todo.state],
+    expectedOutput: expects,
     delegatedBy: "the plan",
     assignedTo: by,
     allowedTools: tools.map(mcpName),
     dependsOn: before.flatMap((one) => one?.id ?? []),
-    temporalGate: null,
-  };
+  } as const;
+  return makeNode(node, at);
 }

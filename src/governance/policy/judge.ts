@@ -1,5 +1,5 @@
 import { resolve } from "node:path/posix";
-import type { TaskGraph } from "../graph/types.ts";
+import type { TaskGraph } from "../graph/schema.ts";
 import { analyse } from "../shell/analyse.ts";
 import type { EffectTree } from "../shell/effects.ts";
 import type { Place } from "../shell/state.ts";

@@ -1,4 +1,4 @@
-import type { TaskGraph } from "../graph/types.ts";
+import type { TaskGraph } from "../graph/schema.ts";
 import type { EffectTree } from "../shell/effects.ts";
 import type { Denial } from "./denial.ts";
 import { below, type Files, type Ground, matchesAny, realPath } from "./paths.ts";

@@ -1,16 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { blockersOf, findNode, nodesOf } from "../../../src/governance/graph/lookup.ts";
 import { graphOfPlan } from "../../../src/governance/graph/of-plan.ts";
-import { blockersOf, findNode } from "../../../src/governance/graph/types.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 
 function graphOf(todos: string) {
   const doc = parsePlan(`# A plan\n\n## TODO\n\n${todos}`);
-  const { graph, current } = graphOfPlan({ id: "p", title: "A plan", status: "active", todos: doc.todos });
+  const { graph, current } = graphOfPlan({ id: "p", title: "A plan", status: "active", todos: doc.todos, at: 0 });
   const [plan] = graph.workPlans;
   assert(plan);
-  const at = new Map(plan.tasks.map(({ id }, index) => [id, index + 1]));
-  const rows = plan.tasks.map((node) => [node.status, node.dependsOn.map((id) => at.get(id)), node.assignedTo]);
+  const nodes = nodesOf(plan);
+  const at = new Map(nodes.map(({ id }, index) => [id, index + 1]));
+  const rows = nodes.map((node) => [node.status, node.dependsOn.map((id) => at.get(id)), node.assignedTo]);
   return { graph, plan, current, rows };
 }
 
@@ -21,7 +22,7 @@ test("the first open TODO is started, and one that names nothing is after the on
   assert.deepEqual(rows, [
     ["completed", [], "executor"],
     ["active", [], "executor"],
-    ["planned", [2], "executor"],
+    ["blocked", [2], "executor"],
   ]);
 });
 
@@ -30,9 +31,9 @@ test("what the dispatcher takes up is blocked by nothing, also when it stands be
     "- [ ] One\n  after: 3\n- [ ] Two\n  by: investigator\n  tools: read, search\n- [ ] Three\n",
   );
   assert.deepEqual(rows, [
-    ["planned", [3], "executor"],
+    ["blocked", [3], "executor"],
     ["active", [], "investigator"],
-    ["planned", [2], "executor"],
+    ["blocked", [2], "executor"],
   ]);
   const found = findNode(graph, current?.id ?? "");
   assert.deepEqual(found && blockersOf(graph, found.node), []);

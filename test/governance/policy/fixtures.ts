@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { TaskGraph, TaskNode } from "../../../src/governance/graph/types.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make.ts";
+import type { Delegation, TaskGraph, TaskNode } from "../../../src/governance/graph/schema.ts";
 import type { Verdict } from "../../../src/governance/policy/denial.ts";
 import { judgeWith } from "../../../src/governance/policy/judge.ts";
 import type { Files } from "../../../src/governance/policy/paths.ts";
@@ -42,21 +43,17 @@ export function policy(changes: Partial<Policy> = {}, role = "executor"): Policy
 }
 
 export function node(id: string, changes: Partial<TaskNode> = {}): TaskNode {
-  return {
-    id,
-    name: `Task ${id}`,
-    status: "active",
-    delegatedBy: "coordinator",
-    assignedTo: "executor",
-    allowedTools: [],
-    dependsOn: [],
-    temporalGate: null,
-    ...changes,
-  };
+  return makeNode({ id, workPlanId: "plan", name: `Task ${id}`, status: "active", ...changes }, 0);
 }
 
 export function graph(...tasks: TaskNode[]): TaskGraph {
-  return { workPlans: [{ id: "plan", name: "The plan", status: "active", tasks }], delegations: [] };
+  return makeGraph([makeWorkPlan({ id: "plan", name: "The plan", status: "active", tasks }, 0)]);
+}
+
+/** Work that was handed to another session. */
+export function handedOver(changes: Pick<Delegation, "session" | "parentSession"> & Partial<Delegation>): Delegation {
+  const terms = { id: changes.session, from: "executor", to: "executor", node: "two", tools: [] };
+  return { ...terms, expectedOutput: "a change", state: "accepted", ...changes };
 }
 
 export const STARTED = graph(node("one", { status: "completed" }), node("two"));

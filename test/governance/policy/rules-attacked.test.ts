@@ -1,5 +1,18 @@
-import type { TaskGraph } from "../../../src/governance/graph/types.ts";
-import { type Asked, bash, closed, fakeFiles, graph, node, policy, ROOT, STARTED, table, write } from "./fixtures.ts";
+import type { TaskGraph } from "../../../src/governance/graph/schema.ts";
+import {
+  type Asked,
+  bash,
+  closed,
+  fakeFiles,
+  graph,
+  handedOver,
+  node,
+  policy,
+  ROOT,
+  STARTED,
+  table,
+  write,
+} from "./fixtures.ts";
 
 // Ways around the rules that an agent could try; what is allowed is what must not be refused with them.
 
@@ -14,10 +27,7 @@ const writer: Asked = {
   graph: graph(node("two", { assignedTo: "writer" })),
 };
 const child: Asked = {
-  graph: {
-    ...STARTED,
-    delegations: [{ from: "executor", to: "investigator", node: "two", session: "child", parentSession: "own" }],
-  },
+  graph: { ...STARTED, delegations: [handedOver({ to: "investigator", session: "child", parentSession: "own" })] },
 };
 
 table("active task", [

@@ -9,6 +9,7 @@ import {
   fakeFiles,
   gated,
   graph,
+  handedOver,
   node,
   others,
   policy,
@@ -203,13 +204,9 @@ const chain = (depth: number): Asked => ({
   session: `s${depth}`,
   graph: {
     ...STARTED,
-    delegations: Array.from({ length: depth }, (_, at) => ({
-      from: "executor",
-      to: "executor",
-      node: "two",
-      session: `s${at + 1}`,
-      parentSession: `s${at}`,
-    })),
+    delegations: Array.from({ length: depth }, (_, at) =>
+      handedOver({ session: `s${at + 1}`, parentSession: `s${at}` }),
+    ),
   },
 });
 
@@ -231,16 +228,13 @@ table("delegation", [
     "delegation",
     {
       session: "a",
-      graph: { ...STARTED, delegations: [{ from: "", to: "", node: "", session: "a", parentSession: "a" }] },
+      graph: { ...STARTED, delegations: [handedOver({ session: "a", parentSession: "a" })] },
     },
   ],
 ]);
 
 const child: Asked = {
-  graph: {
-    ...STARTED,
-    delegations: [{ from: "executor", to: "investigator", node: "two", session: "child", parentSession: "own" }],
-  },
+  graph: { ...STARTED, delegations: [handedOver({ to: "investigator", session: "child", parentSession: "own" })] },
 };
 
 table("session ownership", [

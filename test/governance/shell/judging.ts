@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TaskGraph } from "../../../src/governance/graph/types.ts";
+import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make.ts";
+import type { TaskGraph } from "../../../src/governance/graph/schema.ts";
 import { judgeWith } from "../../../src/governance/policy/judge.ts";
 import type { Files } from "../../../src/governance/policy/paths.ts";
 import { POLICY_VERSION, type Policy } from "../../../src/governance/policy/policy-file.ts";
@@ -96,9 +97,8 @@ const graphFor = ({ role }: Policy): TaskGraph =>
 const GRAPHS = { executor: startedFor("executor"), investigator: startedFor("investigator") };
 
 function startedFor(assignedTo: string): TaskGraph {
-  const node = { id: "n1", name: "A task", status: "active", delegatedBy: "coordinator", assignedTo } as const;
-  const task = { ...node, allowedTools: [], dependsOn: [], temporalGate: null };
-  return { workPlans: [{ id: "plan", name: "A plan", status: "active", tasks: [task] }], delegations: [] };
+  const task = makeNode({ id: "n1", workPlanId: "plan", name: "A task", status: "active", assignedTo }, 0);
+  return makeGraph([makeWorkPlan({ id: "plan", name: "A plan", status: "active", tasks: [task] }, 0)]);
 }
 
 export function deniedUnder(policy: Policy, command: string, folder?: string): string | undefined {

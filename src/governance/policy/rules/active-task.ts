@@ -1,4 +1,6 @@
-import { blockersOf, type Found, findNode, type TaskGraph } from "../../graph/types.ts";
+import { isOver } from "../../graph/lifecycle.ts";
+import { blockersOf, type Found, findNode } from "../../graph/lookup.ts";
+import type { TaskGraph } from "../../graph/schema.ts";
 import { onlyAnswers, onlyLooksAt, type PolicyRule } from "../rule.ts";
 
 export const activeTask: PolicyRule = {
@@ -20,13 +22,10 @@ export const activeTask: PolicyRule = {
   },
 };
 
-/** Plans in which nothing is worked on any more. */
-const OVER: ReadonlySet<string> = new Set(["completed", "archived", "abandoned"]);
-
 function problemOf(id: string, found: Found | undefined, graph: TaskGraph): string | undefined {
   if (!found) return `there is no task "${id}"`;
   const { node, plan } = found;
-  if (OVER.has(plan.status)) return `the plan "${plan.name}" is ${plan.status}`;
+  if (isOver(plan.status)) return `the plan "${plan.name}" is ${plan.status}`;
   // What a task waits for is told by the order of tasks.
   const isWaiting = node.status === "blocked" && blockersOf(graph, node).length > 0;
   return node.status === "active" || isWaiting ? undefined : `the task "${node.name}" is ${node.status}`;

@@ -1,4 +1,4 @@
-import { findNode } from "../../graph/types.ts";
+import { findNode } from "../../graph/lookup.ts";
 import { matchesAny } from "../paths.ts";
 import type { Policy } from "../policy-file.ts";
 import { isListedRead, onlyAnswers, type PolicyRule, type Question, type RuleRefusal } from "../rule.ts";

@@ -1,4 +1,4 @@
-import { findNode } from "../../graph/types.ts";
+import { findNode } from "../../graph/lookup.ts";
 import { onlyAnswers, onlyLooksAt, type PolicyRule } from "../rule.ts";
 
 export const assignment: PolicyRule = {

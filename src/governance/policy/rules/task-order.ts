@@ -1,4 +1,4 @@
-import { blockersOf, findNode } from "../../graph/types.ts";
+import { blockersOf, findNode } from "../../graph/lookup.ts";
 import { renderChain } from "../chain.ts";
 import { onlyAnswers, onlyLooksAt, type PolicyRule, type RuleRefusal } from "../rule.ts";
 
@@ -14,8 +14,8 @@ export const taskOrder: PolicyRule = {
     if (!found) return isStart && id !== null ? missing(id) : undefined;
     const [blocker] = blockersOf(graph, found.node);
     if (!blocker) return undefined;
-    const name = blocker.node
-      ? `"${blocker.id}" (${blocker.node.name}), which is ${blocker.node.status}`
+    const name = blocker.found
+      ? `"${blocker.id}" (${blocker.found.name}), which is ${blocker.found.status}`
       : `"${blocker.id}", which does not exist`;
     return {
       what: isStart
@@ -24,7 +24,7 @@ export const taskOrder: PolicyRule = {
       why: `It waits for ${name}.${blocker.reason === undefined ? "" : ` ${blocker.reason}`}`,
       useInstead: `Wait until "${blocker.id}" is completed, or work on a task that waits for nothing. See where things are:`,
       calls: [{ tool: "govern_task", input: { action: "status" } }],
-      evidence: `${found.node.id} waits for ${blocker.id}; ${blocker.id}.status = "${blocker.node?.status ?? "missing"}"`,
+      evidence: `${found.node.id} waits for ${blocker.id}; ${blocker.id}.status = "${blocker.found?.status ?? "missing"}"`,
       chain: renderChain(graph, found.plan, found.node),
     };
   },

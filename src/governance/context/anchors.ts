@@ -1,0 +1,57 @@
+import * as z from "zod";
+import { idSchema, nameSchema, timeSchema } from "../graph/schema.ts";
+
+const PRIORITIES = ["critical", "high", "normal", "low"] as const;
+const ENTITY_TYPES = ["task", "decision", "context", "file", "agent", "phase"] as const;
+
+/** Something that is to be known again later, after the context was cleaned too. */
+export const anchorSchema = z
+  .strictObject({
+    id: idSchema,
+    content: nameSchema,
+    priority: z.enum(PRIORITIES),
+    entityType: z.enum(ENTITY_TYPES),
+    /** The node, file or agent that it is about. */
+    entity: nameSchema.optional(),
+    /** Of a file: what it was when the anchor was made or renewed. */
+    hash: z.string().max(100).optional(),
+    createdAt: timeSchema,
+    modifiedAt: timeSchema,
+    validatedAt: timeSchema.optional(),
+  })
+  .readonly();
+
+export type Anchor = z.infer<typeof anchorSchema>;
+
+const HOUR_MS = 3_600_000;
+/** Older ones are stale: exactly this old is still fresh. */
+export const STALE_HOURS = 48;
+const POINTS: Readonly<Record<Anchor["priority"], number>> = { critical: 100, high: 75, normal: 50, low: 25 };
+
+/** Hours since somebody last looked at it. */
+export const stalenessHours = ({ validatedAt, modifiedAt }: Anchor, now: number): number =>
+  Math.max(0, now - (validatedAt ?? modifiedAt)) / HOUR_MS;
+
+export const isStale = (anchor: Anchor, now: number): boolean => stalenessHours(anchor, now) > STALE_HOURS;
+
+/** By priority, freshness, and how far it is from what is in hand. */
+export function scoreOf(anchor: Anchor, depth: number, now: number): number {
+  return POINTS[anchor.priority] + Math.max(0, STALE_HOURS - stalenessHours(anchor, now)) - 10 * depth;
+}
+
+export interface ShownAnchor {
+  readonly anchor: Anchor;
+  readonly isStale: boolean;
+}
+
+/** The best first. Stale ones are left out, but for critical ones, which are marked. */
+export function bestAnchors(
+  anchors: readonly Anchor[],
+  { now, depthOf = () => 0 }: { now: number; depthOf?: (anchor: Anchor) => number },
+): readonly ShownAnchor[] {
+  return anchors
+    .map((anchor) => ({ anchor, isStale: isStale(anchor, now), score: scoreOf(anchor, depthOf(anchor), now) }))
+    .filter((one) => !one.isStale || one.anchor.priority === "critical")
+    .sort((one, other) => other.score - one.score || one.anchor.createdAt - other.anchor.createdAt)
+    .map(({ anchor, isStale: stale }) => ({ anchor, isStale: stale }));
+}

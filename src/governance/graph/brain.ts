@@ -1,0 +1,101 @@
+import type { Anchor } from "../context/anchors.ts";
+import { type Change, type FactRefusal, refuse } from "./changes.ts";
+import { addCheckpoint, delegate, keepGate, moveDelegation } from "./evidence-facts.ts";
+import type { Fact } from "./facts.ts";
+import { nodesOf } from "./lookup.ts";
+import { makeGraph } from "./make.ts";
+import { type Given, makePlan, moveNode, movePlan, planNodes, purgePlan } from "./plan-facts.ts";
+import type { TaskGraph } from "./schema.ts";
+
+const MAX_ANCHORS = 1000;
+
+export type FactOutcome =
+  | { readonly kind: "applied" | "known" | "claimed" }
+  | { readonly kind: "refused"; readonly refusal: FactRefusal };
+
+/**
+ * What the facts of a journal say, in the order in which they stand there. Plans and nodes that are given come from the
+ * dispatcher: facts add evidence and claims to them, and move only what facts have made.
+ */
+export class Brain {
+  #graph: TaskGraph;
+  readonly #given: Given;
+  readonly #seen = new Set<string>();
+  readonly #anchors = new Map<string, Anchor>();
+  readonly #denials = new Map<string, number>();
+
+  constructor(given: TaskGraph = makeGraph()) {
+    this.#graph = given;
+    this.#given = new Set(given.workPlans.flatMap((plan) => [plan.id, ...nodesOf(plan).map(({ id }) => id)]));
+  }
+
+  /** Another object after each change. */
+  get graph(): TaskGraph {
+    return this.#graph;
+  }
+
+  get anchors(): readonly Anchor[] {
+    return [...this.#anchors.values()];
+  }
+
+  /** How often the same call was denied. */
+  denials(call: string): number {
+    return this.#denials.get(call) ?? 0;
+  }
+
+  /** One that was refused may come again, when more is known. */
+  add(fact: Fact): FactOutcome {
+    if (this.#seen.has(fact.key)) return { kind: "known" };
+    const change = this.#change(fact);
+    if (change.kind === "refused") return change;
+    this.#seen.add(fact.key);
+    if (change.kind !== "known") this.#graph = change.graph;
+    return { kind: change.kind };
+  }
+
+  #change(fact: Fact): Change {
+    const graph = this.#graph;
+    const given = this.#given;
+    switch (fact.type) {
+      case "plan_made":
+        return makePlan(graph, fact);
+      case "plan_moved":
+        return movePlan(graph, fact, given);
+      case "plan_purged":
+        return purgePlan(graph, fact);
+      case "nodes_planned":
+        return planNodes(graph, fact, given);
+      case "node_moved":
+        return moveNode(graph, fact, given);
+      case "gate_kept":
+        return keepGate(graph, fact);
+      case "checkpoint":
+        return addCheckpoint(graph, fact);
+      case "delegated":
+        return delegate(graph, fact);
+      case "delegation_moved":
+        return moveDelegation(graph, fact);
+      case "anchored":
+        this.#anchor(fact.anchor);
+        return { kind: "applied", graph };
+      case "anchor_renewed": {
+        const anchor = this.#anchors.get(fact.anchor);
+        if (!anchor) return refuse("no-anchor", `There is no anchor "${fact.anchor}".`);
+        this.#anchor({ ...anchor, validatedAt: fact.at });
+        return { kind: "applied", graph };
+      }
+      case "denied":
+        this.#denials.set(fact.call, this.denials(fact.call) + 1);
+        return { kind: "applied", graph };
+    }
+  }
+
+  /** The oldest that is not critical makes room. */
+  #anchor(anchor: Anchor): void {
+    this.#anchors.set(anchor.id, anchor);
+    if (this.#anchors.size <= MAX_ANCHORS) return;
+    const all = this.anchors;
+    const oldest = all.find(({ priority }) => priority !== "critical") ?? all[0];
+    if (oldest) this.#anchors.delete(oldest.id);
+  }
+}

@@ -1,0 +1,110 @@
+import type { TaskGraph, TaskNode, WorkPlan } from "./schema.ts";
+
+export interface Found {
+  readonly plan: WorkPlan;
+  readonly node: TaskNode;
+}
+
+/** Where things are in a graph, by id. */
+interface Index {
+  readonly plans: ReadonlyMap<string, number>;
+  readonly nodes: ReadonlyMap<string, Position>;
+}
+
+interface Position {
+  readonly plan: number;
+  readonly list: "tasks" | "planAhead";
+  readonly at: number;
+}
+
+/** Made at the first question about a graph: each call of a tool asks several times. */
+const indexes = new WeakMap<TaskGraph, Index>();
+
+function indexOf(graph: TaskGraph): Index {
+  const before = indexes.get(graph);
+  if (before) return before;
+  const plans = new Map<string, number>();
+  const nodes = new Map<string, Position>();
+  for (const [plan, one] of graph.workPlans.entries()) {
+    plans.set(one.id, plan);
+    for (const list of ["tasks", "planAhead"] as const)
+      for (const [at, { id }] of one[list].entries()) if (!nodes.has(id)) nodes.set(id, { plan, list, at });
+  }
+  const made = { plans, nodes };
+  indexes.set(graph, made);
+  return made;
+}
+
+/** Of a graph in which everything is where it is in another one: it needs no index of its own. */
+export function sameOrder(graph: TaskGraph, before: TaskGraph): TaskGraph {
+  const index = indexes.get(before);
+  if (index) indexes.set(graph, index);
+  return graph;
+}
+
+/** Where a node is. */
+export function positionOf(
+  graph: TaskGraph,
+  id: string,
+): { plan: WorkPlan; list: Position["list"]; at: number } | undefined {
+  const position = indexOf(graph).nodes.get(id);
+  const plan = position && graph.workPlans[position.plan];
+  return plan && { plan, list: position.list, at: position.at };
+}
+
+/** The node with an id; of several, the first. A graph that changed is another object. */
+export function findNode(graph: TaskGraph, id: string): Found | undefined {
+  const position = positionOf(graph, id);
+  const node = position?.plan[position.list][position.at];
+  return node && { plan: position.plan, node };
+}
+
+export function findPlan(graph: TaskGraph, id: string): WorkPlan | undefined {
+  const at = indexOf(graph).plans.get(id);
+  return at === undefined ? undefined : graph.workPlans[at];
+}
+
+/** All nodes of a plan, those that come later last. */
+export const nodesOf = ({ tasks, planAhead }: WorkPlan): readonly TaskNode[] =>
+  planAhead.length === 0 ? tasks : [...tasks, ...planAhead];
+
+export interface Blocker {
+  readonly id: string;
+  /** The node or plan that is waited for; unset when there is none of that id. */
+  readonly found?: { readonly name: string; readonly status: string } | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** The nodes, and the plans of its plan, that must be completed before this one, and are not. */
+export function blockersOf(graph: TaskGraph, node: TaskNode): readonly Blocker[] {
+  const blockers: Blocker[] = [];
+  const add = (id: string, found: Blocker["found"], reason?: string): void => {
+    if (!blockers.some((one) => one.id === id)) blockers.push({ id, found, reason });
+  };
+  const wait = (id: string, reason?: string): void => {
+    const found = findNode(graph, id)?.node;
+    if (found?.status !== "completed") add(id, found, reason);
+  };
+  if (node.temporalGate) wait(node.temporalGate.afterTaskId, node.temporalGate.reason);
+  for (const id of node.dependsOn) wait(id);
+  for (const id of findPlan(graph, node.workPlanId)?.dependsOn ?? []) {
+    const plan = findPlan(graph, id);
+    if (plan?.status !== "completed" && plan?.status !== "archived") add(id, plan, "Its plan waits for that plan.");
+  }
+  return blockers;
+}
+
+/** A way from an id back to itself over what each waits for; undefined when there is none. */
+export function cycleFrom(id: string, waitsFor: (id: string) => readonly string[]): readonly string[] | undefined {
+  const seen = new Set<string>();
+  const ways: (readonly string[])[] = [[id]];
+  for (let way = ways.pop(); way; way = ways.pop()) {
+    for (const next of waitsFor(way.at(-1) ?? id)) {
+      if (next === id) return [...way, next];
+      if (seen.has(next)) continue;
+      seen.add(next);
+      ways.push([...way, next]);
+    }
+  }
+  return undefined;
+}
