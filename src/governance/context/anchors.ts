@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { idSchema, nameSchema, timeSchema } from "../graph/schema.ts";
 
-const PRIORITIES = ["critical", "high", "normal", "low"] as const;
+const PRIORITIES = ["critical", "high", "medium", "low"] as const;
 const ENTITY_TYPES = ["task", "decision", "context", "file", "agent", "phase"] as const;
 
 /** Something that is to be known again later, after the context was cleaned too. */
@@ -26,9 +26,9 @@ export type Anchor = z.infer<typeof anchorSchema>;
 const HOUR_MS = 3_600_000;
 /** Older ones are stale: exactly this old is still fresh. */
 export const STALE_HOURS = 48;
-const POINTS: Readonly<Record<Anchor["priority"], number>> = { critical: 100, high: 75, normal: 50, low: 25 };
+const POINTS: Readonly<Record<Anchor["priority"], number>> = { critical: 100, high: 75, medium: 50, low: 25 };
 
-/** Hours since somebody last looked at it. */
+/** Hours since it was last made, changed or looked at. */
 export const stalenessHours = ({ validatedAt, modifiedAt }: Anchor, now: number): number =>
   Math.max(0, now - (validatedAt ?? modifiedAt)) / HOUR_MS;
 

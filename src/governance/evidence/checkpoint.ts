@@ -1,0 +1,57 @@
+import type { Checkpoint } from "../graph/schema.ts";
+import type { ToolRequest } from "../policy/request.ts";
+import type { EffectTree } from "../shell/effects.ts";
+import { kindOfCommand } from "./command-kind.ts";
+
+/** A call of a tool that has ended. */
+export interface EndedCall {
+  readonly id: string;
+  readonly request: ToolRequest;
+  /** What a shell command does. */
+  readonly effects?: EffectTree | undefined;
+  /** Files that are other than before it, below the worktree. */
+  readonly files: readonly string[];
+  readonly ok: boolean;
+  readonly at: number;
+}
+
+const MAX_SUMMARY = 300;
+const MAX_FILES = 200;
+
+/** What of a call is kept as evidence for its node; undefined for one that only looked, or did nothing that counts. */
+export function checkpointOf(call: EndedCall, node: string): Checkpoint | undefined {
+  const kind = kindOf(call);
+  if (kind === undefined) return undefined;
+  const { id, request, files, ok, at } = call;
+  return {
+    id,
+    taskNodeId: node,
+    tool: request.tool,
+    timestamp: at,
+    summary: summaryOf(call),
+    filesModified: files.slice(0, MAX_FILES),
+    kind,
+    ok,
+  };
+}
+
+function kindOf({ request, effects, files, ok }: EndedCall): Checkpoint["kind"] | undefined {
+  if (request.kind === "write" || request.kind === "edit") return ok ? "change" : undefined;
+  if (request.kind !== "shell") return undefined;
+  const kind = effects && kindOfCommand(effects);
+  return kind ?? (files.length > 0 ? "change" : undefined);
+}
+
+function summaryOf({ request, files, ok }: EndedCall): string {
+  const [first, ...others] = files;
+  const changed = first === undefined ? "" : `${first}${others.length > 0 ? ` and ${others.length} more` : ""}`;
+  const about = request.kind === "shell" ? oneLine(request.command ?? "") : changed || request.paths.join(", ");
+  const also = request.kind === "shell" && changed !== "" ? ` (changed ${changed})` : "";
+  return `${about || request.tool}${ok ? "" : " (failed)"}${also}`.slice(0, MAX_SUMMARY);
+}
+
+const oneLine = (text: string): string =>
+  text
+    .replace(/\s+/g, " ")
+    .trim()
+    .slice(0, MAX_SUMMARY / 2);

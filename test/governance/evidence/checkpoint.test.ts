@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { checkpointOf } from "../../../src/governance/evidence/checkpoint.ts";
+import { requestOf } from "../../../src/governance/policy/tools/request-of.ts";
+import { analyse } from "../../../src/governance/shell/analyse.ts";
+
+const place = {
+  folder: "/w",
+  start: "/w",
+  home: "/home/person",
+  temporary: "/tmp",
+  variables: {},
+  look: () => undefined,
+  isSecret: () => false,
+};
+
+function after(tool: string, input: Record<string, string>, { files = [] as string[], ok = true } = {}) {
+  const request = requestOf("opencode", { tool, input });
+  const effects = request.command === undefined ? undefined : analyse(request.command, place);
+  return checkpointOf({ id: "call", request, effects, files, ok, at: 5 }, "node");
+}
+
+describe("a call is evidence", () => {
+  for (const [command, expected] of [
+    ["npm test", "test"],
+    ["npm run test:unit -- --grep x", "test"],
+    ["CI=1 npx vitest run", "test"],
+    ["node --import ./x.js --test test/a.test.ts", "test"],
+    ["python3 -m pytest -q", "test"],
+    ["cd app && go test ./...", "test"],
+    ["bash -c 'cargo test'", "test"],
+    ["npm run build && npm test", "test"],
+    ["make", "build"],
+    ["npx tsc --noEmit", "build"],
+    ["./gradlew assemble", "build"],
+    ["git commit -am x", "git"],
+    ["git merge main", "git"],
+    ["git status", undefined],
+    ["git log --oneline | head", undefined],
+    ["ls", undefined],
+    ["grep -r 'npm test' docs", undefined],
+    ["cat test", undefined],
+    ["node x.js", undefined],
+    ["echo npm test", undefined],
+  ] as const)
+    test(`by a shell command: ${command}: ${expected ?? "no"}`, () => {
+      assert.equal(after("bash", { command })?.kind, expected);
+    });
+
+  for (const [what, tool, input, expected] of [
+    ["a write", "write", { filePath: "src/a.ts", content: "x" }, "change"],
+    ["an edit", "edit", { filePath: "src/a.ts" }, "change"],
+    ["a patch", "apply_patch", { patchText: "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch" }, "change"],
+    ["a read", "read", { filePath: "src/a.ts" }, undefined],
+    ["a search", "grep", { pattern: "x" }, undefined],
+  ] as const)
+    test(`by ${what}: ${expected ?? "no"}`, () => assert.equal(after(tool, { ...input })?.kind, expected));
+
+  test("when it failed, unless it was to change a file", () => {
+    assert.equal(after("bash", { command: "npm test" }, { ok: false })?.ok, false);
+    assert.equal(after("write", { filePath: "a", content: "x" }, { ok: false }), undefined);
+  });
+
+  test("with the files that are other than before, also by any command", () => {
+    const made = after("bash", { command: "node generate.js" }, { files: ["a.ts", "b.ts", "c.ts"] });
+    assert.deepEqual([made?.kind, made?.filesModified], ["change", ["a.ts", "b.ts", "c.ts"]]);
+    assert.equal(made?.summary, "node generate.js (changed a.ts and 2 more)");
+  });
+
+  test("in one line, whatever the agent wrote", () => {
+    const made = after("bash", { command: `npm test\n\n${"x".repeat(1000)}` });
+    assert(made && made.summary.length <= 300 && !made.summary.includes("\n"), made?.summary);
+  });
+});
