@@ -1,0 +1,26 @@
+/** A part of a text, and how early it is given up for want of room: the highest first, 0 never. */
+export interface Part {
+  readonly lines: readonly string[];
+  readonly yields: number;
+}
+
+const joined = (parts: readonly Part[]): string => parts.flatMap(({ lines }) => lines).join("\n");
+
+/** The parts in their order within a budget of characters. Of those that yield first, the last is given up first. */
+export function fit(parts: readonly Part[], budget: number): string {
+  let kept = parts.filter(({ lines }) => lines.length > 0);
+  while (joined(kept).length > budget) {
+    const most = Math.max(0, ...kept.map(({ yields }) => yields));
+    if (most === 0) break;
+    const at = kept.findLastIndex(({ yields }) => yields === most);
+    kept = kept.toSpliced(at, 1);
+  }
+  const text = joined(kept);
+  return text.length > budget ? `${text.slice(0, budget - 1)}…` : text;
+}
+
+/** Words of agents and people stay on their line, and short. */
+export function short(text: string, most = 160): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+}

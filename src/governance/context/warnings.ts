@@ -1,0 +1,57 @@
+import { isOver } from "../graph/lifecycle.ts";
+import { findNode } from "../graph/lookup.ts";
+import type { TaskGraph, TaskNode, WorkPlan } from "../graph/schema.ts";
+
+/** Output of a tool that the model still sees, and the node that it was for. */
+export interface SeenOutput {
+  readonly node: string | null;
+}
+
+export interface Wear {
+  /** Changing calls since the last anchor or checkpoint. */
+  readonly drift: number;
+  readonly outputs: readonly SeenOutput[];
+}
+
+const MAX_DRIFT = 10;
+const LOW_SHARE = 0.25;
+const HIGH_SHARE = 0.5;
+
+export type Poisoning = "low" | "medium" | "high";
+
+/** Whether what was said for a node is past: it is done or given up, or nobody knows it. */
+export function isPast(graph: TaskGraph, node: string | null): boolean {
+  const found = node === null ? undefined : findNode(graph, node);
+  return !found || isOver(found.plan.status) || found.node.status === "completed" || found.node.status === "failed";
+}
+
+export function poisoningOf(graph: TaskGraph, outputs: readonly SeenOutput[]): { level: Poisoning; past: number } {
+  const past = outputs.filter(({ node }) => isPast(graph, node)).length;
+  const share = outputs.length === 0 ? 0 : past / outputs.length;
+  return { level: share < LOW_SHARE ? "low" : share > HIGH_SHARE ? "high" : "medium", past };
+}
+
+/** Nodes that wait for something that is not there or was given up: nothing will ever free them. */
+export function brokenChains(graph: TaskGraph, plan: WorkPlan): readonly { node: TaskNode; missing: string }[] {
+  return [...plan.tasks, ...plan.planAhead].flatMap((node) => {
+    const gate = node.temporalGate ? [node.temporalGate.afterTaskId] : [];
+    const missing = [...node.dependsOn, ...gate].find((id) => {
+      const found = findNode(graph, id);
+      return !found || found.plan.status === "abandoned";
+    });
+    return missing === undefined || node.status === "completed" ? [] : [{ node, missing }];
+  });
+}
+
+/** What an agent is told about the state of its own context. */
+export function warningsOf(graph: TaskGraph, plan: WorkPlan | undefined, { drift, outputs }: Wear): readonly string[] {
+  const { level, past } = poisoningOf(graph, outputs);
+  const broken = plan ? brokenChains(graph, plan) : [];
+  return [
+    ...(drift >= MAX_DRIFT ? [`DRIFT: ${drift} changing calls since the last checkpoint or anchor.`] : []),
+    ...(level === "low"
+      ? []
+      : [`POISONING: ${level}; ${past} of ${outputs.length} outputs are of tasks that are over.`]),
+    ...broken.map(({ node, missing }) => `BROKEN CHAIN: "${node.name}" waits for "${missing}", which is gone.`),
+  ];
+}
