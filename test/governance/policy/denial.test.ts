@@ -23,7 +23,7 @@ EVIDENCE: two waits for one; one.status = "active"
 CHAIN STATUS:
   plan: The plan [active]
     one: Schema [active] ← BLOCKING
-    two: Task two [blocked] ← YOUR TASK`,
+    two: Task two [blocked, waits for one] ← YOUR TASK`,
   );
 });
 

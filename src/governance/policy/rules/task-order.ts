@@ -1,6 +1,8 @@
+import { drawPlan } from "../../graph/draw.ts";
 import { blockersOf, findNode } from "../../graph/lookup.ts";
-import { renderChain } from "../chain.ts";
 import { onlyAnswers, onlyLooksAt, type PolicyRule, type RuleRefusal } from "../rule.ts";
+
+const MAX_SHOWN = 12;
 
 export const taskOrder: PolicyRule = {
   name: "task order",
@@ -25,7 +27,7 @@ export const taskOrder: PolicyRule = {
       useInstead: `Wait until "${blocker.id}" is completed, or work on a task that waits for nothing. See where things are:`,
       calls: [{ tool: "govern_task", input: { action: "status" } }],
       evidence: `${found.node.id} waits for ${blocker.id}; ${blocker.id}.status = "${blocker.found?.status ?? "missing"}"`,
-      chain: renderChain(graph, found.plan, found.node),
+      chain: drawPlan(graph, found.plan, { own: found.node.id, nodes: MAX_SHOWN }).replace(/^/gm, "  "),
     };
   },
 };

@@ -1,0 +1,66 @@
+import { blockersOf, nodesOf } from "./lookup.ts";
+import type { Delegation, TaskGraph, TaskNode, WorkPlan } from "./schema.ts";
+
+export interface DrawOptions {
+  /** The node of the one who looks. */
+  readonly own?: string | null;
+  /** So many of a node's checkpoints, the newest. */
+  readonly checkpoints?: number;
+  /** So many nodes of a plan, around the own one. */
+  readonly nodes?: number;
+}
+
+const MAX_NODES = 200;
+
+/** Plans, their nodes with what they wait for, what was done for them, and whom they were given to. */
+export function drawGraph(graph: TaskGraph, options: DrawOptions = {}): string {
+  const shown = graph.workPlans.filter(({ purgedAt }) => purgedAt === undefined);
+  return shown.map((plan) => drawPlan(graph, plan, options)).join("\n") || "No plans.";
+}
+
+export function drawPlan(graph: TaskGraph, plan: WorkPlan, options: DrawOptions = {}): string {
+  const all = nodesOf(plan);
+  const tops = all.filter(({ parent }) => parent === undefined || !all.some(({ id }) => id === parent));
+  const most = options.nodes ?? MAX_NODES;
+  const at = tops.findIndex(({ id }) => id === options.own);
+  const from = Math.max(0, Math.min(at - Math.floor(most / 2), tops.length - most));
+  const lines = tops.slice(from, from + most).flatMap((node) => drawNode(graph, node, { options, all, depth: 1 }));
+  const more = tops.length - Math.min(most, tops.length);
+  const head = `${plan.id}: ${plan.name} [${plan.status}]`;
+  return [head, ...lines, ...(more > 0 ? [`  … ${more} more`] : [])].join("\n");
+}
+
+interface Drawing {
+  readonly options: DrawOptions;
+  readonly all: readonly TaskNode[];
+  readonly depth: number;
+}
+
+const MAX_DEPTH = 8;
+
+function drawNode(graph: TaskGraph, node: TaskNode, drawing: Drawing): string[] {
+  const { options, all, depth } = drawing;
+  const indent = "  ".repeat(depth);
+  const own = options.own == null ? undefined : all.find(({ id }) => id === options.own);
+  const isBlocking = own !== undefined && blockersOf(graph, own).some(({ id }) => id === node.id);
+  const mark = isBlocking ? " ← BLOCKING" : node === own ? " ← YOUR TASK" : "";
+  const waits =
+    node.status === "blocked"
+      ? `, waits for ${blockersOf(graph, node)
+          .map(({ id }) => id)
+          .join(", ")}`
+      : "";
+  const reason = node.reason === undefined ? "" : `: ${node.reason}`;
+  const evidence = options.checkpoints ? node.checkpoints.slice(-options.checkpoints) : [];
+  const parts = depth < MAX_DEPTH ? all.filter(({ parent }) => parent === node.id) : [];
+  return [
+    `${indent}${node.id}: ${node.name} [${node.status}${waits}${reason}]${mark}`,
+    ...evidence.map(({ tool, summary }) => `${indent}  · ${tool}: ${summary}`),
+    ...graph.delegations.filter((one) => one.node === node.id).map((one) => `${indent}  → ${drawDelegation(one)}`),
+    ...parts.flatMap((part) => drawNode(graph, part, { ...drawing, depth: depth + 1 })),
+  ];
+}
+
+export function drawDelegation({ id, from, to, state, result }: Delegation): string {
+  return `${id}: ${from} to ${to} [${state}]${result === undefined ? "" : `: ${result}`}`;
+}

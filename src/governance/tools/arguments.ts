@@ -1,0 +1,124 @@
+import * as z from "zod";
+import { anchorSchema } from "../context/anchors.ts";
+import { CATEGORIES, idSchema, nameSchema, namesSchema } from "../graph/schema.ts";
+
+const task = z.strictObject({
+  name: nameSchema.describe("What is to be done."),
+  expectedOutput: nameSchema.describe('What must be there at the end: "a change", "tests", "files <glob>" or "none".'),
+  assignedTo: nameSchema.default("executor").describe("The role that does it."),
+  allowedTools: namesSchema.default([]).describe("Tools it may use; empty means those of the role."),
+  dependsOn: z.array(idSchema).max(100).default([]).describe("Ids of tasks that must be completed before."),
+  after: z
+    .strictObject({ task: idSchema, reason: nameSchema })
+    .optional()
+    .describe("A task that must be completed before, and why."),
+  file: nameSchema.optional(),
+  line: z.number().int().positive().optional(),
+});
+
+const reason = nameSchema.describe("Why, in one sentence.");
+const node = idSchema.optional().describe("The id of a task; yours unless said.");
+const action = <Name extends string>(name: Name) => ({ action: z.literal(name) });
+
+/** The tools and their actions. Each action is one shape, so that a role is shown only those that it has. */
+export const GOVERN_ACTIONS = {
+  govern_plan: {
+    create: z.strictObject({
+      ...action("create"),
+      name: nameSchema,
+      acceptance: namesSchema.default([]).describe("When it counts as done."),
+      category: z.enum(CATEGORIES).default("feature"),
+      dependsOn: z.array(idSchema).max(100).default([]),
+    }),
+    plan_tasks: z.strictObject({
+      ...action("plan_tasks"),
+      plan: idSchema.optional(),
+      tasks: z.array(task).min(1).max(50),
+      ahead: z.boolean().default(false).describe("Known, and not to be started yet."),
+    }),
+    status: z.strictObject(action("status")),
+    archive: z.strictObject({ ...action("archive"), plan: idSchema }),
+    abandon: z.strictObject({ ...action("abandon"), plan: idSchema, reason }),
+  },
+  govern_task: {
+    start: z.strictObject({ ...action("start"), node }),
+    complete: z.strictObject({ ...action("complete"), node, evidence: nameSchema.describe("What shows it.") }),
+    fail: z.strictObject({ ...action("fail"), node, reason }),
+    review: z.strictObject({ ...action("review"), node }),
+    status: z.strictObject({ ...action("status"), node }),
+  },
+  govern_delegate: {
+    assign: z.strictObject({
+      ...action("assign"),
+      to: nameSchema.describe("The role that shall do it."),
+      name: nameSchema.describe("What is to be done."),
+      expectedOutput: nameSchema.describe("What must be brought back."),
+      tools: namesSchema.default([]).describe("Tools it may use; empty means those of its role, within yours."),
+    }),
+    recall: z.strictObject({ ...action("recall"), delegation: idSchema, reason }),
+    status: z.strictObject(action("status")),
+  },
+  govern_shell: {
+    run: z.strictObject({
+      action: z.literal("run").default("run"),
+      command: z.string().min(1).max(65_536),
+      folder: nameSchema.optional().describe("Where it runs; the worktree unless said."),
+    }),
+  },
+  anchor: {
+    create: z.strictObject({
+      ...action("create"),
+      content: nameSchema,
+      priority: anchorSchema.unwrap().shape.priority.default("medium"),
+      entityType: anchorSchema.unwrap().shape.entityType.default("context"),
+      entity: nameSchema.optional().describe("The file, task or agent that it is about."),
+    }),
+    list: z.strictObject(action("list")),
+  },
+} as const;
+
+type Actions = typeof GOVERN_ACTIONS;
+export type GovernTool = keyof Actions;
+/** The arguments of one action, as they are after they were checked. */
+export type ArgumentsOf<
+  Tool extends GovernTool,
+  Name extends keyof Actions[Tool],
+> = Actions[Tool][Name] extends z.ZodType ? z.infer<Actions[Tool][Name]> : never;
+
+/** One call of a governance tool, with its arguments checked. */
+export type GovernCall = {
+  [Tool in GovernTool]: {
+    [Name in keyof Actions[Tool]]: { readonly tool: Tool; readonly args: ArgumentsOf<Tool, Name> };
+  }[keyof Actions[Tool]];
+}[GovernTool];
+
+export const isGovernTool = (tool: string): tool is GovernTool => Object.hasOwn(GOVERN_ACTIONS, tool);
+
+/** Checks what a model gave; a problem names the field. */
+export function parseCall(tool: GovernTool, input: unknown): { call: GovernCall } | { problem: string } {
+  const actions: Readonly<Record<string, z.ZodType>> = GOVERN_ACTIONS[tool];
+  const named = typeof input === "object" && input !== null ? Reflect.get(input, "action") : undefined;
+  const name = named ?? (tool === "govern_shell" ? "run" : undefined);
+  const schema = typeof name === "string" && Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (!schema) return { problem: `"action" must be one of ${Object.keys(actions).join(", ")}` };
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return { call: { tool, args: parsed.data } as GovernCall };
+  const [issue] = parsed.error.issues;
+  return { problem: `"${issue?.path.join(".") || name}": ${issue?.message ?? "does not fit"}` };
+}
+
+/**
+ * The arguments of a tool as JSON Schema, for a role that has some of its actions: one object with what any of them takes,
+ * because providers refuse alternatives at the top.
+ */
+export function inputSchema(tool: GovernTool, names: readonly string[]): Readonly<Record<string, unknown>> {
+  const actions: Readonly<Record<string, z.ZodType>> = GOVERN_ACTIONS[tool];
+  const shapes = names.flatMap((name) => (Object.hasOwn(actions, name) ? (actions[name] ?? []) : []));
+  const properties = Object.assign({}, ...shapes.map((shape) => z.toJSONSchema(shape, { io: "input" }).properties));
+  return {
+    type: "object",
+    properties: { ...properties, action: { type: "string", enum: names } },
+    required: ["action"],
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,57 @@
+import type { Brain } from "../graph/brain.ts";
+import { drawDelegation } from "../graph/draw.ts";
+import { findNode } from "../graph/lookup.ts";
+import type { PlannedNode } from "../graph/schema.ts";
+import { answered, type Caller, common, nextCall, type Prepared, told } from "./answer.ts";
+import type { GovernCall } from "./arguments.ts";
+
+type DelegateArguments = Extract<GovernCall, { tool: "govern_delegate" }>["args"];
+
+const STATUS = nextCall("govern_delegate", { action: "status" });
+
+/** Handing over parts of the caller's own task. */
+export function delegateTool(args: DelegateArguments, caller: Caller, brain: Brain): Prepared {
+  switch (args.action) {
+    case "status":
+      return answered(brain.graph.delegations.map(drawDelegation).join("\n") || "Nothing was handed over.");
+    case "assign":
+      return assign(args, caller, brain);
+    case "recall": {
+      const found = brain.graph.delegations.find(({ id }) => id === args.delegation);
+      if (!found || found.parentSession !== caller.session)
+        return answered(`REFUSED: You handed over nothing called "${args.delegation}".\n${STATUS}`);
+      const move = { type: "delegation_moved", ...common(caller), delegation: found.id, move: "recall" } as const;
+      return {
+        kind: "fact",
+        fact: { ...move, result: args.reason },
+        ends: found.session,
+        answer: (outcome) => told(outcome, `"${found.id}" is recalled, and its session is ended.`, STATUS),
+      };
+    }
+  }
+}
+
+/** A part of the caller's task, which a sub-agent then takes up by its id. */
+function assign(args: Extract<DelegateArguments, { action: "assign" }>, caller: Caller, { graph }: Brain): Prepared {
+  const own = caller.node === null ? undefined : findNode(graph, caller.node);
+  if (!own) return answered('REFUSED: You have no task to hand over a part of.\nNext: govern_task {"action":"status"}');
+  const { to, name, expectedOutput, tools } = args;
+  const id = `tn-${caller.newId()}`;
+  const node: PlannedNode = {
+    id,
+    name,
+    expectedOutput,
+    delegatedBy: caller.role,
+    assignedTo: to,
+    allowedTools: tools,
+    dependsOn: [],
+    temporalGate: null,
+    parent: own.node.id,
+  };
+  const next = `Now start the sub-agent "${to}", and name the task in its prompt: ${id}.`;
+  return {
+    kind: "fact",
+    fact: { type: "nodes_planned", ...common(caller), plan: own.plan.id, nodes: [node], ahead: false },
+    answer: (outcome) => told(outcome, `"${name}" is a task for ${to}: ${id}.\n${next}`, STATUS),
+  };
+}
