@@ -1,0 +1,131 @@
+import { appendFile, mkdir, open, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { errnoOf } from "../kernel/errors.ts";
+import type { Brain, FactOutcome } from "./graph/brain.ts";
+import { type Fact, parseFact } from "./graph/facts.ts";
+
+/** More is not read: what comes after it did not happen, as far as rules know. */
+const MAX_JOURNAL = 64 * 1024 ** 2;
+const MAX_LINES = 500_000;
+const MAX_PROBLEMS = 20;
+
+/** Lines that are not facts, and refused ones: told to people, never a reason to stop. */
+export interface JournalProblem {
+  readonly line: number;
+  readonly problem: string;
+}
+
+/**
+ * A file of facts that several processes append to. What it says is what the lines say in their order, so of two that do the
+ * same at once the first in the file wins, for both of them.
+ */
+export class Journal {
+  readonly #path: string;
+  readonly #brain: Brain;
+  #offset = 0;
+  #line = 0;
+  #reading: Promise<void> = Promise.resolve();
+  readonly #outcomes = new Map<string, FactOutcome>();
+  readonly problems: JournalProblem[] = [];
+
+  constructor(path: string, brain: Brain) {
+    this.#path = path;
+    this.#brain = brain;
+  }
+
+  get brain(): Brain {
+    return this.#brain;
+  }
+
+  /** Reads what others and we ourselves have written since. */
+  refresh(): Promise<void> {
+    this.#reading = this.#reading.then(() => this.#readOn());
+    return this.#reading;
+  }
+
+  /** Writes a fact; what comes of it is what the file says. */
+  async append(fact: Fact): Promise<FactOutcome> {
+    await mkdir(dirname(this.#path), { recursive: true });
+    // A line of a process that died has no end: ours begins on a line of its own.
+    const start = (await this.#endsInLine()) ? "\n" : "";
+    this.#outcomes.set(fact.key, UNREAD);
+    await appendFile(this.#path, `${start}${JSON.stringify(fact)}\n`);
+    await this.refresh();
+    const outcome = this.#outcomes.get(fact.key) ?? UNREAD;
+    this.#outcomes.delete(fact.key);
+    return outcome;
+  }
+
+  async #endsInLine(): Promise<boolean> {
+    const file = await openIfThere(this.#path);
+    if (!file) return false;
+    try {
+      const { size } = await file.stat();
+      if (size === 0) return false;
+      const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
+      return buffer[0] !== 10;
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #readOn(): Promise<void> {
+    const file = await openIfThere(this.#path);
+    if (!file) return;
+    try {
+      const { size } = await file.stat();
+      const end = Math.min(size, MAX_JOURNAL);
+      if (end <= this.#offset) return;
+      const { bytesRead, buffer } = await file.read(
+        Buffer.alloc(end - this.#offset),
+        0,
+        end - this.#offset,
+        this.#offset,
+      );
+      this.#offset += this.#takeLines(buffer.subarray(0, bytesRead));
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Takes whole lines, and gives how many bytes they had. What is behind the last one's end may be half of a character. */
+  #takeLines(bytes: Buffer): number {
+    let start = 0;
+    for (let end = bytes.indexOf(10); end >= 0 && this.#line < MAX_LINES; end = bytes.indexOf(10, start)) {
+      this.#line += 1;
+      if (end > start) this.#take(bytes.toString("utf8", start, end));
+      start = end + 1;
+    }
+    return start;
+  }
+
+  #take(line: string): void {
+    const parsed = parseFact(line);
+    if ("problem" in parsed) {
+      this.#note(parsed.problem);
+      return;
+    }
+    const outcome = this.#brain.add(parsed.fact);
+    if (outcome.kind === "refused") this.#note(outcome.refusal.reason);
+    if (this.#outcomes.get(parsed.fact.key) === UNREAD) this.#outcomes.set(parsed.fact.key, outcome);
+  }
+
+  #note(problem: string): void {
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push({ line: this.#line, problem });
+  }
+}
+
+const UNREAD: FactOutcome = {
+  kind: "refused",
+  refusal: { kind: "not-a-move", reason: "The journal takes no more facts." },
+};
+
+async function openIfThere(path: string): Promise<Awaited<ReturnType<typeof open>> | undefined> {
+  try {
+    // A pipe would be waited for.
+    return (await stat(path)).isFile() ? await open(path, "r") : undefined;
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
