@@ -1,0 +1,205 @@
+import { bestAnchors } from "../governance/context/anchors.ts";
+import { renderCompaction } from "../governance/context/compaction.ts";
+import { renderTurn } from "../governance/context/turn.ts";
+import type { SeenOutput } from "../governance/context/warnings.ts";
+import { checkpointOf } from "../governance/evidence/checkpoint.ts";
+import type { Fact } from "../governance/graph/facts.ts";
+import type { Journal } from "../governance/journal.ts";
+import { escalation, renderDenial, type Verdict } from "../governance/policy/denial.ts";
+import { effectsOf, type Judge, judgeWith } from "../governance/policy/judge.ts";
+import type { Files } from "../governance/policy/paths.ts";
+import type { Policy } from "../governance/policy/policy-file.ts";
+import { onlyLooks, type ToolRequest } from "../governance/policy/request.ts";
+import { requestOf, type ToolHost } from "../governance/policy/tools/request-of.ts";
+import type { Caller } from "../governance/tools/answer.ts";
+import { isGovernTool } from "../governance/tools/arguments.ts";
+import { governCall, type ShellRun } from "../governance/tools/govern.ts";
+import { shortHash } from "../kernel/ids.ts";
+import { policyOf, roleOfSubAgent } from "./sessions.ts";
+
+/** One call of a tool in an agent program. */
+export interface HostCall {
+  readonly id: string;
+  readonly session: string;
+  readonly tool: string;
+  readonly input: unknown;
+}
+
+export type HostVerdict =
+  | { readonly allow: true }
+  | { readonly allow: false; readonly text: string; readonly endsRun: boolean };
+
+export interface GovernorOptions {
+  readonly host: ToolHost;
+  readonly policy: Policy;
+  readonly phase: string;
+  readonly journal: Journal;
+  readonly files: Files;
+  now(): number;
+  newId(): string;
+}
+
+/** What is known of a call until it has ended. */
+interface OpenCall {
+  readonly request: ToolRequest;
+  readonly node: string | null;
+}
+
+const MAX_OUTPUTS = 1000;
+
+/** Decides about every call of one run, records what was done, and tells each session where it stands. Knows no program. */
+export class Governor {
+  readonly #options: GovernorOptions;
+  readonly #judge: Judge;
+  readonly #open = new Map<string, OpenCall>();
+  /** Sub-agents that may start, by the session that starts them, in the order of their calls. */
+  readonly #starting = new Map<string, { id: string; to: string | undefined; node: string }[]>();
+  readonly #outputs = new Map<string, SeenOutput[]>();
+  readonly #drift = new Map<string, number>();
+
+  constructor(options: GovernorOptions) {
+    this.#options = options;
+    this.#judge = judgeWith(options.files);
+  }
+
+  policyFor(session: string): Policy {
+    return policyOf(session, this.#options.journal.brain.graph, this.#options.policy);
+  }
+
+  /** Before a tool runs. An error of ours denies what changes something, and lets reading through. */
+  async before(call: HostCall): Promise<HostVerdict> {
+    const request = requestOf(this.#options.host, call);
+    try {
+      await this.#options.journal.refresh();
+      const policy = this.policyFor(call.session);
+      const verdict = this.#judge(request, this.#options.journal.brain.graph, policy, this.#options.now());
+      if (!verdict.allow) return await this.#denied(call, request, verdict);
+      this.#open.set(call.id, { request, node: policy.node });
+      if (request.kind === "delegate" && policy.node !== null) this.#noteStart(call, request, policy.node);
+      return { allow: true };
+    } catch (error) {
+      if (onlyLooks(request.kind)) return { allow: true };
+      const what = error instanceof Error ? error.message : String(error);
+      const text = `GOVERNANCE BLOCK: ${call.tool} could not be judged. This is a fault of prloom: ${what}`;
+      return { allow: false, text, endsRun: false };
+    }
+  }
+
+  async #denied(
+    call: HostCall,
+    request: ToolRequest,
+    verdict: Extract<Verdict, { allow: false }>,
+  ): Promise<HostVerdict> {
+    const { journal, policy } = this.#options;
+    const digest = shortHash(JSON.stringify([call.session, call.tool, call.input ?? null]));
+    const fact = { tool: request.tool.slice(0, 200), rule: verdict.denial.rule, call: digest };
+    await journal.append({ type: "denied", ...this.#common(call, "denied"), ...fact });
+    const times = journal.brain.denials(digest);
+    const endsRun = escalation(times, policy.maxRepeatedDenials) === "ends-the-run";
+    return { allow: false, text: renderDenial(verdict.denial, request, times), endsRun };
+  }
+
+  #noteStart({ id, session, input }: HostCall, { delegate }: ToolRequest, own: string): void {
+    const waiting = this.#starting.get(session) ?? [];
+    // A task that was assigned is named in what the sub-agent is told.
+    const said = JSON.stringify(input ?? null);
+    const parts = this.#options.journal.brain.graph.workPlans.flatMap(({ tasks }) => tasks);
+    const part = parts.find((node) => node.parent === own && node.status === "planned" && said.includes(node.id));
+    this.#starting.set(session, [...waiting, { id, to: delegate?.to, node: part?.id ?? own }]);
+  }
+
+  /** A session that another one started: it is bound to a task before its model is asked anything. */
+  async childStarted(session: string, parent: string): Promise<Policy> {
+    const { journal } = this.#options;
+    const [start, ...others] = this.#starting.get(parent) ?? [];
+    this.#starting.set(parent, others);
+    const from = this.policyFor(parent);
+    const node = journal.brain.graph.workPlans.flatMap(({ tasks }) => tasks).find(({ id }) => id === start?.node);
+    if (!start || !node) return { ...from, node: null, session };
+    const to = roleOfSubAgent(start.to, from.role);
+    const terms = { from: from.role.name, to, node: node.id, session, parentSession: parent };
+    const delegation = { id: start.id, ...terms, tools: node.allowedTools, expectedOutput: node.expectedOutput };
+    const call = { id: start.id, session: parent };
+    await journal.append({ type: "delegated", ...this.#common(call, "delegated"), delegation });
+    await journal.append({
+      type: "delegation_moved",
+      ...this.#common(call, "accepted"),
+      delegation: start.id,
+      move: "accept",
+    });
+    if (node.parent !== undefined && node.status === "planned")
+      await journal.append({ type: "node_moved", ...this.#common(call, "started"), node: node.id, move: "start" });
+    return this.policyFor(session);
+  }
+
+  /** After a tool ran: what counts as evidence is recorded for the session's own task. */
+  async after(
+    { id, session }: Pick<HostCall, "id" | "session">,
+    end: { ok: boolean; files: readonly string[] },
+  ): Promise<void> {
+    const open = this.#open.get(id);
+    this.#open.delete(id);
+    if (!open) return;
+    const { request, node } = open;
+    const { policy, files, journal } = this.#options;
+    const outputs = [...(this.#outputs.get(session) ?? []), { node }];
+    this.#outputs.set(session, outputs.slice(-MAX_OUTPUTS));
+    const effects = request.kind === "shell" ? effectsOf(request, policy, files) : undefined;
+    const at = this.#options.now();
+    const checkpoint = node === null ? undefined : checkpointOf({ id, request, effects, ...end, at }, node);
+    if (checkpoint) {
+      this.#drift.set(session, 0);
+      await journal.append({ type: "checkpoint", ...this.#common({ id, session }, "checkpoint"), checkpoint });
+    } else if (!onlyLooks(request.kind)) this.#drift.set(session, (this.#drift.get(session) ?? 0) + 1);
+  }
+
+  /** A governance tool: its answer, or a command that the host is to run. */
+  async govern(call: HostCall): Promise<{ text: string; ends?: string | undefined } | ShellRun> {
+    const { journal, newId, now } = this.#options;
+    if (!isGovernTool(call.tool)) return { text: `REFUSED: There is no tool "${call.tool}".` };
+    await journal.refresh();
+    const policy = this.policyFor(call.session);
+    const caller: Caller = {
+      session: call.session,
+      call: call.id,
+      role: policy.role.name,
+      node: policy.node,
+      now: now(),
+      isDispatched: true,
+      newId,
+    };
+    const prepared = governCall({ tool: call.tool, input: call.input }, caller, journal.brain);
+    if (prepared.kind === "answer") return { text: prepared.text };
+    if (prepared.kind === "run") return prepared;
+    const outcome = await journal.append(prepared.fact);
+    if (prepared.fact.type === "anchored") this.#drift.set(call.session, 0);
+    const ends = outcome.kind === "refused" ? undefined : prepared.ends;
+    return { text: prepared.answer(outcome, journal.brain), ends };
+  }
+
+  /** What is added to the last message of each turn. */
+  turn(session: string, concerns: readonly string[] = []): string {
+    const { graph } = this.#options.journal.brain;
+    const delegation = graph.delegations.findLast((one) => one.session === session);
+    const wear = { drift: this.#drift.get(session) ?? 0, outputs: this.#outputs.get(session) ?? [] };
+    return renderTurn({ ...this.#view(session), delegation, wear, concerns });
+  }
+
+  compaction(session: string): string {
+    return renderCompaction(this.#view(session));
+  }
+
+  #view(session: string) {
+    const { journal, phase, now } = this.#options;
+    const anchors = bestAnchors(journal.brain.anchors, { now: now() });
+    return { phase, graph: journal.brain.graph, node: this.policyFor(session).node, anchors };
+  }
+
+  #common(
+    { id, session }: Pick<HostCall, "id" | "session">,
+    what: string,
+  ): Pick<Fact, "key" | "at" | "session" | "role"> {
+    const role = this.policyFor(session).role.name;
+    return { key: `${session}:${id}:${what}`.slice(0, 500), at: this.#options.now(), session, role };
+  }
+}
