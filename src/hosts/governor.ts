@@ -1,5 +1,6 @@
 import { bestAnchors } from "../governance/context/anchors.ts";
 import { renderCompaction } from "../governance/context/compaction.ts";
+import { cutOutput, keptWhole } from "../governance/context/pruning.ts";
 import { renderTurn } from "../governance/context/turn.ts";
 import type { SeenOutput } from "../governance/context/warnings.ts";
 import { checkpointOf } from "../governance/evidence/checkpoint.ts";
@@ -55,11 +56,18 @@ export class Governor {
   /** Sub-agents that may start, by the session that starts them, in the order of their calls. */
   readonly #starting = new Map<string, { id: string; to: string | undefined; node: string }[]>();
   readonly #outputs = new Map<string, SeenOutput[]>();
+  /** Calls that have ended, and the node that each was for. */
+  readonly #nodes = new Map<string, string | null>();
   readonly #drift = new Map<string, number>();
 
   constructor(options: GovernorOptions) {
     this.#options = options;
     this.#judge = judgeWith(options.files);
+  }
+
+  /** Of the run's own session. */
+  get ownPolicy(): Policy {
+    return this.#options.policy;
   }
 
   policyFor(session: string): Policy {
@@ -142,6 +150,7 @@ export class Governor {
     if (!open) return;
     const { request, node } = open;
     const { policy, files, journal } = this.#options;
+    this.#nodes.set(id, node);
     const outputs = [...(this.#outputs.get(session) ?? []), { node }];
     this.#outputs.set(session, outputs.slice(-MAX_OUTPUTS));
     const effects = request.kind === "shell" ? effectsOf(request, policy, files) : undefined;
@@ -183,6 +192,14 @@ export class Governor {
     const delegation = graph.delegations.findLast((one) => one.session === session);
     const wear = { drift: this.#drift.get(session) ?? 0, outputs: this.#outputs.get(session) ?? [] };
     return renderTurn({ ...this.#view(session), delegation, wear, concerns });
+  }
+
+  /** Outputs that are to be cut, by their place, with what is left of them. */
+  cutOutputs(outputs: readonly { call: string; text: string }[]): ReadonlyMap<number, string> {
+    const { graph } = this.#options.journal.brain;
+    const seen = outputs.map(({ call }) => ({ node: this.#nodes.get(call) ?? null }));
+    const kept = keptWhole(graph, seen);
+    return new Map(outputs.flatMap(({ text }, at) => (kept.has(at) ? [] : [[at, cutOutput(text)] as const])));
   }
 
   compaction(session: string): string {

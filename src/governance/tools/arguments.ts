@@ -107,18 +107,17 @@ export function parseCall(tool: GovernTool, input: unknown): { call: GovernCall 
   return { problem: `"${issue?.path.join(".") || name}": ${issue?.message ?? "does not fit"}` };
 }
 
-/**
- * The arguments of a tool as JSON Schema, for a role that has some of its actions: one object with what any of them takes,
- * because providers refuse alternatives at the top.
- */
+/** What any of some actions takes, each field optional: providers refuse alternatives, so they are one object. */
+export function argumentShape(tool: GovernTool, names: readonly string[]): Readonly<Record<string, z.ZodType>> {
+  const actions: Readonly<Record<string, z.ZodObject>> = GOVERN_ACTIONS[tool];
+  const shapes = names.flatMap((name) => (Object.hasOwn(actions, name) ? (actions[name]?.shape ?? []) : []));
+  const fields = Object.entries(Object.assign({}, ...shapes) as Record<string, z.ZodType>);
+  return Object.fromEntries(
+    fields.map(([name, field]) => [name, name === "action" ? z.enum(names) : z.optional(field)]),
+  );
+}
+
+/** The same as JSON Schema. */
 export function inputSchema(tool: GovernTool, names: readonly string[]): Readonly<Record<string, unknown>> {
-  const actions: Readonly<Record<string, z.ZodType>> = GOVERN_ACTIONS[tool];
-  const shapes = names.flatMap((name) => (Object.hasOwn(actions, name) ? (actions[name] ?? []) : []));
-  const properties = Object.assign({}, ...shapes.map((shape) => z.toJSONSchema(shape, { io: "input" }).properties));
-  return {
-    type: "object",
-    properties: { ...properties, action: { type: "string", enum: names } },
-    required: ["action"],
-    additionalProperties: false,
-  };
+  return z.toJSONSchema(z.strictObject(argumentShape(tool, names)), { io: "input" });
 }

@@ -1,0 +1,72 @@
+import type { Policy } from "../../governance/policy/policy-file.ts";
+import { asFields, asString } from "../../kernel/json-fields.ts";
+import type { Governor } from "../governor.ts";
+import type { OpenCodeClient, PermissionRule } from "./types.ts";
+
+/** OpenCode's names for what a kind of tool needs. */
+const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
+  write: ["edit"],
+  edit: ["edit"],
+  shell: ["bash"],
+  delegate: ["task"],
+  web: ["webfetch", "websearch"],
+};
+
+/** Sessions of sub-agents: each is bound to a task, and loses the tools it may not use, before its model is asked. */
+export class Children {
+  readonly #governor: Governor;
+  readonly #client: OpenCodeClient;
+  readonly #bound = new Map<string, Promise<void>>();
+
+  constructor(governor: Governor, client: OpenCodeClient) {
+    this.#governor = governor;
+    this.#client = client;
+  }
+
+  async heard({ type, properties }: { type: string; properties?: unknown }): Promise<void> {
+    const info = asFields(asFields(properties).info);
+    const id = asString(info.id);
+    const parent = asString(info.parentID);
+    if (type === "session.created" && id !== undefined && parent !== undefined) await this.#bindOnce(id, parent);
+    if (type === "session.deleted" && id !== undefined) this.#bound.delete(id);
+  }
+
+  /** Called before the first message of a session reaches its model. */
+  async bind(session: string): Promise<void> {
+    if (this.#bound.has(session)) return this.#bound.get(session);
+    const { data } = await this.#client.session.get({ path: { id: session } });
+    if (data?.parentID === undefined) {
+      this.#bound.set(session, Promise.resolve());
+      return;
+    }
+    await this.#bindOnce(session, data.parentID);
+  }
+
+  #bindOnce(session: string, parent: string): Promise<void> {
+    const before = this.#bound.get(session);
+    if (before) return before;
+    const binding = this.#bindChild(session, parent);
+    this.#bound.set(session, binding);
+    return binding;
+  }
+
+  async #bindChild(session: string, parent: string): Promise<void> {
+    const policy = await this.#governor.childStarted(session, parent);
+    const permission = denied(policy);
+    if (permission.length > 0) await this.#client.session.update({ path: { id: session }, body: { permission } });
+  }
+}
+
+/** What a policy takes away is not even offered. Rules about paths and states stay with the judge. */
+function denied({ role, tools }: Policy): PermissionRule[] {
+  const has = (kind: string): boolean => role.tools.includes(kind) && (tools === null || tools.includes(kind));
+  const kinds = Object.keys(PERMISSIONS).filter((kind) => !has(kind));
+  // One permission stands for several kinds: it goes when none of them is left.
+  const kept = new Set(
+    Object.keys(PERMISSIONS)
+      .filter(has)
+      .flatMap((kind) => PERMISSIONS[kind] ?? []),
+  );
+  const names = new Set(kinds.flatMap((kind) => PERMISSIONS[kind] ?? []).filter((name) => !kept.has(name)));
+  return [...names].map((permission) => ({ permission, pattern: "*", action: "deny" }));
+}

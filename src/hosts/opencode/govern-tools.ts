@@ -1,0 +1,34 @@
+import { argumentShape, type GovernTool, isGovernTool } from "../../governance/tools/arguments.ts";
+import { DESCRIPTIONS } from "../../governance/tools/descriptions.ts";
+import type { Governor } from "../governor.ts";
+import { runShell } from "../run-shell.ts";
+import type { OpenCodeClient, ToolDefinition } from "./types.ts";
+import { quietly } from "./within.ts";
+
+/** The governance tools that the run's role has, with the actions that it has. */
+export function governTools(governor: Governor, client: OpenCodeClient): Readonly<Record<string, ToolDefinition>> {
+  const { role } = governor.ownPolicy;
+  const made = Object.entries(role.governs).flatMap(([tool, actions]) =>
+    isGovernTool(tool) ? [[tool, toolOf(tool, actions, { governor, client })] as const] : [],
+  );
+  return Object.fromEntries(made);
+}
+
+function toolOf(
+  tool: GovernTool,
+  actions: readonly string[],
+  { governor, client }: { governor: Governor; client: OpenCodeClient },
+): ToolDefinition {
+  return {
+    description: DESCRIPTIONS[tool],
+    args: argumentShape(tool, actions),
+    async execute(args, context) {
+      const call = { id: context.callID ?? context.messageID, session: context.sessionID, tool, input: args };
+      const answer = await governor.govern(call);
+      if ("kind" in answer) return runShell(answer, governor.ownPolicy.root, context.abort);
+      const { ends } = answer;
+      if (ends !== undefined) await quietly(() => client.session.abort({ path: { id: ends } }));
+      return answer.text;
+    },
+  };
+}

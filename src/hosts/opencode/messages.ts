@@ -1,0 +1,24 @@
+import type { Governor } from "../governor.ts";
+import type { Message, Part } from "./types.ts";
+
+/** Adds to the last message of the person what the session is to know; it is not kept, so it never doubles. */
+export function addTurn(messages: readonly Message[], governor: Governor): void {
+  const last = messages.findLast(({ info }) => info.role === "user");
+  const part = last?.parts.findLast(({ type, text }) => type === "text" && text !== undefined);
+  if (!last || !part) return;
+  part.text = `${part.text}\n\n${governor.turn(last.info.sessionID)}`;
+}
+
+/** Cuts what tools printed long ago. */
+export function pruneOutputs(messages: readonly Message[], governor: Governor): void {
+  const outputs = messages.flatMap(({ parts }) => parts.filter(hasOutput));
+  const cut = governor.cutOutputs(
+    outputs.map(({ callID, state }) => ({ call: callID ?? "", text: state?.output ?? "" })),
+  );
+  for (const [at, text] of cut) {
+    const state = outputs[at]?.state;
+    if (state) state.output = text;
+  }
+}
+
+const hasOutput = ({ type, state }: Part): boolean => type === "tool" && typeof state?.output === "string";

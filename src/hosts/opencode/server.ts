@@ -1,0 +1,92 @@
+import { messageOf } from "../../kernel/errors.ts";
+import { asFields, asNumber } from "../../kernel/json-fields.ts";
+import type { Governor, HostVerdict } from "../governor.ts";
+import { GOVERNANCE_VARIABLES, governorOfRun } from "../run-governance.ts";
+import { Children } from "./children.ts";
+import { governTools } from "./govern-tools.ts";
+import { addTurn, pruneOutputs } from "./messages.ts";
+import type { Hooks, PluginInput } from "./types.ts";
+import { quietly, within } from "./within.ts";
+
+/** Longer than any judgement takes, and shorter than anyone waits. */
+const HOOK_MS = 5000;
+/** Tools that change nothing may run when a hook of ours is late. */
+const READS = new Set([
+  "read",
+  "glob",
+  "grep",
+  "list",
+  "ls",
+  "lsp",
+  "webfetch",
+  "websearch",
+  "codesearch",
+  "todoread",
+  "todowrite",
+]);
+
+/** OpenCode's plugin of a dispatched run. Without it the configuration of the run denies all that changes something. */
+export async function server(input: PluginInput): Promise<Hooks> {
+  const folder = process.env[GOVERNANCE_VARIABLES.folder];
+  const facts = process.env[GOVERNANCE_VARIABLES.facts];
+  if (folder === undefined || facts === undefined) return {};
+  try {
+    const governor = await within(governorOfRun("opencode", { folder, facts, phase: "implementing" }), HOOK_MS);
+    return hooksOf(governor, input);
+  } catch (error) {
+    return refusing(`prloom's rules for this run cannot be read: ${messageOf(error)}`);
+  }
+}
+
+/** Nothing is lifted, and what is tried all the same is told why. */
+function refusing(why: string): Hooks {
+  return {
+    "tool.execute.before": async ({ tool }) => {
+      if (!READS.has(tool)) throw new Error(`GOVERNANCE BLOCK: ${why}`);
+    },
+  };
+}
+
+function hooksOf(governor: Governor, { client }: PluginInput): Hooks {
+  const children = new Children(governor, client);
+  return {
+    config: async (config) => lift(config),
+    tool: governTools(governor, client),
+    event: async ({ event }) => quietly(() => children.heard(event)),
+    "chat.message": async ({ sessionID }) => quietly(() => children.bind(sessionID)),
+    "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
+      const call = { id: callID, session: sessionID, tool, input: args };
+      const verdict = await within(governor.before(call), HOOK_MS).catch((error) => late(tool, error));
+      if (verdict.allow) return;
+      if (verdict.endsRun) await quietly(() => client.session.abort({ path: { id: sessionID } }));
+      throw new Error(verdict.text);
+    },
+    "tool.execute.after": async ({ sessionID, callID }, { metadata }) =>
+      quietly(() => governor.after({ id: callID, session: sessionID }, endOf(metadata))),
+    "experimental.chat.messages.transform": async (_, { messages }) =>
+      quietly(() => {
+        pruneOutputs(messages, governor);
+        addTurn(messages, governor);
+      }),
+    "experimental.session.compacting": async ({ sessionID }, { context }) =>
+      quietly(() => void context.push(governor.compaction(sessionID))),
+  };
+}
+
+/** The run's configuration denies everything; with the judge in place it is the judge who decides. */
+function lift(config: { permission?: unknown }): void {
+  const { "*": _, ...others } = asFields(config.permission);
+  config.permission = { "*": "allow", ...others };
+}
+
+/** A judgement that did not come in time denies what changes something. */
+function late(tool: string, error: unknown): HostVerdict {
+  if (READS.has(tool)) return { allow: true };
+  const text = `GOVERNANCE BLOCK: ${tool} could not be judged in time. This is a fault of prloom: ${messageOf(error)}`;
+  return { allow: false, text, endsRun: false };
+}
+
+function endOf(metadata: unknown): { ok: boolean; files: readonly string[] } {
+  const { exit } = asFields(metadata);
+  return { ok: (asNumber(exit) ?? 0) === 0, files: [] };
+}

@@ -1,0 +1,29 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Brain } from "../governance/graph/brain.ts";
+import { graphSchema } from "../governance/graph/schema.ts";
+import { Journal } from "../governance/journal.ts";
+import { parsePolicy } from "../governance/policy/policy-file.ts";
+import { realFiles } from "../governance/policy/real-files.ts";
+import type { ToolHost } from "../governance/policy/tools/request-of.ts";
+import { systemIds } from "../kernel/ids.ts";
+import { Governor } from "./governor.ts";
+
+/** Files of a run's governance: those of the dispatcher, which the run only reads, and its own journal. */
+export const GOVERNANCE_FILES = { policy: "policy.json", graph: "graph.json" } as const;
+
+/** In the environment of a run that is governed from inside: where these files are. */
+export const GOVERNANCE_VARIABLES = { folder: "PRLOOM_GOVERNANCE", facts: "PRLOOM_FACTS" } as const;
+
+/** The governor of a run, from what the dispatcher wrote for it. Whatever is wrong there is thrown: nothing may be changed then. */
+export async function governorOfRun(
+  host: ToolHost,
+  { folder, facts, phase }: { folder: string; facts: string; phase: string },
+): Promise<Governor> {
+  const policy = parsePolicy(await readFile(join(folder, GOVERNANCE_FILES.policy), "utf8"));
+  const graph = graphSchema.parse(JSON.parse(await readFile(join(folder, GOVERNANCE_FILES.graph), "utf8")));
+  const journal = new Journal(facts, new Brain(graph));
+  await journal.refresh();
+  const now = () => Date.now();
+  return new Governor({ host, policy, phase, journal, files: realFiles, now, newId: () => systemIds.ulid(now()) });
+}

@@ -1,0 +1,43 @@
+import { spawn } from "node:child_process";
+import { resolve } from "node:path";
+import type { ShellRun } from "../governance/tools/govern.ts";
+
+const DEADLINE_MS = 10 * 60_000;
+const MAX_PRINTED = 30_000;
+
+/** Runs a command and tells how it ended and what it printed last; its host goes on meanwhile. */
+export function runShell({ command, folder }: ShellRun, root: string, signal?: AbortSignal): Promise<string> {
+  const { promise, resolve: done } = Promise.withResolvers<string>();
+  const child = spawn("/bin/sh", ["-c", command], {
+    cwd: folder === undefined ? root : resolve(root, folder),
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  let printed = "";
+  const take = (data: string): void => {
+    printed = (printed + data).slice(-MAX_PRINTED);
+  };
+  child.stdout.setEncoding("utf8").on("data", take);
+  child.stderr.setEncoding("utf8").on("data", take);
+  const end = (): void => {
+    if (child.pid !== undefined) endGroup(child.pid);
+  };
+  const timer = setTimeout(end, DEADLINE_MS);
+  signal?.addEventListener("abort", end, { once: true });
+  child.once("error", (error) => done(`It could not be started: ${error.message}`));
+  child.once("close", (code, ended) => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", end);
+    const how = code === null ? `ended by ${ended}` : `exit code ${code}`;
+    done(`${printed}\n[${how}]`);
+  });
+  return promise;
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It is gone.
+  }
+}
