@@ -76,7 +76,11 @@ async function bundle(): Promise<Metafile[]> {
   });
   const programs = await build({
     ...SHARED,
-    entryPoints: { shim: "src/agents/shim/shim.ts", "delegate-program": "src/git/delegate/delegate-program.ts" },
+    entryPoints: {
+      shim: "src/agents/shim/shim.ts",
+      "delegate-program": "src/git/delegate/delegate-program.ts",
+      opencode: "src/opencode.ts",
+    },
   });
   return [entries.metafile, programs.metafile].filter((metafile) => metafile !== undefined);
 }

@@ -175,6 +175,14 @@ export interface Instructions {
   readonly file: string;
 }
 
+/** A part of ours in an agent program. */
+export interface Governed {
+  /** The file that the program loads, where the run sees it. */
+  readonly plugin: string;
+  /** Where that finds what the run may do. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** What an adapter is given to start a run with. */
 export interface AgentRequest {
   readonly stage: Stage;
@@ -192,6 +200,8 @@ export interface AgentRequest {
   readonly sandboxed?: boolean;
   /** Asked whenever the program asks; absent: `usualPermit`. */
   readonly permit?: Permit;
+  /** What the program is to load of ours, which then decides about its calls. Only for programs that can. */
+  readonly governed?: Governed;
   /** Of the first of the program's `instructionFiles` that is there. Left out where the program reads them by itself. */
   readonly instructions?: Instructions;
   readonly signal: AbortSignal;

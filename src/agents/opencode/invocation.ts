@@ -1,7 +1,7 @@
-import { asFields, jsonIn } from "../../kernel/json-fields.ts";
+import { asFields, type JsonFields, jsonIn } from "../../kernel/json-fields.ts";
 import type { AdapterSpec } from "../adapter-spec.ts";
 import { asSessionId } from "../dialogue/session-id.ts";
-import type { Invocation, Stage } from "../port.ts";
+import type { Governed, Invocation, Stage } from "../port.ts";
 
 export interface OpenCodeStart {
   readonly stage: Stage;
@@ -33,6 +33,7 @@ export interface OpenCodeSurroundings {
   readonly instructions?: string | undefined;
   /** OPENCODE_CONFIG_CONTENT as the user set it. */
   readonly configContent?: string | undefined;
+  readonly governed?: Governed | undefined;
 }
 
 /** What OpenCode finds in its environment: it does not change itself, shares nothing, and leaves the repository's settings. */
@@ -42,11 +43,12 @@ export function openCodeEnvironment(around: OpenCodeSurroundings): Record<string
     OPENCODE_DISABLE_SHARE: "1",
     OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
     OPENCODE_CONFIG_CONTENT: JSON.stringify(configOf(around)),
+    ...around.governed?.env,
     ...(around.projectSettings ? {} : { OPENCODE_DISABLE_PROJECT_CONFIG: "1", OPENCODE_DISABLE_EXTERNAL_SKILLS: "1" }),
   };
 }
 
-function configOf({ projectSettings, instructions, configContent }: OpenCodeSurroundings): object {
+function configOf({ projectSettings, instructions, configContent, governed }: OpenCodeSurroundings): object {
   const given = asFields(jsonIn(configContent ?? "{}"));
   const own = Array.isArray(given.instructions) ? given.instructions : [];
   // The switch for settings takes the instructions with it, which are only read.
@@ -54,7 +56,18 @@ function configOf({ projectSettings, instructions, configContent }: OpenCodeSurr
   return {
     ...given,
     ...(read.length === 0 ? {} : { instructions: read }),
+    ...(governed ? governing(governed, given) : {}),
     // Else one refused call ends the whole run, with exit code 0.
     experimental: { continue_loop_on_deny: true, ...asFields(given.experimental) },
   };
+}
+
+/**
+ * Nothing that changes something is allowed until our plugin lifts it: where that is missing, broken or switched off, nothing is
+ * written. It comes last, and so sees the arguments that other plugins have changed.
+ */
+function governing({ plugin }: Governed, given: JsonFields): object {
+  const { "*": _, ...others } = asFields(given.permission);
+  const plugins = Array.isArray(given.plugin) ? given.plugin : [];
+  return { permission: { ...others, "*": "deny" }, plugin: [...plugins, plugin] };
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { adapterOf, programOf } from "../../agents/adapters.ts";
 import { agentEnvironment } from "../../agents/environment.ts";
-import type { AgentEvent, LiveRun, RunExit, RunLimits, Stage } from "../../agents/port.ts";
+import type { AgentEvent, Governed, LiveRun, RunExit, RunLimits, Stage } from "../../agents/port.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import type { PlanConfig, StageAgent } from "../../config/presets.ts";
 import { repairGitFile } from "../../git/worktree/repair.ts";
@@ -57,6 +57,7 @@ export interface AgentStart {
   readonly enclosure: Enclosure;
   readonly prompt: string;
   readonly model: string | undefined;
+  readonly governed?: Governed | undefined;
   /** The conversation that goes on. */
   readonly sessionId?: string | undefined;
   readonly vars: Readonly<Record<string, string>>;
@@ -91,6 +92,7 @@ export async function prepareStart(
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(model === undefined ? {} : { model }),
       ...(instructions === undefined ? {} : { instructions }),
+      ...(start.governed === undefined ? {} : { governed: start.governed }),
       env: environmentOf(loom, agent, { vars: { ...start.vars, PRLOOM_RUN_ID: runId }, enclosure }),
       signal: AbortSignal.any([controller.signal, ...(start.signal ? [start.signal] : [])]),
     });

@@ -27,6 +27,7 @@ import { leftOut } from "../worktree/set-aside.ts";
 import type { Pooled } from "./agent-pool.ts";
 import { conversationOf, countRun, sessionFor } from "./count-run.ts";
 import { runLimits } from "./follow.ts";
+import { governedLevel, governRun, oursFor } from "./governed.ts";
 import type { AtWork } from "./occupancy.ts";
 import { promptFor, variables, writeEvents } from "./prompt.ts";
 import { awaitedRun, stageOf, writeRunRecord } from "./run-record.ts";
@@ -66,7 +67,7 @@ export async function startAgentRun(
   const coming: Coming = { number, runDir, stage, agent: choice.agent, config, over };
   try {
     await prepareWorktree(loom, record, coming, text);
-    const enclosing = { agent: choice.agent, runDir, use: stage, ...treeFor(record) };
+    const enclosing = { agent: choice.agent, runDir, use: stage, ...treeFor(record), ...oursFor(choice.agent, runDir) };
     const enclosure = await encloseAgent(loom, record, enclosing);
     makeRunCopy(loom, record, text.text, enclosure.view);
     const start = await describeStart(loom, record, coming, { text, enclosure });
@@ -123,12 +124,15 @@ async function describeStart(
     .filter((part) => part !== "")
     .join("\n");
   const goesOn = session !== undefined && session.todoId === about;
+  const governed = oursFor(agent, runDir).ours
+    ? governRun(loom, record, { stage, runDir, text, enclosure })
+    : undefined;
   writeRunRecord(runDir, {
     stage,
     agent: agent.name,
     attempt: (record.side ?? record.current)?.attempt ?? 1,
     startedAt: isoTime(loom.clock.now()),
-    level: enclosure.level,
+    level: governed ? governedLevel(enclosure.level) : enclosure.level,
     about,
     ...(agent.model === undefined ? {} : { model: agent.model }),
     ...(session === undefined ? {} : { sessionId: session.id }),
@@ -137,6 +141,7 @@ async function describeStart(
   return {
     ...{ kind: "agent", stage, agent, runDir, enclosure, model: agent.model, sessionId: session?.id },
     runId: `${record.uid}/${number}`,
+    governed,
     prompt: promptFor(loom, record, { stage, ...text, todo, events, messages: words, goesOn, more }),
     vars: variables(loom, record, { stage, todo, runDir, resultFile: more.resultFile }),
     limits: runLimits(loom, record.id, config.limits),

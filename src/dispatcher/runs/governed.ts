@@ -1,0 +1,88 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { EnclosureLevel } from "../../agents/enclosure-level.ts";
+import type { Governed, Stage } from "../../agents/port.ts";
+import { RUN_FILES } from "../../agents/runner/run-files.ts";
+import { OURS_AT } from "../../agents/sandbox/layout.ts";
+import type { StageAgent } from "../../config/presets.ts";
+import { graphOfPlan } from "../../governance/graph/of-plan.ts";
+import { makePolicy } from "../../governance/policy/make-policy.ts";
+import { roleNamed } from "../../governance/policy/roles.ts";
+import { GOVERNANCE_FILES, GOVERNANCE_VARIABLES } from "../../hosts/run-governance.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { ensureDir, writeRunFile } from "../../kernel/files.ts";
+import { OWN_FOLDER } from "../../kernel/system/own-folder.ts";
+import { titleOf } from "../../plan/markdown/markdown.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { EncloseOptions, Enclosure } from "../enclosure/enclose.ts";
+import type { PlanText } from "../intake/plan-texts.ts";
+import { type Located, worktreeOf } from "../paths.ts";
+import type { Configured } from "../settings/pinned.ts";
+
+/** In a run's folder: what it may do, and the tasks; for the run to read. */
+const GOVERNANCE = "governance";
+/** In the folder of the agent: what it says that it did. */
+const FACTS = "facts.jsonl";
+
+/** From source the plugin needs what lies around it; built, it is one of the files beside this one. */
+const IS_SOURCE = import.meta.url.endsWith(".ts");
+const PROGRAM = fileURLToPath(IS_SOURCE ? new URL("../", OWN_FOLDER) : OWN_FOLDER);
+const PLUGIN = IS_SOURCE ? "src/opencode.ts" : "opencode.js";
+
+/** What a program that takes a part of ours is to see of it; undefined for one that takes none. */
+export function oursFor({ adapter }: StageAgent, runDir: string): Pick<EncloseOptions, "ours"> {
+  if (adapter !== "opencode") return {};
+  const folder = join(runDir, GOVERNANCE);
+  ensureDir(folder);
+  return { ours: { folder, program: PROGRAM } };
+}
+
+export const governedLevel = (level: EnclosureLevel): EnclosureLevel =>
+  level === "sandbox" ? "policy+sandbox" : level === "none" ? "policy" : level;
+
+/** Writes what the run may do, once and before it starts. */
+export function governRun(
+  loom: Located & Configured,
+  record: PlanRecord,
+  { stage, runDir, text, enclosure }: { stage: Stage; runDir: string; text: PlanText; enclosure: Enclosure },
+): Governed {
+  const { graph, current } = graphOfPlan({
+    id: record.id,
+    title: titleOf(text.text, record.id),
+    status: "active",
+    todos: text.doc.todos,
+    at: Date.parse(record.updatedAt),
+  });
+  const todo =
+    stage === "worker" ? (text.doc.todos.find(({ id }) => id === record.current?.todoId) ?? current) : undefined;
+  const name = todo ? (todo.settings.by ?? "executor") : "investigator";
+  const { governance } = loom.config;
+  const role = roleNamed(name, governance.roles);
+  if (!role)
+    throw new PrloomError(
+      "plan-state",
+      `TODO ${(todo?.index ?? 0) + 1} is to be done by "${name}", and there is no such role.`,
+      `Name one of governance.roles in its "by:" line, then \`prloom unblock ${record.id}\`.`,
+    );
+  const home = enclosure.env.HOME ?? loom.environment.HOME ?? "/";
+  const temporary = enclosure.env.TMPDIR ?? loom.environment.TMPDIR ?? tmpdir();
+  const policy = makePolicy(governance, {
+    role,
+    node: todo?.id ?? null,
+    place: { root: worktreeOf(loom, record).path, home, temporary },
+    ...(todo?.settings.paths ? { paths: todo.settings.paths } : {}),
+    ...(todo?.settings.tools ? { tools: todo.settings.tools } : {}),
+  });
+  const folder = join(runDir, GOVERNANCE);
+  writeRunFile(join(folder, GOVERNANCE_FILES.policy), JSON.stringify(policy));
+  writeRunFile(join(folder, GOVERNANCE_FILES.graph), JSON.stringify(graph));
+  const at = enclosure.sandboxed ? OURS_AT : { folder, program: PROGRAM };
+  return {
+    plugin: join(at.program, PLUGIN),
+    env: {
+      [GOVERNANCE_VARIABLES.folder]: at.folder,
+      [GOVERNANCE_VARIABLES.facts]: join(runDir, RUN_FILES.agentDir, FACTS),
+    },
+  };
+}
