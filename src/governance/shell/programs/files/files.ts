@@ -173,10 +173,12 @@ function rememberLink(name: Text, linked: Text, spot: Spot): void {
   const [place] = absolutePaths(name, spot);
   const [leads] = absolutePaths(linked, spot);
   if (place?.type !== "known" || leads?.type !== "known" || place.text === leads.text) return;
-  if (spot.line.links.size >= MAX_LINKS) noteUnknown(spot, "makes more links than can be followed");
+  spot.line.links ??= new Map();
+  const { links } = spot.line;
+  if (links.size >= MAX_LINKS) noteUnknown(spot, "makes more links than can be followed");
   const isFolder = spot.line.place.look(place.text) === "folder";
-  if (spot.line.links.size < MAX_LINKS)
-    spot.line.links.set(isFolder ? `${place.text}/${posix.basename(leads.text)}` : place.text, leads.text);
+  if (links.size < MAX_LINKS)
+    links.set(isFolder ? `${place.text}/${posix.basename(leads.text)}` : place.text, leads.text);
 }
 
 export const move: Behaviour = ({ args, spot }) => {
