@@ -94,11 +94,15 @@ function destination(given: Arguments): { sources: readonly Text[]; target: Text
   };
 }
 
+/** Whether it is a file wherever the shell may be. */
+const isFile = (path: Text, spot: Spot): boolean =>
+  absolutePaths(path, spot).every((one) => one.type === "known" && spot.line.place.look(one.text) === "file");
+
 /** A file gets another name: what was known of it holds there, too. */
 function copyTo(source: Text, target: Text, { spot, flow }: { spot: Spot; flow: Flow }): void {
   store(target, flow, { spot });
   const name = textOf(source).replace(/\/+$/, "").replace(/^.*\//, "");
-  if (target.type === "known" && name !== "" && spot.line.place.look(target.text) !== "file")
+  if (target.type === "known" && name !== "" && !isFile(target, spot))
     store(joinTexts([target, known(target.text.endsWith("/") ? name : `/${name}`)]), flow, { spot });
 }
 
