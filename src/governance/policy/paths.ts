@@ -103,10 +103,8 @@ export function below(path: string, folder: string): string | undefined {
 type Letters = "exact" | "any-case";
 
 /** By the list itself: the lists of a policy stay the same for as long as it is in force. */
-const compiled = {
-  exact: new WeakMap<readonly string[], Matcher>(),
-  "any-case": new WeakMap<readonly string[], Matcher>(),
-};
+const exact = new WeakMap<readonly string[], Matcher>();
+const anyCase = new WeakMap<readonly string[], Matcher>();
 
 type Matcher = (path: string) => boolean;
 
@@ -120,10 +118,11 @@ function compile(patterns: readonly string[], letters: Letters): Matcher {
 /** Patterns of the config: `*` within a folder, `**` across, and a folder stands for what is in it. */
 export function matchesAny(path: string, patterns: readonly string[], letters: Letters = "exact"): boolean {
   if (patterns.length === 0) return false;
-  let matcher = compiled[letters].get(patterns);
+  const compiled = letters === "exact" ? exact : anyCase;
+  let matcher = compiled.get(patterns);
   if (!matcher) {
     matcher = compile(patterns, letters);
-    compiled[letters].set(patterns, matcher);
+    compiled.set(patterns, matcher);
   }
   return matcher(path);
 }
