@@ -71,10 +71,11 @@ export interface Touch {
 
 /** Notes what a command does with a file. What is no file, as `-` and `/dev/null`, is nothing. */
 export function touch(spot: Spot, { kind, path, whole }: Touch): void {
-  if (path.type === "known" && (path.text === "-" || isNowhere(path.text) || descriptorOf(path.text) !== undefined))
-    return;
-  noteTouch(spot, { kind, path, whole }, absolutePaths(path, spot));
+  if (isFileName(path)) noteTouch(spot, { kind, path, whole }, absolutePaths(path, spot));
 }
+
+const isFileName = (path: Text): boolean =>
+  path.type !== "known" || (path.text !== "-" && !isNowhere(path.text) && descriptorOf(path.text) === undefined);
 
 /** The same, of paths that are known by now. */
 function noteTouch(spot: Spot, { kind, path, whole }: Touch, all: readonly Text[]): void {
@@ -180,7 +181,7 @@ export function contentOf(path: Text, spot: Spot): Flow {
   }
   const { place } = spot.line;
   const all = absolutePaths(path, spot);
-  if (path.type !== "known" || !isNowhere(path.text)) noteTouch(spot, { kind: "reads", path }, all);
+  if (isFileName(path)) noteTouch(spot, { kind: "reads", path }, all);
   let from: number = FROM.files;
   let holdsHome = false;
   for (const one of all) {
@@ -226,13 +227,14 @@ export function writtenBefore(path: Text, spot: Spot): Flow | undefined {
 
 /** Bytes go into a file. */
 export function store(path: Text, flow: Flow, { spot, appends = false }: { spot: Spot; appends?: boolean }): void {
-  writes(spot, path);
-  remember(path, flow, { spot, appends });
+  const all = absolutePaths(path, spot);
+  if (isFileName(path)) noteTouch(spot, { kind: "writes", path }, all);
+  remember(all, flow, { spot, appends });
 }
 
 /** Keeps what is in a file now, for what reads or runs it later in the line. */
-function remember(path: Text, flow: Flow, { spot, appends }: { spot: Spot; appends: boolean }): void {
-  for (const one of absolutePaths(path, spot)) {
+function remember(all: readonly Text[], flow: Flow, { spot, appends }: { spot: Spot; appends: boolean }): void {
+  for (const one of all) {
     if (one.type !== "known") continue;
     const before = appends ? spot.line.files.get(one.text) : undefined;
     const text = before
@@ -246,7 +248,7 @@ function remember(path: Text, flow: Flow, { spot, appends }: { spot: Spot; appen
 
 /** Hands bytes to where they go; that a file is written was noted when it was opened. */
 export function deliverBytes(flow: Flow, sink: Sink, spot: Spot): void {
-  if (sink.to === "file") remember(sink.path, flow, { spot, appends: sink.appends });
+  if (sink.to === "file") remember(absolutePaths(sink.path, spot), flow, { spot, appends: sink.appends });
   if (sink.to === "network") sendBytes(flow, sink.where, spot);
 }
 
