@@ -4,7 +4,7 @@ import { analyse } from "../shell/analyse.ts";
 import type { EffectTree } from "../shell/effects.ts";
 import type { Place } from "../shell/state.ts";
 import type { Verdict } from "./denial.ts";
-import { askedOnce, type Files, type Ground, groundOf, realPath } from "./paths.ts";
+import { AskedOnce, type Files, type Ground, groundOf, realPath } from "./paths.ts";
 import type { Policy } from "./policy-file.ts";
 import { onlyLooks, type ToolRequest } from "./request.ts";
 import { type PolicyRule, type Question, startFolder } from "./rule.ts";
@@ -42,18 +42,22 @@ export type Judge = (request: ToolRequest, graph: TaskGraph, policy: Policy, now
 export function judgeWith(files: Files): Judge {
   const grounds = new WeakMap<Policy, Ground>();
   const groundFor = (policy: Policy): Ground => {
-    const ground = grounds.get(policy) ?? groundOf(policy, files);
-    grounds.set(policy, ground);
+    let ground = grounds.get(policy);
+    if (!ground) {
+      ground = groundOf(policy, files);
+      grounds.set(policy, ground);
+    }
     return ground;
   };
   return (request, graph, policy, now) => {
     try {
       if (request.malformed !== undefined) return malformed(request, request.malformed);
       let tree: EffectTree | undefined;
-      const asked = askedOnce(files);
+      const asked = new AskedOnce(files);
       const effects = () => (tree ??= effectsOf(request, policy, asked));
       const ground = groundFor(policy);
-      return firstDenial({ request, graph, policy, now, files: asked, ground, effects });
+      const [located, looks] = [undefined, undefined];
+      return firstDenial({ request, graph, policy, now, files: asked, ground, effects, located, looks });
     } catch (error) {
       return ownFault(request, error);
     }

@@ -8,27 +8,33 @@ export interface Files {
 }
 
 /** The same file system, which is asked once about each path: for one question, in which several rules look at the same. */
-export function askedOnce(files: Files): Files {
+export class AskedOnce implements Files {
+  private readonly files: Files;
   // Many questions name no path.
-  let links: Map<string, ReturnType<Files["link"]>> | undefined;
-  let kinds: Map<string, ReturnType<Files["kind"]>> | undefined;
-  const link = (path: string) => {
-    links ??= new Map();
-    const before = links.get(path);
-    if (before !== undefined || links.has(path)) return before;
-    const target = files.link(path);
-    links.set(path, target);
+  private links: Map<string, ReturnType<Files["link"]>> | undefined;
+  private kinds: Map<string, ReturnType<Files["kind"]>> | undefined;
+
+  constructor(files: Files) {
+    this.files = files;
+  }
+
+  link(path: string): ReturnType<Files["link"]> {
+    this.links ??= new Map();
+    const before = this.links.get(path);
+    if (before !== undefined || this.links.has(path)) return before;
+    const target = this.files.link(path);
+    this.links.set(path, target);
     return target;
-  };
-  const kind = (path: string) => {
-    kinds ??= new Map();
-    const before = kinds.get(path);
-    if (before !== undefined || kinds.has(path)) return before;
-    const found = link(path) === null ? undefined : files.kind(path);
-    kinds.set(path, found);
+  }
+
+  kind(path: string): ReturnType<Files["kind"]> {
+    this.kinds ??= new Map();
+    const before = this.kinds.get(path);
+    if (before !== undefined || this.kinds.has(path)) return before;
+    const found = this.link(path) === null ? undefined : this.files.kind(path);
+    this.kinds.set(path, found);
     return found;
-  };
-  return { link, kind };
+  }
 }
 
 const MAX_LINKS = 40;
@@ -59,11 +65,12 @@ export function realPath(path: string, root: string, files: Files, ground?: Grou
 
 function follow(path: string, files: Files, ground: Ground | undefined): string | undefined {
   const inside = ground && below(path, ground.given);
-  let ahead = partsOf(inside ?? path);
+  let ahead = (inside ?? path).split("/");
   let real = ground && inside !== undefined ? ground.root : "/";
   let isMissing = false;
   for (let at = 0, links = 0; at < ahead.length; at += 1) {
     const part = ahead[at] as string;
+    if (part === "" || part === ".") continue;
     if (part === "..") {
       real = posix.dirname(real);
       isMissing = false;
@@ -79,39 +86,45 @@ function follow(path: string, files: Files, ground: Ground | undefined): string 
     links += 1;
     if (links > MAX_LINKS) return undefined;
     if (target.startsWith("/")) real = "/";
-    ahead = [...partsOf(target), ...ahead.slice(at + 1)];
+    ahead = [...target.split("/"), ...ahead.slice(at + 1)];
     at = -1;
   }
   return real;
 }
 
-const partsOf = (path: string): string[] => path.split("/").filter((part) => part !== "" && part !== ".");
-
 /** The path below a folder; undefined when it is outside. */
 export function below(path: string, folder: string): string | undefined {
-  if (path === folder) return "";
-  const start = folder.endsWith("/") ? folder : `${folder}/`;
-  return path.startsWith(start) ? path.slice(start.length) : undefined;
+  if (!path.startsWith(folder)) return undefined;
+  if (path.length === folder.length) return "";
+  if (folder.endsWith("/")) return path.slice(folder.length);
+  return path[folder.length] === "/" ? path.slice(folder.length + 1) : undefined;
 }
 
 type Letters = "exact" | "any-case";
 
 /** By the list itself: the lists of a policy stay the same for as long as it is in force. */
-const compiled = {
-  exact: new WeakMap<readonly string[], RegExp>(),
-  "any-case": new WeakMap<readonly string[], RegExp>(),
-};
+const exact = new WeakMap<readonly string[], Matcher>();
+const anyCase = new WeakMap<readonly string[], Matcher>();
+
+type Matcher = (path: string) => boolean;
+
+function compile(patterns: readonly string[], letters: Letters): Matcher {
+  if (patterns.includes("**")) return () => true;
+  const sources = patterns.map(sourceOf).join("|");
+  const regular = new RegExp(`^(?:${sources})(?:/.*)?$`, letters === "exact" ? "s" : "is");
+  return (path) => regular.test(path);
+}
 
 /** Patterns of the config: `*` within a folder, `**` across, and a folder stands for what is in it. */
 export function matchesAny(path: string, patterns: readonly string[], letters: Letters = "exact"): boolean {
   if (patterns.length === 0) return false;
-  let regular = compiled[letters].get(patterns);
-  if (!regular) {
-    const sources = patterns.map(sourceOf).join("|");
-    regular = new RegExp(`^(?:${sources})(?:/.*)?$`, letters === "exact" ? "s" : "is");
-    compiled[letters].set(patterns, regular);
+  const compiled = letters === "exact" ? exact : anyCase;
+  let matcher = compiled.get(patterns);
+  if (!matcher) {
+    matcher = compile(patterns, letters);
+    compiled.set(patterns, matcher);
   }
-  return regular.test(path);
+  return matcher(path);
 }
 
 const sourceOf = (pattern: string): string =>

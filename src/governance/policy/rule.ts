@@ -15,10 +15,10 @@ export interface Question {
   readonly files: Files;
   readonly ground: Ground;
   /** What was located for this question: several rules look at the same paths. */
-  located?: Map<string, LocatedPath>;
+  located: Map<string, LocatedPath> | undefined;
   /** What the shell command does, and whether it only looks at things; found out once, when a rule asks. */
   effects(): EffectTree;
-  looks?: boolean;
+  looks: boolean | undefined;
 }
 
 export type RuleRefusal = Omit<Denial, "rule">;
@@ -70,15 +70,14 @@ export function onlyLooksAt(question: Question): boolean {
   if (kind === "other") return isListedRead(question.request, question.policy);
   if (kind === "govern") return action?.name === "status" || action?.name === "list";
   if (kind !== "shell") return onlyLooks(kind);
-  question.looks ??= !mutations(question.effects());
+  question.looks ??= !mutates(question.effects());
   return question.looks;
 }
 
 /** A tool of an MCP server that the config lists as one that changes nothing. */
 export const isListedRead = ({ tool }: ToolRequest, { mcp }: Policy): boolean => matchesAny(tool, mcp.reads);
 
-const LOOKING = new Set(["reads", "fetches"]);
-
-function mutations({ effects, inner }: EffectTree): boolean {
-  return effects.some(({ kind }) => !LOOKING.has(kind)) || inner.some(mutations);
+function mutates({ effects, inner }: EffectTree): boolean {
+  for (const { kind } of effects) if (kind !== "reads" && kind !== "fetches") return true;
+  return inner.some(mutates);
 }

@@ -2,7 +2,17 @@ import { runWords } from "./command.ts";
 import type { EffectTree } from "./effects.ts";
 import { parseShell } from "./parse.ts";
 import { runCarried } from "./programs/carried.ts";
-import { copyShell, type Engine, newShell, noteEffect, noteUnknown, type Place, type Spot, TooMuch } from "./state.ts";
+import {
+  copyShell,
+  type Engine,
+  type Line,
+  newShell,
+  noteEffect,
+  noteUnknown,
+  type Place,
+  type Spot,
+  TooMuch,
+} from "./state.ts";
 import { type Flow, FROM, NOTHING, originOf, TERMINAL } from "./values/flow.ts";
 import { Names } from "./values/names.ts";
 import { describeText, GAP, known, MAX_SHOWN, type Text } from "./values/text.ts";
@@ -17,7 +27,16 @@ export function analyse(source: string, place: Place): EffectTree {
   if (typeof source !== "string") return notText();
   const command = source.length > MAX_SHOWN ? `${source.slice(0, MAX_SHOWN)}…` : source;
   const tree: EffectTree = { command, effects: [], inner: [] };
-  const line = { place, files: new Names<Flow>(), links: new Map(), engine, budget: MAX_LOOKS };
+  const line: Line = {
+    place,
+    files: new Names(),
+    engine,
+    links: undefined,
+    unpacked: undefined,
+    outward: undefined,
+    sourced: undefined,
+    budget: MAX_LOOKS,
+  };
   const spot: Spot = { line, shell: newShell(place), tree, input: TERMINAL, calls: [], isForked: false };
   try {
     engine.runSource({ type: "known", text: source }, spot);

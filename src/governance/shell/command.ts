@@ -36,6 +36,7 @@ export interface Expanding {
   body(body: FunctionBody, spot: Spot): Flow;
 }
 
+const isWord = ({ type }: Word | Assignment): boolean => type === "Word";
 const isAssignment = (one: Command["prefix"][number]): one is Assignment => one.type === "Assignment";
 
 /** A simple command: assignments, redirections, and what it is called with. */
@@ -73,13 +74,8 @@ function runWithoutName(node: Command, spot: Spot, expanding: Expanding): Flow {
 
 /** Every way its words can be read; an assignment among the arguments, as of `export`, is one word. */
 function waysOf(node: Command, spot: Spot, expanding: Expanding): Text[][] {
-  const words: (Word | Assignment)[] = [node.name as Word];
-  let isPlain = true;
-  for (const arg of node.args) {
-    isPlain &&= arg.type === "Word";
-    words.push(arg);
-  }
-  if (isPlain) return expanding.words(words as Word[], spot);
+  const words: readonly (Word | Assignment)[] = [node.name as Word, ...node.args];
+  if (node.args.every(isWord)) return expanding.words(words as readonly Word[], spot);
   const choices = words.map((word) =>
     word.type === "Word"
       ? expanding.words([word], spot)

@@ -19,6 +19,7 @@ export class Arguments {
   }
 
   has(this: Arguments, ...names: string[]): boolean {
+    if (this.options.length === 0) return false;
     for (const { name } of this.options) if (names.includes(name)) return true;
     return false;
   }
@@ -88,9 +89,9 @@ export function readArguments(args: readonly Text[], rules: OptionRules): Argume
       continue;
     }
     const isLong = text.startsWith("--") || rules.singleDash === true;
-    const found = isLong ? readLong(arg, longs) : readShort(arg, valued);
-    options.push(...found);
-    const last = found.at(-1);
+    if (isLong) options.push(readLong(arg, longs));
+    else readShort(arg, valued, options);
+    const last = options.at(-1);
     if (last && last.value === undefined && valued.has(last.name) && at + 1 < args.length) {
       at += 1;
       options[options.length - 1] = { name: last.name, value: args[at] };
@@ -105,17 +106,17 @@ function withText(from: Text, text: string): Text {
   return from.type === "unknown" ? { ...from, starts: text } : known(text);
 }
 
-function readLong(arg: Text, longs: readonly string[]): Option[] {
-  const text = startOf(arg).replace(/^--?/, "");
+function readLong(arg: Text, longs: readonly string[]): Option {
+  const given = startOf(arg);
+  const text = given.slice(given.startsWith("--") ? 2 : 1);
   const equals = text.indexOf("=");
-  if (equals < 0) return [{ name: wholeName(text, longs) }];
-  return [{ name: wholeName(text.slice(0, equals), longs), value: withText(arg, text.slice(equals + 1)) }];
+  if (equals < 0) return { name: wholeName(text, longs) };
+  return { name: wholeName(text.slice(0, equals), longs), value: withText(arg, text.slice(equals + 1)) };
 }
 
 /** `-xvf file`, `-ofile`, `-i.bak`: letters up to the first that takes a value. */
-function readShort(arg: Text, valued: ReadonlySet<string>): Option[] {
+function readShort(arg: Text, valued: ReadonlySet<string>, options: Option[]): void {
   const letters = startOf(arg).slice(1);
-  const options: Option[] = [];
   for (let at = 0; at < letters.length; at += 1) {
     const name = letters[at] as string;
     if (!valued.has(name)) {
@@ -126,7 +127,6 @@ function readShort(arg: Text, valued: ReadonlySet<string>): Option[] {
     options.push(
       rest === "" && arg.type === "known" ? { name } : { name, value: withText(arg, rest.replace(/^=/, "")) },
     );
-    break;
+    return;
   }
-  return options;
 }

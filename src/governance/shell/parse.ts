@@ -10,7 +10,8 @@ export type Parsed = { readonly script: ParsedScript } | { readonly problem: str
 
 /** The one door to the parser. It recovers from mistakes; a guard must not. */
 export function parseShell(source: string): Parsed {
-  if (Buffer.byteLength(source) > MAX_COMMAND_BYTES)
+  // No character takes more than three bytes for each unit of its length.
+  if (source.length * 3 > MAX_COMMAND_BYTES && Buffer.byteLength(source) > MAX_COMMAND_BYTES)
     return { problem: `is longer than ${MAX_COMMAND_BYTES / 1024} KB` };
   if (source.includes("\0")) return { problem: "contains a NUL character" };
   if (hasLongBraces(source)) return { problem: "has too many braces in a word" };

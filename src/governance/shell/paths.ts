@@ -17,7 +17,7 @@ const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(.+
 export function absolutePaths(path: Text, spot: Spot): Text[] {
   const paths = fromFolders(path, spot);
   const { links } = spot.line;
-  return links.size === 0 ? paths : [...paths, ...paths.flatMap((one) => behindLinks(one, links))];
+  return links ? [...paths, ...paths.flatMap((one) => behindLinks(one, links))] : paths;
 }
 
 /** What a path is behind the links that the line made: they are not there yet to be followed. */
@@ -29,31 +29,33 @@ function behindLinks(path: Text, links: ReadonlyMap<string, string>): Text[] {
     for (const [from, to] of links)
       if (text === from || text.startsWith(`${from}/`)) text = `${to}${text.slice(from.length)}`;
   }
-  return text === path.text ? [] : [normal({ type: path.type, text })];
+  return text === path.text ? [] : [normal(path.type, text)];
 }
 
 function fromFolders(path: Text, { line, shell }: Spot): Text[] {
   if (path.type === "unknown" || path.type === "found") return [path];
-  if (path.text.startsWith("/")) return [normal(path)];
-  return shell.folders.map((folder) => {
-    if (folder === undefined) return unknown("where it is cannot be told");
-    if (path.type === "known" && folder !== line.place.folder && isPattern(folder))
-      return normal({ type: "glob", text: `${folder}/${asPattern(path.text)}` });
-    return normal({ type: path.type, text: folder === "/" ? `/${path.text}` : `${folder}/${path.text}` });
-  });
+  if (path.text.startsWith("/")) return [normal(path.type, path.text)];
+  const paths: Text[] = [];
+  for (const folder of shell.folders) {
+    if (folder === undefined) paths.push(unknown("where it is cannot be told"));
+    else if (path.type === "known" && folder !== line.place.folder && isPattern(folder))
+      paths.push(normal("glob", `${folder}/${asPattern(path.text)}`));
+    else paths.push(normal(path.type, folder === "/" ? `/${path.text}` : `${folder}/${path.text}`));
+  }
+  return paths;
 }
 
 /** The folders that a path can be, for a shell that goes there. */
 export const foldersMeant = (path: Text, spot: Spot): (string | undefined)[] =>
   absolutePaths(path, spot).map((one) => (one.type === "known" || one.type === "glob" ? one.text : undefined));
 
-function normal(path: Extract<Text, { type: "known" | "glob" }>): Text {
+function normal(type: "known" | "glob", path: string): Text {
   // A pattern with `..` behind a special character can lead anywhere.
-  if (path.type === "glob" && leadsUp(path.text)) return unknown(`${describeText(path)} can be any path`);
-  if (path.text.length > MAX_PATH) return unknown("it is too long for a path");
-  if (!MAY_CHANGE.test(path.text)) return path;
-  const text = posix.normalize(path.text);
-  return { type: path.type, text: text.length > 1 && text.endsWith("/") ? text.slice(0, -1) : text };
+  if (type === "glob" && leadsUp(path)) return unknown(`${describeText({ type, text: path })} can be any path`);
+  if (path.length > MAX_PATH) return unknown("it is too long for a path");
+  if (!MAY_CHANGE.test(path)) return { type, text: path };
+  const text = posix.normalize(path);
+  return { type, text: text.length > 1 && text.endsWith("/") ? text.slice(0, -1) : text };
 }
 
 function leadsUp(pattern: string): boolean {
@@ -64,19 +66,24 @@ function leadsUp(pattern: string): boolean {
 export interface Touch {
   readonly kind: EffectKind & ("reads" | "writes" | "deletes");
   readonly path: Text;
-  readonly whole?: boolean;
+  readonly whole?: boolean | undefined;
 }
 
 /** Notes what a command does with a file. What is no file, as `-` and `/dev/null`, is nothing. */
 export function touch(spot: Spot, { kind, path, whole }: Touch): void {
-  if (path.type === "known" && (path.text === "-" || isNowhere(path.text) || descriptorOf(path.text) !== undefined))
-    return;
+  if (isFileName(path)) noteTouch(spot, { kind, path, whole }, absolutePaths(path, spot));
+}
+
+const isFileName = (path: Text): boolean =>
+  path.type !== "known" || (path.text !== "-" && !isNowhere(path.text) && descriptorOf(path.text) === undefined);
+
+/** The same, of paths that are known by now. */
+function noteTouch(spot: Spot, { kind, path, whole }: Touch, all: readonly Text[]): void {
   const verb = kind === "writes" && whole ? "changes everything in" : kind;
   const { outward } = spot.line;
   if (outward && kind !== "reads")
     noteEffect(spot, { kind, what: `may go through a link to ${describeText(outward)}`, path: outward });
   const upwards = upwardPaths(path, spot);
-  const all = absolutePaths(path, spot);
   for (let at = 0; at < all.length; at += 1) {
     const one = all[at] as Text;
     const effect: Effect = { kind, what: `${verb} ${describeText(one)}`, path: one };
@@ -142,11 +149,12 @@ export function inFolder(spot: Spot, folders: readonly Text[]): Spot {
 }
 
 export function isNowhere(path: string): boolean {
-  return /^\/dev\/(?:null|zero|full|tty|stderr|stdout)$/.test(path);
+  return path.startsWith("/dev/") && /^\/dev\/(?:null|zero|full|tty|stderr|stdout)$/.test(path);
 }
 
 /** The descriptor behind names like `/dev/stdin` and `/dev/fd/3`. */
 export function descriptorOf(path: string): string | undefined {
+  if (!path.startsWith("/")) return undefined;
   if (path === "/dev/stdin") return "0";
   if (path === "/dev/stdout") return "1";
   return DESCRIPTOR_FILE.exec(path)?.[1];
@@ -154,7 +162,8 @@ export function descriptorOf(path: string): string | undefined {
 
 export function networkPlace(path: Text): string | undefined {
   if (path.type === "found") return undefined;
-  return NETWORK_FILE.exec(path.type === "unknown" ? (path.starts ?? "") : path.text)?.[1];
+  const text = startOf(path);
+  return text.startsWith("/dev/") ? NETWORK_FILE.exec(text)?.[1] : undefined;
 }
 
 /** What is in a file, as far as this line tells; notes that it is read. */
@@ -165,32 +174,38 @@ export function contentOf(path: Text, spot: Spot): Flow {
     if (descriptor !== undefined) return spot.shell.channels.get(descriptor)?.reads ?? cameFrom(FROM.program);
     if (path.text === "/dev/null") return NOTHING;
   }
-  const place = networkPlace(path);
-  if (place !== undefined) {
-    noteEffect(spot, { kind: "fetches", what: `connects to ${place}` });
+  const machine = networkPlace(path);
+  if (machine !== undefined) {
+    noteEffect(spot, { kind: "fetches", what: `connects to ${machine}` });
     return cameFrom(FROM.network);
   }
-  reads(spot, path);
-  const { home, isSecret } = spot.line.place;
+  const { place } = spot.line;
   const all = absolutePaths(path, spot);
+  if (isFileName(path)) noteTouch(spot, { kind: "reads", path }, all);
+  let from: number = FROM.files;
+  let holdsHome = false;
+  for (const one of all) {
+    if (place.isSecret(one)) from |= FROM.secret;
+    if (!isNear(one, spot)) from |= FROM.outside;
+    if (one.type !== "known") continue;
+    holdsHome ||= one.text === "/" || isIn(place.home, one.text);
+    // Numbers of its processes are among what prloom keeps there.
+    if (one.text.includes("/prloom/.local/")) from |= FROM.agents;
+  }
   // With everything below it, which are keys among others.
-  if (all.some((one) => one.type === "known" && `${home}/`.startsWith(one.text === "/" ? "/" : `${one.text}/`)))
-    reads(spot, { type: "known", text: `${home}/.ssh` });
-  const secret = all.some(isSecret) ? FROM.secret : 0;
-  const outside = all.some((one) => !isNear(one, spot)) ? FROM.outside : 0;
-  // Numbers of its processes are among what prloom keeps there.
-  const ours = all.some((one) => one.type === "known" && one.text.includes("/prloom/.local/")) ? FROM.agents : 0;
-  return writtenBefore(path, spot) ?? cameFrom(FROM.files | secret | outside | ours);
+  if (holdsHome) reads(spot, { type: "known", text: `${place.home}/.ssh` });
+  return writtenBefore(path, spot) ?? cameFrom(from);
+}
+
+/** Whether a path is a folder, or lies in it. */
+function isIn(path: string, folder: string): boolean {
+  return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === "/");
 }
 
 /** In the worktree, or in the folder for temporary files, as far as can be told without following links. */
 function isNear(path: Text, { line: { place } }: Spot): boolean {
   const at = path.type === "found" ? path.folder : path.type === "unknown" ? path.starts : path.text;
-  return (
-    at === undefined ||
-    !at.startsWith("/") ||
-    [place.folder, place.temporary].some((one) => `${at}/`.startsWith(`${one}/`))
-  );
+  return at === undefined || !at.startsWith("/") || isIn(at, place.folder) || isIn(at, place.temporary);
 }
 
 /** What this line wrote there; undefined when it did not. */
@@ -212,13 +227,14 @@ export function writtenBefore(path: Text, spot: Spot): Flow | undefined {
 
 /** Bytes go into a file. */
 export function store(path: Text, flow: Flow, { spot, appends = false }: { spot: Spot; appends?: boolean }): void {
-  writes(spot, path);
-  remember(path, flow, { spot, appends });
+  const all = absolutePaths(path, spot);
+  if (isFileName(path)) noteTouch(spot, { kind: "writes", path }, all);
+  remember(all, flow, { spot, appends });
 }
 
 /** Keeps what is in a file now, for what reads or runs it later in the line. */
-function remember(path: Text, flow: Flow, { spot, appends }: { spot: Spot; appends: boolean }): void {
-  for (const one of absolutePaths(path, spot)) {
+function remember(all: readonly Text[], flow: Flow, { spot, appends }: { spot: Spot; appends: boolean }): void {
+  for (const one of all) {
     if (one.type !== "known") continue;
     const before = appends ? spot.line.files.get(one.text) : undefined;
     const text = before
@@ -232,7 +248,7 @@ function remember(path: Text, flow: Flow, { spot, appends }: { spot: Spot; appen
 
 /** Hands bytes to where they go; that a file is written was noted when it was opened. */
 export function deliverBytes(flow: Flow, sink: Sink, spot: Spot): void {
-  if (sink.to === "file") remember(sink.path, flow, { spot, appends: sink.appends });
+  if (sink.to === "file") remember(absolutePaths(sink.path, spot), flow, { spot, appends: sink.appends });
   if (sink.to === "network") sendBytes(flow, sink.where, spot);
 }
 

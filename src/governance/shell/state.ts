@@ -67,7 +67,7 @@ export interface Line {
   readonly files: Names<Flow>;
   readonly engine: Engine;
   /** Links in the worktree that this line made, and where they lead. */
-  readonly links: Map<string, string>;
+  links?: Map<string, string> | undefined;
   /** Something from the network was unpacked: what was not there before may be it. */
   unpacked?: Flow | undefined;
   /** Where a link leads out of the worktree that this line made. */
@@ -165,8 +165,6 @@ export function copyForReading(shell: Shell): Shell {
   return copy;
 }
 
-const ALWAYS_KEPT = ["arrays", "exported", "functions", "channels", "references", "locals", "fixed"] as const;
-
 /** Afterwards the shell is in one state or the other. */
 export function joinShells(shell: Shell, other: Shell): void {
   if (!shell.variables.isSame(other.variables))
@@ -174,13 +172,20 @@ export function joinShells(shell: Shell, other: Shell): void {
       const own = shell.variables.get(name) ?? [known("")];
       if (own !== choices) shell.variables.set(name, addChoice(own, choices));
     }
-  for (const kind of ALWAYS_KEPT) {
-    const own = shell[kind] as Names<unknown>;
-    if (!own.isSame(other[kind] as Names<unknown>)) for (const [name, value] of other[kind]) own.set(name, value);
-  }
+  addNames(shell.arrays, other.arrays);
+  addNames(shell.exported, other.exported);
+  addNames(shell.functions, other.functions);
+  addNames(shell.channels, other.channels);
+  addNames(shell.references, other.references);
+  addNames(shell.locals, other.locals);
+  addNames(shell.fixed, other.fixed);
   if (shell.folders !== other.folders) shell.folders = [...new Set([...shell.folders, ...other.folders])];
   if (shell.left !== other.left) shell.left = [...new Set([...shell.left, ...other.left])];
   if (shell.stack !== other.stack) shell.stack = [];
+}
+
+function addNames<V>(own: Names<V>, others: Names<V>): void {
+  if (!own.isSame(others)) for (const [name, value] of others) own.set(name, value);
 }
 
 export function noteEffect(spot: Spot, effect: Effect): void {

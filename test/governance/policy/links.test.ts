@@ -20,3 +20,9 @@ for (const [command, expected] of COMMANDS)
   test(`dots behind a link: ${command} is ${expected}`, () => {
     assert.equal(ruleOf(ask("bash", { command }, { files })), expected);
   });
+
+test("a folder of the worktree is looked into, whatever has its name where prloom runs", () => {
+  const inTree = fakeFiles({ [`${ROOT}/notes/a.ts`]: "/etc/a.ts" }, [`${ROOT}/notes`]);
+  const fromElsewhere = { ...inTree, kind: (path: string) => (path.startsWith("/") ? inTree.kind(path) : "file") };
+  assert.equal(ruleOf(ask("bash", { command: "cp a.ts notes" }, { files: fromElsewhere })), "shell safety");
+});

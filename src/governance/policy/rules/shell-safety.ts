@@ -53,6 +53,8 @@ const INSTEAD: Partial<Record<Effect["kind"], string>> = {
 };
 
 function refuse(effect: Effect, question: Question, command: string): RuleRefusal | undefined {
+  if (effect.kind === "reads") return refuseRead(effect, question, command);
+  if (effect.kind === "writes" || effect.kind === "deletes") return refuseChange(effect, question, command);
   const { policy } = question;
   const readsOnly = policy.role.shell === "reads" || policy.door.state === "closed";
   const isAllowed = effect.kind === "code" && isAllowedCode(effect, policy.interpreters);
@@ -70,8 +72,6 @@ function refuse(effect: Effect, question: Question, command: string): RuleRefusa
       command,
     });
   }
-  if (effect.kind === "reads") return refuseRead(effect, question, command);
-  if (effect.kind === "writes" || effect.kind === "deletes") return refuseChange(effect, question, command);
   return undefined;
 }
 

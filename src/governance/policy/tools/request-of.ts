@@ -59,7 +59,7 @@ export function requestOf(host: ToolHost, { tool, input, session }: ToolCall): T
         : undefined;
   if (!shape) return { tool: mcpName(tool), session, paths: NO_PATHS, kind: "other" };
   if (!fields) return { tool: own, session, paths: NO_PATHS, kind: shape.kind, malformed: "they are not an object" };
-  return { tool, session, paths: NO_PATHS, kind: shape.kind, ...readFields(shape, fields) };
+  return readFields(shape, fields, { tool, session });
 }
 
 const isFields = (input: unknown): input is Readonly<Record<string, unknown>> =>
@@ -73,7 +73,8 @@ interface Reading {
   problem?: string | undefined;
 }
 
-function readText(reading: Reading, name: string, needed: boolean, most = MAX_PATH): string | undefined {
+function readText(reading: Reading, name: string | undefined, needed: boolean, most = MAX_PATH): string | undefined {
+  if (name === undefined) return undefined;
   const value = reading.fields[name];
   if (value === undefined || value === null) {
     if (needed) reading.problem ??= `"${name}" is missing`;
@@ -100,26 +101,27 @@ function readPaths(shape: ToolShape, reading: Reading): string[] {
 
 const NO_PATHS: readonly string[] = [];
 
-function readFields(shape: ToolShape, fields: Fields): Partial<ToolRequest> {
-  const reading: Reading = { fields };
+function readFields(shape: ToolShape, fields: Fields, call: Pick<ToolRequest, "tool" | "session">): ToolRequest {
+  const { tool, session } = call;
+  const { kind } = shape;
+  const reading: Reading = { fields, problem: undefined };
   const namesPaths = shape.paths ?? shape.mayName ?? shape.patch;
   const named = namesPaths === undefined ? NO_PATHS : readPaths(shape, reading);
-  const read = (name: string | undefined, needed: boolean, most?: number) =>
-    name === undefined ? undefined : readText(reading, name, needed, most);
-  const command = read(shape.command, true, Number.POSITIVE_INFINITY);
-  const url = read(shape.url, true);
-  const delegate = shape.kind === "delegate" ? readDelegate(shape, reading) : undefined;
-  const folder = read(shape.folder, false);
-  if (reading.problem !== undefined) return { malformed: reading.problem };
+  const command = readText(reading, shape.command, true, Number.POSITIVE_INFINITY);
+  const url = readText(reading, shape.url, true);
+  const delegate = kind === "delegate" ? readDelegate(shape, reading) : undefined;
+  const folder = readText(reading, shape.folder, false);
+  if (reading.problem !== undefined) return { tool, session, kind, paths: NO_PATHS, malformed: reading.problem };
   const file = url === undefined ? NO_PATHS : filesIn(url);
-  if (file.length > 0) return { kind: "read", paths: [...named, ...file], url };
-  return delegate ? { paths: named, delegate } : { paths: named, command, folder, url };
+  if (file.length > 0) return { tool, session, kind: "read", paths: [...named, ...file], url };
+  if (delegate) return { tool, session, kind, paths: named, delegate };
+  return { tool, session, kind, paths: named, command, folder, url };
 }
 
 function readDelegate(shape: ToolShape, reading: Reading): DelegateRequest {
   const [resumes, ...others] = new Set((shape.resumes ?? []).flatMap((name) => readText(reading, name, false) ?? []));
   if (others.length > 0) reading.problem ??= "they name several sessions";
-  return { to: shape.to === undefined ? undefined : readText(reading, shape.to, false), resumes };
+  return { to: readText(reading, shape.to, false), resumes };
 }
 
 /** The file that an address names, however its parts are spelled; none for one that is not of a file. */

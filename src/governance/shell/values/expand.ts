@@ -10,13 +10,8 @@ import { combinations, joinTexts, known, plainWord, type Text, unknown } from ".
 
 /** The lists of words that some words can become: one for each way. */
 export function expandWords(words: readonly Word[], spot: Spot): Text[][] {
-  const plain: Text[] = [];
-  for (const word of words) {
-    const text = plainText(word, spot);
-    if (!text) break;
-    plain.push(text);
-  }
-  if (plain.length === words.length) {
+  const plain = words.map((word) => plainText(word, spot));
+  if (plain.every((text) => text !== undefined)) {
     spend(spot, words.length);
     return [plain];
   }

@@ -57,9 +57,11 @@ const CHANGES_PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
   ["guix", /^(?:install|remove|upgrade|pull|package)\b/],
 ]);
 
+const MAY_DO_MORE = new Set([...PUBLISHES.keys(), ...GIVES_CODE.keys(), ...CHANGES_PROGRAMS.keys()]);
+
 export function notePublishing({ name, args, spot }: ProgramCall): void {
+  if (!MAY_DO_MORE.has(name)) return;
   const [publishes, givesCode, changes] = [PUBLISHES.get(name), GIVES_CODE.get(name), CHANGES_PROGRAMS.get(name)];
-  if (!publishes && !givesCode && !changes) return;
   const words = args.map(textOf);
   const plain = words.filter((word) => !word.startsWith("-")).join(" ");
   if (publishes?.test(plain))

@@ -94,11 +94,15 @@ function destination(given: Arguments): { sources: readonly Text[]; target: Text
   };
 }
 
+/** Whether it is a file wherever the shell may be. */
+const isFile = (path: Text, spot: Spot): boolean =>
+  absolutePaths(path, spot).every((one) => one.type === "known" && spot.line.place.look(one.text) === "file");
+
 /** A file gets another name: what was known of it holds there, too. */
 function copyTo(source: Text, target: Text, { spot, flow }: { spot: Spot; flow: Flow }): void {
   store(target, flow, { spot });
   const name = textOf(source).replace(/\/+$/, "").replace(/^.*\//, "");
-  if (target.type === "known" && name !== "" && spot.line.place.look(target.text) !== "file")
+  if (target.type === "known" && name !== "" && !isFile(target, spot))
     store(joinTexts([target, known(target.text.endsWith("/") ? name : `/${name}`)]), flow, { spot });
 }
 
@@ -173,10 +177,12 @@ function rememberLink(name: Text, linked: Text, spot: Spot): void {
   const [place] = absolutePaths(name, spot);
   const [leads] = absolutePaths(linked, spot);
   if (place?.type !== "known" || leads?.type !== "known" || place.text === leads.text) return;
-  if (spot.line.links.size >= MAX_LINKS) noteUnknown(spot, "makes more links than can be followed");
+  spot.line.links ??= new Map();
+  const { links } = spot.line;
+  if (links.size >= MAX_LINKS) noteUnknown(spot, "makes more links than can be followed");
   const isFolder = spot.line.place.look(place.text) === "folder";
-  if (spot.line.links.size < MAX_LINKS)
-    spot.line.links.set(isFolder ? `${place.text}/${posix.basename(leads.text)}` : place.text, leads.text);
+  if (links.size < MAX_LINKS)
+    links.set(isFolder ? `${place.text}/${posix.basename(leads.text)}` : place.text, leads.text);
 }
 
 export const move: Behaviour = ({ args, spot }) => {

@@ -30,12 +30,7 @@ export const judgeGit: Behaviour = (call) => {
   const given = readArguments(call.args, { valued: GLOBAL_VALUED, stopsAtOperand: true });
   const [name] = given.operands;
   const args = given.operands.slice(1);
-  const aliases = new Map<string, string>();
-  for (const setting of given.values("c", "config-env"))
-    useSetting(setting, { spot, aliases, command: textOf(name ?? known("")) });
-  for (const option of ["exec-path", "git-dir", "work-tree"] as const)
-    for (const value of given.values(option))
-      noteEffect(spot, { kind: "code", what: `turns git to ${describeText(value)}` });
+  const aliases = given.options.length > 0 ? lookAtOptions(given, spot) : undefined;
   const inside = inFolder(spot, given.values("C"));
   if (inside !== spot)
     for (const folder of inside.shell.folders)
@@ -46,12 +41,23 @@ export const judgeGit: Behaviour = (call) => {
     return OUTPUT;
   }
   // git has no aliases for its own commands.
-  const alias = isGitCommand(name.text) ? undefined : aliases.get(name.text);
+  const alias = isGitCommand(name.text) ? undefined : aliases?.get(name.text);
   if (alias !== undefined) return runAlias(alias, args, inside);
   if (asksForHelp(name.text, args)) return OUTPUT;
   if (!isOwnRepository(inside)) noteEffect(inside, { kind: "runs", what: "uses the settings of another repository" });
   return (COMMANDS.get(name.text) ?? unknownCommand)({ name: name.text, args, spot: inside });
 };
+
+/** Settings and other repositories, before the name of the command; gives the aliases that are among them. */
+function lookAtOptions(given: Arguments, spot: Spot): ReadonlyMap<string, string> {
+  const aliases = new Map<string, string>();
+  const command = textOf(given.operands[0] ?? known(""));
+  for (const setting of given.values("c", "config-env")) useSetting(setting, { spot, aliases, command });
+  for (const option of ["exec-path", "git-dir", "work-tree"] as const)
+    for (const value of given.values(option))
+      noteEffect(spot, { kind: "code", what: `turns git to ${describeText(value)}` });
+  return aliases;
+}
 
 export const isGitCommand = (name: string): boolean => COMMANDS.has(name) || OTHER_COMMANDS.has(name);
 
