@@ -41,11 +41,19 @@ export function oursFor({ adapter }: StageAgent, runDir: string): Pick<EncloseOp
 export const governedLevel = (level: EnclosureLevel): EnclosureLevel =>
   level === "sandbox" ? "policy+sandbox" : level === "none" ? "policy" : level;
 
+interface GovernedRun {
+  readonly stage: Stage;
+  readonly runDir: string;
+  readonly text: PlanText;
+  readonly enclosure: Enclosure;
+  readonly vars: Readonly<Record<string, string>>;
+}
+
 /** Writes what the run may do, once and before it starts. */
 export function governRun(
   loom: Located & Configured,
   record: PlanRecord,
-  { stage, runDir, text, enclosure }: { stage: Stage; runDir: string; text: PlanText; enclosure: Enclosure },
+  { stage, runDir, text, enclosure, vars }: GovernedRun,
 ): Governed {
   const { graph, current } = graphOfPlan({
     id: record.id,
@@ -71,6 +79,7 @@ export function governRun(
     role,
     node: todo?.id ?? null,
     place: { root: worktreeOf(loom, record).path, home, temporary },
+    variables: vars,
     ...(todo?.settings.paths ? { paths: todo.settings.paths } : {}),
     ...(todo?.settings.tools ? { tools: todo.settings.tools } : {}),
   });

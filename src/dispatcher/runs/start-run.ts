@@ -124,8 +124,9 @@ async function describeStart(
     .filter((part) => part !== "")
     .join("\n");
   const goesOn = session !== undefined && session.todoId === about;
+  const vars = variables(loom, record, { stage, todo, runDir, resultFile: more.resultFile });
   const governed = oursFor(agent, runDir).ours
-    ? governRun(loom, record, { stage, runDir, text, enclosure })
+    ? governRun(loom, record, { stage, runDir, text, enclosure, vars })
     : undefined;
   writeRunRecord(runDir, {
     stage,
@@ -143,7 +144,7 @@ async function describeStart(
     runId: `${record.uid}/${number}`,
     governed,
     prompt: promptFor(loom, record, { stage, ...text, todo, events, messages: words, goesOn, more }),
-    vars: variables(loom, record, { stage, todo, runDir, resultFile: more.resultFile }),
+    vars,
     limits: runLimits(loom, record.id, config.limits),
     budgets: config.limits,
     hear(event) {

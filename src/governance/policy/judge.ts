@@ -72,8 +72,6 @@ function firstDenial(question: Question): Verdict {
   return { allow: true };
 }
 
-const VARIABLES = { PATH: "$PATH" };
-
 /** What a shell command does, where the run is. */
 export function effectsOf(request: Pick<ToolRequest, "command" | "folder">, policy: Policy, files: Files): EffectTree {
   const place: Place = {
@@ -81,7 +79,7 @@ export function effectsOf(request: Pick<ToolRequest, "command" | "folder">, poli
     start: startOf(request, policy, files),
     home: policy.home,
     temporary: policy.temporary,
-    variables: VARIABLES,
+    variables: policy.variables,
     look: (path) => files.kind(path),
     isSecret: (path) => isSecretIn(path, policy),
   };

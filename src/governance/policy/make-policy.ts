@@ -25,6 +25,8 @@ export interface RunTerms {
   readonly paths?: readonly string[];
   readonly tools?: readonly string[];
   readonly session?: string;
+  /** What commands of the run find in their environment, as far as it is known. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** What one run may do: what the config says for all, with the terms of this one. */
@@ -49,6 +51,8 @@ export function makePolicy(governance: Config["governance"], terms: RunTerms): P
     secrets: [...governance.secrets],
     interpreters: [...governance.interpreters],
     session: terms.session ?? null,
+    // What it is does not matter; that something is put before or behind it does.
+    variables: { PATH: "$PATH", ...terms.variables },
     maxRepeatedDenials: governance.maxRepeatedDenials,
   };
 }

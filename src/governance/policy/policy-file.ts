@@ -24,6 +24,8 @@ const policySchema = z.strictObject({
   /** The home and the folder for temporary files, absolute. */
   home: z.string().startsWith("/"),
   temporary: z.string().startsWith("/"),
+  /** Variables of the run whose values every command of it finds: the paths in its prompt. */
+  variables: z.record(z.string(), z.string()),
   /** Narrower than the role's, where the task says so. */
   paths: z.array(z.string()).nullable(),
   tools: z.array(z.string()).nullable(),

@@ -37,6 +37,7 @@ export function policy(changes: Partial<Policy> = {}, role = "executor"): Policy
     secrets: [],
     interpreters: [],
     session: "own",
+    variables: { PATH: "$PATH" },
     maxRepeatedDenials: 3,
     ...changes,
   };

@@ -40,7 +40,15 @@ test("what differs from run to run, and what the config says", () => {
   );
   const role = roleNamed("writer", governance.roles) as Role;
   const door = { state: "closed", reason: "The plan waits for approval.", gateId: "g1" } as const;
-  const policy = makePolicy(governance, { ...terms, role, door, paths: ["docs/a/**"], tools: ["read"], session: "s" });
+  const policy = makePolicy(governance, {
+    ...terms,
+    role,
+    door,
+    paths: ["docs/a/**"],
+    tools: ["read"],
+    session: "s",
+    variables: { PRLOOM_PLAN_ID: "p" },
+  });
   const { schemaVersion: _version, role: own, protected: paths, ...rest } = policy;
   assert.deepEqual([own.name, own.paths, own.shell], ["writer", ["docs/**"], "work"]);
   assert(paths.includes("deploy/**") && paths.includes("prloom"));
@@ -54,6 +62,7 @@ test("what differs from run to run, and what the config says", () => {
     secrets: ["keys/**"],
     interpreters: ["python3"],
     session: "s",
+    variables: { PATH: "$PATH", PRLOOM_PLAN_ID: "p" },
     maxRepeatedDenials: 5,
   });
   const asked = { policy, host: "prloom", graph: graph(node("two", { assignedTo: "writer" })) } as const;

@@ -34,7 +34,7 @@ for (const [what, text, message] of WRONG)
 
 test("the field of a policy that does not fit: each one", () => {
   for (const key of Object.keys(policy()))
-    assert.throws(() => parsePolicy(JSON.stringify({ ...policy(), [key]: { not: "this" } })), PrloomError, key);
+    assert.throws(() => parsePolicy(JSON.stringify({ ...policy(), [key]: { not: ["this"] } })), PrloomError, key);
 });
 
 test("a role of the config has no more than the one that it extends", () => {

@@ -74,6 +74,7 @@ export function policyFor(situation: Situation): Policy {
     interpreters: [],
     session: null,
     maxRepeatedDenials: 3,
+    variables: { PATH: "$PATH" },
   };
 }
 
