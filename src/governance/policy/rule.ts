@@ -1,5 +1,5 @@
 import type { TaskGraph } from "../graph/schema.ts";
-import type { EffectTree } from "../shell/effects.ts";
+import type { Effect, EffectTree } from "../shell/effects.ts";
 import type { Denial } from "./denial.ts";
 import { below, type Files, type Ground, matchesAny, realPath } from "./paths.ts";
 import type { Policy } from "./policy-file.ts";
@@ -58,8 +58,15 @@ export function locate(given: string, question: Question): LocatedPath {
 /** Whether the request writes nothing but what every role answers with. */
 export function onlyAnswers(question: Question): boolean {
   const { kind, paths } = question.request;
+  if (kind === "shell") return !onlyLooksAt(question) && writesAnswers(question.effects(), question);
   if (kind !== "write" && kind !== "edit") return false;
   return paths.length > 0 && paths.every((path) => isAnswer(locate(path, question)));
+}
+
+function writesAnswers({ effects, inner }: EffectTree, question: Question): boolean {
+  const isHarmless = ({ kind, path }: Effect): boolean =>
+    kind === "reads" || (kind === "writes" && path?.type === "known" && isAnswer(locate(path.text, question)));
+  return effects.every(isHarmless) && inner.every((one) => writesAnswers(one, question));
 }
 
 export const isAnswer = ({ inTree }: LocatedPath): boolean => inTree !== undefined && matchesAny(inTree, ANSWERS);
