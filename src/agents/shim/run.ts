@@ -108,7 +108,7 @@ function watchSilence(shim: ShimRun): void {
 async function start(shim: ShimRun, env: Readonly<Record<string, string>>): Promise<void> {
   let program: Program;
   try {
-    program = await startProgram({ ...shim.request, env }, shim.runDir);
+    program = await startProgram({ ...shim.request, env, isKept: shim.record.kept === true }, shim.runDir);
   } catch (error) {
     shim.error = messageOf(error);
     if (passesByItself(usedUpError(error, "the start of its program"))) leaveUnstarted(shim, shim.error);

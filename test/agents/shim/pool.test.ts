@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -65,6 +65,32 @@ test("one run after the other has the same shim, and each has its own environmen
   for (const { runDir } of requests) assert.equal(readFileSync(join(runDir, "shim.log"), "utf8"), "");
   const environment = readFileSync(`/proc/${shimOf(first.runDir)}/environ`, "utf8");
   assert.doesNotMatch(environment, /PRLOOM_RUN_ID|PRLOOM_SHIM_OF|PRLOOM_RUN_DIR/);
+});
+
+test("its pipes are made for several runs at once, and each run has its own", async (t) => {
+  const programs = join(root, "programs");
+  const calls = join(root, "calls");
+  mkdirSync(programs);
+  const program = `#!/bin/sh\necho called >> ${calls}\nPATH=\${PATH#*:} exec mkfifo "$@"\n`;
+  writeFileSync(join(programs, "mkfifo"), program, { mode: 0o755 });
+  const { PATH } = process.env;
+  t.after(() => {
+    process.env.PATH = PATH;
+  });
+  process.env.PATH = `${programs}:${PATH}`;
+  const shims = makePool();
+  const requests = [1, 2, 3, 4, 5].map((number) =>
+    requestFor(`echo ${number}; exec >&-; echo ${number} >&2`, { shims }),
+  );
+  for (const request of requests) await startRun(request).ended;
+  assert.deepEqual(requests.map(outputOf), ["1\n1\n", "2\n2\n", "3\n3\n", "4\n4\n", "5\n5\n"]);
+  assert.equal(new Set(requests.map(({ runDir }) => shimOf(runDir))).size, 1);
+  assert.equal(readFileSync(calls, "utf8"), "called\ncalled\n");
+  for (const { runDir } of requests)
+    assert.deepEqual(
+      readdirSync(runDir).filter((name) => name.startsWith(".")),
+      [],
+    );
 });
 
 test("runs at the same time have a shim each, and what waits is ended with the pool", async () => {
