@@ -160,9 +160,11 @@ function noteUnstarted(runDir: string, error: unknown): void {
   }
 }
 
-/** Node says what it could not open or read for lack of something, and gives up on itself without a thread or memory. */
+/** How Node ends, as measured, that gets no thread, memory or file while it starts: it says nothing then that could be read. */
+const GIVES_UP: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGSEGV"]);
+
 function foundNothingLeft({ child: { signalCode } }: Shim, runDir: string): boolean {
-  if (signalCode === "SIGABRT" || signalCode === "SIGTRAP") return true;
+  if (signalCode !== null && GIVES_UP.has(signalCode)) return true;
   return namesUsedUp(readTail(join(runDir, RUN_FILES.shimLog), SHIM_WORDS_BYTES));
 }
 
