@@ -86,14 +86,29 @@ export const loadPinned: Load = (url, context, nextLoad) => {
   const known = since === undefined ? undefined : recorded.get(url);
   if (known) return { ...known, shortCircuit: true };
   if (since !== undefined) refuseNewer(url, since);
-  const loaded = nextLoad(url, context);
+  const load = (one: string, how: Context): Loaded => {
+    refuseEndless(one);
+    return nextLoad(one, how);
+  };
+  const loaded = load(url, context);
   if (since === undefined) {
     loadedBefore.add(url);
     if (!url.startsWith(OWN) && !url.includes("/node_modules/"))
-      record(url, loaded, (other) => nextLoad(other, plain(other, context)));
+      record(url, loaded, (other) => load(other, plain(other, context)));
   }
   return loaded;
 };
+
+/** More than any module has. */
+const MAX_MODULE_BYTES = 256 * 1024 ** 2;
+
+/** A branch that is checked out can make a link of a module: Node would read a device until no memory is left. */
+function refuseEndless(url: string): void {
+  const path = fileURLToPath(url);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat || (stat.isFile() && stat.size <= MAX_MODULE_BYTES) || stat.isDirectory()) return;
+  throw new Error(`${path} ${stat.isFile() ? "is too large for a module" : "is not a regular file"}`);
+}
 
 /** For the first file of a thread: Node asks for it without the links that led there. */
 export function refuseNewerLinks(file: string | URL): void {

@@ -269,3 +269,11 @@ it("gives bridges their module's default export as it is", () =>
     assert.deepEqual(await importModule({ repoRoot: dir, specifier: "./b.mjs" }), { name: "b" });
     assert.equal(await importModule({ repoRoot: dir, specifier: "./none.mjs" }), undefined);
   }));
+
+it("reads no device that a branch has put in the place of a module", { timeout: 30_000 }, () =>
+  inTemporary(async (dir) => {
+    write(dir, { "a.mjs": `import "./endless.mjs"; ${PLUGIN}` });
+    symlinkSync("/dev/zero", join(dir, "endless.mjs"));
+    await assert.rejects(load(dir, { module: "./a.mjs" }), /cannot be used: \/dev\/zero is not a regular file/);
+  }),
+);
