@@ -275,5 +275,11 @@ it("reads no device that a branch has put in the place of a module", { timeout: 
     write(dir, { "a.mjs": `import "./endless.mjs"; ${PLUGIN}` });
     symlinkSync("/dev/zero", join(dir, "endless.mjs"));
     await assert.rejects(load(dir, { module: "./a.mjs" }), /cannot be used: \/dev\/zero is not a regular file/);
+    write(dir, { "scope/b.ts": PLUGIN.replace("config", "config: any") });
+    symlinkSync("/dev/zero", join(dir, "package.json"));
+    await assert.rejects(
+      load(dir, { module: "./scope/b.ts" }),
+      /cannot be used: \S+package\.json is not a regular file/,
+    );
   }),
 );
