@@ -62,6 +62,7 @@ function readJson<T>(runDir: string, name: string): T {
 
 /** Takes on a run that the daemon has prepared, and starts its program. */
 export function takeOn({ runDir, env }: StartOrder, over: ShimRun["over"]): ShimRun {
+  crashPoint("shim-told");
   const request = readJson<StoredRequest>(runDir, RUN_FILES.request);
   const shim: ShimRun = {
     runDir,

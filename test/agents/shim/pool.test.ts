@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { RunExit, RunRequest } from "../../../src/agents/port.ts";
 import { readExit } from "../../../src/agents/runner/run-exit.ts";
-import { endSurvivors, startRun } from "../../../src/agents/runner/runner.ts";
+import { endSurvivors, readUnstarted, startRun } from "../../../src/agents/runner/runner.ts";
 import { Shim, ShimPool } from "../../../src/agents/shim/pool.ts";
 import { DONE, SAID } from "../../../src/agents/shim/words.ts";
 import { identityOf } from "../../../src/kernel/system/process-tree.ts";
@@ -260,7 +260,7 @@ test("a daemon that is killed before it told a waiting shim of a run leaves noth
   assert.equal(identityOf(pid), undefined);
 });
 
-// The last two: after them every run of this process has a new shim for a while.
+// The last three: after them every run of this process has a new shim for a while.
 test("a shim that is killed while it waits is replaced", async () => {
   const shims = makePool();
   const pid = await complete(shims);
@@ -275,7 +275,6 @@ test("a shim that is killed while it waits is replaced", async () => {
     assert.equal(ended.reason, "exited");
     next = shimOf(request.runDir);
   }
-  // Whether it is kept depends on that news: a shim that dies before its run has begun may mean that processes are scarce.
 });
 
 test("where processes are scarce a run has a new shim, which finds out whether there are enough", async () => {
@@ -284,4 +283,19 @@ test("where processes are scarce a run has a new shim, which finds out whether t
   usedUp("processes", "a test", undefined);
   assert.notEqual(await complete(shims), waiting);
   await isGone(waiting);
+});
+
+test("a shim that dies before it has begun is told as used-up processes only where it found nothing left", async () => {
+  const died = async (script: string): Promise<boolean> => {
+    const shims = makePool();
+    const request = requestFor("true", { shims });
+    shims.take = () => new Shim(spawn("sh", ["-c", script, "sh", join(request.runDir, "shim.log")], { stdio: "pipe" }));
+    assert.equal(await startRun(request).ended, "interrupted", script);
+    return readUnstarted(request.runDir) !== undefined;
+  };
+  assert.equal(await died("exit 1"), false);
+  assert.equal(await died(`echo "Error: Cannot find module 'shim.js'" > "$1"; exit 1`), false);
+  assert.equal(await died("kill -KILL $$"), false);
+  assert.equal(await died(`echo "Error: ENFILE: file table overflow, open 'shim.js'" > "$1"; exit 1`), true);
+  for (const signal of ["ABRT", "TRAP", "SEGV"]) assert.equal(await died(`kill -${signal} $$`), true, signal);
 });
