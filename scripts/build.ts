@@ -24,8 +24,8 @@ function packageJson(dir: string): PackageJson {
   return JSON.parse(readFileSync(join(dir, "package.json"), "utf8")) as PackageJson;
 }
 
-/** Packages written as CommonJS ask for built-ins with `require`, which an ES module does not have. */
-const REQUIRE = `import { createRequire as prloomRequire } from "node:module"; const require = prloomRequire(import.meta.url);`;
+/** Packages written as CommonJS ask for built-ins with `require`, which an ES module does not have. In every part, so it has to be cheap. */
+const REQUIRE = "const require = process.getBuiltinModule;";
 
 /** Of a package that does not say so itself: a file of it that only does something when it is called may be left out. */
 const withoutSideEffects = (name: string): Plugin => ({
@@ -57,9 +57,13 @@ const SHARED: BuildOptions = {
 
 /** The program itself uses what older Nodes do not have and cannot even be read by them; this can, and says so. */
 const CLI = `#!/usr/bin/env node
+import * as module from "node:module";
 const [major, minor] = process.versions.node.split(".").map(Number);
-if (major > 22 || (major === 22 && minor >= 18)) await import("./main.js");
-else {
+if (major > 22 || (major === 22 && minor >= 18)) {
+  // What is imported after this line comes compiled from the second start on.
+  module.enableCompileCache();
+  await import("./main.js");
+} else {
   console.error(\`prloom needs Node 22.18 or newer; this is Node \${process.versions.node}.\`);
   process.exitCode = 1;
 }

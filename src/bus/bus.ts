@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { JsonValue } from "../kernel/json.ts";
 import type { BusState, DeadLetter } from "./bus-state.ts";
+import { checkEvent } from "./check-event.ts";
 import { EncodedData } from "./envelope.ts";
 import { type About, isKnownAction } from "./ledger/entry.ts";
 import {
@@ -36,7 +37,7 @@ import { type BusOptions, openParts, type Parts } from "./parts.ts";
 import type { Cursor, NewRecord } from "./ports.ts";
 import { createEventReader, type EventPage, type EventQuery, findEvent } from "./reading/read-events.ts";
 import { parseAction } from "./reading/record-finder.ts";
-import { type Action, type BusEvent, busEventSchema, type Settlement } from "./types.ts";
+import type { Action, BusEvent, Settlement } from "./types.ts";
 
 export type { JsonValue } from "../kernel/json.ts";
 export type { Attempted, Settled, SettleOptions } from "./ledger/settle.ts";
@@ -178,7 +179,7 @@ function appendEvents(parts: Parts, events: readonly BusEvent[]): AppendedEvents
   const duplicates: string[] = [];
   const valid: NewEvent[] = [];
   events.forEach((event, index) => {
-    const result = busEventSchema.safeParse(event);
+    const result = checkEvent(event);
     if (!result.success) refused.push({ index, message: z.prettifyError(result.error) });
     // The journal remembers recent ids only; what is still open here must not come in a second time either.
     else if (isKnown(parts, result.data.id)) duplicates.push(result.data.id);

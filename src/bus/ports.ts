@@ -58,8 +58,11 @@ export interface Log {
   /** Makes what was appended without `sync` safe from a power loss. Nothing to do costs nothing. */
   sync(address: LogAddress): void;
   read(address: LogAddress, after: Cursor, limit: number): { items: LogItem[]; next: Cursor };
-  /** Calls `visit` with each record after the cursor, one at a time; returns the position after the last. */
-  readAll(address: LogAddress, after: Cursor, visit: (record: Envelope, cursor: Cursor) => void): Cursor;
+  /**
+   * Calls `visit` with each record after the cursor, one at a time, and with what tells its position, which a reader of
+   * millions need not know of each; returns the position after the last.
+   */
+  readAll(address: LogAddress, after: Cursor, visit: (record: Envelope, cursor: () => Cursor) => void): Cursor;
   /** Resolves when there is something after the cursor, or when the signal aborts. */
   wait(address: LogAddress, after: Cursor, signal: AbortSignal): Promise<void>;
   /** The newest record with this id; with `recent`, only of the part in which an id is one record. */

@@ -19,11 +19,13 @@ const authorSchema = z.looseObject({
   self: z.boolean().optional(),
 });
 
+export const MAX_ID = 300;
+
 /** Ids are keys of objects in state files, and this one would set their prototype. */
 const recordIdSchema = z
   .string()
   .min(1)
-  .max(300)
+  .max(MAX_ID)
   .refine((id) => id !== "__proto__", "is reserved");
 
 /** An id that a plugin or bridge gives an action: its dedupe key, and a part of HTML comments. Ours begin with `act-`. */

@@ -5,7 +5,7 @@ import { errnoOf } from "../kernel/errors.ts";
 import { strayError } from "../kernel/foreign-code.ts";
 import { reportError } from "./report-error.ts";
 
-// What is imported after this line comes compiled from the second start on.
+// What is imported after this line comes compiled from the second start on. The package's own entry has done so already.
 enableCompileCache();
 
 const emitWarning = process.emitWarning.bind(process) as (...args: unknown[]) => void;

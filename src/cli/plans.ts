@@ -1,6 +1,6 @@
 import { nearest } from "../config/problems/nearest.ts";
 import { liveDaemon } from "../dispatcher/commands/live-daemon.ts";
-import { openForReading } from "../dispatcher/commands/open-for-reading.ts";
+import { type OpenLoomOptions, openForReading } from "../dispatcher/commands/open-for-reading.ts";
 import type { Loom } from "../dispatcher/loom.ts";
 import { pathsOf } from "../dispatcher/paths.ts";
 import { openRepository } from "../git/repository.ts";
@@ -19,11 +19,11 @@ export function refuseInsideRun(call: Call): void {
 
 /** Opens the repository for reading, hands it on, and closes it whatever happens. A start reads what is checked out. */
 export async function reading<T>(
-  call: Call,
+  call: Call & Pick<OpenLoomOptions, "repo">,
   act: (loom: Loom) => Promise<T> | T,
   settings: "start" | "if-there" = "if-there",
 ): Promise<T> {
-  const loom = await openForReading({ cwd: call.cwd, settings });
+  const loom = await openForReading({ cwd: call.cwd, repo: call.repo, settings });
   try {
     return await act(loom);
   } finally {

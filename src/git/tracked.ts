@@ -1,6 +1,6 @@
-import { lstatSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { PrloomError } from "../kernel/errors.ts";
+import { fileVersion } from "./file-version.ts";
 import { gitAt, type Repository } from "./repository.ts";
 
 interface Tracked {
@@ -10,15 +10,9 @@ interface Tracked {
 
 const known = new WeakMap<Repository, Map<string, Tracked>>();
 
-/** Git writes an index beside the old one and puts it in its place, so another one is another file. */
-function indexKey({ commonDir }: Repository): string {
-  const stat = lstatSync(join(commonDir, "index"), { bigint: true, throwIfNoEntry: false });
-  return stat ? [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(" ") : "";
-}
-
 /** The files below a folder of the main working tree that git tracks, absolute. Git is asked again when its index has changed. */
 export function trackedIn(repo: Repository, folder: string): Promise<ReadonlySet<string>> {
-  const key = indexKey(repo);
+  const key = fileVersion(join(repo.commonDir, "index"));
   const folders = known.get(repo) ?? new Map<string, Tracked>();
   known.set(repo, folders);
   const before = folders.get(folder);

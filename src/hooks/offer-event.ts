@@ -192,7 +192,8 @@ function eventMembers(tools: CallTools, event: BusEvent): { members: EventMember
       life.require("markEventDeferred");
       if (hasId(given, event)) check("markEventDeferred", given.shift());
       const [reason, retryMs] = given;
-      const until = retryMs === undefined ? {} : { until: services.clock.now() + checkDelay(retryMs) };
+      const delay = retryMs === undefined ? undefined : Math.max(checkDelay(retryMs), soonest(tools, event));
+      const until = delay === undefined ? {} : { until: services.clock.now() + delay };
       answer = { outcome: "deferred", ...(reason === undefined ? {} : { reason: String(reason) }), ...until };
     },
     reply(message, options = {}) {
@@ -204,6 +205,15 @@ function eventMembers(tools: CallTools, event: BusEvent): { members: EventMember
     },
   };
   return { members, answer: () => answer };
+}
+
+/** For so long a plugin may put an event off for as short as it likes. */
+const QUICK_MS = 10_000;
+
+/** One that asks for milliseconds without end most likely means seconds: each of its rounds is written to the disk. */
+function soonest({ services, scope, plugin, point }: CallTools, { id }: BusEvent): number {
+  const since = scope.bus.waitOf(id, hookHandler(point, plugin))?.since ?? Number.POSITIVE_INFINITY;
+  return services.clock.now() - since > QUICK_MS ? scope.bus.limits().retryMinMs : 0;
 }
 
 /** Whether the first argument is meant as an id: it is this event's, or what follows is not what follows a reason. */

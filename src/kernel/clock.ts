@@ -14,6 +14,9 @@ export function timerMs(at: number, now: number): number {
   return Math.min(Math.max(0, at - now), MAX_TIMER_MS);
 }
 
+/** Dates end here, and `toISOString` throws beyond it; a plugin may put something off for longer. */
+const MAX_DATE_MS = 8.64e15;
+
 export function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
+  return new Date(Math.min(ms, MAX_DATE_MS)).toISOString();
 }

@@ -4,6 +4,7 @@ import {
   constants,
   fstatSync,
   fsyncSync,
+  ftruncateSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -51,6 +52,23 @@ function replaceFile(path: string, data: string | Uint8Array, how: { mode: numbe
   } catch (error) {
     rmSync(temp, { force: true });
     throw diskError(error, path);
+  }
+}
+
+/**
+ * Writes a file where it is, torn by a kill: for one that is written often, and says nothing when it cannot be read. A file in its
+ * place costs a new number on the disk, and an old one that is given back.
+ */
+export function rewriteFile(path: string, data: string): void {
+  const bytes = Buffer.from(data);
+  const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o644);
+  try {
+    writeAll(fd, bytes);
+    ftruncateSync(fd, bytes.length);
+  } catch (error) {
+    throw diskError(error, path);
+  } finally {
+    closeSync(fd);
   }
 }
 

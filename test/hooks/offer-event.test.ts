@@ -3,7 +3,7 @@ import { it } from "node:test";
 import type { EventContext } from "../../src/hooks/contexts/context-types.ts";
 import type { Hooks } from "../../src/hooks/contexts/hook-types.ts";
 import { offerEvent } from "../../src/hooks/offer-event.ts";
-import { event, globalPlugin, inTemporary, newIds, offer, onEvent, openWorld, planPlugin } from "./fixture.ts";
+import { event, globalPlugin, inTemporary, LIMITS, newIds, offer, onEvent, openWorld, planPlugin } from "./fixture.ts";
 
 it("calls every plugin in order, also when one handled the event, and never again", () =>
   inTemporary(async (dir) => {
@@ -269,4 +269,19 @@ it("moves no cursor when something comes after the plugins, and keeps who handle
     assert.deepEqual(newIds(again, "p1"), ["e1"]);
     const offered = await offerEvent(again.services, again.scope("p1"), options);
     assert.deepEqual(offered, { called: false, handledBy: "one", waiting: false });
+  }));
+
+it("lets a plugin put an event off for milliseconds as often as it likes, but not for ever", () =>
+  inTemporary(async (dir) => {
+    const world = openWorld(dir);
+    const waits: number[] = [];
+    const hasty = onEvent((_given, ctx) => ctx.markEventDeferred("not yet", 30));
+    for (let round = 0; round < 400; round += 1) {
+      await offer(world, [hasty]);
+      const until = world.bus("p1").waitOf("e1", "onEvent:one")?.until ?? assert.fail("nothing waits");
+      waits.push(until - world.clock.time);
+      world.clock.time = until;
+    }
+    assert.deepEqual([waits.at(0), waits.at(-1)], [30, LIMITS.retryMinMs]);
+    assert.equal(world.bus("p1").waitOf("e1", "onEvent:one")?.attempts, 0);
   }));

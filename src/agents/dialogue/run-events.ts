@@ -1,3 +1,4 @@
+import { takeTurns } from "../../kernel/turns.ts";
 import type {
   AgentEvent,
   AgentMessage,
@@ -78,7 +79,11 @@ function eventsOfRun(talk: Talk, request: AgentRequest): AsyncGenerator<AgentEve
   let over = false;
   async function* events(): AsyncGenerator<AgentEvent> {
     try {
-      for await (const line of live.lines()) yield* obey(talk, line === CUT ? CUT_OFF : dialogue.read(line));
+      for await (const line of live.lines()) {
+        // Lines that are there already come without a pause, as many as the program likes.
+        await takeTurns();
+        yield* obey(talk, line === CUT ? CUT_OFF : dialogue.read(line));
+      }
       yield* dialogue.close?.() ?? [];
       const exit = await live.ended;
       await abort.settled();
@@ -102,7 +107,11 @@ const CUT_OFF: Heard = {
 async function* obey(talk: Talk, { write, end, events, ask }: Heard): AsyncGenerator<AgentEvent> {
   if (write) talk.live.write(write);
   if (end) talk.live.end();
-  yield* events;
+  for (const event of events) {
+    // One line may tell of thousands.
+    await takeTurns();
+    yield event;
+  }
   if (ask) yield* obey(talk, await permitOrNot(talk, ask));
 }
 

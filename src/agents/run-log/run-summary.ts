@@ -41,13 +41,15 @@ export function addEvent(summary: RunLogSummary, event: AgentEvent): RunLogSumma
     case "turn":
       return { ...withoutTrouble(summary), turns: summary.turns + 1 };
     case "tool_call": {
-      const name = event.name in summary.tools || Object.keys(summary.tools).length < MAX_NAMES ? event.name : "others";
-      return { ...summary, tools: { ...summary.tools, [name]: (summary.tools[name] ?? 0) + 1 } };
+      const name = nameIn(summary.tools, event.name);
+      return { ...summary, tools: { ...summary.tools, [name]: (own(summary.tools, name) ?? 0) + 1 } };
     }
     case "tool_result":
       return event.failed ? { ...summary, failedTools: summary.failedTools + 1 } : summary;
-    case "usage":
-      return { ...summary, models: { ...summary.models, [event.model]: plus(summary.models[event.model], event) } };
+    case "usage": {
+      const name = nameIn(summary.models, event.model);
+      return { ...summary, models: { ...summary.models, [name]: plus(own(summary.models, name), event) } };
+    }
     case "session":
       return { ...summary, sessionId: event.sessionId };
     case "error": {
@@ -60,17 +62,33 @@ export function addEvent(summary: RunLogSummary, event: AgentEvent): RunLogSumma
   }
 }
 
+function nameIn(known: Readonly<Record<string, unknown>>, name: string): string {
+  return Object.hasOwn(known, name) || Object.keys(known).length < MAX_NAMES ? name : "others";
+}
+
+/** Not what every object has: a program may call its tools `constructor`. */
+function own<T>(known: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(known, name) ? known[name] : undefined;
+}
+
 function withoutTrouble({ trouble: _, ...summary }: RunLogSummary): RunLogSummary {
   return summary;
 }
 
+/** More than any run spends. Without it a program could tell so much that the sum is infinite, which no record can say. */
+const MAX_TOLD = Number.MAX_SAFE_INTEGER;
+
+function sum(before = 0, more = 0): number {
+  return Math.min(before + more, MAX_TOLD);
+}
+
 function plus(before: ModelUsage | undefined, more: UsageEvent): ModelUsage {
-  const cost = [before?.costUsd, more.costUsd].filter((one) => one !== undefined);
+  const isTold = before?.costUsd !== undefined || more.costUsd !== undefined;
   return {
-    input: (before?.input ?? 0) + more.input,
-    output: (before?.output ?? 0) + more.output,
-    cached: (before?.cached ?? 0) + (more.cached ?? 0),
-    ...(cost.length === 0 ? {} : { costUsd: cost.reduce((sum, one) => sum + one, 0) }),
+    input: sum(before?.input, more.input),
+    output: sum(before?.output, more.output),
+    cached: sum(before?.cached, more.cached),
+    ...(isTold ? { costUsd: sum(before?.costUsd, more.costUsd) } : {}),
   };
 }
 

@@ -9,7 +9,7 @@ import { messageOf, type PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTail, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { findProgram, trustedPath } from "../../kernel/system/find-program.ts";
 import { identityOf } from "../../kernel/system/process-tree.ts";
-import { passesByItself, usedUp, usedUpError } from "../../kernel/system/used-up.ts";
+import { namesUsedUp, passesByItself, usedUp, usedUpError } from "../../kernel/system/used-up.ts";
 import type { RunExit, RunRequest, TalkingRun } from "../port.ts";
 import { NAMESPACE_ARGS } from "../sandbox/args.ts";
 import { tryBwrap } from "../sandbox/try-bwrap.ts";
@@ -97,7 +97,10 @@ export function startRun(request: RunRequest): TalkingRun {
   let state: "running" | "stopped" | "over" = "running";
   const { promise: ended, resolve } = Promise.withResolvers<RunExit | "interrupted">();
   // Node can hang for ever when it gets no thread while it starts.
-  const stuck = setTimeout(() => !isBegun(runDir) && shim.child.kill("SIGKILL"), 2 * SHIM_PATIENCE_MS).unref();
+  let isStuck = false;
+  const stuck = setTimeout(() => {
+    isStuck = !isBegun(runDir) && shim.child.kill("SIGKILL");
+  }, 2 * SHIM_PATIENCE_MS).unref();
   const over = (): void => {
     clearTimeout(stuck);
     if (state === "running") state = "over";
@@ -110,8 +113,8 @@ export function startRun(request: RunRequest): TalkingRun {
     },
     gone: (error) => {
       if (error) noteUnstarted(runDir, usedUpError(error, "the start of its run"));
-      // One that ends before it has begun was killed by the system, or had no thread, memory or disk: that is not a run.
-      else if (state === "running" && !isBegun(runDir))
+      // Other shims that end before they have begun count as interrupted: nothing would end a wait for a broken one.
+      else if (state === "running" && !isBegun(runDir) && (isStuck || foundNothingLeft(shim, runDir)))
         noteUnstarted(runDir, usedUp("processes or memory", "the start of its run", "shim.log"));
       over();
     },
@@ -156,6 +159,16 @@ function noteUnstarted(runDir: string, error: unknown): void {
     process.emitWarning(`${runDir}: ${messageOf(unwritable)}`);
   }
 }
+
+/** How Node ends, as measured, that gets no thread, memory or file while it starts: it says nothing then that could be read. */
+const GIVES_UP: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGSEGV"]);
+
+function foundNothingLeft({ child: { signalCode } }: Shim, runDir: string): boolean {
+  if (signalCode !== null && GIVES_UP.has(signalCode)) return true;
+  return namesUsedUp(readTail(join(runDir, RUN_FILES.shimLog), SHIM_WORDS_BYTES));
+}
+
+const SHIM_WORDS_BYTES = 4096;
 
 /** Whether its shim has taken it on. */
 function isBegun(runDir: string): boolean {

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, relative, sep } from "node:path";
 import { arrangeMounts, type Mount } from "./args.ts";
 
 /**
@@ -75,9 +75,16 @@ export function layoutSandbox(plan: SandboxPlan): Mount[] {
     ...plan.masked.map(
       ({ path, isFolder }): Mount => (isFolder ? { kind: "empty", path, sealed: true } : read(path, emptyFile)),
     ),
-    write(plan.agentDir),
+    ...agentFolder(plan),
     ...oursIn(plan),
   ]);
+}
+
+/** Made in memory on the way to it: below the shadow each folder would be one to make and to remove on the disk, for every run. */
+function agentFolder({ agentDir, repository: { commonDir } }: SandboxPlan): Mount[] {
+  const [top = "", ...rest] = relative(commonDir, agentDir).split(sep);
+  const around: Mount[] = top === ".." || rest.length === 0 ? [] : [{ kind: "empty", path: join(commonDir, top) }];
+  return [...around, { kind: "write", path: agentDir, from: agentDir }];
 }
 
 function oursIn({ ours }: SandboxPlan): Mount[] {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { ADAPTERS } from "../../config/agent-words.ts";
@@ -34,9 +34,14 @@ const FILE = "logins.json";
 /** Writes down which logins a private home has copies of: beside it, where no agent can change that. */
 export function keepLogins(home: string, spec: ProgramSpec, logins: readonly CopiedLogin[]): void {
   const { adapter, command, args } = spec;
+  const file = join(besideOf(home), FILE);
+  if (logins.length === 0) {
+    rmSync(file, { force: true });
+    return;
+  }
   ensureDir(besideOf(home));
   const kept: Kept = { agent: { adapter, command, ...(args ? { args: [...args] } : {}) }, logins: [...logins] };
-  writeRunFile(join(besideOf(home), FILE), `${JSON.stringify(kept)}\n`, 0o600);
+  writeRunFile(file, `${JSON.stringify(kept)}\n`, 0o600);
 }
 
 function keptLogins(home: string): Kept | undefined {

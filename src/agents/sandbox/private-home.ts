@@ -70,10 +70,12 @@ function placesIn(root: string, pattern: string): Buffer[] {
  */
 export function renewHome(home: string, keeps: readonly string[]): void {
   const old = join(besideOf(home), "old");
+  const isNew = !existsNoFollow(home) && !existsNoFollow(old);
+  ensureDir(home);
+  if (isNew) return;
   ensureDir(besideOf(home));
   sweepRemoved(dirname(home));
   if (!existsNoFollow(old)) {
-    ensureDir(home);
     unlockRoot(home);
     renameSync(home, old);
   }
@@ -110,7 +112,6 @@ export interface Furnished {
 export async function furnishHome({ home, overlays, items }: Furnishing): Promise<Furnished> {
   const folders: Furnished["folders"][number][] = [];
   const logins: CopiedLogin[] = [];
-  ensureDir(overlays);
   for (const { from, to, kind } of items) {
     const real = realOf(from);
     const stat = real === undefined ? undefined : statSync(real, { throwIfNoEntry: false });

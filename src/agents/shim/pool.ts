@@ -100,7 +100,7 @@ export class ShimPool {
 
   give(shim: Shim): void {
     shim.attach({ done: () => undefined, gone: () => this.#forget(shim) });
-    this.#idle.set(shim, setTimeout(() => shim.child.kill("SIGKILL"), IDLE_MS).unref());
+    this.#idle.set(shim, setTimeout(() => this.#end(shim), IDLE_MS).unref());
     shim.hold(false);
     if (this.#isClosed || isScarce()) this.#endIdle();
   }
@@ -117,11 +117,14 @@ export class ShimPool {
 
   #endIdle(): Shim[] {
     const idle = [...this.#idle.keys()];
-    for (const shim of idle) {
-      this.#forget(shim);
-      shim.child.kill("SIGKILL");
-    }
+    for (const shim of idle) this.#end(shim);
     return idle;
+  }
+
+  /** Forgotten first: one that is dying must not be given a run. */
+  #end(shim: Shim): void {
+    this.#forget(shim);
+    shim.child.kill("SIGKILL");
   }
 
   #forget(shim: Shim): void {

@@ -13,7 +13,11 @@ import { withNamedPipes } from "../runner/named-pipes.ts";
 import { RUN_FILES, RUN_ID_VARIABLE, type StoredRequest } from "../runner/run-files.ts";
 
 /** What to start, and the environment that came through the pipe. */
-export type ProgramRequest = StoredRequest & { readonly env: Readonly<Record<string, string>> };
+export type ProgramRequest = StoredRequest & {
+  readonly env: Readonly<Record<string, string>>;
+  /** Others may follow in this process. */
+  readonly isKept: boolean;
+};
 
 /** The agent's program while the shim watches it. */
 export interface Program {
@@ -50,12 +54,31 @@ interface Pipes {
   readonly gate: number | undefined;
 }
 
-function openPipes(runDir: string, isEnclosed: boolean): Pipes {
-  const [output, gate] = [join(runDir, ".output"), join(runDir, ".gate")];
-  return withNamedPipes(isEnclosed ? [output, gate] : [output], (made) => ({
-    output: made ? openOutputPipe(output) : undefined,
-    gate: made && isEnclosed ? openGate(gate) : undefined,
-  }));
+/** For runs to come. They are open and have no name any more: one that was used is closed, and never another run's. */
+const spare: Pipes[] = [];
+/** To make them takes a process, for many as for one. */
+const MADE_AT_ONCE = 4;
+
+function takePipes(runDir: string, isKept: boolean): Pipes {
+  if (spare.length === 0) {
+    const numbers = Array.from({ length: isKept ? MADE_AT_ONCE : 1 }, (_, number) => number);
+    const names = numbers.map(
+      (number) => [join(runDir, `.output-${number}`), join(runDir, `.gate-${number}`)] as const,
+    );
+    withNamedPipes(names.flat(), (made) => {
+      for (const [output, gate] of made ? names : []) {
+        spare.push({ output: openOutputPipe(output), gate: openGate(gate) });
+      }
+    });
+  }
+  return spare.pop() ?? { output: undefined, gate: undefined };
+}
+
+function openPipes(runDir: string, { wrapper, isKept }: ProgramRequest): Pipes {
+  const { output, gate } = takePipes(runDir, isKept);
+  if (gate === undefined || wrapper.length > 0) return { output, gate };
+  closeSync(gate);
+  return { output, gate: undefined };
 }
 
 /**
@@ -112,7 +135,7 @@ export async function startProgram(request: ProgramRequest, runDir: string): Pro
   const problem = startProblem(request);
   if (problem) throw new Error(problem);
   const prompt = request.talks ? undefined : openPrompt(runDir);
-  const { output: pipe, gate } = openPipes(runDir, request.wrapper.length > 0);
+  const { output: pipe, gate } = openPipes(runDir, request);
   const stdio: Files = [prompt ?? "pipe", pipe?.writer ?? "pipe", pipe?.writer ?? "pipe"];
   const started = spawnProgram(request, stdio, gate);
   const { child } = started;

@@ -62,6 +62,7 @@ function readJson<T>(runDir: string, name: string): T {
 
 /** Takes on a run that the daemon has prepared, and starts its program. */
 export function takeOn({ runDir, env }: StartOrder, over: ShimRun["over"]): ShimRun {
+  crashPoint("shim-told");
   const request = readJson<StoredRequest>(runDir, RUN_FILES.request);
   const shim: ShimRun = {
     runDir,
@@ -108,7 +109,7 @@ function watchSilence(shim: ShimRun): void {
 async function start(shim: ShimRun, env: Readonly<Record<string, string>>): Promise<void> {
   let program: Program;
   try {
-    program = await startProgram({ ...shim.request, env }, shim.runDir);
+    program = await startProgram({ ...shim.request, env, isKept: shim.record.kept === true }, shim.runDir);
   } catch (error) {
     shim.error = messageOf(error);
     if (passesByItself(usedUpError(error, "the start of its program"))) leaveUnstarted(shim, shim.error);

@@ -74,7 +74,7 @@ export function createFileLog(options: FileLogOptions): Log {
   };
   const read = (address: LogAddress, after: Cursor, limit: number): { items: LogItem[]; next: Cursor } => {
     const items: LogItem[] = [];
-    const visit: ReadRequest["visit"] = (record, cursor) => items.push({ cursor, record });
+    const visit: ReadRequest["visit"] = (record, cursor) => items.push({ cursor: cursor(), record });
     return { items, next: visitSome(address, { after, limit, visit }) };
   };
   const readAll: Log["readAll"] = (address, after, visit) => visitSome(address, { after, limit: Infinity, visit });

@@ -19,7 +19,7 @@ export interface ReadRequest {
   readonly place: JournalPlace;
   readonly after: Cursor;
   readonly limit: number;
-  visit(record: Envelope, cursor: Cursor): void;
+  visit(record: Envelope, cursor: () => Cursor): void;
   /** The segments as they are now; `anew` when what was known about them turned out to be wrong. */
   look(anew: boolean): Layout;
   onForeign(line: ForeignLine): void;
@@ -94,7 +94,7 @@ function readSegment({ request, fd, from, final, left }: SegmentRead): { end: Po
     if (decoded.is === "newer") throw newerError(request.place, segment, decoded.schemaVersion);
     const record = decoded.is === "record" ? resolveBlob(request.place.dir, decoded.record) : undefined;
     if (record) {
-      request.visit(record, formatCursor({ segment, offset: line.end }));
+      request.visit(record, () => formatCursor({ segment, offset: line.end }));
       wanted -= 1;
     } else request.onForeign({ segment, offset: line.start, text: line.text });
     return wanted > 0;

@@ -13,39 +13,52 @@ export type About = "event" | "action";
  */
 export const REST = "*";
 
-const NOTHING = new Map<string, never>();
+const NONE: readonly never[] = [];
 
-/** Something for each handler; a map is made only when there is something, because millions may be made in a start. */
+/** Something for each handler. Mostly one has something, and millions may be made in a start: a map is made for the second. */
 export class ByHandler<T> {
-  #map: Map<string, T> | undefined;
+  /** The only handler, until there are two. */
+  #one: string | undefined;
+  #value: T | undefined;
+  #all: Map<string, T> | undefined;
 
   get size(): number {
-    return this.#map?.size ?? 0;
+    return this.#all ? this.#all.size : Number(this.#one !== undefined);
   }
   get(handler: string): T | undefined {
-    return this.#map?.get(handler);
+    if (this.#all) return this.#all.get(handler);
+    return this.#one === handler ? this.#value : undefined;
   }
   has(handler: string): boolean {
-    return this.#map?.has(handler) === true;
+    return this.#all ? this.#all.has(handler) : this.#one === handler;
   }
   set(handler: string, value: T): void {
-    this.#map ??= new Map();
-    this.#map.set(handler, value);
+    if (!this.#all && this.#one !== undefined && this.#one !== handler) this.#all = new Map(this);
+    if (this.#all) this.#all.set(handler, value);
+    else {
+      this.#one = handler;
+      this.#value = value;
+    }
   }
   delete(handler: string): void {
-    this.#map?.delete(handler);
+    if (this.#all) this.#all.delete(handler);
+    else if (this.#one === handler) this.clear();
   }
   clear(): void {
-    this.#map = undefined;
+    this.#one = undefined;
+    this.#value = undefined;
+    this.#all = undefined;
   }
-  keys(): Iterable<string> {
-    return (this.#map ?? NOTHING).keys();
+  *keys(): Generator<string> {
+    for (const [handler] of this) yield handler;
   }
-  values(): Iterable<T> {
-    return (this.#map ?? NOTHING).values();
+  *values(): Generator<T> {
+    for (const [, value] of this) yield value;
   }
   [Symbol.iterator](): Iterator<[string, T]> {
-    return (this.#map ?? NOTHING)[Symbol.iterator]();
+    if (this.#all) return this.#all[Symbol.iterator]();
+    const one: readonly [string, T][] = this.#one === undefined ? NONE : [[this.#one, this.#value as T]];
+    return one[Symbol.iterator]();
   }
 }
 
@@ -54,7 +67,8 @@ export interface Entry {
   readonly id: string;
   about: About;
   at: Cursor | undefined;
-  readonly finals: Set<string>;
+  /** Handlers that are done with it. */
+  readonly finals: ByHandler<true>;
   readonly waits: ByHandler<Wait>;
   readonly calls: ByHandler<number>;
   readonly dead: ByHandler<DeadLetter>;
@@ -90,6 +104,7 @@ export function isKnownAction(ledger: { entry(id: string): Readonly<Entry> | und
 
 /** When the first of the handlers that wait for a record is to be called; undefined when none waits. */
 export function earliestWait(entry: Readonly<Entry>): number | undefined {
+  if (entry.waits.size === 0) return undefined;
   let earliest: number | undefined;
   for (const { deferredUntil } of entry.waits.values()) earliest = Math.min(earliest ?? deferredUntil, deferredUntil);
   return earliest;
@@ -106,7 +121,7 @@ export function newEntry(id: string, about: About): Entry {
     id,
     about,
     at: undefined,
-    finals: new Set(),
+    finals: new ByHandler(),
     waits: new ByHandler(),
     calls: new ByHandler(),
     dead: new ByHandler(),
@@ -169,7 +184,7 @@ function settleFinally(entry: Entry, { handler, result, marks }: WrittenSettleme
   entry.dead.delete(handler);
   // Putting a record on the triage list is not the answer of triage.
   if (isForTriage && handler === TRIAGE) return;
-  entry.finals.add(handler);
+  entry.finals.set(handler, true);
   if (result !== undefined && marks.closed !== true) entry.results.set(handler, result);
 }
 

@@ -28,7 +28,8 @@ export interface Effects {
 /** The fold of the settled log, kept so that one more record costs the same however many there were. */
 export interface Ledger {
   readonly cursors: Cursors;
-  apply(record: Envelope, cursor: Cursor): Effects;
+  /** Without a cursor, the caller moves that of the settled log itself. */
+  apply(record: Envelope, cursor?: Cursor): Effects;
   entry(id: string): Readonly<Entry> | undefined;
   /** Records with a handler that waits. */
   readonly waiting: Readonly<Record<About, Due<Readonly<Entry>>>>;
@@ -77,8 +78,8 @@ export function createLedger(state: BusState): Ledger {
   };
 }
 
-function apply(books: Books, record: Envelope, cursor: Cursor): Effects {
-  books.cursors.settled = cursor;
+function apply(books: Books, record: Envelope, cursor: Cursor | undefined): Effects {
+  if (cursor !== undefined) books.cursors.settled = cursor;
   // Few need it, and it costs as much as the rest.
   const ts = (): number => Date.parse(record.ts) || 0;
   const data = asObject(record.data);

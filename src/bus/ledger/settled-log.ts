@@ -60,7 +60,7 @@ export class SettledLog {
     }
     // What a reader will find: nothing of the caller's objects, and no key that JSON leaves out.
     const data: unknown = JSON.parse(JSON.stringify(entry.data));
-    this.#collect(this.ledger.apply({ ts, kind: entry.kind, schemaVersion: 1, data }, cursor), cursor);
+    this.#collect(this.ledger.apply({ ts, kind: entry.kind, schemaVersion: 1, data }, cursor), () => cursor);
     crashPoint("bus.settled");
     this.flush(sync);
   }
@@ -105,22 +105,29 @@ export class SettledLog {
   /** Folds what is new and writes what follows from it; returns how many records were new. */
   #catchUp(): number {
     let count = 0;
-    this.#options.log.readAll(this.#address("settled"), this.ledger.cursors.settled, (record, cursor) => {
-      this.#collect(this.ledger.apply(record, cursor), cursor);
-      count += 1;
-    });
+    let last: (() => Cursor) | undefined;
+    try {
+      this.#options.log.readAll(this.#address("settled"), this.ledger.cursors.settled, (record, cursor) => {
+        last = cursor;
+        this.#collect(this.ledger.apply(record), cursor);
+        count += 1;
+      });
+    } finally {
+      // Also where a line cannot be read: what is folded is not folded again.
+      if (last) this.ledger.cursors.settled = last();
+    }
     crashPoint("bus.caught-up");
     this.flush();
     return count;
   }
 
-  #collect({ won, died = [] }: Effects, cursor: Cursor): void {
+  #collect({ won, died = [] }: Effects, cursor: () => Cursor): void {
     for (const action of won?.actions ?? []) {
       // An id that a plugin or bridge gave may be used again; what was settled under it before came in before.
       if (!isKnownAction(this.ledger, action.id)) this.#actions.push({ kind: "action", id: action.id, data: action });
     }
     for (const letter of died) this.#dead.push({ kind: "dead", id: deadId(letter), data: letter });
-    if (won && this.#options.onWon) this.#wins.push({ settlement: won, cursor });
+    if (won && this.#options.onWon) this.#wins.push({ settlement: won, cursor: cursor() });
   }
 
   #project(name: "actions" | "dead", records: NewRecord[], sync: boolean): void {

@@ -40,7 +40,7 @@ export function loadEntries(state: BusState): Map<string, Entry> {
     entry.pendingSince = pending.since;
   }
   for (const [id, handlers] of Object.entries(state.settled)) {
-    for (const handler of handlers) entryOf(id, "event").finals.add(handler);
+    for (const handler of handlers) entryOf(id, "event").finals.set(handler, true);
   }
   for (const [key, count] of Object.entries(state.attempts)) {
     const [id, handler] = JSON.parse(key);
@@ -90,7 +90,7 @@ export function snapshotOf({ cursors, entries, processed, isAhead }: Known): Bus
   };
   for (const entry of entries.values()) {
     const at = entry.at === undefined ? {} : { at: entry.at };
-    if (entry.finals.size > 0) state.settled[entry.id] = [...entry.finals];
+    if (entry.finals.size > 0) state.settled[entry.id] = [...entry.finals.keys()];
     if (entry.waits.size > 0) {
       const waits = [...entry.waits.values()];
       const { reason, deferredUntil, attempts } = waits.reduce((a, b) => (b.deferredUntil < a.deferredUntil ? b : a));

@@ -55,7 +55,7 @@ export function createMemoryLog(options: { readonly clock: Clock }): Log {
   };
   const readAll: Log["readAll"] = (address, after, visit) => {
     const { items, next } = read(address, after, Number.POSITIVE_INFINITY);
-    for (const { record, cursor } of items) visit(record, cursor);
+    for (const { record, cursor } of items) visit(record, () => cursor);
     return next;
   };
   const find = (address: LogAddress, id: string): LogItem | undefined => {

@@ -1,10 +1,11 @@
+import { checkEvent } from "../check-event.ts";
 import type { About } from "../ledger/entry.ts";
 import { type Cursor, type Envelope, type Log, START } from "../ports.ts";
-import { type Action, actionSchema, type BusEvent, busEventSchema, type Scope } from "../types.ts";
+import { type Action, actionSchema, type BusEvent, type Scope } from "../types.ts";
 
 /** The event in a record of the events log; undefined when it is none. */
 export function parseEvent(record: Envelope): { id: string; value: BusEvent } | undefined {
-  const result = busEventSchema.safeParse(record.data);
+  const result = checkEvent(record.data);
   return result.success ? { id: result.data.id, value: result.data } : undefined;
 }
 

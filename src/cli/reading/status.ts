@@ -1,5 +1,7 @@
-import { readStatus, type StatusReport } from "../../dispatcher/report/read.ts";
+import { pathsOf } from "../../dispatcher/paths.ts";
+import { askOthers, readStatus, type StatusReport } from "../../dispatcher/report/read.ts";
 import { offerLine } from "../../dispatcher/settings/pinned.ts";
+import { openRepository } from "../../git/repository.ts";
 import type { PlanStatus } from "../../plan/record.ts";
 import type { PlanSummary } from "../../plan/summary.ts";
 import type { Call, Output } from "../output.ts";
@@ -20,8 +22,10 @@ export interface StatusOptions {
 
 /** Shows all plans and what goes on around them. */
 export async function status(call: Call, options: StatusOptions): Promise<number> {
-  const { report, now } = await reading(call, async (loom) => ({
-    report: await readStatus(loom),
+  const repo = await openRepository(call.cwd);
+  const asked = await askOthers(pathsOf(repo));
+  const { report, now } = await reading({ ...call, repo }, async (loom) => ({
+    report: await readStatus(loom, asked),
     now: loom.clock.now(),
   }));
   const { output } = call;

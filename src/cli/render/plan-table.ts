@@ -31,6 +31,7 @@ export function planTable(output: Output, plans: readonly ListedPlan[], now: num
     reason: cutToWidth(waitsFor(plan), MAX_REASON),
   }));
   const fits = (todo: readonly string[]): boolean => {
+    if (!Number.isFinite(output.width())) return true;
     const columns = [
       [PLAN.header, ...rows.map((row) => row.id)],
       [STATUS.header, ...rows.map((row) => row.status.text)],

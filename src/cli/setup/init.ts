@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, lstatSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { KNOWN_PROGRAMS } from "../../agents/adapters.ts";
 import type { AgentConfig } from "../../config/config.ts";
@@ -6,6 +6,7 @@ import { initialConfig } from "../../config/init.ts";
 import { CONFIG_FILE, loadConfig } from "../../config/load.ts";
 import { pathsOf } from "../../dispatcher/paths.ts";
 import { ensureIgnored, gitAt, openRepository, type Repository, resolveCommit } from "../../git/repository.ts";
+import { refuseBrought } from "../../git/tracked.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists } from "../../kernel/files.ts";
 import { createFile } from "../changing/create-file.ts";
@@ -35,9 +36,10 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
   const repo = await openRepository(call.cwd);
   if (repo.bare) throw noWorkingTree(repo);
   const path = join(repo.root, CONFIG_FILE);
+  await refuseBrought(repo, path);
   const written: string[] = [];
   let agent: AgentChoice | undefined;
-  const before = readTextIfExists(path);
+  const before = textBefore(path);
   if (before === undefined || before === initialConfig(NO_AGENT)) {
     agent = await chooseInitialAgent(call, options);
     // A template that is not filled in holds no work of the user.
@@ -46,7 +48,9 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
     if (createFile(path, initialConfig(agent))) written.push(CONFIG_FILE);
   }
   const config = loadConfig(repo.root);
-  ensureDir(pathsOf(repo, config.worktreesDir).inbox);
+  const { inbox } = pathsOf(repo, config.worktreesDir);
+  await refuseBrought(repo, join(inbox, "any"));
+  ensureDir(inbox);
   if (ensureIgnored(repo)) written.push("info/exclude of the git directory");
   if (ignoreInTree(repo)) written.push(IGNORE_FILE);
   const name = config.stages.default[0] ?? "";
@@ -64,6 +68,12 @@ export async function init(call: Call, options: InitOptions): Promise<number> {
     unused: agent ? [] : unusedFlags(options),
   });
   return 0;
+}
+
+/** A device that a branch has there never ends; loading it as a config tells what is wrong. */
+function textBefore(path: string): string | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat && !stat.isFile() ? "" : readTextIfExists(path);
 }
 
 function noWorkingTree(repo: Repository): PrloomError {
@@ -98,6 +108,8 @@ async function uncommitted(repo: Repository, files: readonly string[]): Promise<
 
 function ignoreInTree(repo: Repository): boolean {
   const path = join(repo.root, IGNORE_FILE);
+  // Git reads none that is a link, and what a link of a branch leads to is not ours to write.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) return false;
   const before = readTextIfExists(path) ?? "";
   if (before.split(/\r?\n/).some((line) => line.trim() === IGNORED)) return false;
   appendFileSync(path, `${before === "" || before.endsWith("\n") ? "" : "\n"}${IGNORED}\n`);

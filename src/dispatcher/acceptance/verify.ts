@@ -62,7 +62,7 @@ export async function verify(
   }
   keepProposal(loom, record, claims, runDir);
   const changes = await changesOf(loom, record);
-  keepEvidence(worktreeOf(loom, record).path, runDir);
+  await keepEvidence(worktreeOf(loom, record).path, runDir);
   const judge = (changed: Changes): RunVerdict =>
     judgeRun({
       exit: readExit(runDir),

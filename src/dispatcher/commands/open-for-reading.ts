@@ -12,7 +12,7 @@ import { capture } from "../settings/pinning.ts";
 export interface OpenLoomOptions {
   readonly cwd: string;
   /** What `cwd` leads to, where that is known. */
-  readonly repo?: Repository;
+  readonly repo?: Repository | undefined;
   /**
    * `start`: a person starts the dispatcher, so the working tree counts. `in-force`: what counts now. `if-there`: the same,
    * and the repository is opened even if the config is broken or missing.

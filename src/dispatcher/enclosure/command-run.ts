@@ -10,6 +10,7 @@ import { type Located, worktreeOf } from "../paths.ts";
 import type { Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import { refuseStart, StepInterrupted } from "../runs/refuse-start.ts";
+import { addStranded, giveUpOnStranded } from "../runs/stranded.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { requirePlanConfig } from "../settings/plan-config.ts";
 import { requireLinePinned } from "../settings/require-pinned.ts";
@@ -99,10 +100,18 @@ export async function runEnclosed(
       env: { ...overlaid(own, enclosure.env), PRLOOM_RUN_ID: runId },
       limits: { deadlineMs: checkTimeoutMs, silenceMs: checkTimeoutMs, maxOutputBytes, maxProcesses, graceMs },
     });
-    const leave = loom.occupancy.enter(record.id, "command", { run });
+    let isStopped = false;
+    const stop = (): void => {
+      isStopped = true;
+    };
+    const leave = loom.occupancy.enter(record.id, "command", { run, stop });
     const ended = await run.ended.finally(leave);
     const unstarted = ended === "interrupted" ? readUnstarted(runDir) : undefined;
     if (unstarted) throw unstarted;
+    if (ended === "interrupted" && !isStopped) {
+      addStranded(loom, record.id);
+      giveUpOnStranded(loom, record.id, runDir);
+    }
     return ended;
   } finally {
     await clearEnclosure(runDir);

@@ -15,7 +15,7 @@ import type { PlanRecord } from "../../plan/record.ts";
 import type { Located } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
 
-/** In a run's folder: the user's configuration as the run sees it, and where its private home lies. */
+/** In a run's folder: the user's configuration as the run sees it, and where its private home lies if that has logins. */
 const OVERLAYS = "overlays";
 const HOME_FILE = "private-home";
 
@@ -54,7 +54,7 @@ export async function enterHome({ agent, use, runDir, home, user }: Entering): P
   const items = program?.homeItems({ home: user.home, env: user.env }) ?? [];
   const { folders, logins } = await furnishHome({ home, overlays, items });
   keepLogins(home, agent, logins);
-  writeRunFile(join(runDir, HOME_FILE), home, 0o600);
+  if (logins.length > 0) writeRunFile(join(runDir, HOME_FILE), home, 0o600);
   return folders;
 }
 

@@ -11,7 +11,7 @@ import {
 import type { Bus } from "../../bus/bus.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { messageOf } from "../../kernel/errors.ts";
-import { ensureDir, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+import { ensureDir, readTextIfExists, rewriteFile } from "../../kernel/files.ts";
 import { planDigest } from "../../plan/digest.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import { readsComments } from "../../plan/summary.ts";
@@ -188,7 +188,8 @@ function noteTelling(loom: Located, planned: readonly Planned[]): void {
     event: next.event.id,
   }));
   ensureDir(join(loom.paths.bus, "state"));
-  writeRunFile(noteFile(loom), JSON.stringify({ schemaVersion: 1, telling }));
+  // Torn, it says nothing, and nothing was appended yet.
+  rewriteFile(noteFile(loom), JSON.stringify({ schemaVersion: 1, telling }));
 }
 
 /** Brings a record in line with an event that was appended right before a kill. */

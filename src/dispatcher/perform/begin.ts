@@ -1,4 +1,4 @@
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 import { readExit } from "../../agents/runner/run-exit.ts";
 import { endSurvivors, readUnstarted } from "../../agents/runner/runner.ts";
 import { branchTip } from "../../git/repository.ts";
@@ -18,6 +18,7 @@ import { NOTHING_SPENT, overBudget } from "../runs/availability.ts";
 import { canGoOn, countRun, withoutSessions } from "../runs/count-run.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import { awaitedRun } from "../runs/run-record.ts";
+import { giveUpOnStranded } from "../runs/stranded.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { takeBack, takeBackRun } from "../worktree/set-aside.ts";
@@ -102,7 +103,7 @@ export async function recoverRun(
     loom.stranded.delete(record.id);
     throw unstarted;
   }
-  giveUpOnStranded(loom, record, runDir);
+  giveUpOnStranded(loom, record.id, runDir);
   const config = planConfig(loom, record);
   const spent =
     config.ok && overBudget(requireRecord(loom, record.id).spent ?? NOTHING_SPENT, config.config.limits.budget);
@@ -122,19 +123,6 @@ async function takeBackInterrupted(
   const mayStay = !(now.side && now.opened);
   if (mayStay && config.ok && canGoOn(loom, now, config.config)) return;
   await takeBackRun(loom, record, { run, name: "partial" });
-}
-
-/** A shim that dies again and again (killed by something, no memory) must not become a loop. */
-const MAX_STRANDED = 3;
-
-function giveUpOnStranded(loom: AtWork, record: PlanRecord, runDir: string): void {
-  if ((loom.stranded.get(record.id) ?? 0) < MAX_STRANDED) return;
-  loom.stranded.delete(record.id);
-  throw new PrloomError(
-    "plan-state",
-    `Its run ended ${MAX_STRANDED} times in a row without an exit; something ends the processes around the agent.`,
-    `${join(runDir, "shim.log")} may tell more. \`prloom unblock ${record.id}\` tries again.`,
-  );
 }
 
 /** The record with a new run number for the same work; `changes` go to the current TODO or the side run. */

@@ -2,7 +2,7 @@ import { type EnclosureLevel, hasSandbox, withoutSandbox } from "../../agents/en
 import type { ErrorKind } from "../../agents/port.ts";
 import type { AgentConfig, Budget } from "../../config/config.ts";
 import type { Timing } from "../capabilities.ts";
-import type { Located } from "../paths.ts";
+import type { Located, Paths } from "../paths.ts";
 import { type AgentPoolFile, readAgentPool } from "../runs/agent-pool.ts";
 import { dayOf, type SpentSum } from "../runs/availability.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -68,8 +68,8 @@ function spentToday(pool: AgentPoolFile | undefined, day: string): AgentsReport[
 }
 
 /** What the dispatcher that runs has found out; undefined when none has. */
-export function knownProbe(loom: Located): Probe | undefined {
-  const { level, why } = readAgentPool(loom.paths) ?? {};
+export function knownProbe(paths: Paths): Probe | undefined {
+  const { level, why } = readAgentPool(paths) ?? {};
   if (level === undefined) return undefined;
   return { sandbox: level, ...(why === undefined ? {} : { sandboxWhy: why }) };
 }

@@ -14,7 +14,7 @@ import type { Timing } from "../capabilities.ts";
 import { type LiveDaemon, liveDaemon } from "../commands/live-daemon.ts";
 import type { InboxEntry, InboxProblem } from "../intake/inbox.ts";
 import { hasVanished, type Intake, idInUse, ownsInboxFile } from "../intake/intake.ts";
-import { homeOf, inboxOf, type Located, textPath } from "../paths.ts";
+import { homeOf, inboxOf, type Located, type Paths, textPath } from "../paths.ts";
 import { planText, type Records, requireRecord } from "../records.ts";
 import { planConfig } from "../settings/plan-config.ts";
 import { decide } from "../steps/decide.ts";
@@ -54,10 +54,21 @@ export interface StatusReport extends BusReport, AgentsReport {
   readonly problems: readonly InboxProblem[];
 }
 
+/** What other processes say. */
+export interface Asked {
+  readonly daemon: LiveDaemon | undefined;
+  readonly machine: Promise<Probe>;
+}
+
+/** Asks the dispatcher and the machine; the machine answers while everything else is being read. */
+export async function askOthers(paths: Paths): Promise<Asked> {
+  const daemon = await liveDaemon(paths);
+  return { daemon, machine: machineLevel(paths, daemon !== undefined) };
+}
+
 /** Everything `prloom status` shows. Reads without a lock and writes nothing. */
-export async function readStatus(loom: Observing & Intake): Promise<StatusReport> {
-  const daemon = await liveDaemon(loom.paths);
-  const machine = machineLevel(loom, daemon !== undefined);
+export async function readStatus(loom: Observing & Intake, asked?: Asked): Promise<StatusReport> {
+  const { daemon, machine } = asked ?? (await askOthers(loom.paths));
   const scan = loom.inbox.scan();
   const records = currentRecords(loom, scan.entries);
   const broken: InboxProblem[] = [];
@@ -97,9 +108,9 @@ function readIgnored(records: readonly PlanRecord[]): StatusReport["ignored"] {
   return { count, comments: comments.slice(0, MAX_IGNORED) };
 }
 
-/** A dispatcher that runs has asked already; else the machine is asked, while the plans are being read. */
-async function machineLevel(loom: Located, running: boolean): Promise<Probe> {
-  const known = running ? knownProbe(loom) : undefined;
+/** A dispatcher that runs has asked already. */
+async function machineLevel(paths: Paths, running: boolean): Promise<Probe> {
+  const known = running ? knownProbe(paths) : undefined;
   if (known) return known;
   try {
     const probe = await probeSandbox();

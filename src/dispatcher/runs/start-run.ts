@@ -32,6 +32,7 @@ import type { AtWork } from "./occupancy.ts";
 import { promptFor, variables, writeEvents } from "./prompt.ts";
 import { awaitedRun, stageOf, writeRunRecord } from "./run-record.ts";
 import { type AgentStart, encloseAgent, prepareStart } from "./start-agent.ts";
+import { addStranded } from "./stranded.ts";
 
 /** The text that the agent was given, beside the run's other files: claims are the difference to it. */
 export const GIVEN = "given.md";
@@ -162,7 +163,7 @@ function settleEnd(
 ): void {
   over();
   if (exit !== "interrupted") loom.stranded.delete(id);
-  else if (!loom.stopping) loom.stranded.set(id, (loom.stranded.get(id) ?? 0) + 1);
+  else if (!loom.stopping) addStranded(loom, id);
   countEnded(loom, id, number);
   settleMessages(loom, id);
   loom.runEnded(id);

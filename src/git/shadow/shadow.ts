@@ -44,7 +44,7 @@ export async function makeShadow(request: ShadowRequest): Promise<{ alternates: 
   const { worktree, dir, settings } = request;
   const { commonDir, name, gitDir } = worktree;
   await removeTree(dir);
-  for (const folder of ["objects/info", "objects/pack", "refs/heads", `worktrees/${name}`, REAL_OBJECTS]) {
+  for (const folder of ["objects/info", "refs", `worktrees/${name}`, REAL_OBJECTS]) {
     mkdirSync(join(dir, folder), { recursive: true });
   }
   const alternates = alternatesOf(join(commonDir, "objects"));
@@ -91,9 +91,9 @@ function copyHooks(from: string, to: string): void {
     symlinkSync(realpathOf(from), to);
     return;
   }
-  mkdirSync(to);
-  for (const name of listDir(from)) {
-    if (name.endsWith(".sample")) continue;
+  const names = listDir(from).filter((name) => !name.endsWith(".sample"));
+  if (names.length > 0) mkdirSync(to);
+  for (const name of names) {
     const stat = lstatSync(join(from, name));
     if (stat.isSymbolicLink()) symlinkSync(readlinkSync(join(from, name)), join(to, name));
     else if (stat.isDirectory()) copyFolder(join(from, name), join(to, name));
@@ -110,15 +110,13 @@ function realpathOf(path: string): string {
   }
 }
 
-/** More than so many are packed into one file: making thousands of small ones takes longer than a run may wait. */
-const MAX_LOOSE = 8;
-
+/** Into one file: every run waits for the small ones to be made, and again for their end. */
 async function copyRefs(commonDir: string, dir: string): Promise<void> {
   copyFolder(join(commonDir, "reftable"), join(dir, "reftable"));
   const packed = join(commonDir, "packed-refs");
   const loose = looseRefs(commonDir, "refs");
   const plain = [...loose].filter(([, text]) => SHA_LINE.test(text));
-  if (plain.length > MAX_LOOSE) {
+  if (plain.length > 0) {
     const merged = packRefs(readTextIfExists(packed) ?? "", plain);
     writeFileSync(join(dir, "packed-refs"), merged);
     for (const [ref] of plain) loose.delete(ref);

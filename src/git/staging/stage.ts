@@ -5,6 +5,7 @@ import { takeTurns } from "../../kernel/turns.ts";
 import { lined, splitNul } from "../output.ts";
 import type { GitOptions } from "../run.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
+import { takeMadeIndex } from "./made-index.ts";
 import {
   dissolveShapes,
   type FoundShapes,
@@ -20,7 +21,7 @@ import { inBytes, isGitsOwn, isProtected, OURS, PROTECTED_PATHSPECS, settingsIn 
 import { inWords, type RepositoryShape } from "./repository-shape.ts";
 import { removeUnreadableRules, unhindered } from "./rule-files.ts";
 import { stageRaw } from "./stage-raw.ts";
-import { bytesOf, kindAt, realFolders } from "./tree-entries.ts";
+import { bytesOf, kindAt, realFolders, unlockFiles } from "./tree-entries.ts";
 
 /**
  * Forgets flags that hide changes (assume-unchanged, skip-worktree), and an index that git cannot read. Returns the paths
@@ -55,6 +56,8 @@ export interface StageTarget {
   readonly indexFile: string;
   /** The commit that the index starts from: what the agent staged itself has no say. */
   readonly from: string;
+  /** It is the worktree's own index and HEAD: as git made them, there is nothing to read. */
+  readonly mayBeMade?: true;
   /** Top-level relative paths to leave out. */
   readonly leaveOut: readonly string[];
   /** Whether what is protected is left out as well. */
@@ -193,7 +196,8 @@ async function stageNow(worktree: Worktree, target: StageTarget): Promise<Staged
   const options = { env, encoding: "latin1", ...(timeoutMs === undefined ? {} : { timeoutMs }) } as const;
   const before = await clearHidingFlags(worktree, target.indexFile);
   await removeUnreadableRules(worktree, await realFolders(worktree, before));
-  await gitIn(worktree, ["read-tree", "--reset", target.from], options);
+  const isMade = target.mayBeMade && takeMadeIndex(worktree);
+  if (!isMade) await gitIn(worktree, ["read-tree", "--reset", target.from], options);
   const { changes, nested, refused } = await treeChanges(worktree, target.from, options);
   const leaveOut = [...target.leaveOut.map(inBytes), ...refused.flatMap(({ entries }) => entries)];
   const isLeftOut = withinAny(leaveOut);
@@ -205,8 +209,12 @@ async function stageNow(worktree: Worktree, target: StageTarget): Promise<Staged
   };
   await update(["--force-remove"], await filtered(changes.gone, isKept));
   const changed = await filtered(changes.changed, isKept);
-  if (target.raw) await stageRaw(worktree, changed, options);
-  else await update(["--add", "--remove", "--replace"], changed);
+  const stageChanged = () =>
+    target.raw ? stageRaw(worktree, changed, options) : update(["--add", "--remove", "--replace"], changed);
+  await stageChanged().catch(async (error: unknown) => {
+    if (!(await unlockFiles(worktree, changed))) throw error;
+    await stageChanged();
+  });
   const spared = [`${OURS}/.local`, ...(target.copied ?? []).map(inBytes)];
   const isForeign = (path: string) => isProtected(path) && !spared.some((one) => isWithin(path, one));
   return {
@@ -233,7 +241,14 @@ async function filtered(paths: readonly string[], isWanted: (path: string) => bo
  */
 export async function stageAll(worktree: Worktree, leaveOut: readonly string[] = []): Promise<Staged> {
   const indexFile = join(worktree.gitDir, "index");
-  const target = { indexFile, from: "HEAD", leaveOut, leaveProtected: true, copied: leaveOut };
+  const target = {
+    indexFile,
+    from: "HEAD",
+    mayBeMade: true,
+    leaveOut,
+    leaveProtected: true,
+    copied: leaveOut,
+  } as const;
   const staged = await stageInto(worktree, target);
   if (staged.protectedChanged) return staged;
   return { ...staged, protectedChanged: await hasIgnoredSettings(worktree, leaveOut) };

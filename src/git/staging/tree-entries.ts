@@ -1,6 +1,7 @@
-import { lstatSync, type Stats } from "node:fs";
+import { accessSync, constants, lstatSync, type Stats } from "node:fs";
 import { errnoOf } from "../../kernel/errors.ts";
 import { isMissing } from "../../kernel/files.ts";
+import { ifThere, step, succeeds, unlockFile, withinParent } from "../../kernel/held/folder.ts";
 import { removeFrom } from "../../kernel/removal/remove-held.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import type { Worktree } from "../worktree/worktrees.ts";
@@ -59,4 +60,20 @@ export type EntryKind = "absent" | "file" | "folder" | "link" | "special";
 /** Removes what lies at a path of the tree (latin1, as git's output has it), read-only folders included; follows no link. */
 export function removeEntry(worktree: Worktree, path: string): void {
   removeFrom(worktree.path, Buffer.from(path, "latin1"));
+}
+
+/** Gives the owner back those of the files (latin1) that may not be read; returns whether there were any. */
+export async function unlockFiles(worktree: Worktree, paths: readonly string[]): Promise<boolean> {
+  let isAny = false;
+  for (const path of paths) {
+    await takeTurns();
+    const below = Buffer.from(path, "latin1");
+    if (ifThere(() => withinParent(worktree.path, below, step, unlockFile))) isAny = true;
+  }
+  return isAny;
+}
+
+/** One that another user made, in a container say, may stay shut. */
+export function isReadable(worktree: Worktree, path: string): boolean {
+  return succeeds(() => accessSync(bytesOf(worktree, path), constants.R_OK), ["EACCES", "ENOENT"]);
 }

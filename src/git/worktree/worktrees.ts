@@ -7,6 +7,7 @@ import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { type GitResult, splitNul } from "../output.ts";
 import { branchTip, gitAt, isAncestor, type Repository } from "../repository.ts";
 import { GitFailure, type GitOptions, git } from "../run.ts";
+import { noteMadeIndex } from "../staging/made-index.ts";
 import { type RefusedDrivers, refusedDrivers, refusedFilter } from "../staging/refused-drivers.ts";
 import { refuseBrought } from "../tracked.ts";
 
@@ -188,6 +189,7 @@ export async function addWorktree(repo: Repository, request: WorktreeRequest): P
   }
   const { trustedFilters } = request;
   const worktree = { path, name: basename(gitDir), gitDir, commonDir: repo.commonDir };
+  noteMadeIndex(worktree);
   return { kind: "added", worktree: { ...worktree, ...(trustedFilters ? { trustedFilters } : {}) } };
 }
 

@@ -67,6 +67,7 @@ export const resolvePinned: Resolve = (specifier, context, nextResolve) => {
     const known = recorded.get(url);
     if (known && !isAddon(url)) return { url, format: known.format, shortCircuit: true };
   }
+  refuseEndlessPackage(specifier, context.parentURL);
   const resolved = nextResolve(specifier, context);
   const { url } = resolved;
   if (since === undefined || !url.startsWith("file:")) return resolved;
@@ -86,14 +87,41 @@ export const loadPinned: Load = (url, context, nextLoad) => {
   const known = since === undefined ? undefined : recorded.get(url);
   if (known) return { ...known, shortCircuit: true };
   if (since !== undefined) refuseNewer(url, since);
-  const loaded = nextLoad(url, context);
+  const load = (one: string, how: Context): Loaded => {
+    refuseEndless(one);
+    return nextLoad(one, how);
+  };
+  const loaded = load(url, context);
   if (since === undefined) {
     loadedBefore.add(url);
     if (!url.startsWith(OWN) && !url.includes("/node_modules/"))
-      record(url, loaded, (other) => nextLoad(other, plain(other, context)));
+      record(url, loaded, (other) => load(other, plain(other, context)));
   }
   return loaded;
 };
+
+/** More than any module has. */
+const MAX_MODULE_BYTES = 256 * 1024 ** 2;
+
+/** A branch that is checked out can make a link of a module: Node would read a device until no memory is left. */
+function refuseEndless(url: string | URL): "file" | "other" {
+  const path = fileURLToPath(url);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat || stat.isDirectory()) return "other";
+  if (stat.isFile() && stat.size <= MAX_MODULE_BYTES) return "file";
+  throw new Error(`${path} ${stat.isFile() ? "is too large for a module" : "is not a regular file"}`);
+}
+
+/** The same for the package.json that Node looks for above a module, to know what it is. */
+function refuseEndlessPackage(specifier: string, parentURL: string | undefined): void {
+  const from = parentURL?.startsWith("file:") ? parentURL : undefined;
+  const isPath = /^(?:\.{0,2}\/|file:)/.test(specifier);
+  const url = isPath ? URL.parse(specifier, from) : URL.parse(from ?? "");
+  if (url?.protocol !== "file:") return;
+  for (let folder = new URL(".", url); ; folder = new URL("..", folder)) {
+    if (refuseEndless(new URL("package.json", folder)) === "file" || folder.pathname === "/") return;
+  }
+}
 
 /** For the first file of a thread: Node asks for it without the links that led there. */
 export function refuseNewerLinks(file: string | URL): void {

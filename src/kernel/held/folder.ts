@@ -33,6 +33,7 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const O_PATH = 0o10000000;
 const CAN_NAME = existsSync("/proc/self/fd");
 const OWNER_ALL = 0o700;
+const OWNER_READ = 0o400;
 
 /** A name in a folder that is open. Names are bytes: an agent can give one that is not UTF-8. */
 export function inside(folder: Held, name: Buffer): Buffer {
@@ -80,6 +81,19 @@ function unlock(path: Buffer): void {
   const fd = openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {
     chmodSync(`/proc/self/fd/${fd}`, OWNER_ALL);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Gives the owner back a file that may not be read; false when it may be, or is another's. */
+export function unlockFile(folder: Held, name: Buffer): boolean {
+  if (!CAN_NAME) return false;
+  const fd = openSync(inside(folder, name), O_PATH | constants.O_NOFOLLOW);
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile() || (stat.mode & OWNER_READ) !== 0) return false;
+    return succeeds(() => chmodSync(`/proc/self/fd/${fd}`, (stat.mode & 0o777) | OWNER_READ), ["EPERM"]);
   } finally {
     closeSync(fd);
   }

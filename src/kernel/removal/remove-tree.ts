@@ -3,6 +3,7 @@ import {
   closeSync,
   constants,
   type Dirent,
+  fstatSync,
   lstatSync,
   opendirSync,
   openSync,
@@ -27,6 +28,7 @@ const MAX_ENTRIES = 20_000_000;
 const OPEN_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** With O_PATH, which Node does not name: gets hold of a folder that may not be read. */
 const HOLD_FOLDER = 0o10000000 | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const OWNER_ALL = 0o700;
 const isLinux = process.platform === "linux";
 
 /** A folder that is being emptied. */
@@ -81,7 +83,7 @@ function openFolder(path: string | Buffer): Folder {
   const held = openSync(path, HOLD_FOLDER);
   try {
     // By the folder that is held: its path may be another's by now.
-    chmodSync(`/proc/self/fd/${held}`, 0o700);
+    if ((fstatSync(held).mode & OWNER_ALL) !== OWNER_ALL) chmodSync(`/proc/self/fd/${held}`, OWNER_ALL);
     const folder = openSync(`/proc/self/fd/${held}/.`, OPEN_FOLDER);
     return { at: `/proc/self/fd/${folder}`, close: () => closeSync(folder) };
   } finally {

@@ -22,6 +22,11 @@ export function usedUpWords(words: string, doing: string): PrloomError | undefin
   return USED_UP_WORDS.test(words) ? usedUp("processes, memory or open files", doing, words) : undefined;
 }
 
+/** Whether Node's words about a failure have one of those errnos. */
+export function namesUsedUp(words: string): boolean {
+  return (words.match(/\bE[A-Z]+\b/g) ?? []).some((name) => Object.hasOwn(USED_UP, name));
+}
+
 /** So long after the last time something is likely to be missing again. */
 const SCARCE_MS = 30_000;
 let lastUsedUp = Number.NEGATIVE_INFINITY;

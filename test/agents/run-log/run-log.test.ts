@@ -55,6 +55,26 @@ test("thousands of made-up tool names do not fill the summary", () => {
   assert.equal(summary.tools.others, 4900);
 });
 
+test("thousands of made-up models do not fill the summary, and what is told without end has a sum", () => {
+  let summary = EMPTY_SUMMARY;
+  for (let index = 0; index < 5000; index += 1)
+    summary = addEvent(summary, {
+      type: "usage",
+      model: `model-${index}`,
+      input: 1e308,
+      output: 1e308,
+      costUsd: 1e308,
+    });
+  assert.equal(Object.keys(summary.models).length, 101);
+  const { tokens, usd } = spendingOf(summary);
+  assert.ok(Number.isFinite(tokens) && Number.isFinite(usd), `${tokens} ${usd}`);
+});
+
+test("a tool may have the name of what every object has", () => {
+  const call = { type: "tool_call", id: "x", name: "constructor", input: {} } as const;
+  assert.deepEqual(addEvent(addEvent(EMPTY_SUMMARY, call), call).tools, { constructor: 2 });
+});
+
 test("a run that ended has its sum on disk; one that was cut off is summed from what was written", () => {
   const whole = newRun();
   const log = openRunLog(whole);

@@ -246,7 +246,7 @@ test("pids that were given to strangers, and everything after a restart, are lef
 });
 
 test("a shim that is killed at each of its steps leaves an interrupted run that can be cleaned", async () => {
-  for (const point of ["shim-recorded", "shim-spawned", "shim-exit"]) {
+  for (const point of ["shim-told", "shim-recorded", "shim-spawned", "shim-exit"]) {
     process.env.PRLOOM_SHIM_CRASH_AT = point;
     const request = requestFor("sleep 0.1");
     const run = startRun(request);

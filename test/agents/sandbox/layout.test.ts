@@ -85,6 +85,7 @@ test("a repository below the home: everything is laid over in an order that show
     ...["--bind", "/home/me/code/.git/prloom/plans/p/runs/1/overlays/0", "/home/me/.claude/agents"],
     ...["--bind", shadow, "/home/me/code/.git"],
     ...["--ro-bind", "/home/me/store/objects", "/home/me/store/objects"],
+    ...["--tmpfs", "/home/me/code/.git/prloom"],
     ...["--ro-bind", objects, "/home/me/code/.git/real-objects"],
     ...["--tmpfs", "/home/me/code/prloom/.local"],
     ...["--ro-bind", emptyFile, "/home/me/code/.git/real-objects/info/alternates"],

@@ -83,3 +83,11 @@ test("a home that nothing is known about, or only nonsense, gives nothing back",
   giveBack(home);
   assert.equal(now(), login("first"));
 });
+
+test("where a home has no login any more, none is given back", async () => {
+  const home = await furnished("one");
+  keepLogins(home, SPEC, []);
+  writeFileSync(join(home, TO), login("second"));
+  giveBack(home);
+  assert.equal(now(), login("first"));
+});

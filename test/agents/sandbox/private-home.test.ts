@@ -254,3 +254,11 @@ test("a home that is closed itself is rebuilt, too", () => {
     if (owner !== undefined) process.seteuid?.(0);
   }
 });
+
+test("a home that is new is one folder, and nothing is made beside it or for copies that there are none of", async () => {
+  rmSync(home, { recursive: true });
+  renewHome(home, [".mine/sessions"]);
+  assert.deepEqual(readdirSync(home), []);
+  assert.deepEqual(await furnish([]), { folders: [], logins: [] });
+  assert.deepEqual(readdirSync(base).sort(), ["private", "trap"]);
+});

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { RunExit, RunRequest } from "../../../src/agents/port.ts";
 import { readExit } from "../../../src/agents/runner/run-exit.ts";
-import { endSurvivors, startRun } from "../../../src/agents/runner/runner.ts";
+import { endSurvivors, readUnstarted, startRun } from "../../../src/agents/runner/runner.ts";
 import { Shim, ShimPool } from "../../../src/agents/shim/pool.ts";
 import { DONE, SAID } from "../../../src/agents/shim/words.ts";
 import { identityOf } from "../../../src/kernel/system/process-tree.ts";
@@ -65,6 +65,32 @@ test("one run after the other has the same shim, and each has its own environmen
   for (const { runDir } of requests) assert.equal(readFileSync(join(runDir, "shim.log"), "utf8"), "");
   const environment = readFileSync(`/proc/${shimOf(first.runDir)}/environ`, "utf8");
   assert.doesNotMatch(environment, /PRLOOM_RUN_ID|PRLOOM_SHIM_OF|PRLOOM_RUN_DIR/);
+});
+
+test("its pipes are made for several runs at once, and each run has its own", async (t) => {
+  const programs = join(root, "programs");
+  const calls = join(root, "calls");
+  mkdirSync(programs);
+  const program = `#!/bin/sh\necho called >> ${calls}\nPATH=\${PATH#*:} exec mkfifo "$@"\n`;
+  writeFileSync(join(programs, "mkfifo"), program, { mode: 0o755 });
+  const { PATH } = process.env;
+  t.after(() => {
+    process.env.PATH = PATH;
+  });
+  process.env.PATH = `${programs}:${PATH}`;
+  const shims = makePool();
+  const requests = [1, 2, 3, 4, 5].map((number) =>
+    requestFor(`echo ${number}; exec >&-; echo ${number} >&2`, { shims }),
+  );
+  for (const request of requests) await startRun(request).ended;
+  assert.deepEqual(requests.map(outputOf), ["1\n1\n", "2\n2\n", "3\n3\n", "4\n4\n", "5\n5\n"]);
+  assert.equal(new Set(requests.map(({ runDir }) => shimOf(runDir))).size, 1);
+  assert.equal(readFileSync(calls, "utf8"), "called\ncalled\n");
+  for (const { runDir } of requests)
+    assert.deepEqual(
+      readdirSync(runDir).filter((name) => name.startsWith(".")),
+      [],
+    );
 });
 
 test("runs at the same time have a shim each, and what waits is ended with the pool", async () => {
@@ -234,7 +260,7 @@ test("a daemon that is killed before it told a waiting shim of a run leaves noth
   assert.equal(identityOf(pid), undefined);
 });
 
-// The last two: after them every run of this process has a new shim for a while.
+// The last three: after them every run of this process has a new shim for a while.
 test("a shim that is killed while it waits is replaced", async () => {
   const shims = makePool();
   const pid = await complete(shims);
@@ -249,7 +275,6 @@ test("a shim that is killed while it waits is replaced", async () => {
     assert.equal(ended.reason, "exited");
     next = shimOf(request.runDir);
   }
-  // Whether it is kept depends on that news: a shim that dies before its run has begun may mean that processes are scarce.
 });
 
 test("where processes are scarce a run has a new shim, which finds out whether there are enough", async () => {
@@ -258,4 +283,19 @@ test("where processes are scarce a run has a new shim, which finds out whether t
   usedUp("processes", "a test", undefined);
   assert.notEqual(await complete(shims), waiting);
   await isGone(waiting);
+});
+
+test("a shim that dies before it has begun is told as used-up processes only where it found nothing left", async () => {
+  const died = async (script: string): Promise<boolean> => {
+    const shims = makePool();
+    const request = requestFor("true", { shims });
+    shims.take = () => new Shim(spawn("sh", ["-c", script, "sh", join(request.runDir, "shim.log")], { stdio: "pipe" }));
+    assert.equal(await startRun(request).ended, "interrupted", script);
+    return readUnstarted(request.runDir) !== undefined;
+  };
+  assert.equal(await died("exit 1"), false);
+  assert.equal(await died(`echo "Error: Cannot find module 'shim.js'" > "$1"; exit 1`), false);
+  assert.equal(await died("kill -KILL $$"), false);
+  assert.equal(await died(`echo "Error: ENFILE: file table overflow, open 'shim.js'" > "$1"; exit 1`), true);
+  for (const signal of ["ABRT", "TRAP", "SEGV"]) assert.equal(await died(`kill -${signal} $$`), true, signal);
 });

@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
@@ -39,6 +49,24 @@ describe("init", { concurrency: 2 }, () => {
     assert.deepEqual(configOf(root), { agents: { codex: { adapter: "codex" } }, stages: { default: "codex" } });
     assert.match((await run(["init", "--agent", "claude"])).stdout, /--agent was not used/);
     assert.deepEqual(configOf(root).stages, { default: "codex" });
+  });
+
+  it("writes nothing behind a link that came with the branch", async (t) => {
+    const places = { ".gitignore": "rc", prloom: ".", "prloom/.local": "." };
+    for (const [link, to] of Object.entries(places)) {
+      const { root, run } = repository(t);
+      const outside = mkdtempSync(join(tmpdir(), "prloom-outside-"));
+      t.after(() => rmSync(outside, { recursive: true, force: true }));
+      writeFileSync(join(outside, "rc"), "mine\n");
+      mkdirSync(join(root, link, ".."), { recursive: true });
+      rmSync(join(root, link), { recursive: true, force: true });
+      symlinkSync(join(outside, to), join(root, link));
+      git(root, "add", "--force", "--all");
+      const { stdout, stderr } = await run(["init", "--yes"]);
+      assert.match(stdout + stderr, link === ".gitignore" ? /is set up/ : /is part of the branch.*leads elsewhere/);
+      assert.deepEqual(readdirSync(outside), ["rc"], link);
+      assert.equal(readFileSync(join(outside, "rc"), "utf8"), "mine\n", link);
+    }
   });
 
   it("works before the first commit, with a remote, and from a subfolder", async (t) => {

@@ -136,7 +136,7 @@ test("evidence is never a copy of what a link leads to", { skip: NO_SWAPS }, asy
   const swapper = await swapNames(evidence, "kept", "link");
   try {
     for (let round = 0; round < 5 * ROUNDS; round += 1) {
-      keepEvidence(worktree, runDir);
+      await keepEvidence(worktree, runDir);
       for (const name of existsSync(join(runDir, "evidence")) ? readdirSync(join(runDir, "evidence")) : []) {
         assert.equal(readFileSync(join(runDir, "evidence", name), "utf8"), "evidence");
       }

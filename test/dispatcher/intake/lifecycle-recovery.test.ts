@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { nextLifecycleEvent } from "../../../src/bridges/core/lifecycle.ts";
@@ -139,5 +139,29 @@ test("a cache that an older version left, without hashes, still serves", async (
     assert.partialDeepStrictEqual(loom.texts.facts(path, "a"), { title: "A plan", total: 2, completed: 0 });
     assert.equal(loom.texts.sha256(path), sha256(TEXT));
     assert.deepEqual(loom.lifecycle().lookAll(), []);
+  });
+});
+
+test("the note of what is being told is one file for good, and torn it says nothing", async () => {
+  const { root, inbox } = project();
+  await withLoom(root, (loom) => {
+    const note = join(loom.paths.bus, "state", "lifecycle.json");
+    for (const id of ["a", "b", "c"]) writeFileSync(join(inbox, `${id}.md`), TEXT);
+    take(loom);
+    loom.lifecycle().lookAll();
+    const { ino, size } = statSync(note);
+    writeFileSync(join(inbox, "a.md"), `${TEXT}more\n`);
+    assert.equal(loom.lifecycle().look("a"), 1);
+    assert.equal(statSync(note).ino, ino);
+    assert.ok(statSync(note).size < size);
+    assert.equal(JSON.parse(readFileSync(note, "utf8")).telling.length, 1);
+    // A kill came between writing and shortening it.
+    appendFileSync(note, '":2,"event":"x"}]}');
+  });
+  writeFileSync(join(inbox, "b.md"), `${TEXT}more\n`);
+  await withLoom(root, (loom) => {
+    loom.lifecycle().lookAll();
+    assert.equal(told(loom).filter((line) => line === "edited").length, 2);
+    assertChains(loom);
   });
 });

@@ -62,7 +62,7 @@ describe("programs that do not do what they should", { concurrency: 2 }, () => {
     const worked = await project.work();
     assert.equal(worked.code, 0, worked.stderr);
     assert.deepEqual(project.processes(), []);
-    return { one: project.record("one").blocked, two: project.record("two").blocked };
+    return { project, one: project.record("one").blocked, two: project.record("two").blocked };
   }
 
   for (const { what, does, reason, hint, ...more } of WRONG) {
@@ -80,6 +80,21 @@ describe("programs that do not do what they should", { concurrency: 2 }, () => {
     assert(old);
     const { one } = await blockedBy(old.does, { version: "0.1.0", limits: { attemptsPerTodo: 3 } });
     assert.match(one?.reason ?? "", /failed after 1 attempt by Codex 0\.1\.0/);
+  });
+
+  test("one that tells of more tokens than there are numbers: its plan can be read by the next dispatcher", async () => {
+    const spent = '{"type":"turn.completed","usage":{"input_tokens":1.7e308,"output_tokens":1.7e308}}';
+    const { project } = await blockedBy(`echo '{"type":"thread.started","thread_id":"t"}'; echo '${spent}'`);
+    const { plans } = await project.status();
+    assert.deepEqual(
+      plans.map(({ planId, blocked }) => [planId, blocked?.reason.includes("not ticked")]),
+      [
+        ["one", true],
+        ["two", false],
+      ],
+    );
+    assert.match((await project.work()).stdout, /^(?!.*cannot be (?:used|read))/s);
+    assert.equal((await project.cli(["unblock", "one"])).code, 0);
   });
 
   test("one that is not there: how to install it", async () => {

@@ -124,6 +124,8 @@ test("a shadow has the branch of the plan, and neither other worktrees nor our o
   assert.equal(git("branch", "--show-current").trim(), BRANCH);
   assert.deepEqual(readdirSync(join(dir, "worktrees")), [box.worktree.name]);
   assert.equal(existsSync(join(dir, "prloom")), false);
+  // Whatever is made is removed again after the run: branches are in one file, and a folder without hooks is none.
+  assert.deepEqual([readdirSync(join(dir, "refs")), existsSync(join(dir, "hooks"))], [[], false]);
 });
 
 test("hooks are copied with their rights, links stay links, samples stay away", async () => {

@@ -269,3 +269,17 @@ it("gives bridges their module's default export as it is", () =>
     assert.deepEqual(await importModule({ repoRoot: dir, specifier: "./b.mjs" }), { name: "b" });
     assert.equal(await importModule({ repoRoot: dir, specifier: "./none.mjs" }), undefined);
   }));
+
+it("reads no device that a branch has put in the place of a module", { timeout: 30_000 }, () =>
+  inTemporary(async (dir) => {
+    write(dir, { "a.mjs": `import "./endless.mjs"; ${PLUGIN}` });
+    symlinkSync("/dev/zero", join(dir, "endless.mjs"));
+    await assert.rejects(load(dir, { module: "./a.mjs" }), /cannot be used: \/dev\/zero is not a regular file/);
+    write(dir, { "scope/b.ts": PLUGIN.replace("config", "config: any") });
+    symlinkSync("/dev/zero", join(dir, "package.json"));
+    await assert.rejects(
+      load(dir, { module: "./scope/b.ts" }),
+      /cannot be used: \S+package\.json is not a regular file/,
+    );
+  }),
+);

@@ -82,7 +82,7 @@ function logContractOf(name: string, scope: Scope, makeLog: () => { log: Log; di
         log.append(EVENTS, [4, 5].map(record));
         for (const from of [START, after]) {
           const visited: LogItem[] = [];
-          const next = log.readAll(EVENTS, from, (visit, cursor) => visited.push({ record: visit, cursor }));
+          const next = log.readAll(EVENTS, from, (visit, cursor) => visited.push({ record: visit, cursor: cursor() }));
           assert.deepEqual({ items: visited, next }, log.read(EVENTS, from, 10));
         }
       }));
