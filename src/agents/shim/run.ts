@@ -16,7 +16,7 @@ import { Conversation, say } from "./conversation.ts";
 import { drain, endAll, endOf, hasExited } from "./end.ts";
 import { type OutputLog, openOutputLog } from "./output.ts";
 import { noSandbox, type Program, startProgram } from "./program.ts";
-import { END_OF_INPUT, INPUT, POLICY, STOP, type StartOrder } from "./words.ts";
+import { END_OF_INPUT, INPUT, NO_ROOM, POLICY, STOP, type StartOrder } from "./words.ts";
 
 /** Why the run ends. The first reason holds; "interrupted" leaves no exit.json. */
 type Ending = RunExit["reason"] | "interrupted";
@@ -221,16 +221,15 @@ function exitOf(shim: ShimRun, reason: RunExit["reason"], leftBehind: number): R
 /** On a full disk we wait for space: a run that is complete must not be repeated because it could not say so. */
 async function writeExit(shim: ShimRun, exit: RunExit): Promise<void> {
   crashPoint("shim-exit");
-  await writeWithRoom(join(shim.runDir, RUN_FILES.exit), exit, () => process.stdin.readableEnded);
-}
-
-async function writeWithRoom(path: string, value: object, isInVain: () => boolean): Promise<void> {
-  for (;;) {
+  const path = join(shim.runDir, RUN_FILES.exit);
+  for (let isTold = false; ; isTold = true) {
     try {
-      writeRunFile(path, `${JSON.stringify(value)}\n`, 0o600);
+      writeRunFile(path, `${JSON.stringify(exit)}\n`, 0o600);
       return;
     } catch (error) {
-      if (!(error instanceof PrloomError) || error.code !== "disk-full" || isInVain()) throw error;
+      const isFull = error instanceof PrloomError && error.code === "disk-full";
+      if (!isFull || process.stdin.readableEnded) throw error;
+      if (!isTold) process.stdout.write(`${NO_ROOM}\n`);
       await sleep(500);
     }
   }

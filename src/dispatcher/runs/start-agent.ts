@@ -70,6 +70,8 @@ export interface AgentStart {
   onEnd(exit: RunExit | "interrupted"): void;
 }
 
+const FULL_DISK = "No space left on the disk: its agent has ended, and what it did is looked at when there is some.";
+
 /** Makes the start ready; what it returns starts the agent, at once, and is the run that is then in the worktree. */
 export async function prepareStart(
   loom: Located & Configured & Records & Pooled & AtWork & Reporting & Stopping,
@@ -92,6 +94,7 @@ export async function prepareStart(
       ...(model === undefined ? {} : { model }),
       ...(instructions === undefined ? {} : { instructions }),
       env: environmentOf(loom, agent, { vars: { ...start.vars, PRLOOM_RUN_ID: runId }, enclosure }),
+      onFullDisk: () => loom.report({ planId: record.id, level: "bad", text: FULL_DISK }),
       signal: AbortSignal.any([controller.signal, ...(start.signal ? [start.signal] : [])]),
     });
     const stopNow = (): void => controller.abort();
