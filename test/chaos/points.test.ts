@@ -18,7 +18,7 @@ const killed = oneOfEach(
 /** Steps of ordinary work in their order: the ordinary run is killed in each of them, on the way of the same two plans. */
 const WAY = THOROUGH ? [] : ["pin", "activate", "run", "verify", "commit", "tick", "publish", "finish"];
 /** Each of these costs two starts and more: the ordinary run has some of them. */
-const ALONE = 8;
+const ALONE = 4;
 const alone = someOf(
   killed.filter((point) => !isOnWay(point)),
   ALONE,

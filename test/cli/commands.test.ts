@@ -6,6 +6,7 @@ import { after, before, describe, it } from "node:test";
 import { errorLines, exitCodeOf } from "../../src/cli/report-error.ts";
 import { sha256 } from "../../src/kernel/ids.ts";
 import { CLI } from "../testing/program.ts";
+import { someOf } from "../testing/sample.ts";
 import { git, prloom, testRepository } from "./fixture.ts";
 
 const repository = testRepository();
@@ -123,7 +124,7 @@ describe("commands without a dispatcher", () => {
   it("stops nothing when nothing runs", async () => assert.deepEqual(await json(["stop"]), { stopped: false }));
 
   it("refuses every change from inside an agent's run", async () => {
-    for (const args of [
+    const changes = [
       "init",
       "new x",
       "start",
@@ -136,7 +137,8 @@ describe("commands without a dispatcher", () => {
       "edit one",
       "comment one x",
       "merge one",
-    ]) {
+    ];
+    for (const args of someOf(changes, 4)) {
       const { code, stderr } = await run(args.split(" "), { env: { PRLOOM_RUN_ID: "some/1" } });
       assert.equal(code, 2, args);
       assert.match(stderr, /agents cannot change plans \[usage\]/);

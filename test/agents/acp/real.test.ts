@@ -130,20 +130,16 @@ describe("agents themselves over ACP", { concurrency: 2 }, () => {
     { when: /^also this/, steps: [{ say: "Yes." }] },
     { steps: [{ shell: "until [ -e go ]; do sleep 0.05; done" }, { say: "Done." }] },
   ];
-  real(
-    "gets a message in a turn of its own",
-    { agent: "gemini", brief: true, script: waits },
-    async ({ bench, adapter }) => {
-      const events = await runToEnd(adapter, bench.request(), (event, send) => {
-        if (event.type !== "tool_call") return;
-        assert.equal(send("message-1", "also this"), true);
-        writeFileSync(join(bench.cwd, "go"), "");
-      });
-      const told = events.map((event) => (event.type === "text" ? event.text : event.type));
-      const ofInterest = told.filter((one) => ["Done.", "received", "Yes."].includes(one));
-      assert.deepEqual(ofInterest, ["Done.", "received", "Yes."]);
-    },
-  );
+  real("gets a message in a turn of its own", { agent: "gemini", script: waits }, async ({ bench, adapter }) => {
+    const events = await runToEnd(adapter, bench.request(), (event, send) => {
+      if (event.type !== "tool_call") return;
+      assert.equal(send("message-1", "also this"), true);
+      writeFileSync(join(bench.cwd, "go"), "");
+    });
+    const told = events.map((event) => (event.type === "text" ? event.text : event.type));
+    const ofInterest = told.filter((one) => ["Done.", "received", "Yes."].includes(one));
+    assert.deepEqual(ofInterest, ["Done.", "received", "Yes."]);
+  });
 
   const reads: Script = [{ steps: [{ read: NESTED_FILE }, { say: "Hello." }] }];
   real(
@@ -157,19 +153,15 @@ describe("agents themselves over ACP", { concurrency: 2 }, () => {
     },
   );
 
-  real(
-    "changes nothing without a sandbox",
-    { agent: "gemini", brief: true, script: work },
-    async ({ bench, adapter }) => {
-      const events = await runToEnd(adapter, bench.request({ prompt: "Write a file.", sandboxed: false }));
-      assert.deepEqual(
-        [existsSync(join(bench.cwd, "hello.txt")), existsSync(join(bench.cwd, "shell.txt"))],
-        [false, false],
-      );
-      assert(only(events, "waiting").length > 0);
-      assert.equal(events.at(-1)?.type, "done");
-    },
-  );
+  real("changes nothing without a sandbox", { agent: "gemini", script: work }, async ({ bench, adapter }) => {
+    const events = await runToEnd(adapter, bench.request({ prompt: "Write a file.", sandboxed: false }));
+    assert.deepEqual(
+      [existsSync(join(bench.cwd, "hello.txt")), existsSync(join(bench.cwd, "shell.txt"))],
+      [false, false],
+    );
+    assert(only(events, "waiting").length > 0);
+    assert.equal(events.at(-1)?.type, "done");
+  });
 
   for (const projectSettings of [false, true]) {
     const hello: Plan = { agent: "gemini", script: [{ steps: [{ say: "Hello." }] }], projectSettings };

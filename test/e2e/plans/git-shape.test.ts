@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { CLI } from "../../testing/program.ts";
 import type { Project } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const fresh = projectMaker();
 
@@ -62,7 +63,7 @@ test("an agent that makes a bare repository is told, and no git runs what it say
   for (const top of [worktree, p.root]) assert.equal(existsSync(join(top, "ran")), false, top);
 });
 
-test("one that does not listen is blocked, and what it left is harmless", async () => {
+test("one that does not listen is blocked, and what it left is harmless", thorough, async () => {
   const p = project(BARE);
   p.plan("one", ["Vendor a library"]);
   await p.work();
@@ -72,7 +73,7 @@ test("one that does not listen is blocked, and what it left is harmless", async 
   assert.equal(existsSync(join(worktree, "ran")), false);
 });
 
-test("two plans that make one repository together are merged only by force", async () => {
+test("two plans that make one repository together are merged only by force", thorough, async () => {
   const p = project(
     `if [ "$PRLOOM_PLAN_ID" = one ]; then mkdir -p lib/refs; touch lib/refs/x; echo "ref: refs/heads/main" > lib/HEAD
      else mkdir -p lib/objects; touch lib/objects/x; fi`,
@@ -90,7 +91,7 @@ test("two plans that make one repository together are merged only by force", asy
 
 const PLUGIN = 'import { writeFileSync } from "node:fs"; writeFileSync(new URL("ran", import.meta.url), "");';
 
-test("prloom does not take a repository among the files of another one for its own", async () => {
+test("prloom does not take a repository among the files of another one for its own", thorough, async () => {
   const p = project("true");
   const config = JSON.stringify({ ...p.config(), globalPlugins: { evil: { module: "./evil.mjs" } } });
   put(p, {
