@@ -143,7 +143,7 @@ step("retry --drop gives letters up for good: one, an unknown one, all", async (
   assert.equal(project.journal({ who: "alpha", event: "gone" }).length, calls, "no plugin is called with it again");
 });
 
-step("a record that two plugins gave up counts once", async () => {
+step("a record that two plugins gave up counts once", thorough, async () => {
   project.feed("feed", "one", { id: "both", body: "alpha: throw-times 99\nbeta: throw-times 99" });
   await project.work();
   const { dead } = await project.status();
