@@ -15,18 +15,15 @@ const tried = {
   gemini: realProgram({
     program: "gemini",
     adapter: acpAdapter,
-    brief: [],
     prepare: (home) => tryOnce(join(home, ".gemini", "settings.json")),
   }),
-  opencode: realProgram({ program: "opencode", adapter: acpAdapter, brief: [] }),
+  opencode: realProgram({ program: "opencode", adapter: acpAdapter }),
 };
 
 interface Plan {
   readonly agent: AgentName;
   readonly script: Script;
   readonly projectSettings?: boolean;
-  /** In the ordinary run, too. */
-  readonly brief?: true;
 }
 
 function real(name: string, { agent, ...plan }: Plan, body: (ready: Ready) => Promise<void>): void {
@@ -142,16 +139,12 @@ describe("agents themselves over ACP", { concurrency: 2 }, () => {
   });
 
   const reads: Script = [{ steps: [{ read: NESTED_FILE }, { say: "Hello." }] }];
-  real(
-    "is told only what the base commit says",
-    { agent: "gemini", brief: true, script: reads },
-    async ({ bench, adapter }) => {
-      writeOrders(bench);
-      await runToEnd(adapter, bench.request({ instructions: baseInstructions(bench, "GEMINI.md") }));
-      assert.deepEqual(heardOrders(bench), { base: true, orders: [] });
-      assert.match(JSON.stringify(bench.model.asked().at(-1)?.body), /nothing special/);
-    },
-  );
+  real("is told only what the base commit says", { agent: "gemini", script: reads }, async ({ bench, adapter }) => {
+    writeOrders(bench);
+    await runToEnd(adapter, bench.request({ instructions: baseInstructions(bench, "GEMINI.md") }));
+    assert.deepEqual(heardOrders(bench), { base: true, orders: [] });
+    assert.match(JSON.stringify(bench.model.asked().at(-1)?.body), /nothing special/);
+  });
 
   real("changes nothing without a sandbox", { agent: "gemini", script: work }, async ({ bench, adapter }) => {
     const events = await runToEnd(adapter, bench.request({ prompt: "Write a file.", sandboxed: false }));

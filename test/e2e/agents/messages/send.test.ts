@@ -142,7 +142,7 @@ describe("without a dispatcher", () => {
     assert.match(shown.stdout, /^note: .+messages\.json cannot be read: .+ move it away/m);
   });
 
-  step("a plugin sees it first, and what that handles is not sent", async () => {
+  step("a plugin sees it first, and what that handles is not sent", thorough, async () => {
     writeFileSync(join(project.root, "quiet.mjs"), QUIET);
     project.config({ plugins: { quiet: { module: "./quiet.mjs" } } });
     project.git("add", "-A");

@@ -15,7 +15,7 @@ const AGENTS: readonly RealAgent[] = [
   },
 ];
 
-/** Each start of them takes seconds of a processor; what their adapters do is shown in every run, without a dispatcher. */
+/** Each start of them takes seconds of a processor; the ordinary run shows their adapters with what they recorded. */
 describe("programs that start slowly", thorough, () => {
   for (const agent of AGENTS) realAgentSuite(agent);
 });
