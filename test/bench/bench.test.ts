@@ -5,7 +5,7 @@ import { ADAPTERS } from "../../bench/one-run.ts";
 import { BENCHES } from "../../bench/rows.ts";
 import { CLI } from "../testing/program.ts";
 import { oneOf, SEED_NOTE } from "../testing/sample.ts";
-import { THOROUGH } from "../testing/thorough.ts";
+import { THOROUGH, thorough } from "../testing/thorough.ts";
 
 /** Small, but more plans than a careless cache would hold. */
 const TINY: Sizes = {
@@ -35,11 +35,14 @@ const SMALL: Sizes = {
 };
 
 /** What these count they count by itself, so here they need not be timed. */
-const COUNTED_APART = ["activate", "sandbox", "status", "upsert", "work"];
+const COUNTED_APART = ["activate", "status", "work"];
+/** Each of these costs seconds of a processor, and changes with a few rooms only. */
+const COSTLY = ["agents", "deferred", "hooks", "latency", "lifecycle", "run", "sandbox", "upsert"];
 const ROUNDS = 3;
 
 for (const bench of BENCHES) {
-  test(`${bench.name}: asks no more of the system than it may (${SEED_NOTE})`, async (t) => {
+  const options = COSTLY.includes(bench.name) ? thorough : {};
+  test(`${bench.name}: asks no more of the system than it may (${SEED_NOTE})`, options, async (t) => {
     const missing = await bench.missing?.();
     if (missing !== undefined) return t.skip(missing);
     let broken: string[] = [];

@@ -28,7 +28,7 @@ async function killAndFinish(flow: Flow, point: CrashPoint): Promise<void> {
 }
 
 /** One of each kind of effect; of the kinds the ordinary run has some. */
-const KINDS = 5;
+const KINDS = 3;
 const points = someOf(oneOfEach(crashPoints().filter(isFlowPoint), kindOf), KINDS);
 /** Two worlds are killed side by side in the whole run. */
 const WORLDS = THOROUGH ? [0, 1] : [0];

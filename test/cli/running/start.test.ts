@@ -44,7 +44,7 @@ describe("start", { concurrency: 2 }, () => {
     assert.deepEqual(JSON.parse((await run(["clean", "--json"])).stdout), { removed: ["first"] });
   });
 
-  it("lists at its end what stands still and why, in plain lines", async (t) => {
+  it("lists at its end what stands still and why, in plain lines", thorough, async (t) => {
     const { run } = repository(t);
     await run(["new", "Hidden one", "--todo", "x", "--queue"]);
     await run(["hide", "hidden-one"]);

@@ -59,7 +59,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.equal(pool.today.tokens, 120);
   });
 
-  test("without another agent the plan waits, and no attempt is lost", async () => {
+  test("without another agent the plan waits, and no attempt is lost", thorough, async () => {
     const made = project({ agents: { only: codex("529 work") }, stages: { default: "only" } });
     made.plan("one", ["do it"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
     const worked = await made.work();

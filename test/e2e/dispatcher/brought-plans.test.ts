@@ -142,7 +142,7 @@ test("a link to worktrees elsewhere that a person made is followed", thorough, a
   assert.deepEqual(readdirSync(join(project.home, "disk")), []);
 });
 
-test("a folder of a person that lies where a worktree is to be made stays as it is", async () => {
+test("a folder of a person that lies where a worktree is to be made stays as it is", thorough, async () => {
   const project = fresh({ config: { worktreesDir: "../trees" } });
   const notes = join(project.root, "../trees/notes");
   mkdirSync(notes, { recursive: true });

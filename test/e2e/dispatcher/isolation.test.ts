@@ -17,7 +17,7 @@ const actor = (name: string, ...only: string[]) => ({
 const feeds = (name: string, more: object = {}) => ({ module: "./plugins/feed.ts", config: { name, ...more } });
 const bad = { module: "./plugins/bad.mjs" };
 
-test("names and ids that mean something to JavaScript or to a shell mean nothing here", async () => {
+test("names and ids that mean something to JavaScript or to a shell mean nothing here", thorough, async () => {
   const project = extended({
     plugins: { constructor: actor("constructor", "onEvent") },
     bridges: { feed: feeds("feed") },

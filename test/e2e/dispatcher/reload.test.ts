@@ -102,27 +102,31 @@ describe("prloom reload", () => {
   });
 });
 
-test("a start says what the last one did not permit, and where the branch differs from the base branch", async () => {
-  const project = fresh({ config: { checks: ["true"] } });
-  assert.equal((await project.work()).stderr, "");
-  branch(project, "other", () => {
-    project.config({ checks: [] });
-    write(project, "prloom/prompts/worker.md", "Do {{todo}}");
-  });
-  project.git("checkout", "-q", "other");
-  const { stderr } = await project.work();
-  assert.match(
-    stderr,
-    /^warning: this start permits what the last one did not, or checks less: .*checks: \["true"\] → \[\]/m,
-  );
-  const differs =
-    /^warning: you are on other, .* not what main has: checks: \["true"\] → \[\]; prloom\/prompts\/worker\.md\. If you do not mean that: .*git checkout main/m;
-  assert.match(stderr, differs);
-  const detached = await project.cli(["start", "--detach"]);
-  assert.match(detached.stderr, differs);
-  assert.equal((await project.cli(["stop"])).code, 0);
-  assert.equal(JSON.parse(readFileSync(join(project.authority, "pinned.json"), "utf8")).branch, "other");
-});
+test(
+  "a start says what the last one did not permit, and where the branch differs from the base branch",
+  thorough,
+  async () => {
+    const project = fresh({ config: { checks: ["true"] } });
+    assert.equal((await project.work()).stderr, "");
+    branch(project, "other", () => {
+      project.config({ checks: [] });
+      write(project, "prloom/prompts/worker.md", "Do {{todo}}");
+    });
+    project.git("checkout", "-q", "other");
+    const { stderr } = await project.work();
+    assert.match(
+      stderr,
+      /^warning: this start permits what the last one did not, or checks less: .*checks: \["true"\] → \[\]/m,
+    );
+    const differs =
+      /^warning: you are on other, .* not what main has: checks: \["true"\] → \[\]; prloom\/prompts\/worker\.md\. If you do not mean that: .*git checkout main/m;
+    assert.match(stderr, differs);
+    const detached = await project.cli(["start", "--detach"]);
+    assert.match(detached.stderr, differs);
+    assert.equal((await project.cli(["stop"])).code, 0);
+    assert.equal(JSON.parse(readFileSync(join(project.authority, "pinned.json"), "utf8")).branch, "other");
+  },
+);
 
 test("a poll tells of a bridge that is in the config and was not taken over yet", thorough, async () => {
   const project = fresh();

@@ -188,7 +188,7 @@ describe("bad input", { concurrency: 2 }, () => {
     },
   );
 
-  test("a state file that cannot be read is reported and left alone, and the others go on", async () => {
+  test("a state file that cannot be read is reported and left alone, and the others go on", thorough, async () => {
     const project = fresh();
     for (const id of ["torn", "newer", "strange", "good"]) project.plan(id, ["one"], { status: "draft" });
     await project.work();

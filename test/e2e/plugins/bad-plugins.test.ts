@@ -109,7 +109,7 @@ test("a plugin that misbehaves on the way out: nothing passes that it did not le
   assert.deepEqual([count("beforeRoute:bad"), count("beforeUpsert:bad")], [3, 3]);
 });
 
-test("bridges that misbehave: good events are taken, nothing else, and the log says which", async () => {
+test("bridges that misbehave: good events are taken, nothing else, and the log says which", thorough, async () => {
   const failing = ["bigint", "circular", "throws", "hangs", "nonsense", "nothing", "thousands", "trap"];
   const kinds = [...failing, "duplicates", "malformed"];
   const bridges = Object.fromEntries(

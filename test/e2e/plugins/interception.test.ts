@@ -44,7 +44,7 @@ async function spokenTo(config: object): Promise<{ project: Extended; text: stri
   return { project, text, thread: await project.thread("told"), runs: project.record("told").runs };
 }
 
-test("triage gets what no plugin handled, and an empty plugin changes nothing", async () => {
+test("triage gets what no plugin handled, and an empty plugin changes nothing", thorough, async () => {
   const [without, withEmpty] = await Promise.all([
     spokenTo({}),
     spokenTo({ plugins: { empty: { module: "./plugins/empty.mjs" } } }),

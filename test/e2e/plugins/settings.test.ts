@@ -10,7 +10,7 @@ const agent = (env: Record<string, string> = {}) => ({ command: process.execPath
 
 describe("what a repository and a plan can set", { concurrency: 2 }, () => {
   const fresh = projectMaker();
-  test("presets, and the plan's own agent, model and limits", async () => {
+  test("presets, and the plan's own agent, model and limits", thorough, async () => {
     const project = fresh({
       config: {
         agents: { test: agent({ WHO: "test" }), other: { ...agent({ WHO: "other" }), model: "small" } },
