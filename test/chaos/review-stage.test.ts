@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { finished, type Project } from "../testing/project.ts";
 import { oneOf, SEED_NOTE } from "../testing/sample.ts";
+import { thorough } from "../testing/thorough.ts";
 import { makeChaosProject } from "./chaos-project.ts";
 import { brokenInvariants } from "./invariants/invariants.ts";
 import { addReviewStage } from "./scenarios/plugin-scenarios.ts";
@@ -23,8 +24,8 @@ describe(`a kill around the reviewer's run: the work is there once (${SEED_NOTE}
     });
   }
 
-  for (const point of oneOf(AGAIN)) {
-    it(`in the middle of it${point === "" ? "" : `, and again at ${point}`}`, async () => {
+  for (const point of AGAIN) {
+    it(`in the middle of it${point === "" ? "" : `, and again at ${point}`}`, thorough, async () => {
       const project = reviewed(400);
       const dispatcher = project.spawnCli(["start", "--until-idle"]);
       const ended = finished(dispatcher);

@@ -7,6 +7,7 @@ import { errorLines, exitCodeOf } from "../../src/cli/report-error.ts";
 import { sha256 } from "../../src/kernel/ids.ts";
 import { CLI } from "../testing/program.ts";
 import { someOf } from "../testing/sample.ts";
+import { thorough } from "../testing/thorough.ts";
 import { git, prloom, testRepository } from "./fixture.ts";
 
 const repository = testRepository();
@@ -164,7 +165,7 @@ describe("edit", () => {
     assert.equal((await run(["edit", "texts"], editor("false"))).code, 2);
   });
 
-  it("keeps what the person wrote when the text changed meanwhile", async () => {
+  it("keeps what the person wrote when the text changed meanwhile", thorough, async () => {
     const { planFile } = await json(["show", "texts"]);
     const script = `f() { printf 'mine\\n' >> "$1"; printf 'theirs\\n' >> '${planFile}'; }; f`;
     const { code, stderr } = await run(["edit", "texts"], editor(script));
@@ -174,7 +175,7 @@ describe("edit", () => {
     assert.match(readFileSync(planFile, "utf8"), /theirs\n$/);
   });
 
-  it("takes text from standard input, if it is still based on the present one", async () => {
+  it("takes text from standard input, if it is still based on the present one", thorough, async () => {
     const { text, sha256: hash } = await json(["show", "texts"]);
     assert.equal(hash, sha256(text));
     const args = ["edit", "texts", "--stdin", "--based-on", hash];
@@ -206,18 +207,22 @@ describe("doctor", () => {
     }
   });
 
-  it("advises a git that takes no files for a repository, where a repository cannot say otherwise", async (t) => {
-    const there = testRepository({});
-    t.after(() => there.close());
-    git(there.root, "config", "safe.bareRepository", "explicit");
-    const { code, stdout } = await there.run(["doctor"]);
-    assert.equal(code, 0, stdout);
-    assert.match(stdout, /! git settings: .*\n {2}hint: .*`git config --global safe\.bareRepository explicit`/);
-    const global = join(there.root, "..", "gitconfig");
-    writeFileSync(global, "[safe]\n\tbareRepository = explicit\n");
-    const safe = await there.run(["doctor"], { env: { GIT_CONFIG_GLOBAL: global } });
-    assert.match(safe.stdout, /✓ git settings: /);
-  });
+  it(
+    "advises a git that takes no files for a repository, where a repository cannot say otherwise",
+    thorough,
+    async (t) => {
+      const there = testRepository({});
+      t.after(() => there.close());
+      git(there.root, "config", "safe.bareRepository", "explicit");
+      const { code, stdout } = await there.run(["doctor"]);
+      assert.equal(code, 0, stdout);
+      assert.match(stdout, /! git settings: .*\n {2}hint: .*`git config --global safe\.bareRepository explicit`/);
+      const global = join(there.root, "..", "gitconfig");
+      writeFileSync(global, "[safe]\n\tbareRepository = explicit\n");
+      const safe = await there.run(["doctor"], { env: { GIT_CONFIG_GLOBAL: global } });
+      assert.match(safe.stdout, /✓ git settings: /);
+    },
+  );
 
   it("says what is missing and what to do about it", async (t) => {
     const bare = testRepository({ commits: false, config: false });
