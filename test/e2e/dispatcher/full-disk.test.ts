@@ -17,6 +17,7 @@ import { after, before, describe, test } from "node:test";
 import { appears, until } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon, succeeds } from "../../testing/daemon.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const NO_SPACE = /No space left on (the disk|device)/;
 
@@ -118,7 +119,7 @@ describe("a full disk", () => {
     project.remove();
   });
 
-  test("at the start is a user's error, not a bug in prloom", async (context) => {
+  test("at the start is a user's error, not a bug in prloom", thorough, async (context) => {
     if (!mounted) return context.skip("a tmpfs cannot be mounted here (needs root)");
     const project = projectOnDisk();
     project.plan("first", ["one"]);
