@@ -105,7 +105,7 @@ export interface RunRequest {
   readonly opening?: readonly string[];
   /** Arguments of bwrap to start the program with, from `namespaceWrapper` or `openSandbox`; without them it runs bare. */
   readonly wrapper?: readonly string[];
-  /** Called when the run has ended and the disk has no room to say so: it waits for that. */
+  /** Called when the run waits for room on the disk: to begin, or to say that it has ended. */
   onFullDisk?(): void;
   /** From which its shim is taken, and to which it goes back. Without it the run has a shim of its own, which ends with it. */
   readonly shims?: ShimPool;

@@ -10,7 +10,7 @@ import { DONE, NO_ROOM, SAID } from "./words.ts";
 export interface ShimEvents {
   /** The run is complete, and the shim is free. */
   done(): void;
-  /** The run has ended, and waits for room on the disk. */
+  /** It waits for room on the disk. */
   noRoom?(): void;
   /** The process has ended, or could not be started. */
   gone(error?: Error): void;

@@ -221,14 +221,17 @@ function exitOf(shim: ShimRun, reason: RunExit["reason"], leftBehind: number): R
 /** On a full disk we wait for space: a run that is complete must not be repeated because it could not say so. */
 async function writeExit(shim: ShimRun, exit: RunExit): Promise<void> {
   crashPoint("shim-exit");
-  const path = join(shim.runDir, RUN_FILES.exit);
+  await writeWithRoom(join(shim.runDir, RUN_FILES.exit), exit, () => process.stdin.readableEnded);
+}
+
+/** Says once that it waits: nothing else of a run on a full disk need be written, and then nobody would know. */
+async function writeWithRoom(path: string, value: object, isInVain: () => boolean): Promise<void> {
   for (let isTold = false; ; isTold = true) {
     try {
-      writeRunFile(path, `${JSON.stringify(exit)}\n`, 0o600);
+      writeRunFile(path, `${JSON.stringify(value)}\n`, 0o600);
       return;
     } catch (error) {
-      const isFull = error instanceof PrloomError && error.code === "disk-full";
-      if (!isFull || process.stdin.readableEnded) throw error;
+      if (!(error instanceof PrloomError) || error.code !== "disk-full" || isInVain()) throw error;
       if (!isTold) process.stdout.write(`${NO_ROOM}\n`);
       await sleep(500);
     }

@@ -70,7 +70,7 @@ export interface AgentStart {
   onEnd(exit: RunExit | "interrupted"): void;
 }
 
-const FULL_DISK = "No space left on the disk: its agent has ended, and what it did is looked at when there is some.";
+const FULL_DISK = "No space left on the disk: its run waits for some.";
 
 /** Makes the start ready; what it returns starts the agent, at once, and is the run that is then in the worktree. */
 export async function prepareStart(
