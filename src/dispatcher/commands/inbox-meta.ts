@@ -1,6 +1,5 @@
-import { rmSync } from "node:fs";
 import { PrloomError } from "../../kernel/errors.ts";
-import { readTextIfExists, writeFileAtomic } from "../../kernel/files.ts";
+import { writeFileWith } from "../../kernel/files.ts";
 import type { InboxMeta } from "../../plan/record.ts";
 import type { Naming, Reporting } from "../capabilities.ts";
 import { type Intake, lookOf, takePlan } from "../intake/intake.ts";
@@ -29,27 +28,11 @@ export function changeInboxMeta(
   const path = inboxOf(loom.paths, id).meta;
   const data = `${JSON.stringify(meta, null, 2)}\n`;
   const take = (): unknown => takePlan(loom, lookOf({ id, hasText: entry?.hasText === true, hasMeta: true, meta }), id);
-  if (later) {
-    later(path, data);
-    take();
+  if (!later) {
+    // A command that is refused, on a full disk say, must not take effect with the next look at the inbox.
+    writeFileWith(path, data, take);
     return;
   }
-  const before = readTextIfExists(path);
-  writeFileAtomic(path, data);
-  try {
-    take();
-  } catch (error) {
-    putBack(path, before);
-    throw error;
-  }
-}
-
-/** A command that is refused, on a full disk say, must not take effect with the next look at the inbox. */
-function putBack(path: string, before: string | undefined): void {
-  try {
-    if (before === undefined) rmSync(path, { force: true });
-    else writeFileAtomic(path, before);
-  } catch {
-    // Why it was refused says more than this.
-  }
+  later(path, data);
+  take();
 }
