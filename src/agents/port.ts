@@ -105,6 +105,8 @@ export interface RunRequest {
   readonly opening?: readonly string[];
   /** Arguments of bwrap to start the program with, from `namespaceWrapper` or `openSandbox`; without them it runs bare. */
   readonly wrapper?: readonly string[];
+  /** Called when the run waits for room on the disk: to begin, or to say that it has ended. */
+  onFullDisk?(): void;
   /** From which its shim is taken, and to which it goes back. Without it the run has a shim of its own, which ends with it. */
   readonly shims?: ShimPool;
 }
@@ -198,6 +200,7 @@ export interface AgentRequest {
   readonly shims?: ShimPool;
   /** The run is in a sandbox of ours: the program's own may be left off, and it need not ask. */
   readonly sandboxed?: boolean;
+  onFullDisk?(): void;
   /** Asked whenever the program asks; absent: `usualPermit`. */
   readonly permit?: Permit;
   /** What the program is to load of ours, which then decides about its calls. Only for programs that can. */

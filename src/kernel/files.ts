@@ -37,7 +37,18 @@ export function writeRunFile(path: string, data: string | Uint8Array, mode = 0o6
   replaceFile(path, data, { mode, sync: false });
 }
 
-function replaceFile(path: string, data: string | Uint8Array, how: { mode: number; sync: boolean }): void {
+/** The same, and all that `act` does, or neither: it is called when the bytes are on the disk, before they take their place. */
+export function writeFileWith(path: string, data: string, act: () => void): void {
+  replaceFile(path, data, { mode: 0o644, sync: true, act });
+}
+
+interface Replacing {
+  readonly mode: number;
+  readonly sync: boolean;
+  act?(): void;
+}
+
+function replaceFile(path: string, data: string | Uint8Array, how: Replacing): void {
   temporary += 1;
   const temp = join(dirname(path), `.${basename(path)}.${process.pid}-${threadId}.${temporary}.tmp`);
   try {
@@ -48,6 +59,7 @@ function replaceFile(path: string, data: string | Uint8Array, how: { mode: numbe
     } finally {
       closeSync(fd);
     }
+    how.act?.();
     renameSync(temp, path);
   } catch (error) {
     rmSync(temp, { force: true });

@@ -22,6 +22,7 @@ import { openCodeProgram } from "../../src/agents/opencode/program.ts";
 import { agentFileOf, byReadiness, remedyOf, troubleOf, whyFirst } from "../../src/cli/setup/choose-agent.ts";
 import { identityOf } from "../../src/kernel/system/process-tree.ts";
 import { installProgram } from "../testing/agents/programs.ts";
+import { thorough } from "../testing/thorough.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "prloom-inspect-"));
 after(() => rmSync(dir, { recursive: true, force: true }));
@@ -103,7 +104,9 @@ describe("an agent program is asked for its version", { concurrency: 2 }, () => 
 describe("real programs tell their version, and find their home as it was", { concurrency: 2 }, () => {
   const programs = { opencode: openCodeProgram, claude: claudeProgram, codex: codexProgram, gemini: geminiProgram };
   for (const name of ["opencode", "claude", "codex", "gemini"] as const) {
-    it(name, { timeout: 300_000 }, async (t) => {
+    // These two need seconds for it.
+    const slow = name === "opencode" || name === "gemini" ? thorough : {};
+    it(name, { timeout: 300_000, ...slow }, async (t) => {
       const installed = await installProgram(name);
       if ("missing" in installed) return t.skip(installed.missing);
       const home = join(dir, `home for ${name}`);

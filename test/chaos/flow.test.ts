@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { oneOfEach, SEED, SEED_NOTE } from "../testing/sample.ts";
+import { oneOfEach, SEED, SEED_NOTE, someOf } from "../testing/sample.ts";
 import { THOROUGH } from "../testing/thorough.ts";
 import { type Flow, openFlow } from "./flow.ts";
 import { type CrashPoint, crashPoints, kindOf } from "./scenarios/crash-points.ts";
@@ -27,7 +27,9 @@ async function killAndFinish(flow: Flow, point: CrashPoint): Promise<void> {
   await flow.finish();
 }
 
-const points = oneOfEach(crashPoints().filter(isFlowPoint), kindOf);
+/** One of each kind of effect; of the kinds the ordinary run has some. */
+const KINDS = 3;
+const points = someOf(oneOfEach(crashPoints().filter(isFlowPoint), kindOf), KINDS);
 /** Two worlds are killed side by side in the whole run. */
 const WORLDS = THOROUGH ? [0, 1] : [0];
 

@@ -7,8 +7,8 @@ import { runChaos } from "./driver.ts";
 import { brokenInvariants } from "./invariants/invariants.ts";
 import { outsideProblems } from "./invariants/outside-invariants.ts";
 
-const kills = Number(process.env.PRLOOM_CHAOS_KILLS ?? 4);
-const plans = THOROUGH ? 12 : 5;
+const kills = Number(process.env.PRLOOM_CHAOS_KILLS ?? 2);
+const plans = THOROUGH ? 12 : 3;
 /** One takes two seconds where nothing else runs; this only ends a run that hangs. */
 const timeout = 1_200_000 + kills * 10_000;
 

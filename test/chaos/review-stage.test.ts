@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, watch } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { finished, type Project } from "../testing/project.ts";
-import { oneOfEach, SEED_NOTE } from "../testing/sample.ts";
+import { oneOf, SEED_NOTE } from "../testing/sample.ts";
+import { thorough } from "../testing/thorough.ts";
 import { makeChaosProject } from "./chaos-project.ts";
 import { brokenInvariants } from "./invariants/invariants.ts";
 import { addReviewStage } from "./scenarios/plugin-scenarios.ts";
@@ -13,10 +14,9 @@ import { addReviewStage } from "./scenarios/plugin-scenarios.ts";
 const POINTS = ["run:prepared:2", "run-started:2", "run:started:2", "commit:made"];
 /** Where it is killed again when it was killed in the middle of the run. */
 const AGAIN = ["", "recover:ended", "recover:reset"];
-const kindOf = (point: string): string => point.split(/[:-]/)[0]!;
 
 describe(`a kill around the reviewer's run: the work is there once (${SEED_NOTE})`, { concurrency: 2 }, () => {
-  for (const point of oneOfEach(POINTS, kindOf)) {
+  for (const point of oneOf(POINTS)) {
     it(`at ${point}`, async () => {
       const project = reviewed(5);
       await killedAt(project, point);
@@ -24,8 +24,8 @@ describe(`a kill around the reviewer's run: the work is there once (${SEED_NOTE}
     });
   }
 
-  for (const point of oneOfEach(AGAIN, kindOf)) {
-    it(`in the middle of it${point === "" ? "" : `, and again at ${point}`}`, async () => {
+  for (const point of AGAIN) {
+    it(`in the middle of it${point === "" ? "" : `, and again at ${point}`}`, thorough, async () => {
       const project = reviewed(400);
       const dispatcher = project.spawnCli(["start", "--until-idle"]);
       const ended = finished(dispatcher);

@@ -6,6 +6,8 @@ import { after, before, describe, it } from "node:test";
 import { errorLines, exitCodeOf } from "../../src/cli/report-error.ts";
 import { sha256 } from "../../src/kernel/ids.ts";
 import { CLI } from "../testing/program.ts";
+import { someOf } from "../testing/sample.ts";
+import { thorough } from "../testing/thorough.ts";
 import { git, prloom, testRepository } from "./fixture.ts";
 
 const repository = testRepository();
@@ -123,7 +125,7 @@ describe("commands without a dispatcher", () => {
   it("stops nothing when nothing runs", async () => assert.deepEqual(await json(["stop"]), { stopped: false }));
 
   it("refuses every change from inside an agent's run", async () => {
-    for (const args of [
+    const changes = [
       "init",
       "new x",
       "start",
@@ -136,7 +138,8 @@ describe("commands without a dispatcher", () => {
       "edit one",
       "comment one x",
       "merge one",
-    ]) {
+    ];
+    for (const args of someOf(changes, 4)) {
       const { code, stderr } = await run(args.split(" "), { env: { PRLOOM_RUN_ID: "some/1" } });
       assert.equal(code, 2, args);
       assert.match(stderr, /agents cannot change plans \[usage\]/);
@@ -162,7 +165,7 @@ describe("edit", () => {
     assert.equal((await run(["edit", "texts"], editor("false"))).code, 2);
   });
 
-  it("keeps what the person wrote when the text changed meanwhile", async () => {
+  it("keeps what the person wrote when the text changed meanwhile", thorough, async () => {
     const { planFile } = await json(["show", "texts"]);
     const script = `f() { printf 'mine\\n' >> "$1"; printf 'theirs\\n' >> '${planFile}'; }; f`;
     const { code, stderr } = await run(["edit", "texts"], editor(script));
@@ -172,7 +175,7 @@ describe("edit", () => {
     assert.match(readFileSync(planFile, "utf8"), /theirs\n$/);
   });
 
-  it("takes text from standard input, if it is still based on the present one", async () => {
+  it("takes text from standard input, if it is still based on the present one", thorough, async () => {
     const { text, sha256: hash } = await json(["show", "texts"]);
     assert.equal(hash, sha256(text));
     const args = ["edit", "texts", "--stdin", "--based-on", hash];
@@ -204,18 +207,22 @@ describe("doctor", () => {
     }
   });
 
-  it("advises a git that takes no files for a repository, where a repository cannot say otherwise", async (t) => {
-    const there = testRepository({});
-    t.after(() => there.close());
-    git(there.root, "config", "safe.bareRepository", "explicit");
-    const { code, stdout } = await there.run(["doctor"]);
-    assert.equal(code, 0, stdout);
-    assert.match(stdout, /! git settings: .*\n {2}hint: .*`git config --global safe\.bareRepository explicit`/);
-    const global = join(there.root, "..", "gitconfig");
-    writeFileSync(global, "[safe]\n\tbareRepository = explicit\n");
-    const safe = await there.run(["doctor"], { env: { GIT_CONFIG_GLOBAL: global } });
-    assert.match(safe.stdout, /✓ git settings: /);
-  });
+  it(
+    "advises a git that takes no files for a repository, where a repository cannot say otherwise",
+    thorough,
+    async (t) => {
+      const there = testRepository({});
+      t.after(() => there.close());
+      git(there.root, "config", "safe.bareRepository", "explicit");
+      const { code, stdout } = await there.run(["doctor"]);
+      assert.equal(code, 0, stdout);
+      assert.match(stdout, /! git settings: .*\n {2}hint: .*`git config --global safe\.bareRepository explicit`/);
+      const global = join(there.root, "..", "gitconfig");
+      writeFileSync(global, "[safe]\n\tbareRepository = explicit\n");
+      const safe = await there.run(["doctor"], { env: { GIT_CONFIG_GLOBAL: global } });
+      assert.match(safe.stdout, /✓ git settings: /);
+    },
+  );
 
   it("says what is missing and what to do about it", async (t) => {
     const bare = testRepository({ commits: false, config: false });

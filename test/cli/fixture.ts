@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CLI, NODE_FLAGS } from "../testing/program.ts";
+import { THOROUGH } from "../testing/thorough.ts";
 
 export interface Ran {
   readonly code: number | null;
@@ -32,6 +33,7 @@ function cleanEnvironment(home: string): Record<string, string> {
     HOME: home,
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_CONFIG_NOSYSTEM: "1",
+    ...(THOROUGH ? {} : { PRLOOM_WATCHDOG_MS: "0" }),
   };
 }
 

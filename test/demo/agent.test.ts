@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { parseTriageResult } from "../../src/agents/results/triage-result.ts";
 import { parsePlan } from "../../src/plan/markdown/markdown.ts";
 import { readClaims } from "../../src/plan/todos/claims.ts";
+import { thorough } from "../testing/thorough.ts";
 
 const demo = fileURLToPath(new URL("../../examples/demo", import.meta.url));
 const given = readFileSync(join(demo, "plan.md"), "utf8");
@@ -46,24 +47,28 @@ function doTodo(at: Bench, index: number): string {
   return at.run({ PRLOOM_STAGE: "worker", PRLOOM_TODO: todo?.text ?? "", PRLOOM_TODO_INDEX: String(index) });
 }
 
-test("does every TODO of the demo plan and the one that the summary proposes, and the project's tests pass after each", (context) => {
-  const plan = given.replace("\n\n## Progress", "\n- [ ] Add a --version flag\n\n## Progress");
-  const at = bench(context, plan);
-  const { todos } = parsePlan(plan);
-  assert.equal(todos.length, 6);
-  for (const todo of todos) {
-    const before = readFileSync(at.planFile, "utf8");
-    doTodo(at, todo.index);
-    const claims = readClaims({ given: before, left: readFileSync(at.planFile, "utf8"), todoId: todo.id });
-    assert.equal(claims.tick, "done", todo.text);
-    assert.equal(claims.appended.length, 1);
-    assert.equal(claims.proposal, undefined);
-    at.program("--test", ...testFiles(at));
-  }
-  assert.ok(!existsSync(join(at.dir, "project", "NOTES.md")));
-  assert.match(at.program("tally.js", "--words", "--top", "1", "README.md"), /words\n\d+ \w+/);
-  assert.match(readFileSync(join(at.dir, "project", "README.md"), "utf8"), /## Flags\n[\s\S]*--json[\s\S]*--version/);
-});
+test(
+  "does every TODO of the demo plan and the one that the summary proposes, and the project's tests pass after each",
+  thorough,
+  (context) => {
+    const plan = given.replace("\n\n## Progress", "\n- [ ] Add a --version flag\n\n## Progress");
+    const at = bench(context, plan);
+    const { todos } = parsePlan(plan);
+    assert.equal(todos.length, 6);
+    for (const todo of todos) {
+      const before = readFileSync(at.planFile, "utf8");
+      doTodo(at, todo.index);
+      const claims = readClaims({ given: before, left: readFileSync(at.planFile, "utf8"), todoId: todo.id });
+      assert.equal(claims.tick, "done", todo.text);
+      assert.equal(claims.appended.length, 1);
+      assert.equal(claims.proposal, undefined);
+      at.program("--test", ...testFiles(at));
+    }
+    assert.ok(!existsSync(join(at.dir, "project", "NOTES.md")));
+    assert.match(at.program("tally.js", "--words", "--top", "1", "README.md"), /words\n\d+ \w+/);
+    assert.match(readFileSync(join(at.dir, "project", "README.md"), "utf8"), /## Flags\n[\s\S]*--json[\s\S]*--version/);
+  },
+);
 
 function testFiles(at: Bench): string[] {
   const names = ["count", "program", "frequency"].map((name) => `test/${name}.test.js`);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { CLI } from "../testing/program.ts";
+import { thorough } from "../testing/thorough.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/prloom", import.meta.url));
 
@@ -76,7 +77,7 @@ test("the demo works through its plan, and what it proposes to try next works to
   assert.match(readFileSync(join(repo, "README.md"), "utf8"), /--version/);
 });
 
-test("Ctrl-C ends it in order: agents are gone, and the summary tells how to go on", async (context) => {
+test("Ctrl-C ends it in order: agents are gone, and the summary tells how to go on", thorough, async (context) => {
   const machine = freshMachine(context);
   const repo = join(machine.dir, "stopped");
   const demo = spawn(launcher, ["demo", "--dir", repo], { cwd: machine.dir, env: machine.env });

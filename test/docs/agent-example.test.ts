@@ -6,6 +6,7 @@ import { parseTriageResult } from "../../src/agents/results/triage-result.ts";
 import { busEventSchema } from "../../src/bus/types.ts";
 import { makeProject } from "../testing/project.ts";
 import { story } from "../testing/story.ts";
+import { thorough } from "../testing/thorough.ts";
 
 const page = readFileSync(new URL("../../docs/agents.md", import.meta.url), "utf8");
 const blocks = [...page.matchAll(/```(\w*)\n([\s\S]*?)```/g)].map(([, language, body = ""]) => ({ language, body }));
@@ -64,7 +65,7 @@ step("it designs, says what it cannot do, and asks for a rebase", async () => {
   assert.equal(project.record("wishes").baseSha, project.git("rev-parse", "main").trim());
 });
 
-step("README shows the status of such plans as it is", async () => {
+step("README shows the status of such plans as it is", thorough, async () => {
   const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
   const [, login = ""] = /```markdown\n([\s\S]*?)```/.exec(readme) ?? [];
   project.planFile("log-in-with-a-password", login);

@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { until } from "../testing/agents/agent-scripts.ts";
 import { finished } from "../testing/project.ts";
+import { thorough } from "../testing/thorough.ts";
 import { install } from "./installed.ts";
 
 const answersIn = (thread: readonly { author: string; body: string }[]): string[] =>
   thread.filter(({ author }) => author === "prloom").map(({ body }) => body);
 
-test("while the file is not there the comment waits, through restarts, and the status shows it", async () => {
+test("while the file is not there the comment waits, through restarts, and the status shows it", thorough, async () => {
   const project = install(["deferred-retry"]);
   after(() => project.remove());
   project.plan("wait", ["Write a thing"]);

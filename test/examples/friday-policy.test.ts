@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { thorough } from "../testing/thorough.ts";
 import { install, snippetOf } from "./installed.ts";
 
 const DAY_MS = 86_400_000;
@@ -31,7 +32,7 @@ test("nothing is merged on a day that the config names, and the thread says why"
   assert.equal((await project.thread("wait")).length, 2, "nothing happens again at the next start");
 });
 
-test("on other days it merges", async () => {
+test("on other days it merges", thorough, async () => {
   const project = projectWith(otherDays);
   after(() => project.remove());
   project.plan("go", ["Write a thing"]);

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { thorough } from "../testing/thorough.ts";
 import { install } from "./installed.ts";
 
-test("what came from the plan can be taken back in the card", async () => {
+test("what came from the plan can be taken back in the card", thorough, async () => {
   const project = install(["kanban"]);
   after(() => project.remove());
   const board = join(project.root, "board");

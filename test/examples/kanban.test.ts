@@ -6,6 +6,7 @@ import { until } from "../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../testing/daemon.ts";
 import { oneOfEach } from "../testing/sample.ts";
 import { story } from "../testing/story.ts";
+import { thorough } from "../testing/thorough.ts";
 import { install, snippetOf } from "./installed.ts";
 
 const project = install(["kanban"]);
@@ -99,7 +100,7 @@ step("merged: the card is in done/; moved back to todo/ it gets a plan of its ow
   assert.match(read("review"), /- \[x\] Add a lamp/);
 });
 
-test("with status draft, and an edit before it is queued", async () => {
+test("with status draft, and an edit before it is queued", thorough, async () => {
   const drafts = install(["kanban"], { configs: { kanban: { status: "draft" } } });
   after(() => drafts.remove());
   const file = join(drafts.root, "board", "todo", "idea.md");
@@ -118,7 +119,7 @@ test("with status draft, and an edit before it is queued", async () => {
   assert.ok(existsSync(join(drafts.root, "board", "review", "idea.md")));
 });
 
-test("killed anywhere on the way in: each card has one plan, and was reported once", async () => {
+test("killed anywhere on the way in: each card has one plan, and was reported once", thorough, async () => {
   const drafts = install(["kanban"], { configs: { kanban: { status: "draft" } } });
   after(() => drafts.remove());
   const folder = join(drafts.root, "board", "todo");
@@ -147,7 +148,7 @@ test("killed anywhere on the way in: each card has one plan, and was reported on
   assert.deepEqual(types, [...points.map(() => "card.added"), ...points.map(() => "plan_created")]);
 });
 
-test("what a person writes to a card is not lost when the plan changes at the same time", async () => {
+test("what a person writes to a card is not lost when the plan changes at the same time", thorough, async () => {
   const slow = install(["kanban"]);
   after(() => slow.remove());
   const bridge = snippetOf("kanban").globalBridges?.kanban;

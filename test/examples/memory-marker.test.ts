@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { after } from "node:test";
 import { story } from "../testing/story.ts";
+import { thorough } from "../testing/thorough.ts";
 import { addForum, install } from "./installed.ts";
 
 const project = install(["memory-marker"]);
@@ -25,7 +26,7 @@ step("a comment with the marker is appended to the file, and triage does not see
   assert.equal(project.record("talk").runs, 1);
 });
 
-step("killed after the file was written: the line is there once, and is answered once", async () => {
+step("killed after the file was written: the line is there once, and is answered once", thorough, async () => {
   await project.type("comment", "talk", "!memory Ask Grace about the parser.");
   const { signal } = await project.work({ PRLOOM_CRASH_AT: "hook:called" });
   assert.equal(signal, "SIGKILL");
@@ -48,7 +49,7 @@ step("strangers cannot write what agents read", async () => {
   assert.doesNotMatch(readFileSync(file, "utf8"), /Passwords/);
 });
 
-step("a file that cannot be written defers the comment for a minute", async () => {
+step("a file that cannot be written defers the comment for a minute", thorough, async () => {
   const blocked = install(["memory-marker"], { configs: { memoryMarker: { file: "notes" } } });
   after(() => blocked.remove());
   mkdirSync(join(blocked.root, "notes"));

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after } from "node:test";
 import { story } from "../testing/story.ts";
+import { thorough } from "../testing/thorough.ts";
 import { addForum, install } from "./installed.ts";
 
 const project = install(["merge-command"]);
@@ -28,7 +29,7 @@ step("/merge merges, and the triage agent does not see it", async () => {
   assert.equal(project.record("first").runs, 2, "one run per TODO and none for triage");
 });
 
-step("/merge rebase keeps the commits; an unknown way is answered", async () => {
+step("/merge rebase keeps the commits; an unknown way is answered", thorough, async () => {
   project.plan("second", ["Write more", "Write most"]);
   await project.untilIdle();
   await project.type("comment", "second", "/merge sideways");
@@ -69,7 +70,7 @@ step("the same words from there by an author who may write merge", async () => {
   assert.equal(project.record("third").outcome, "merged");
 });
 
-step("a /merge that is refused is answered in the thread, with what to type", async () => {
+step("a /merge that is refused is answered in the thread, with what to type", thorough, async () => {
   project.plan("refused", ["Write what is in the way"]);
   await project.untilIdle();
   const before = tip();

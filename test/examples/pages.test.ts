@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { THROW_EFFECTS } from "../../src/hooks/contexts/hook-types.ts";
 import { renderMatrix } from "../../src/hooks/contexts/matrix.ts";
 import { makeProject } from "../testing/project.ts";
+import { thorough } from "../testing/thorough.ts";
 import { withCommands } from "./installed.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -95,7 +96,7 @@ test("the plugin in ten lines does what the page says", async () => {
   assert.equal(project.record("log-in").runs, 2, "no triage");
 });
 
-test("the bridge makes a draft of a wish, and delivers answers once", async () => {
+test("the bridge makes a draft of a wish, and delivers answers once", thorough, async () => {
   const project = withCommands(makeProject());
   after(() => project.remove());
   writeFiles(project.root, ["prloom/bridges/wishes.ts"]);

@@ -54,9 +54,7 @@ describe("a real program with the scripted model", { concurrency: 2 }, () => {
   }
 
   for (const name of Object.keys(ARGUMENTS) as ProgramName[]) {
-    // The suites of the two others show the same in the ordinary run.
-    const options = name === "opencode" || name === "gemini" ? thorough : {};
-    test(`${name} uses its own tools as the script says, step by step`, options, async (t) => {
+    test(`${name} uses its own tools as the script says, step by step`, thorough, async (t) => {
       const program = await installProgram(name);
       if ("missing" in program) return t.skip(program.missing);
       const { model, base } = await start();

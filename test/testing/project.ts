@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { StatusReport } from "../../src/dispatcher/report/read.ts";
 import type { PlanRecord } from "../../src/plan/record.ts";
@@ -66,8 +67,17 @@ export interface ProjectOptions {
   readonly dir?: string;
 }
 
+/** Folders of projects that were not removed. */
+const kept = new Set<string>();
+
+// A test that fails leaves its dispatcher, and the test's process would wait for that for ever. The files stay, to be read.
+after(() => {
+  for (const base of kept) endProcesses(base);
+});
+
 export function makeProject(options: ProjectOptions = {}): Project {
   const base = options.dir ?? mkdtempSync(join(tmpdir(), "prloom-e2e-"));
+  kept.add(base);
   const root = join(base, "repo");
   const home = join(base, "home");
   for (const dir of [root, home, join(root, "prloom"), join(root, "src")]) mkdirSync(dir, { recursive: true });
@@ -128,8 +138,8 @@ export function makeProject(options: ProjectOptions = {}): Project {
     planText: (id) => readFileSync(join(homeOf(id), "plan.md"), "utf8"),
     git,
     remove() {
-      // A test that failed may have left a dispatcher, which would keep the test process alive.
-      for (const line of processesOf(base)) killIfAlive(Number.parseInt(line, 10));
+      endProcesses(base);
+      kept.delete(base);
       rmSync(options.dir ? root : base, { recursive: true, force: true, maxRetries: 3 });
     },
   };
@@ -205,6 +215,10 @@ function processesOf(base: string): string[] {
       return []; // it ended, or it is not ours to look at
     }
   });
+}
+
+function endProcesses(base: string): void {
+  for (const line of processesOf(base)) killIfAlive(Number.parseInt(line, 10));
 }
 
 function killIfAlive(pid: number): void {

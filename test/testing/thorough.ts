@@ -1,7 +1,4 @@
-/**
- * Whether this is the whole run of the tests (`npm run test:full`). The real programs need seconds for each start, and some
- * much longer than others: what the ordinary run shows with one of them is left to the whole run for the rest.
- */
+/** Whether this is the whole run of the tests (`npm run test:full`). CONTRIBUTING.md says what is left to it. */
 export const THOROUGH = process.env.PRLOOM_FULL === "1" || Number(process.env.PRLOOM_CHAOS_KILLS ?? 0) >= 100;
 
 /** Options of a test that only the whole run makes. */

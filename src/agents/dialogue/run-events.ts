@@ -36,6 +36,7 @@ export function runAdapter(request: AgentRequest, style: AdapterStyle): AgentRun
     ...(dialogue.opening === undefined ? {} : { opening: dialogue.opening }),
     ...(request.wrapper === undefined ? {} : { wrapper: request.wrapper }),
     ...(request.shims === undefined ? {} : { shims: request.shims }),
+    onFullDisk: () => request.onFullDisk?.(),
   });
   const talk: Talk = { live, dialogue, permit: request.permit ?? usualPermit(request.sandboxed ?? false) };
   const events = eventsOfRun(talk, request);

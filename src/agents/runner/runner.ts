@@ -111,6 +111,7 @@ export function startRun(request: RunRequest): TalkingRun {
       if (state === "running") shims?.give(shim);
       over();
     },
+    noRoom: () => request.onFullDisk?.(),
     gone: (error) => {
       if (error) noteUnstarted(runDir, usedUpError(error, "the start of its run"));
       // Other shims that end before they have begun count as interrupted: nothing would end a wait for a broken one.

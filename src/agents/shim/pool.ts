@@ -4,12 +4,14 @@ import { createInterface } from "node:readline";
 import { PassThrough, type Readable } from "node:stream";
 import { inOneLine } from "../../kernel/json.ts";
 import { isScarce } from "../../kernel/system/used-up.ts";
-import { DONE, SAID } from "./words.ts";
+import { DONE, NO_ROOM, SAID } from "./words.ts";
 
 /** What a run hears of its shim. */
 export interface ShimEvents {
   /** The run is complete, and the shim is free. */
   done(): void;
+  /** It waits for room on the disk. */
+  noRoom?(): void;
   /** The process has ended, or could not be started. */
   gone(error?: Error): void;
 }
@@ -67,7 +69,8 @@ export class Shim {
     if (line === DONE) {
       this.#said.end();
       this.#events?.done();
-    } else if (line.startsWith(SAID) && this.#said.writable) {
+    } else if (line === NO_ROOM) this.#events?.noRoom?.();
+    else if (line.startsWith(SAID) && this.#said.writable) {
       // The program waits until the dispatcher has taken what it said.
       if (!this.#said.write(Buffer.from(line.slice(SAID.length), "base64"))) this.child.stdout?.pause();
     }

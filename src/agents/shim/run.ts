@@ -16,7 +16,7 @@ import { Conversation, say } from "./conversation.ts";
 import { drain, endAll, endOf, hasExited } from "./end.ts";
 import { type OutputLog, openOutputLog } from "./output.ts";
 import { noSandbox, type Program, startProgram } from "./program.ts";
-import { END_OF_INPUT, INPUT, POLICY, STOP, type StartOrder } from "./words.ts";
+import { END_OF_INPUT, INPUT, NO_ROOM, POLICY, STOP, type StartOrder } from "./words.ts";
 
 /** Why the run ends. The first reason holds; "interrupted" leaves no exit.json. */
 type Ending = RunExit["reason"] | "interrupted";
@@ -224,13 +224,15 @@ async function writeExit(shim: ShimRun, exit: RunExit): Promise<void> {
   await writeWithRoom(join(shim.runDir, RUN_FILES.exit), exit, () => process.stdin.readableEnded);
 }
 
+/** Says once that it waits: nothing else of a run on a full disk need be written, and then nobody would know. */
 async function writeWithRoom(path: string, value: object, isInVain: () => boolean): Promise<void> {
-  for (;;) {
+  for (let isTold = false; ; isTold = true) {
     try {
       writeRunFile(path, `${JSON.stringify(value)}\n`, 0o600);
       return;
     } catch (error) {
       if (!(error instanceof PrloomError) || error.code !== "disk-full" || isInVain()) throw error;
+      if (!isTold) process.stdout.write(`${NO_ROOM}\n`);
       await sleep(500);
     }
   }

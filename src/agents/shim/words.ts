@@ -9,6 +9,8 @@ export const POLICY = "policy ";
 
 /** What the shim says. What a program said that is talked to follows as base64. */
 export const SAID = "said ";
+/** The disk has no room for what must be known of the run; the shim waits. */
+export const NO_ROOM = "no-room";
 /** The run is complete, and the shim waits for another. */
 export const DONE = "done";
 

@@ -1,17 +1,20 @@
 import { PrloomError } from "../../kernel/errors.ts";
-import { writeFileAtomic } from "../../kernel/files.ts";
+import { writeFileWith } from "../../kernel/files.ts";
 import type { InboxMeta } from "../../plan/record.ts";
 import type { Naming, Reporting } from "../capabilities.ts";
 import { type Intake, lookOf, takePlan } from "../intake/intake.ts";
 import { inboxOf, type Located } from "../paths.ts";
 import type { Records } from "../records.ts";
 
-/** Changes `inbox/<id>.json`, which wins for a plan in the inbox, and brings the record in line with it. */
+/**
+ * Changes `inbox/<id>.json`, which wins for a plan in the inbox, and brings the record in line with it. With `later` the file
+ * is written by the caller.
+ */
 export function changeInboxMeta(
   loom: Located & Naming & Records & Intake & Reporting,
   id: string,
   change: Partial<InboxMeta>,
-  write: (path: string, data: string) => void = writeFileAtomic,
+  later?: (path: string, data: string) => void,
 ): void {
   const entry = loom.inbox.look(id).entries.get(id);
   if (entry?.problem !== undefined) {
@@ -22,6 +25,14 @@ export function changeInboxMeta(
     );
   }
   const meta = { ...entry?.meta, ...change };
-  write(inboxOf(loom.paths, id).meta, `${JSON.stringify(meta, null, 2)}\n`);
-  takePlan(loom, lookOf({ id, hasText: entry?.hasText === true, hasMeta: true, meta }), id);
+  const path = inboxOf(loom.paths, id).meta;
+  const data = `${JSON.stringify(meta, null, 2)}\n`;
+  const take = (): unknown => takePlan(loom, lookOf({ id, hasText: entry?.hasText === true, hasMeta: true, meta }), id);
+  if (!later) {
+    // A command that is refused, on a full disk say, must not take effect with the next look at the inbox.
+    writeFileWith(path, data, take);
+    return;
+  }
+  later(path, data);
+  take();
 }

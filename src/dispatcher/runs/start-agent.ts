@@ -71,6 +71,8 @@ export interface AgentStart {
   onEnd(exit: RunExit | "interrupted"): void;
 }
 
+const FULL_DISK = "No space left on the disk: its run waits for some.";
+
 /** Makes the start ready; what it returns starts the agent, at once, and is the run that is then in the worktree. */
 export async function prepareStart(
   loom: Located & Configured & Records & Pooled & AtWork & Reporting & Stopping,
@@ -94,6 +96,7 @@ export async function prepareStart(
       ...(instructions === undefined ? {} : { instructions }),
       ...(start.governed === undefined ? {} : { governed: start.governed }),
       env: environmentOf(loom, agent, { vars: { ...start.vars, PRLOOM_RUN_ID: runId }, enclosure }),
+      onFullDisk: () => loom.report({ planId: record.id, level: "bad", text: FULL_DISK }),
       signal: AbortSignal.any([controller.signal, ...(start.signal ? [start.signal] : [])]),
     });
     const stopNow = (): void => controller.abort();

@@ -13,6 +13,7 @@ export type NextTodo =
 export function nextTodo(doc: { readonly todos: readonly Todo[] }): NextTodo {
   const { todos } = doc;
   if (todos.length === 0) return { kind: "none" };
+  const known = new Map<Todo, boolean>();
   for (const todo of todos) {
     if (todo.state === "done") continue;
     if (todo.state === "blocked") return { kind: "blocked", todo, reason: blockedReason(todo) };
@@ -23,7 +24,7 @@ export function nextTodo(doc: { readonly todos: readonly Todo[] }): NextTodo {
       return { kind: "blocked", todo, reason };
     }
     if (after.every((number) => todos[number - 1]?.state === "done")) return { kind: "todo", todo };
-    if (waitsForItself(todo, todos)) {
+    if (waitsForItself(todo, todos, known)) {
       const reason = `TODO ${todo.index + 1} waits for itself: its "after: ${after.join(", ")}" is circular.`;
       return { kind: "blocked", todo, reason };
     }
@@ -38,14 +39,20 @@ function blockedReason(todo: Todo): string {
 
 /**
  * Whether a TODO comes round to itself, from each to the first that it still waits for. One that leads elsewhere first
- * waits for what is there; when that is done, or blocks, its own circle is next. So each walk takes no more steps than there are TODOs.
+ * waits for what is there; when that is done, or blocks, its own circle is next. What one walk found out is `known` to the
+ * next, so that all of them together pass each TODO once.
  */
-function waitsForItself(todo: Todo, todos: readonly Todo[]): boolean {
-  const seen = new Set<Todo>();
+function waitsForItself(todo: Todo, todos: readonly Todo[], known: Map<Todo, boolean>): boolean {
+  const walked = new Set<Todo>();
   let at: Todo | undefined = todo;
-  while (at !== undefined && !seen.has(at)) {
-    seen.add(at);
+  while (at !== undefined && !known.has(at) && !walked.has(at)) {
+    walked.add(at);
     at = (at.settings.after ?? []).map((number) => todos[number - 1]).find((other) => other?.state === "open");
   }
-  return at === todo;
+  let isCircle = false;
+  for (const one of walked) {
+    isCircle ||= one === at;
+    known.set(one, isCircle);
+  }
+  return known.get(todo) === true;
 }

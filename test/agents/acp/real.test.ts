@@ -15,18 +15,15 @@ const tried = {
   gemini: realProgram({
     program: "gemini",
     adapter: acpAdapter,
-    brief: [],
     prepare: (home) => tryOnce(join(home, ".gemini", "settings.json")),
   }),
-  opencode: realProgram({ program: "opencode", adapter: acpAdapter, brief: [] }),
+  opencode: realProgram({ program: "opencode", adapter: acpAdapter }),
 };
 
 interface Plan {
   readonly agent: AgentName;
   readonly script: Script;
   readonly projectSettings?: boolean;
-  /** In the ordinary run, too. */
-  readonly brief?: true;
 }
 
 function real(name: string, { agent, ...plan }: Plan, body: (ready: Ready) => Promise<void>): void {
@@ -130,46 +127,34 @@ describe("agents themselves over ACP", { concurrency: 2 }, () => {
     { when: /^also this/, steps: [{ say: "Yes." }] },
     { steps: [{ shell: "until [ -e go ]; do sleep 0.05; done" }, { say: "Done." }] },
   ];
-  real(
-    "gets a message in a turn of its own",
-    { agent: "gemini", brief: true, script: waits },
-    async ({ bench, adapter }) => {
-      const events = await runToEnd(adapter, bench.request(), (event, send) => {
-        if (event.type !== "tool_call") return;
-        assert.equal(send("message-1", "also this"), true);
-        writeFileSync(join(bench.cwd, "go"), "");
-      });
-      const told = events.map((event) => (event.type === "text" ? event.text : event.type));
-      const ofInterest = told.filter((one) => ["Done.", "received", "Yes."].includes(one));
-      assert.deepEqual(ofInterest, ["Done.", "received", "Yes."]);
-    },
-  );
+  real("gets a message in a turn of its own", { agent: "gemini", script: waits }, async ({ bench, adapter }) => {
+    const events = await runToEnd(adapter, bench.request(), (event, send) => {
+      if (event.type !== "tool_call") return;
+      assert.equal(send("message-1", "also this"), true);
+      writeFileSync(join(bench.cwd, "go"), "");
+    });
+    const told = events.map((event) => (event.type === "text" ? event.text : event.type));
+    const ofInterest = told.filter((one) => ["Done.", "received", "Yes."].includes(one));
+    assert.deepEqual(ofInterest, ["Done.", "received", "Yes."]);
+  });
 
   const reads: Script = [{ steps: [{ read: NESTED_FILE }, { say: "Hello." }] }];
-  real(
-    "is told only what the base commit says",
-    { agent: "gemini", brief: true, script: reads },
-    async ({ bench, adapter }) => {
-      writeOrders(bench);
-      await runToEnd(adapter, bench.request({ instructions: baseInstructions(bench, "GEMINI.md") }));
-      assert.deepEqual(heardOrders(bench), { base: true, orders: [] });
-      assert.match(JSON.stringify(bench.model.asked().at(-1)?.body), /nothing special/);
-    },
-  );
+  real("is told only what the base commit says", { agent: "gemini", script: reads }, async ({ bench, adapter }) => {
+    writeOrders(bench);
+    await runToEnd(adapter, bench.request({ instructions: baseInstructions(bench, "GEMINI.md") }));
+    assert.deepEqual(heardOrders(bench), { base: true, orders: [] });
+    assert.match(JSON.stringify(bench.model.asked().at(-1)?.body), /nothing special/);
+  });
 
-  real(
-    "changes nothing without a sandbox",
-    { agent: "gemini", brief: true, script: work },
-    async ({ bench, adapter }) => {
-      const events = await runToEnd(adapter, bench.request({ prompt: "Write a file.", sandboxed: false }));
-      assert.deepEqual(
-        [existsSync(join(bench.cwd, "hello.txt")), existsSync(join(bench.cwd, "shell.txt"))],
-        [false, false],
-      );
-      assert(only(events, "waiting").length > 0);
-      assert.equal(events.at(-1)?.type, "done");
-    },
-  );
+  real("changes nothing without a sandbox", { agent: "gemini", script: work }, async ({ bench, adapter }) => {
+    const events = await runToEnd(adapter, bench.request({ prompt: "Write a file.", sandboxed: false }));
+    assert.deepEqual(
+      [existsSync(join(bench.cwd, "hello.txt")), existsSync(join(bench.cwd, "shell.txt"))],
+      [false, false],
+    );
+    assert(only(events, "waiting").length > 0);
+    assert.equal(events.at(-1)?.type, "done");
+  });
 
   for (const projectSettings of [false, true]) {
     const hello: Plan = { agent: "gemini", script: [{ steps: [{ say: "Hello." }] }], projectSettings };

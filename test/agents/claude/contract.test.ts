@@ -12,4 +12,5 @@ agentContract("claude", {
   source: `import { claudeAdapter } from ${JSON.stringify(adapterModule)};
     export const make = (program) => claudeAdapter({ name: "test", command: program, projectSettings: false });`,
   readPrompt: `head -n 1 | '${process.execPath}' -e '${PROMPT_OF_LINE}'`,
+  brief: true,
 });

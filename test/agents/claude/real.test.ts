@@ -11,7 +11,7 @@ import type { Script } from "../../testing/model/script.ts";
 const tried = realProgram({
   program: "claude",
   adapter: claudeAdapter,
-  brief: ["says what it spent", "a message reaches it", "it is told what the base commit says", "do not run"],
+  brief: ["it is told what the base commit says", "do not run"],
 });
 
 function real(name: string, script: Script, body: Parameters<typeof tried>[2], projectSettings = false): void {

@@ -14,7 +14,6 @@ import type { Script } from "../../testing/model/script.ts";
 const tried = realProgram({
   program: "opencode",
   adapter: openCodeAdapter,
-  brief: ["without a sandbox"],
 });
 
 function real(name: string, script: Script, body: Parameters<typeof tried>[2], projectSettings = false): void {

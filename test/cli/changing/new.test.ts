@@ -7,6 +7,7 @@ import { planTextFor } from "../../../src/cli/changing/plan-text.ts";
 import { PrloomError } from "../../../src/kernel/errors.ts";
 import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
 import { samples } from "../../testing/sample.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { testRepository } from "../fixture.ts";
 
 const repository = testRepository();
@@ -99,7 +100,7 @@ describe("new", { concurrency: 2 }, () => {
     });
   }
 
-  it("refuses an id that is taken, in the inbox or by a plan that has left it", async () => {
+  it("refuses an id that is taken, in the inbox or by a plan that has left it", thorough, async () => {
     await made(["x", "--id", "taken"]);
     mkdirSync(join(repository.root, ".git", "prloom", "plans", "gone"), { recursive: true });
     for (const id of ["taken", "gone"]) {
@@ -121,7 +122,7 @@ describe("new", { concurrency: 2 }, () => {
     assert.equal(code, 1);
   });
 
-  it("reads back what was given, or refuses it", () => {
+  it("reads back what was given, or refuses it", thorough, () => {
     const words = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom("```", "<!--", "# a", "- [x] b", "---", "1. c", "    d"),

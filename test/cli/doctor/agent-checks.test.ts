@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, wri
 import { delimiter, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { sandboxGaps } from "../../../src/cli/doctor/agent-checks.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { testRepository } from "../fixture.ts";
 
 const repository = testRepository();
@@ -80,7 +81,7 @@ describe("doctor and agent programs", () => {
     for (const path of [join(bin, "gemini"), join(root, "claude"), join(root, "gemini")]) rmSync(path);
   });
 
-  it("notes what is too old, and what is missing while another agent can do the work", async () => {
+  it("notes what is too old, and what is missing while another agent can do the work", thorough, async () => {
     const agents = {
       new: { adapter: "codex" },
       old: { adapter: "codex", command: old },
@@ -123,7 +124,7 @@ describe("doctor and agent programs", () => {
     assert.deepEqual(readdirSync(home, { recursive: true }).sort(), [".codex", join(".codex", "auth.json")]);
   });
 
-  it("warns of a file that agents are started with and that their worktrees do not have", async () => {
+  it("warns of a file that agents are started with and that their worktrees do not have", thorough, async () => {
     const agent = (...args: string[]) => ({ adapter: "command", command: "sh", args });
     config({ agents: { own: agent("prloom/agent.sh", "../outside.sh", "-x") }, stages: { default: "own" } });
     for (const name of ["prloom/agent.sh", "../outside.sh"]) writeFileSync(join(root, name), "true\n");
@@ -138,7 +139,7 @@ describe("doctor and agent programs", () => {
     assert.doesNotMatch((await doctor()).stdout, /is not in git/);
   });
 
-  it("warns of dollars that are not counted, and of places that are not there", async () => {
+  it("warns of dollars that are not counted, and of places that are not there", thorough, async () => {
     const agent = { adapter: "codex", readable: ["~", "nope", ".codex"] };
     config({ agents: { codex: agent }, stages: { default: "codex" }, limits: { budget: { usd: 5 } } });
     const { stdout } = await doctor();

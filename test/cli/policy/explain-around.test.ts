@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { thorough } from "../../testing/thorough.ts";
 import { git, prloom, testRepository } from "../fixture.ts";
 
 const repo = testRepository();
@@ -36,7 +37,7 @@ test("a line with a key that is not there, or without arguments, is told what is
   assert.deepEqual(misspelt.warnings, ['there is no tool called "Shell", did you mean shell?']);
 });
 
-test("paths count from the folder that the person is in", async () => {
+test("paths count from the folder that the person is in", thorough, async () => {
   const folder = join(repo.root, "pkg", "src");
   mkdirSync(folder, { recursive: true });
   const explain = async (...args: string[]) => (await prloom(["explain", ...args], { cwd: folder })).stdout;
@@ -46,7 +47,7 @@ test("paths count from the folder that the person is in", async () => {
   assert.match(await explain("shell", "echo x > ../a"), /^allow\n/);
 });
 
-test("what is wrong with a TODO is told with its number", async () => {
+test("what is wrong with a TODO is told with its number", thorough, async () => {
   const plan = (lines: string) => `# Docs\n\n## TODO\n\n- [ ] One\n${lines}`;
   const write = (id: string, lines: string) => repo.run(["new", "--stdin", "--id", id], { input: plan(lines) });
   await write("by", "  by: wrter\n");
@@ -65,7 +66,7 @@ test("a plan that is not designed yet has no TODO yet", async () => {
   assert.match(stdout, /^allow\nexecutor with no TODO yet of rough in .* \(not made yet\)\n/);
 });
 
-test("a config that differs from what is in force is told, once, with what applies it", async () => {
+test("a config that differs from what is in force is told, once, with what applies it", thorough, async () => {
   git(repo.root, "add", "-A");
   git(repo.root, "commit", "-qm", "Add prloom");
   const started = await repo.run(["start", "--until-idle"]);

@@ -8,6 +8,7 @@ import { agentsState } from "../../../src/cli/render/agents-state.ts";
 import { plain } from "../../../src/cli/render/colour.ts";
 import { dollars, spendingInWords, tokensInWords } from "../../../src/cli/render/spending.ts";
 import type { AgentsReport } from "../../../src/dispatcher/report/read-agents.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { testRepository } from "../fixture.ts";
 
 const MINUTE = 60_000;
@@ -46,7 +47,7 @@ describe("what an agent is doing", () => {
     assert.equal(JSON.parse((await run(["show", "watched", "--json"])).stdout).activity.state, "working");
   });
 
-  it("is silent after a while, and stuck only when it is not ended", async () => {
+  it("is silent after a while, and stuck only when it is not ended", thorough, async () => {
     lookSilentFor(12);
     const { state, evidence } = await activity();
     assert.deepEqual([state, evidence], ["silent", "no output for 12 min; last: working on gated"]);
@@ -69,7 +70,7 @@ describe("what an agent is doing", () => {
     );
   });
 
-  it("is nothing when its dispatcher was stopped", async () => {
+  it("is nothing when its dispatcher was stopped", thorough, async () => {
     await run(["stop"]);
     const { plans, agents } = JSON.parse((await run(["status", "--json"])).stdout);
     assert.deepEqual([plans[0].activity, agents[0].running], [undefined, 0]);
@@ -78,7 +79,7 @@ describe("what an agent is doing", () => {
     assert.match((await run(["status"])).stdout, /^watched +active +0\/1 /m);
   });
 
-  it("was no result when it ended with nothing", async () => {
+  it("was no result when it ended with nothing", thorough, async () => {
     await run(["new", "Never", "--id", "never", "--todo", "never", "--queue"]);
     await run(["delete", "watched", "--yes"]);
     await run(["start", "--until-idle"]);

@@ -3,6 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
+import { thorough } from "../../testing/thorough.ts";
 import { git, testRepository } from "../fixture.ts";
 
 function repository(t: TestContext) {
@@ -43,7 +44,7 @@ describe("start", { concurrency: 2 }, () => {
     assert.deepEqual(JSON.parse((await run(["clean", "--json"])).stdout), { removed: ["first"] });
   });
 
-  it("lists at its end what stands still and why, in plain lines", async (t) => {
+  it("lists at its end what stands still and why, in plain lines", thorough, async (t) => {
     const { run } = repository(t);
     await run(["new", "Hidden one", "--todo", "x", "--queue"]);
     await run(["hide", "hidden-one"]);
@@ -57,7 +58,7 @@ describe("start", { concurrency: 2 }, () => {
     assert.doesNotMatch(stdout, /^stopped/m);
   });
 
-  it("says truly what it left when it is stopped, and lists what is blocked in review", async (t) => {
+  it("says truly what it left when it is stopped, and lists what is blocked in review", thorough, async (t) => {
     const { root, run } = repository(t);
     const config = join(root, "prloom", "config.json");
     writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, "utf8")), checks: ["echo looks fine"] }));
@@ -108,7 +109,7 @@ describe("start", { concurrency: 2 }, () => {
     assert.match(followed.stdout, /^working on gated\n--- run 2 \(worker, .*\) ---\nworking on two\n$/);
   });
 
-  it("is followed from the first run on, however late the follower gets to look", async (t) => {
+  it("is followed from the first run on, however late the follower gets to look", thorough, async (t) => {
     const { root, run } = repository(t);
     writeFileSync(join(root, "go"), "");
     await run(["new", "Two steps", "--id", "steps", "--todo", "gated", "--todo", "two"]);
@@ -133,7 +134,7 @@ describe("start", { concurrency: 2 }, () => {
     );
   });
 
-  it("runs in the background until it is stopped, once per repository", async (t) => {
+  it("runs in the background until it is stopped, once per repository", thorough, async (t) => {
     const { run } = repository(t);
     const first = JSON.parse((await run(["start", "--detach", "--json"])).stdout);
     assert.ok(first.pid > 0 && first.running);

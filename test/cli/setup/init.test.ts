@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
+import { thorough } from "../../testing/thorough.ts";
 import { git, prloom, type RepositoryOptions, testRepository } from "../fixture.ts";
 
 function repository(t: TestContext, options: RepositoryOptions = {}) {
@@ -102,7 +103,7 @@ describe("init", { concurrency: 2 }, () => {
     assert.match(stdout, /^Claude Code is not logged in: .*\.\nType: claude auth login$/m);
   });
 
-  it("takes one that is logged in before others", async (t) => {
+  it("takes one that is logged in before others", thorough, async (t) => {
     const { root, run } = repository(t);
     const env = programs(root, "codex", "claude", "opencode");
     const { stdout } = await run(["init", "--yes"], { env: { ...env, CODEX_API_KEY: "geheim" } });
@@ -111,7 +112,7 @@ describe("init", { concurrency: 2 }, () => {
     assert.doesNotMatch(stdout, /geheim|not logged in/);
   });
 
-  it("takes the agent that is named, installed or not", async (t) => {
+  it("takes the agent that is named, installed or not", thorough, async (t) => {
     const { root, run } = repository(t);
     const { code, stdout } = await run(["init", "--agent", "gemini"], { env: programs(root, "codex") });
     assert.equal(code, 0);
@@ -132,7 +133,7 @@ describe("init", { concurrency: 2 }, () => {
     });
   });
 
-  it("says to commit the agent's own program, which is looked up in the worktree", async (t) => {
+  it("says to commit the agent's own program, which is looked up in the worktree", thorough, async (t) => {
     const { root, run } = repository(t);
     mkdirSync(join(root, "prloom"));
     writeFileSync(join(root, "prloom", "agent.mjs"), "");
@@ -166,7 +167,7 @@ describe("init", { concurrency: 2 }, () => {
     assert.equal(readFileSync(join(root, "prloom", "config.json"), "utf8"), "{ nonsense");
   });
 
-  it("refuses a repository without a working tree", async (t) => {
+  it("refuses a repository without a working tree", thorough, async (t) => {
     const dir = mkdtempSync(join(tmpdir(), "prloom-cli-"));
     t.after(() => rmSync(dir, { recursive: true }));
     git(dir, "init", "-q", "--bare");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { keepProposal } from "../../../src/dispatcher/buses/upsert.ts";
 import { homeOf, inboxOf } from "../../../src/dispatcher/paths.ts";
+import { oneOf } from "../../testing/sample.ts";
 import { killedAt, withLoom } from "./owned-loom.ts";
 import { activate, BODY, idOf, project, SOURCE, upsert, upsertPlan } from "./upsert-fixture.ts";
 
@@ -32,7 +33,7 @@ for (const where of ["draft", "active"]) {
     });
   });
 
-  for (const point of ["upsert:changed-text", "upsert:kept"]) {
+  for (const point of oneOf(["upsert:changed-text", "upsert:kept"])) {
     test(`${where}: a kill at ${point} and the same upsert again end in the same merge`, async () => {
       const { root } = project();
       const payload = upsert({ planMarkdown: FROM_CARD, metadata: { m: 1 } });

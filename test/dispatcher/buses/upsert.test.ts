@@ -9,6 +9,7 @@ import { homeOf, inboxOf } from "../../../src/dispatcher/paths.ts";
 import { planText, updateRecord } from "../../../src/dispatcher/records.ts";
 import { isValidPlanId } from "../../../src/plan/identity.ts";
 import type { PlanRecord } from "../../../src/plan/record.ts";
+import { oneOf } from "../../testing/sample.ts";
 import { killedAt, withLoom } from "./owned-loom.ts";
 import { activate, all, BODY, idOf, project, SOURCE, upsert, upsertPlan } from "./upsert-fixture.ts";
 
@@ -72,7 +73,7 @@ test("what a person did to the files a moment ago counts", async () => {
   });
 });
 
-for (const point of ["upsert:meta", "upsert:text"]) {
+for (const point of oneOf(["upsert:meta", "upsert:text"])) {
   test(`a kill at ${point} and the same upsert again give one plan with its text`, async () => {
     const { root } = project();
     const payload = upsert({ status: "queued" });
@@ -120,16 +121,16 @@ test("a kill between text and json, and the same upsert again, change both", asy
   });
 });
 
-test("500 upserts of 10 sources give 10 plans", async () => {
+test("100 upserts of 10 sources give 10 plans", async () => {
   const { root } = project();
   await withLoom(root, (loom) => {
-    for (let n = 0; n < 500; n += 1) {
+    for (let n = 0; n < 100; n += 1) {
       const source = { ...SOURCE, id: String(n % 10) };
       const done = upsertPlan(loom, upsert({ source, metadata: { round: Math.floor(n / 10) } }));
       assert.notEqual(done.kind, "refused");
     }
     assert.equal(all(loom).length, 10);
-    assert.ok(all(loom).every((record) => record.metadata.round === 49));
+    assert.ok(all(loom).every((record) => record.metadata.round === 9));
     takeWholeInbox(loom, loom.inbox.scan());
     assert.ok(all(loom).every((record) => !record.blocked && !record.deleted));
   });

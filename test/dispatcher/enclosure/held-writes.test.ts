@@ -22,6 +22,7 @@ import type { PlanRecord } from "../../../src/plan/record.ts";
 import { NO_SWAPS, plantLinks, swapNames } from "../../testing/agents/living-linker.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
 import { samples } from "../../testing/sample.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { withLoom } from "../buses/owned-loom.ts";
 
 let p: Project;
@@ -73,7 +74,7 @@ test("a living process that plants links cannot lead the copy of the plan elsewh
   isUntouched();
 });
 
-test("what is copied into a worktree follows no link that lies there, at any depth", async () => {
+test("what is copied into a worktree follows no link that lies there, at any depth", thorough, async () => {
   for (const file of ["conf/top", "conf/sub/secret", "conf/sub/deep/secret"]) put(join(p.root, file), "copied");
   symlinkSync("secret", join(p.root, "conf/sub/link"));
   p.config({ copyFiles: ["conf"] });
@@ -127,7 +128,7 @@ test("nothing is read, removed or made writable through a folder that is exchang
   }
 });
 
-test("evidence is never a copy of what a link leads to", { skip: NO_SWAPS }, async () => {
+test("evidence is never a copy of what a link leads to", { skip: NO_SWAPS, ...thorough }, async () => {
   const evidence = join(worktree, "prloom/.local/evidence");
   mkdirSync(evidence, { recursive: true });
   writeFileSync(join(evidence, "kept"), "evidence");

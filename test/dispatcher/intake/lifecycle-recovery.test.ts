@@ -8,6 +8,7 @@ import { homeOf } from "../../../src/dispatcher/paths.ts";
 import { updateRecord } from "../../../src/dispatcher/records.ts";
 import { sha256 } from "../../../src/kernel/ids.ts";
 import { planDigest } from "../../../src/plan/digest.ts";
+import { someOf } from "../../testing/sample.ts";
 import { killedAt, withLoom } from "../buses/owned-loom.ts";
 import { assertChains, project, recordOf, TEXT, take, told } from "../told.ts";
 
@@ -47,7 +48,7 @@ const interrupted: [point: string, what: string, then: (inbox: string) => void, 
   ],
   ["lifecycle:appended", "its removal", (inbox) => rmSync(join(inbox, "a.md")), ["edited", "file_removed from inbox"]],
 ];
-for (const [point, what, then, expected] of interrupted) {
+for (const [point, what, then, expected] of someOf(interrupted, 3)) {
   test(`a kill at ${point}, then ${what}: told once and without a gap`, async () => {
     const { root, inbox } = project();
     writeFileSync(join(inbox, "a.md"), TEXT);

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe } from "node:test";
+import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startDaemon } from "../../testing/daemon.ts";
 import type { Project } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
-import { sometimes as test } from "../../testing/sometimes.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 const STUB = fileURLToPath(new URL("../../testing/agents/stub-codex.mjs", import.meta.url));
@@ -60,7 +59,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.equal(pool.today.tokens, 120);
   });
 
-  test("without another agent the plan waits, and no attempt is lost", async () => {
+  test("without another agent the plan waits, and no attempt is lost", thorough, async () => {
     const made = project({ agents: { only: codex("529 work") }, stages: { default: "only" } });
     made.plan("one", ["do it"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
     const worked = await made.work();
@@ -103,7 +102,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.equal(made.record("one").status, "review");
   });
 
-  test("a day's budget holds for all plans, and none is blocked by it", async () => {
+  test("a day's budget holds for all plans, and none is blocked by it", thorough, async () => {
     const made = project({
       agents: { only: { ...codex("work"), price: { input: 100_000, output: 100_000 } } },
       stages: { default: "only" },
@@ -132,7 +131,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.equal(made.record("one").sessions, undefined);
   });
 
-  test("with `session: plan` the next TODO is told in the same conversation", async () => {
+  test("with `session: plan` the next TODO is told in the same conversation", thorough, async () => {
     const made = project({
       agents: { only: { ...codex("work"), session: "plan" } },
       stages: { default: "only" },
@@ -148,7 +147,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.equal(made.record("one").spent?.tokens, 120);
   });
 
-  test("a run that was interrupted goes on in its conversation, with its tree as it was", async () => {
+  test("a run that was interrupted goes on in its conversation, with its tree as it was", thorough, async () => {
     const made = project({ agents: { only: codex("hang work") }, stages: { default: "only" } });
     made.plan("one", ["do it"]);
     const daemon = await startDaemon(made);
@@ -170,7 +169,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.match(made.git("show", "--stat", "prloom/one"), /half\.txt/);
   });
 
-  test("`unblock --reset` and a person's untick begin a new conversation, too", async () => {
+  test("`unblock --reset` and a person's untick begin a new conversation, too", thorough, async () => {
     const made = project({ agents: { only: codex("no-tick work") }, stages: { default: "only" } });
     made.plan("one", ["do it"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
     await made.work();
@@ -239,7 +238,7 @@ describe("what agents may spend, and what happens when a provider says no", { co
     assert.match(made.record("one").blocked?.reason ?? "", /Its budget is spent: \d+ of 0\.02 minutes/);
   });
 
-  test("agents.<name>.maxRunning lets the others wait", async () => {
+  test("agents.<name>.maxRunning lets the others wait", thorough, async () => {
     const made = project({
       agents: { only: { ...codex("work"), maxRunning: 1 } },
       stages: { default: "only" },

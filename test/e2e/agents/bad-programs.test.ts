@@ -3,6 +3,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { projectMaker } from "../../testing/projects.ts";
+import { oneOf } from "../../testing/sample.ts";
 
 /** A program in the place of Codex: its version, and what it does with a prompt. */
 interface Wrong {
@@ -65,7 +66,7 @@ describe("programs that do not do what they should", { concurrency: 2 }, () => {
     return { project, one: project.record("one").blocked, two: project.record("two").blocked };
   }
 
-  for (const { what, does, reason, hint, ...more } of WRONG) {
+  for (const { what, does, reason, hint, ...more } of oneOf(WRONG)) {
     test(`${what}: program, version, what was expected, and what to type`, async () => {
       const { one, two } = await blockedBy(does, more);
       assert.match(one?.reason ?? "", reason);

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import type { Project } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const fresh = projectMaker();
 
@@ -53,7 +54,8 @@ const FORMATTER = "#!/bin/sh\nset -e\nsed -i 's/work/formatted/' work.txt\ngit a
 const CHANGE_ID = "#!/bin/sh\nprintf '\\nChange-Id: I123\\nPrloom-Step: forged/forged/1\\n' >> \"$1\"\n";
 
 for (const sandbox of ["bwrap", "none"] as const) {
-  test(`what the user's hooks make of files and message is committed (sandbox: ${sandbox})`, async () => {
+  const options = sandbox === "bwrap" ? {} : thorough;
+  test(`what the user's hooks make of files and message is committed (sandbox: ${sandbox})`, options, async () => {
     const p = hooked({ sandbox, hooks: { "pre-commit": FORMATTER, "commit-msg": CHANGE_ID } });
     p.plan("one", ["Write it"]);
     const { code, stdout, stderr } = await p.work();
@@ -87,24 +89,28 @@ test("a hook that refuses is what was missing, and in the end the reason why the
   assert.match(second, /trailing whitespace in work\.txt/);
 });
 
-test("a message that commit-msg refuses is named with that hook", async () => {
+test("a message that commit-msg refuses is named with that hook", thorough, async () => {
   const p = hooked({ hooks: { "commit-msg": "#!/bin/sh\necho 'no ticket' >&2\nexit 1\n" } });
   p.plan("one", ["Write it"]);
   await p.work();
   assert.match(p.record("one").blocked?.reason ?? "", /refused by the commit-msg hook[\s\S]*no ticket/);
 });
 
-test("hooks in the working tree, as husky has them, run too; their own commits and branches stay inside", async () => {
-  const hook =
-    "#!/bin/sh\nset -e\ntest -f package.json\necho hooked > hooked.txt\ngit add hooked.txt\ngit branch stray\n";
-  const p = hooked({ files: { ".husky/pre-commit": hook, "package.json": "{}\n" } });
-  p.git("config", "core.hooksPath", ".husky");
-  p.plan("one", ["Write it"]);
-  await p.work();
-  assert.equal(p.record("one").status, "review");
-  assert.equal(show(p, "hooked.txt"), "hooked\n");
-  assert.doesNotMatch(p.git("branch"), /stray/);
-});
+test(
+  "hooks in the working tree, as husky has them, run too; their own commits and branches stay inside",
+  thorough,
+  async () => {
+    const hook =
+      "#!/bin/sh\nset -e\ntest -f package.json\necho hooked > hooked.txt\ngit add hooked.txt\ngit branch stray\n";
+    const p = hooked({ files: { ".husky/pre-commit": hook, "package.json": "{}\n" } });
+    p.git("config", "core.hooksPath", ".husky");
+    p.plan("one", ["Write it"]);
+    await p.work();
+    assert.equal(p.record("one").status, "review");
+    assert.equal(show(p, "hooked.txt"), "hooked\n");
+    assert.doesNotMatch(p.git("branch"), /stray/);
+  },
+);
 
 test("hooks run with the agent's rights: what they see is not the user's home, and secrets stay", async () => {
   const hook = `#!/bin/sh\ncat "$HOME/.netrc" > seen.txt 2>&1\nenv >> seen.txt\ngit config --list >> seen.txt\ngit add seen.txt\n`;
@@ -120,7 +126,7 @@ test("hooks run with the agent's rights: what they see is not the user's home, a
   assert.doesNotMatch(seen, /hunter/);
 });
 
-test("without hooks nothing is run for a commit", async () => {
+test("without hooks nothing is run for a commit", thorough, async () => {
   const p = hooked({});
   p.plan("one", ["Write it"]);
   await p.work();

@@ -62,41 +62,49 @@ test("a comment that comes before the design reaches the designer and does not r
   assert.match(events[0]?.body ?? "", /^Keep the old colours/);
 });
 
-test("a comment that comes while the designer is at work is triaged afterwards, and an edit then stays", async () => {
-  const { project, open } = gated({ DESIGN: "waits" });
-  project.planFile("p", WORDS);
-  const daemon = await startDaemon(project);
-  await daemon.said("p", /designer started/);
-  await succeeds(project, "comment", "p", "please add a switch");
-  const file = join(project.home, "edited.md");
-  writeFileSync(file, `${WORDS}\n## Notes\n\nNot at night.\n`);
-  await succeeds(project, "edit", "p", "--file", file);
-  open("design");
-  await daemon.said("p", /in review|ready/);
-  await daemon.end();
-  assert.deepEqual(stages(project, "p"), ["designer", "triage", "worker", "worker", "worker"]);
-  assert.deepEqual(project.commits("p"), ["designed one", "designed two", "add a switch"]);
-  assert.match(project.planText("p"), /^## Notes\n\nNot at night\.$/m);
-  assert.deepEqual((await thread(project, "p")).length, 2);
-});
+test(
+  "a comment that comes while the designer is at work is triaged afterwards, and an edit then stays",
+  thorough,
+  async () => {
+    const { project, open } = gated({ DESIGN: "waits" });
+    project.planFile("p", WORDS);
+    const daemon = await startDaemon(project);
+    await daemon.said("p", /designer started/);
+    await succeeds(project, "comment", "p", "please add a switch");
+    const file = join(project.home, "edited.md");
+    writeFileSync(file, `${WORDS}\n## Notes\n\nNot at night.\n`);
+    await succeeds(project, "edit", "p", "--file", file);
+    open("design");
+    await daemon.said("p", /in review|ready/);
+    await daemon.end();
+    assert.deepEqual(stages(project, "p"), ["designer", "triage", "worker", "worker", "worker"]);
+    assert.deepEqual(project.commits("p"), ["designed one", "designed two", "add a switch"]);
+    assert.match(project.planText("p"), /^## Notes\n\nNot at night\.$/m);
+    assert.deepEqual((await thread(project, "p")).length, 2);
+  },
+);
 
-test("TODOs that a person wrote before the designer ran are the design; words are triaged as ever", async () => {
-  const { project, open } = gated({ DESIGN: "waits" });
-  project.planFile("p", WORDS);
-  const daemon = await startDaemon(project);
-  await daemon.said("p", /designer started/);
-  await succeeds(project, "block", "p", "let me write it");
-  await daemon.end();
-  open("design");
-  const file = join(project.home, "edited.md");
-  writeFileSync(file, `${WORDS}\n## TODO\n\n- [ ] mine\n`);
-  await succeeds(project, "edit", "p", "--file", file);
-  await succeeds(project, "unblock", "p", "--reset");
-  await succeeds(project, "comment", "p", "please add a switch");
-  await works(project);
-  assert.deepEqual(project.commits("p"), ["mine", "add a switch"]);
-  assert.deepEqual(stages(project, "p").slice(1), ["triage", "worker", "worker"]);
-});
+test(
+  "TODOs that a person wrote before the designer ran are the design; words are triaged as ever",
+  thorough,
+  async () => {
+    const { project, open } = gated({ DESIGN: "waits" });
+    project.planFile("p", WORDS);
+    const daemon = await startDaemon(project);
+    await daemon.said("p", /designer started/);
+    await succeeds(project, "block", "p", "let me write it");
+    await daemon.end();
+    open("design");
+    const file = join(project.home, "edited.md");
+    writeFileSync(file, `${WORDS}\n## TODO\n\n- [ ] mine\n`);
+    await succeeds(project, "edit", "p", "--file", file);
+    await succeeds(project, "unblock", "p", "--reset");
+    await succeeds(project, "comment", "p", "please add a switch");
+    await works(project);
+    assert.deepEqual(project.commits("p"), ["mine", "add a switch"]);
+    assert.deepEqual(stages(project, "p").slice(1), ["triage", "worker", "worker"]);
+  },
+);
 
 test("TODOs that are all taken out while triage reads a comment: the designer gets the comment", thorough, async () => {
   const { project, open } = gated({ TRIAGE: "waits" });
@@ -132,17 +140,21 @@ test("a plan of an earlier version in which a comment replaced the design is des
   assert.equal(project.record("p").schemaVersion, 3);
 });
 
-test("a plugin that takes out all TODOs after the design blocks the plan instead of having it designed again", async () => {
-  const project = make();
-  mkdirSync(join(project.root, "plugins"));
-  const code = 'export default () => ({ afterDesign: (text) => text.replace(/## TODO[^]*/, "") });\n';
-  writeFileSync(join(project.root, "plugins", "wipe.mjs"), code);
-  project.config({ plugins: { wipe: { module: "./plugins/wipe.mjs" } } });
-  project.planFile("p", WORDS);
-  await works(project);
-  assert.match(project.record("p").blocked?.reason ?? "", /^After afterDesign the plan has no TODOs/);
-  assert.deepEqual(stages(project, "p"), ["designer"]);
-});
+test(
+  "a plugin that takes out all TODOs after the design blocks the plan instead of having it designed again",
+  thorough,
+  async () => {
+    const project = make();
+    mkdirSync(join(project.root, "plugins"));
+    const code = 'export default () => ({ afterDesign: (text) => text.replace(/## TODO[^]*/, "") });\n';
+    writeFileSync(join(project.root, "plugins", "wipe.mjs"), code);
+    project.config({ plugins: { wipe: { module: "./plugins/wipe.mjs" } } });
+    project.planFile("p", WORDS);
+    await works(project);
+    assert.match(project.record("p").blocked?.reason ?? "", /^After afterDesign the plan has no TODOs/);
+    assert.deepEqual(stages(project, "p"), ["designer"]);
+  },
+);
 
 test("one triage of several comments: each TODO names its own, and its line is what the worker is told", async () => {
   const project = make();

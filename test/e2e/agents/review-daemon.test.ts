@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe } from "node:test";
+import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { appears, shimOf, until } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { type GatedProject, makeGatedProject } from "../../testing/gated.ts";
 import { finished, isAlive, type Project, type ProjectOptions } from "../../testing/project.ts";
 import { projectMaker, succeeds } from "../../testing/projects.ts";
-import { sometimes as test } from "../../testing/sometimes.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 /** Each of these was wrong once, and a review found it. */
 describe("what a review found, around a dispatcher that runs", { concurrency: 2 }, () => {
@@ -19,7 +19,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2 
     return JSON.parse(readFileSync(join(project.authority, "daemon.json"), "utf8")).socket;
   }
 
-  test("unblock --reset of a plan that is not blocked leaves its agent and the work alone", async () => {
+  test("unblock --reset of a plan that is not blocked leaves its agent and the work alone", thorough, async () => {
     const { project, open, halfWay } = make();
     project.plan("busy", ["[waits] one"]);
     const daemon = await startDaemon(project);
@@ -77,7 +77,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2 
     return { env: { PATH: `${bin}:${path}` }, begun: () => appears(begun), goOn: () => writeFileSync(goOn, "") };
   }
 
-  test("stop lets a merge that is under way end first", async () => {
+  test("stop lets a merge that is under way end first", thorough, async () => {
     const { project } = make();
     const git = slowGit(project, "merge-tree");
     project.plan("merged", ["one"]);
@@ -116,7 +116,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2 
     assert.doesNotMatch(stdout, /could not be blocked|failed/);
   });
 
-  test("delete without a dispatcher ends what a killed one left alive", async () => {
+  test("delete without a dispatcher ends what a killed one left alive", thorough, async () => {
     const { project } = make();
     project.plan("left", ["[stubborn] one"]);
     const daemon = await startDaemon(project);
@@ -133,7 +133,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2 
     assert.equal(project.git("worktree", "list").trim().split("\n").length, 1);
   });
 
-  test("delete ends an initCommand that runs, and that is not a failure of the plan", async () => {
+  test("delete ends an initCommand that runs, and that is not a failure of the plan", thorough, async () => {
     const { project } = make();
     const started = join(project.worktree("unwanted"), "started");
     project.config({ initCommands: ["echo yes > started; sleep 600", "sleep 601"] });
@@ -153,7 +153,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2 
     assert.doesNotMatch(stdout, /could not be blocked|failed/);
   });
 
-  test("a dispatcher that does not answer is said to run, and stop names it", async () => {
+  test("a dispatcher that does not answer is said to run, and stop names it", thorough, async () => {
     const { project } = make();
     const daemon = await startDaemon(project);
     process.kill(daemon.pid, "SIGSTOP");
@@ -167,7 +167,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2 
     assert.equal(ended.code, 0, ended.stderr);
   });
 
-  test("what depends on a deleted plan, or on itself, is blocked while the dispatcher runs", async () => {
+  test("what depends on a deleted plan, or on itself, is blocked while the dispatcher runs", thorough, async () => {
     const { project } = make();
     project.plan("base", ["one"]);
     project.plan("next", ["two"], { status: "queued", metadata: { dependsOn: ["base"] } });
@@ -182,7 +182,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2 
     assert.equal((await daemon.end()).code, 0);
   });
 
-  test("merge is refused while triage works, and done when it has answered", async () => {
+  test("merge is refused while triage works, and done when it has answered", thorough, async () => {
     const { project, open } = make({ env: { TRIAGE: "waits" } });
     project.plan("asked", ["one"]);
     const daemon = await startDaemon(project);
@@ -206,7 +206,7 @@ describe("what a review found, around a dispatcher that runs", { concurrency: 2 
     assert.equal(project.git("show", "main:work.txt"), "one\n");
   });
 
-  test("a fixed config is applied by reload: then unblock is enough, no restart", async () => {
+  test("a fixed config is applied by reload: then unblock is enough, no restart", thorough, async () => {
     const { project } = make();
     const { agents } = project.config();
     project.config({ agents: { test: { command: join(project.home, "no-such-agent") } } });

@@ -89,20 +89,27 @@ describe("the review stage", { concurrency: 2 }, () => {
     assert.deepEqual(await thread(project, "p"), []);
   });
 
-  test("todo: when the rounds are used up the work is committed and the findings are told, once", async () => {
-    const project = make({ when: "todo", how: "ask-always", limits: { reviewRounds: 1 } });
-    project.plan("p", ["one"]);
-    await works(project);
-    assert.equal(project.record("p").status, "review");
-    assert.deepEqual(stages(project, "p"), ["worker", "reviewer", "worker", "reviewer"]);
-    assert.deepEqual(project.commits("p"), ["one"]);
-    const [said = "", ...more] = await thread(project, "p");
-    assert.deepEqual(more, []);
-    assert.match(said, /changes to TODO 1 \(one\) after a round of changes/);
-    assert.match(said, /The greeting is missing\.[\s\S]*- README\.md: Mention it here\.[\s\S]*work\.txt:1: Say hello/);
-    await works(project);
-    assert.equal((await thread(project, "p")).length, 1);
-  });
+  test(
+    "todo: when the rounds are used up the work is committed and the findings are told, once",
+    thorough,
+    async () => {
+      const project = make({ when: "todo", how: "ask-always", limits: { reviewRounds: 1 } });
+      project.plan("p", ["one"]);
+      await works(project);
+      assert.equal(project.record("p").status, "review");
+      assert.deepEqual(stages(project, "p"), ["worker", "reviewer", "worker", "reviewer"]);
+      assert.deepEqual(project.commits("p"), ["one"]);
+      const [said = "", ...more] = await thread(project, "p");
+      assert.deepEqual(more, []);
+      assert.match(said, /changes to TODO 1 \(one\) after a round of changes/);
+      assert.match(
+        said,
+        /The greeting is missing\.[\s\S]*- README\.md: Mention it here\.[\s\S]*work\.txt:1: Say hello/,
+      );
+      await works(project);
+      assert.equal((await thread(project, "p")).length, 1);
+    },
+  );
 
   test("todo: whatever the reviewer does to the tree, to git and to the plan copy, the work is committed as it was", async () => {
     const project = make({ when: "todo", how: "meddle" });
@@ -143,7 +150,7 @@ describe("the review stage", { concurrency: 2 }, () => {
     });
   }
 
-  test("todo: a change that is too long for a prompt is cut there, and whole in a file", async () => {
+  test("todo: a change that is too long for a prompt is cut there, and whole in a file", thorough, async () => {
     const project = make({ when: "todo", how: "approve", sandbox: "auto" });
     const script = `cat > /dev/null; seq -f "line %07g" 30000 > long.txt; printf "\\377\\000" > blob
       sed -i "s/- \\[ \\]/- [x]/" "$PRLOOM_PLAN_FILE"`;
@@ -159,27 +166,31 @@ describe("the review stage", { concurrency: 2 }, () => {
     assert.equal(readFileSync(file).length, Number(total));
   });
 
-  test("todo: blocked under the review, the TODO can be done from scratch, also when the worktree is gone", async () => {
-    const project = make({ when: "todo", how: "garbage", limits: { attemptsPerTodo: 1 } });
-    project.plan("p", ["one"]);
-    project.plan("q", ["one"]);
-    await works(project);
-    rmSync(project.worktree("q"), { recursive: true });
-    const { agents } = project.config() as { agents: Record<string, { env: object }> };
-    const critic = { ...agents.critic, env: { REVIEW: "approve" } };
-    project.config({ agents: { ...agents, critic } });
-    await succeeds(project, "unblock", "p", "--reset");
-    await succeeds(project, "unblock", "q");
-    await works(project);
-    for (const id of ["p", "q"]) {
-      assert.equal(project.record(id).status, "review");
-      assert.deepEqual(stages(project, id), ["worker", "reviewer", "worker", "reviewer"]);
-      assert.equal(work(project, id), "one\n");
-      assert.deepEqual(project.commits(id), ["one"]);
-    }
-  });
+  test(
+    "todo: blocked under the review, the TODO can be done from scratch, also when the worktree is gone",
+    thorough,
+    async () => {
+      const project = make({ when: "todo", how: "garbage", limits: { attemptsPerTodo: 1 } });
+      project.plan("p", ["one"]);
+      project.plan("q", ["one"]);
+      await works(project);
+      rmSync(project.worktree("q"), { recursive: true });
+      const { agents } = project.config() as { agents: Record<string, { env: object }> };
+      const critic = { ...agents.critic, env: { REVIEW: "approve" } };
+      project.config({ agents: { ...agents, critic } });
+      await succeeds(project, "unblock", "p", "--reset");
+      await succeeds(project, "unblock", "q");
+      await works(project);
+      for (const id of ["p", "q"]) {
+        assert.equal(project.record(id).status, "review");
+        assert.deepEqual(stages(project, id), ["worker", "reviewer", "worker", "reviewer"]);
+        assert.equal(work(project, id), "one\n");
+        assert.deepEqual(project.commits(id), ["one"]);
+      }
+    },
+  );
 
-  test("todo: a reviewer that cannot be started blocks the plan, and starts when it is fixed", async () => {
+  test("todo: a reviewer that cannot be started blocks the plan, and starts when it is fixed", thorough, async () => {
     const project = make({ when: "todo", how: "approve" });
     const { agents } = project.config() as { agents: Record<string, object> };
     project.config({ agents: { ...agents, critic: { ...agents.critic, command: join(project.home, "nowhere") } } });
@@ -193,22 +204,26 @@ describe("the review stage", { concurrency: 2 }, () => {
     assert.equal(work(project, "p"), "one\n");
   });
 
-  test("todo: a TODO that is reworded under the review is not committed, and its work is kept as a patch", async () => {
-    const project = make({ when: "todo", how: "waits" });
-    project.plan("p", ["one"]);
-    const daemon = await startDaemon(project);
-    await daemon.said("p", /reviewer started/);
-    await appears(join(project.worktree("p"), "junk.txt"));
-    const file = join(project.home, "other.md");
-    writeFileSync(file, "## Title\n\nP\n\n## TODO\n\n- [ ] another\n");
-    await succeeds(project, "edit", "p", "--file", file);
-    writeFileSync(join(project.home, "gate", "review"), "go on\n");
-    await daemon.said("p", /in review/);
-    await daemon.end();
-    assert.deepEqual(project.commits("p"), ["another"]);
-    assert.equal(work(project, "p"), "another\n");
-    assert.match(project.runFile("p", 2, "discarded.patch"), /^\+one$/m);
-  });
+  test(
+    "todo: a TODO that is reworded under the review is not committed, and its work is kept as a patch",
+    thorough,
+    async () => {
+      const project = make({ when: "todo", how: "waits" });
+      project.plan("p", ["one"]);
+      const daemon = await startDaemon(project);
+      await daemon.said("p", /reviewer started/);
+      await appears(join(project.worktree("p"), "junk.txt"));
+      const file = join(project.home, "other.md");
+      writeFileSync(file, "## Title\n\nP\n\n## TODO\n\n- [ ] another\n");
+      await succeeds(project, "edit", "p", "--file", file);
+      writeFileSync(join(project.home, "gate", "review"), "go on\n");
+      await daemon.said("p", /in review/);
+      await daemon.end();
+      assert.deepEqual(project.commits("p"), ["another"]);
+      assert.equal(work(project, "p"), "another\n");
+      assert.match(project.runFile("p", 2, "discarded.patch"), /^\+one$/m);
+    },
+  );
 
   test("todo: killed under the reviewer, the next start has the work once, and asks again", thorough, async () => {
     const project = make({ when: "todo", how: "waits" });
@@ -246,23 +261,27 @@ describe("the review stage", { concurrency: 2 }, () => {
     assert.deepEqual(project.record("p").reviewedEnd, { head: project.git("rev-parse", "prloom/p").trim(), rounds: 0 });
   });
 
-  test("end: rounds are counted, then the findings are told and the plan is finished; what comes later is read again", async () => {
-    const project = make({ when: "end", how: "ask-always", limits: { reviewRounds: 1 } });
-    project.plan("p", ["one"]);
-    await works(project);
-    assert.equal(project.record("p").status, "review");
-    assert.deepEqual(stages(project, "p"), ["worker", "reviewer", "worker", "reviewer"]);
-    const said = await thread(project, "p");
-    assert.equal(said.length, 1);
-    assert.match(said[0] ?? "", /changes to the whole branch after a round of changes/);
-    await succeeds(project, "comment", "p", "please do more");
-    await works(project);
-    assert.equal(project.record("p").status, "review");
-    assert.deepEqual(stages(project, "p").slice(4), ["triage", "worker", "reviewer", "worker", "reviewer"]);
-    assert.equal((await thread(project, "p")).filter((body) => /whole branch/.test(body)).length, 2);
-  });
+  test(
+    "end: rounds are counted, then the findings are told and the plan is finished; what comes later is read again",
+    thorough,
+    async () => {
+      const project = make({ when: "end", how: "ask-always", limits: { reviewRounds: 1 } });
+      project.plan("p", ["one"]);
+      await works(project);
+      assert.equal(project.record("p").status, "review");
+      assert.deepEqual(stages(project, "p"), ["worker", "reviewer", "worker", "reviewer"]);
+      const said = await thread(project, "p");
+      assert.equal(said.length, 1);
+      assert.match(said[0] ?? "", /changes to the whole branch after a round of changes/);
+      await succeeds(project, "comment", "p", "please do more");
+      await works(project);
+      assert.equal(project.record("p").status, "review");
+      assert.deepEqual(stages(project, "p").slice(4), ["triage", "worker", "reviewer", "worker", "reviewer"]);
+      assert.equal((await thread(project, "p")).filter((body) => /whole branch/.test(body)).length, 2);
+    },
+  );
 
-  test("end: whatever the reviewer does to the tree is put aside", async () => {
+  test("end: whatever the reviewer does to the tree is put aside", thorough, async () => {
     const project = make({ when: "end", how: "meddle" });
     project.plan("p", ["one"]);
     await works(project);

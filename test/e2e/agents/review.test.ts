@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe } from "node:test";
+import { describe, test } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
 import type { Project } from "../../testing/project.ts";
 import { projectMaker, succeeds, works } from "../../testing/projects.ts";
 import { oneOf } from "../../testing/sample.ts";
-import { sometimes as test } from "../../testing/sometimes.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 /** Each of these was wrong once, and a review found it. */
 describe("what a review found, in files and in what agents leave", { concurrency: 2 }, () => {
@@ -31,21 +31,25 @@ describe("what a review found, in files and in what agents leave", { concurrency
     project.git("-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "-qm", "More");
   }
 
-  test("a comment to a TODO whose text has an open fence goes into its context, and holds up no other", async () => {
-    const project = make();
-    project.planFile("fenced", "## Title\n\nFenced\n\n## TODO\n\n- [ ] one\n  ```\n  x\n- [ ] two\n");
-    project.plan("beside", ["one"]);
-    await succeeds(project, "comment", "fenced", "--todo", "1", "use tabs");
-    await works(project);
-    assert.equal(project.record("beside").status, "review");
-    const { thread } = JSON.parse(await succeeds(project, "show", "fenced", "--json"));
-    assert.deepEqual(
-      thread.map((entry: { body: string }) => entry.body),
-      ["use tabs", 'Added to the context of "one".'],
-    );
-    assert.equal(project.record("fenced").status, "review");
-    assert.deepEqual(project.commits("fenced"), ["one", "two"]);
-  });
+  test(
+    "a comment to a TODO whose text has an open fence goes into its context, and holds up no other",
+    thorough,
+    async () => {
+      const project = make();
+      project.planFile("fenced", "## Title\n\nFenced\n\n## TODO\n\n- [ ] one\n  ```\n  x\n- [ ] two\n");
+      project.plan("beside", ["one"]);
+      await succeeds(project, "comment", "fenced", "--todo", "1", "use tabs");
+      await works(project);
+      assert.equal(project.record("beside").status, "review");
+      const { thread } = JSON.parse(await succeeds(project, "show", "fenced", "--json"));
+      assert.deepEqual(
+        thread.map((entry: { body: string }) => entry.body),
+        ["use tabs", 'Added to the context of "one".'],
+      );
+      assert.equal(project.record("fenced").status, "review");
+      assert.deepEqual(project.commits("fenced"), ["one", "two"]);
+    },
+  );
 
   const COMMIT = "git add -A && git -c user.name=A -c user.email=a@localhost commit -qm mine --allow-empty";
   const TRICKS: Readonly<Record<string, string>> = {
@@ -79,7 +83,7 @@ describe("what a review found, in files and in what agents leave", { concurrency
     assert.deepEqual(project.commits("emptied"), []);
   });
 
-  test("unblock --reset after a failed publish keeps the TODO that is committed and ticked", async () => {
+  test("unblock --reset after a failed publish keeps the TODO that is committed and ticked", thorough, async () => {
     const project = make();
     const home = await heldBack(project, "published", ["one", "two"]);
     writeFileSync(join(home, "change-request.json"), "{ garbage");
@@ -95,29 +99,33 @@ describe("what a review found, in files and in what agents leave", { concurrency
     assert.equal(project.git("show", "prloom/published:work.txt"), "one\ntwo\n");
   });
 
-  test("a plan whose bus cannot be saved keeps neither the others nor the dispatcher from working", async () => {
-    const project = make({ config: { bus: { retryMin: "10ms", retryMax: "20ms" } } });
-    const home = await heldBack(project, "bad", ["one"]);
-    mkdirSync(join(home, "bus"));
-    writeFileSync(join(home, "bus", "state"), "a file where a folder should be");
-    await letGo(project, "bad");
-    await succeeds(project, "comment", "bad", "thanks");
-    const daemon = await startDaemon(project);
-    await daemon.said("bad", /^blocked: .*bus\/state/);
-    project.plan("good", ["one"]);
-    await daemon.said("good", /in review/);
-    const { plans, daemon: running } = await project.status();
-    assert.deepEqual([running.running, running.pid], [true, daemon.pid]);
-    assert.deepEqual(plans.map((plan) => plan.planId).sort(), ["bad", "good"]);
-    const ended = await daemon.end();
-    assert.equal(ended.code, 0, ended.stderr);
-    await succeeds(project, "comment", "bad", "thanks again");
-    const { thread } = JSON.parse(await succeeds(project, "show", "bad", "--json"));
-    assert.deepEqual(
-      thread.map((entry: { body: string }) => entry.body).filter((body: string) => body.includes("again")),
-      ["thanks again"],
-    );
-  });
+  test(
+    "a plan whose bus cannot be saved keeps neither the others nor the dispatcher from working",
+    thorough,
+    async () => {
+      const project = make({ config: { bus: { retryMin: "10ms", retryMax: "20ms" } } });
+      const home = await heldBack(project, "bad", ["one"]);
+      mkdirSync(join(home, "bus"));
+      writeFileSync(join(home, "bus", "state"), "a file where a folder should be");
+      await letGo(project, "bad");
+      await succeeds(project, "comment", "bad", "thanks");
+      const daemon = await startDaemon(project);
+      await daemon.said("bad", /^blocked: .*bus\/state/);
+      project.plan("good", ["one"]);
+      await daemon.said("good", /in review/);
+      const { plans, daemon: running } = await project.status();
+      assert.deepEqual([running.running, running.pid], [true, daemon.pid]);
+      assert.deepEqual(plans.map((plan) => plan.planId).sort(), ["bad", "good"]);
+      const ended = await daemon.end();
+      assert.equal(ended.code, 0, ended.stderr);
+      await succeeds(project, "comment", "bad", "thanks again");
+      const { thread } = JSON.parse(await succeeds(project, "show", "bad", "--json"));
+      assert.deepEqual(
+        thread.map((entry: { body: string }) => entry.body).filter((body: string) => body.includes("again")),
+        ["thanks again"],
+      );
+    },
+  );
 
   test("a pipe and a device in the inbox are named and never opened", async () => {
     const project = make();
@@ -134,7 +142,7 @@ describe("what a review found, in files and in what agents leave", { concurrency
   });
 
   for (const point of oneOf(["delete:inbox", "delete:marked"])) {
-    test(`a queued plan whose deletion was killed at ${point} is never carried out`, async () => {
+    test(`a queued plan whose deletion was killed at ${point} is never carried out`, thorough, async () => {
       const project = make();
       project.plan("unwanted", ["one"]);
       project.plan("wanted", ["one"]);
@@ -152,7 +160,7 @@ describe("what a review found, in files and in what agents leave", { concurrency
     });
   }
 
-  test("files of one plan that cannot be read hide neither the others nor the rest of it", async () => {
+  test("files of one plan that cannot be read hide neither the others nor the rest of it", thorough, async () => {
     const project = make();
     for (const id of ["newer", "plain"]) project.plan(id, ["one"]);
     await succeeds(project, "comment", "newer", "thanks");
@@ -171,7 +179,7 @@ describe("what a review found, in files and in what agents leave", { concurrency
     assert.match(await succeeds(project, "status"), /problem: .*newer/);
   });
 
-  test("with one agent at a time every plan has its turn before one has its second", async () => {
+  test("with one agent at a time every plan has its turn before one has its second", thorough, async () => {
     const project = make({ config: { limits: { maxRunningAgents: 1 } } });
     const order = join(project.home, "order");
     const { test: agent } = project.config().agents as Record<string, Record<string, unknown>>;

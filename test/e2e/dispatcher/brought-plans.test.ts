@@ -13,6 +13,7 @@ import {
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { branch, fresh, settled } from "../fixtures/checkouts.ts";
 
 test("a plan that comes with a branch is not worked on", async () => {
@@ -31,7 +32,7 @@ test("a plan that comes with a branch is not worked on", async () => {
 });
 
 for (const path of ["prloom/.local/inbox", "prloom/.local"])
-  test(`a plan that comes with a branch is not worked on where ${path} is a link to it`, async () => {
+  test(`a plan that comes with a branch is not worked on where ${path} is a link to it`, thorough, async () => {
     const project = fresh();
     const link = join(project.root, path);
     branch(project, "gift", () => {
@@ -47,7 +48,7 @@ for (const path of ["prloom/.local/inbox", "prloom/.local"])
     assert.equal(project.record("gift").runs, 0);
   });
 
-test("what a link leads to that a branch has as prloom/.local stays as it is", async () => {
+test("what a link leads to that a branch has as prloom/.local stays as it is", thorough, async () => {
   const project = fresh();
   const [link, documents] = [join(project.root, "prloom/.local"), join(project.home, "documents")];
   for (const name of ["bus", "plans"]) mkdirSync(join(documents, name), { recursive: true });
@@ -101,7 +102,7 @@ test("what lies where worktrees are, behind a link that a branch has, is neither
   assert.deepEqual([project.record("begun").status, project.record("later").status], ["review", "review"]);
 });
 
-test("no command changes what lies where the inbox is, behind a link that a branch has", async () => {
+test("no command changes what lies where the inbox is, behind a link that a branch has", thorough, async () => {
   const project = fresh();
   const notes = join(project.home, "notes");
   mkdirSync(notes);
@@ -128,7 +129,7 @@ test("no command changes what lies where the inbox is, behind a link that a bran
   assert.equal(readFileSync(join(notes, "mine.md"), "utf8"), "- [ ] buy milk\n");
 });
 
-test("a link to worktrees elsewhere that a person made is followed", async () => {
+test("a link to worktrees elsewhere that a person made is followed", thorough, async () => {
   const project = fresh();
   const link = join(project.root, "prloom/.local/worktrees");
   for (const folder of [dirname(link), join(project.home, "disk")]) mkdirSync(folder, { recursive: true });
@@ -141,7 +142,7 @@ test("a link to worktrees elsewhere that a person made is followed", async () =>
   assert.deepEqual(readdirSync(join(project.home, "disk")), []);
 });
 
-test("a folder of a person that lies where a worktree is to be made stays as it is", async () => {
+test("a folder of a person that lies where a worktree is to be made stays as it is", thorough, async () => {
   const project = fresh({ config: { worktreesDir: "../trees" } });
   const notes = join(project.root, "../trees/notes");
   mkdirSync(notes, { recursive: true });
@@ -162,7 +163,7 @@ for (const [name, ...ends] of [
   ["a deleted plan", ["delete", "notes", "--yes"]],
   ["a plan that was cleaned and then deleted", ["merge", "notes"], ["clean"], ["delete", "notes", "--yes"]],
 ] as const)
-  test(`what a person makes where the worktree of ${name} was stays as it is`, async () => {
+  test(`what a person makes where the worktree of ${name} was stays as it is`, thorough, async () => {
     const project = fresh({ config: { worktreesDir: "../trees" } });
     const notes = join(project.root, "../trees/notes");
     project.plan("notes", ["one"]);

@@ -8,6 +8,7 @@ import { startDaemon } from "../../testing/daemon.ts";
 import { type GatedProject, makeGatedProject } from "../../testing/gated.ts";
 import { isAlive } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 describe("the dispatcher as a process", { concurrency: 2 }, () => {
   const fresh = projectMaker();
@@ -53,7 +54,7 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
     assert.equal(project.git("show", "prloom/cut:work.txt"), "one\n[waits] two\nthree\n");
   });
 
-  test("SIGKILL leaves no process behind either, and the interruption is not an attempt", async () => {
+  test("SIGKILL leaves no process behind either, and the interruption is not an attempt", thorough, async () => {
     const { project, open, halfWay } = gated();
     project.plan("killed", ["[waits] one"], { status: "queued", metadata: { limits: { attemptsPerTodo: 1 } } });
     const daemon = await startDaemon(project);
@@ -114,7 +115,7 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
     assert.equal(project.git("show", "prloom/next:work.txt"), "one\ntwo\n");
   });
 
-  test("a change request that cannot be read keeps no other merge by hand from being noticed", async () => {
+  test("a change request that cannot be read keeps no other merge by hand from being noticed", thorough, async () => {
     const { project } = gated();
     for (const id of ["broken", "good"]) project.plan(id, ["one"]);
     assert.equal((await project.work()).code, 0);
@@ -126,7 +127,7 @@ describe("the dispatcher as a process", { concurrency: 2 }, () => {
     assert.deepEqual([project.record("broken").status, project.record("good").outcome], ["review", "merged"]);
   });
 
-  test("what is said while a plan is being merged is neither left out nor lost", async () => {
+  test("what is said while a plan is being merged is neither left out nor lost", thorough, async () => {
     const { project } = gated();
     const [bin, at, go] = ["bin", "at", "go"].map((name) => join(project.home, name)) as [string, string, string];
     mkdirSync(bin);

@@ -17,6 +17,7 @@ import { after, before, describe, test } from "node:test";
 import { appears, until } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon, succeeds } from "../../testing/daemon.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const NO_SPACE = /No space left on (the disk|device)/;
 
@@ -36,21 +37,24 @@ describe("a full disk", () => {
     rmSync(base, { recursive: true, force: true });
   });
 
-  /** Takes all the space that is left; `free` gives it back. A dispatcher's note that ends would give some back too. */
-  async function fill(project: Project): Promise<{ free(): void }> {
-    const notes = join(project.authority, "writing");
-    if (existsSync(notes)) await until(notes, () => readdirSync(notes).length === 0);
+  /** Takes all the space that is left, again after a note of the dispatcher has given some back; `free` gives it back. */
+  async function fill(project: Project): Promise<{ again(): Promise<void>; free(): void }> {
     const ballast = join(disk, "ballast");
-    const fd = openSync(ballast, "w");
-    for (const size of [64 * 1024, 4096, 1]) {
-      try {
-        for (;;) writeSync(fd, Buffer.alloc(size));
-      } catch (error) {
-        assert.equal((error as NodeJS.ErrnoException).code, "ENOSPC");
+    const notes = join(project.authority, "writing");
+    const again = async (): Promise<void> => {
+      if (existsSync(notes)) await until(notes, () => readdirSync(notes).length === 0);
+      const fd = openSync(ballast, "a");
+      for (const size of [64 * 1024, 4096, 1]) {
+        try {
+          for (;;) writeSync(fd, Buffer.alloc(size));
+        } catch (error) {
+          assert.equal((error as NodeJS.ErrnoException).code, "ENOSPC");
+        }
       }
-    }
-    closeSync(fd);
-    return { free: () => rmSync(ballast) };
+      closeSync(fd);
+    };
+    await again();
+    return { again, free: () => rmSync(ballast) };
   }
 
   function projectOnDisk(config: Record<string, unknown> = {}): Project {
@@ -76,6 +80,7 @@ describe("a full disk", () => {
       ["queue", "late"],
       ["hide", "second"],
     ]) {
+      await full.again();
       const result = await project.cli(args);
       assert.equal(result.code, 1, args.join(" "));
       assert.match(result.stderr, /No space left on the disk.*\[disk-full\]\n {2}hint: Free some space/);
@@ -118,7 +123,7 @@ describe("a full disk", () => {
     project.remove();
   });
 
-  test("at the start is a user's error, not a bug in prloom", async (context) => {
+  test("at the start is a user's error, not a bug in prloom", thorough, async (context) => {
     if (!mounted) return context.skip("a tmpfs cannot be mounted here (needs root)");
     const project = projectOnDisk();
     project.plan("first", ["one"]);

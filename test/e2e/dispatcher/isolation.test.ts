@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { projectMaker } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { type Extended, makeExtended, QUICK, WRITER } from "../fixtures/extended.ts";
 
 const fresh = projectMaker(makeExtended);
@@ -16,7 +17,7 @@ const actor = (name: string, ...only: string[]) => ({
 const feeds = (name: string, more: object = {}) => ({ module: "./plugins/feed.ts", config: { name, ...more } });
 const bad = { module: "./plugins/bad.mjs" };
 
-test("names and ids that mean something to JavaScript or to a shell mean nothing here", async () => {
+test("names and ids that mean something to JavaScript or to a shell mean nothing here", thorough, async () => {
   const project = extended({
     plugins: { constructor: actor("constructor", "onEvent") },
     bridges: { feed: feeds("feed") },
@@ -35,48 +36,55 @@ test("names and ids that mean something to JavaScript or to a shell mean nothing
   assert.deepEqual([deferred.count, dead.count], [0, 0]);
 });
 
-test("presets give a plan other plugins and bridges; what no bridge delivers any more is a dead letter", async () => {
-  const weak = feeds("weak", { target: "weak", silent: true });
-  const project = extended({
-    plugins: { alpha: actor("alpha"), bad },
-    bridges: { feed: feeds("feed"), off: feeds("off", { target: "off" }) },
-    globalBridges: { weak },
-    presets: {
-      other: {
-        plugins: { alpha: { config: { name: "changed" } }, extra: actor("extra"), bad: { enabled: false } },
-        pluginOrder: ["extra"],
-        bridges: { off: { enabled: false } },
+test(
+  "presets give a plan other plugins and bridges; what no bridge delivers any more is a dead letter",
+  thorough,
+  async () => {
+    const weak = feeds("weak", { target: "weak", silent: true });
+    const project = extended({
+      plugins: { alpha: actor("alpha"), bad },
+      bridges: { feed: feeds("feed"), off: feeds("off", { target: "off" }) },
+      globalBridges: { weak },
+      presets: {
+        other: {
+          plugins: { alpha: { config: { name: "changed" } }, extra: actor("extra"), bad: { enabled: false } },
+          pluginOrder: ["extra"],
+          bridges: { off: { enabled: false } },
+        },
       },
-    },
-  });
-  project.plan("one", ["x"]);
-  project.plan("two", ["x"], { status: "queued", metadata: { preset: "other" } });
-  const printed = await project.cli(["start", "--until-idle", "--json"]);
-  assert.equal(printed.code, 0, printed.stderr);
-  for (const line of printed.stdout.split("\n").slice(0, -1)) JSON.parse(line);
-  assert.match(printed.stderr, /bad is here/);
-  const who = (planId: string) => project.journal({ planId, hook: "beforeTodo" }).map((line) => line.who);
-  assert.deepEqual([who("one"), who("two")], [["alpha"], ["extra", "changed"]]);
-  const comment = (target: string, message: string) => ({
-    target: { target, token: "t" },
-    payload: { type: "comment" as const, message },
-  });
-  project.feedActions("feed", "one", comment("weak", "[broken-times 99]"), {
-    target: { target: "local", token: "one" },
-    payload: { type: "close_pr" },
-  });
-  project.feedActions("feed", "two", comment("off", "for nobody"));
-  const daemon = await project.start();
-  await project.heard({ call: "actions", bridge: "weak" });
-  await daemon.said("two", /no bridge has the target off; configured targets: human, local, prloom-core, weak /);
-  await daemon.end();
-  project.config({ globalBridges: {} });
-  assert.equal((await project.work()).code, 0);
-  const { dead, deferred } = await project.status();
-  assert.equal(deferred.count, 0);
-  assert.deepEqual(dead.letters.map(({ reason }) => /has the target (\w+)/.exec(reason)?.[1]).sort(), ["off", "weak"]);
-  assert.equal(project.record("one").outcome, "closed");
-});
+    });
+    project.plan("one", ["x"]);
+    project.plan("two", ["x"], { status: "queued", metadata: { preset: "other" } });
+    const printed = await project.cli(["start", "--until-idle", "--json"]);
+    assert.equal(printed.code, 0, printed.stderr);
+    for (const line of printed.stdout.split("\n").slice(0, -1)) JSON.parse(line);
+    assert.match(printed.stderr, /bad is here/);
+    const who = (planId: string) => project.journal({ planId, hook: "beforeTodo" }).map((line) => line.who);
+    assert.deepEqual([who("one"), who("two")], [["alpha"], ["extra", "changed"]]);
+    const comment = (target: string, message: string) => ({
+      target: { target, token: "t" },
+      payload: { type: "comment" as const, message },
+    });
+    project.feedActions("feed", "one", comment("weak", "[broken-times 99]"), {
+      target: { target: "local", token: "one" },
+      payload: { type: "close_pr" },
+    });
+    project.feedActions("feed", "two", comment("off", "for nobody"));
+    const daemon = await project.start();
+    await project.heard({ call: "actions", bridge: "weak" });
+    await daemon.said("two", /no bridge has the target off; configured targets: human, local, prloom-core, weak /);
+    await daemon.end();
+    project.config({ globalBridges: {} });
+    assert.equal((await project.work()).code, 0);
+    const { dead, deferred } = await project.status();
+    assert.equal(deferred.count, 0);
+    assert.deepEqual(dead.letters.map(({ reason }) => /has the target (\w+)/.exec(reason)?.[1]).sort(), [
+      "off",
+      "weak",
+    ]);
+    assert.equal(project.record("one").outcome, "closed");
+  },
+);
 
 test("a plugin that hangs holds up its own plan only, and a global one none; commands go on working", async () => {
   const project = extended({
@@ -106,24 +114,28 @@ test("a plugin that hangs holds up its own plan only, and a global one none; com
   assert.equal((await daemon.end()).code, 0);
 });
 
-test("what a plugin throws at is triaged once it gave up, and not before; a retry asks it again, and not triage", async () => {
-  const project = extended({ plugins: { bad, alpha: actor("alpha", "onEvent") }, bridges: { feed: feeds("feed") } });
-  project.plan("one", ["x"]);
-  await project.work();
-  project.feed("feed", "one", { id: "sad", body: "please go on\nbad: throws", context: WRITER });
-  project.feed("feed", "one", { id: "constructor", body: "please wait\nalpha: defer 7200000", context: WRITER });
-  await project.work();
-  assert.match(project.planText("one"), /- \[x\] go on/);
-  assert.doesNotMatch(project.planText("one"), /- \[.\] wait/);
-  const status = await project.status();
-  assert.deepEqual([status.deferred.count, status.dead.count], [1, 1]);
-  assert.match(await project.type("events", "one", "--log", "dead"), /sad/);
+test(
+  "what a plugin throws at is triaged once it gave up, and not before; a retry asks it again, and not triage",
+  thorough,
+  async () => {
+    const project = extended({ plugins: { bad, alpha: actor("alpha", "onEvent") }, bridges: { feed: feeds("feed") } });
+    project.plan("one", ["x"]);
+    await project.work();
+    project.feed("feed", "one", { id: "sad", body: "please go on\nbad: throws", context: WRITER });
+    project.feed("feed", "one", { id: "constructor", body: "please wait\nalpha: defer 7200000", context: WRITER });
+    await project.work();
+    assert.match(project.planText("one"), /- \[x\] go on/);
+    assert.doesNotMatch(project.planText("one"), /- \[.\] wait/);
+    const status = await project.status();
+    assert.deepEqual([status.deferred.count, status.dead.count], [1, 1]);
+    assert.match(await project.type("events", "one", "--log", "dead"), /sad/);
 
-  assert.match(await project.type("retry", "sad"), /sad of \S+ is tried again by onEvent:bad/);
-  await project.work();
-  assert.equal((await project.status()).dead.count, 1, "it throws as ever");
-  assert.equal(project.planText("one").match(/go on/g)?.length, 1, "and is not triaged twice");
-});
+    assert.match(await project.type("retry", "sad"), /sad of \S+ is tried again by onEvent:bad/);
+    await project.work();
+    assert.equal((await project.status()).dead.count, 1, "it throws as ever");
+    assert.equal(project.planText("one").match(/go on/g)?.length, 1, "and is not triaged twice");
+  },
+);
 
 test("a stop does not wait for a hook or a bridge that hangs, and is not an attempt", async () => {
   const slow = { module: "./plugins/bad-bridge.mjs", config: { kind: "hangs" } };

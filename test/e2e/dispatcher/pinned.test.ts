@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { startDaemon } from "../../testing/daemon.ts";
 import { TEST_AGENT } from "../../testing/project.ts";
 import { oneOf, SEED_NOTE } from "../../testing/sample.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { branch, commit, fresh, settled, write } from "../fixtures/checkouts.ts";
 
 const SOURCE = fileURLToPath(new URL("../../../src", import.meta.url));
@@ -68,7 +69,7 @@ describe(`a checkout changes nothing for a dispatcher that runs (${SEED_NOTE})`,
     ["prompts without an end", "prloom/prompts", () => "prompts"],
   ];
   for (const [what, path, to] of oneOf(LINKED))
-    test(`${what}: work goes on, and commands that only read, too`, { timeout: 120_000 }, async () => {
+    test(`${what}: work goes on, and commands that only read, too`, { timeout: 120_000, ...thorough }, async () => {
       const project = fresh();
       const pipe = join(project.home, "pipe");
       execFileSync("mkfifo", [pipe]);
@@ -89,7 +90,7 @@ describe(`a checkout changes nothing for a dispatcher that runs (${SEED_NOTE})`,
       assert.equal((await project.cli(["status"])).code, 0);
     });
 
-  test("other prompts are not used", async () => {
+  test("other prompts are not used", thorough, async () => {
     const project = fresh();
     write(project, "prloom/prompts/worker.md", "PINNED {{todo}} {{planFile}}");
     commit(project, "A prompt");
@@ -153,33 +154,37 @@ describe(`a checkout changes nothing for a dispatcher that runs (${SEED_NOTE})`,
     assert.equal(readFileSync(notes, "utf8"), before);
   });
 
-  test("doctor runs nothing of a stranger's: neither when no branch is checked out, nor by a path in the tree", async () => {
-    const project = fresh();
-    const marker = join(project.home, "owned");
-    const plugin = "prloom/plugins/pen.mjs";
-    write(project, plugin, "export default () => ({ async beforeTodo() {} });");
-    write(project, "claude", "#!/bin/sh\necho 9.9.9\n");
-    project.config({
-      agents: { ask: { adapter: "claude", command: "./claude" } },
-      stages: { default: "ask" },
-      plugins: { pen: { module: `./${plugin}` } },
-    });
-    commit(project, "A plugin");
-    branch(project, "module", () =>
-      write(project, plugin, `import { writeFileSync } from "node:fs"; writeFileSync("${marker}", "");`),
-    );
-    branch(project, "program", () => write(project, "claude", `#!/bin/sh\ntouch ${marker}\n`));
-    project.git("checkout", "-q", "--detach");
-    const first = await project.work();
-    assert.equal(first.code, 0, first.stderr);
-    for (const name of ["module", "program"]) {
-      project.git("checkout", "-q", "--detach", name);
-      await project.cli(["doctor"]);
-      assert(!existsSync(marker), name);
-    }
-  });
+  test(
+    "doctor runs nothing of a stranger's: neither when no branch is checked out, nor by a path in the tree",
+    thorough,
+    async () => {
+      const project = fresh();
+      const marker = join(project.home, "owned");
+      const plugin = "prloom/plugins/pen.mjs";
+      write(project, plugin, "export default () => ({ async beforeTodo() {} });");
+      write(project, "claude", "#!/bin/sh\necho 9.9.9\n");
+      project.config({
+        agents: { ask: { adapter: "claude", command: "./claude" } },
+        stages: { default: "ask" },
+        plugins: { pen: { module: `./${plugin}` } },
+      });
+      commit(project, "A plugin");
+      branch(project, "module", () =>
+        write(project, plugin, `import { writeFileSync } from "node:fs"; writeFileSync("${marker}", "");`),
+      );
+      branch(project, "program", () => write(project, "claude", `#!/bin/sh\ntouch ${marker}\n`));
+      project.git("checkout", "-q", "--detach");
+      const first = await project.work();
+      assert.equal(first.code, 0, first.stderr);
+      for (const name of ["module", "program"]) {
+        project.git("checkout", "-q", "--detach", name);
+        await project.cli(["doctor"]);
+        assert(!existsSync(marker), name);
+      }
+    },
+  );
 
-  test("nor by what a module imports, nor where a link leads, when the module itself is as it was", async () => {
+  test("nor by what a module imports, nor where a link leads, when the module is as it was", thorough, async () => {
     const project = fresh({ config: { plugins: { pen: { module: "./prloom/plugins/pen.mjs" } } } });
     const marker = join(project.home, "owned");
     const evil = `import { writeFileSync } from "node:fs"; writeFileSync("${marker}", ""); export default () => ({});`;
@@ -229,8 +234,9 @@ describe(`a checkout changes nothing for a dispatcher that runs (${SEED_NOTE})`,
   });
 
   for (const changed of oneOf(["agents/shim/shim.ts", "kernel/clock.ts"]))
-    test(`prloom itself, installed in the checkout, starts runs only with what it was (${changed})`, () =>
-      startsAsItWas(changed));
+    test(`prloom itself, installed in the checkout, starts runs only with what it was (${changed})`, thorough, () =>
+      startsAsItWas(changed),
+    );
 
   async function startsAsItWas(changed: string): Promise<void> {
     const project = fresh();

@@ -6,6 +6,7 @@ import { callOwner } from "../../../src/dispatcher/commands/owner.ts";
 import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { oneOf } from "../../testing/sample.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { branch, commit, fresh, settled, write } from "../fixtures/checkouts.ts";
 
 describe("prloom reload", () => {
@@ -40,7 +41,7 @@ describe("prloom reload", () => {
     await daemon.end();
   });
 
-  test("reads of the prompts only those that have a meaning, however many a branch brings", async () => {
+  test("reads of the prompts only those that have a meaning, however many a branch brings", thorough, async () => {
     const project = fresh();
     branch(project, "flood", () => {
       write(project, "prloom/large", "a".repeat(1024 * 1024));
@@ -71,7 +72,7 @@ describe("prloom reload", () => {
     await daemon.end();
   });
 
-  test("on a stranger's branch takes over what it shows, and no package that the branch brings", async () => {
+  test("on a stranger's branch takes over what it shows, and no package that the branch brings", thorough, async () => {
     const project = fresh({ config: { plugins: { pen: { module: "./prloom/plugins/pen.mjs" } } } });
     const marker = join(project.home, "owned");
     write(project, "node_modules/pad/index.js", "");
@@ -101,29 +102,33 @@ describe("prloom reload", () => {
   });
 });
 
-test("a start says what the last one did not permit, and where the branch differs from the base branch", async () => {
-  const project = fresh({ config: { checks: ["true"] } });
-  assert.equal((await project.work()).stderr, "");
-  branch(project, "other", () => {
-    project.config({ checks: [] });
-    write(project, "prloom/prompts/worker.md", "Do {{todo}}");
-  });
-  project.git("checkout", "-q", "other");
-  const { stderr } = await project.work();
-  assert.match(
-    stderr,
-    /^warning: this start permits what the last one did not, or checks less: .*checks: \["true"\] → \[\]/m,
-  );
-  const differs =
-    /^warning: you are on other, .* not what main has: checks: \["true"\] → \[\]; prloom\/prompts\/worker\.md\. If you do not mean that: .*git checkout main/m;
-  assert.match(stderr, differs);
-  const detached = await project.cli(["start", "--detach"]);
-  assert.match(detached.stderr, differs);
-  assert.equal((await project.cli(["stop"])).code, 0);
-  assert.equal(JSON.parse(readFileSync(join(project.authority, "pinned.json"), "utf8")).branch, "other");
-});
+test(
+  "a start says what the last one did not permit, and where the branch differs from the base branch",
+  thorough,
+  async () => {
+    const project = fresh({ config: { checks: ["true"] } });
+    assert.equal((await project.work()).stderr, "");
+    branch(project, "other", () => {
+      project.config({ checks: [] });
+      write(project, "prloom/prompts/worker.md", "Do {{todo}}");
+    });
+    project.git("checkout", "-q", "other");
+    const { stderr } = await project.work();
+    assert.match(
+      stderr,
+      /^warning: this start permits what the last one did not, or checks less: .*checks: \["true"\] → \[\]/m,
+    );
+    const differs =
+      /^warning: you are on other, .* not what main has: checks: \["true"\] → \[\]; prloom\/prompts\/worker\.md\. If you do not mean that: .*git checkout main/m;
+    assert.match(stderr, differs);
+    const detached = await project.cli(["start", "--detach"]);
+    assert.match(detached.stderr, differs);
+    assert.equal((await project.cli(["stop"])).code, 0);
+    assert.equal(JSON.parse(readFileSync(join(project.authority, "pinned.json"), "utf8")).branch, "other");
+  },
+);
 
-test("a poll tells of a bridge that is in the config and was not taken over yet", async () => {
+test("a poll tells of a bridge that is in the config and was not taken over yet", thorough, async () => {
   const project = fresh();
   await project.work();
   project.config({ globalBridges: { hub: { module: "./prloom/hub.ts" } } });
@@ -135,7 +140,7 @@ for (const [what, spoil] of oneOf([
   ["broken", (file: string) => writeFileSync(file, "{ nonsense")],
   ["missing", (file: string) => rmSync(file)],
 ] as const)) {
-  test(`a config that is ${what} does not prevent reading, pausing and stopping`, async () => {
+  test(`a config that is ${what} does not prevent reading, pausing and stopping`, thorough, async () => {
     const project = fresh();
     const file = join(project.root, "prloom", "config.json");
     const good = readFileSync(file);
@@ -173,7 +178,7 @@ for (const [what, spoil] of oneOf([
   });
 }
 
-test("a kill around the pin leaves the old one or the new one, whole", async () => {
+test("a kill around the pin leaves the old one or the new one, whole", thorough, async () => {
   const project = fresh({ config: { checks: ["true"] } });
   const pinFile = join(project.authority, "pinned.json");
   assert.equal((await project.work({ PRLOOM_CRASH_AT: "pin:before" })).signal, "SIGKILL");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { statKey } from "../../../src/dispatcher/intake/stat-key.ts";
 import { story } from "../../testing/story.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { makeExtended } from "../fixtures/extended.ts";
 
 const project = makeExtended({ config: { plugins: { spin: { module: "./plugins/spin.mjs" } } } });
@@ -61,7 +62,7 @@ step("unblock gives it another chance", async () => {
   assert.equal(project.record("evil").status, "review");
 });
 
-test("a kill between counting a note and removing it counts once", async () => {
+test("a kill between counting a note and removing it counts once", thorough, async () => {
   project.plan("unlucky", ["x"]);
   await work();
   const note = { schemaVersion: 1, at: new Date().toISOString(), label: "verify", plan: "unlucky", blockedMs: 30_000 };
@@ -74,22 +75,26 @@ test("a kill between counting a note and removing it counts once", async () => {
   assert.equal(project.record("unlucky").blocked, undefined);
 });
 
-test("a draft that blocks the dispatcher before it is a plan is shown, and taken once it changes", async () => {
-  for (const dir of [project.inbox, project.authority]) mkdirSync(dir, { recursive: true });
-  const file = join(project.inbox, "issue.md");
-  writeFileSync(file, "## TODO\n\n- [ ] x\n");
-  const stall = { count: 2, label: "taking it from the inbox", blockedMs: 30_000, of: statKey(file) };
-  const stalls = { schemaVersion: 1, counted: "", plans: { issue: stall } };
-  writeFileSync(join(project.authority, "stalls.json"), JSON.stringify(stalls));
-  assert.equal((await work()).code, 0);
-  const { problems } = await project.status();
-  const told = problems.find((problem) => problem.file === "issue.md");
-  assert.match(told?.reason ?? "", /blocked the dispatcher for 30 s, twice \(taking it from the inbox\)/);
-  assert.match(told?.hint ?? "", /`prloom unblock issue`/);
-  assert.throws(() => project.record("issue"));
+test(
+  "a draft that blocks the dispatcher before it is a plan is shown, and taken once it changes",
+  thorough,
+  async () => {
+    for (const dir of [project.inbox, project.authority]) mkdirSync(dir, { recursive: true });
+    const file = join(project.inbox, "issue.md");
+    writeFileSync(file, "## TODO\n\n- [ ] x\n");
+    const stall = { count: 2, label: "taking it from the inbox", blockedMs: 30_000, of: statKey(file) };
+    const stalls = { schemaVersion: 1, counted: "", plans: { issue: stall } };
+    writeFileSync(join(project.authority, "stalls.json"), JSON.stringify(stalls));
+    assert.equal((await work()).code, 0);
+    const { problems } = await project.status();
+    const told = problems.find((problem) => problem.file === "issue.md");
+    assert.match(told?.reason ?? "", /blocked the dispatcher for 30 s, twice \(taking it from the inbox\)/);
+    assert.match(told?.hint ?? "", /`prloom unblock issue`/);
+    assert.throws(() => project.record("issue"));
 
-  writeFileSync(file, "## TODO\n\n- [ ] y\n");
-  assert.equal((await work()).code, 0);
-  assert.equal(project.record("issue").status, "draft");
-  assert.equal((await project.status()).problems.length, 0);
-});
+    writeFileSync(file, "## TODO\n\n- [ ] y\n");
+    assert.equal((await work()).code, 0);
+    assert.equal(project.record("issue").status, "draft");
+    assert.equal((await project.status()).problems.length, 0);
+  },
+);

@@ -6,13 +6,14 @@ import { after, test } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
 import { CLI } from "../../testing/program.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
-import { oneOfEach, SEED_NOTE } from "../../testing/sample.ts";
+import { SEED_NOTE, someOf } from "../../testing/sample.ts";
 import { story } from "../../testing/story.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { BROKEN } from "../fixtures/broken-plans.ts";
 
-/** Those that a test names, and one of each kind. */
+/** Those that a test names, and some others. */
 const NAMED = ["exit-folder", "request-folder", "shadow-deep", "shadow-bytes"];
-const DRAWN = oneOfEach(BROKEN, ({ id }) => id.split("-")[0]!);
+const DRAWN = someOf(BROKEN, 3);
 const PLANS = BROKEN.filter((plan) => NAMED.includes(plan.id) || DRAWN.includes(plan));
 
 const step = story(`what one plan left (${SEED_NOTE})`);
@@ -144,18 +145,22 @@ test("folders that may not be read, of an ordinary user, keep no other plan from
   project.remove();
 });
 
-test("a start answers before what a deleted plan left is removed, and --until-idle waits for its end", async (context) => {
-  const project = makeProject();
-  context.after(() => project.remove());
-  project.plan("gone", ["one"]);
-  await project.work();
-  const worktree = project.worktree("gone");
-  const inMiddle = { PRLOOM_CRASH_AT: "worktree:forgotten" };
-  assert.equal((await project.cli(["delete", "gone", "--yes"], inMiddle)).signal, "SIGKILL");
-  const answers = join(project.authority, "daemon.json");
-  assert.deepEqual([existsSync(worktree), existsSync(answers)], [true, false]);
-  assert.equal((await project.work(inMiddle)).signal, "SIGKILL");
-  assert.deepEqual([existsSync(worktree), existsSync(answers)], [true, true]);
-  await project.work();
-  assert.equal(existsSync(worktree), false);
-});
+test(
+  "a start answers before what a deleted plan left is removed, and --until-idle waits for its end",
+  thorough,
+  async (context) => {
+    const project = makeProject();
+    context.after(() => project.remove());
+    project.plan("gone", ["one"]);
+    await project.work();
+    const worktree = project.worktree("gone");
+    const inMiddle = { PRLOOM_CRASH_AT: "worktree:forgotten" };
+    assert.equal((await project.cli(["delete", "gone", "--yes"], inMiddle)).signal, "SIGKILL");
+    const answers = join(project.authority, "daemon.json");
+    assert.deepEqual([existsSync(worktree), existsSync(answers)], [true, false]);
+    assert.equal((await project.work(inMiddle)).signal, "SIGKILL");
+    assert.deepEqual([existsSync(worktree), existsSync(answers)], [true, true]);
+    await project.work();
+    assert.equal(existsSync(worktree), false);
+  },
+);

@@ -9,6 +9,7 @@ import { appears } from "../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../testing/daemon.ts";
 import { CLI } from "../../testing/program.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 /** `games`, which has no processes of its own here: the limit counts all processes of a user. */
 const USER = 5;
@@ -90,7 +91,7 @@ test("with all processes used up plans wait, say so, and lose no attempt", { tim
   assert.deepEqual([project.record("working").runs, project.record("working").blocked], [1, undefined]);
 });
 
-test("commit hooks that nothing is left for are asked again, and the plan goes on", async (context) => {
+test("commit hooks that nothing is left for are asked again, and the plan goes on", thorough, async (context) => {
   const bus = { retryMin: "100ms", retryMax: "1s" };
   const project = makeProject({ config: { bus, limits: { attemptsPerTodo: 1 } } });
   context.after(() => project.remove());
@@ -105,35 +106,39 @@ test("commit hooks that nothing is left for are asked again, and the plan goes o
   assert.equal(readFileSync(tries, "utf8"), "x\n".repeat(3));
 });
 
-test("a plugin's agent that nothing is left for is neither a run nor an attempt of the plugin", async (context) => {
-  const bus = { retryMin: "100ms", retryMax: "1s", maxAttempts: 2 };
-  const plugins = { asks: { module: "./asks.mjs" } };
-  const project = makeProject({ config: { bus, plugins } });
-  context.after(() => project.remove());
-  const quiet = { adapter: "command", command: "sh", args: ["-c", "echo quiet"] };
-  project.config({
-    agents: { test: agentOf(project), quiet },
-    stages: { default: "test", designer: "quiet" },
-  });
-  const faked = exhaustedFor(project, "echo quiet");
-  if (faked === undefined) return context.skip("no bwrap");
-  const { tries, bin } = faked;
-  const code = `export default () => ({ async onEvent(event, ctx) {
+test(
+  "a plugin's agent that nothing is left for is neither a run nor an attempt of the plugin",
+  thorough,
+  async (context) => {
+    const bus = { retryMin: "100ms", retryMax: "1s", maxAttempts: 2 };
+    const plugins = { asks: { module: "./asks.mjs" } };
+    const project = makeProject({ config: { bus, plugins } });
+    context.after(() => project.remove());
+    const quiet = { adapter: "command", command: "sh", args: ["-c", "echo quiet"] };
+    project.config({
+      agents: { test: agentOf(project), quiet },
+      stages: { default: "test", designer: "quiet" },
+    });
+    const faked = exhaustedFor(project, "echo quiet");
+    if (faked === undefined) return context.skip("no bwrap");
+    const { tries, bin } = faked;
+    const code = `export default () => ({ async onEvent(event, ctx) {
     if (event.type !== "comment") return;
     await ctx.runAgent("look", { stage: "designer" });
     ctx.markEventHandled(event.id);
   } });`;
-  writeFileSync(join(project.root, "asks.mjs"), code);
-  project.plan("one", ["one"]);
-  await project.work();
-  const { runs } = project.record("one").spent ?? assert.fail("nothing was spent");
-  assert.equal((await project.cli(["comment", "one", "what do you think?"])).code, 0);
-  const { stdout, stderr } = await project.work({ PATH: `${bin}:${process.env.PATH}` });
-  assert.match(stdout, /onEvent:asks waits with .*has no .* left/, stdout + stderr);
-  assert.equal(readFileSync(tries, "utf8"), "x\n".repeat(3), stdout);
-  assert.equal((await project.status()).dead.count, 0);
-  assert.equal(project.record("one").spent?.runs, runs + 1, "only the one that was started counts");
-});
+    writeFileSync(join(project.root, "asks.mjs"), code);
+    project.plan("one", ["one"]);
+    await project.work();
+    const { runs } = project.record("one").spent ?? assert.fail("nothing was spent");
+    assert.equal((await project.cli(["comment", "one", "what do you think?"])).code, 0);
+    const { stdout, stderr } = await project.work({ PATH: `${bin}:${process.env.PATH}` });
+    assert.match(stdout, /onEvent:asks waits with .*has no .* left/, stdout + stderr);
+    assert.equal(readFileSync(tries, "utf8"), "x\n".repeat(3), stdout);
+    assert.equal((await project.status()).dead.count, 0);
+    assert.equal(project.record("one").spent?.runs, runs + 1, "only the one that was started counts");
+  },
+);
 
 /** A bubblewrap that finds nothing left twice, for commands with these words; undefined where there is no real one. */
 function exhaustedFor(project: Project, words: string): { tries: string; bin: string } | undefined {

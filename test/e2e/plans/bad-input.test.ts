@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe } from "node:test";
+import { describe, test } from "node:test";
 import { projectMaker } from "../../testing/projects.ts";
 import { oneOf } from "../../testing/sample.ts";
-import { sometimes as test } from "../../testing/sometimes.ts";
 import { thorough } from "../../testing/thorough.ts";
 
 const TODO = "## Title\n\nA plan\n\n## TODO\n\n- [ ] one\n";
@@ -118,7 +117,7 @@ describe("bad input", { concurrency: 2 }, () => {
     assert.equal(readFileSync(join(project.inbox, "good.md"), "utf8"), TODO);
   });
 
-  test("an id that climbs out of the inbox is refused wherever it is given", async () => {
+  test("an id that climbs out of the inbox is refused wherever it is given", thorough, async () => {
     const project = fresh();
     const climbing = ["../../evil", "..", "/tmp/evil", ""];
     for (const id of climbing) {
@@ -165,27 +164,31 @@ describe("bad input", { concurrency: 2 }, () => {
     },
   );
 
-  test("a branch that exists blocks its plan; after it was renamed and unblocked the plan finishes", async () => {
-    const project = fresh();
-    project.git("branch", "prloom/taken", "main");
-    const before = project.git("rev-parse", "prloom/taken");
-    project.plan("taken", ["one"]);
-    project.plan("beside", ["one"]);
-    await project.work();
-    const { blocked } = project.record("taken");
-    assert.match(blocked?.reason ?? "", /branch prloom\/taken exists already, and prloom did not make it/);
-    assert.match(blocked?.hint ?? "", /git branch -m prloom\/taken <other>.*prloom unblock taken/);
-    assert.equal(project.git("rev-parse", "prloom/taken"), before);
-    assert.equal(project.record("beside").status, "review");
-    project.git("branch", "-m", "prloom/taken", "mine");
-    assert.equal((await project.cli(["unblock", "taken"])).code, 0);
-    const result = await project.work();
-    assert.equal(project.record("taken").status, "review", result.stdout);
-    assert.deepEqual(project.commits("taken"), ["one"]);
-    assert.equal(project.git("rev-parse", "mine"), before);
-  });
+  test(
+    "a branch that exists blocks its plan; after it was renamed and unblocked the plan finishes",
+    thorough,
+    async () => {
+      const project = fresh();
+      project.git("branch", "prloom/taken", "main");
+      const before = project.git("rev-parse", "prloom/taken");
+      project.plan("taken", ["one"]);
+      project.plan("beside", ["one"]);
+      await project.work();
+      const { blocked } = project.record("taken");
+      assert.match(blocked?.reason ?? "", /branch prloom\/taken exists already, and prloom did not make it/);
+      assert.match(blocked?.hint ?? "", /git branch -m prloom\/taken <other>.*prloom unblock taken/);
+      assert.equal(project.git("rev-parse", "prloom/taken"), before);
+      assert.equal(project.record("beside").status, "review");
+      project.git("branch", "-m", "prloom/taken", "mine");
+      assert.equal((await project.cli(["unblock", "taken"])).code, 0);
+      const result = await project.work();
+      assert.equal(project.record("taken").status, "review", result.stdout);
+      assert.deepEqual(project.commits("taken"), ["one"]);
+      assert.equal(project.git("rev-parse", "mine"), before);
+    },
+  );
 
-  test("a state file that cannot be read is reported and left alone, and the others go on", async () => {
+  test("a state file that cannot be read is reported and left alone, and the others go on", thorough, async () => {
     const project = fresh();
     for (const id of ["torn", "newer", "strange", "good"]) project.plan(id, ["one"], { status: "draft" });
     await project.work();
@@ -226,25 +229,30 @@ describe("bad input", { concurrency: 2 }, () => {
     assert.deepEqual(project.commits("torn"), ["one"]);
   });
 
-  test("a plan text that vanished from its home blocks its plan, and edit with unblock fixes it", async () => {
-    const project = fresh();
-    for (const id of ["lost", "beside"]) project.plan(id, ["one"]);
-    await project.work();
-    for (const id of ["lost", "beside"]) assert.equal((await project.cli(["comment", id, "please make two"])).code, 0);
-    const text = project.planText("lost");
-    rmSync(join(project.authority, "plans", "lost", "plan.md"));
-    await project.work();
-    assert.match(project.record("lost").blocked?.reason ?? "", /plan\.md is missing or unreadable/);
-    assert.match(project.record("lost").blocked?.hint ?? "", /prloom edit lost --file.*prloom unblock lost/);
-    assert.deepEqual(project.commits("beside"), ["one", "make two"]);
-    writeFileSync(join(project.home, "kept.md"), text);
-    assert.equal((await project.cli(["edit", "lost", "--file", join(project.home, "kept.md")])).code, 0);
-    assert.equal((await project.cli(["unblock", "lost"])).code, 0);
-    await project.work();
-    assert.deepEqual(project.commits("lost"), ["one", "make two"]);
-  });
+  test(
+    "a plan text that vanished from its home blocks its plan, and edit with unblock fixes it",
+    thorough,
+    async () => {
+      const project = fresh();
+      for (const id of ["lost", "beside"]) project.plan(id, ["one"]);
+      await project.work();
+      for (const id of ["lost", "beside"])
+        assert.equal((await project.cli(["comment", id, "please make two"])).code, 0);
+      const text = project.planText("lost");
+      rmSync(join(project.authority, "plans", "lost", "plan.md"));
+      await project.work();
+      assert.match(project.record("lost").blocked?.reason ?? "", /plan\.md is missing or unreadable/);
+      assert.match(project.record("lost").blocked?.hint ?? "", /prloom edit lost --file.*prloom unblock lost/);
+      assert.deepEqual(project.commits("beside"), ["one", "make two"]);
+      writeFileSync(join(project.home, "kept.md"), text);
+      assert.equal((await project.cli(["edit", "lost", "--file", join(project.home, "kept.md")])).code, 0);
+      assert.equal((await project.cli(["unblock", "lost"])).code, 0);
+      await project.work();
+      assert.deepEqual(project.commits("lost"), ["one", "make two"]);
+    },
+  );
 
-  test("outside a repository, and in one without commits, it says so", async () => {
+  test("outside a repository, and in one without commits, it says so", thorough, async () => {
     const project = fresh();
     rmSync(join(project.root, ".git"), { recursive: true });
     const result = await project.cli(["status"]);

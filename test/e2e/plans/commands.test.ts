@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { startDaemon } from "../../testing/daemon.ts";
 import type { CliResult, Project } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 /** One command of the scenario below, and what is compared after it. */
 interface Told {
@@ -86,7 +87,7 @@ async function play(project: Project): Promise<Told[]> {
 }
 
 describe("commands", { concurrency: 2 }, () => {
-  test("do the same with a running dispatcher and without one", async () => {
+  test("do the same with a running dispatcher and without one", thorough, async () => {
     const [alone, served] = await Promise.all([prepared(), prepared()]);
     const daemon = await startDaemon(served);
     const [first, second] = await Promise.all([play(alone), play(served)]);

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { CLI } from "../../testing/program.ts";
 import type { Project } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const fresh = projectMaker();
 
@@ -62,7 +63,7 @@ test("an agent that makes a bare repository is told, and no git runs what it say
   for (const top of [worktree, p.root]) assert.equal(existsSync(join(top, "ran")), false, top);
 });
 
-test("one that does not listen is blocked, and what it left is harmless", async () => {
+test("one that does not listen is blocked, and what it left is harmless", thorough, async () => {
   const p = project(BARE);
   p.plan("one", ["Vendor a library"]);
   await p.work();
@@ -72,7 +73,7 @@ test("one that does not listen is blocked, and what it left is harmless", async 
   assert.equal(existsSync(join(worktree, "ran")), false);
 });
 
-test("two plans that make one repository together are merged only by force", async () => {
+test("two plans that make one repository together are merged only by force", thorough, async () => {
   const p = project(
     `if [ "$PRLOOM_PLAN_ID" = one ]; then mkdir -p lib/refs; touch lib/refs/x; echo "ref: refs/heads/main" > lib/HEAD
      else mkdir -p lib/objects; touch lib/objects/x; fi`,

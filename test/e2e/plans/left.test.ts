@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { makeProject } from "../../testing/project.ts";
+import { oneOf } from "../../testing/sample.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const project = makeProject();
 after(() => project.remove());
@@ -33,7 +35,7 @@ test("what a worktree holds beyond its commits outlives its removal, as a patch"
   }
 });
 
-test("a worktree with nothing of the kind leaves no patch", async () => {
+test("a worktree with nothing of the kind leaves no patch", thorough, async () => {
   project.plan("tidy", ["one"]);
   await project.work();
   await project.cli(["merge", "tidy"]);
@@ -41,10 +43,10 @@ test("a worktree with nothing of the kind leaves no patch", async () => {
   assert.equal(existsSync(join(project.authority, "plans", "tidy", "left.patch")), false);
 });
 
-for (const [how, ...commands] of [
+for (const [how, ...commands] of oneOf([
   ["cleaned", ["merge", "notes"], ["clean", "notes"]],
   ["deleted", ["delete", "notes", "--yes"]],
-] as const) {
+] as const)) {
   test(`a folder that a person has at the place of a worktree by then stays when the plan is ${how}`, async () => {
     const theirs = makeProject({ config: { worktreesDir: "../trees" } });
     after(() => theirs.remove());
@@ -69,7 +71,7 @@ for (const [how, ...commands] of [
   });
 }
 
-test("a second removal keeps what was left since the first", async () => {
+test("a second removal keeps what was left since the first", thorough, async () => {
   project.plan("twice", ["one"]);
   await project.work();
   await project.cli(["merge", "twice"]);

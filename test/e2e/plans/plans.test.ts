@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import type { Progress } from "../../../src/dispatcher/capabilities.ts";
 import { type Project, TEST_AGENT } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 describe("plans among each other", { concurrency: 2 }, () => {
   const fresh = projectMaker();
@@ -74,26 +75,30 @@ describe("plans among each other", { concurrency: 2 }, () => {
     assert.match(project.record("orphan").blocked?.hint ?? "", /prloom unblock orphan/);
   });
 
-  test("comments become TODOs of a plan in review; a triage that answers nonsense blocks only its own plan", async () => {
-    const project = fresh({ config: { limits: { attemptsPerTodo: 1 } } });
-    const { test: agent } = project.config().agents as Record<string, Record<string, unknown>>;
-    const broken = { ...agent, env: { TRIAGE: "broken" } };
-    project.config({ agents: { test: agent, broken }, presets: { odd: { stages: { triage: "broken" } } } });
-    project.plan("plain", ["one"]);
-    project.plan("odd", ["one"], { status: "queued", metadata: { preset: "odd" } });
-    await project.work();
-    for (const id of ["plain", "odd"]) assert.equal((await project.cli(["comment", id, "please make two"])).code, 0);
-    await project.work();
-    assert.deepEqual(project.commits("plain"), ["one", "make two"]);
-    assert.match(project.record("odd").blocked?.reason ?? "", /triage gave no usable result.*cannot be used/is);
-    assert.deepEqual(project.commits("odd"), ["one"]);
-    // The comment is not lost: when triage works again it is answered.
-    project.config({ presets: { odd: {} } });
-    assert.equal((await project.cli(["unblock", "odd"])).code, 0);
-    await project.work();
-    assert.deepEqual(project.commits("odd"), ["one", "make two"]);
-    assert.equal(project.record("odd").status, "review");
-  });
+  test(
+    "comments become TODOs of a plan in review; a triage that answers nonsense blocks only its own plan",
+    thorough,
+    async () => {
+      const project = fresh({ config: { limits: { attemptsPerTodo: 1 } } });
+      const { test: agent } = project.config().agents as Record<string, Record<string, unknown>>;
+      const broken = { ...agent, env: { TRIAGE: "broken" } };
+      project.config({ agents: { test: agent, broken }, presets: { odd: { stages: { triage: "broken" } } } });
+      project.plan("plain", ["one"]);
+      project.plan("odd", ["one"], { status: "queued", metadata: { preset: "odd" } });
+      await project.work();
+      for (const id of ["plain", "odd"]) assert.equal((await project.cli(["comment", id, "please make two"])).code, 0);
+      await project.work();
+      assert.deepEqual(project.commits("plain"), ["one", "make two"]);
+      assert.match(project.record("odd").blocked?.reason ?? "", /triage gave no usable result.*cannot be used/is);
+      assert.deepEqual(project.commits("odd"), ["one"]);
+      // The comment is not lost: when triage works again it is answered.
+      project.config({ presets: { odd: {} } });
+      assert.equal((await project.cli(["unblock", "odd"])).code, 0);
+      await project.work();
+      assert.deepEqual(project.commits("odd"), ["one", "make two"]);
+      assert.equal(project.record("odd").status, "review");
+    },
+  );
 
   test("a plan without TODOs gets them from the designer, whose other changes are put aside", async () => {
     const project = fresh({ env: { DESIGN: "source" } });

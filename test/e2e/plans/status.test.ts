@@ -143,7 +143,7 @@ step("retry --drop gives letters up for good: one, an unknown one, all", async (
   assert.equal(project.journal({ who: "alpha", event: "gone" }).length, calls, "no plugin is called with it again");
 });
 
-step("a record that two plugins gave up counts once", async () => {
+step("a record that two plugins gave up counts once", thorough, async () => {
   project.feed("feed", "one", { id: "both", body: "alpha: throw-times 99\nbeta: throw-times 99" });
   await project.work();
   const { dead } = await project.status();
@@ -200,23 +200,27 @@ step("doctor and start print hints of several lines as lines", thorough, async (
   }
 });
 
-test("a plan that waits for a place among the agents says so, and at rest no bus is opened to tell", async () => {
-  const gate = mkdtempSync(join(tmpdir(), "prloom-gate-"));
-  const crowded = makeProject({ env: { GATE: gate }, config: { limits: { maxRunningAgents: 1 } } });
-  after(() => crowded.remove());
-  crowded.plan("first", ["[waits] one"]);
-  const daemon = await startDaemon(crowded);
-  await daemon.said("first", /worker started/);
-  crowded.plan("second", ["one"]);
-  await daemon.said("second", /TODO 1/);
-  const waits = async () => (await crowded.status()).plans.find(({ planId }) => planId === "second")?.waiting;
-  assert.match((await waits()) ?? "", /waits for an agent \(limits\.maxRunningAgents\)/);
-  writeFileSync(join(gate, "first"), "");
-  await daemon.said("second", /in review/);
-  assert.equal((await daemon.end()).code, 0);
-  const loom = await openForReading({ cwd: crowded.root });
-  const opens = (): never => assert.fail("a bus at rest is opened");
-  const { deferred, dead } = await readStatus({ ...loom, bus: opens, globalBus: opens });
-  loom.close();
-  assert.deepEqual([deferred.count, dead.count], [0, 0]);
-});
+test(
+  "a plan that waits for a place among the agents says so, and at rest no bus is opened to tell",
+  thorough,
+  async () => {
+    const gate = mkdtempSync(join(tmpdir(), "prloom-gate-"));
+    const crowded = makeProject({ env: { GATE: gate }, config: { limits: { maxRunningAgents: 1 } } });
+    after(() => crowded.remove());
+    crowded.plan("first", ["[waits] one"]);
+    const daemon = await startDaemon(crowded);
+    await daemon.said("first", /worker started/);
+    crowded.plan("second", ["one"]);
+    await daemon.said("second", /TODO 1/);
+    const waits = async () => (await crowded.status()).plans.find(({ planId }) => planId === "second")?.waiting;
+    assert.match((await waits()) ?? "", /waits for an agent \(limits\.maxRunningAgents\)/);
+    writeFileSync(join(gate, "first"), "");
+    await daemon.said("second", /in review/);
+    assert.equal((await daemon.end()).code, 0);
+    const loom = await openForReading({ cwd: crowded.root });
+    const opens = (): never => assert.fail("a bus at rest is opened");
+    const { deferred, dead } = await readStatus({ ...loom, bus: opens, globalBus: opens });
+    loom.close();
+    assert.deepEqual([deferred.count, dead.count], [0, 0]);
+  },
+);

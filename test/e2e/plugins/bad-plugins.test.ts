@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { NewAction } from "../../../src/hooks/contexts/event-types.ts";
 import { projectMaker } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { type Extended, makeExtended, QUICK } from "../fixtures/extended.ts";
 
 const fresh = projectMaker(makeExtended);
@@ -127,7 +128,7 @@ test("a plugin that misbehaves on the way out: nothing passes that it did not le
   assert.deepEqual([count("beforeRoute:bad"), count("beforeUpsert:bad")], [3, 3]);
 });
 
-test("bridges that misbehave: good events are taken, nothing else, and the log says which", async () => {
+test("bridges that misbehave: good events are taken, nothing else, and the log says which", thorough, async () => {
   const failing = ["bigint", "circular", "throws", "hangs", "nonsense", "nothing", "thousands", "trap"];
   const kinds = [...failing, "duplicates", "malformed"];
   const bridges = Object.fromEntries(
@@ -162,39 +163,43 @@ test("bridges that misbehave: good events are taken, nothing else, and the log s
   assert.deepEqual([polls[0].events, polls[0].refused.length], [0, 7], again.stdout);
 });
 
-test("the watchdog: a call that blocks ends the dispatcher, is told of, and is a dead letter at last", async () => {
-  const project = extended({
-    bus: { ...BUS, maxAttempts: 2 },
-    globalPlugins: { bad, gamma: good("gamma") },
-    globalBridges: { hub: feeds("hub"), out },
-  });
-  const events = [{ id: "stuck", body: "bad: blocks" }, { id: "gone", body: "bad: exits" }, { id: "fine" }];
-  project.feed("hub", undefined, ...events);
-  const comment = (message: string): NewAction => ({
-    target: { target: "outside", token: message },
-    payload: { type: "comment", message },
-  });
-  project.feedActions("hub", undefined, comment("[block]"), comment("behind it"));
-  const ends: (string | number | null)[] = [];
-  let printed = "";
-  while (ends.at(-1) !== 0 && ends.length < 10) {
-    const { code, signal, stdout, stderr } = await project.work({ PRLOOM_WATCHDOG_MS: "2000" });
-    ends.push(signal ?? code);
-    printed += stdout + stderr;
-  }
-  assert.equal(ends.at(-1), 0, printed);
-  assert.deepEqual(ends.map(String).sort(), ["0", "3", "3", ...Array(4).fill("SIGKILL")], printed);
-  for (const label of ["onGlobalEvent:bad", "deliver:out"]) {
-    assert.match(printed, new RegExp(`${label} blocked the dispatcher for 2 s; ended it`));
-    assert.match(printed, new RegExp(`the last dispatcher was ended by its watchdog: ${label} blocked it`));
-  }
-  const { dead } = await project.status();
-  assert.deepEqual(dead.letters.map(({ handler }) => handler).sort(), [
-    "deliver:out",
-    "onGlobalEvent:bad",
-    "onGlobalEvent:bad",
-  ]);
-  const heard = project.journal({ who: "gamma", hook: "onGlobalEvent" }).map(({ event }) => event);
-  assert.deepEqual(heard, ["stuck", "gone", "fine"]);
-  assert.equal(project.journal({ payload: { type: "comment", message: "behind it" }, call: "actions" }).length, 1);
-});
+test(
+  "the watchdog: a call that blocks ends the dispatcher, is told of, and is a dead letter at last",
+  thorough,
+  async () => {
+    const project = extended({
+      bus: { ...BUS, maxAttempts: 2 },
+      globalPlugins: { bad, gamma: good("gamma") },
+      globalBridges: { hub: feeds("hub"), out },
+    });
+    const events = [{ id: "stuck", body: "bad: blocks" }, { id: "gone", body: "bad: exits" }, { id: "fine" }];
+    project.feed("hub", undefined, ...events);
+    const comment = (message: string): NewAction => ({
+      target: { target: "outside", token: message },
+      payload: { type: "comment", message },
+    });
+    project.feedActions("hub", undefined, comment("[block]"), comment("behind it"));
+    const ends: (string | number | null)[] = [];
+    let printed = "";
+    while (ends.at(-1) !== 0 && ends.length < 10) {
+      const { code, signal, stdout, stderr } = await project.work({ PRLOOM_WATCHDOG_MS: "2000" });
+      ends.push(signal ?? code);
+      printed += stdout + stderr;
+    }
+    assert.equal(ends.at(-1), 0, printed);
+    assert.deepEqual(ends.map(String).sort(), ["0", "3", "3", ...Array(4).fill("SIGKILL")], printed);
+    for (const label of ["onGlobalEvent:bad", "deliver:out"]) {
+      assert.match(printed, new RegExp(`${label} blocked the dispatcher for 2 s; ended it`));
+      assert.match(printed, new RegExp(`the last dispatcher was ended by its watchdog: ${label} blocked it`));
+    }
+    const { dead } = await project.status();
+    assert.deepEqual(dead.letters.map(({ handler }) => handler).sort(), [
+      "deliver:out",
+      "onGlobalEvent:bad",
+      "onGlobalEvent:bad",
+    ]);
+    const heard = project.journal({ who: "gamma", hook: "onGlobalEvent" }).map(({ event }) => event);
+    assert.deepEqual(heard, ["stuck", "gone", "fine"]);
+    assert.equal(project.journal({ payload: { type: "comment", message: "behind it" }, call: "actions" }).length, 1);
+  },
+);

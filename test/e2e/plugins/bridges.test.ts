@@ -5,6 +5,7 @@ import { after, test } from "node:test";
 import type { NewAction } from "../../../src/hooks/contexts/event-types.ts";
 import type { Daemon } from "../../testing/daemon.ts";
 import { story } from "../../testing/story.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { type Line, makeExtended } from "../fixtures/extended.ts";
 
 const actor = (name: string) => ({ module: "./plugins/actor.ts", config: { name, only: ["beforeRoute"] } });
@@ -222,29 +223,33 @@ step("both buses have the same files with the same envelope, and the paths in th
   assert(!existsSync(join(local, "bus", "state", "bridge.prloom-core.json")), "it is never polled");
 });
 
-test("an item of a poll whose bridge is gone stays a dead letter that names the bridge, and is taken when it is back", async () => {
-  const one = makeExtended({ config: { bridges: { feed: feeds("feed") }, globalBridges: { hub: feeds("hub") } } });
-  after(() => one.remove());
-  const { bridges, globalBridges } = one.config();
-  const reasons = async () => (await one.status()).dead.letters.map(({ reason }) => reason).toSorted();
-  const gone = (name: string) => `bridge ${name} is not in the config, so it cannot be tried again`;
-  one.plan("one", ["first"]);
-  one.feed("hub", undefined, { id: "loud", severity: "loud" as never });
-  one.feed("feed", "one", { id: "louder", severity: "loud" as never });
-  await one.work();
-  assert.equal((await reasons()).length, 2);
-  // Revived while they were there, and gone at the next start.
-  assert.match(await one.type("retry", "--all"), /is tried again by poll:hub/);
-  one.config({ bridges: {}, globalBridges: {} });
-  await one.type("start", "--until-idle");
-  assert.deepEqual(await reasons(), [gone("feed"), gone("hub")]);
-  assert.match(await one.type("retry", "--all"), new RegExp(`stays a dead letter: ${gone("hub")}`));
-  assert.deepEqual(await reasons(), [gone("feed"), gone("hub")]);
-  one.config({ bridges, globalBridges });
-  await one.type("start", "--until-idle");
-  await one.type("retry", "--all");
-  await one.type("start", "--until-idle");
-  const judged = await reasons();
-  assert.equal(judged.length, 2);
-  for (const reason of judged) assert.match(reason, /severity must be/, "it is judged again");
-});
+test(
+  "an item of a poll whose bridge is gone stays a dead letter that names the bridge, and is taken when it is back",
+  thorough,
+  async () => {
+    const one = makeExtended({ config: { bridges: { feed: feeds("feed") }, globalBridges: { hub: feeds("hub") } } });
+    after(() => one.remove());
+    const { bridges, globalBridges } = one.config();
+    const reasons = async () => (await one.status()).dead.letters.map(({ reason }) => reason).toSorted();
+    const gone = (name: string) => `bridge ${name} is not in the config, so it cannot be tried again`;
+    one.plan("one", ["first"]);
+    one.feed("hub", undefined, { id: "loud", severity: "loud" as never });
+    one.feed("feed", "one", { id: "louder", severity: "loud" as never });
+    await one.work();
+    assert.equal((await reasons()).length, 2);
+    // Revived while they were there, and gone at the next start.
+    assert.match(await one.type("retry", "--all"), /is tried again by poll:hub/);
+    one.config({ bridges: {}, globalBridges: {} });
+    await one.type("start", "--until-idle");
+    assert.deepEqual(await reasons(), [gone("feed"), gone("hub")]);
+    assert.match(await one.type("retry", "--all"), new RegExp(`stays a dead letter: ${gone("hub")}`));
+    assert.deepEqual(await reasons(), [gone("feed"), gone("hub")]);
+    one.config({ bridges, globalBridges });
+    await one.type("start", "--until-idle");
+    await one.type("retry", "--all");
+    await one.type("start", "--until-idle");
+    const judged = await reasons();
+    assert.equal(judged.length, 2);
+    for (const reason of judged) assert.match(reason, /severity must be/, "it is judged again");
+  },
+);

@@ -7,6 +7,7 @@ import type { BusState } from "../../../src/bus/bus-state.ts";
 import { CLI } from "../../testing/program.ts";
 import { finished } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { type Extended, makeExtended, WRITER } from "../fixtures/extended.ts";
 
 const fresh = projectMaker(makeExtended);
@@ -43,7 +44,7 @@ async function spokenTo(config: object): Promise<{ project: Extended; text: stri
   return { project, text, thread: await project.thread("told"), runs: project.record("told").runs };
 }
 
-test("triage gets what no plugin handled, and an empty plugin changes nothing", async () => {
+test("triage gets what no plugin handled, and an empty plugin changes nothing", thorough, async () => {
   const [without, withEmpty] = await Promise.all([
     spokenTo({}),
     spokenTo({ plugins: { empty: { module: "./plugins/empty.mjs" } } }),
@@ -109,24 +110,28 @@ test("a deferral without a delay is not a hot loop", async () => {
   await daemon.end();
 });
 
-test("each of 1,000 events reaches a hook once, over three restarts; no other plugin wants them", async () => {
-  const project = extended({ globalPlugins: { gamma: actor("gamma", "onGlobalEvent") } });
-  const ids = Array.from({ length: 1000 }, (_, index) => `n${index}`);
-  for (const part of [0, 250, 500, 750]) {
-    project.feed("hub", undefined, ...ids.slice(part, part + 250).map((id) => ({ id, context: WRITER })));
-    const daemon = await project.start();
-    await project.heard({ hook: "onGlobalEvent" }, part + 20);
-    await daemon.end();
-  }
-  const { code } = await project.work();
-  assert.equal(code, 0);
-  const heard = project.journal({ hook: "onGlobalEvent" }).map(({ event }) => event);
-  assert.deepEqual(heard, ids);
-  await project.work();
-  assert.equal(project.journal({ hook: "onGlobalEvent" }).length, 1000);
-  assert.deepEqual((await project.status()).plans, [], "and no plan came of it");
-  assert.equal((await project.log(undefined)).length, 1000);
-});
+test(
+  "each of 1,000 events reaches a hook once, over three restarts; no other plugin wants them",
+  thorough,
+  async () => {
+    const project = extended({ globalPlugins: { gamma: actor("gamma", "onGlobalEvent") } });
+    const ids = Array.from({ length: 1000 }, (_, index) => `n${index}`);
+    for (const part of [0, 250, 500, 750]) {
+      project.feed("hub", undefined, ...ids.slice(part, part + 250).map((id) => ({ id, context: WRITER })));
+      const daemon = await project.start();
+      await project.heard({ hook: "onGlobalEvent" }, part + 20);
+      await daemon.end();
+    }
+    const { code } = await project.work();
+    assert.equal(code, 0);
+    const heard = project.journal({ hook: "onGlobalEvent" }).map(({ event }) => event);
+    assert.deepEqual(heard, ids);
+    await project.work();
+    assert.equal(project.journal({ hook: "onGlobalEvent" }).length, 1000);
+    assert.deepEqual((await project.status()).plans, [], "and no plan came of it");
+    assert.equal((await project.log(undefined)).length, 1000);
+  },
+);
 
 test("modules are found from a subdirectory, by path and as a package", async () => {
   const project = extended({ globalPlugins: { packed: { module: "packed-plugin", config: { name: "packed" } } } });

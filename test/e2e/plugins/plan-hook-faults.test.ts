@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe } from "node:test";
+import { describe, test } from "node:test";
 import type { NewAction } from "../../../src/hooks/contexts/event-types.ts";
 import type { ProjectOptions } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
-import { sometimes as test } from "../../testing/sometimes.ts";
 import { thorough } from "../../testing/thorough.ts";
 import { type Extended, makeExtended, QUICK } from "../fixtures/extended.ts";
 
@@ -56,7 +55,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.equal(project.git("show", "prloom/one:work.txt"), "first\n");
   });
 
-  test("what a worker of a plugin leaves uncommitted is told, with names", async () => {
+  test("what a worker of a plugin leaves uncommitted is told, with names", thorough, async () => {
     const hook = `async beforeFinish(_, ctx) { await ctx.runAgent("Tidy up.", { stage: "worker" }); }`;
     const project = extended(
       { config: { plugins: { tidy: { module: "./plugins/tidy.ts" } }, bus: PATIENT } },
@@ -94,30 +93,34 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.deepEqual(project.git("show", "--format=", "--name-only", "prloom/one").trim().split("\n"), ["work.txt"]);
   });
 
-  test("after a kill under a reviewer a person's commit stays, and a lost worktree stops no other plan", async () => {
-    const plugins = { rev: { module: "./plugins/rev.ts" } };
-    const text = `import { existsSync } from "node:fs";
+  test(
+    "after a kill under a reviewer a person's commit stays, and a lost worktree stops no other plan",
+    thorough,
+    async () => {
+      const plugins = { rev: { module: "./plugins/rev.ts" } };
+      const text = `import { existsSync } from "node:fs";
       export default () => ({ async afterFinish(_, ctx) {
         if (!existsSync(process.env.OUTSIDE + "/later")) await ctx.runAgent("Review it.");
       } });`;
-    const project = extended({ config: { plugins, bus: PATIENT } }, { "rev.ts": text });
-    reviewer(project, `touch ${project.outside}/at-$PRLOOM_PLAN_ID; sleep 60`);
-    for (const id of ["one", "two"]) project.plan(id, ["first"]);
-    const daemon = await project.start();
-    await waitFor(() => ["one", "two"].every((id) => existsSync(join(project.outside, `at-${id}`))));
-    await daemon.end("SIGKILL");
-    writeFileSync(join(project.worktree("one"), "person.txt"), "mine\n");
-    const inOne = ["-C", project.worktree("one"), "-c", "user.name=Ada", "-c", "user.email=ada@localhost"];
-    project.git(...inOne, "add", "person.txt");
-    project.git(...inOne, "commit", "-qm", "A person's commit");
-    rmSync(project.worktree("two"), { recursive: true });
-    writeFileSync(join(project.outside, "later"), "");
-    project.plan("three", ["first"]);
-    assert.equal((await project.work()).code, 0);
-    assert.equal(project.git("log", "-1", "--format=%s", "prloom/one").trim(), "A person's commit");
-    assert.equal(readFileSync(join(project.worktree("one"), "person.txt"), "utf8"), "mine\n");
-    assert.equal(project.record("three").status, "review");
-  });
+      const project = extended({ config: { plugins, bus: PATIENT } }, { "rev.ts": text });
+      reviewer(project, `touch ${project.outside}/at-$PRLOOM_PLAN_ID; sleep 60`);
+      for (const id of ["one", "two"]) project.plan(id, ["first"]);
+      const daemon = await project.start();
+      await waitFor(() => ["one", "two"].every((id) => existsSync(join(project.outside, `at-${id}`))));
+      await daemon.end("SIGKILL");
+      writeFileSync(join(project.worktree("one"), "person.txt"), "mine\n");
+      const inOne = ["-C", project.worktree("one"), "-c", "user.name=Ada", "-c", "user.email=ada@localhost"];
+      project.git(...inOne, "add", "person.txt");
+      project.git(...inOne, "commit", "-qm", "A person's commit");
+      rmSync(project.worktree("two"), { recursive: true });
+      writeFileSync(join(project.outside, "later"), "");
+      project.plan("three", ["first"]);
+      assert.equal((await project.work()).code, 0);
+      assert.equal(project.git("log", "-1", "--format=%s", "prloom/one").trim(), "A person's commit");
+      assert.equal(readFileSync(join(project.worktree("one"), "person.txt"), "utf8"), "mine\n");
+      assert.equal(project.record("three").status, "review");
+    },
+  );
 
   test(
     "what a reviewer leaves read-only is put back, and a repository inside is an ordinary folder",
@@ -176,7 +179,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.equal(project.record("one").runs, 2);
   });
 
-  test("a TODO that beforeTodo takes away blocks the plan", async () => {
+  test("a TODO that beforeTodo takes away blocks the plan", thorough, async () => {
     const plugins = { gone: { module: "./plugins/gone.ts" } };
     const text = `export default () => ({ beforeTodo: (plan) => plan.replace(/- \\[ \\] .*\\n/, "") });`;
     const project = extended({ config: { plugins } }, { "gone.ts": text });
@@ -185,7 +188,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.match(project.record("one").blocked?.reason ?? "", /"first" is no longer there/);
   });
 
-  test("a round that one plugin ends is not repeated by those before it", async () => {
+  test("a round that one plugin ends is not repeated by those before it", thorough, async () => {
     const plugins = { aa: { module: "./plugins/aa.ts" }, bb: { module: "./plugins/bb.ts" } };
     const bb = `import { existsSync } from "node:fs"; export default () => ({ beforeTodo() {
       if (!existsSync(process.env.OUTSIDE + "/repaired")) throw new Error("not yet"); } });`;
@@ -207,7 +210,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.deepEqual(JSON.parse(state).results, {});
   });
 
-  test("delete does not wait for a plugin that hangs", async () => {
+  test("delete does not wait for a plugin that hangs", thorough, async () => {
     const plugins = { slow: { module: "./plugins/slow.ts" } };
     const text = `import { writeFileSync } from "node:fs"; export default () => ({ async beforeTodo() {
       writeFileSync(process.env.OUTSIDE + "/hangs", ""); await new Promise(() => {}); } });`;
@@ -234,7 +237,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.equal(runs, "begin\nend\n".repeat(3));
   });
 
-  test("an upsert that came during the run of a plugin's agent is merged when that ends", async () => {
+  test("an upsert that came during the run of a plugin's agent is merged when that ends", thorough, async () => {
     const feed = { feed: { module: "./plugins/feed.ts", config: { name: "feed" } } };
     const project = extended({ config: { plugins: ACTOR, bridges: feed, globalBridges: HUB, bus: PATIENT } });
     reviewer(project, `touch ${project.outside}/begun; while [ ! -e ${project.outside}/go ]; do sleep 0.05; done; cat`);
@@ -251,7 +254,7 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.equal(project.record("one").status, "review");
   });
 
-  test("a plan that let an upsert go first goes on, whatever source the upsert had", async () => {
+  test("a plan that let an upsert go first goes on, whatever source the upsert had", thorough, async () => {
     const alias = `export default () => ({ beforeUpsert: (payload) =>
       ({ proceed: true, payload: { ...payload, source: { ...payload.source, id: "1" } } }) });`;
     const globalPlugins = { alias: { module: "./plugins/alias.ts" } };
@@ -268,22 +271,26 @@ describe("plugins around the steps of a plan", { concurrency: 2 }, () => {
     assert.match(project.planText("one"), /- \[x\] third/);
   });
 
-  test("a plan with words that a plugin put off is not merged; they do not wait for one that is taken out", async () => {
-    const plugins = { later: { module: "./plugins/later.ts" } };
-    const text = `export default () => ({ onEvent: (event, ctx) => ctx.markEventDeferred(event.id, "not now", 3_600_000) });`;
-    const project = extended({ config: { plugins } }, { "later.ts": text });
-    project.plan("one", ["first"]);
-    await project.work();
-    await project.type("comment", "one", "please make three");
-    await project.work();
-    const merged = await project.cli(["merge", "one"]);
-    assert.equal(merged.code, 1);
-    assert.match(merged.stderr, /1 unanswered comment\. .*\n.*A plugin put it off: `prloom status` says which one/);
-    assert.match(await project.type("status"), /^one .* an unanswered comment that a plugin put off$/m);
-    project.config({ plugins: {} });
-    await project.work();
-    assert.match(project.planText("one"), /- \[x\] make three/);
-  });
+  test(
+    "a plan with words that a plugin put off is not merged; they do not wait for one that is taken out",
+    thorough,
+    async () => {
+      const plugins = { later: { module: "./plugins/later.ts" } };
+      const text = `export default () => ({ onEvent: (event, ctx) => ctx.markEventDeferred(event.id, "not now", 3_600_000) });`;
+      const project = extended({ config: { plugins } }, { "later.ts": text });
+      project.plan("one", ["first"]);
+      await project.work();
+      await project.type("comment", "one", "please make three");
+      await project.work();
+      const merged = await project.cli(["merge", "one"]);
+      assert.equal(merged.code, 1);
+      assert.match(merged.stderr, /1 unanswered comment\. .*\n.*A plugin put it off: `prloom status` says which one/);
+      assert.match(await project.type("status"), /^one .* an unanswered comment that a plugin put off$/m);
+      project.config({ plugins: {} });
+      await project.work();
+      assert.match(project.planText("one"), /- \[x\] make three/);
+    },
+  );
 });
 
 function journalOf(project: Extended): string {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { oneOf } from "../../testing/sample.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { makeExtended } from "../fixtures/extended.ts";
 
 const steps = { module: "./plugins/steps.ts" };
@@ -41,7 +41,7 @@ test("what afterTodo leaves in the worktree is part of the commit; beforeFinish 
   assert.equal(project.record("two").status, "review");
 });
 
-test("a hook that hangs blocks its plan when its time is over, and what it emitted is not sent", async () => {
+test("a hook that hangs blocks its plan when its time is over, and what it emitted is not sent", thorough, async () => {
   project.plan("three", ["hang in beforeTodo"]);
   const { code } = await project.work();
   assert.equal(code, 0);
@@ -54,8 +54,8 @@ test("a hook that hangs blocks its plan when its time is over, and what it emitt
 });
 
 const CRASHES = ["hook:attempted", "hook:called", "hook:settled", "hook:all-called"];
-for (const [index, point] of oneOf([...CRASHES.entries()])) {
-  test(`killed at ${point}, a round of hooks is finished once`, async () => {
+for (const [index, point] of CRASHES.entries()) {
+  test(`killed at ${point}, a round of hooks is finished once`, thorough, async () => {
     const id = `killed-${index}`;
     project.plan(id, ["sign it"]);
     // The first call of a process is that of onStartup; the others are of the plan.

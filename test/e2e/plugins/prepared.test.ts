@@ -6,6 +6,7 @@ import { startDaemon } from "../../testing/daemon.ts";
 import { makeGatedProject } from "../../testing/gated.ts";
 import { makeProject, type Project } from "../../testing/project.ts";
 import { works } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const made: Project[] = [];
 after(() => {
@@ -54,7 +55,7 @@ test("files that afterActivate left are in no commit and outlast an interrupted 
   assert.match(readFileSync(join(tree, "half.txt"), "utf8"), /^half of \[waits\] one\n$/);
 });
 
-test("a worktree that vanished is prepared by plugins again before any agent gets it", async () => {
+test("a worktree that vanished is prepared by plugins again before any agent gets it", thorough, async () => {
   const project = makeProject();
   const calls = prepares(project);
   project.plan("p", ["one", "[say-blocked] two"]);
@@ -79,7 +80,7 @@ test("a worktree that vanished is prepared by plugins again before any agent get
   assert.doesNotMatch(filesOf(project, "p"), /tools/);
 });
 
-test("files that initCommands left count the same, and a designer puts nothing of them aside", async () => {
+test("files that initCommands left count the same, and a designer puts nothing of them aside", thorough, async () => {
   const project = makeProject({ config: { initCommands: ["echo made > made.txt; echo changed > src/b.txt"] } });
   made.push(project);
   project.plan("p", []);

@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type Project, TEST_AGENT } from "../../testing/project.ts";
 import { projectMaker } from "../../testing/projects.ts";
+import { thorough } from "../../testing/thorough.ts";
 
 const agent = (env: Record<string, string> = {}) => ({ command: process.execPath, args: [TEST_AGENT], env });
 
 describe("what a repository and a plan can set", { concurrency: 2 }, () => {
   const fresh = projectMaker();
-  test("presets, and the plan's own agent, model and limits", async () => {
+  test("presets, and the plan's own agent, model and limits", thorough, async () => {
     const project = fresh({
       config: {
         agents: { test: agent({ WHO: "test" }), other: { ...agent({ WHO: "other" }), model: "small" } },
@@ -119,7 +120,7 @@ describe("what a repository and a plan can set", { concurrency: 2 }, () => {
     assert.equal(HOME, project.home);
   });
 
-  test("commits bear the person's name where there is one, and ours where there is none", async () => {
+  test("commits bear the person's name where there is one, and ours where there is none", thorough, async () => {
     const named = fresh();
     named.git("config", "user.name", "Ada");
     named.git("config", "user.email", "ada@example.org");

@@ -106,7 +106,7 @@ test("what an agent writes into a login does not become the user's", async () =>
   assert.equal(read(login), before);
 });
 
-test("a login that was renewed in a run that was cut off is taken back at the next start", async () => {
+test("a login that was renewed in a run that was cut off is taken back at the next start", thorough, async () => {
   const file = '"$HOME/.claude/.credentials.json"';
   const p = project("claude", [`echo '${claudeLogin("new")}' > ${file}; echo half > half.txt; exec sleep 600`]);
   const login = put(p, ".claude/.credentials.json", claudeLogin("old"));
@@ -149,7 +149,7 @@ test("who works cannot prepare the home of who reviews", async () => {
   assert.match(p.runFile("one", 2, "agent/seen.txt"), /^\[cat: .*No such file/);
 });
 
-test("no form of `prloom open` touches the home of an agent at work", async () => {
+test("no form of `prloom open` touches the home of an agent at work", thorough, async () => {
   const p = project("opencode", ['ln -s "$HOME/elsewhere" "$HOME/.config"; echo half > half.txt; exec sleep 600']);
   put(p, ".config/opencode/opencode.json", "{}");
   p.plan("one", ["Do it"]);
@@ -165,7 +165,7 @@ test("no form of `prloom open` touches the home of an agent at work", async () =
   await daemon.end();
 });
 
-test("a command that was printed is not enclosed anew while it runs", async () => {
+test("a command that was printed is not enclosed anew while it runs", thorough, async () => {
   const p = project("command", ["echo work > work.txt", DONE]);
   await works(p);
   const env = { HOME: p.home, XDG_RUNTIME_DIR: p.home, SHELL: "/bin/sh", PATH: process.env.PATH ?? "" };

@@ -65,7 +65,7 @@ test("a repository outside of what is hidden", thorough, async () => {
   await works(project(folder(join(CACHE, "prloom-places-"))));
 });
 
-test("a repository below the home", async () => {
+test("a repository below the home", thorough, async () => {
   const base = folder();
   const p = project(base);
   writeFileSync(join(base, ".secret"), "");
@@ -74,13 +74,13 @@ test("a repository below the home", async () => {
   assert.deepEqual(seen(p, "home.txt").trim().split("\n").sort(), [".cache", "repo"]);
 });
 
-test("a repository that is the home", async () => {
+test("a repository that is the home", thorough, async () => {
   const p = project(folder());
   await works(p, { HOME: p.root });
   assert.doesNotMatch(seen(p, "home.txt"), /README/);
 });
 
-test("refs that are packed, and objects that are borrowed from another repository", async () => {
+test("refs that are packed, and objects that are borrowed from another repository", thorough, async () => {
   const base = folder();
   const p = project(base);
   const store = join(base, "store");
@@ -92,7 +92,7 @@ test("refs that are packed, and objects that are borrowed from another repositor
   await works(p);
 });
 
-test("a git folder that is elsewhere, and worktrees beside the repository", async () => {
+test("a git folder that is elsewhere, and worktrees beside the repository", thorough, async () => {
   const base = folder();
   const p = project(base, {}, { worktreesDir: "../trees" });
   p.git("init", "-q", `--separate-git-dir=${join(base, "elsewhere.git")}`);

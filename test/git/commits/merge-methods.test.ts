@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { isMergedInto, mergeIntoBase } from "../../../src/git/commits/merge.ts";
 import type { MadeMerge } from "../../../src/git/commits/merge-commit.ts";
 import { branchTip } from "../../../src/git/repository.ts";
+import { oneOf } from "../../testing/sample.ts";
 import { BRANCH, IDENTITY, plainGit, planSandbox, type Sandbox, write } from "../fixture.ts";
 
 const REQUEST = { branch: BRANCH, base: "main", message: "Merge the plan\n\nPlan: plan", identity: IDENTITY };
@@ -130,7 +131,7 @@ test("rebase: work that came after it is added, and what is there is not added a
   assert.deepEqual(subjects(box, `${old}..main`), ["three"]);
 });
 
-for (const method of METHODS) {
+for (const method of oneOf(METHODS)) {
   test(`${method}: done is done, whatever asks and however`, async (t) => {
     const box = await planSandbox();
     t.after(box.close);
@@ -226,7 +227,7 @@ test("a trailer of ours that an agent wrote merges nothing", async (t) => {
   assert.equal((await mergeIntoBase(repo, { ...REQUEST, method: "squash" })).kind, "merged");
 });
 
-for (const method of ["squash", "rebase"] as const) {
+for (const method of oneOf(["squash", "rebase"] as const)) {
   test(`${method}: what was kept of it tells that it is done, when base has moved on since`, async (t) => {
     const box = await planSandbox();
     t.after(box.close);

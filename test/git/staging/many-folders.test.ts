@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { thorough } from "../../testing/thorough.ts";
 import { planSandbox, write } from "../fixture.ts";
 
 const STAGE = new URL("../../../src/git/staging/stage.ts", import.meta.url).href;
@@ -10,7 +11,7 @@ const STAGE = new URL("../../../src/git/staging/stage.ts", import.meta.url).href
 /** How many arguments one call takes follows from the stack: with a small one, few folders are more than that. */
 const SMALL_STACK = "--stack-size=160";
 
-test("a repository does not hide among more folders than one call takes arguments", async (t) => {
+test("a repository does not hide among more folders than one call takes arguments", thorough, async (t) => {
   const box = await planSandbox();
   t.after(box.close);
   const { worktree, baseSha } = box;

@@ -14,6 +14,7 @@ import {
   type Worktree,
   worktreeHealth,
 } from "../../../src/git/worktree/worktrees.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { BRANCH, plainGit, planSandbox, sandbox, write } from "../fixture.ts";
 
 test("a worktree is made on its branch, is found again by its path, and goes without a trace", async (t) => {
@@ -164,7 +165,7 @@ test("a rewritten admin folder cannot lead git to another repository", async (t)
   assert.ok((await listWorktrees(box.repo)).some(({ path }) => path === worktree.path));
 });
 
-test("no plan waits for the removal of another's worktree, however much lies in it", async (t) => {
+test("no plan waits for the removal of another's worktree, however much lies in it", thorough, async (t) => {
   const box = await planSandbox();
   t.after(box.close);
   const { repo, worktree, baseSha } = box;

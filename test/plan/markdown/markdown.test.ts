@@ -180,8 +180,17 @@ for (const [text, kind, detail] of next) {
 test("10,000 TODOs that wait in a chain are one pass, and hostile text is linear", () => {
   const lines = Array.from({ length: 10_000 }, (_, at) => `- [ ] step ${at}\n  after: ${at + 2}\n`);
   const chain = parsePlan(`## TODO\n${lines.join("")}- [ ] last\n`);
-  const found = nextTodo(chain);
+  let looks = 0;
+  const counted = chain.todos.map((todo) => ({
+    ...todo,
+    get settings() {
+      looks += 1;
+      return todo.settings;
+    },
+  }));
+  const found = nextTodo({ todos: counted });
   assert.equal(found.kind === "todo" && found.todo.text, "last");
+  assert.ok(looks <= 2 * counted.length, `${looks} looks at ${counted.length} TODOs`);
   assert.equal(parsePlan(`## TODO\n- [ ] a ${"*a_ [x](".repeat(20_000)}\n`).todos.length, 1);
   const deep = Array.from({ length: 1500 }, (_, at) => `${"  ".repeat(at)}- a\n`).join("");
   assert.equal(parsePlan(`## TODO\n- [ ] a\n\n## Notes\n${deep}`).todos.length, 1);

@@ -18,14 +18,10 @@ export interface RealAgent {
     readonly args?: readonly string[];
     readonly env?: Readonly<Record<string, string>>;
   };
-  /** The refusal that it hands on most quickly, for the short run of the tests. */
-  readonly refusal: 429 | 529;
   /** How long it may need to begin on a busy machine. */
   readonly startSeconds: number;
   /** It may lose conversations by itself: then it must be told all, and the work be done all the same. */
   readonly forgets?: true;
-  /** The ordinary run has only its whole story: the rest is shown with another program. */
-  readonly brief?: true;
 }
 
 /** A repository whose only agent is a real program that talks to a scripted model. */

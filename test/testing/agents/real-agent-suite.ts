@@ -7,7 +7,7 @@ import { startDaemon } from "../daemon.ts";
 import type { ModelRequest } from "../model/request.ts";
 import type { Script } from "../model/script.ts";
 import { designs, fileOfTodo, forgetsTick, promptOf, triages, worksTodos } from "../model/stages.ts";
-import { oneOf, SEED_NOTE } from "../sample.ts";
+import { SEED_NOTE } from "../sample.ts";
 import { thorough } from "../thorough.ts";
 import { appears } from "./agent-scripts.ts";
 import { type Bench, type BenchOptions, makeWorkshop, type RealAgent } from "./real-agent-bench.ts";
@@ -15,10 +15,10 @@ import { type Bench, type BenchOptions, makeWorkshop, type RealAgent } from "./r
 const GOOD: Script = [worksTodos()];
 const ONE_ATTEMPT = { attemptsPerTodo: 1 };
 
-/** Of what can go wrong on the way the ordinary run shows one thing with a real program, and all of it with stubs. */
-const TROUBLES = oneOf(["kill", "key", "refusal"] as const);
-
-/** What every real agent program must do in prloom's hands, with a scripted model behind it. */
+/**
+ * What every real agent program must do in prloom's hands, with a scripted model behind it. What can go wrong on the way
+ * the ordinary run shows with stubs.
+ */
 export function realAgentSuite(agent: RealAgent): void {
   describe(`${agent.program} through prloom (${SEED_NOTE})`, { concurrency: 2 }, () => {
     const workshop = makeWorkshop(agent);
@@ -32,17 +32,14 @@ export function realAgentSuite(agent: RealAgent): void {
     trying("designs, works, is sent back, goes on with its conversation, and answers", { script: WHOLE }, (bench) =>
       wholeStory(bench, agent),
     );
-    const ifDrawn = (trouble: (typeof TROUBLES)[number]) =>
-      !agent.brief && TROUBLES.includes(trouble) ? {} : thorough;
-    trying("goes on after the dispatcher was ended and killed", { script: BUSY, ...ifDrawn("kill") }, (bench) =>
+    trying("goes on after the dispatcher was ended and killed", { script: BUSY, ...thorough }, (bench) =>
       interrupted(bench, agent),
     );
-    const keyless = { script: [{ steps: [{ fail: 401 }] }], limits: ONE_ATTEMPT, ...ifDrawn("key") };
+    const keyless = { script: [{ steps: [{ fail: 401 }] }], limits: ONE_ATTEMPT, ...thorough };
     trying("a refused key blocks the plan", keyless, refusedKey);
     for (const fail of [429, 529]) {
       const script = [{ steps: [fail === 429 ? { fail, retryAfter: 1 } : { fail }] }];
-      const skip = agent.refusal === fail ? ifDrawn("refusal") : thorough;
-      trying(`${fail}: waits, and loses no attempt`, { script, limits: ONE_ATTEMPT, ...skip }, refused);
+      trying(`${fail}: waits, and loses no attempt`, { script, limits: ONE_ATTEMPT, ...thorough }, refused);
     }
     const patience = { ...ONE_ATTEMPT, runTimeout: `${agent.startSeconds + 6}s` };
     trying("is ended at its deadline", { script: RESTLESS, limits: patience, ...thorough }, (bench) =>

@@ -5,6 +5,7 @@ import { after, test } from "node:test";
 import { appears } from "../../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../../testing/daemon.ts";
 import { makeProject } from "../../../testing/project.ts";
+import { thorough } from "../../../testing/thorough.ts";
 
 /**
  * Stands for Claude Code as far as messages go: answers its prompt, then takes what it is sent between two answers, but
@@ -73,26 +74,30 @@ function unread(id: string, run: number): void {
   writeFileSync(messages, readFileSync(messages, "utf8").replaceAll('"heard": true', '"heard": false'));
 }
 
-test("kill -9: what it took is not said again in the conversation that goes on, what it did not take is, once", async () => {
-  project.plan("q", ["one"]);
-  const daemon = await startDaemon(project);
-  await daemon.said("q", /worker started/);
-  await appears(worktreeFile("q", "conversation.txt"));
-  assert.equal((await project.cli(["send", "q", "mind the gap"])).stdout, "reached talker in run 1.\n");
-  const held = await project.cli(["send", "q", "hold the door"]);
-  assert.match(
-    held.stdout,
-    /^handed to talker in run 1, which takes it up between two steps; else its next turn gets it/,
-  );
-  await daemon.end("SIGKILL");
-  unread("q", 1);
-  const second = await startDaemon(project);
-  await second.said("q", /in review|ready/i);
-  await second.end();
-  assert.equal(project.record("q").status, "review");
-  const conversation = project.git("show", "prloom/q:conversation.txt");
-  assert.equal(countIn(conversation, "mind the gap"), 1);
-  assert.equal(countIn(conversation, "hold the door"), 1);
-  assert.equal(project.record("q").runs, 2);
-  assert.match(project.runFile("q", 2, "prompt.md"), /> hold the door/);
-});
+test(
+  "kill -9: what it took is not said again in the conversation that goes on, what it did not take is, once",
+  thorough,
+  async () => {
+    project.plan("q", ["one"]);
+    const daemon = await startDaemon(project);
+    await daemon.said("q", /worker started/);
+    await appears(worktreeFile("q", "conversation.txt"));
+    assert.equal((await project.cli(["send", "q", "mind the gap"])).stdout, "reached talker in run 1.\n");
+    const held = await project.cli(["send", "q", "hold the door"]);
+    assert.match(
+      held.stdout,
+      /^handed to talker in run 1, which takes it up between two steps; else its next turn gets it/,
+    );
+    await daemon.end("SIGKILL");
+    unread("q", 1);
+    const second = await startDaemon(project);
+    await second.said("q", /in review|ready/i);
+    await second.end();
+    assert.equal(project.record("q").status, "review");
+    const conversation = project.git("show", "prloom/q:conversation.txt");
+    assert.equal(countIn(conversation, "mind the gap"), 1);
+    assert.equal(countIn(conversation, "hold the door"), 1);
+    assert.equal(project.record("q").runs, 2);
+    assert.match(project.runFile("q", 2, "prompt.md"), /> hold the door/);
+  },
+);

@@ -7,6 +7,7 @@ import { startDaemon } from "../../../testing/daemon.ts";
 import { makeGatedProject } from "../../../testing/gated.ts";
 import { makeProject, type Project } from "../../../testing/project.ts";
 import { story } from "../../../testing/story.ts";
+import { thorough } from "../../../testing/thorough.ts";
 
 const STUB = fileURLToPath(new URL("../../../testing/agents/stub-codex.mjs", import.meta.url));
 
@@ -122,7 +123,7 @@ describe("without a dispatcher", () => {
     assert.deepEqual(told(project, "p", "> mind the\n> # heading"), { 1: 1 });
   });
 
-  test("the agent that does the work in the end gets it, and none gets it twice", async () => {
+  test("the agent that does the work in the end gets it, and none gets it twice", thorough, async () => {
     const codex = (behaviour: string) => ({ adapter: "codex", command: STUB, env: { BEHAVIOUR: behaviour } });
     const agents = { first: codex("answers-429"), second: codex("work") };
     const made = makeProject({ config: { agents, stages: { default: ["first", "second"] } } });
@@ -141,7 +142,7 @@ describe("without a dispatcher", () => {
     assert.match(shown.stdout, /^note: .+messages\.json cannot be read: .+ move it away/m);
   });
 
-  step("a plugin sees it first, and what that handles is not sent", async () => {
+  step("a plugin sees it first, and what that handles is not sent", thorough, async () => {
     writeFileSync(join(project.root, "quiet.mjs"), QUIET);
     project.config({ plugins: { quiet: { module: "./quiet.mjs" } } });
     project.git("add", "-A");

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { test } from "node:test";
 import { appears, shimOf } from "../../../testing/agents/agent-scripts.ts";
 import { startDaemon } from "../../../testing/daemon.ts";
 import { CLI } from "../../../testing/program.ts";
 import { isAlive, type Project } from "../../../testing/project.ts";
 import { projectMaker } from "../../../testing/projects.ts";
-import { sometimes as test } from "../../../testing/sometimes.ts";
+
 import { inTerminal, NO_TERMINAL } from "../../../testing/terminal.ts";
 import { THOROUGH, thorough } from "../../../testing/thorough.ts";
 
@@ -87,6 +88,7 @@ test("a person after the commit that a kill kept from the record: one commit, wi
 
 test("what a person left survives runs that are killed; a reset stops what is at work and takes it back", {
   skip: NO_TERMINAL,
+  ...thorough,
 }, async () => {
   const script = "if [ -e by-hand.txt ]; then echo half >> half.txt; exec sleep 600; fi; exit 1";
   const project = make({ agents: { w: shell(script) }, stages: { default: "w" } });
@@ -156,6 +158,7 @@ function answers(project: Project, answer: Record<string, unknown>): void {
 
 test("a rebase needs a clean tree: what a person left is put aside, and not lost", {
   skip: NO_TERMINAL,
+  ...thorough,
 }, async () => {
   const project = await underTriage();
   answers(project, { rebase_requested: true });
@@ -174,6 +177,7 @@ test("a rebase needs a clean tree: what a person left is put aside, and not lost
 
 test("triage reads, and leaves what a person left for the TODO that they were told", {
   skip: NO_TERMINAL,
+  ...thorough,
 }, async () => {
   const project = await underTriage();
   answers(project, { todos: [{ text: "two" }] });

@@ -9,6 +9,7 @@ import { CLI } from "../../../testing/program.ts";
 import { isAlive, makeProject } from "../../../testing/project.ts";
 import { story } from "../../../testing/story.ts";
 import { inTerminal, NO_TERMINAL, type Terminal } from "../../../testing/terminal.ts";
+import { thorough } from "../../../testing/thorough.ts";
 
 /**
  * Stands for a program with a conversation: `exec` works on the TODO, and does not end unless it goes on with one;
@@ -108,7 +109,7 @@ step(
   },
 );
 
-step("a lease that was killed with its process holds nothing up", { skip: NO_TERMINAL }, async () => {
+step("a lease that was killed with its process holds nothing up", { skip: NO_TERMINAL, ...thorough }, async () => {
   const person = prloom("open p --shell");
   person.type("echo shell in $PWD");
   await person.shows(/shell in \/.+worktrees\/p/);

@@ -4,6 +4,5 @@ realAgentSuite({
   program: "claude",
   // By itself it tries for minutes before it tells that it was refused.
   config: { adapter: "claude", env: { CLAUDE_CODE_MAX_RETRIES: "2" } },
-  refusal: 529,
   startSeconds: 5,
 });
