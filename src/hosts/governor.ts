@@ -162,6 +162,12 @@ export class Governor {
     } else if (!onlyLooks(request.kind)) this.#drift.set(session, (this.#drift.get(session) ?? 0) + 1);
   }
 
+  /** Whether a call that was allowed can have changed files. */
+  mayTouch(id: string): boolean {
+    const kind = this.#open.get(id)?.request.kind;
+    return kind === "write" || kind === "edit" || kind === "shell" || kind === "other";
+  }
+
   /** A governance tool: its answer, or a command that the host is to run. */
   async govern(call: HostCall): Promise<{ text: string; ends?: string | undefined } | ShellRun> {
     const { journal, newId, now } = this.#options;

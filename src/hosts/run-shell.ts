@@ -5,9 +5,15 @@ import type { ShellRun } from "../governance/tools/govern.ts";
 const DEADLINE_MS = 10 * 60_000;
 const MAX_PRINTED = 30_000;
 
-/** Runs a command and tells how it ended and what it printed last; its host goes on meanwhile. */
-export function runShell({ command, folder }: ShellRun, root: string, signal?: AbortSignal): Promise<string> {
-  const { promise, resolve: done } = Promise.withResolvers<string>();
+export interface ShellEnd {
+  /** What it printed last, and how it ended. */
+  readonly printed: string;
+  readonly ok: boolean;
+}
+
+/** Runs a command; its host goes on meanwhile. */
+export function runShell({ command, folder }: ShellRun, root: string, signal?: AbortSignal): Promise<ShellEnd> {
+  const { promise, resolve: done } = Promise.withResolvers<ShellEnd>();
   const child = spawn("/bin/sh", ["-c", command], {
     cwd: folder === undefined ? root : resolve(root, folder),
     stdio: ["ignore", "pipe", "pipe"],
@@ -24,12 +30,12 @@ export function runShell({ command, folder }: ShellRun, root: string, signal?: A
   };
   const timer = setTimeout(end, DEADLINE_MS);
   signal?.addEventListener("abort", end, { once: true });
-  child.once("error", (error) => done(`It could not be started: ${error.message}`));
+  child.once("error", (error) => done({ printed: `It could not be started: ${error.message}`, ok: false }));
   child.once("close", (code, ended) => {
     clearTimeout(timer);
     signal?.removeEventListener("abort", end);
     const how = code === null ? `ended by ${ended}` : `exit code ${code}`;
-    done(`${printed}\n[${how}]`);
+    done({ printed: `${printed}\n[${how}]`, ok: code === 0 });
   });
   return promise;
 }

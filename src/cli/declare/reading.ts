@@ -17,7 +17,7 @@ const STATUSES: Readonly<Record<PlanStatus, true>> = {
   done: true,
 };
 
-/** Commands that only look: status, show, logs, events, rules, explain. */
+/** Commands that only look: status, show, tasks, anchors, logs, events, rules, explain. */
 export function declareReading(program: Command): void {
   declare(program, "status", {
     about: "all plans, how far they are, what they wait for, and how the agents are doing",
@@ -36,6 +36,22 @@ export function declareReading(program: Command): void {
     .argument("<plan>", "its id")
     .action((plan: string, options: JsonOption) =>
       performCommand(options, async (call) => (await import("../reading/show.ts")).show(call, plan)),
+    );
+  declare(program, "tasks", {
+    about: "a plan's TODOs as tasks: what each waits for, what agents did for it, and what they handed to others",
+    examples: ["tasks add-a-login-page", "tasks add-a-login-page --json"],
+  })
+    .argument("<plan>", "its id")
+    .action((plan: string, options: JsonOption) =>
+      performCommand(options, async (call) => (await import("../reading/tasks.ts")).tasks(call, plan)),
+    );
+  declare(program, "anchors", {
+    about: "what a plan's agents want to be known later, the most important first",
+    examples: ["anchors add-a-login-page"],
+  })
+    .argument("<plan>", "its id")
+    .action((plan: string, options: JsonOption) =>
+      performCommand(options, async (call) => (await import("../reading/tasks.ts")).anchors(call, plan)),
     );
   declareLogs(program);
   declareEvents(program);

@@ -7,6 +7,7 @@ import { configWithoutAgents } from "../../config/load.ts";
 import { didYouMean, nearest } from "../../config/problems/nearest.ts";
 import { pathsOf, worktreeOf } from "../../dispatcher/paths.ts";
 import { readPlanDetail } from "../../dispatcher/report/read.ts";
+import { workPlanStatus } from "../../dispatcher/report/read-tasks.ts";
 import { settingsInForce } from "../../dispatcher/settings/pinned.ts";
 import { openRepository } from "../../git/repository.ts";
 import { makeGraph, makeNode, makeWorkPlan } from "../../governance/graph/make.ts";
@@ -68,7 +69,7 @@ async function ownScene(call: Call, asked = "executor"): Promise<Scene> {
 async function planScene(call: Call, plan: string, asked: string | undefined): Promise<Scene> {
   return reading(call, async (loom) => {
     const { record, summary, todos, problems } = await readPlanDetail(loom, plan);
-    const status = record.status === "done" ? "completed" : summary.location === "inbox" ? "draft" : "active";
+    const status = workPlanStatus(summary);
     const { graph, current } = graphOfPlan({
       id: plan,
       title: summary.title,

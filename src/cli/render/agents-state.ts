@@ -27,10 +27,12 @@ const NO_SANDBOX = "none: agents run with your rights";
 
 function sandboxInWords({ sandbox, sandboxWhy, agents }: AgentsReport): string {
   const own = agents.filter(({ level }) => level !== "refused" && !hasSandbox(level) && hasSandbox(sandbox));
-  if (own.length > 0 && own.length === agents.length) return NO_SANDBOX;
+  if (own.length > 0 && own.length === agents.length && own.every(({ level }) => level === "none")) return NO_SANDBOX;
   const except = own.length === 0 ? "" : `; none for ${names(own)}: with your rights`;
   const why = sandboxWhy === undefined ? "" : ` (${firstLine(sandboxWhy)})`;
-  return `${hasSandbox(sandbox) ? "bubblewrap" : NO_SANDBOX}${why}${except}`;
+  const judged = agents.filter(({ level }) => level === "policy" || level === "policy+sandbox");
+  const rules = judged.length === 0 ? "" : `; each call of ${names(judged)} is judged by the policy`;
+  return `${hasSandbox(sandbox) ? "bubblewrap" : NO_SANDBOX}${why}${except}${rules}`;
 }
 
 function names(agents: readonly AgentReport[]): string {

@@ -1,4 +1,4 @@
-import { type EnclosureLevel, hasSandbox, withoutSandbox } from "../../agents/enclosure-level.ts";
+import { type EnclosureLevel, hasSandbox, isHost, withoutSandbox, withPolicy } from "../../agents/enclosure-level.ts";
 import type { ErrorKind } from "../../agents/port.ts";
 import type { AgentConfig, Budget } from "../../config/config.ts";
 import type { Timing } from "../capabilities.ts";
@@ -48,7 +48,7 @@ export function readAgents(
     return {
       name,
       adapter,
-      level: levelOf(sandbox, machine.sandbox),
+      level: levelOf({ adapter, sandbox }, machine.sandbox),
       running: working.filter((agent) => agent === name).length,
       ...(refusal && Date.parse(refusal.until) > now
         ? { backsOff: { until: refusal.until, kind: refusal.kind, reason: refusal.reason } }
@@ -58,9 +58,10 @@ export function readAgents(
   return { ...machine, agents, today: spentToday(pool, dayOf(now)), dailyBudget: loom.config.limits.dailyBudget };
 }
 
-function levelOf(wanted: AgentConfig["sandbox"], machine: EnclosureLevel): AgentLevel {
-  if (wanted !== "none" && hasSandbox(machine)) return machine;
-  return wanted === "bwrap" ? "refused" : withoutSandbox(machine);
+function levelOf(agent: Pick<AgentConfig, "adapter" | "sandbox">, machine: EnclosureLevel): AgentLevel {
+  if (agent.sandbox === "bwrap" && !hasSandbox(machine)) return "refused";
+  const level = agent.sandbox === "none" ? withoutSandbox(machine) : machine;
+  return isHost(agent.adapter) ? withPolicy(level) : level;
 }
 
 function spentToday(pool: AgentPoolFile | undefined, day: string): AgentsReport["today"] {

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { EnclosureLevel } from "../../agents/enclosure-level.ts";
+import { isHost } from "../../agents/enclosure-level.ts";
 import type { Governed, Stage } from "../../agents/port.ts";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { OURS_AT } from "../../agents/sandbox/layout.ts";
@@ -23,7 +23,7 @@ import type { Configured } from "../settings/pinned.ts";
 /** In a run's folder: what it may do, and the tasks; for the run to read. */
 const GOVERNANCE = "governance";
 /** In the folder of the agent: what it says that it did. */
-const FACTS = "facts.jsonl";
+export const FACTS = "facts.jsonl";
 
 /** From source the plugin needs what lies around it; built, it is one of the files beside this one. */
 const IS_SOURCE = import.meta.url.endsWith(".ts");
@@ -32,14 +32,11 @@ const PLUGIN = IS_SOURCE ? "src/opencode.ts" : "opencode.js";
 
 /** What a program that takes a part of ours is to see of it; undefined for one that takes none. */
 export function oursFor({ adapter }: StageAgent, runDir: string): Pick<EncloseOptions, "ours"> {
-  if (adapter !== "opencode") return {};
+  if (!isHost(adapter)) return {};
   const folder = join(runDir, GOVERNANCE);
   ensureDir(folder);
   return { ours: { folder, program: PROGRAM } };
 }
-
-export const governedLevel = (level: EnclosureLevel): EnclosureLevel =>
-  level === "sandbox" ? "policy+sandbox" : level === "none" ? "policy" : level;
 
 interface GovernedRun {
   readonly stage: Stage;

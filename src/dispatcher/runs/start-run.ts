@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { adapterOf } from "../../agents/adapters.ts";
+import { isHost, withPolicy } from "../../agents/enclosure-level.ts";
 import type { RunExit, Stage } from "../../agents/port.ts";
 import type { PlanConfig, StageAgent } from "../../config/presets.ts";
 import { clearHostSettings } from "../../git/staging/stage.ts";
@@ -27,7 +28,7 @@ import { leftOut } from "../worktree/set-aside.ts";
 import type { Pooled } from "./agent-pool.ts";
 import { conversationOf, countRun, sessionFor } from "./count-run.ts";
 import { runLimits } from "./follow.ts";
-import { governedLevel, governRun, oursFor } from "./governed.ts";
+import { governRun, oursFor } from "./governed.ts";
 import type { AtWork } from "./occupancy.ts";
 import { promptFor, variables, writeEvents } from "./prompt.ts";
 import { awaitedRun, stageOf, writeRunRecord } from "./run-record.ts";
@@ -126,7 +127,7 @@ async function describeStart(
     .join("\n");
   const goesOn = session !== undefined && session.todoId === about;
   const vars = variables(loom, record, { stage, todo, runDir, resultFile: more.resultFile });
-  const governed = oursFor(agent, runDir).ours
+  const governed = isHost(agent.adapter)
     ? governRun(loom, record, { stage, runDir, text, enclosure, vars })
     : undefined;
   writeRunRecord(runDir, {
@@ -134,7 +135,7 @@ async function describeStart(
     agent: agent.name,
     attempt: (record.side ?? record.current)?.attempt ?? 1,
     startedAt: isoTime(loom.clock.now()),
-    level: governed ? governedLevel(enclosure.level) : enclosure.level,
+    level: governed ? withPolicy(enclosure.level) : enclosure.level,
     about,
     ...(agent.model === undefined ? {} : { model: agent.model }),
     ...(session === undefined ? {} : { sessionId: session.id }),

@@ -70,7 +70,7 @@ export class Brain {
       case "gate_kept":
         return keepGate(graph, fact);
       case "checkpoint":
-        return addCheckpoint(graph, fact);
+        return addCheckpoint(graph, fact, given);
       case "delegated":
         return delegate(graph, fact);
       case "delegation_moved":

@@ -12,6 +12,9 @@ export interface DrawOptions {
 
 const MAX_NODES = 200;
 
+/** Agents chose some of the words. */
+const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
+
 /** Plans, their nodes with what they wait for, what was done for them, and whom they were given to. */
 export function drawGraph(graph: TaskGraph, options: DrawOptions = {}): string {
   const shown = graph.workPlans.filter(({ purgedAt }) => purgedAt === undefined);
@@ -26,7 +29,7 @@ export function drawPlan(graph: TaskGraph, plan: WorkPlan, options: DrawOptions 
   const from = Math.max(0, Math.min(at - Math.floor(most / 2), tops.length - most));
   const lines = tops.slice(from, from + most).flatMap((node) => drawNode(graph, node, { options, all, depth: 1 }));
   const more = tops.length - Math.min(most, tops.length);
-  const head = `${plan.id}: ${plan.name} [${plan.status}]`;
+  const head = oneLine(`${plan.id}: ${plan.name} [${plan.status}]`);
   return [head, ...lines, ...(more > 0 ? [`  … ${more} more`] : [])].join("\n");
 }
 
@@ -54,13 +57,13 @@ function drawNode(graph: TaskGraph, node: TaskNode, drawing: Drawing): string[] 
   const evidence = options.checkpoints ? node.checkpoints.slice(-options.checkpoints) : [];
   const parts = depth < MAX_DEPTH ? all.filter(({ parent }) => parent === node.id) : [];
   return [
-    `${indent}${node.id}: ${node.name} [${node.status}${waits}${reason}]${mark}`,
-    ...evidence.map(({ tool, summary }) => `${indent}  · ${tool}: ${summary}`),
+    `${indent}${oneLine(`${node.id}: ${node.name} [${node.status}${waits}${reason}]`)}${mark}`,
+    ...evidence.map(({ tool, summary }) => `${indent}  · ${oneLine(`${tool}: ${summary}`)}`),
     ...graph.delegations.filter((one) => one.node === node.id).map((one) => `${indent}  → ${drawDelegation(one)}`),
     ...parts.flatMap((part) => drawNode(graph, part, { ...drawing, depth: depth + 1 })),
   ];
 }
 
 export function drawDelegation({ id, from, to, state, result }: Delegation): string {
-  return `${id}: ${from} to ${to} [${state}]${result === undefined ? "" : `: ${result}`}`;
+  return oneLine(`${id}: ${from} to ${to} [${state}]${result === undefined ? "" : `: ${result}`}`);
 }

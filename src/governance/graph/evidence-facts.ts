@@ -2,6 +2,7 @@ import { applied, type Change, changeNode, refuse } from "./changes.ts";
 import type { FactOf } from "./facts.ts";
 import { movedDelegation } from "./lifecycle.ts";
 import { findNode } from "./lookup.ts";
+import type { Given } from "./plan-facts.ts";
 import type { TaskGraph } from "./schema.ts";
 
 /** More are on the disk, and shown nowhere. */
@@ -9,11 +10,12 @@ const MAX_CHECKPOINTS = 1000;
 const MAX_ARTIFACTS = 1000;
 const MAX_DELEGATIONS = 1000;
 
-/** What was done belongs to the node that was worked on, whoever decides about it. */
-export function addCheckpoint(graph: TaskGraph, { checkpoint }: FactOf<"checkpoint">): Change {
+/** What was done belongs to the node that was worked on. Those of the dispatcher may be over by the time that it is read. */
+export function addCheckpoint(graph: TaskGraph, { checkpoint }: FactOf<"checkpoint">, given: Given): Change {
   const node = findNode(graph, checkpoint.taskNodeId)?.node;
   if (!node) return refuse("no-node", `There is no task "${checkpoint.taskNodeId}".`);
-  if (node.status !== "active") return refuse("not-a-move", `The task "${node.name}" is ${node.status}.`);
+  if (node.status !== "active" && !given.has(node.id))
+    return refuse("not-a-move", `The task "${node.name}" is ${node.status}.`);
   const changed = changeNode(graph, node, (one) => ({
     ...one,
     modifiedAt: checkpoint.timestamp,

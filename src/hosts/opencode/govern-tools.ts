@@ -5,27 +5,34 @@ import { runShell } from "../run-shell.ts";
 import type { OpenCodeClient, ToolDefinition } from "./types.ts";
 import { quietly } from "./within.ts";
 
+interface ToolParts {
+  readonly governor: Governor;
+  readonly client: OpenCodeClient;
+  /** Commands that we ran, by their call, and whether they ended with 0. */
+  readonly ended: Map<string, boolean>;
+}
+
 /** The governance tools that the run's role has, with the actions that it has. */
-export function governTools(governor: Governor, client: OpenCodeClient): Readonly<Record<string, ToolDefinition>> {
-  const { role } = governor.ownPolicy;
+export function governTools(parts: ToolParts): Readonly<Record<string, ToolDefinition>> {
+  const { role } = parts.governor.ownPolicy;
   const made = Object.entries(role.governs).flatMap(([tool, actions]) =>
-    isGovernTool(tool) ? [[tool, toolOf(tool, actions, { governor, client })] as const] : [],
+    isGovernTool(tool) ? [[tool, toolOf(tool, actions, parts)] as const] : [],
   );
   return Object.fromEntries(made);
 }
 
-function toolOf(
-  tool: GovernTool,
-  actions: readonly string[],
-  { governor, client }: { governor: Governor; client: OpenCodeClient },
-): ToolDefinition {
+function toolOf(tool: GovernTool, actions: readonly string[], { governor, client, ended }: ToolParts): ToolDefinition {
   return {
     description: DESCRIPTIONS[tool],
     args: argumentShape(tool, actions),
     async execute(args, context) {
       const call = { id: context.callID ?? context.messageID, session: context.sessionID, tool, input: args };
       const answer = await governor.govern(call);
-      if ("kind" in answer) return runShell(answer, governor.ownPolicy.root, context.abort);
+      if ("kind" in answer) {
+        const { printed, ok } = await runShell(answer, governor.ownPolicy.root, context.abort);
+        ended.set(call.id, ok);
+        return printed;
+      }
       const { ends } = answer;
       if (ends !== undefined) await quietly(() => client.session.abort({ path: { id: ends } }));
       return answer.text;

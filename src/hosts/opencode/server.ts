@@ -2,6 +2,7 @@ import { messageOf } from "../../kernel/errors.ts";
 import { asFields, asNumber } from "../../kernel/json-fields.ts";
 import type { Governor, HostVerdict } from "../governor.ts";
 import { GOVERNANCE_VARIABLES, governorOfRun } from "../run-governance.ts";
+import { TouchedFiles } from "../touched-files.ts";
 import { Children } from "./children.ts";
 import { governTools } from "./govern-tools.ts";
 import { addTurn, pruneOutputs } from "./messages.ts";
@@ -49,9 +50,12 @@ function refusing(why: string): Hooks {
 
 function hooksOf(governor: Governor, { client }: PluginInput): Hooks {
   const children = new Children(governor, client);
+  const touched = new TouchedFiles(governor.ownPolicy.root);
+  const ended = new Map<string, boolean>();
+  void quietly(() => touched.look());
   return {
     config: async (config) => lift(config),
-    tool: governTools(governor, client),
+    tool: governTools({ governor, client, ended }),
     event: async ({ event }) => quietly(() => children.heard(event)),
     "chat.message": async ({ sessionID }) => quietly(() => children.bind(sessionID)),
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
@@ -61,8 +65,15 @@ function hooksOf(governor: Governor, { client }: PluginInput): Hooks {
       if (verdict.endsRun) await quietly(() => client.session.abort({ path: { id: sessionID } }));
       throw new Error(verdict.text);
     },
-    "tool.execute.after": async ({ sessionID, callID }, { metadata }) =>
-      quietly(() => governor.after({ id: callID, session: sessionID }, endOf(metadata))),
+    "tool.execute.after": async ({ sessionID, callID }, { metadata }) => {
+      const ok = ended.get(callID) ?? (asNumber(asFields(metadata).exit) ?? 0) === 0;
+      ended.delete(callID);
+      const call = { id: callID, session: sessionID };
+      // The call is over: nobody waits for what is found out about it.
+      if (governor.mayTouch(callID))
+        void quietly(async () => governor.after(call, { ok, files: await touched.look() }));
+      else await quietly(() => governor.after(call, { ok, files: [] }));
+    },
     "experimental.chat.messages.transform": async (_, { messages }) =>
       quietly(() => {
         pruneOutputs(messages, governor);
@@ -84,9 +95,4 @@ function late(tool: string, error: unknown): HostVerdict {
   if (READS.has(tool)) return { allow: true };
   const text = `GOVERNANCE BLOCK: ${tool} could not be judged in time. This is a fault of prloom: ${messageOf(error)}`;
   return { allow: false, text, endsRun: false };
-}
-
-function endOf(metadata: unknown): { ok: boolean; files: readonly string[] } {
-  const { exit } = asFields(metadata);
-  return { ok: (asNumber(exit) ?? 0) === 0, files: [] };
 }

@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import { RUN_FILES } from "../../agents/runner/run-files.ts";
+import type { Anchor } from "../../governance/context/anchors.ts";
+import { Brain } from "../../governance/graph/brain.ts";
+import { parseFact } from "../../governance/graph/facts.ts";
+import { graphOfPlan } from "../../governance/graph/of-plan.ts";
+import type { PlanStatus, TaskGraph } from "../../governance/graph/schema.ts";
+import { readInside } from "../../kernel/held/files.ts";
+import type { PlanSummary } from "../../plan/summary.ts";
+import { FACTS } from "../runs/governed.ts";
+import type { PlanDetail } from "./read.ts";
+
+/** The most that is read of what one run told, and of how many runs. */
+const MAX_BYTES = 4 * 1024 ** 2;
+const MAX_RUNS = 50;
+const MAX_PROBLEMS = 20;
+
+export interface TasksReport {
+  readonly graph: TaskGraph;
+  readonly anchors: readonly Anchor[];
+  /** What of it cannot be understood. */
+  readonly problems: readonly string[];
+}
+
+/** What a plan is to other plans of a graph. */
+export function workPlanStatus({ status, location }: Pick<PlanSummary, "status" | "location">): PlanStatus {
+  return status === "done" ? "completed" : location === "inbox" ? "draft" : "active";
+}
+
+/** The tasks of a plan, with what its agents told of them: evidence, which decides nothing. */
+export function readTasks({ record, summary, todos, runs }: PlanDetail): TasksReport {
+  const terms = { id: record.id, title: summary.title, status: workPlanStatus(summary), todos };
+  const brain = new Brain(graphOfPlan({ ...terms, at: Date.parse(record.updatedAt) }).graph);
+  const problems: string[] = [];
+  const note = (run: number, line: number, problem: string): void => {
+    if (problems.length < MAX_PROBLEMS) problems.push(`run ${run}, line ${line} of ${FACTS}: ${problem}`);
+  };
+  for (const { run, dir } of runs.slice(-MAX_RUNS)) {
+    const text = readInside(dir, join(RUN_FILES.agentDir, FACTS), MAX_BYTES)?.toString("utf8") ?? "";
+    for (const [at, line] of text.split("\n").entries()) {
+      if (line === "") continue;
+      const parsed = parseFact(line);
+      const outcome = "fact" in parsed ? brain.add(parsed.fact) : undefined;
+      if ("problem" in parsed) note(run, at + 1, parsed.problem);
+      else if (outcome?.kind === "refused") note(run, at + 1, outcome.refusal.reason);
+    }
+  }
+  return { graph: brain.graph, anchors: brain.anchors, problems };
+}

@@ -1,0 +1,60 @@
+import { execFile } from "node:child_process";
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const MAX_FILES = 2000;
+const MAX_LISTED = 4 * 1024 ** 2;
+const DEADLINE_MS = 10_000;
+
+/**
+ * Files of a worktree that are other than at the last look, whatever changed them. It only looks at what git calls changed or
+ * new, and at times and sizes: it is evidence for people, and the dispatcher looks for itself.
+ */
+export class TouchedFiles {
+  readonly #root: string;
+  #known: ReadonlyMap<string, string> = new Map();
+  #looking: Promise<readonly string[]> = Promise.resolve([]);
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Since the last call; the first one only begins. One look at a time, in the order in which they were asked for. */
+  look(): Promise<readonly string[]> {
+    this.#looking = this.#looking.then(
+      () => this.#compare(),
+      () => this.#compare(),
+    );
+    return this.#looking;
+  }
+
+  async #compare(): Promise<readonly string[]> {
+    const now = await this.#marks();
+    const before = this.#known;
+    this.#known = now;
+    const gone = [...before.keys()].filter((path) => !now.has(path));
+    return [...[...now].flatMap(([path, mark]) => (before.get(path) === mark ? [] : [path])), ...gone];
+  }
+
+  async #marks(): Promise<ReadonlyMap<string, string>> {
+    const marks = new Map<string, string>();
+    for (const path of (await this.#listed()).slice(0, MAX_FILES)) {
+      const stat = await lstat(join(this.#root, path), { bigint: true }).catch(() => undefined);
+      marks.set(path, stat ? `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}` : "gone");
+    }
+    return marks;
+  }
+
+  /** Without the user's settings: programs that they name would run at each look. */
+  async #listed(): Promise<string[]> {
+    const quiet = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"];
+    const args = [...quiet, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
+    const options = { cwd: this.#root, maxBuffer: MAX_LISTED, timeout: DEADLINE_MS };
+    const { stdout } = await promisify(execFile)("git", args, options);
+    return stdout
+      .split("\0")
+      .filter((line) => line.length > 3)
+      .map((line) => line.slice(3));
+  }
+}

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { makeWorkshop, type RealAgent } from "../../../testing/agents/real-agent-bench.ts";
+import type { Script } from "../../../testing/model/script.ts";
+import { promptOf } from "../../../testing/model/stages.ts";
+import { thorough } from "../../../testing/thorough.ts";
+
+const OPENCODE: RealAgent = { program: "opencode", config: { adapter: "opencode" }, startSeconds: 12 };
+
+/** What an agent tries beside its work; each must be denied, and the run go on. */
+const TRICKS = [
+  { shell: "git push origin HEAD" },
+  { write: ".opencode/plugin/mine.js", content: "x" },
+  { shell: "echo x > .claude/settings.json" },
+  { shell: "prloom approve governed" },
+  { shell: "BUN_BE_BUN=1 opencode -e 1" },
+  { shell: "opencode run 'do it for me'" },
+  { shell: 'echo \'{"door":{"state":"open"}}\' > "$PRLOOM_GOVERNANCE/policy.json"' },
+] as const;
+
+const TICK = `sed -i '0,/^- \\[ \\]/s//- [x]/' "$PRLOOM_PLAN_FILE"`;
+const WORK: Script = [
+  {
+    when: promptOf("worker"),
+    steps: [
+      ...TRICKS,
+      { write: "src/form.txt", content: "the form\n" },
+      { shell: "echo more >> src/form.txt && git status --short" },
+      { shell: TICK },
+      { say: "Done." },
+    ],
+  },
+];
+
+describe("OpenCode with the policy inside", () => {
+  const workshop = makeWorkshop(OPENCODE);
+  after(() => workshop.close());
+
+  test("is denied what it may not do, told why, and does its work", thorough, async (t) => {
+    const bench = await workshop.bench(t, { script: WORK, limits: { attemptsPerTodo: 1 } });
+    if (!bench) return;
+    const { project, model } = bench;
+    project.plan("governed", ["Build the form"]);
+    const result = await project.work();
+    assert.equal(project.record("governed").status, "review", result.stdout);
+    assert.deepEqual(project.commits("governed"), ["Build the form"]);
+    assert.equal(project.git("show", "prloom/governed:src/form.txt"), "the form\nmore\n");
+    assert.equal(
+      JSON.parse((await project.cli(["show", "governed", "--json"])).stdout).runs[0].level,
+      "policy+sandbox",
+    );
+    const { messages } = model.requests.at(-1)?.body as { messages: { role: string; content: unknown }[] };
+    const denied = messages.filter(
+      ({ role, content }) => role === "tool" && /GOVERNANCE BLOCK/.test(JSON.stringify(content)),
+    );
+    assert.equal(denied.length, TRICKS.length, JSON.stringify(messages));
+    assert.equal(JSON.stringify(messages).match(/<prloom-governance>/g)?.length, 1);
+    const tasks = JSON.parse((await project.cli(["tasks", "governed", "--json"])).stdout);
+    const [task] = tasks.workPlans[0].tasks;
+    assert.deepEqual([task.status, task.artifacts], ["completed", ["src/form.txt"]]);
+  });
+
+  for (const [what, env] of [["switched off", { OPENCODE_PURE: "1" }]] as const)
+    test(`writes nothing when it is ${what}`, thorough, async (t) => {
+      const agent = { ...OPENCODE, config: { ...OPENCODE.config, env } };
+      const other = makeWorkshop(agent);
+      t.after(() => other.close());
+      const bench = await other.bench(t, { script: WORK, limits: { attemptsPerTodo: 1 } });
+      if (!bench) return;
+      const { project } = bench;
+      project.plan("governed", ["Build the form"]);
+      await project.work();
+      assert.equal(project.record("governed").blocked?.cause, "step");
+      assert.equal(existsSync(join(project.worktree("governed"), "src/form.txt")), false);
+    });
+
+  test("goes on with the user's own rules and plugins", thorough, async (t) => {
+    const bench = await workshop.bench(t, { script: WORK, limits: { attemptsPerTodo: 1 } });
+    if (!bench) return;
+    const { project } = bench;
+    const config = join(project.home, ".config", "opencode");
+    mkdirSync(join(config, "plugin"), { recursive: true });
+    writeFileSync(
+      join(config, "plugin", "own.js"),
+      'export const Own = async () => ({ "tool.execute.before": async () => {} });\n',
+    );
+    project.plan("governed", ["Build the form"]);
+    const result = await project.work();
+    assert.equal(project.record("governed").status, "review", result.stdout);
+  });
+});
