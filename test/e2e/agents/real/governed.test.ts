@@ -51,7 +51,9 @@ describe("OpenCode with the policy inside", () => {
       JSON.parse((await project.cli(["show", "governed", "--json"])).stdout).runs[0].level,
       "policy+sandbox",
     );
-    const { messages } = model.requests.at(-1)?.body as { messages: { role: string; content: unknown }[] };
+    const last = model.requests.at(-1);
+    assert(last);
+    const { messages } = last.body as { messages: { role: string; content: unknown }[] };
     const denied = messages.filter(
       ({ role, content }) => role === "tool" && /GOVERNANCE BLOCK/.test(JSON.stringify(content)),
     );
