@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { makeProject } from "../../testing/project.ts";
+
+const project = makeProject();
+after(() => project.remove());
+
+const common = { at: 1, session: "s", role: "executor" };
+const checkpoint = (node: string, summary: string) => ({
+  type: "checkpoint",
+  key: `k-${summary}`,
+  ...common,
+  checkpoint: {
+    id: summary,
+    taskNodeId: node,
+    tool: "write",
+    timestamp: 1,
+    summary,
+    filesModified: ["src/a.ts"],
+    kind: "change",
+    ok: true,
+  },
+});
+
+test("tasks shows what each TODO waits for and what agents told, whatever that is", async () => {
+  project.planFile("shop", "## Title\n\nShop\n\n## TODO\n\n- [ ] one\n- [ ] two\n  after: 1\n");
+  const worked = await project.work();
+  assert.equal(worked.code, 0, worked.stderr);
+  const before = JSON.parse((await project.cli(["tasks", "shop", "--json"])).stdout);
+  const [first] = before.workPlans[0].tasks;
+  assert.deepEqual([first.name, first.status, first.checkpoints], ["one", "completed", []]);
+
+  const anchor = {
+    id: "an-1",
+    content: "Keep \u001b[31mit",
+    priority: "high",
+    entityType: "decision",
+    createdAt: 1,
+    modifiedAt: Date.now(),
+  };
+  const lines = [
+    JSON.stringify(checkpoint(first.id, "wrote \u001b[2Ja")),
+    JSON.stringify(checkpoint("nowhere", "lost")),
+    JSON.stringify({ type: "node_moved", key: "m", ...common, node: first.id, move: "release" }),
+    JSON.stringify({ type: "anchored", key: "a", ...common, anchor }),
+    "not a fact",
+  ];
+  const folder = join(project.authority, "plans", "shop", "runs", "1", "agent");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "facts.jsonl"), `${lines.join("\n")}\n`);
+  const { stdout, stderr, code } = await project.cli(["tasks", "shop"]);
+  assert.equal(code, 0, stderr);
+  assert.match(
+    stdout,
+    /^shop: Shop \[active\]\n {2}\w+: one \[completed\]\n {4}· write: wrote \\u\{1b\}\[2Ja\n {2}\w+: two/,
+  );
+  assert.match(stderr, /run 1, line 2 of facts\.jsonl: There is no task "nowhere"/);
+  assert.match(stderr, /line 3 .*moved by the dispatcher alone/);
+  assert.match(stderr, /line 5 .*not JSON/);
+  assert.match((await project.cli(["anchors", "shop"])).stdout, /^\[high\/decision, 0 h\] Keep \\u\{1b\}\[31mit\n$/);
+  const unknown = await project.cli(["tasks", "shp"]);
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.stderr, /shop/);
+});
