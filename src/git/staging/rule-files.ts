@@ -46,7 +46,8 @@ export async function unhindered<T>(worktree: Worktree, act: () => Promise<T>): 
   }
 }
 
-function sweep(worktree: Worktree): Promise<number> {
+/** Removes pipes and the like where git reads its rules, in the whole tree, and gives the owner back every folder. */
+export function sweep(worktree: Worktree): Promise<number> {
   return walkBelow(worktree.path, "", (name, kind) => {
     if (kind === "special" && RULES.includes(name)) return "remove";
     return name === ".git" ? "leave" : "enter";

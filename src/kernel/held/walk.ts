@@ -1,4 +1,5 @@
 import { closeSync, type Dirent } from "node:fs";
+import { errnoOf } from "../errors.ts";
 import { clear } from "../removal/remove-held.ts";
 import { takeTurns } from "../turns.ts";
 import { type Below, type Held, hold, ifThere, listingOf, MAX_DEPTH, partsOf, stepToChange } from "./folder.ts";
@@ -67,7 +68,17 @@ async function walkEntry(walk: Walk, place: Place, { name, kind }: { name: Buffe
     clear(walk.root, folder, name);
     walk.removed += 1;
   } else if (treatment === "enter" && kind === "folder") {
-    const child = ifThere(() => stepToChange(folder, name));
+    const child = enter(folder, name);
     if (child) await walkFolder(walk, { folder: child, depth: place.depth + 1, length });
+  }
+}
+
+/** A folder that another user has shut, in a container say, stays shut: undefined, as for one that is gone. */
+function enter(folder: Held, name: Buffer): Held | undefined {
+  try {
+    return ifThere(() => stepToChange(folder, name));
+  } catch (error) {
+    if (errnoOf(error) === "EPERM") return undefined;
+    throw error;
   }
 }
