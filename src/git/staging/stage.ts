@@ -19,7 +19,7 @@ import { withinAny } from "./paths-above.ts";
 import { readPlainIndex } from "./plain-index.ts";
 import { inBytes, isGitsOwn, isProtected, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected-paths.ts";
 import { inWords, type RepositoryShape } from "./repository-shape.ts";
-import { removeUnreadableRules, sweep, unhindered } from "./rule-files.ts";
+import { openFolders, removeUnreadableRules, unhindered } from "./rule-files.ts";
 import { stageRaw } from "./stage-raw.ts";
 import { bytesOf, kindAt, realFolders, unlockFiles } from "./tree-entries.ts";
 
@@ -108,7 +108,7 @@ const askChanges = (worktree: Worktree, options: GitOptions) =>
 async function askAll(worktree: Worktree, options: GitOptions): ReturnType<typeof askChanges> {
   const answers = await askChanges(worktree, options);
   if (answers.every(({ stderr }) => stderr === "")) return answers;
-  await sweep(worktree);
+  await openFolders(worktree);
   return askChanges(worktree, options);
 }
 

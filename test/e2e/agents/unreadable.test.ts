@@ -47,6 +47,7 @@ test("files that an agent made unreadable are committed with the others", async 
 });
 
 const SHUT_FOLDERS = `
+mkdir -p ${"d/".repeat(300)}; echo far > ${"d/".repeat(300)}far.txt
 mkdir -p deep/er; echo work > deep/er/new.txt; echo listed > deep/listed.txt; chmod 000 deep/er; chmod 400 deep
 echo changed > src/a.txt; echo there > src/new.txt; chmod 000 src`;
 
@@ -57,8 +58,8 @@ test("what lies in folders that an agent has shut is committed with the rest", a
   const { status, blocked } = project.record("one");
   assert.equal(status, "review", blocked?.reason);
   const show = (file: string) => project.git("-c", "safe.directory=*", "show", `prloom/one:${file}`);
-  const files = ["deep/er/new.txt", "deep/listed.txt", "src/a.txt", "src/new.txt"];
-  assert.deepEqual(files.map(show), ["work\n", "listed\n", "changed\n", "there\n"]);
+  const files = ["deep/er/new.txt", "deep/listed.txt", "src/a.txt", "src/new.txt", `${"d/".repeat(300)}far.txt`];
+  assert.deepEqual(files.map(show), ["work\n", "listed\n", "changed\n", "there\n", "far\n"]);
 });
 
 test("what lies in folders that an agent has shut is kept when it is taken back", async (context) => {
