@@ -1,8 +1,9 @@
-import { lstatSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
+import { lstatIfThere } from "../../kernel/lstat.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { passesByItself } from "../../kernel/system/used-up.ts";
 import { type GitResult, splitNul } from "../output.ts";
@@ -226,13 +227,13 @@ function namedBy(path: string): string | undefined {
 
 /** Whether the folder says of itself that it is the tree of this admin folder, which may be gone. */
 export function isTreeOf(path: string, gitDir: string): boolean {
-  const named = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ? namedBy(path) : undefined;
+  const named = lstatIfThere(path)?.isDirectory() ? namedBy(path) : undefined;
   return named !== undefined && canonical(named) === canonical(gitDir);
 }
 
 /** Whether folder and admin folder are there. Costs two stats and a look for links; it says nothing about what is in them. */
 export function worktreeHealth(worktree: Worktree): "ok" | "missing" | "broken" {
-  const isDirectory = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const isDirectory = (path: string) => lstatIfThere(path)?.isDirectory() ?? false;
   if (!existsNoFollow(worktree.path)) return "missing";
   return isDirectory(worktree.path) && isDirectory(worktree.gitDir) && isWhereMade(worktree) ? "ok" : "broken";
 }
