@@ -2,6 +2,7 @@ import { lstatSync, readFileSync, realpathSync, type Stats, statSync } from "nod
 import { dirname, join } from "node:path";
 import { errnoOf } from "../kernel/errors.ts";
 import { existsNoFollow } from "../kernel/files.ts";
+import { lstatIfThere } from "../kernel/lstat.ts";
 import { gitProgram } from "./environment.ts";
 
 interface Found {
@@ -34,7 +35,7 @@ function nearest(from: string): Found | undefined {
     // Git stops at the border of a file system. What has a HEAD may be a git folder itself.
     if (tree.dev !== dev || existsNoFollow(join(folder, "HEAD"))) return undefined;
     const commonDir = join(folder, ".git");
-    const found = lstatSync(commonDir, { throwIfNoEntry: false });
+    const found = lstatIfThere(commonDir);
     if (found) return isOurs(tree) && isOurs(found) && isPlain(commonDir) ? { root: folder, commonDir } : undefined;
     if (folder === dirname(folder)) return undefined;
   }

@@ -1,6 +1,6 @@
-import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { existsNoFollow, readTextIfExists, readTextNoFollow } from "../kernel/files.ts";
+import { lstatIfThere } from "../kernel/lstat.ts";
 
 const SHA = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
@@ -24,10 +24,7 @@ export function readTip(commonDir: string, branch: string): string | "absent" | 
 
 /** The branch that a git folder's HEAD names; undefined when it is detached or only git can tell. */
 export function readHeadBranch(gitDir: string): string | undefined {
-  if (
-    existsNoFollow(join(gitDir, "reftable")) ||
-    !lstatSync(join(gitDir, "HEAD"), { throwIfNoEntry: false })?.isFile()
-  ) {
+  if (existsNoFollow(join(gitDir, "reftable")) || !lstatIfThere(join(gitDir, "HEAD"))?.isFile()) {
     return undefined;
   }
   return /^ref: refs\/heads\/(\S+)\n?$/.exec(readTextIfExists(join(gitDir, "HEAD")) ?? "")?.[1];

@@ -111,8 +111,16 @@ function failure(
 ): PrloomError {
   const doing = `running \`${commandLine(args)}\``;
   if (NO_SPACE.test(what)) return diskFull(doing, what);
-  const isUsedUp = usedUpWords(what, doing);
-  if (isUsedUp !== undefined) return isUsedUp;
+  return usedUpWords(what, doing) ?? ownFailure(args, what, options, kind);
+}
+
+/** One that passes only when something is changed in the repository. */
+export function ownFailure(
+  args: readonly string[],
+  what: string,
+  options: GitOptions,
+  kind: FailureKind = "other",
+): GitFailure {
   const where = options.workTree ?? options.cwd ?? ".";
   return new GitFailure(kind, what, {
     message: `\`${commandLine(args)}\` failed: ${what}`,

@@ -5,7 +5,6 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -20,6 +19,7 @@ import { basename, dirname, join, sep } from "node:path";
 import { threadId } from "node:worker_threads";
 import { errnoOf, PrloomError } from "./errors.ts";
 import { readInside, remakeFolder } from "./held/files.ts";
+import { lstatIfThere } from "./lstat.ts";
 import { sweepRemoved } from "./removal/remove-aside.ts";
 
 let temporary = 0;
@@ -230,7 +230,7 @@ export function listDir(path: string): string[] {
 
 /** True when there is something at the path, a dangling link included. */
 export function existsNoFollow(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  return lstatIfThere(path) !== undefined;
 }
 
 /**

@@ -1,8 +1,8 @@
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { isoTime } from "../../kernel/clock.ts";
-import { readTextIfExists, writeRunFile } from "../../kernel/files.ts";
+import { readTail, readTextIfExists, writeRunFile } from "../../kernel/files.ts";
 import { jsonIn } from "../../kernel/json-fields.ts";
 import { type AgentEvent, ERROR_KINDS } from "../port.ts";
 import { addEvent, EMPTY_SUMMARY, type RunLogSummary } from "./run-summary.ts";
@@ -10,6 +10,9 @@ import { addEvent, EMPTY_SUMMARY, type RunLogSummary } from "./run-summary.ts";
 /** Beside a run's output: what it meant, one event a line, and the sum of it when the run has ended. */
 export const EVENTS_FILE = "events.jsonl";
 export const SUMMARY_FILE = "summary.json";
+/** The sum so far of a run that tells much: whatever comes after a kill need not add everything up again. */
+const PARTIAL_FILE = "partial-summary.json";
+const PARTIAL_BYTES = 1024 * 1024;
 
 /** Longer texts and inputs are cut: the whole is in the run's output. */
 const MAX_TEXT = 16 * 1024;
@@ -30,19 +33,23 @@ export interface RunLog {
 export function openRunLog(runDir: string): RunLog {
   let summary = EMPTY_SUMMARY;
   let bytes = 0;
+  let summed = 0;
   const fd = openSync(join(runDir, EVENTS_FILE), "w", 0o600);
   return {
     add(event, now) {
       summary = addEvent(summary, event);
       const line = `${JSON.stringify({ at: isoTime(now), ...shortened(event) })}\n`;
       if (bytes + line.length > MAX_BYTES) return;
-      bytes += line.length;
-      writeSync(fd, line);
+      bytes += writeSync(fd, line);
+      if (bytes - summed < PARTIAL_BYTES) return;
+      summed = bytes;
+      writeRunFile(join(runDir, PARTIAL_FILE), `${JSON.stringify({ ...summary, upTo: bytes })}\n`, 0o600);
     },
     summary: () => summary,
     close() {
       closeSync(fd);
       writeRunFile(join(runDir, SUMMARY_FILE), `${JSON.stringify(summary)}\n`, 0o600);
+      if (summed > 0) rmSync(join(runDir, PARTIAL_FILE), { force: true });
     },
   };
 }
@@ -91,18 +98,32 @@ const summarySchema = z.object({
   trouble: errorSchema.exactOptional(),
 });
 
+const partialSchema = summarySchema.extend({ upTo: z.number() });
+
 /** The sum of a run that has ended; of one that was cut off, the sum of the events that were written. */
 export function readSummary(runDir: string): RunLogSummary {
   const text = readTextIfExists(join(runDir, SUMMARY_FILE));
   const summary = text === undefined ? undefined : summarySchema.safeParse(jsonIn(text)).data;
-  return summary ?? readEvents(runDir).reduce(addEvent, EMPTY_SUMMARY);
+  return summary ?? sumUp(runDir);
 }
+
+function sumUp(runDir: string): RunLogSummary {
+  const text = readTextIfExists(join(runDir, PARTIAL_FILE));
+  const partial = text === undefined ? undefined : partialSchema.safeParse(jsonIn(text)).data;
+  if (partial === undefined) return readEvents(runDir).reduce(addEvent, EMPTY_SUMMARY);
+  const { upTo, ...summary } = partial;
+  const size = statSync(join(runDir, EVENTS_FILE), { throwIfNoEntry: false })?.size ?? 0;
+  return readEvents(runDir, Math.max(0, size - upTo)).reduce(addEvent, summary);
+}
+
+/** Many times what is asked for: a line may be mostly the result of a tool. */
+const WORDS_BYTES = 1024 * 1024;
 
 /** The last words of a run: what it said, and what went wrong; from a whole line on. */
 export function lastWords(runDir: string, characters: number): string {
   const lines: string[] = [];
   let room = characters;
-  for (const event of readEvents(runDir).reverse()) {
+  for (const event of readEvents(runDir, WORDS_BYTES).reverse()) {
     const line = event.type === "text" ? event.text : event.type === "error" ? `(${event.kind}) ${event.message}` : "";
     if (line === "" && event.type !== "text") continue;
     if (line.length > room && lines.length > 0) break;
@@ -113,9 +134,9 @@ export function lastWords(runDir: string, characters: number): string {
   return lines.reverse().join("\n");
 }
 
-/** The events of a run as far as they were written; a torn last line is left out. */
-export function readEvents(runDir: string): LoggedEvent[] {
-  const text = readTextIfExists(join(runDir, EVENTS_FILE)) ?? "";
+/** The last `bytes` of the events of a run, as far as they were written; a torn first or last line is left out. */
+export function readEvents(runDir: string, bytes = 2 * MAX_BYTES): LoggedEvent[] {
+  const text = readTail(join(runDir, EVENTS_FILE), bytes);
   return text.split("\n").flatMap((line) => {
     const event = line === "" ? undefined : (jsonIn(line) as LoggedEvent | undefined);
     return event && typeof event.type === "string" ? [event] : [];

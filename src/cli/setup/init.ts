@@ -1,4 +1,4 @@
-import { appendFileSync, lstatSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { KNOWN_PROGRAMS } from "../../agents/adapters.ts";
 import type { AgentConfig } from "../../config/config.ts";
@@ -9,6 +9,7 @@ import { ensureIgnored, gitAt, openRepository, type Repository, resolveCommit } 
 import { refuseBrought } from "../../git/tracked.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, readTextIfExists } from "../../kernel/files.ts";
+import { lstatIfThere } from "../../kernel/lstat.ts";
 import { createFile } from "../changing/create-file.ts";
 import type { Call } from "../output.ts";
 import { refuseInsideRun } from "../plans.ts";
@@ -109,7 +110,7 @@ async function uncommitted(repo: Repository, files: readonly string[]): Promise<
 function ignoreInTree(repo: Repository): boolean {
   const path = join(repo.root, IGNORE_FILE);
   // Git reads none that is a link, and what a link of a branch leads to is not ours to write.
-  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) return false;
+  if (lstatIfThere(path)?.isFile() === false) return false;
   const before = readTextIfExists(path) ?? "";
   if (before.split(/\r?\n/).some((line) => line.trim() === IGNORED)) return false;
   appendFileSync(path, `${before === "" || before.endsWith("\n") ? "" : "\n"}${IGNORED}\n`);

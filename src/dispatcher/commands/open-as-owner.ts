@@ -1,4 +1,3 @@
-import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { notesOf } from "../../bus/file/plan-store.ts";
 import { commitIdentity, openRepository, type Repository } from "../../git/repository.ts";
@@ -7,6 +6,7 @@ import { systemClock } from "../../kernel/clock.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir } from "../../kernel/files.ts";
 import { systemIds } from "../../kernel/ids.ts";
+import { lstatIfThere } from "../../kernel/lstat.ts";
 import { acquireOwnerLock, type OwnerLock } from "../../kernel/owner-lock.ts";
 import { repairWritten } from "../../kernel/write-together.ts";
 import { type OwnedLoom, openLoom } from "../compose.ts";
@@ -47,7 +47,7 @@ export async function openAsOwner(options: OpenLoomOptions): Promise<{ loom: Own
 /** A branch that was checked out since may have brought a link in place of the inbox. */
 async function repairRecords(repo: Repository, paths: Paths): Promise<void> {
   const { inbox, local, plans } = paths;
-  const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  const isLink = (path: string): boolean => lstatIfThere(path)?.isSymbolicLink() ?? false;
   // Git is asked only then: a power loss may have left it an index that it cannot read.
   const isElsewhere = [dirname(local), local, inbox].some(isLink);
   const isForeign = isElsewhere && (await whyBrought(repo, inboxOf(paths, "any").text)) !== undefined;

@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow } from "../../kernel/files.ts";
 import { ensureFolder, ensureLinkIn, placeCopy } from "../../kernel/held/files.ts";
+import { lstatIfThere } from "../../kernel/lstat.ts";
 import type { Reporting } from "../capabilities.ts";
 import type { Located } from "../paths.ts";
 import type { Configured } from "../settings/pinned.ts";
@@ -67,6 +68,6 @@ function leadsThroughLink(worktree: string, inside: string): boolean {
   const parts = inside.split(sep);
   return parts.some((_part, index) => {
     const path = join(worktree, ...parts.slice(0, index + 1));
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+    return lstatIfThere(path)?.isSymbolicLink() ?? false;
   });
 }

@@ -1,9 +1,9 @@
-import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { messageOf } from "../../kernel/errors.ts";
 import { listDir, readTextIfExists, readTextNoFollow, writeFileIfChanged } from "../../kernel/files.ts";
 import { PARSED_ONCE, parseJson } from "../../kernel/json.ts";
+import { lstatIfThere } from "../../kernel/lstat.ts";
 import { isValidPlanId } from "../../plan/identity.ts";
 import { MAX_TEXT_BYTES } from "../../plan/markdown/size-limits.ts";
 import { type InboxMeta, inboxMetaSchema } from "../../plan/record.ts";
@@ -132,7 +132,7 @@ interface Has {
 /** Which files a plan has, and their key as `keyOf` has it. */
 function filesOf(dir: string, id: string): Has & { key: string } {
   if (!isValidPlanId(id)) return { text: false, meta: false, key: "" };
-  const [text, meta] = [".md", ".json"].map((end) => lstatSync(`${dir}/${id}${end}`, { throwIfNoEntry: false }));
+  const [text, meta] = [".md", ".json"].map((end) => lstatIfThere(`${dir}/${id}${end}`));
   return { text: text !== undefined, meta: meta !== undefined, key: `${keyIn(text)}|${keyIn(meta)}` };
 }
 
@@ -197,7 +197,7 @@ function readEntry(dir: string, id: string, has: Has): InboxEntry {
 
 /** Only plain files are opened: a pipe would be waited for, a link or a device lead elsewhere. */
 function fileProblem(dir: string, file: string, maxBytes: number): FileProblem | undefined {
-  const stat = lstatSync(join(dir, file), { throwIfNoEntry: false });
+  const stat = lstatIfThere(join(dir, file));
   if (!stat) return undefined;
   if (!stat.isFile()) return { file, reason: `inbox/${file} is not a regular file.` };
   if (stat.size <= maxBytes) return undefined;

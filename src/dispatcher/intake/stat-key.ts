@@ -1,5 +1,6 @@
-import { lstatSync, type Stats, statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { errnoOf } from "../../kernel/errors.ts";
+import { lstatIfThere } from "../../kernel/lstat.ts";
 
 /** Tells one version of a file from another without opening it. */
 export type StatKey = string;
@@ -15,7 +16,7 @@ export function writtenAt(key: StatKey): number {
 
 /** Undefined when there is no regular file at the path. */
 export function statKey(path: string): StatKey | undefined {
-  return keyIn(lstatSync(path, { throwIfNoEntry: false }));
+  return keyIn(lstatIfThere(path));
 }
 
 /** The same of a stat that was taken, if it was of anything. */

@@ -1,4 +1,4 @@
-import { lstatSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { PlanConfig } from "../../config/presets.ts";
 import {
@@ -14,6 +14,7 @@ import { addWorktree } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, listDir } from "../../kernel/files.ts";
+import { lstatIfThere } from "../../kernel/lstat.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Extended } from "../buses/extensions.ts";
 import { type CommandRunning, runCommand } from "../enclosure/command-run.ts";
@@ -164,7 +165,7 @@ async function chooseBranch(loom: Located & Configured & Records, record: PlanRe
 /** Once its place is on record, whatever lies there is taken for ours and removed. */
 async function refuseForeign({ repo }: Located, { id }: PlanRecord, worktree: string): Promise<void> {
   await refuseBrought(repo, worktree);
-  const stat = lstatSync(worktree, { throwIfNoEntry: false });
+  const stat = lstatIfThere(worktree);
   if (stat === undefined || (stat.isDirectory() && listDir(worktree).length === 0)) return;
   throw new PrloomError(
     "plan-state",

@@ -4,6 +4,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   realpathSync,
   symlinkSync,
@@ -117,26 +118,45 @@ async function copyRefs(commonDir: string, dir: string): Promise<void> {
   const loose = looseRefs(commonDir, "refs");
   const plain = [...loose].filter(([, text]) => SHA_LINE.test(text));
   if (plain.length > 0) {
-    const merged = packRefs(readTextIfExists(packed) ?? "", plain);
-    writeFileSync(join(dir, "packed-refs"), merged);
+    const merged = packRefs(readRefs(packed) ?? "", plain);
+    writeFileSync(join(dir, "packed-refs"), merged, "latin1");
     for (const [ref] of plain) loose.delete(ref);
   } else if (existsNoFollow(packed)) await copyFile(packed, join(dir, "packed-refs"), CLONE);
   for (const [ref, text] of loose) {
-    mkdirSync(dirname(join(dir, ref)), { recursive: true });
-    writeFileSync(join(dir, ref), text);
+    mkdirSync(refPath(dir, dirname(ref)), { recursive: true });
+    writeFileSync(refPath(dir, ref), text, "latin1");
   }
 }
 
 const SHA_LINE = /^[0-9a-f]{40}(?:[0-9a-f]{24})?\n$/;
 
+/** Names of refs are bytes, and so latin1 here: a branch may come from a machine that names files in another way. */
+function refPath(dir: string, ref: string): Buffer {
+  return Buffer.concat([Buffer.from(`${dir}/`), Buffer.from(ref, "latin1")]);
+}
+
+function readRefs(path: string | Buffer): string | undefined {
+  return unlessGone(() => readFileSync(path, "latin1"));
+}
+
+/** Undefined for what a git of the user deleted or packed meanwhile, with the folders that were empty then. */
+function unlessGone<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Names and contents; without locks, and without the stash, which is nothing without its log. */
 function looseRefs(commonDir: string, below: string, found = new Map<string, string>()): Map<string, string> {
-  for (const entry of readdirSync(join(commonDir, below), { withFileTypes: true })) {
+  const list = () => readdirSync(refPath(commonDir, below), { withFileTypes: true, encoding: "latin1" });
+  for (const entry of unlessGone(list) ?? []) {
     const ref = `${below}/${entry.name}`;
     if (entry.isDirectory()) looseRefs(commonDir, ref, found);
     else if (entry.isFile() && ref !== "refs/stash" && !ref.endsWith(".lock")) {
-      const text = readTextIfExists(join(commonDir, ref));
-      // Deleted or packed by a git of the user meanwhile.
+      const text = readRefs(refPath(commonDir, ref));
       if (text !== undefined) found.set(ref, text);
     }
   }

@@ -1,4 +1,4 @@
-import { walkBelow } from "../../kernel/held/walk.ts";
+import { type HeldKind, type Treatment, walkBelow } from "../../kernel/held/walk.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import { GitFailure } from "../run.ts";
 import type { Worktree } from "../worktree/worktrees.ts";
@@ -47,8 +47,15 @@ export async function unhindered<T>(worktree: Worktree, act: () => Promise<T>): 
 }
 
 function sweep(worktree: Worktree): Promise<number> {
-  return walkBelow(worktree.path, "", (name, kind) => {
-    if (kind === "special" && RULES.includes(name)) return "remove";
-    return name === ".git" ? "leave" : "enter";
-  });
+  return walkBelow(worktree.path, "", judgeRules);
+}
+
+/** Gives the owner back every folder of the tree, and removes rules that cannot be read and come to light there. */
+export async function openFolders(worktree: Worktree): Promise<void> {
+  await walkBelow(worktree.path, "", judgeRules, "leave");
+}
+
+function judgeRules(name: string, kind: HeldKind): Treatment {
+  if (kind === "special" && RULES.includes(name)) return "remove";
+  return name === ".git" ? "leave" : "enter";
 }

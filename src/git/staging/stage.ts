@@ -19,7 +19,7 @@ import { withinAny } from "./paths-above.ts";
 import { readPlainIndex } from "./plain-index.ts";
 import { inBytes, isGitsOwn, isProtected, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected-paths.ts";
 import { inWords, type RepositoryShape } from "./repository-shape.ts";
-import { removeUnreadableRules, unhindered } from "./rule-files.ts";
+import { openFolders, removeUnreadableRules, unhindered } from "./rule-files.ts";
 import { stageRaw } from "./stage-raw.ts";
 import { bytesOf, kindAt, realFolders, unlockFiles } from "./tree-entries.ts";
 
@@ -98,12 +98,23 @@ function isStorable(worktree: Worktree, path: string): boolean {
   return ["file", "link", "folder"].includes(kindAt(bytesOf(worktree, path)));
 }
 
-/** How the tree differs from an index, path by path; names are latin1, so byte for byte. */
-async function listChanges(worktree: Worktree, options: GitOptions): Promise<Listing> {
-  const [diff, listed] = await Promise.all([
+const askChanges = (worktree: Worktree, options: GitOptions) =>
+  Promise.all([
     gitIn(worktree, ["diff-files", "--name-status", "--no-renames", "--ignore-submodules=dirty", "-z"], options),
     gitIn(worktree, ["ls-files", "-t", "--stage", "--cached", "--others", "--exclude-standard", "-z"], options),
   ]);
+
+/** Git only warns of a folder that it may not enter, and passes over what lies there: such folders are opened first. */
+async function askAll(worktree: Worktree, options: GitOptions): ReturnType<typeof askChanges> {
+  const answers = await askChanges(worktree, options);
+  if (answers.every(({ stderr }) => stderr === "")) return answers;
+  await openFolders(worktree);
+  return askChanges(worktree, options);
+}
+
+/** How the tree differs from an index, path by path; names are latin1, so byte for byte. */
+async function listChanges(worktree: Worktree, options: GitOptions): Promise<Listing> {
+  const [diff, listed] = await askAll(worktree, options);
   const tracked: string[] = [];
   const others: string[] = [];
   const gitlinks = new Set<string>();

@@ -1,12 +1,14 @@
-import { lstatSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
+import { lstatIfThere } from "../../kernel/lstat.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
+import { passesByItself } from "../../kernel/system/used-up.ts";
 import { type GitResult, splitNul } from "../output.ts";
 import { branchTip, gitAt, isAncestor, type Repository } from "../repository.ts";
-import { GitFailure, type GitOptions, git } from "../run.ts";
+import { GitFailure, type GitOptions, git, ownFailure } from "../run.ts";
 import { noteMadeIndex } from "../staging/made-index.ts";
 import { type RefusedDrivers, refusedDrivers, refusedFilter } from "../staging/refused-drivers.ts";
 import { refuseBrought } from "../tracked.ts";
@@ -43,10 +45,30 @@ const CHECKOUT_TIMEOUT_MS = 900_000;
 export async function gitIn(worktree: Worktree, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
   const { path, gitDir, commonDir, trustedFilters } = worktree;
   const refused = await refusedDrivers(commonDir, trustedFilters);
-  const env = { GIT_COMMON_DIR: commonDir, ...refused.env, ...options.env };
-  return withoutDrivers(
-    refused,
-    git([...WORKTREE_CONFIG, ...args], { cwd: path, gitDir, workTree: path, ...options, env }),
+  const env = { GIT_COMMON_DIR: commonDir, ...refused.env };
+  const where = { cwd: path, gitDir, workTree: path };
+  const running = git([...WORKTREE_CONFIG, ...args], { ...where, ...options, env: { ...env, ...options.env } });
+  const believed = running.catch(async (error: unknown) => {
+    const words = passesByItself(error) ? (error as PrloomError).cause : undefined;
+    // A system call of ours that failed is no words.
+    if (typeof words !== "string" || !(await isNamed({ ...where, env }))) throw error;
+    throw ownFailure(args, words, where);
+  });
+  return withoutDrivers(refused, believed);
+}
+
+/** What git's words mean by which a plan waits for the system. */
+const LACKS = [
+  ...["No space left on device", "Out of diskspace", "Disk quota exceeded"],
+  ...["Resource temporarily unavailable", "Cannot allocate memory", "Too many open files"],
+].map((words) => `*${words}*`);
+
+/** Whether a file of the worktree is called so: git names files in its words, and an agent names files. */
+async function isNamed(options: GitOptions): Promise<boolean> {
+  const listing = git([...WORKTREE_CONFIG, "ls-files", "--cached", "--others", "-z", "--", ...LACKS], options);
+  return listing.then(
+    ({ stdout }) => stdout !== "",
+    (error: unknown) => !passesByItself(error),
   );
 }
 
@@ -205,13 +227,13 @@ function namedBy(path: string): string | undefined {
 
 /** Whether the folder says of itself that it is the tree of this admin folder, which may be gone. */
 export function isTreeOf(path: string, gitDir: string): boolean {
-  const named = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ? namedBy(path) : undefined;
+  const named = lstatIfThere(path)?.isDirectory() ? namedBy(path) : undefined;
   return named !== undefined && canonical(named) === canonical(gitDir);
 }
 
 /** Whether folder and admin folder are there. Costs two stats and a look for links; it says nothing about what is in them. */
 export function worktreeHealth(worktree: Worktree): "ok" | "missing" | "broken" {
-  const isDirectory = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const isDirectory = (path: string) => lstatIfThere(path)?.isDirectory() ?? false;
   if (!existsNoFollow(worktree.path)) return "missing";
   return isDirectory(worktree.path) && isDirectory(worktree.gitDir) && isWhereMade(worktree) ? "ok" : "broken";
 }

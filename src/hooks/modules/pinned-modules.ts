@@ -108,19 +108,32 @@ function refuseEndless(url: string | URL): "file" | "other" {
   const path = fileURLToPath(url);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat || stat.isDirectory()) return "other";
-  if (stat.isFile() && stat.size <= MAX_MODULE_BYTES) return "file";
-  throw new Error(`${path} ${stat.isFile() ? "is too large for a module" : "is not a regular file"}`);
+  if (stat.size > MAX_MODULE_BYTES) throw new Error(`${path} is too large for a module`);
+  // Files of /proc have no size; to read one may take forever.
+  const isRegular = stat.isFile() && (stat.size > 0 || hashCheckedOut(path) !== undefined);
+  if (!isRegular) throw new Error(`${path} is not a regular file`);
+  return "file";
 }
 
-/** The same for the package.json that Node looks for above a module, to know what it is. */
+/** The same for each package.json that Node looks for: above a module, to know what it is, and where packages are. */
 function refuseEndlessPackage(specifier: string, parentURL: string | undefined): void {
   const from = parentURL?.startsWith("file:") ? parentURL : undefined;
   const isPath = /^(?:\.{0,2}\/|file:)/.test(specifier);
   const url = isPath ? URL.parse(specifier, from) : URL.parse(from ?? "");
   if (url?.protocol !== "file:") return;
-  for (let folder = new URL(".", url); ; folder = new URL("..", folder)) {
-    if (refuseEndless(new URL("package.json", folder)) === "file" || folder.pathname === "/") return;
+  const folders = foldersAbove(url);
+  folders.find((folder) => refuseEndless(new URL("package.json", folder)) === "file");
+  const parts = isPath ? [] : specifier.split("/");
+  for (const folder of folders) {
+    const inside = parts.map((_, index) => ["node_modules", ...parts.slice(0, index + 1), "package.json"].join("/"));
+    for (const file of inside) refuseEndless(new URL(file, folder));
   }
+}
+
+function foldersAbove(url: URL): URL[] {
+  const folders = [new URL(".", url)];
+  for (let last = folders[0]; last && last.pathname !== "/"; last = folders.at(-1)) folders.push(new URL("..", last));
+  return folders;
 }
 
 /** For the first file of a thread: Node asks for it without the links that led there. */

@@ -108,9 +108,14 @@ export function unlockRoot(root: string): void {
 /** The same, ready for changes in it. */
 export function stepToChange(folder: Held, name: Buffer): Held {
   const child = step(folder, name);
-  const { mode } = fstatSync(child.fd);
-  if ((mode & OWNER_ALL) !== OWNER_ALL) fchmodSync(child.fd, (mode & 0o777) | OWNER_ALL);
-  return child;
+  try {
+    const { mode } = fstatSync(child.fd);
+    if ((mode & OWNER_ALL) !== OWNER_ALL) fchmodSync(child.fd, (mode & 0o777) | OWNER_ALL);
+    return child;
+  } catch (error) {
+    closeSync(child.fd);
+    throw error;
+  }
 }
 
 /** How often something else may appear where we just made something; beyond it, an agent does it on purpose. */

@@ -1,4 +1,5 @@
 import { closeSync, type Dirent } from "node:fs";
+import { errnoOf } from "../errors.ts";
 import { clear } from "../removal/remove-held.ts";
 import { takeTurns } from "../turns.ts";
 import { type Below, type Held, hold, ifThere, listingOf, MAX_DEPTH, partsOf, stepToChange } from "./folder.ts";
@@ -12,13 +13,18 @@ export type Treatment = "enter" | "leave" | "remove";
 export type JudgeEntry = (name: string, kind: HeldKind) => Treatment;
 
 /**
- * Goes through all that lies below `<root>/<below>`, and gives its owner every folder on the way. What lies so deep that no
- * program gets there is removed. Others get their turn meanwhile. Returns how much was taken away.
+ * Goes through all that lies below `<root>/<below>`, and gives its owner every folder on the way. What lies so deep that hardly
+ * any program gets there is removed unless it is to be left. Others get their turn meanwhile. Returns how much was taken away.
  */
-export async function walkBelow(root: string, below: Below, judge: JudgeEntry): Promise<number> {
+export async function walkBelow(
+  root: string,
+  below: Below,
+  judge: JudgeEntry,
+  tooDeep: "remove" | "leave" = "remove",
+): Promise<number> {
   const folder = ifThere(() => hold(root, partsOf(below), stepToChange));
   if (folder === undefined) return 0;
-  const walk: Walk = { root, judge, removed: 0 };
+  const walk: Walk = { root, judge, tooDeep, removed: 0 };
   await walkFolder(walk, { folder, depth: 0, length: Buffer.byteLength(root) + below.length });
   return walk.removed;
 }
@@ -26,6 +32,7 @@ export async function walkBelow(root: string, below: Below, judge: JudgeEntry): 
 interface Walk {
   readonly root: string;
   readonly judge: JudgeEntry;
+  readonly tooDeep: "remove" | "leave";
   removed: number;
 }
 
@@ -62,12 +69,22 @@ async function walkEntry(walk: Walk, place: Place, { name, kind }: { name: Buffe
   const { folder } = place;
   const length = place.length + 1 + name.length;
   const isTooDeep = kind === "folder" && (place.depth >= MAX_DEPTH || length > MAX_PATH_BYTES);
-  const treatment = isTooDeep ? "remove" : walk.judge(name.toString("latin1"), kind);
+  const treatment = isTooDeep ? walk.tooDeep : walk.judge(name.toString("latin1"), kind);
   if (treatment === "remove") {
     clear(walk.root, folder, name);
     walk.removed += 1;
   } else if (treatment === "enter" && kind === "folder") {
-    const child = ifThere(() => stepToChange(folder, name));
+    const child = enter(folder, name);
     if (child) await walkFolder(walk, { folder: child, depth: place.depth + 1, length });
+  }
+}
+
+/** A folder that another user has shut, in a container say, stays shut: undefined, as for one that is gone. */
+function enter(folder: Held, name: Buffer): Held | undefined {
+  try {
+    return ifThere(() => stepToChange(folder, name));
+  } catch (error) {
+    if (errnoOf(error) === "EPERM") return undefined;
+    throw error;
   }
 }

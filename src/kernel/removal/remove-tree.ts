@@ -4,7 +4,6 @@ import {
   constants,
   type Dirent,
   fstatSync,
-  lstatSync,
   opendirSync,
   openSync,
   renameSync,
@@ -12,6 +11,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { errnoOf } from "../errors.ts";
+import { lstatIfThere } from "../lstat.ts";
 import { takeTurns } from "../turns.ts";
 
 /*
@@ -55,7 +55,7 @@ type Entry = Pick<Dirent<Buffer>, "name" | "isDirectory">;
  * rejects it, when everything else is gone.
  */
 export async function removeTree(path: string | Buffer): Promise<void> {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const stat = lstatIfThere(path);
   if (!stat?.isDirectory()) {
     if (stat) unlinkSync(path);
     return;
@@ -155,7 +155,7 @@ function lift(removal: Removal, path: Buffer): void {
     removal.lifts += 1;
     const name = `.prloom-lifted-${removal.lifts}`;
     // Left by a removal that was killed.
-    if (lstatSync(pathIn(removal.top, name), { throwIfNoEntry: false })) continue;
+    if (lstatIfThere(pathIn(removal.top, name))) continue;
     renameSync(path, pathIn(removal.top, name));
     removal.lifted.push(name);
     return;

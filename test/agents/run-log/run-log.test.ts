@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, closeSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -87,6 +87,25 @@ test("a run that ended has its sum on disk; one that was cut off is summed from 
   appendFileSync(join(torn, "events.jsonl"), '{"type":"turn"');
   assert.deepEqual(readSummary(torn), readSummary(whole));
   assert.equal(readEvents(torn).length, EVENTS.length);
+});
+
+test("a flood that was cut off is summed without what was summed before, and its last words are read from its end", () => {
+  const torn = newRun();
+  const log = openRunLog(torn);
+  const flood = Array.from({ length: 60_000 }, (_, index) => EVENTS[index % EVENTS.length]!);
+  for (const event of flood) log.add(event, 0);
+  assert.deepEqual(readSummary(torn), flood.reduce(addEvent, EMPTY_SUMMARY));
+  // What was summed is not read again: it may be anything.
+  const file = join(torn, "events.jsonl");
+  const { size } = statSync(file);
+  const fd = openSync(file, "r+");
+  writeSync(fd, Buffer.alloc(1024 * 1024, "x"), 0, 1024 * 1024, 0);
+  closeSync(fd);
+  assert.ok(size > 4 * 1024 * 1024, String(size));
+  assert.deepEqual(readSummary(torn), flood.reduce(addEvent, EMPTY_SUMMARY));
+  assert.equal(lastWords(torn, 11), "Done.\nDone.");
+  log.close();
+  assert.deepEqual(readdirSync(torn).sort(), ["events.jsonl", "summary.json"]);
 });
 
 test("a flood is cut", () => {

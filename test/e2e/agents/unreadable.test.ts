@@ -46,6 +46,34 @@ test("files that an agent made unreadable are committed with the others", async 
   assert.deepEqual(["new.txt", "shut.txt", "src/a.txt"].map(show), ["work\n", "shut\n", "changed\n"]);
 });
 
+const SHUT_FOLDERS = `
+mkdir -p ${"d/".repeat(300)}; echo far > ${"d/".repeat(300)}far.txt
+mkdir -p deep/er; echo work > deep/er/new.txt; echo listed > deep/listed.txt; chmod 000 deep/er; chmod 400 deep
+echo changed > src/a.txt; echo there > src/new.txt; chmod 000 src`;
+
+test("what lies in folders that an agent has shut is committed with the rest", async (context) => {
+  if (process.getuid?.() !== 0) return context.skip("needs root to become another user");
+  const project = unprivileged(context, `${SHUT_FOLDERS}; ${TICK}`);
+  await project.typed("start", "--until-idle");
+  const { status, blocked } = project.record("one");
+  assert.equal(status, "review", blocked?.reason);
+  const show = (file: string) => project.git("-c", "safe.directory=*", "show", `prloom/one:${file}`);
+  const files = ["deep/er/new.txt", "deep/listed.txt", "src/a.txt", "src/new.txt", `${"d/".repeat(300)}far.txt`];
+  assert.deepEqual(files.map(show), ["work\n", "listed\n", "changed\n", "there\n", "far\n"]);
+});
+
+test("what lies in folders that an agent has shut is kept when it is taken back", async (context) => {
+  if (process.getuid?.() !== 0) return context.skip("needs root to become another user");
+  const project = unprivileged(context, SHUT_FOLDERS);
+  await project.typed("start", "--until-idle");
+  const foreign = join(project.worktree("one"), "foreign");
+  execFileSync("mkdir", ["-m", "700", foreign]);
+  await project.typed("unblock", "one", "--reset");
+  const patch = project.runFile("one", 2, "discarded.patch");
+  for (const line of ["+work", "+listed", "+changed", "+there"]) assert.match(patch, new RegExp(`^\\${line}$`, "m"));
+  assert.doesNotMatch(patch, /could not be kept/);
+});
+
 test("what is taken back is kept, without what another user has shut", async (context) => {
   if (process.getuid?.() !== 0) return context.skip("needs root to become another user");
   const project = unprivileged(context, SHUT);

@@ -84,6 +84,10 @@ const layouts: Record<string, (box: Planned) => void> = {
     plainGit(box.repo.root, "tag", "-a", "-m", "two", "v2");
     plainGit(box.repo.root, "symbolic-ref", "refs/heads/alias", "refs/heads/main");
   },
+  "names of refs that are not UTF-8, some packed": (box) => {
+    const make = 'n=$(printf "caf\\351"); git branch $n/x; git pack-refs --all; git branch $n/y';
+    execFileSync("sh", ["-c", make], { cwd: box.repo.root });
+  },
   "objects borrowed from a folder beside it": (box) => borrow(box, (objects) => objects),
   "objects borrowed by a relative path": (box) => borrow(box, (objects, from) => relative(from, objects)),
 };

@@ -264,3 +264,14 @@ test("protected files are put back in whatever case they are written", async () 
   for (const gone of ["PRLOOM", ".Claude", ".CURSOR"]) assert.equal(existsSync(join(box.path, gone)), false, gone);
   assert.equal((await stageAll(box.worktree)).protectedChanged, false);
 });
+
+for (const name of ["No space left on device.x", "a\nb: Cannot allocate memory\n.x"]) {
+  test(`a file called ${JSON.stringify(name)} makes no plan wait for the system`, async () => {
+    const box = await planned();
+    write(box.path, { ".gitattributes": "*.x working-tree-encoding=UTF-16\n", [name]: "no byte order mark" });
+    await assert.rejects(stageAll(box.worktree), { code: "git-failed", message: /BOM is required/ });
+    const patchFile = join(box.dir, "kept.patch");
+    assert.equal(await savePartial(box.worktree, { baseSha: box.baseSha, patchFile }), true);
+    assert.match(readFileSync(patchFile, "utf8"), /^\+\*\.x working-tree-encoding/m);
+  });
+}

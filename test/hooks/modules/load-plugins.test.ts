@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { it } from "node:test";
 import type { PluginEntry } from "../../../src/config/config.ts";
@@ -281,5 +281,18 @@ it("reads no device that a branch has put in the place of a module", { timeout: 
       load(dir, { module: "./scope/b.ts" }),
       /cannot be used: \S+package\.json is not a regular file/,
     );
+    rmSync(join(dir, "package.json"));
+    for (const [name, device] of [
+      ["one", "/dev/zero"],
+      ["@two/deep", "/dev/zero"],
+      ["three", "/proc/kmsg"],
+    ] as const) {
+      write(dir, { [`node_modules/${name}/index.js`]: "", "scope/c.mjs": `import "${name}/index.js"; ${PLUGIN}` });
+      symlinkSync(device, join(dir, "node_modules", name, "package.json"));
+      await assert.rejects(
+        load(dir, { module: "./scope/c.mjs" }),
+        /cannot be used: \S+package\.json is not a regular file/,
+      );
+    }
   }),
 );
