@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { configWithoutAgents } from "../../src/config/load.ts";
 import { makeGraph, makeNode, makeWorkPlan } from "../../src/governance/graph/make.ts";
 import { makePolicy, type RunTerms } from "../../src/governance/policy/make-policy.ts";
 import { type Role, roleNamed } from "../../src/governance/policy/roles.ts";
@@ -14,15 +15,8 @@ export interface GovernedFiles {
   remove(): void;
 }
 
-const GOVERNANCE = {
-  roles: {},
-  mcp: { reads: [], writes: [] },
-  secrets: [],
-  interpreters: [],
-  protected: [],
-  maxRepeatedDenials: 3,
-  purgeAfter: "48h",
-};
+/** What the config says where it says nothing. */
+const { governance } = configWithoutAgents();
 
 /** A TODO that is started, and one that waits for it; `terms` may say otherwise. */
 export function governedFiles(terms: Partial<RunTerms> = {}): GovernedFiles {
@@ -32,7 +26,7 @@ export function governedFiles(terms: Partial<RunTerms> = {}): GovernedFiles {
   for (const dir of [join(root, "src"), folder]) mkdirSync(dir, { recursive: true });
   execFileSync("git", ["init", "-q", "-b", "main", root]);
   const place = { root, home: join(base, "home"), temporary: join(base, "tmp") };
-  const policy = makePolicy(GOVERNANCE as never, {
+  const policy = makePolicy(governance, {
     role: roleNamed("executor") as Role,
     node: "todo",
     place,
