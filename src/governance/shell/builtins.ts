@@ -3,8 +3,8 @@ import type { Behaviour, ProgramCall } from "./call.ts";
 import { readArguments } from "./options.ts";
 import { absolutePaths, contentOf, descriptorOf, foldersMeant, writes, writtenBefore } from "./paths.ts";
 import { kill } from "./processes.ts";
-import { ANYWHERE, copyShell, type Folders, noteEffect, noteUnknown, type Shell } from "./state.ts";
-import { lookAtSubscript } from "./values/arithmetic.ts";
+import { ANYWHERE, copyShell, type Folders, noteEffect, noteUnknown, type Shell, spend } from "./state.ts";
+import { lookAtNumber } from "./values/arithmetic.ts";
 import { type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./values/flow.ts";
 import { echoed } from "./values/printed.ts";
 import {
@@ -97,6 +97,7 @@ const source: Behaviour = ({ args, spot }) => {
   takeSecrets(path, spot);
   // It may have changed any variable.
   const lost = unknown(`${describeText(path)} may have changed it`);
+  spend(spot, spot.shell.variables.size);
   for (const [name, choices] of spot.shell.variables) spot.shell.variables.set(name, addChoice(choices, [lost]));
   return OUTPUT;
 };
@@ -185,14 +186,14 @@ const pwd: Behaviour = ({ spot }) => {
 
 /** Expressions in words. */
 const computes: Behaviour = ({ args, spot }) => {
-  for (const arg of args) lookAtSubscript(arg, spot);
+  for (const arg of args) lookAtNumber(arg, spot);
   return NOTHING;
 };
 
 const NUMBERS = /^-(?:v|eq|ne|lt|le|gt|ge)$/;
 
 const tests: Behaviour = ({ args, spot }) => {
-  if (args.some((arg) => NUMBERS.test(textOf(arg)))) for (const arg of args) lookAtSubscript(arg, spot);
+  if (args.some((arg) => NUMBERS.test(textOf(arg)))) for (const arg of args) lookAtNumber(arg, spot);
   return NOTHING;
 };
 

@@ -14,8 +14,9 @@ import {
   type Spot,
   spend,
 } from "./state.ts";
-import { lookAtSubscript } from "./values/arithmetic.ts";
+import { lookAtNumber } from "./values/arithmetic.ts";
 import { type Flow, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
+import { lookAtPrompt } from "./values/parameters.ts";
 import {
   addChoice,
   combinations,
@@ -92,6 +93,9 @@ function valuesOf({ value }: Assignment, spot: Spot, expanding: Expanding): Text
   return [known("(…)")];
 }
 
+/** Variables whose value the shell expands by itself, with the commands in it. */
+const PROMPTS = new Set(["PS0", "PS1", "PS2", "PS4", "PROMPT_COMMAND"]);
+
 /** Sets a variable; the line afterwards, or one command alone, sees it. */
 function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand = false): void {
   const { shell } = spot;
@@ -105,7 +109,7 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
   }
   const values = expanding.string(one.value, spot);
   if (one.index) {
-    for (const text of expanding.string(one.index, spot)) lookAtSubscript(text, spot);
+    for (const text of expanding.string(one.index, spot)) lookAtNumber(text, spot);
     spend(spot, (shell.arrays.get(name)?.length ?? 0) >> 4);
     shell.arrays.set(name, [...(shell.arrays.get(name) ?? []), ...values]);
     return;
@@ -113,7 +117,11 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
   const before = one.append ? (shell.variables.get(name) ?? [known("")]) : [known("")];
   const given = one.append ? before.flatMap((start) => values.map((value) => joinTexts([start, value]))) : values;
   const made = addChoice(shell.fixed.has(name) ? (shell.variables.get(name) ?? []) : [], given);
-  for (const value of made) spend(spot, textOf(value).length >> 9);
+  for (const value of made) {
+    spend(spot, textOf(value).length >> 9);
+    if (shell.numbers.has(name)) lookAtNumber(value, spot);
+    if (PROMPTS.has(name)) lookAtPrompt(value, spot);
+  }
   shell.variables.set(name, made);
   if (isForCommand || shell.exported.has(name)) for (const value of made) judgeAssignment(name, value, spot);
 }

@@ -51,6 +51,8 @@ export interface Shell {
   readonly locals: Names<true>;
   /** Variables that keep their value. */
   readonly fixed: Names<true>;
+  /** Variables whose values are computed: `declare -i`. */
+  readonly numbers: Names<true>;
   /** Where it may be; patterns among them, and undefined when that cannot be told. */
   folders: Folders;
   /** Where `cd -` and `popd` lead. */
@@ -125,6 +127,7 @@ export function newShell(place: Place): Shell {
     references: new Names(),
     locals: new Names(),
     fixed: new Names(),
+    numbers: new Names(),
     folders: [place.start],
     left: ANYWHERE,
     stack: [],
@@ -146,6 +149,7 @@ export function copyShell(shell: Shell): Shell {
     references: shell.references.copy(),
     locals: shell.locals.copy(),
     fixed: shell.fixed.copy(),
+    numbers: shell.numbers.copy(),
     folders: shell.folders,
     left: shell.left,
     stack: shell.stack,
@@ -179,6 +183,7 @@ export function joinShells(shell: Shell, other: Shell): void {
   addNames(shell.references, other.references);
   addNames(shell.locals, other.locals);
   addNames(shell.fixed, other.fixed);
+  addNames(shell.numbers, other.numbers);
   if (shell.folders !== other.folders) shell.folders = [...new Set([...shell.folders, ...other.folders])];
   if (shell.left !== other.left) shell.left = [...new Set([...shell.left, ...other.left])];
   if (shell.stack !== other.stack) shell.stack = [];

@@ -3,7 +3,7 @@ import type { Behaviour, ProgramCall } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, reads } from "../paths.ts";
 import { noteEffect, noteUnknown } from "../state.ts";
-import { lookAtSubscript } from "./arithmetic.ts";
+import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { cameFrom, type Flow, FROM, NOTHING, textOfFlow } from "./flow.ts";
 import { printedByFormat } from "./printed.ts";
 import { addChoice, describeText, known, plainWord, type Text, textOf, unknown } from "./text.ts";
@@ -16,6 +16,7 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
   if (name !== "local" && (given.operands.length === 0 || given.has("p"))) return showVariables(spot);
   for (const operand of given.operands) {
     const [, variable, appends, value] = /^([A-Za-z_]\w*)(\+)?=(.*)$/s.exec(textOf(operand)) ?? [];
+    if (given.has("i")) shell.numbers.set(variable ?? textOf(operand), true);
     if (variable === undefined) {
       if (exports && operand.type === "known") exportVariable(operand.text, spot);
       else if (operand.type !== "known")
@@ -24,10 +25,11 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
     }
     if (given.has("n")) {
       shell.references.set(variable, value ?? "");
+      lookAtSubscript(operand, spot);
       continue;
     }
     if (value === "(…)") continue;
-    if (given.has("i")) lookAtSubscript(operand, spot);
+    if (shell.numbers.has(variable)) lookAtNumber(known(value ?? ""), spot);
     const before = appends ? (shell.variables.get(variable) ?? []) : [];
     const cased = given.has("l") ? value?.toLowerCase() : given.has("u") ? value?.toUpperCase() : value;
     const made: Text = operand.type === "known" ? known(cased ?? "") : { type: "glob", text: cased ?? "" };
