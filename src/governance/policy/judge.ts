@@ -83,6 +83,7 @@ export function effectsOf(request: Pick<ToolRequest, "command" | "folder">, poli
     temporary: policy.temporary,
     variables: VARIABLES,
     look: (path) => files.kind(path),
+    leads: (path) => realPath(path, "/", files),
     isSecret: (path) => isSecretIn(path, policy),
   };
   return analyse(request.command ?? "", place);

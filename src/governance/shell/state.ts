@@ -16,6 +16,8 @@ export interface Place {
   readonly variables: Readonly<Record<string, string>>;
   /** What is at a path now. */
   look(path: string): "file" | "folder" | undefined;
+  /** Where a path leads, behind links; undefined where that cannot be told. */
+  leads(path: string): string | undefined;
   isSecret(path: Text): boolean;
 }
 
@@ -70,6 +72,8 @@ export interface Line {
   readonly engine: Engine;
   /** Links in the worktree that this line made, and where they lead. */
   links?: Map<string, string> | undefined;
+  /** What was copied or moved, with the links in it, and where it was before. */
+  copies?: Map<string, string> | undefined;
   /** Something from the network was unpacked: what was not there before may be it. */
   unpacked?: Flow | undefined;
   /** Where a link leads out of the worktree that this line made. */

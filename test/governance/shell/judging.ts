@@ -141,5 +141,6 @@ export const PLACE = {
   temporary: "/tmp/run-7",
   variables: {},
   look: files.kind,
+  leads: (path: string) => path,
   isSecret: () => false,
 };

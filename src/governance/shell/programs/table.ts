@@ -10,21 +10,9 @@ import { gpg, readsKeys, sshKeygen } from "./elsewhere/keys.ts";
 import { asks, curl, http, netcat, sends, socat, wget } from "./elsewhere/network.ts";
 import { rsync, scp, ssh } from "./elsewhere/remote.ts";
 import { cpio, sevenZip, tar, unzip, zip } from "./files/archives.ts";
+import { copy, link, move } from "./files/copying.ts";
 import { awk, editor, opensWindow, patch, sed } from "./files/editors.ts";
-import {
-  changeRights,
-  compress,
-  copy,
-  create,
-  dd,
-  link,
-  mktemp,
-  move,
-  reader,
-  remove,
-  split,
-  tee,
-} from "./files/files.ts";
+import { changeRights, compress, create, dd, mktemp, reader, remove, split, tee } from "./files/files.ts";
 import { fd, find, lists } from "./files/finding.ts";
 import {
   bat,
