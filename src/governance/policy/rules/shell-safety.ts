@@ -4,7 +4,7 @@ import { below } from "../paths.ts";
 import { protectedIn } from "../protected-names.ts";
 import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 import { isAnswer, type LocatedPath, locate } from "../rule.ts";
-import { configuredSecret, isSecret, secretMeant } from "../secrets.ts";
+import { configuredSecret, isSecret, isSecretIn, secretMeant } from "../secrets.ts";
 import { isInScope, isTemporary, scopeOf } from "./path-scope.ts";
 import { whyProtected } from "./protected-paths.ts";
 
@@ -119,7 +119,7 @@ function refuseRead(effect: Effect, question: Question, command: string): RuleRe
   const { path } = effect;
   if (!path) return undefined;
   if (path.type === "found" || path.type === "unknown")
-    return isSecret(path) ? secretRefusal(effect, command) : undefined;
+    return isSecretIn(path, question.policy) ? secretRefusal(effect, command) : undefined;
   const located = locate(describeText(path), question);
   const { secrets } = question.policy;
   const said = located.inTree === undefined ? undefined : configuredSecret(located.inTree, secrets);
