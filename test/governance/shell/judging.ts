@@ -21,7 +21,7 @@ const FOLDERS = [
   ),
   `${ROOT}/nested/.git`,
 ];
-const FILES = ["package.json", "src/cart.ts", "src/cart/total.ts", "README.md", "Makefile", "scripts/seed.sh"];
+const FILES = [".env", "package.json", "src/cart.ts", "src/cart/total.ts", "README.md", "Makefile", "scripts/seed.sh"];
 
 /** Links of the worktree: one that leads out of it, one that stays. */
 const LINKS: Readonly<Record<string, string>> = {

@@ -14,6 +14,7 @@ import {
 import { copyShell, noteEffect, noteUnknown, type Spot } from "../state.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../values/text.ts";
+import { takeSecrets } from "../values/variables.ts";
 import { installedProgram, withoutVersion } from "./own-programs.ts";
 import { runModule } from "./python-modules.ts";
 import { carrier } from "./wrappers.ts";
@@ -246,10 +247,11 @@ const ON_GITHUB = /^[\w-]+\/[\w.-]+(?:#.*)?$/;
 /** A tool of the project that runs another program. */
 export const runsTool: Behaviour = ({ name, args, spot: outer }) => {
   const given = readArguments(args, {
-    valued: "p package w workspace C prefix call c cwd with from python extra group env-file",
+    valued: "p package w workspace C prefix call c cwd with from python extra group env-file directory project",
     stopsAtOperand: true,
   });
-  const spot = inFolder(outer, given.values("C", "prefix", "cwd"));
+  const spot = inFolder(outer, given.values("C", "prefix", "cwd", "directory", "project"));
+  for (const file of given.values("env-file")) takeSecrets(file, spot);
   for (const command of given.values("call", "c")) spot.line.engine.runSource(command, spot);
   for (const source of [...given.operands.slice(0, 1), ...given.values("p", "package", "with", "from")])
     if (
@@ -271,7 +273,9 @@ export const runsTool: Behaviour = ({ name, args, spot: outer }) => {
 export const runsOrCarries =
   (skip: number): Behaviour =>
   (call) => {
-    const [first, ...rest] = call.args;
-    if (!/^(?:run|exec|x)$/.test(textOf(first ?? known("")))) return carrier(call);
-    return runsTool({ ...call, args: rest.slice(skip).filter((arg) => textOf(arg) !== "--") });
+    const given = readArguments(call.args, { valued: "C directory project P", stopsAtOperand: true });
+    const spot = inFolder(call.spot, given.values("C", "directory", "project", "P"));
+    const [first, ...rest] = given.operands;
+    if (!/^(?:run|exec|x)$/.test(textOf(first ?? known("")))) return carrier({ ...call, spot });
+    return runsTool({ ...call, args: rest.slice(skip).filter((arg) => textOf(arg) !== "--"), spot });
   };

@@ -5,6 +5,8 @@ import { showVariables } from "../values/variables.ts";
 import { administersUnless, direnv, opensElsewhere } from "./administering.ts";
 import { AGENTS, agent, prloom } from "./agents.ts";
 import { builds, cargo, forge, installs, linter, packages } from "./builds.ts";
+import { container } from "./containers.ts";
+import { database } from "./databases.ts";
 import { parallel, xargs } from "./each.ts";
 import { gpg, readsKeys, sshKeygen } from "./elsewhere/keys.ts";
 import { asks, curl, http, netcat, sends, socat, wget } from "./elsewhere/network.ts";
@@ -34,7 +36,7 @@ import {
 } from "./files/readers.ts";
 import { renames, writesAll } from "./files/renaming.ts";
 import { judgeGit } from "./git/git.ts";
-import { administers, container, database, elsewhere, harms, schedules, strip } from "./machines.ts";
+import { administers, elsewhere, harms, schedules, strip } from "./machines.ts";
 import { cmake, just, make } from "./recipes.ts";
 import { bun, runsOrCarries, runsTool } from "./shells.ts";
 import { carrier, debugs, elevates, env, lineWrapper, measurer, wrapper } from "./wrappers.ts";
