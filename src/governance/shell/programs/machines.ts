@@ -50,6 +50,9 @@ export const HARMS_ELSEWHERE =
 const SECRETS_ELSEWHERE =
   /^(?:secrets?|secret\/.*|secretsmanager|get-secret-value|get-session-token|get-login-password|get-federation-token|print-access-token|print-identity-token|config:get|get-credentials)$/;
 
+/** What such tools do on this machine: servers to try things out, and builds. */
+const LOCAL = /^(?:dev|build|types|synth|offline|emulators:start)$/;
+
 /** How settings are asked for in which services keep tokens and passwords, by words without options. */
 const SHOWS_SECRETS: ReadonlyMap<string, RegExp> = new Map([
   ["heroku", /^config(?:$|[ :](?!set|unset))|^(?:auth:token|\S+:credentials)/],
@@ -96,10 +99,16 @@ export const elsewhere: Behaviour = ({ name, args, spot }) => {
     harm === undefined && ((words.length === 0 && !isBareDeploy) || words.some((word) => READS_ELSEWHERE.test(word)));
   const isTerraform = /^(?:terraform|tofu|terragrunt)$/.test(name);
   const isFormatting = words[0] === "fmt" && !args.some((arg) => /^--?(?:check|write=false)$/.test(textOf(arg)));
-  if (isTerraform && (words[0] === "init" || isFormatting)) {
+  const isLocking = words[0] === "providers" && /^(?:lock|mirror)$/.test(words[1] ?? "");
+  if (isTerraform && (words[0] === "init" || isFormatting || isLocking)) {
     const folders = args.flatMap((arg) => /^--?chdir=(.*)$/.exec(textOf(arg))?.[1] ?? []).map(known);
-    for (const path of isFormatting ? words.slice(1) : []) writes(spot, known(path));
+    const made = isFormatting ? words.slice(1) : words[1] === "mirror" ? words.slice(2) : [];
+    for (const path of made) writes(spot, known(path));
     worksHere(inFolder(spot, folders), `runs ${name} ${words[0]}`);
+    return OUTPUT;
+  }
+  if (harm === undefined && LOCAL.test(words[0] ?? "") && !args.some((arg) => textOf(arg) === "--remote")) {
+    worksHere(spot, `runs ${name} ${words[0]}`);
     return OUTPUT;
   }
   noteEffect(

@@ -37,7 +37,7 @@ export function noteOutputs(name: string, args: readonly Text[], spot: Spot): vo
     const option = equals < 0 ? text : text.slice(0, equals);
     const value = equals < 0 ? args[at + 1] : arg.type === "known" ? known(text.slice(equals + 1)) : arg;
     if (!value) continue;
-    const isFile = OUTPUT_OPTION.test(option) && !MEANS_FORMAT.has(name);
+    const isFile = OUTPUT_OPTION.test(option) && !(MEANS_FORMAT.has(name) && /^(?:-o|--output)$/.test(option));
     if (isFile || (name === "javac" && /^-[dhs]$/.test(option))) writes(spot, fileIn(value));
     else if (isWriting(option) && isPathOf(value, equals >= 0)) writes(spot, fileIn(value));
   }

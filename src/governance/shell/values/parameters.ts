@@ -1,8 +1,8 @@
 import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
-import { noteUnknown, type Spot, spend } from "../state.ts";
+import { noteUnknown, type Spot, setVariable, spend } from "../state.ts";
 import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { FROM } from "./flow.ts";
-import { isPattern, known, MAX_TEXT, plainWord, type Text, unknown } from "./text.ts";
+import { addChoice, isPattern, known, MAX_TEXT, plainWord, type Text, unknown } from "./text.ts";
 
 type Expand = (word: Word) => Text[];
 type Ways = (readonly Text[])[];
@@ -23,7 +23,8 @@ export function variableTexts(name: string, { line, shell }: Spot): Ways {
     ]);
   if (name === "PPID") return [[{ type: "unknown", why: "it is the process that started this", from: FROM.agents }]];
   const named = shell.references.get(name) ?? name;
-  const choices = shell.variables.get(named) ?? shell.arrays.get(named)?.slice(0, 1);
+  const [own, first] = [shell.variables.get(named), shell.arrays.get(named)?.slice(0, 1)];
+  const choices = own && first ? addChoice(own, first) : (own ?? first);
   if (choices) return choices.map((text) => [text]);
   if (named === "HOME") return [[known(line.place.home)]];
   return named === "TMPDIR" ? [[known(line.place.temporary)]] : [[unknown(`nothing tells what $${named} is`)]];
@@ -87,7 +88,7 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
   const [only] = value;
   if (operation.type === "Default") {
     const other = expand(operation.operand).map((text) => [text]);
-    if (operation.operator.includes("=")) spot.shell.variables.set(parameter, other.flat());
+    if (operation.operator.includes("=")) setVariable(spot.shell, parameter, other.flat());
     if (operation.operator.includes("?")) return [value];
     const isSet = only?.type === "known" && only.text !== "" && !operation.operator.includes("+");
     return isSet ? [value] : [value, ...other].filter(([text]) => text?.type !== "unknown" || other.length === 0);
