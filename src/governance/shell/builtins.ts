@@ -43,7 +43,7 @@ const cd: Behaviour = ({ args, spot }) => {
   const target: Text = to ?? spot.shell.variables.get("HOME")?.[0] ?? known(line.place.home);
   if (to?.type === "known" && to.text === "-") moveTo(shell.left, shell);
   // It is looked for in other folders, too.
-  else if (shell.variables.has("CDPATH")) moveTo(ANYWHERE, shell);
+  else if (shell.variables.has("CDPATH") || isAmbiguous(target, spot)) moveTo(ANYWHERE, shell);
   else {
     const folders = foldersMeant(target, spot);
     const isSure = folders.every((folder) => folder !== undefined && line.place.look(folder) === "folder");
@@ -51,6 +51,15 @@ const cd: Behaviour = ({ args, spot }) => {
   }
   return NOTHING;
 };
+
+/** What `..` behind a link means depends on options of the shell. */
+function isAmbiguous(target: Text, { shell, line }: ProgramCall["spot"]): boolean {
+  const path = textOf(target);
+  if (!path.includes("..")) return false;
+  return shell.folders.some(
+    (folder) => line.place.leads(path.startsWith("/") ? path : `${folder}/${path}`) === undefined,
+  );
+}
 
 function moveTo(folders: Folders, shell: Shell): void {
   shell.left = shell.folders;

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { TaskGraph } from "../../../src/governance/graph/types.ts";
 import { judgeWith } from "../../../src/governance/policy/judge.ts";
 import type { Files } from "../../../src/governance/policy/paths.ts";
@@ -29,6 +29,9 @@ const LINKS: Readonly<Record<string, string>> = {
   [`${ROOT}/inside`]: "src",
 };
 
+const namesIn = (folder: string, paths: readonly string[]): string[] =>
+  paths.filter((path) => dirname(path) === folder).map((path) => basename(path));
+
 /** A worktree that exists only here. */
 export const files: Files = {
   link: (path) => LINKS[path],
@@ -36,6 +39,7 @@ export const files: Files = {
     if (FOLDERS.includes(path)) return "folder";
     return FILES.some((name) => path === `${ROOT}/${name}`) ? "file" : undefined;
   },
+  entries: (path) => ({ links: namesIn(path, Object.keys(LINKS)), folders: namesIn(path, FOLDERS) }),
 };
 
 export const PROTECTED = [
