@@ -73,7 +73,7 @@ export function configuredSecret(
   if (patterns.length === 0) return undefined;
   const { secret, not } = listsOf(patterns);
   if (matchesAny(path, not)) return "not-secret";
-  const pattern = matching(path, secret);
+  const pattern = matching(path, secret, "any-case");
   return pattern === undefined ? undefined : { pattern };
 }
 

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import type { Effect, EffectKind } from "./effects.ts";
 import { copyShell, noteEffect, type Sink, type Spot, spend } from "./state.ts";
-import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./values/flow.ts";
+import { cameFrom, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
 import { asPattern, beforePattern, describeText, isPattern, startOf, type Text, unknown } from "./values/text.ts";
 
 /** What a system takes as a path. */
@@ -279,6 +279,14 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|::1|host\.doc
 export function isLoopback(where: string): boolean {
   const [server = ""] = where.replace(/^[a-z+]+:\/\//i, "").split(/[/?#\\]/);
   return LOOPBACK.test(server.slice(server.lastIndexOf("@") + 1));
+}
+
+/** Arguments that are addresses: what a program or a file put into one leaves with it. */
+export function noteAddresses(args: readonly Text[], spot: Spot): void {
+  for (const arg of args) {
+    const start = arg.type === "unknown" && arg.from ? startOf(arg) : "";
+    if (/^[a-z+]+:\/\//i.test(start) && !isLoopback(start)) sendBytes(OUTPUT, start, spot);
+  }
 }
 
 /** Bytes leave for another machine: only what stands in the command itself may. */

@@ -5,6 +5,7 @@ import {
   inFolder,
   isLoopback,
   isNowhere,
+  noteAddresses,
   noteSecretOperands,
   noteSecrets,
   reads,
@@ -32,6 +33,7 @@ export const builds: Behaviour = ({ name, args, spot }) => {
   noteOutputs(name, args, spot);
   for (const path of changedInPlace(name, args)) writes(spot, path);
   noteSecretOperands(args, spot);
+  noteAddresses(args, spot);
   if (EXECUTES.has(name)) for (const arg of args) noteElsewhere(arg, spot);
   const option = IN_FOLDER.get(name);
   const at = option ? args.findLastIndex((arg) => option.test(startOf(arg))) : -1;

@@ -44,7 +44,10 @@ export const shell: Behaviour = ({ name, args, spot }) => {
     if (text.includes("n")) parsesOnly = text.startsWith("-");
     if (/[oO]$/.test(text)) rest = rest.slice(1);
   }
-  if (parsesOnly) return OUTPUT;
+  if (parsesOnly) {
+    noteSecrets(rest.slice(0, 1), spot);
+    return OUTPUT;
+  }
   const inside: Spot = { ...spot, shell: copyShell(spot.shell) };
   if (isText) {
     const [source, self = known(name), ...positional] = rest;
@@ -166,6 +169,7 @@ function inlineCode(name: string, spot: Spot, args: readonly Text[] = []) {
 function runScript({ name, args, spot }: ProgramCall) {
   const [file] = args;
   if (!file) return OUTPUT;
+  noteSecrets([file], spot);
   const made = writtenBefore(file, spot);
   const isChannel = file.type === "known" && descriptorOf(file.text) !== undefined;
   if (made || isChannel) {

@@ -154,7 +154,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["rsync", rsync],
   ...names("dig nslookup host ping ping6 traceroute tracepath mtr whois resolvectl drill kdig", asks),
   ...names(
-    "mail mailx sendmail mutt msmtp swaks telnet ftp lftp tftp rcp rlogin rsh rclone magic-wormhole wormhole croc ngrok cloudflared localtunnel lt bore tailscale chisel frpc frps inlets sshuttle zrok devtunnel slack-cli aria2c axel",
+    "mail mailx sendmail mutt msmtp swaks telnet ftp lftp tftp rcp rlogin rsh rclone magic-wormhole wormhole croc ngrok cloudflared localtunnel lt bore tailscale chisel frpc frps inlets sshuttle zrok devtunnel pastebinit wgetpaste slack-cli aria2c axel",
     sends,
   ),
   ["find", find],

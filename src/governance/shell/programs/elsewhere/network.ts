@@ -109,6 +109,8 @@ export const curl: Behaviour = ({ args, spot }) => {
   for (const format of given.values("w", "write-out")) writesOut(format, spot);
   for (const engine of given.values("engine"))
     noteEffect(spot, { kind: "code", what: `makes curl load ${describeText(engine)}` });
+  for (const proxy of given.values("x", "proxy", "preproxy", "socks5", "socks5-hostname"))
+    if (!isLoopback(textOf(proxy))) noteUnknown(spot, `sends what is fetched through ${describeText(proxy)}`);
   if (given.has("n", "netrc", "netrc-optional")) reads(spot, known(`${spot.line.place.home}/.netrc`));
   if (given.values("proto-default").some((one) => textOf(one) === "file")) for (const one of targets) reads(spot, one);
   noteSecrets(given.values("b", "cookie"), spot);

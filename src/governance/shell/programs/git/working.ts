@@ -1,6 +1,6 @@
 import type { Behaviour, ProgramCall } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { deletes, noteSecrets, reads, sendBytes, writes } from "../../paths.ts";
+import { deletes, noteAddresses, noteSecrets, reads, sendBytes, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown } from "../../state.ts";
 import { cameFrom, FROM, OUTPUT } from "../../values/flow.ts";
 import { describeText, known, textOf } from "../../values/text.ts";
@@ -53,6 +53,7 @@ export const fetches: Behaviour = ({ name, args, spot }) => {
   for (const operand of given.operands)
     if (/^ext::|^-|--upload-pack/.test(textOf(operand)))
       noteEffect(spot, { kind: "code", what: `makes git run a program: ${describeText(operand)}` });
+  noteAddresses(given.operands, spot);
   noteEffect(spot, { kind: "fetches", what: `git ${name} gets commits from elsewhere` });
   if (name === "fetch" || name === "pull") noteForcedRefs(given.operands.slice(1), given.has("f", "force"), spot);
   if (name === "clone") {
