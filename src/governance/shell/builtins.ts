@@ -153,6 +153,8 @@ const trap: Behaviour = ({ args, spot }) => {
     (action.type === "known" && (action.text === "-" || action.text === ""))
   )
     return NOTHING;
+  if (signals.some((signal) => textOf(signal) === "DEBUG"))
+    noteUnknown(spot, "runs something before each command", "Write the commands themselves.");
   return spot.line.engine.runSource(action, spot);
 };
 
@@ -206,6 +208,13 @@ const tests: Behaviour = ({ args, spot }) => {
   return NOTHING;
 };
 
+/** Options with which names mean more, and pipes change the shell. */
+const shopt: Behaviour = ({ args, spot }) => {
+  const changes = args.find((arg) => /^(?:lastpipe|dotglob)$/.test(textOf(arg)));
+  if (changes) noteUnknown(spot, `makes the shell work otherwise: ${textOf(changes)}`, "Do it without this option.");
+  return NOTHING;
+};
+
 /** `enable -f` makes the shell load a library. */
 const enable: Behaviour = ({ args, spot }) => {
   if (readArguments(args, { valued: "f" }).has("f"))
@@ -241,7 +250,6 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     "times",
     "umask",
     "ulimit",
-    "shopt",
     "disown",
     "suspend",
     "bind",
@@ -280,6 +288,7 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["test", tests],
   ["[", tests],
   ["enable", enable],
+  ["shopt", shopt],
   ["history", keepsHistory],
   ["fc", keepsHistory],
   ["echo", (call) => tells(call, echoed(call.args))],

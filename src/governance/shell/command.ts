@@ -182,6 +182,8 @@ function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand 
     if (shell.changing.get(name) === "number") lookAtNumber(value, spot);
     if (PROMPTS.has(name)) lookAtPrompt(value, spot);
   }
+  // It makes `*` mean hidden names as well.
+  if (name === "GLOBIGNORE") noteUnknown(spot, "changes what patterns mean");
   setVariable(shell, name, made);
   if (isForCommand || shell.exported.has(name)) for (const value of made) judgeAssignment(name, value, spot);
 }
