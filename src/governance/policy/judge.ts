@@ -81,6 +81,7 @@ export function effectsOf(request: Pick<ToolRequest, "command" | "folder">, poli
     temporary: policy.temporary,
     variables: policy.variables,
     look: (path) => files.kind(path),
+    leads: (path) => realPath(path, "/", files),
     isSecret: (path) => isSecretIn(path, policy),
   };
   return analyse(request.command ?? "", place);

@@ -5,6 +5,13 @@ export interface Files {
   /** Where a link leads, as it is written; undefined when the path is not a link, null when there is nothing, also not below it. */
   link(path: string): string | undefined | null;
   kind(path: string): "file" | "folder" | undefined;
+  /** Names in a folder that are links, and those of folders; none when it cannot be read. */
+  entries(path: string): Entries;
+}
+
+export interface Entries {
+  readonly links: readonly string[];
+  readonly folders: readonly string[];
 }
 
 /** The same file system, which is asked once about each path: for one question, in which several rules look at the same. */
@@ -16,6 +23,10 @@ export class AskedOnce implements Files {
 
   constructor(files: Files) {
     this.files = files;
+  }
+
+  entries(path: string): Entries {
+    return this.files.entries(path);
   }
 
   link(path: string): ReturnType<Files["link"]> {

@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import type { Files } from "./paths.ts";
 
 /** The file system of this machine. What it does not tell is as good as absent: a program would not get there either. */
@@ -19,6 +19,17 @@ export const realFiles: Files = {
       return stats?.isDirectory() ? "folder" : stats && "file";
     } catch {
       return undefined;
+    }
+  },
+  entries(path) {
+    try {
+      const all = readdirSync(path, { withFileTypes: true });
+      return {
+        links: all.filter((one) => one.isSymbolicLink()).map(({ name }) => name),
+        folders: all.filter((one) => one.isDirectory()).map(({ name }) => name),
+      };
+    } catch {
+      return { links: [], folders: [] };
     }
   },
 };

@@ -17,7 +17,7 @@ const SECRET_FILES: readonly RegExp[] = [
   // Tokens of a design are JSON or YAML.
   /(?:^|\/)tokens(?:\.(?:ini|txt|enc))?$/,
   /^\/etc\/(?:shadow|gshadow|sudoers|ssl\/private|krb5\.keytab)/,
-  /^\/proc\/(?:\d+|self|thread-self|\*|\$\$|[^/]*)\/(?:environ|mem|cmdline)$/,
+  /^\/proc\/(?:.*\/)?(?:environ|mem|cmdline)$/,
 ];
 
 const SECRET_FILE = new RegExp(SECRET_FILES.map(({ source }) => source).join("|"), "i");
@@ -73,7 +73,7 @@ export function configuredSecret(
   if (patterns.length === 0) return undefined;
   const { secret, not } = listsOf(patterns);
   if (matchesAny(path, not)) return "not-secret";
-  const pattern = matching(path, secret);
+  const pattern = matching(path, secret, "any-case");
   return pattern === undefined ? undefined : { pattern };
 }
 
@@ -103,8 +103,29 @@ export function secretMeant(glob: string, patterns: readonly string[]): string |
   );
 }
 
+/** Whether a search below a folder looks for a secret of the config by its name. */
+function findsConfigured({ folder, names = [] }: Extract<Text, { type: "found" }>, policy: RootAndSecrets): boolean {
+  const { root, secrets } = policy;
+  if (secrets.length === 0 || names.length === 0) return false;
+  const bases = listsOf(secrets)
+    .secret.filter((one) => below(`${root}/${one}`, folder) !== undefined)
+    .map((one) => one.slice(one.lastIndexOf("/") + 1))
+    .filter((base) => !isWide(base));
+  return names.slice(0, MAX_NAMES).some((name) => {
+    const last = name.slice(name.lastIndexOf("/") + 1);
+    // `*.json` means a kind of files.
+    return !last.startsWith("*") && bases.some((base) => fitsPattern(last, base) || fitsPattern(base, filledIn(last)));
+  });
+}
+
+const MAX_NAMES = 64;
+
+type RootAndSecrets = Pick<Policy, "root" | "secrets">;
+
 /** The same, with what the config says about files of the worktree. */
-export function isSecretIn(path: Text, { root, secrets }: Pick<Policy, "root" | "secrets">): boolean {
+export function isSecretIn(path: Text, policy: RootAndSecrets): boolean {
+  const { root, secrets } = policy;
+  if (path.type === "found") return isSecret(path) || findsConfigured(path, policy);
   const inTree = path.type === "known" || path.type === "glob" ? below(path.text, root) : undefined;
   if (inTree === undefined || secrets.length === 0) return isSecret(path);
   const said = configuredSecret(inTree, secrets);

@@ -1,6 +1,6 @@
 import type { Behaviour } from "./call.ts";
 import { parseShell } from "./parse.ts";
-import { ALIASES, type FunctionBody, noteUnknown, type Spot } from "./state.ts";
+import { type FunctionBody, noteUnknown, type Spot, UNSURE } from "./state.ts";
 import { NOTHING } from "./values/flow.ts";
 import { known, textOf } from "./values/text.ts";
 
@@ -20,6 +20,6 @@ function defineAlias(name: string, line: string, spot: Spot): void {
   if ("problem" in parsed) return;
   const { pos, end, commands } = parsed.script;
   const body: FunctionBody = { type: "CompoundList", pos, end, commands };
-  ALIASES.add(body);
+  UNSURE.add(body);
   spot.shell.functions.set(name, body);
 }

@@ -32,6 +32,7 @@ export function analyse(source: string, place: Place): EffectTree {
     files: new Names(),
     engine,
     links: undefined,
+    copies: undefined,
     unpacked: undefined,
     outward: undefined,
     sourced: undefined,

@@ -5,7 +5,7 @@ import { describeText, type Text, textOf } from "./values/text.ts";
 
 /** Variables that make programs load code, or other settings. */
 const LOADS_CODE =
-  /^(?:LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|PYTHONSTARTUP|PYTHONHOME|PYTHONINSPECT|PERL5OPT|PERL5LIB|PERL5DB|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|LESSOPEN|LESSCLOSE|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|RUSTC|CARGO_BUILD_RUSTC_WRAPPER|GCONV_PATH|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|ELECTRON_RUN_AS_NODE|BUN_BE_BUN|BUN_OPTIONS|npm_config_(?:script_shell|node_options|globalconfig|userconfig|prefix|git|shell|ignore_scripts)|npm_execpath|SSH_ASKPASS|GCC_EXEC_PREFIX|COMPILER_PATH|MAKEFILES|SHELL|COMSPEC|BASH_FUNC_.*)$/;
+  /^(?:LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|PYTHONSTARTUP|PYTHONHOME|PYTHONINSPECT|PERL5OPT|PERL5LIB|PERL5DB|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|LESSOPEN|LESSCLOSE|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|RUSTC|RUSTDOC|CARGO_(?:BUILD_RUST\w+|TARGET_\w+_(?:RUNNER|LINKER|RUSTFLAGS))|GOTOOLDIR|GCONV_PATH|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|ELECTRON_RUN_AS_NODE|BUN_BE_BUN|BUN_OPTIONS|[nN][pP][mM]_(?:config|CONFIG)_(?:script_shell|SCRIPT_SHELL|NODE_OPTIONS|GLOBALCONFIG|USERCONFIG|PREFIX|GIT|SHELL|IGNORE_SCRIPTS|node_options|globalconfig|userconfig|prefix|git|shell|ignore_scripts)|npm_execpath|SSH_ASKPASS|GCC_EXEC_PREFIX|COMPILER_PATH|MAKEFILES|SHELL|COMSPEC|BASH_FUNC_.*)$/;
 
 /** Settings of git that run programs or turn it to another repository. Who wrote a commit, and how much is printed, is harmless. */
 const GIT_HARMLESS =
@@ -25,16 +25,31 @@ const CARRIED: Readonly<Record<string, string>> = {
   WGETRC: "wget",
   CURL_HOME: "curl",
   RIPGREP_CONFIG_PATH: "rg",
+  PIP_CONFIG_FILE: "pip",
+  PIP_TARGET: "pip",
+  PIP_PREFIX: "pip",
+  PIP_ROOT: "pip",
 };
 
 const OURS = /^(?:PRLOOM_|OPENCODE_|CLAUDE_|CLAUDECODE|CODEX_|GEMINI_|ANTHROPIC_|KIRO_|AMP_|DISABLE_AUTOUPDATER)/;
 const PROGRAMS =
-  /^(?:CC|CXX|CPP|LD|AR|AS|FC|HOSTCC|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|GIT_PAGER|GIT_EDITOR|GIT_SEQUENCE_EDITOR|SYSTEMD_PAGER|DELTA_PAGER|BAT_PAGER)$/;
+  /^(?:CC|CXX|CPP|LD|AR|AS|FC|HOSTCC|PKG_CONFIG|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|GIT_PAGER|GIT_EDITOR|GIT_SEQUENCE_EDITOR|SYSTEMD_PAGER|DELTA_PAGER|BAT_PAGER)$/;
 const HARMLESS_PROGRAM = /^(?:cat|true|:|less(?: -\w+)*|more|vim?|nano|emacs|head|code --wait|)$/;
 const NODE_LOADS =
   /(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader|--env-file|--inspect\S*|-e|--eval|-p|--print|--eval=\S*|--require=\S*|--import=\S*|--loader=\S*|--openssl-config\S*)(?:[\s=]|$)/;
 const PLAIN_FOLDER =
   /^(?:\$PATH|\/(?:usr|bin|sbin|opt|snap|nix)(?:\/[\w.+-]+)*|(?:\/[\w.@+-]+)*\/(?:node_modules\/\.bin|\.venv\/bin|venv\/bin|\.cargo\/bin|\.local\/bin|go\/bin|\.bun\/bin|\.deno\/bin|\.pyenv\/(?:shims|bin)|\.nvm\/versions\/node\/v[\d.]+\/bin))$/;
+
+/** Flags that are carried into compilers and make, and what in them runs a program or other rules. */
+const FLAGS: readonly [names: RegExp, runs: RegExp][] = [
+  [
+    /^(?:(?:CARGO_ENCODED_)?RUST(?:DOC)?FLAGS|(?:CGO_)?(?:C|CXX|CPP|LD|F)FLAGS)$/,
+    /linker[= ]|-fplugin|-wrapper|-specs|-fuse-ld=\S*\/|codegen-backend|(?:^|\s)-B/,
+  ],
+  [/^(?:(?:GNU)?MAKEFLAGS|MFLAGS)$/, /--(?:eval|file|makefile|directory|include)|(?:^|\s)-[a-zA-Z]*[EfCI]|SHELL/],
+];
+
+const REGISTRY = /^(?:GOPROXY|PIP_(?:EXTRA_)?INDEX_URL|UV_(?:DEFAULT_)?INDEX(?:_URL)?|npm_config_registry)$/i;
 
 /** A pager that is named in the command gets what another program prints: anything but a program as it is, is code. */
 export function judgePager(program: Text, spot: Spot): void {
@@ -55,6 +70,9 @@ const PROXY = /^(?:https?|all)_proxy$/i;
 export function judgeAssignment(name: string, value: Text, spot: Spot): void {
   const shown = `${name}=${describeText(value)}`;
   const refuse = (what: string, instead?: string) => noteEffect(spot, { kind: "code", what, instead });
+  const runs = FLAGS.find(([names]) => names.test(name))?.[1];
+  if (runs && (value.type !== "known" || runs.test(value.text)))
+    refuse(`makes a compiler or make run a program: ${shown}`);
   if (isOurSetting(name))
     noteEffect(spot, {
       kind: "ours",
@@ -66,6 +84,13 @@ export function judgeAssignment(name: string, value: Text, spot: Spot): void {
   } else if (name === "GOFLAGS") {
     if (value.type !== "known" || /exec|vettool|overlay|-ext/.test(value.text))
       refuse(`makes go run a program: ${shown}`);
+  } else if (name === "GOBIN") writes(spot, value);
+  else if (name === "DOCKER_HOST" || name === "DOCKER_CONTEXT") {
+    if (!/^(?:unix:|default$)/.test(textOf(value)) && !isLoopback(textOf(value)))
+      noteEffect(spot, { kind: "sends", what: `makes docker work on another machine: ${shown}` });
+  } else if (REGISTRY.test(name)) {
+    if (/^http:/i.test(textOf(value)) && !isLoopback(textOf(value)))
+      refuse(`installs what anyone on the way can change: ${shown}`);
   } else if (PROGRAMS.test(name)) {
     if (name.endsWith("PAGER")) judgePager(value, spot);
     else if (value.type !== "known" || !HARMLESS_PROGRAM.test(value.text)) spot.line.engine.runSource(value, spot);

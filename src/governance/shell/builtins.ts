@@ -3,8 +3,8 @@ import type { Behaviour, ProgramCall } from "./call.ts";
 import { readArguments } from "./options.ts";
 import { absolutePaths, contentOf, descriptorOf, foldersMeant, writes, writtenBefore } from "./paths.ts";
 import { kill } from "./processes.ts";
-import { ANYWHERE, copyShell, type Folders, noteEffect, noteUnknown, type Shell } from "./state.ts";
-import { lookAtSubscript } from "./values/arithmetic.ts";
+import { ANYWHERE, copyShell, type Folders, noteEffect, noteUnknown, type Shell, spend } from "./state.ts";
+import { lookAtNumber } from "./values/arithmetic.ts";
 import { type Flow, FROM, NOTHING, OUTPUT, textOfFlow } from "./values/flow.ts";
 import { echoed } from "./values/printed.ts";
 import {
@@ -43,7 +43,7 @@ const cd: Behaviour = ({ args, spot }) => {
   const target: Text = to ?? spot.shell.variables.get("HOME")?.[0] ?? known(line.place.home);
   if (to?.type === "known" && to.text === "-") moveTo(shell.left, shell);
   // It is looked for in other folders, too.
-  else if (shell.variables.has("CDPATH")) moveTo(ANYWHERE, shell);
+  else if (shell.variables.has("CDPATH") || isAmbiguous(target, spot)) moveTo(ANYWHERE, shell);
   else {
     const folders = foldersMeant(target, spot);
     const isSure = folders.every((folder) => folder !== undefined && line.place.look(folder) === "folder");
@@ -51,6 +51,15 @@ const cd: Behaviour = ({ args, spot }) => {
   }
   return NOTHING;
 };
+
+/** What `..` behind a link means depends on options of the shell. */
+function isAmbiguous(target: Text, { shell, line }: ProgramCall["spot"]): boolean {
+  const path = textOf(target);
+  if (!path.includes("..")) return false;
+  return shell.folders.some(
+    (folder) => line.place.leads(path.startsWith("/") ? path : `${folder}/${path}`) === undefined,
+  );
+}
 
 function moveTo(folders: Folders, shell: Shell): void {
   shell.left = shell.folders;
@@ -97,6 +106,7 @@ const source: Behaviour = ({ args, spot }) => {
   takeSecrets(path, spot);
   // It may have changed any variable.
   const lost = unknown(`${describeText(path)} may have changed it`);
+  spend(spot, spot.shell.variables.size);
   for (const [name, choices] of spot.shell.variables) spot.shell.variables.set(name, addChoice(choices, [lost]));
   return OUTPUT;
 };
@@ -143,6 +153,8 @@ const trap: Behaviour = ({ args, spot }) => {
     (action.type === "known" && (action.text === "-" || action.text === ""))
   )
     return NOTHING;
+  if (signals.some((signal) => textOf(signal) === "DEBUG"))
+    noteUnknown(spot, "runs something before each command", "Write the commands themselves.");
   return spot.line.engine.runSource(action, spot);
 };
 
@@ -185,14 +197,21 @@ const pwd: Behaviour = ({ spot }) => {
 
 /** Expressions in words. */
 const computes: Behaviour = ({ args, spot }) => {
-  for (const arg of args) lookAtSubscript(arg, spot);
+  for (const arg of args) lookAtNumber(arg, spot);
   return NOTHING;
 };
 
 const NUMBERS = /^-(?:v|eq|ne|lt|le|gt|ge)$/;
 
 const tests: Behaviour = ({ args, spot }) => {
-  if (args.some((arg) => NUMBERS.test(textOf(arg)))) for (const arg of args) lookAtSubscript(arg, spot);
+  if (args.some((arg) => NUMBERS.test(textOf(arg)))) for (const arg of args) lookAtNumber(arg, spot);
+  return NOTHING;
+};
+
+/** Options with which names mean more, and pipes change the shell. */
+const shopt: Behaviour = ({ args, spot }) => {
+  const changes = args.find((arg) => /^(?:lastpipe|dotglob)$/.test(textOf(arg)));
+  if (changes) noteUnknown(spot, `makes the shell work otherwise: ${textOf(changes)}`, "Do it without this option.");
   return NOTHING;
 };
 
@@ -231,7 +250,6 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     "times",
     "umask",
     "ulimit",
-    "shopt",
     "disown",
     "suspend",
     "bind",
@@ -270,6 +288,7 @@ export const BUILTINS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["test", tests],
   ["[", tests],
   ["enable", enable],
+  ["shopt", shopt],
   ["history", keepsHistory],
   ["fc", keepsHistory],
   ["echo", (call) => tells(call, echoed(call.args))],

@@ -5,17 +5,21 @@ import { deliverBytes } from "./paths.ts";
 import { judgeProgram } from "./programs/run-program.ts";
 import { redirect } from "./redirect.ts";
 import {
-  ALIASES,
   copyShell,
   type FunctionBody,
   noteEffect,
   noteUnknown,
+  SEVERAL_BODIES,
   type Shell,
   type Spot,
+  setArray,
+  setVariable,
   spend,
+  UNSURE,
 } from "./state.ts";
-import { lookAtSubscript } from "./values/arithmetic.ts";
+import { lookAtNumber } from "./values/arithmetic.ts";
 import { type Flow, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
+import { lookAtPrompt } from "./values/parameters.ts";
 import {
   addChoice,
   combinations,
@@ -42,22 +46,45 @@ const isAssignment = (one: Command["prefix"][number]): one is Assignment => one.
 /** A simple command: assignments, redirections, and what it is called with. */
 export function runSimpleCommand(node: Command, spot: Spot, expanding: Expanding): Flow {
   if (!node.name) return runWithoutName(node, spot, expanding);
-  const isPlain = node.prefix.length === 0;
-  const shell = isPlain ? spot.shell : copyShell(spot.shell);
-  if (!isPlain) for (const one of node.prefix) if (isAssignment(one)) assign(one, { ...spot, shell }, expanding, true);
+  if (node.prefix.length === 0) return runWith(node, spot.shell, { spot, expanding });
+  // What a builtin or a function changes stays so, but for what is set for it alone.
+  const isOwn = BUILTINS.has(node.name.value) || spot.shell.functions.has(node.name.value);
+  const ways = isOwn ? waysOf(node, spot, expanding) : undefined;
+  const shell = isOwn ? spot.shell : copyShell(spot.shell);
+  const assignments = node.prefix.filter(isAssignment);
+  const before = assignments.map(({ name }) => [name, spot.shell.variables.get(name)] as const);
+  for (const one of assignments) assign(one, { ...spot, shell }, expanding, true);
+  const flow = runWith(node, shell, { spot, expanding, ways });
+  spot.shell.folders = shell.folders;
+  for (const [name, value] of isOwn ? before : [])
+    if (value) shell.variables.set(name, value);
+    else shell.variables.delete(name);
+  return flow;
+}
+
+interface Running {
+  readonly spot: Spot;
+  readonly expanding: Expanding;
+  /** How its words can be read, where that was found out before. */
+  readonly ways?: Text[][] | undefined;
+}
+
+/** With its redirections, in a shell that has what is set for it. */
+function runWith(node: Command, shell: Shell, { spot, expanding, ways: read }: Running): Flow {
   const { redirects } = node;
   const opened = redirects.length > 0;
+  const keeps = node.name?.value === "exec" && node.args.length === 0;
   const { input, output } = opened
-    ? redirect(redirects, spot, { words: expanding, keeps: node.name.value === "exec" && node.args.length === 0 })
+    ? redirect(redirects, spot, { words: expanding, keeps })
     : { input: spot.input, output: spot.shell.channels.get("1")?.writes };
-  if (opened && !isPlain) for (const [key, channel] of spot.shell.channels) shell.channels.set(key, channel);
-  const ways = waysOf(node, spot, expanding);
-  const inside = isPlain && !opened ? spot : { ...spot, shell, input };
+  if (opened && shell !== spot.shell)
+    for (const [key, channel] of spot.shell.channels) shell.channels.set(key, channel);
+  const ways = read ?? waysOf(node, spot, expanding);
+  const inside = shell === spot.shell && !opened ? spot : { ...spot, shell, input };
   const flow =
     ways.length === 1
       ? runNamed(ways[0] as Text[], inside, expanding)
       : joinFlows(ways.map((words) => runNamed(words, inside, expanding)));
-  if (!isPlain) spot.shell.folders = shell.folders;
   if (output === undefined || output.to === "output") return flow;
   deliverBytes(flow, output, spot);
   return NOTHING;
@@ -92,29 +119,72 @@ function valuesOf({ value }: Assignment, spot: Spot, expanding: Expanding): Text
   return [known("(…)")];
 }
 
+const GAPS = unknown("it stands in a list of which the order cannot be told");
+
+/** A list with a value at an index; a word that is no number and no variable is a key, where the order does not matter. */
+function placed(list: readonly Text[], index: Text, { spot, value }: { spot: Spot; value: Text }): readonly Text[] {
+  lookAtNumber(index, spot);
+  const text = textOf(index);
+  if (/^\d+$/.test(text)) {
+    const at = Number(text);
+    return at > list.length || list.includes(GAPS) ? [GAPS] : [...list.slice(0, at), value, ...list.slice(at + 1)];
+  }
+  const isKey = index.type === "known" && /^[^$()+*-]+$/.test(text) && !spot.shell.variables.has(text);
+  return isKey && !list.includes(GAPS) ? [...list, value] : [GAPS];
+}
+
+/** What stands behind `[1]=`. */
+function without(start: string, [only, ...more]: readonly Text[]): Text {
+  if (more.length > 0 || (only?.type !== "known" && only?.type !== "glob")) return GAPS;
+  return { type: only.type, text: only.text.slice(start.length) };
+}
+
+const inOtherLetters = (text: Text): Text[] =>
+  text.type === "known" ? [known(text.text.toLowerCase()), known(text.text.toUpperCase())] : [];
+
+/** Variables whose value the shell expands by itself, with the commands in it. */
+const PROMPTS = new Set(["PS0", "PS1", "PS2", "PS4", "PROMPT_COMMAND"]);
+
 /** Sets a variable; the line afterwards, or one command alone, sees it. */
 function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand = false): void {
   const { shell } = spot;
   const name = shell.references.get(one.name) ?? one.name;
   if (one.value.type === "ArrayValue") {
-    const elements = one.value.elements.flatMap((word) => expanding.words([word], spot)[0] ?? []);
+    let elements = one.append ? (shell.arrays.get(name) ?? []) : [];
+    for (const word of one.value.elements) {
+      const texts = expanding.words([word], spot)[0] ?? [];
+      const [start, index] = /^\[([^\]]*)\]\+?=/.exec(word.text) ?? [];
+      elements = start
+        ? placed(elements, known(index ?? ""), { spot, value: without(start, texts) })
+        : [...elements, ...texts];
+    }
     // An array could be doubled with each assignment.
     spend(spot, elements.length);
-    shell.arrays.set(name, one.append ? [...(shell.arrays.get(name) ?? []), ...elements] : elements);
+    setArray(shell, name, elements);
     return;
   }
   const values = expanding.string(one.value, spot);
   if (one.index) {
-    for (const text of expanding.string(one.index, spot)) lookAtSubscript(text, spot);
+    const [index = known("")] = expanding.string(one.index, spot);
     spend(spot, (shell.arrays.get(name)?.length ?? 0) >> 4);
-    shell.arrays.set(name, [...(shell.arrays.get(name) ?? []), ...values]);
+    const [value = known(""), ...more] = values;
+    const list = shell.arrays.get(name) ?? shell.variables.get(name) ?? [];
+    setArray(shell, name, placed(list, index, { spot, value: more.length > 0 ? GAPS : value }));
     return;
   }
   const before = one.append ? (shell.variables.get(name) ?? [known("")]) : [known("")];
   const given = one.append ? before.flatMap((start) => values.map((value) => joinTexts([start, value]))) : values;
-  const made = addChoice(shell.fixed.has(name) ? (shell.variables.get(name) ?? []) : [], given);
-  for (const value of made) spend(spot, textOf(value).length >> 9);
-  shell.variables.set(name, made);
+  const isCased = shell.changing.get(name) === "letters";
+  const all = isCased ? given.flatMap((text) => [text, ...inOtherLetters(text)]) : given;
+  const made = addChoice(shell.fixed.has(name) ? (shell.variables.get(name) ?? []) : [], all);
+  for (const value of made) {
+    spend(spot, textOf(value).length >> 9);
+    if (shell.changing.get(name) === "number") lookAtNumber(value, spot);
+    if (PROMPTS.has(name)) lookAtPrompt(value, spot);
+  }
+  // It makes `*` mean hidden names as well.
+  if (name === "GLOBIGNORE") noteUnknown(spot, "changes what patterns mean");
+  setVariable(shell, name, made);
   if (isForCommand || shell.exported.has(name)) for (const value of made) judgeAssignment(name, value, spot);
 }
 
@@ -150,7 +220,7 @@ function dispatch(words: readonly Text[], spot: Spot, expanding: Expanding): Flo
   if (body) {
     const flow = callFunction({ name: name.text, body, args }, spot, expanding);
     // Inside of itself it may be the program of that name, by `command`; an alias may not be expanded.
-    if (!ALIASES.has(body) && !spot.calls.includes(name.text)) return flow;
+    if (!UNSURE.has(body) && !spot.calls.includes(name.text)) return flow;
   }
   const builtin = BUILTINS.get(name.text);
   return builtin ? builtin({ name: name.text, args, spot }) : judgeProgram({ name: name.text, args, spot });
@@ -163,6 +233,7 @@ interface FunctionCall {
 }
 
 function callFunction({ name, body, args }: FunctionCall, spot: Spot, expanding: Expanding): Flow {
+  if (body === SEVERAL_BODIES) noteUnknown(spot, `calls ${name}, which is defined in several ways`);
   if (spot.calls.includes(name)) {
     if (spot.isForked) noteEffect(spot, { kind: "system", what: `${name} starts itself without end` });
     return NOTHING;

@@ -61,11 +61,11 @@ function compile({ valued: names = "", long = "" }: OptionRules): Compiled {
   return made;
 }
 
-/** GNU programs take a beginning of a long name, if only one fits. */
-function wholeName(name: string, longs: readonly string[]): string {
-  if (longs.includes(name)) return name;
+/** GNU programs take a beginning of a long name, if only one fits. Of several here the program may have one only: each may be meant. */
+function wholeNames(name: string, longs: readonly string[]): readonly string[] {
+  if (longs.includes(name)) return [name];
   const fitting = longs.filter((long) => long.startsWith(name));
-  return fitting.length === 1 && fitting[0] !== undefined ? fitting[0] : name;
+  return fitting.length === 1 ? fitting : [...fitting, name];
 }
 
 /** Reads arguments as getopt does. An argument that is not known is an operand: it may be an option, too. */
@@ -89,7 +89,7 @@ export function readArguments(args: readonly Text[], rules: OptionRules): Argume
       continue;
     }
     const isLong = text.startsWith("--") || rules.singleDash === true;
-    if (isLong) options.push(readLong(arg, longs));
+    if (isLong) readLong(arg, { longs, options, next: args[at + 1] });
     else readShort(arg, valued, options);
     const last = options.at(-1);
     if (last && last.value === undefined && valued.has(last.name) && at + 1 < args.length) {
@@ -106,12 +106,22 @@ function withText(from: Text, text: string): Text {
   return from.type === "unknown" ? { ...from, starts: text } : known(text);
 }
 
-function readLong(arg: Text, longs: readonly string[]): Option {
+interface LongNames {
+  readonly longs: readonly string[];
+  readonly options: Option[];
+  /** What may be the value, for names of which it cannot be told whether they take one. */
+  readonly next: Text | undefined;
+}
+
+function readLong(arg: Text, { longs, options, next }: LongNames): void {
   const given = startOf(arg);
   const text = given.slice(given.startsWith("--") ? 2 : 1);
   const equals = text.indexOf("=");
-  if (equals < 0) return { name: wholeName(text, longs) };
-  return { name: wholeName(text.slice(0, equals), longs), value: withText(arg, text.slice(equals + 1)) };
+  const names = wholeNames(equals < 0 ? text : text.slice(0, equals), longs);
+  const value = equals < 0 ? undefined : withText(arg, text.slice(equals + 1));
+  const may = value ?? next;
+  for (let at = 0; at < names.length - 1; at += 1) options.push({ name: names[at] as string, value: may });
+  options.push({ name: names.at(-1) as string, value });
 }
 
 /** `-xvf file`, `-ofile`, `-i.bak`: letters up to the first that takes a value. */

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import type { Effect, EffectKind } from "./effects.ts";
-import { copyShell, noteEffect, type Sink, type Spot } from "./state.ts";
-import { cameFrom, type Flow, FROM, joinFlows, NOTHING } from "./values/flow.ts";
+import { copyShell, noteEffect, type Sink, type Spot, spend } from "./state.ts";
+import { cameFrom, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "./values/flow.ts";
 import { asPattern, beforePattern, describeText, isPattern, startOf, type Text, unknown } from "./values/text.ts";
 
 /** What a system takes as a path. */
@@ -16,8 +16,29 @@ const DESCRIPTOR_FILE = /^\/(?:dev\/fd|proc\/(?:self|thread-self|\$\$)\/fd)\/(.+
 /** A path as the shell means it, from each folder in which it may be. */
 export function absolutePaths(path: Text, spot: Spot): Text[] {
   const paths = fromFolders(path, spot);
-  const { links } = spot.line;
-  return links ? [...paths, ...paths.flatMap((one) => behindLinks(one, links))] : paths;
+  const { links, copies } = spot.line;
+  if (!links && !copies) return paths;
+  return [
+    ...paths,
+    ...(links ? paths.flatMap((one) => behindLinks(one, links)) : []),
+    ...(copies ? paths.flatMap((one) => behindCopies(one, copies, spot)) : []),
+  ];
+}
+
+/** Where a path leads through a link that is in a copy, which is not there yet: it is followed where the copy comes from. */
+function behindCopies(path: Text, copies: ReadonlyMap<string, string>, spot: Spot): Text[] {
+  if (path.type !== "known" && path.type !== "glob") return [];
+  const { leads } = spot.line.place;
+  const found: Text[] = [];
+  spend(spot, copies.size >> 3);
+  for (const [to, from] of copies) {
+    if (!isIn(path.text, to)) continue;
+    const before = `${from}${path.text.slice(to.length)}`;
+    const start = path.type === "glob" ? posix.dirname(`${beforePattern(before)}.`) : before;
+    const folder = posix.dirname(from);
+    if (leads(start) !== `${leads(folder)}${start.slice(folder.length)}`) found.push(normal(path.type, before));
+  }
+  return found;
 }
 
 /** What a path is behind the links that the line made: they are not there yet to be followed. */
@@ -198,7 +219,7 @@ export function contentOf(path: Text, spot: Spot): Flow {
 }
 
 /** Whether a path is a folder, or lies in it. */
-function isIn(path: string, folder: string): boolean {
+export function isIn(path: string, folder: string): boolean {
   return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === "/");
 }
 
@@ -258,6 +279,14 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|::1|host\.doc
 export function isLoopback(where: string): boolean {
   const [server = ""] = where.replace(/^[a-z+]+:\/\//i, "").split(/[/?#\\]/);
   return LOOPBACK.test(server.slice(server.lastIndexOf("@") + 1));
+}
+
+/** Arguments that are addresses: what a program or a file put into one leaves with it. */
+export function noteAddresses(args: readonly Text[], spot: Spot): void {
+  for (const arg of args) {
+    const start = arg.type === "unknown" && arg.from ? startOf(arg) : "";
+    if (/^[a-z+]+:\/\//i.test(start) && !isLoopback(start)) sendBytes(OUTPUT, start, spot);
+  }
 }
 
 /** Bytes leave for another machine: only what stands in the command itself may. */

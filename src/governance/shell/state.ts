@@ -2,7 +2,7 @@ import type { CompoundCommand, CompoundList, ParsedScript, Redirected } from "un
 import type { Effect, EffectTree } from "./effects.ts";
 import type { Flow } from "./values/flow.ts";
 import { Names } from "./values/names.ts";
-import { addChoice, known, type Text } from "./values/text.ts";
+import { addChoice, known, type Text, unknown } from "./values/text.ts";
 
 /** Where a command is run, as far as it must be known. Paths are absolute. */
 export interface Place {
@@ -16,11 +16,16 @@ export interface Place {
   readonly variables: Readonly<Record<string, string>>;
   /** What is at a path now. */
   look(path: string): "file" | "folder" | undefined;
+  /** Where a path leads, behind links; undefined where that cannot be told. */
+  leads(path: string): string | undefined;
   isSecret(path: Text): boolean;
 }
 
-/** Bodies of functions that are aliases: a shell that does not expand them calls what has the name otherwise. */
-export const ALIASES = new WeakSet<FunctionBody>();
+/** Bodies that may not be what is called: aliases, which some shells do not expand, and functions that a condition defines. */
+export const UNSURE = new WeakSet<FunctionBody>();
+
+/** In place of a function that was defined in several ways. */
+export const SEVERAL_BODIES: FunctionBody = { type: "CompoundList", pos: 0, end: 0, commands: [] };
 
 export type FunctionBody = CompoundCommand | Redirected | CompoundList;
 
@@ -51,6 +56,8 @@ export interface Shell {
   readonly locals: Names<true>;
   /** Variables that keep their value. */
   readonly fixed: Names<true>;
+  /** Variables whose values are computed, or get other letters: `declare -i`, `declare -l`. */
+  readonly changing: Names<"number" | "letters">;
   /** Where it may be; patterns among them, and undefined when that cannot be told. */
   folders: Folders;
   /** Where `cd -` and `popd` lead. */
@@ -68,6 +75,8 @@ export interface Line {
   readonly engine: Engine;
   /** Links in the worktree that this line made, and where they lead. */
   links?: Map<string, string> | undefined;
+  /** What was copied or moved, with the links in it, and where it was before. */
+  copies?: Map<string, string> | undefined;
   /** Something from the network was unpacked: what was not there before may be it. */
   unpacked?: Flow | undefined;
   /** Where a link leads out of the worktree that this line made. */
@@ -125,6 +134,7 @@ export function newShell(place: Place): Shell {
     references: new Names(),
     locals: new Names(),
     fixed: new Names(),
+    changing: new Names(),
     folders: [place.start],
     left: ANYWHERE,
     stack: [],
@@ -146,6 +156,7 @@ export function copyShell(shell: Shell): Shell {
     references: shell.references.copy(),
     locals: shell.locals.copy(),
     fixed: shell.fixed.copy(),
+    changing: shell.changing.copy(),
     folders: shell.folders,
     left: shell.left,
     stack: shell.stack,
@@ -172,16 +183,61 @@ export function joinShells(shell: Shell, other: Shell): void {
       const own = shell.variables.get(name) ?? [known("")];
       if (own !== choices) shell.variables.set(name, addChoice(own, choices));
     }
-  addNames(shell.arrays, other.arrays);
+  joinArrays(shell.arrays, other.arrays);
   addNames(shell.exported, other.exported);
-  addNames(shell.functions, other.functions);
+  joinFunctions(shell.functions, other.functions);
   addNames(shell.channels, other.channels);
   addNames(shell.references, other.references);
   addNames(shell.locals, other.locals);
   addNames(shell.fixed, other.fixed);
+  addNames(shell.changing, other.changing);
   if (shell.folders !== other.folders) shell.folders = [...new Set([...shell.folders, ...other.folders])];
   if (shell.left !== other.left) shell.left = [...new Set([...shell.left, ...other.left])];
   if (shell.stack !== other.stack) shell.stack = [];
+  if (shell.positional !== other.positional) shell.positional = [SEVERAL];
+}
+
+const SEVERAL = unknown("it can be several things");
+
+/** A list to which something was added may be the longer one; others cannot be told. */
+function joinArrays(own: Shell["arrays"], others: Shell["arrays"]): void {
+  if (own.isSame(others)) return;
+  for (const [name, list] of others) {
+    const before = own.get(name) ?? [];
+    if (before === list || list.every((text, at) => text === before[at])) continue;
+    own.set(name, before.every((text, at) => text === list[at]) ? list : [SEVERAL]);
+  }
+}
+
+/** A function that may not be defined, or otherwise, is called with what else has its name. */
+function joinFunctions(own: Shell["functions"], others: Shell["functions"]): void {
+  if (own.isSame(others)) return;
+  for (const [name, body] of own) if (!others.has(name)) UNSURE.add(body);
+  for (const [name, body] of others) {
+    const before = own.get(name);
+    if (before === body) continue;
+    if (!before) UNSURE.add(body);
+    own.set(name, before ? SEVERAL_BODIES : body);
+  }
+}
+
+/** Sets a variable, by its own name or another one; of an array it is the first element. */
+export function setVariable(shell: Shell, written: string, choices: readonly Text[]): void {
+  const base = written.replace(/\[.*$/s, "");
+  const name = shell.references.get(base) ?? base;
+  const [only] = choices;
+  const array = shell.arrays.get(name);
+  if (base !== written) setArray(shell, name, [SEVERAL]);
+  else {
+    if (array) shell.arrays.set(name, only && choices.length === 1 ? [only, ...array.slice(1)] : [SEVERAL]);
+    shell.variables.set(name, choices);
+  }
+}
+
+export function setArray(shell: Shell, written: string, elements: readonly Text[]): void {
+  const name = shell.references.get(written) ?? written;
+  shell.variables.delete(name);
+  shell.arrays.set(name, elements);
 }
 
 function addNames<V>(own: Names<V>, others: Names<V>): void {

@@ -28,6 +28,7 @@ import {
   noteEffect,
   noteUnknown,
   type Spot,
+  setVariable,
   sizeOf,
   spend,
 } from "./state.ts";
@@ -183,7 +184,7 @@ function runFor({ name, wordlist, body }: For | Select, spot: Spot): Flow {
   const inner = { ...spot, shell };
   const flows: Flow[] = [];
   for (const value of distinct.length === 0 ? [known("")] : distinct) {
-    shell.variables.set(name.value, [value]);
+    setVariable(shell, name.value, [value]);
     flows.push(runStatements(body.commands, inner));
   }
   joinShells(spot.shell, shell);

@@ -11,6 +11,7 @@ const place = {
   temporary: "/tmp",
   variables: {},
   look: () => undefined,
+  leads: (path: string) => path,
   isSecret: () => false,
 };
 

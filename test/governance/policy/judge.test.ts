@@ -43,6 +43,8 @@ const BAD: readonly [what: string, tool: string, input: unknown][] = [
   ["an empty path", "write", { filePath: "" }],
   ["a path with NUL", "write", { filePath: "a\0b" }],
   ["a path of 5,000 characters", "write", { filePath: "a/".repeat(2500) }],
+  ["a path in a home, as shells write it", "write", { filePath: "~/.bashrc" }],
+  ["an edit whose path is a number", "multiedit", { filePath: "a", edits: [{ filePath: 7 }] }],
   ["a command that is an object", "bash", { command: { text: "ls" } }],
   ["a command that is missing", "bash", {}],
   ["a command with NUL", "bash", { command: "ls\0rm" }],

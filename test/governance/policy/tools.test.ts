@@ -16,6 +16,7 @@ const ROWS: readonly Row[] = [
   ["opencode", "write", { filePath: "a", content: "" }, "write", ["a"]],
   ["opencode", "edit", { filePath: "a", oldString: "x", newString: "y" }, "edit", ["a"]],
   ["opencode", "multiedit", { filePath: "a", edits: [] }, "edit", ["a"]],
+  ["opencode", "multiedit", { filePath: "a", edits: [{ filePath: "b" }, {}] }, "edit", ["a", "b"]],
   ["opencode", "apply_patch", { patchText: PATCH }, "edit", ["src/a.ts", "src/b.ts", "c.md", "d"]],
   ["opencode", "glob", { pattern: "**/*.ts", path: "src" }, "search", ["src", "**/*.ts"]],
   ["opencode", "grep", { pattern: "x" }, "search", []],
@@ -72,4 +73,13 @@ test("the files of a patch, in each of its forms", () => {
   assert.deepEqual(filesInPatch("rename from a\nrename to b\n"), ["a", "b"]);
   assert.deepEqual(filesInPatch("*** Add File: a b.txt\r\n+x\r\n"), ["a b.txt"]);
   assert.equal(filesInPatch("nothing"), undefined);
+  // As git quotes names, and where only the header has them.
+  assert.deepEqual(filesInPatch('--- "a/\\056git/config"\n+++ "b/caf\\303\\251 \\"x\\".ts"\n'), [
+    ".git/config",
+    'café "x".ts',
+  ]);
+  assert.deepEqual(filesInPatch("diff --git a/x b/x\nold mode 100644\nnew mode 100755\n"), ["x"]);
+  assert.deepEqual(filesInPatch("diff --git a/a b.ts b/a b.ts\ndeleted file mode 100644\n"), ["a b.ts"]);
+  assert.deepEqual(filesInPatch('diff --git "a/\\056git" b/y\n'), [".git", "y"]);
+  assert.deepEqual(filesInPatch("***  add file: .git/x\n+x\n*** Update File: y\n"), [".git/x", "y"]);
 });

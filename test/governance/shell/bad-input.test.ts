@@ -34,6 +34,7 @@ const BOMBS: Readonly<Record<string, string>> = {
   "folders on a stack": `${"pushd a; ".repeat(2000)}${"popd; ".repeat(2000)}`,
   "a script with many gaps": `sed "s/${"$A".repeat(3000)}/b/" f`,
   "a command with many gaps": `rg -l x | xargs -I{} sh -c '${"wc {}; ".repeat(5000)}'`,
+  "scripts after each of which a variable is set": Array.from({ length: 2500 }, (_, at) => `. ./s; v${at}=1`).join(";"),
   "a script that runs itself": "echo 'sh x.sh; sh x.sh; frobnicate' > x.sh; sh x.sh",
 };
 
@@ -46,6 +47,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "a function that calls itself": "f() { f; f; }; f",
   stars: `ls ${"*".repeat(50_000)}`,
   "an alias of git for itself": "git -c alias.status=status status",
+  "brackets that are computed": `let "${"[".repeat(60_000)}"`,
   "broken letters": "echo \ud800",
 };
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { makeGraph, makeNode, makeWorkPlan } from "../../../src/governance/graph/make.ts";
 import type { TaskGraph } from "../../../src/governance/graph/schema.ts";
 import { judgeWith } from "../../../src/governance/policy/judge.ts";
@@ -22,13 +22,16 @@ const FOLDERS = [
   ),
   `${ROOT}/nested/.git`,
 ];
-const FILES = ["package.json", "src/cart.ts", "src/cart/total.ts", "README.md", "Makefile", "scripts/seed.sh"];
+const FILES = [".env", "package.json", "src/cart.ts", "src/cart/total.ts", "README.md", "Makefile", "scripts/seed.sh"];
 
 /** Links of the worktree: one that leads out of it, one that stays. */
 const LINKS: Readonly<Record<string, string>> = {
   [`${ROOT}/outside`]: "/home/ada/other",
   [`${ROOT}/inside`]: "src",
 };
+
+const namesIn = (folder: string, paths: readonly string[]): string[] =>
+  paths.filter((path) => dirname(path) === folder).map((path) => basename(path));
 
 /** A worktree that exists only here. */
 export const files: Files = {
@@ -37,6 +40,7 @@ export const files: Files = {
     if (FOLDERS.includes(path)) return "folder";
     return FILES.some((name) => path === `${ROOT}/${name}`) ? "file" : undefined;
   },
+  entries: (path) => ({ links: namesIn(path, Object.keys(LINKS)), folders: namesIn(path, FOLDERS) }),
 };
 
 export const PROTECTED = [
@@ -142,5 +146,6 @@ export const PLACE = {
   temporary: "/tmp/run-7",
   variables: {},
   look: files.kind,
+  leads: (path: string) => path,
   isSecret: () => false,
 };

@@ -1,10 +1,11 @@
 import type { Effect, EffectTree } from "../../shell/effects.ts";
-import { beforePattern, describeText, type Text } from "../../shell/values/text.ts";
+import { beforePattern, describeText, type Text, textOf } from "../../shell/values/text.ts";
 import { below } from "../paths.ts";
+import { behindPattern } from "../pattern-links.ts";
 import { protectedIn } from "../protected-names.ts";
 import type { PolicyRule, Question, RuleRefusal } from "../rule.ts";
 import { isAnswer, type LocatedPath, locate } from "../rule.ts";
-import { configuredSecret, isSecret, secretMeant } from "../secrets.ts";
+import { configuredSecret, isSecret, isSecretIn, secretMeant } from "../secrets.ts";
 import { isInScope, isTemporary, scopeOf } from "./path-scope.ts";
 import { whyProtected } from "./protected-paths.ts";
 
@@ -119,7 +120,7 @@ function refuseRead(effect: Effect, question: Question, command: string): RuleRe
   const { path } = effect;
   if (!path) return undefined;
   if (path.type === "found" || path.type === "unknown")
-    return isSecret(path) ? secretRefusal(effect, command) : undefined;
+    return isSecretIn(path, question.policy) ? secretRefusal(effect, command) : undefined;
   const located = locate(describeText(path), question);
   const { secrets } = question.policy;
   const said = located.inTree === undefined ? undefined : configuredSecret(located.inTree, secrets);
@@ -142,7 +143,7 @@ function secretRefusal(effect: Effect, command: string): RuleRefusal {
 /** The folder in which everything lies that a path can mean. */
 function placeOf(path: Text): { folder: string; isAll: boolean } | undefined {
   if (path.type === "unknown") return undefined;
-  if (path.type === "found") return { folder: path.folder, isAll: path.all };
+  if (path.type === "found") return path.follows ? undefined : { folder: path.folder, isAll: path.all };
   if (path.type === "known") return { folder: path.text, isAll: true };
   const start = beforePattern(path.text);
   const folder = start.replace(/[^/]*$/, "").replace(/(.)\/$/, "$1");
@@ -176,6 +177,18 @@ function refuseChange(effect: Effect, question: Question, command: string): Rule
     );
   if (effect.kind === "writes" && effect.whole && holdsRoot)
     return because("It would change everything in the worktree.", "Name the files that you mean.");
+  return effect.path?.type === "glob" ? refuseBehind(effect, question, command) : undefined;
+}
+
+/** A pattern means what is there: also what a link leads to. */
+function refuseBehind(effect: Effect, question: Question, command: string): RuleRefusal | undefined {
+  const found = behindPattern(textOf(effect.path as Text), question.files, effect.kind === "deletes");
+  if (!found)
+    return refusal(effect, { why: "It means too many folders to look for links in.", instead: "Name them.", command });
+  for (const path of found) {
+    const refused = refuseChange({ ...effect, path }, question, command);
+    if (refused) return refused;
+  }
   return undefined;
 }
 

@@ -12,7 +12,7 @@ export const CLAUDE_TOOLS: ToolMap = {
   LSP: { kind: "read", mayName: ["filePath", "file_path"] },
   Write: { kind: "write", paths: ["file_path"] },
   Edit: { kind: "edit", paths: ["file_path"] },
-  MultiEdit: { kind: "edit", paths: ["file_path"] },
+  MultiEdit: { kind: "edit", paths: ["file_path"], edits: ["file_path"] },
   NotebookEdit: { kind: "edit", paths: ["notebook_path"] },
   Bash: { kind: "shell", command: "command" },
   BashOutput: TALKS,

@@ -11,7 +11,7 @@ export const OPENCODE_TOOLS: ToolMap = {
   lsp: { kind: "read", mayName: ["filePath"] },
   write: { kind: "write", paths: ["filePath"] },
   edit: { kind: "edit", paths: ["filePath"] },
-  multiedit: { kind: "edit", paths: ["filePath"] },
+  multiedit: { kind: "edit", paths: ["filePath"], edits: ["filePath"] },
   patch: { kind: "edit", patch: "patchText" },
   apply_patch: { kind: "edit", patch: "patchText" },
   bash: { kind: "shell", command: "command", folder: "workdir" },

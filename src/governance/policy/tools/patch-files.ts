@@ -1,6 +1,7 @@
-const OWN_FORM = /^\s*\*\*\* (?:Add File|Update File|Delete File|Move to):\s*(.+)$/;
-const UNIFIED = /^(?:---|\+\+\+) (?:[ab]\/)?([^\t\n]+)/;
+const OWN_FORM = /^\s*\*\*\*\s*(?:Add File|Update File|Delete File|Move to):\s*(.+)$/i;
+const UNIFIED = /^(?:---|\+\+\+|Index:)\s+([^\t\n]+)/;
 const GIT_FORM = /^(?:rename (?:from|to)|copy (?:from|to)) (.+)$/;
+const GIT_HEADER = /^diff --git (.+)$/;
 
 /** The files that a patch changes, in the form of `apply_patch` or as a unified diff; undefined when it names none. */
 export function filesInPatch(patch: string): string[] | undefined {
@@ -14,8 +15,41 @@ export function filesInPatch(patch: string): string[] | undefined {
     }
     // Lines of a file that is added may look like those of a diff.
     if (isOwnForm) continue;
-    const name = (UNIFIED.exec(line) ?? GIT_FORM.exec(line))?.[1]?.trim();
-    if (name !== undefined && name !== "/dev/null") found.add(name);
+    for (const name of namesIn(line)) if (name !== "/dev/null") found.add(name);
   }
   return found.size > 0 ? [...found] : undefined;
+}
+
+function namesIn(line: string): string[] {
+  const header = GIT_HEADER.exec(line)?.[1];
+  if (header !== undefined) return bothOf(header).map((name) => withoutSide(plain(name)));
+  const renamed = GIT_FORM.exec(line)?.[1];
+  if (renamed !== undefined) return [plain(renamed)];
+  const name = UNIFIED.exec(line)?.[1];
+  return name === undefined ? [] : [withoutSide(plain(name))];
+}
+
+const withoutSide = (name: string): string => name.replace(/^[ab]\//, "");
+
+/** Of a file that is only made, deleted or given other rights, a header is all that names it. */
+function bothOf(header: string): string[] {
+  const quoted = /^("(?:\\.|[^"\\])*"|\S+) ("(?:\\.|[^"\\])*"|\S+)$/.exec(header);
+  if (quoted) return quoted.slice(1);
+  // Names with spaces are not quoted: most often both are the same.
+  const at = header.indexOf(" b/", header.length / 2 - 2);
+  return at < 0 ? [header] : [header.slice(0, at), header.slice(at + 1)];
+}
+
+const LETTERS: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
+
+/** A name as git quotes it: bytes that are not plain ASCII stand there as numbers. */
+function plain(written: string): string {
+  const name = written.trim();
+  if (!/^".*"$/.test(name)) return name;
+  const bytes: number[] = [];
+  for (const [all, octal] of name.slice(1, -1).matchAll(/\\([0-7]{1,3})|\\?[^\\]|\\\\/gu))
+    if (octal !== undefined) bytes.push(Number.parseInt(octal, 8) & 0xff);
+    else if (all.length > 1 && all.startsWith("\\")) bytes.push(LETTERS[all.slice(1)] ?? all.charCodeAt(1));
+    else bytes.push(...Buffer.from(all));
+  return Buffer.from(bytes).toString();
 }

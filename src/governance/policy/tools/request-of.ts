@@ -93,10 +93,25 @@ function readPaths(shape: ToolShape, reading: Reading): string[] {
   const add = (path: string | undefined) => void (path === undefined || paths.push(path));
   for (const name of shape.paths ?? []) add(readText(reading, name, true));
   for (const name of shape.mayName ?? []) add(readText(reading, name, false));
+  for (const name of shape.edits ?? []) for (const path of pathsOfEdits(reading, name)) add(path);
+  if (paths.some((path) => /^~(?:\/|$)/.test(path)))
+    reading.problem ??= 'a path begins with "~", which only some programs take for a home';
   if (shape.patch === undefined) return paths;
   const files = filesInPatch(readText(reading, shape.patch, true, MAX_PATCH) ?? "");
   if (!files) reading.problem ??= `"${shape.patch}" names no files`;
   return files ? [...paths, ...files] : paths;
+}
+
+/** Each of several edits may name a file of its own. */
+function pathsOfEdits(reading: Reading, name: string): (string | undefined)[] {
+  const { edits } = reading.fields;
+  if (!Array.isArray(edits)) return [];
+  return edits.filter(isFields).map((fields) => {
+    const inner: Reading = { fields };
+    const path = readText(inner, name, false);
+    reading.problem ??= inner.problem;
+    return path;
+  });
 }
 
 const NO_PATHS: readonly string[] = [];

@@ -7,6 +7,8 @@ export interface ToolShape {
   readonly paths?: readonly string[];
   /** Fields with a path or a pattern of paths that may be there. */
   readonly mayName?: readonly string[];
+  /** Fields with a path that each of its `edits` may have. */
+  readonly edits?: readonly string[];
   readonly command?: string;
   readonly folder?: string;
   /** A field with a patch, which names its files itself. */

@@ -1,9 +1,21 @@
 import type { Behaviour } from "../call.ts";
 import { type OptionRules, readArguments } from "../options.ts";
-import { absolutePaths, inFolder, isLoopback, isNowhere, noteSecretOperands, worksHere, writes } from "../paths.ts";
+import {
+  absolutePaths,
+  inFolder,
+  isLoopback,
+  isNowhere,
+  noteAddresses,
+  noteSecretOperands,
+  noteSecrets,
+  reads,
+  worksHere,
+  writes,
+} from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, joinTexts, known, startOf, type Text, textOf } from "../values/text.ts";
+import { noteOutputs } from "./outputs.ts";
 import { isAgentOrOurs } from "./own-programs.ts";
 import { runsTool } from "./shells.ts";
 
@@ -18,9 +30,10 @@ export const builds: Behaviour = ({ name, args, spot }) => {
   const starts = RUNS_ANOTHER.get(name);
   const program = starts && args.find((arg) => starts.test(startOf(arg)));
   if (program) noteEffect(spot, { kind: "code", what: `makes ${name} run another program: ${describeText(program)}` });
-  for (const path of outputsOf(name, args)) writes(spot, path);
+  noteOutputs(name, args, spot);
   for (const path of changedInPlace(name, args)) writes(spot, path);
   noteSecretOperands(args, spot);
+  noteAddresses(args, spot);
   if (EXECUTES.has(name)) for (const arg of args) noteElsewhere(arg, spot);
   const option = IN_FOLDER.get(name);
   const at = option ? args.findLastIndex((arg) => option.test(startOf(arg))) : -1;
@@ -67,8 +80,6 @@ const IN_FOLDER: ReadonlyMap<string, RegExp> = new Map([
   ["swift", /^--package-path$/],
 ]);
 
-const OUTPUT_OPTION =
-  /^(?:-o|--output|--out|--outfile|--out-?[dD]ir|--output-?(?:dir|file|File)|--dest-?dir|--target-dir|--basetemp|--junit-?xml|--coverageDirectory|--cov-report-dir|--cacheDirectory|--log-file|--report-file)$/;
 /** Options with which a tool changes the files that it is given, and tools that always do. */
 const IN_PLACE = /^(?:-w|-i|--write|--fix|--in-?place|--apply|--unsafe-fixes|--autocorrect|-a|-A|format|fmt)$/;
 const ALWAYS_IN_PLACE = /^(?:black|isort|rustfmt|ormolu|swift-format)$/;
@@ -81,22 +92,6 @@ function changedInPlace(name: string, args: readonly Text[]): Text[] {
   if (WRITES_LAST.test(name)) return args.slice(-1).filter((arg) => !startOf(arg).startsWith("-"));
   if (!ALWAYS_IN_PLACE.test(name) && !args.some((arg) => IN_PLACE.test(textOf(arg)))) return [];
   return args.filter((arg) => /^(?:\/|\.\.\/|~)/.test(startOf(arg)));
-}
-
-/** Where a tool writes what it makes; one that means something else by these options names nothing elsewhere with them. */
-function outputsOf(name: string, args: readonly Text[]): Text[] {
-  const outputs: Text[] = [];
-  for (let at = 0; at < args.length; at += 1) {
-    const arg = args[at] as Text;
-    const text = startOf(arg);
-    if (!text.startsWith("-")) continue;
-    const equals = text.indexOf("=");
-    const option = equals < 0 ? text : text.slice(0, equals);
-    if (!OUTPUT_OPTION.test(option) && !(name === "javac" && /^-[dhs]$/.test(option))) continue;
-    const value = equals < 0 ? args[at + 1] : arg.type === "known" ? known(text.slice(equals + 1)) : arg;
-    if (value) outputs.push(value);
-  }
-  return outputs;
 }
 
 const goOnlyTells = (sub: string, args: readonly Text[]): boolean =>
@@ -211,6 +206,10 @@ export const cargo: Behaviour = (call) => {
   return OUTPUT;
 };
 
+/** Where what is fetched goes. */
+const foldersOf = (args: readonly Text[]): readonly Text[] =>
+  readArguments(args, { valued: "D dir O output" }).values("D", "dir", "O", "output");
+
 /** gh, glab, twine and their like act for the person elsewhere. */
 export const forge: Behaviour = ({ name, args, spot }) => {
   const words = args.map(textOf).filter((word) => !word.startsWith("-"));
@@ -218,6 +217,9 @@ export const forge: Behaviour = ({ name, args, spot }) => {
   const isRead =
     /^(?:view|list|status|diff|checks|browse|watch)$/.test(action) ||
     (/^(?:status|search|version|help|auth)$/.test(group) && !/^(?:login|logout|token|refresh|setup-git)$/.test(action));
+  if (group === "auth" && args.some((arg) => /^(?:-t|--show-token)$/.test(textOf(arg))))
+    reads(spot, known(`${spot.line.place.home}/.config/gh`));
+  for (const folder of action === "download" ? foldersOf(args) : []) writes(spot, folder);
   const apiReads =
     group === "api" && !args.some((arg) => /^(?:-X|--method|-f|-F|--field|--raw-field|--input)/.test(textOf(arg)));
   if (action === "download") noteEffect(spot, { kind: "runs", what: `${name} saves files here` });
@@ -236,9 +238,12 @@ export const forge: Behaviour = ({ name, args, spot }) => {
 export const installs: Behaviour = (call) => {
   const { name, args, spot } = call;
   const given = readArguments(args, {
-    valued: "r requirement c constraint t target prefix root e editable i index-url extra-index-url python",
+    valued:
+      "r requirement c constraint t target prefix root e editable i index-url extra-index-url python d dest src directory project",
   });
-  for (const folder of given.values("t", "target", "prefix", "root")) writes(spot, folder);
+  for (const folder of given.values("t", "target", "prefix", "root", "d", "dest", "src")) writes(spot, folder);
+  // Of what is not a requirement, they tell.
+  noteSecrets(given.values("r", "requirement", "c", "constraint"), spot);
   const [sub] = given.operands;
   if (/^(?:list|show|freeze|check|help|--version|search|index|inspect)$/.test(textOf(sub ?? known("")))) return OUTPUT;
   if (given.values("i", "index-url", "extra-index-url").some((where) => isUnsafeRegistry(textOf(where))))
@@ -246,7 +251,7 @@ export const installs: Behaviour = (call) => {
   if (textOf(sub ?? known("")) === "config") noteEffect(spot, { kind: "code", what: `changes settings of ${name}` });
   if (given.has("break-system-packages", "user", "system"))
     noteEffect(spot, { kind: "ours", what: `changes programs of the whole machine with ${name}` });
-  return builds(call);
+  return builds({ ...call, spot: inFolder(spot, given.values("directory", "project")) });
 };
 
 /** Linters that can fix what they find. */

@@ -1,7 +1,8 @@
-import { noteSecrets, reads, store, worksHere } from "../paths.ts";
+import { noteSecrets, reads, store, worksHere, writes } from "../paths.ts";
 import { noteEffect, type Spot } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
+import { LEADS_ELSEWHERE } from "./outputs.ts";
 
 /** Modules of Python that only show something: the file that they are given, or about the system. */
 const READING_MODULES = /^(?:json\.tool|tokenize|ast|dis|calendar|platform|this)$/;
@@ -10,9 +11,14 @@ const READING_MODULES = /^(?:json\.tool|tokenize|ast|dis|calendar|platform|this)
 const OPENS = /^webbrowser$/;
 const TAKES_CODE = /^timeit$/;
 
+/** Modules of Python that write to where their arguments say. */
+const WRITES_ELSEWHERE = /^(?:venv|virtualenv|zipfile|tarfile|compileall|py_compile|c?[Pp]rofile|trace|zipapp)$/;
+
 function judgeModule(name: string, operands: readonly Text[], spot: Spot): void {
   if (name === "pip") spot.line.engine.runWords([known("pip"), ...operands], spot);
   if (OPENS.test(name)) noteEffect(spot, { kind: "sends", what: "opens an address in the browser of the person" });
+  if (WRITES_ELSEWHERE.test(name))
+    for (const one of operands) if (LEADS_ELSEWHERE.test(startOf(one))) writes(spot, one);
   if (TAKES_CODE.test(name)) noteEffect(spot, { kind: "code", what: "gives python code that stands in the command" });
 }
 

@@ -38,7 +38,7 @@ export const cmake: Behaviour = (call) => {
   const given = readArguments(args, { valued: "S B D G P C T A prefix build install", singleDash: false });
   for (const folder of given.values("B", "prefix")) writes(spot, folder);
   for (const script of given.values("P", "C")) runsRules(script, call);
-  return builds(call);
+  return builds({ ...call, spot: inFolder(spot, given.values("build", "install")) });
 };
 
 /** A file with rules: one in the worktree is opaque, one that is no file is code. */

@@ -14,6 +14,7 @@ import {
 import { copyShell, noteEffect, noteUnknown, type Spot } from "../state.ts";
 import { FROM, OUTPUT, originOf, TERMINAL } from "../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../values/text.ts";
+import { takeSecrets } from "../values/variables.ts";
 import { installedProgram, withoutVersion } from "./own-programs.ts";
 import { runModule } from "./python-modules.ts";
 import { carrier } from "./wrappers.ts";
@@ -43,7 +44,10 @@ export const shell: Behaviour = ({ name, args, spot }) => {
     if (text.includes("n")) parsesOnly = text.startsWith("-");
     if (/[oO]$/.test(text)) rest = rest.slice(1);
   }
-  if (parsesOnly) return OUTPUT;
+  if (parsesOnly) {
+    noteSecrets(rest.slice(0, 1), spot);
+    return OUTPUT;
+  }
   const inside: Spot = { ...spot, shell: copyShell(spot.shell) };
   if (isText) {
     const [source, self = known(name), ...positional] = rest;
@@ -165,6 +169,7 @@ function inlineCode(name: string, spot: Spot, args: readonly Text[] = []) {
 function runScript({ name, args, spot }: ProgramCall) {
   const [file] = args;
   if (!file) return OUTPUT;
+  noteSecrets([file], spot);
   const made = writtenBefore(file, spot);
   const isChannel = file.type === "known" && descriptorOf(file.text) !== undefined;
   if (made || isChannel) {
@@ -246,10 +251,11 @@ const ON_GITHUB = /^[\w-]+\/[\w.-]+(?:#.*)?$/;
 /** A tool of the project that runs another program. */
 export const runsTool: Behaviour = ({ name, args, spot: outer }) => {
   const given = readArguments(args, {
-    valued: "p package w workspace C prefix call c cwd with from python extra group env-file",
+    valued: "p package w workspace C prefix call c cwd with from python extra group env-file directory project",
     stopsAtOperand: true,
   });
-  const spot = inFolder(outer, given.values("C", "prefix", "cwd"));
+  const spot = inFolder(outer, given.values("C", "prefix", "cwd", "directory", "project"));
+  for (const file of given.values("env-file")) takeSecrets(file, spot);
   for (const command of given.values("call", "c")) spot.line.engine.runSource(command, spot);
   for (const source of [...given.operands.slice(0, 1), ...given.values("p", "package", "with", "from")])
     if (
@@ -271,7 +277,9 @@ export const runsTool: Behaviour = ({ name, args, spot: outer }) => {
 export const runsOrCarries =
   (skip: number): Behaviour =>
   (call) => {
-    const [first, ...rest] = call.args;
-    if (!/^(?:run|exec|x)$/.test(textOf(first ?? known("")))) return carrier(call);
-    return runsTool({ ...call, args: rest.slice(skip).filter((arg) => textOf(arg) !== "--") });
+    const given = readArguments(call.args, { valued: "C directory project P", stopsAtOperand: true });
+    const spot = inFolder(call.spot, given.values("C", "directory", "project", "P"));
+    const [first, ...rest] = given.operands;
+    if (!/^(?:run|exec|x)$/.test(textOf(first ?? known("")))) return carrier({ ...call, spot });
+    return runsTool({ ...call, args: rest.slice(skip).filter((arg) => textOf(arg) !== "--"), spot });
   };

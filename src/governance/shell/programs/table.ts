@@ -5,26 +5,16 @@ import { showVariables } from "../values/variables.ts";
 import { administersUnless, direnv, opensElsewhere } from "./administering.ts";
 import { AGENTS, agent, prloom } from "./agents.ts";
 import { builds, cargo, forge, installs, linter, packages } from "./builds.ts";
+import { container } from "./containers.ts";
+import { database } from "./databases.ts";
 import { parallel, xargs } from "./each.ts";
 import { gpg, readsKeys, sshKeygen } from "./elsewhere/keys.ts";
 import { asks, curl, http, netcat, sends, socat, wget } from "./elsewhere/network.ts";
 import { rsync, scp, ssh } from "./elsewhere/remote.ts";
 import { cpio, sevenZip, tar, unzip, zip } from "./files/archives.ts";
+import { copy, link, move } from "./files/copying.ts";
 import { awk, editor, opensWindow, patch, sed } from "./files/editors.ts";
-import {
-  changeRights,
-  compress,
-  copy,
-  create,
-  dd,
-  link,
-  mktemp,
-  move,
-  reader,
-  remove,
-  split,
-  tee,
-} from "./files/files.ts";
+import { changeRights, compress, create, dd, mktemp, reader, remove, split, tee } from "./files/files.ts";
 import { fd, find, lists } from "./files/finding.ts";
 import {
   bat,
@@ -46,7 +36,7 @@ import {
 } from "./files/readers.ts";
 import { renames, writesAll } from "./files/renaming.ts";
 import { judgeGit } from "./git/git.ts";
-import { administers, container, database, elsewhere, harms, schedules, strip } from "./machines.ts";
+import { administers, elsewhere, harms, schedules, strip } from "./machines.ts";
 import { cmake, just, make } from "./recipes.ts";
 import { bun, runsOrCarries, runsTool } from "./shells.ts";
 import { carrier, debugs, elevates, env, lineWrapper, measurer, wrapper } from "./wrappers.ts";
@@ -164,7 +154,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
   ["rsync", rsync],
   ...names("dig nslookup host ping ping6 traceroute tracepath mtr whois resolvectl drill kdig", asks),
   ...names(
-    "mail mailx sendmail mutt msmtp swaks telnet ftp lftp tftp rcp rlogin rsh rclone magic-wormhole wormhole croc ngrok cloudflared localtunnel lt bore tailscale chisel frpc frps inlets sshuttle zrok devtunnel slack-cli aria2c axel",
+    "mail mailx sendmail mutt msmtp swaks telnet ftp lftp tftp rcp rlogin rsh rclone magic-wormhole wormhole croc ngrok cloudflared localtunnel lt bore tailscale chisel frpc frps inlets sshuttle zrok devtunnel pastebinit wgetpaste slack-cli aria2c axel",
     sends,
   ),
   ["find", find],

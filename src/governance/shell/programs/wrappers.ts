@@ -6,6 +6,7 @@ import { copyShell, noteEffect } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { known, type Text, textOf } from "../values/text.ts";
 import { showVariables, takeSecrets } from "../values/variables.ts";
+import { noteOutputs } from "./outputs.ts";
 
 /** A program whose arguments, behind its options, are a command. */
 export function wrapper(rules: OptionRules = {}, skip = 0): Behaviour {
@@ -31,6 +32,7 @@ export function measurer(rules: OptionRules): Behaviour {
 /** Terminals, watchers and runners that are given commands in many ways. */
 export const carrier: Behaviour = ({ name, args, spot }) => {
   if (/^dotenvx?$/.test(name)) takeSecrets(known(".env"), spot);
+  noteOutputs(name, args, spot);
   worksHere(spot, `runs ${name}`);
   spot.line.engine.runCarried(args, spot);
   return OUTPUT;

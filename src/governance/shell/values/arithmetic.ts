@@ -1,13 +1,11 @@
 import type { ArithmeticExpression, TestExpression, Word, WordPart } from "unbash";
-import { copyForReading, noteEffect, noteUnknown, type Spot } from "../state.ts";
+import { copyForReading, noteEffect, noteUnknown, type Spot, spend } from "../state.ts";
 import { FROM } from "./flow.ts";
-import { type Text, textOf } from "./text.ts";
+import { MAX_SHOWN, type Text, textOf } from "./text.ts";
 
 /** How words in arithmetic become texts; passed in, because words contain arithmetic. */
 export type ExpandParts = (parts: readonly WordPart[]) => Text;
 
-/** A subscript of an array is evaluated, with the commands in it, wherever a number or a name is wanted. */
-const RUNS_IN_SUBSCRIPT = /\[[^\]]*(?:\$\(|`)/;
 const NAME = /[A-Za-z_]\w*/g;
 
 /** Arithmetic can run commands: in substitutions, and in subscripts of arrays. */
@@ -39,19 +37,35 @@ export function lookAtArithmetic(expression: ArithmeticExpression | undefined, s
   }
 }
 
-/** The value of a variable is evaluated again, as arithmetic. */
-function lookAtNames(word: string, spot: Spot): void {
-  for (const [name] of word.matchAll(NAME))
-    for (const value of spot.shell.variables.get(name) ?? []) {
+/** A text that is used as a number. */
+export function lookAtNumber(text: Text, spot: Spot): void {
+  lookAtSubscript(text, spot);
+  lookAtNames(textOf(text), spot);
+}
+
+/** The value of a variable is evaluated again, as arithmetic, and so are those of the names in it. */
+function lookAtNames(word: string, spot: Spot, seen = new Set<string>()): void {
+  const { variables, arrays, references } = spot.shell;
+  spend(spot, word.length >> 9);
+  for (const [written] of word.matchAll(NAME)) {
+    const name = references.get(written) ?? written;
+    if (seen.has(name)) continue;
+    seen.add(name);
+    for (const value of [...(variables.get(name) ?? []), ...(arrays.get(name) ?? [])]) {
       lookAtSubscript(value, spot);
+      lookAtNames(textOf(value), spot, seen);
       if (value.type === "unknown" && (value.from ?? 0) & (FROM.network | FROM.decoded))
         noteEffect(spot, { kind: "code", what: `computes with $${name}, and ${value.why}` });
     }
+  }
 }
 
-/** A text that is used as a number, or as the name of a variable. */
+/** A text that is used as a number, or as the name of a variable: a subscript in it is evaluated, with the commands in that. */
 export function lookAtSubscript(text: Text, spot: Spot): void {
-  if (RUNS_IN_SUBSCRIPT.test(textOf(text))) noteUnknown(spot, `runs a command in a subscript: ${textOf(text)}`);
+  const said = textOf(text);
+  const at = said.indexOf("[");
+  if (at >= 0 && (said.includes("$(", at) || said.includes("`", at)))
+    noteUnknown(spot, `runs a command in a subscript: ${said.slice(0, MAX_SHOWN)}`);
 }
 
 const COMPARES_NUMBERS = /^-(?:eq|ne|lt|le|gt|ge)$/;
@@ -64,7 +78,7 @@ export function lookAtTest(test: TestExpression, spot: Spot, expand: (word: Word
       break;
     case "TestBinary":
       for (const text of [...expand(test.left), ...expand(test.right)])
-        if (COMPARES_NUMBERS.test(test.operator)) lookAtSubscript(text, spot);
+        if (COMPARES_NUMBERS.test(test.operator)) lookAtNumber(text, spot);
       break;
     case "TestLogical":
       for (const operand of test.operands) look(operand);

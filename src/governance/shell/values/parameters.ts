@@ -1,8 +1,8 @@
 import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
-import { noteUnknown, type Spot, spend } from "../state.ts";
-import { lookAtSubscript } from "./arithmetic.ts";
+import { noteUnknown, type Spot, setVariable, spend } from "../state.ts";
+import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { FROM } from "./flow.ts";
-import { isPattern, known, MAX_TEXT, plainWord, type Text, unknown } from "./text.ts";
+import { addChoice, isPattern, known, MAX_TEXT, plainWord, type Text, unknown } from "./text.ts";
 
 type Expand = (word: Word) => Text[];
 type Ways = (readonly Text[])[];
@@ -23,7 +23,8 @@ export function variableTexts(name: string, { line, shell }: Spot): Ways {
     ]);
   if (name === "PPID") return [[{ type: "unknown", why: "it is the process that started this", from: FROM.agents }]];
   const named = shell.references.get(name) ?? name;
-  const choices = shell.variables.get(named) ?? shell.arrays.get(named)?.slice(0, 1);
+  const [own, first] = [shell.variables.get(named), shell.arrays.get(named)?.slice(0, 1)];
+  const choices = own && first ? addChoice(own, first) : (own ?? first);
   if (choices) return choices.map((text) => [text]);
   if (named === "HOME") return [[known(line.place.home)]];
   return named === "TMPDIR" ? [[known(line.place.temporary)]] : [[unknown(`nothing tells what $${named} is`)]];
@@ -31,36 +32,40 @@ export function variableTexts(name: string, { line, shell }: Spot): Ways {
 
 export function parameterText(part: ParameterExpansionPart, spot: Spot, expand: Expand): Ways {
   const { parameter, prefix, index, operation } = part;
-  for (const word of wordsIn(part)) for (const text of expand(word)) lookAtSubscript(text, spot);
+  for (const word of wordsIn(operation)) expand(word);
+  for (const word of numbersIn(part)) for (const text of expand(word)) lookAtNumber(text, spot);
   if (prefix === "#") return [[plainWord]];
   if (prefix === "!") return operation || index ? [[unknown("it names another variable")]] : indirect(parameter, spot);
   const values = index ? element(parameter, index, spot) : variableTexts(parameter, spot);
   return operation ? values.flatMap((value) => operated(operation, { value, parameter, spot, expand })) : values;
 }
 
+/** Words that are used as numbers. */
+function numbersIn({ index, operation }: ParameterExpansionPart): Word[] {
+  const slice = operation?.type === "Slice" ? [operation.offset, operation.length] : [];
+  return [index, ...slice].filter((word) => word !== undefined);
+}
+
 /** Words in braces are expanded, and the commands in them run, whatever becomes of the value. */
-function wordsIn({ index, operation }: ParameterExpansionPart): Word[] {
-  const words = index?.parts ? [index] : [];
+function wordsIn(operation: ParameterOperation | undefined): Word[] {
   switch (operation?.type) {
-    case "Slice":
-      words.push(operation.offset, ...(operation.length ? [operation.length] : []));
-      break;
     case "Replace":
-      words.push(operation.pattern, operation.replacement);
-      break;
+      return [operation.pattern, operation.replacement];
     case "Remove":
-      words.push(operation.operand);
-      break;
+      return [operation.operand];
     case "CaseModification":
-      if (operation.operand) words.push(operation.operand);
+      return operation.operand ? [operation.operand] : [];
+    default:
+      return [];
   }
-  return words;
 }
 
 function indirect(parameter: string, spot: Spot): Ways {
-  return variableTexts(parameter, spot).flatMap(([name]) =>
-    name?.type === "known" ? variableTexts(name.text, spot) : [[unknown("it names another variable")]],
-  );
+  return variableTexts(parameter, spot).flatMap(([name]) => {
+    if (name?.type !== "known") return [[unknown("it names another variable")]];
+    lookAtSubscript(name, spot);
+    return variableTexts(name.text, spot);
+  });
 }
 
 function element(name: string, index: Word, { shell }: Spot): Ways {
@@ -83,12 +88,13 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
   const [only] = value;
   if (operation.type === "Default") {
     const other = expand(operation.operand).map((text) => [text]);
-    if (operation.operator.includes("=")) spot.shell.variables.set(parameter, other.flat());
+    if (operation.operator.includes("=")) setVariable(spot.shell, parameter, other.flat());
     if (operation.operator.includes("?")) return [value];
     const isSet = only?.type === "known" && only.text !== "" && !operation.operator.includes("+");
     return isSet ? [value] : [value, ...other].filter(([text]) => text?.type !== "unknown" || other.length === 0);
   }
-  if (operation.type === "Transform" && operation.operand.value === "P") runPrompt(value, spot);
+  if (operation.type === "Transform" && operation.operand.value === "P")
+    for (const text of value) lookAtPrompt(text, spot);
   if (only?.type === "glob" && value.length === 1 && operation.type === "Remove") {
     const text = removed(operation, only.text, expand);
     if (text !== undefined) return [[{ type: "glob", text }]];
@@ -99,9 +105,9 @@ function operated(operation: ParameterOperation, { value, parameter, spot, expan
   return [[made === undefined ? unknown(`\${${parameter}…} is not computed`) : known(made)]];
 }
 
-/** `${x@P}` expands the value like a prompt, and runs the commands in it. */
-function runPrompt(value: readonly Text[], spot: Spot): void {
-  if (value.some((text) => text.type !== "known" || /\$\(|`/.test(text.text)))
+/** What is expanded like a prompt, as by `${x@P}`: the commands in it run. */
+export function lookAtPrompt(text: Text, spot: Spot): void {
+  if (text.type !== "known" || /\$\(|`/.test(text.text))
     noteUnknown(spot, "runs what stands in a variable, as part of a prompt");
 }
 

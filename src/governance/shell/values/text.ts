@@ -8,6 +8,8 @@ export type Text =
       readonly type: "found";
       readonly folder: string;
       readonly all: boolean;
+      /** Whether it was looked behind links, which lead anywhere. */
+      readonly follows?: boolean | undefined;
       /** Patterns of which each of them fits one; with a slash they are of the whole path. */
       readonly names?: readonly string[] | undefined;
     }

@@ -2,8 +2,8 @@ import { isOurSetting, judgeAssignment } from "../assignments.ts";
 import type { Behaviour, ProgramCall } from "../call.ts";
 import { readArguments } from "../options.ts";
 import { absolutePaths, reads } from "../paths.ts";
-import { noteEffect, noteUnknown } from "../state.ts";
-import { lookAtSubscript } from "./arithmetic.ts";
+import { noteEffect, noteUnknown, setArray, setVariable } from "../state.ts";
+import { lookAtNumber, lookAtSubscript } from "./arithmetic.ts";
 import { cameFrom, type Flow, FROM, NOTHING, textOfFlow } from "./flow.ts";
 import { printedByFormat } from "./printed.ts";
 import { addChoice, describeText, known, plainWord, type Text, textOf, unknown } from "./text.ts";
@@ -16,6 +16,8 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
   if (name !== "local" && (given.operands.length === 0 || given.has("p"))) return showVariables(spot);
   for (const operand of given.operands) {
     const [, variable, appends, value] = /^([A-Za-z_]\w*)(\+)?=(.*)$/s.exec(textOf(operand)) ?? [];
+    if (given.has("i")) shell.changing.set(variable ?? textOf(operand), "number");
+    else if (given.has("l", "u", "c")) shell.changing.set(variable ?? textOf(operand), "letters");
     if (variable === undefined) {
       if (exports && operand.type === "known") exportVariable(operand.text, spot);
       else if (operand.type !== "known")
@@ -24,16 +26,20 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
     }
     if (given.has("n")) {
       shell.references.set(variable, value ?? "");
+      lookAtSubscript(operand, spot);
       continue;
     }
-    if (value === "(…)") continue;
-    if (given.has("i")) lookAtSubscript(operand, spot);
+    if (value === "(…)") {
+      setArray(shell, variable, [unknown("it is one of a list")]);
+      continue;
+    }
+    if (shell.changing.get(variable) === "number") lookAtNumber(known(value ?? ""), spot);
     const before = appends ? (shell.variables.get(variable) ?? []) : [];
     const cased = given.has("l") ? value?.toLowerCase() : given.has("u") ? value?.toUpperCase() : value;
     const made: Text = operand.type === "known" ? known(cased ?? "") : { type: "glob", text: cased ?? "" };
     if (name === "local") shell.locals.set(variable, true);
     if (name === "readonly" || given.has("r")) shell.fixed.set(variable, true);
-    shell.variables.set(variable, [...before, made]);
+    setVariable(shell, variable, [...before, made]);
     if (exports) exportVariable(variable, spot);
   }
   return NOTHING;
@@ -63,7 +69,7 @@ export const unset: Behaviour = ({ args, spot }) => {
     if (isOurSetting(textOf(operand)))
       noteEffect(spot, { kind: "ours", what: `takes away a setting of an agent or of prloom: ${textOf(operand)}` });
     if (given.has("f")) spot.shell.functions.delete(textOf(operand));
-    else if (!spot.shell.fixed.has(textOf(operand))) spot.shell.variables.set(textOf(operand), [known("")]);
+    else if (!spot.shell.fixed.has(textOf(operand))) setVariable(spot.shell, textOf(operand), [known("")]);
   }
   return NOTHING;
 };
@@ -79,19 +85,23 @@ function linesOf(flow: Flow): Text[] {
   return value.type === "known" ? value.text.split("\n").map(known) : [value];
 }
 
+const partOf = (text: Text): Text => (text.type === "known" ? unknown("only a part of it is read") : text);
+
 /** Variables get what is read, each of the lines: in a loop, all of them in turn. */
 export const read: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "a d i n N p t u" });
   const flow = inputOf(given.values("u")[0], spot);
   // With another separator, words and lines are not these.
-  const isPlain = !spot.shell.variables.has("IFS") && given.values("d", "n", "N").length === 0;
-  const lines = isPlain ? addChoice([], linesOf(flow)) : [textOfFlow(flow)];
+  const separators = spot.shell.variables.get("IFS") ?? [known("")];
+  const isPlain =
+    separators.every((text) => text.type === "known" && text.text === "") && given.values("d", "n", "N").length === 0;
+  const lines = isPlain ? addChoice([], linesOf(flow)) : [partOf(textOfFlow(flow))];
   for (const name of given.operands.length > 0 ? given.operands : [known("REPLY")]) {
     lookAtSubscript(name, spot);
-    spot.shell.variables.set(textOf(name), lines);
+    setVariable(spot.shell, textOf(name), lines);
   }
   const words = isPlain ? lines.flatMap((line) => (line.type === "known" ? wordsOf(line.text) : [line])) : lines;
-  for (const name of given.values("a")) spot.shell.arrays.set(textOf(name), words);
+  for (const name of given.values("a")) setArray(spot.shell, textOf(name), words);
   return NOTHING;
 };
 
@@ -102,7 +112,7 @@ export const mapfile: Behaviour = ({ args, spot }) => {
   for (const command of given.values("C")) spot.line.engine.runSource(command, spot);
   const flow = inputOf(given.values("u")[0], spot);
   const lines = given.values("d").length > 0 ? [textOfFlow(flow)] : linesOf(flow);
-  spot.shell.arrays.set(textOf(given.operands[0] ?? known("MAPFILE")), lines);
+  setArray(spot.shell, textOf(given.operands[0] ?? known("MAPFILE")), lines);
   return NOTHING;
 };
 
@@ -118,6 +128,6 @@ export const print: Behaviour = ({ args, spot }) => {
   const [option, name, ...rest] = args;
   if (!option || !name || textOf(option) !== "-v") return printedByFormat(args);
   lookAtSubscript(name, spot);
-  spot.shell.variables.set(textOf(name), [textOfFlow(printedByFormat(rest))]);
+  setVariable(spot.shell, textOf(name), [textOfFlow(printedByFormat(rest))]);
   return NOTHING;
 };

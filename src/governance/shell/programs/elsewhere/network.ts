@@ -1,16 +1,16 @@
 import type { Behaviour } from "../../call.ts";
 import { type Arguments, readArguments } from "../../options.ts";
-import { contentOf, isLoopback, reads, sendBytes, store, writes } from "../../paths.ts";
+import { contentOf, isLoopback, noteSecrets, reads, sendBytes, store, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { isSecretAddress } from "../../values/addresses.ts";
 import { cameFrom, type Flow, FROM, joinFlows, literal, NOTHING, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { describeText, joinTexts, known, type Text, textOf, unknown } from "../../values/text.ts";
 
 const CURL_VALUED =
-  "A user-agent b cookie c cookie-jar d data data-raw data-binary data-ascii data-urlencode json D dump-header e referer E cert key cacert capath F form form-string H header proxy-header K config m max-time connect-timeout o output output-dir T upload-file u user U proxy-user x proxy preproxy X request w write-out y Y z time-cond r range C continue-at resolve connect-to interface unix-socket abstract-unix-socket netrc-file retry retry-delay retry-max-time limit-rate max-filesize url url-query ciphers tls-max pinnedpubkey socks5 socks5-hostname noproxy stderr trace trace-ascii Q quote engine egd-file oauth2-bearer t telnet-option a dns-servers variable expand-url hsts alt-svc libcurl etag-save etag-compare";
+  "A user-agent b cookie c cookie-jar d data data-raw data-binary data-ascii data-urlencode json D dump-header e referer E cert key cacert capath F form form-string H header proxy-header K config m max-time connect-timeout o output output-dir T upload-file u user U proxy-user x proxy preproxy X request w write-out y Y z time-cond r range C continue-at resolve connect-to interface unix-socket abstract-unix-socket netrc-file retry retry-delay retry-max-time limit-rate max-filesize url url-query ciphers tls-max pinnedpubkey socks5 socks5-hostname noproxy stderr trace trace-ascii Q quote engine egd-file oauth2-bearer t telnet-option a dns-servers variable expand-url hsts alt-svc libcurl etag-save etag-compare ssl-sessions proto proto-default proto-redir expand-data expand-header";
 
 const CURL_LONG =
-  "help version silent show-error fail location remote-name remote-name-all remote-header-name insecure get head verbose compressed include globoff";
+  "netrc netrc-optional help version silent show-error fail location remote-name remote-name-all remote-header-name insecure get head verbose compressed include globoff";
 
 const URL_WORD = /^[a-z][a-z0-9+.-]*:\/\/|\.|^localhost\b|:\d+/i;
 
@@ -56,7 +56,8 @@ const CURL_HEADERS = new Set([
   "cert",
   "key",
 ]);
-const CURL_WRITES = "D dump-header c cookie-jar stderr trace trace-ascii etag-save libcurl hsts alt-svc".split(" ");
+const CURL_WRITES =
+  "D dump-header c cookie-jar stderr trace trace-ascii etag-save libcurl hsts alt-svc ssl-sessions".split(" ");
 const FILE_ADDRESS = /^file:\/\/[^/]*(\/.*)$/i;
 const CHANGES = /^(?:DELETE|PUT|PATCH)$/i;
 
@@ -82,6 +83,8 @@ export const curl: Behaviour = ({ args, spot }) => {
       given.values(...names).map((value) => payload(value, spot, file)),
     );
     for (const target of targets) if (!isAddress(target)) flows.push(OUTPUT);
+    // A variable of the environment.
+    if (given.values("variable").some((value) => textOf(value).startsWith("%"))) flows.push(OUTPUT);
     const server = describeText(where ?? known("a server"));
     sendBytes(joinFlows(flows), server, spot);
     if (given.values("X", "request").some((method) => CHANGES.test(textOf(method))))
@@ -103,8 +106,23 @@ export const curl: Behaviour = ({ args, spot }) => {
     noteUnknown(spot, `talks to ${describeText(socket)}`);
   if (given.values("Q", "quote").length > 0) noteEffect(spot, { kind: "sends", what: "gives commands to a server" });
   for (const file of given.values(...CURL_WRITES)) writes(spot, file);
+  for (const format of given.values("w", "write-out")) writesOut(format, spot);
+  for (const engine of given.values("engine"))
+    noteEffect(spot, { kind: "code", what: `makes curl load ${describeText(engine)}` });
+  for (const proxy of given.values("x", "proxy", "preproxy", "socks5", "socks5-hostname"))
+    if (!isLoopback(textOf(proxy))) noteUnknown(spot, `sends what is fetched through ${describeText(proxy)}`);
+  if (given.has("n", "netrc", "netrc-optional")) reads(spot, known(`${spot.line.place.home}/.netrc`));
+  if (given.values("proto-default").some((one) => textOf(one) === "file")) for (const one of targets) reads(spot, one);
+  noteSecrets(given.values("b", "cookie"), spot);
   return fetched(targets, given, spot);
 };
+
+/** What curl tells in the end may come from a file, and go into one. */
+function writesOut(format: Text, spot: Spot): void {
+  const text = textOf(format);
+  if (text.startsWith("@")) reads(spot, known(text.slice(1)));
+  for (const [, path = ""] of text.matchAll(/%output\{(?:>>)?([^}]*)\}/g)) writes(spot, known(path));
+}
 
 /** What comes from the network goes into files, or is printed. */
 function fetched(targets: readonly Text[], given: Arguments, spot: Spot): Flow {
@@ -126,10 +144,12 @@ function nameIn(address: Text): Text {
   return known(name || "index.html");
 }
 
+const WGET_WRITES = "o output-file a append-output save-cookies rejected-log warc-file hsts-file".split(" ");
+
 export const wget: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
     valued:
-      "O output-document o output-file a append-output i input-file P directory-prefix U user-agent header post-data post-file body-data body-file method e execute t tries T timeout load-cookies save-cookies user password referer A R D I X Q limit-rate use-askpass config certificate private-key ca-certificate",
+      "O output-document o output-file a append-output i input-file P directory-prefix U user-agent header post-data post-file body-data body-file method e execute t tries T timeout load-cookies save-cookies user password referer A R D I X Q limit-rate use-askpass config certificate private-key ca-certificate rejected-log warc-file hsts-file",
     long: "quiet no-check-certificate recursive continue help version no-verbose spider mirror",
   });
   const flows = [
@@ -144,7 +164,8 @@ export const wget: Behaviour = ({ args, spot }) => {
   const where = given.operands.find((target) => !isLoopback(textOf(target)));
   if (where || given.operands.length === 0) sendBytes(joinFlows(flows), describeText(where ?? known("a server")), spot);
   const flow = cameFrom(FROM.network);
-  for (const file of given.values("o", "output-file", "a", "append-output", "save-cookies")) writes(spot, file);
+  for (const file of given.values(...WGET_WRITES)) writes(spot, file);
+  noteSecrets(given.values("i", "input-file", "load-cookies"), spot);
   const outputs = given.values("O", "output-document");
   if (outputs.some((file) => textOf(file) === "-")) return flow;
   for (const file of outputs) store(file, flow, { spot });

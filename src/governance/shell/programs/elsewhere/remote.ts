@@ -54,29 +54,29 @@ export const scp: Behaviour = ({ args, spot }) => {
   return OUTPUT;
 };
 
+const RSYNC_WRITES = "link-dest log-file T temp-dir partial-dir backup-dir write-batch only-write-batch".split(" ");
+
 export const rsync: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
     valued:
-      "e rsh rsync-path f filter exclude include exclude-from include-from files-from T temp-dir compare-dest copy-dest link-dest log-file password-file partial-dir backup-dir suffix B port bwlimit timeout max-size min-size chmod chown out-format info M remote-option",
-    long: "delete delete-before delete-during delete-after delete-excluded archive recursive dry-run remove-source-files verbose",
+      "e rsh rsync-path f filter exclude include exclude-from include-from files-from T temp-dir compare-dest copy-dest link-dest log-file password-file partial-dir backup-dir write-batch only-write-batch read-batch suffix B port bwlimit timeout max-size min-size chmod chown out-format info M remote-option",
+    long: "del delete delete-before delete-during delete-after delete-excluded archive recursive dry-run remove-source-files verbose",
   });
   for (const program of given.values("e", "rsh", "rsync-path"))
     if (!/^ssh(?: -[46pilvq]\S*(?: \S+)?)*$/.test(textOf(program))) spot.line.engine.runSource(program, spot);
   for (const file of given.values("files-from", "exclude-from", "include-from")) reads(spot, file);
   const target = given.operands.at(-1);
   const sources = given.operands.slice(0, -1);
-  for (const folder of given.values("link-dest")) writes(spot, folder);
+  for (const path of given.values(...RSYNC_WRITES)) writes(spot, path);
+  // What it does then stands in a file.
+  if (target && given.values("read-batch").length > 0) writes(spot, target);
+  for (const file of given.values("read-batch", "password-file")) reads(spot, file);
   if (given.has("remove-source-files")) for (const source of sources) deletes(spot, source, true);
   if (given.values("files-from").some((list) => textOf(list) === "-"))
     namesFrom(spot).map((name) => contentOf(name, spot));
   if (!given.has("n", "dry-run")) transfer(sources, target, spot);
-  if (target && given.options.some(({ name }) => name.startsWith("delete")) && !remoteOf(target))
-    noteEffect(spot, {
-      kind: "deletes",
-      what: `deletes what is not in the source: ${describeText(target)}`,
-      path: target.type === "known" && target.text.startsWith("/") ? target : undefined,
-      whole: true,
-    });
+  if (target && given.options.some(({ name }) => name.startsWith("del")) && !remoteOf(target))
+    deletes(spot, target, true);
   return OUTPUT;
 };
 

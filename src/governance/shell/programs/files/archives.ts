@@ -7,9 +7,9 @@ import { describeText, known, startOf, type Text, textOf } from "../../values/te
 import { remoteOf } from "./files.ts";
 
 const TAR_VALUED =
-  "rmt-command f file C directory I use-compress-program T files-from X exclude-from F info-script new-volume-script checkpoint-action to-command rsh-command exclude transform xform strip-components b g N owner group mode mtime K L H format label V warning sort";
+  "rmt-command index-file listed-incremental volno-file f file C directory I use-compress-program T files-from X exclude-from F info-script new-volume-script checkpoint-action to-command rsh-command exclude transform xform strip-components b g N owner group mode mtime K L H format label V warning sort";
 const TAR_LONG =
-  "create extract get list append update delete verbose gzip bzip2 xz zstd to-stdout keep-old-files overwrite no-recursion dereference absolute-names remove-files";
+  "create extract get list append update delete verbose gzip bzip2 xz zstd to-stdout keep-old-files overwrite no-recursion dereference absolute-names remove-files one-top-level";
 
 /** The first word of `tar czf` has no dash. */
 function withDash(args: readonly Text[]): readonly Text[] {
@@ -43,6 +43,8 @@ export const tar: Behaviour = ({ args, spot }) => {
     if (command !== undefined) spot.line.engine.runSource(known(command), spot);
   }
   for (const list of given.values("T", "files-from", "X", "exclude-from")) reads(spot, list);
+  for (const path of given.values("index-file", "g", "listed-incremental", "one-top-level", "volno-file"))
+    writes(spot, path);
   const [archive] = given.values("f", "file");
   const named = given.values("T", "files-from").some((list) => textOf(list) === "-") ? namesFrom(spot) : [];
   const sources = [...given.operands, ...named];

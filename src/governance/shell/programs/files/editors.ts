@@ -1,9 +1,19 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { absolutePaths, contentOf, descriptorOf, reads, store, worksHere, writes, writtenBefore } from "../../paths.ts";
+import {
+  absolutePaths,
+  contentOf,
+  descriptorOf,
+  noteSecrets,
+  reads,
+  store,
+  worksHere,
+  writes,
+  writtenBefore,
+} from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { changed, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
-import { describeText, GAP, known, type Text, textOf, unknown } from "../../values/text.ts";
+import { describeText, GAP, known, startOf, type Text, textOf, unknown } from "../../values/text.ts";
 import { readSed } from "./sed-script.ts";
 
 /** Longer ones belong into a file. */
@@ -75,9 +85,15 @@ function lookAtSed(script: string, spot: Spot): void {
 const AWK_RUNS =
   /\bsystem\s*\(|\|\s*(?:&\s*)?(?:getline|"|[A-Za-z_]\w*\s*(?:;|}|$))|(?:print|printf)\b[^;}\n]*\|(?!\|)|@load|@include|extension\s*\(/;
 const AWK_WRITES =
-  /(?:print|printf)\b[^;}\n"]*(?:"(?:\\.|[^"\\])*"[^;}\n"]*)*?>>?\s*("(?:\\.|[^"\\])*"|[A-Za-z_$]\w*)/g;
+  /(?:print|printf)\b[^;}\n"]*(?:"(?:\\.|[^"\\])*"[^;}\n"]*)*?>>?\s*("(?:\\.|[^"\\])*"|[A-Za-z_$(]\w*)/g;
 
 const AWK_READS = /\bgetline\b[\w\s[\]$]{0,80}<\s*\(?\s*"([^"\\]*)"/g;
+
+const AWK_OUTPUT = /^(?:-[dop]|--(?:du[a-z-]*|pr[a-z-]*)=)(.+)$/s;
+
+/** Files that gawk writes besides: its variables, and the program as it was read. */
+const awkOutputs = (args: readonly Text[]): Text[] =>
+  args.flatMap((arg) => AWK_OUTPUT.exec(startOf(arg))?.[1] ?? []).map(known);
 
 export const awk: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
@@ -95,6 +111,8 @@ export const awk: Behaviour = ({ args, spot }) => {
       noteUnknown(spot, "runs an awk program that cannot be told, or is too long", INSTEAD);
     else lookAtAwk(script.text, spot);
   }
+  for (const path of awkOutputs(args)) writes(spot, path);
+  for (const value of given.values("v", "assign")) noteSecrets([known(textOf(value).replace(/^\w+=/, ""))], spot);
   const flow = files.length === 0 ? spot.input : joinFlows(files.map((file) => contentOf(file, spot)));
   if (given.values("i", "include").some((name) => textOf(name) === "inplace")) {
     for (const file of files) writes(spot, file);
@@ -111,10 +129,22 @@ function lookAtAwk(program: string, spot: Parameters<Behaviour>[0]["spot"]): voi
   if (AWK_RUNS.test(bare.replace(/"(?:\\.|[^"\\])*"/g, '""').replace(/""/g, '"')))
     noteEffect(spot, { kind: "code", what: "lets awk run commands" });
   for (const [, source = ""] of bare.matchAll(AWK_READS)) reads(spot, known(source));
-  for (const [, target = ""] of bare.matchAll(AWK_WRITES)) {
-    if (target.startsWith('"')) writes(spot, known(JSON.parse(target.replace(/\\([^"\\/bfnrt])/g, "$1")) as string));
+  // A name that stands in a variable first, or among the arguments of awk, may be read.
+  for (const [, text = ""] of program.matchAll(/"([^"\\]+)"/g)) noteSecrets([known(text)], spot);
+  for (const { 1: target = "", 0: found, index } of bare.matchAll(AWK_WRITES)) {
+    if (isInParentheses(found.slice(0, found.length - target.length))) continue;
+    const isWhole = /^\s*(?:[;}\n#]|$)/.test(bare.slice(index + found.length));
+    if (target.startsWith('"') && !isWhole) noteUnknown(spot, "lets awk write to a file that cannot be told");
+    else if (target.startsWith('"'))
+      writes(spot, known(JSON.parse(target.replace(/\\([^"\\/bfnrt])/g, "$1")) as string));
     else if (!/^\d/.test(target)) noteUnknown(spot, "lets awk write to a file that cannot be told");
   }
+}
+
+/** There, `>` compares. */
+function isInParentheses(before: string): boolean {
+  const bare = before.replace(/"(?:\\.|[^"\\])*"/g, "");
+  return bare.split("(").length > bare.split(")").length;
 }
 
 /** Editors with a window of their own: the command returns at once. */

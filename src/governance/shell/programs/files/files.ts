@@ -1,17 +1,6 @@
-import { posix } from "node:path";
 import type { Behaviour } from "../../call.ts";
-import { type Arguments, type OptionRules, readArguments } from "../../options.ts";
-import {
-  absolutePaths,
-  contentOf,
-  deletes,
-  isLoopback,
-  reads,
-  store,
-  touch,
-  writes,
-  writtenBefore,
-} from "../../paths.ts";
+import { type OptionRules, readArguments } from "../../options.ts";
+import { absolutePaths, contentOf, deletes, isLoopback, reads, store, touch, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { cameFrom, changed, type Flow, FROM, joinFlows, NOTHING, OUTPUT } from "../../values/flow.ts";
 import { describeText, joinTexts, known, startOf, type Text, textOf } from "../../values/text.ts";
@@ -42,7 +31,7 @@ export function reader({ rules = {}, skip = 0, unless = [], writes: outputs = []
   };
 }
 
-const isSecretHere = (path: Text, spot: Spot): boolean =>
+export const isSecretHere = (path: Text, spot: Spot): boolean =>
   absolutePaths(path, spot).some((one) => spot.line.place.isSecret(one));
 
 /** `tee` passes on what it writes. */
@@ -76,123 +65,6 @@ export const create: Behaviour = ({ name, args, spot }) => {
   for (const path of given.operands)
     if (name === "mkfifo" || name === "mknod") store(path, COMES_FROM_ANYWHERE, { spot });
     else writes(spot, path);
-  return OUTPUT;
-};
-
-const COPY_RULES: OptionRules = {
-  valued: "t target-directory S suffix m mode o owner g group backup-suffix",
-  long: "recursive archive force no-target-directory symbolic link verbose update preserve",
-};
-
-/** Where sources go to: an operand, or an option. */
-function destination(given: Arguments): { sources: readonly Text[]; target: Text | undefined } {
-  const [folder] = given.values("t", "target-directory");
-  if (folder) return { sources: given.operands, target: folder };
-  return {
-    sources: given.operands.slice(0, -1),
-    target: given.operands.length > 1 ? given.operands.at(-1) : undefined,
-  };
-}
-
-/** Whether it is a file wherever the shell may be. */
-const isFile = (path: Text, spot: Spot): boolean =>
-  absolutePaths(path, spot).every((one) => one.type === "known" && spot.line.place.look(one.text) === "file");
-
-/** A file gets another name: what was known of it holds there, too. */
-function copyTo(source: Text, target: Text, { spot, flow }: { spot: Spot; flow: Flow }): void {
-  store(target, flow, { spot });
-  const name = textOf(source).replace(/\/+$/, "").replace(/^.*\//, "");
-  if (target.type === "known" && name !== "" && !isFile(target, spot))
-    store(joinTexts([target, known(target.text.endsWith("/") ? name : `/${name}`)]), flow, { spot });
-}
-
-export const copy: Behaviour = ({ name, args, spot }) => {
-  const given = readArguments(args, COPY_RULES);
-  const { sources, target } = destination(given);
-  if (name === "install" && given.has("d")) {
-    for (const path of given.operands) writes(spot, path);
-    return OUTPUT;
-  }
-  if (name === "install" && /[4267]\d{3}|s/.test(given.values("m", "mode").map(textOf).join()))
-    privileged(spot, "gives a program the rights of its owner");
-  for (const source of sources) {
-    const flow = contentOf(source, spot);
-    // A second name of the same file: writing there writes here.
-    if (given.has("l", "link")) writes(spot, source);
-    if (target) copyTo(source, target, { spot, flow });
-  }
-  return OUTPUT;
-};
-
-/** A symbolic link is read from the folder that it is in. */
-function fromLink(source: Text, target: Text | undefined, spot: Spot): Text {
-  if (source.type !== "known" || source.text.startsWith("/") || target?.type !== "known") return source;
-  const [place] = absolutePaths(target, spot);
-  const isFolder = place?.type === "known" && spot.line.place.look(place.text) === "folder";
-  const folder = isFolder ? target.text : posix.dirname(target.text);
-  return known(`${folder}/${source.text}`);
-}
-
-/** A relative link out of the worktree is harmless by itself: what is written through it later is judged by where it leads. */
-function leavesTree(source: Text, linked: Text, spot: Spot): boolean {
-  const { folder } = spot.line.place;
-  return (
-    source.type === "known" &&
-    source.text.startsWith("..") &&
-    absolutePaths(linked, spot).every((path) => path.type === "known" && !`${path.text}/`.startsWith(`${folder}/`))
-  );
-}
-
-/** A link makes one file known under another name: writing there writes here. */
-export const link: Behaviour = ({ args, spot }) => {
-  const given = readArguments(args, COPY_RULES);
-  const { sources, target } = destination(given);
-  const names = target ? sources : given.operands;
-  let outward: Text | undefined;
-  const links: [name: Text, linked: Text][] = [];
-  for (const source of names) {
-    // What is linked can be changed through the link.
-    const isSymbolic = given.has("s", "symbolic");
-    const linked = isSymbolic ? fromLink(source, target, spot) : source;
-    if (isSymbolic && leavesTree(source, linked, spot)) outward = linked;
-    else if (!isSymbolic || textOf(source).startsWith("/") || textOf(source).includes("..")) writes(spot, linked);
-    const isSecret = isSecretHere(source, spot);
-    if (isSecret) reads(spot, source);
-    const flow = writtenBefore(source, spot) ?? cameFrom(FROM.files | (isSecret ? FROM.secret : 0));
-    if (target) copyTo(source, target, { spot, flow });
-    else writes(spot, known(textOf(source).replace(/^.*\//, "") || "."));
-    if (isSymbolic) links.push([target ?? known(textOf(source).replace(/^.*\//, "")), linked]);
-  }
-  for (const [name, linked] of links) rememberLink(name, linked, spot);
-  // Not before: what this line writes from now on may go through the link, which is not there yet to be followed.
-  if (outward) spot.line.outward = absolutePaths(outward, spot)[0];
-  return OUTPUT;
-};
-
-/** More than a line needs: each path is looked at behind each of them. */
-const MAX_LINKS = 8;
-
-/** Behind a name in a folder, too, if the name turns out to be one. */
-function rememberLink(name: Text, linked: Text, spot: Spot): void {
-  const [place] = absolutePaths(name, spot);
-  const [leads] = absolutePaths(linked, spot);
-  if (place?.type !== "known" || leads?.type !== "known" || place.text === leads.text) return;
-  spot.line.links ??= new Map();
-  const { links } = spot.line;
-  if (links.size >= MAX_LINKS) noteUnknown(spot, "makes more links than can be followed");
-  const isFolder = spot.line.place.look(place.text) === "folder";
-  if (links.size < MAX_LINKS)
-    links.set(isFolder ? `${place.text}/${posix.basename(leads.text)}` : place.text, leads.text);
-}
-
-export const move: Behaviour = ({ args, spot }) => {
-  const given = readArguments(args, COPY_RULES);
-  const { sources, target } = destination(given);
-  for (const source of sources) {
-    const flow = contentOf(source, spot);
-    deletes(spot, source, true);
-    if (target) copyTo(source, target, { spot, flow });
-  }
   return OUTPUT;
 };
 

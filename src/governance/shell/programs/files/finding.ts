@@ -27,9 +27,11 @@ export const find: Behaviour = ({ args, spot }) => {
   }
   const isNarrow = narrows(tests);
   const names = patternsIn(tests);
+  const follows = args.some((arg) => /^-(?:L|follow)$/.test(textOf(arg)));
   const found = starts.flatMap((folder) =>
     absolutePaths(folder, spot).map(
-      (path): Text => (path.type === "known" ? { type: "found", folder: path.text, all: !isNarrow, names } : path),
+      (path): Text =>
+        path.type === "known" ? { type: "found", folder: path.text, all: !isNarrow, names, follows } : path,
     ),
   );
   for (const folder of starts) reads(spot, folder);
@@ -123,9 +125,11 @@ export const fd: Behaviour = ({ args, spot }) => {
   const starts = [...folders, ...given.values("search-path", "base-directory")];
   const endings = given.values("e", "extension").map((ending) => `*.${textOf(ending)}`);
   const names = endings.length > 0 ? endings : pattern && [`*${textOf(pattern).replace(/[\^$\\]/g, "")}*`];
+  const follows = given.has("L", "follow");
   const found = (starts.length > 0 ? starts : [known(".")]).flatMap((folder) =>
     absolutePaths(folder, spot).map(
-      (path): Text => (path.type === "known" ? { type: "found", folder: path.text, all: !isNarrow, names } : path),
+      (path): Text =>
+        path.type === "known" ? { type: "found", folder: path.text, all: !isNarrow, names, follows } : path,
     ),
   );
   if (at >= 0) {

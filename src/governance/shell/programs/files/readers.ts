@@ -3,10 +3,11 @@ import type { Behaviour } from "../../call.ts";
 import { type OptionRules, readArguments } from "../../options.ts";
 import { absolutePaths, contentOf, reads, sendBytes, store, writes } from "../../paths.ts";
 import { isOurName } from "../../processes.ts";
-import { noteEffect } from "../../state.ts";
+import { noteEffect, noteUnknown } from "../../state.ts";
 import { cameFrom, changed, FROM, literal, OUTPUT, TERMINAL } from "../../values/flow.ts";
 import { known, startOf, textOf } from "../../values/text.ts";
 import { asks } from "../elsewhere/network.ts";
+import { namesFrom } from "./archives.ts";
 import { reader } from "./files.ts";
 import { lists } from "./finding.ts";
 
@@ -37,7 +38,7 @@ export const openssl: Behaviour = ({ args, spot }) => {
 
 export const GREP: OptionRules = {
   valued:
-    "e regexp f file m max-count A B C context color colour include exclude exclude-dir exclude-from d D label after-context before-context binary-files devices directories",
+    "e regexp f file m max-count A B C context color colour include g glob exclude exclude-dir exclude-from d D label after-context before-context binary-files devices directories",
 };
 export const RIPGREP: OptionRules = {
   valued:
@@ -81,7 +82,9 @@ const sort = reader({
 });
 
 export const sorting: Behaviour = (call) => {
-  const given = readArguments(call.args, { valued: "compress-program" });
+  const given = readArguments(call.args, { valued: "compress-program files0-from" });
+  if (given.values("files0-from").some((list) => textOf(list) === "-"))
+    for (const file of namesFrom(call.spot)) reads(call.spot, file);
   for (const program of given.values("compress-program")) call.spot.line.engine.runSource(program, call.spot);
   return sort(call);
 };
@@ -167,6 +170,10 @@ export const yq: Behaviour = (call) => {
     valued: "p input-format o output-format I indent from-file s split-exp arg argjson slurpfile rawfile",
   });
   const [, ...files] = given.operands;
+  for (const arg of call.args)
+    for (const [, file] of textOf(arg).matchAll(/\bload\w*\(\s*(?:"([^"]*)"|[^)])/g))
+      if (file === undefined) noteUnknown(call.spot, "reads a file that cannot be told");
+      else reads(call.spot, known(file));
   const flow = queries(call);
   if (inPlace) for (const file of files) store(file, flow, { spot: call.spot });
   return flow;
@@ -178,6 +185,13 @@ const filters = reader({ rules: { valued: "arg argjson indent L from-file f xpat
 export const jq: Behaviour = (call) => {
   const isFile = (at: number): boolean => /^--(?:rawfile|slurpfile)$/.test(textOf(call.args[at - 2] ?? known("")));
   const isName = (at: number): boolean => isFile(at + 1);
-  for (const [at, arg] of call.args.entries()) if (isFile(at)) reads(call.spot, arg);
+  for (const [at, arg] of call.args.entries()) {
+    if (isFile(at)) reads(call.spot, arg);
+    // A filter can take in the data of another file.
+    for (const [, file = ""] of textOf(arg).matchAll(/\b(?:import|include)\s*"([^"]*)"/g))
+      reads(call.spot, known(`${file}.json`));
+  }
+  for (const file of readArguments(call.args, { valued: "f from-file" }).values("f", "from-file"))
+    reads(call.spot, file);
   return filters({ ...call, args: call.args.filter((_, at) => !isFile(at) && !isName(at) && !isName(at + 1)) });
 };

@@ -1,6 +1,6 @@
 import type { Behaviour } from "../../call.ts";
 import { type Arguments, readArguments } from "../../options.ts";
-import { inFolder, reads, writes } from "../../paths.ts";
+import { absolutePaths, inFolder, reads, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
 import { type Flow, literal, OUTPUT } from "../../values/flow.ts";
 import { describeText, isPattern, known, type Text, textOf } from "../../values/text.ts";
@@ -21,7 +21,20 @@ import {
 } from "./losing.ts";
 import { bundle, config, formatPatch, lfs, maintenance, remote, worktree } from "./repository.ts";
 import { useSetting } from "./settings.ts";
-import { apply, archive, bisect, commit, fetches, initRepository, rebase, removes, submodule } from "./working.ts";
+import {
+  adds,
+  apply,
+  archive,
+  bisect,
+  commit,
+  fetches,
+  initRepository,
+  packs,
+  readsMessage,
+  rebase,
+  removes,
+  submodule,
+} from "./working.ts";
 
 const GLOBAL_VALUED = "C c git-dir work-tree namespace exec-path super-prefix config-env list-cmds attr-source";
 
@@ -98,10 +111,15 @@ function isOwnRepository({ line, shell }: Spot): boolean {
 }
 
 const looks: Behaviour = ({ name, args, spot }) => {
-  const given = readArguments(args, { valued: "o output S G O format" });
+  const given = readArguments(args, {
+    valued: "o output S G O format contents ignore-revs-file",
+    long: "ext-diff textconv filters open-files-in-pager no-index",
+  });
   for (const path of given.values("output")) writes(spot, path);
+  for (const path of given.values("contents", "ignore-revs-file")) reads(spot, path);
+  if (name === "grep") for (const file of readArguments(args, { valued: "f e" }).values("f")) reads(spot, file);
   if (
-    given.has("ext-diff", "textconv", "open-files-in-pager") ||
+    given.has("ext-diff", "textconv", "filters", "open-files-in-pager") ||
     args.some((arg) => /^-O/.test(textOf(arg)) && (name === "grep" || textOf(arg).length > 2))
   )
     noteEffect(spot, { kind: "code", what: "makes git run another program" });
@@ -109,7 +127,7 @@ const looks: Behaviour = ({ name, args, spot }) => {
   if (path) spot.line.engine.runSource(path, spot);
   if (name === "hash-object" && given.has("w")) changesIt({ name, args, spot });
   if (name === "interpret-trailers" && given.has("in-place")) for (const file of given.operands) writes(spot, file);
-  for (const file of filesOf(name, args, given)) reads(spot, pathspec(file, spot));
+  for (const file of filesOf({ name, args, spot }, given)) reads(spot, pathspec(file, spot));
   // A repository that is known to be the worktree's has its folder.
   return given.has("show-toplevel") && args.length === 1 && isOwnRepository(spot)
     ? literal(`${spot.line.place.folder}\n`)
@@ -117,18 +135,28 @@ const looks: Behaviour = ({ name, args, spot }) => {
 };
 
 /** Arguments that are names of files, in the worktree or in a commit. */
-function filesOf(name: string, args: readonly Text[], given: Arguments): Text[] {
+function filesOf({ name, args, spot }: Parameters<Behaviour>[0], given: Arguments): Text[] {
   const end = args.findIndex((arg) => textOf(arg) === "--");
   const paths = end < 0 ? [] : args.slice(end + 1);
-  const isFiles = given.has("no-index") || /^(?:blame|annotate)$/.test(name);
-  for (const operand of given.operands) {
+  const isFiles = given.has("no-index") || /^(?:blame|annotate|interpret-trailers|hash-object)$/.test(name);
+  // The first operand of `git grep` is what it looks for.
+  for (const operand of given.operands.slice(name === "grep" ? 1 : 0)) {
     const text = textOf(operand);
     const inCommit = /^[^:/]*:([^:].*)$/.exec(text)?.[1];
     if (inCommit !== undefined && operand.type === "known") paths.push(known(inCommit.replace(/^\d:/, "")));
     else if (isFiles || text.startsWith("/") || text.startsWith("..")) paths.push(operand);
+    else if (SHOWS_CONTENT.test(name) && isSecretFile(operand, spot)) paths.push(operand);
   }
   return paths;
 }
+
+const SHOWS_CONTENT = /^(?:log|diff|diff-files|diff-index|diff-tree|show|whatchanged|grep)$/;
+
+/** Without `--`, git takes for a path what is there. */
+const isSecretFile = (operand: Text, spot: Spot): boolean =>
+  absolutePaths(pathspec(operand, spot), spot).some(
+    (path) => spot.line.place.isSecret(path) && (path.type === "glob" || spot.line.place.look(textOf(path)) === "file"),
+  );
 
 /** Commands of git that are denied because nothing is known about them. */
 const OTHER_COMMANDS = new Set(
@@ -160,6 +188,8 @@ const subcommand =
   (call) =>
     readsOnly.test(textOf(call.args[0] ?? known(""))) ? OUTPUT : changesIt(call);
 
+const notes = subcommand(/^(?:|list|show|get-ref)$/);
+
 const some = (names: string, behaviour: Behaviour): Record<string, Behaviour> =>
   Object.fromEntries(names.split(" ").map((name) => [name, behaviour]));
 
@@ -169,8 +199,10 @@ const COMMANDS: ReadonlyMap<string, Behaviour> = new Map(
       "status log diff show blame annotate shortlog describe rev-parse rev-list name-rev merge-base cat-file check-ignore check-attr check-mailmap check-ref-format cherry for-each-ref grep count-objects fsck verify-tag verify-commit verify-pack help version whatchanged diff-tree diff-files diff-index range-diff hash-object show-ref show-branch var ls-files ls-tree get-tar-commit-id merge-tree patch-id stripspace column interpret-trailers fmt-merge-msg request-pull",
       looks,
     ),
+    ...some("add stage", adds),
+    ...some("pack-objects index-pack repack", packs),
     ...some(
-      "add merge cherry-pick revert am pack-refs repack sparse-checkout mktree write-tree commit-tree update-index rerere unpack-objects index-pack pack-objects citool",
+      "merge cherry-pick revert am pack-refs sparse-checkout mktree write-tree commit-tree update-index rerere unpack-objects citool",
       changesIt,
     ),
     ...some("filter-branch filter-repo fast-import", rewrites),
@@ -180,7 +212,10 @@ const COMMANDS: ReadonlyMap<string, Behaviour> = new Map(
     ...some("rm mv", removes),
     ...some("update-ref symbolic-ref", writesRefs),
     ...some("checkout switch", checkout),
-    notes: subcommand(/^(?:|list|show|get-ref)$/),
+    notes: (call) => {
+      readsMessage(call);
+      return notes(call);
+    },
     lfs,
     bundle,
     maintenance,
@@ -192,7 +227,8 @@ const COMMANDS: ReadonlyMap<string, Behaviour> = new Map(
     reset,
     clean: cleanTree,
     restore,
-    stash,
+    stash: (call) =>
+      textOf(call.args[0] ?? known("")) === "show" ? looks({ ...call, args: call.args.slice(1) }) : stash(call),
     reflog,
     config,
     remote,

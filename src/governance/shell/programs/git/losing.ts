@@ -1,6 +1,6 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { absolutePaths, reads, touch } from "../../paths.ts";
+import { absolutePaths, reads, touch, writes } from "../../paths.ts";
 import { noteEffect, type Spot } from "../../state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, type Text, textOf } from "../../values/text.ts";
@@ -42,7 +42,7 @@ function restores(paths: readonly Text[], spot: Spot): void {
 
 export const checkout: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, {
-    valued: "b B orphan c C create force-create conflict pathspec-from-file source s U unified inter-hunk-context",
+    valued: `b B orphan conflict pathspec-from-file source s U unified inter-hunk-context${name === "switch" ? " c C create force-create" : ""}`,
     long: "force discard-changes merge patch detach track no-track guess quiet ours theirs no-merge no-patch no-detach",
   });
   if (given.has("f", "force", "discard-changes")) history(spot, LOSES, "Use git stash first.");
@@ -83,9 +83,7 @@ export const restore: Behaviour = ({ args, spot }) => {
 
 export const stash: Behaviour = ({ args, spot }) => {
   const sub = textOf(args[0] ?? known("push"));
-  if (sub === "show")
-    for (const path of args.slice(args.findIndex((arg) => textOf(arg) === "--") + 1)) reads(spot, path);
-  if (sub === "list" || sub === "show") return OUTPUT;
+  if (sub === "list") return OUTPUT;
   if (sub === "drop" || sub === "clear") history(spot, "deletes work that was put aside");
   else changesIt({ name: "stash", args, spot });
   return OUTPUT;
@@ -93,12 +91,14 @@ export const stash: Behaviour = ({ args, spot }) => {
 
 export const prunes: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, {
-    valued: "expire prune expire-unreachable",
-    long: "dry-run auto aggressive quiet all",
+    valued: "expire expire-unreachable expire-to",
+    long: "prune dry-run auto aggressive quiet all",
   });
-  const isNow = /^(?:now|all|0|never|\d+\.(?:seconds|minutes))/.test(
-    [...given.values("expire", "prune", "expire-unreachable", "expire-")].map(textOf).join(),
-  );
+  // Weeks are what git itself waits.
+  const isNow = given
+    .values("expire", "prune", "expire-unreachable")
+    .some((when) => !/^(?:never|false|\d+[. ](?:week|month|year)s?(?:[. ]ago)?)$/i.test(textOf(when)));
+  for (const path of given.values("expire-to")) writes(spot, path);
   if (given.has("n", "dry-run")) return OUTPUT;
   if (name === "prune" || isNow) history(spot, "deletes commits that no branch has");
   else changesIt({ name, args, spot });
@@ -116,6 +116,7 @@ export const branch: Behaviour = ({ name, args, spot }) => {
     valued: name === "tag" ? "u m message F file" : "u set-upstream-to",
     long: "delete force list all remotes contains merged",
   });
+  if (name === "tag") for (const file of given.values("F", "file")) if (textOf(file) !== "-") reads(spot, file);
   if (name === "branch" && ((given.has("f", "force") && given.operands.length > 0) || given.has("C")))
     history(spot, MOVES);
   if (given.has("D") || (given.has("d", "delete") && given.has("f", "force")) || (name === "branch" && given.has("M")))

@@ -1,6 +1,6 @@
 import type { Behaviour } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { writes } from "../../paths.ts";
+import { reads, writes } from "../../paths.ts";
 import { noteEffect } from "../../state.ts";
 import { OUTPUT } from "../../values/flow.ts";
 import { known, textOf } from "../../values/text.ts";
@@ -9,14 +9,17 @@ import { changesIt, history } from "./changes.ts";
 export const config: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, {
     valued: "f file blob type default",
-    long: "get get-all get-regexp list unset unset-all add replace-all global system local worktree edit show-origin show-scope name-only null",
+    long: "get get-all get-regexp list unset unset-all add replace-all global system local worktree edit remove-section show-origin show-scope name-only null",
   });
   const [first] = given.operands;
+  const files = given.values("f", "file");
+  for (const file of files) reads(spot, file);
   const isRead =
     given.has("get", "get-all", "get-regexp", "get-urlmatch", "l", "list") ||
-    (given.operands.length === 1 && !given.has("unset", "unset-all", "e", "edit")) ||
+    (given.operands.length === 1 && !given.has("unset", "unset-all", "e", "edit", "remove-section")) ||
     /^(?:get|list)$/.test(textOf(first ?? known("")));
-  if (isRead) return OUTPUT;
+  if (isRead && textOf(first ?? known("")) !== "edit") return OUTPUT;
+  for (const file of files) writes(spot, file);
   const key = given.operands.map(textOf).find((text) => text.includes(".")) ?? "";
   if (/^user\.(?:name|email)$/i.test(key) && !given.has("global", "system")) changesIt({ name: "config", args, spot });
   else

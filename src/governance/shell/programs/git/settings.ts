@@ -1,10 +1,11 @@
+import { noteSecrets } from "../../paths.ts";
 import { noteEffect, noteUnknown, type Spot } from "../../state.ts";
-import { describeText, type Text, textOf } from "../../values/text.ts";
+import { describeText, known, type Text, textOf } from "../../values/text.ts";
 import { history } from "./changes.ts";
 
 /** Settings that make git run a program, or lose work, where it would otherwise ask. */
 const RUNS_BY_SETTING =
-  /^(?:core\.(?:fsmonitor|hookspath|sshcommand|pager|editor|askpass|gitproxy|alternaterefscommand|attributesfile|excludesfile|worktree|fsmonitorhookversion)|pager\..+|alias\..+|diff\.(?:external|.+\.(?:command|textconv))|difftool\..+|mergetool\..+|merge\..+\.driver|filter\..+|credential\.(?:helper|.+\.helper)|gpg\.(?:program|.+\.program|.+\.defaultkeycommand)|sequence\.editor|interactive\.difffilter|uploadpack\.packobjectshook|remote\..+\.(?:uploadpack|receivepack|vcs|proxy|url|pushurl)|url\..+|http\..+|protocol\..+|include\.path|includeif\..+|sendemail\..+|instaweb\..+|browser\..+|man\..+|web\.browser|submodule\..+\.update|trailer\..+\.(?:command|cmd)|safe\..+|init\.templatedir|tar\..+\.command|commit\.gpgsign|receive\..+|extensions\..+)$/i;
+  /^(?:core\.(?:fsmonitor|hookspath|sshcommand|pager|editor|askpass|gitproxy|alternaterefscommand|attributesfile|excludesfile|worktree|fsmonitorhookversion)|pager\..+|alias\..+|diff\.(?:external|.+\.(?:command|textconv))|difftool\..+|mergetool\..+|merge\..+\.driver|filter\..+|credential\.(?:helper|.+\.helper)|gpg\.(?:program|.+\.program|.+\.defaultkeycommand)|sequence\.editor|interactive\.difffilter|uploadpack\.packobjectshook|remote\..+\.(?:uploadpack|receivepack|vcs|proxy|url|pushurl)|url\..+|http\..+|protocol\..+|include\.path|includeif\..+|sendemail\..+|instaweb\..+|browser\..+|man\..+|web\.browser|submodule\..+\.update|trailer\..+\.(?:command|cmd)|safe\..+|init\.templatedir|tar\..+\.command|commit\.gpgsign|receive\..+|extensions\..+|hook\..+)$/i;
 
 const ALIAS = /^alias\.(.+)$/i;
 const PRUNES = /^gc\.(?:prune|reflog|worktreeprune|rerere)/i;
@@ -28,6 +29,8 @@ export function useSetting(
     noteUnknown(spot, `gives git a setting that cannot be told: ${describeText(setting)}`);
     return;
   }
+  // Of a file that is not what it should be, git tells.
+  noteSecrets([known(value)], spot);
   const alias = ALIAS.exec(key)?.[1];
   if (alias !== undefined) aliases.set(alias, value);
   else if (HARMLESS.some(([keys, values]) => keys.test(key) && values.test(value))) return;

@@ -1,6 +1,6 @@
-import type { Behaviour } from "../../call.ts";
+import type { Behaviour, ProgramCall } from "../../call.ts";
 import { readArguments } from "../../options.ts";
-import { deletes, reads, sendBytes, writes } from "../../paths.ts";
+import { deletes, noteAddresses, noteSecrets, reads, sendBytes, writes } from "../../paths.ts";
 import { noteEffect, noteUnknown } from "../../state.ts";
 import { cameFrom, FROM, OUTPUT } from "../../values/flow.ts";
 import { describeText, known, textOf } from "../../values/text.ts";
@@ -43,9 +43,9 @@ export const submodule: Behaviour = ({ args, spot }) => {
 export const fetches: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, {
     valued:
-      "u upload-pack o server-option depth b branch j jobs template c config origin reference separate-git-dir filter shallow-since s strategy X",
+      "u upload-pack exec o server-option depth b branch j jobs template c config origin reference separate-git-dir filter shallow-since s strategy X",
   });
-  for (const program of given.values("u", "upload-pack")) spot.line.engine.runSource(program, spot);
+  for (const program of given.values("u", "upload-pack", "exec")) spot.line.engine.runSource(program, spot);
   for (const template of given.values("template"))
     noteEffect(spot, { kind: "code", what: `makes a repository from ${describeText(template)}` });
   for (const folder of given.values("separate-git-dir")) writes(spot, folder);
@@ -53,6 +53,7 @@ export const fetches: Behaviour = ({ name, args, spot }) => {
   for (const operand of given.operands)
     if (/^ext::|^-|--upload-pack/.test(textOf(operand)))
       noteEffect(spot, { kind: "code", what: `makes git run a program: ${describeText(operand)}` });
+  noteAddresses(given.operands, spot);
   noteEffect(spot, { kind: "fetches", what: `git ${name} gets commits from elsewhere` });
   if (name === "fetch" || name === "pull") noteForcedRefs(given.operands.slice(1), given.has("f", "force"), spot);
   if (name === "clone") {
@@ -76,6 +77,7 @@ export const fetches: Behaviour = ({ name, args, spot }) => {
 export const removes: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, { valued: "pathspec-from-file", long: "cached force dry-run quiet" });
   if (given.has("n", "dry-run")) return OUTPUT;
+  if (given.has("pathspec-from-file")) noteUnknown(spot, "deletes files whose names stand in another file");
   if (name === "rm" && given.has("cached")) return changesIt({ name, args, spot });
   if (name === "rm") for (const path of given.operands) deletes(spot, pathspec(path, spot), given.has("r"));
   else for (const path of given.operands) writes(spot, path);
@@ -89,7 +91,7 @@ export const apply: Behaviour = ({ args, spot }) => {
   });
   for (const path of given.operands) reads(spot, path);
   if (given.has("check", "stat", "numstat", "summary")) return OUTPUT;
-  for (const folder of given.values("directory")) writes(spot, folder);
+  for (const path of given.values("directory", "build-fake-ancestor")) writes(spot, path);
   if (given.has("unsafe-paths")) noteUnknown(spot, "lets a patch write anywhere");
   writes(spot, known("."));
   return OUTPUT;
@@ -113,11 +115,36 @@ export const commit: Behaviour = ({ args, spot }) => {
   return changesIt({ name: "commit", args, spot });
 };
 
+/** What a tag, a note or a merge says can be a file. */
+export function readsMessage({ args, spot }: ProgramCall): void {
+  const given = readArguments(args, { valued: "F file m message" });
+  for (const file of given.values("F", "file")) if (textOf(file) !== "-") reads(spot, file);
+}
+
+/** What is added can be shown, and is in the next commit: a secret that is named is not. */
+export const adds: Behaviour = (call) => {
+  noteSecrets(readArguments(call.args, { valued: "chmod pathspec-from-file" }).operands, call.spot);
+  return changesIt(call);
+};
+
+export const packs: Behaviour = ({ name, args, spot }) => {
+  const given = readArguments(args, {
+    valued: "o expire-to unpack-unreachable window depth threads",
+    long: "keep-unreachable",
+  });
+  for (const path of given.values("o", "expire-to")) writes(spot, path);
+  if (name === "pack-objects") for (const path of given.operands) writes(spot, path);
+  const drops = given.has("a") && given.has("d") && !given.has("k", "keep-unreachable");
+  if (name === "repack" && (drops || given.values("unpack-unreachable").length > 0))
+    history(spot, "deletes commits that no branch has");
+  return changesIt({ name, args, spot });
+};
+
 export const archive: Behaviour = ({ args, spot }) => {
   const given = readArguments(args, { valued: "o output format prefix remote exec add-file" });
   for (const path of given.values("o", "output")) writes(spot, path);
   for (const program of given.values("exec")) spot.line.engine.runSource(program, spot);
   for (const where of given.values("remote")) sendBytes(OUTPUT, textOf(where), spot);
-  for (const path of given.operands.slice(1)) reads(spot, path);
+  for (const path of [...given.operands.slice(1), ...given.values("add-file")]) reads(spot, path);
   return cameFrom(FROM.files);
 };

@@ -1,0 +1,54 @@
+import { fitsPattern } from "../shell/values/glob.ts";
+import { beforePattern, isPattern, type Text } from "../shell/values/text.ts";
+import type { Files } from "./paths.ts";
+
+/** More folders than these are not looked into: whether a link is among them cannot be told then. */
+const MAX_FOLDERS = 500;
+
+interface Walk {
+  readonly files: Files;
+  /** Whether the last name is gone itself, and not what a link of that name leads to. */
+  readonly isDeleted: boolean;
+  readonly found: Text[];
+  left: number;
+}
+
+/** Paths that a pattern means because of a link that is there now; undefined when they are too many to look at. */
+export function behindPattern(pattern: string, files: Files, isDeleted: boolean): readonly Text[] | undefined {
+  const start = beforePattern(pattern).replace(/[^/]*$/, "");
+  const walk: Walk = { files, isDeleted, found: [], left: MAX_FOLDERS };
+  look(start.replace(/(.)\/$/, "$1"), patternBehind(pattern).split("/").filter(Boolean), walk);
+  return walk.left < 0 ? undefined : walk.found;
+}
+
+/** The part with special characters, from the beginning of the name in which the first of them is. */
+const patternBehind = (pattern: string): string => {
+  const plain = /^(?:\\.|[^*?[\\])*/.exec(pattern)?.[0] ?? "";
+  return pattern.slice(plain.lastIndexOf("/") + 1);
+};
+
+const unescaped = (name: string): string => name.replace(/\\(.)/g, "$1");
+
+function look(folder: string, [name, ...rest]: readonly string[], walk: Walk): void {
+  if (name === undefined || (walk.isDeleted && rest.length === 0)) return;
+  walk.left -= 1;
+  if (walk.left < 0) return;
+  const at = (one: string) => (folder === "/" ? `/${one}` : `${folder}/${one}`);
+  if (!isPattern(name)) {
+    const path = at(unescaped(name));
+    if (typeof walk.files.link(path) === "string") walk.found.push(withRest(path, rest));
+    else look(path, rest, walk);
+    return;
+  }
+  const isMeant = (one: string) => (!one.startsWith(".") || name.startsWith(".")) && fitsPattern(name, one);
+  const { links, folders } = walk.files.entries(folder);
+  for (const one of links) if (isMeant(one)) walk.found.push(withRest(at(one), rest));
+  if (rest.length > 0) for (const one of folders) if (isMeant(one)) look(at(one), rest, walk);
+}
+
+function withRest(path: string, rest: readonly string[]): Text {
+  const plain = rest.map(unescaped);
+  const isKnown = !rest.some(isPattern);
+  if (isKnown) return { type: "known", text: [path, ...plain].join("/") };
+  return { type: "glob", text: [path.replace(/[*?[\]\\]/g, "\\$&"), ...rest].join("/") };
+}

@@ -1,0 +1,121 @@
+import type { Behaviour } from "../call.ts";
+import { readArguments } from "../options.ts";
+import { absolutePaths, inFolder, isIn, worksHere, writes } from "../paths.ts";
+import { noteEffect, type Spot } from "../state.ts";
+import { type Flow, OUTPUT } from "../values/flow.ts";
+import { describeText, known, type Text, textOf } from "../values/text.ts";
+import { takeSecrets } from "../values/variables.ts";
+import { HARMS_ELSEWHERE } from "./machines.ts";
+import { noteOutputs } from "./outputs.ts";
+import { runsRules } from "./recipes.ts";
+
+const LOOKS_AT_CONTAINERS =
+  /^(?:|ls|list|ps|images|image|logs|inspect|version|info|search|history|top|stats|port|diff|events|network)$/;
+const CHANGES_CONTAINERS =
+  /^(?:system|volume|builder|rm|rmi|kill|stop|push|publish|login|swarm|service|stack|secret|plugin|trust|load|import|save|export|cp|commit|update|rename|prune|context)$/;
+const SENDS = /^(?:push|publish|login)$/;
+
+/** Options with a value: one that were missing would hide those behind it. */
+const GLOBAL_VALUED = "H host c context config l log-level tlscacert tlscert tlskey url connection root runroot";
+const COMPOSE_VALUED =
+  "f file p project-name profile env-file project-directory parallel ansi progress H host c context";
+const CONTAINER_VALUED =
+  "a attach add-host annotation blkio-weight blkio-weight-device c cap-add cap-drop cgroup-conf cgroup-parent cgroupns cgroups chrootdirs cidfile conmon-pidfile cpu-count cpu-percent cpu-period cpu-quota cpu-rt-period cpu-rt-runtime cpu-shares cpus cpuset-cpus cpuset-mems creds d-keys decryption-key detach-keys device device-cgroup-rule device-read-bps device-read-iops device-write-bps device-write-iops dns dns-opt dns-option dns-search domainname e entrypoint env env-file env-merge expose gidmap gpus group-add group-entry h health-cmd health-interval health-retries health-start-interval health-start-period health-timeout hostname hostuser image-volume index init-path ip ip6 ipc isolation kernel-memory l label label-file link link-local-ip log-driver log-opt m mac-address memory memory-reservation memory-swap memory-swappiness mount name net network network-alias oom-score-adj p passwd-entry personality pid pidfile pids-limit platform pod pod-id-file publish pull requires restart retry retry-delay rootfs-propagation runtime scale sdnotify seccomp-policy secret security-opt shm-size shm-size-systemd stop-signal stop-timeout storage-opt subgidname subuidname sysctl systemd timeout tmpfs tz u uidmap ulimit umask unsetenv user userns uts v variant volume volume-driver volumes-from w workdir";
+
+/** Containers: building and looking is ordinary work; a container that has the machine is not. */
+export const container: Behaviour = ({ name, args, spot }) => {
+  const isCompose = name.endsWith("-compose");
+  const given = readArguments(args, { valued: isCompose ? COMPOSE_VALUED : GLOBAL_VALUED, stopsAtOperand: true });
+  const [first, ...behind] = given.operands;
+  if (
+    given.values("H", "host", "url").length > 0 ||
+    given.values("c", "context").some((one) => textOf(one) !== "default")
+  )
+    noteEffect(spot, { kind: "sends", what: `${name} works on another machine` });
+  if (!isCompose && textOf(first ?? known("")) === "compose")
+    return container({ name: `${name}-compose`, args: behind, spot });
+  const inside = inFolder(spot, given.values("project-directory"));
+  // `docker container rm` is like `docker rm`.
+  const isGroup = /^(?:container|buildx|image (?:push|build|save|load|import))\b/.test(
+    given.operands.slice(0, 2).map(textOf).join(" "),
+  );
+  const [sub = known(""), ...rest] = isGroup ? behind : given.operands;
+  const word = textOf(sub);
+  if (isCompose && !LOOKS_AT_CONTAINERS.test(word))
+    for (const file of given.values("f", "file")) runsRules(file, { name, args, spot: inside });
+  return containerCommand({ name, word, rest, spot: inside });
+};
+
+interface ContainerCall {
+  readonly name: string;
+  readonly word: string;
+  readonly rest: readonly Text[];
+  readonly spot: Spot;
+}
+
+function containerCommand({ name, word, rest, spot }: ContainerCall): Flow {
+  if (LOOKS_AT_CONTAINERS.test(word) && !rest.some((one) => HARMS_ELSEWHERE.test(textOf(one)))) return OUTPUT;
+  if (word === "down" && rest.some((one) => /^(?:-v|--volumes|--rmi)/.test(textOf(one))))
+    noteEffect(spot, { kind: "system", what: `deletes data of containers with ${name} down` });
+  if (word === "run" || word === "exec" || word === "create") return startContainer(rest, spot);
+  if (CHANGES_CONTAINERS.test(word) && !/^(?:ls|inspect|df|info)$/.test(textOf(rest[0] ?? known("")))) {
+    noteEffect(
+      spot,
+      SENDS.test(word)
+        ? { kind: "sends", what: `${name} ${word} reaches another machine` }
+        : { kind: "system", what: `changes containers of this machine with ${name} ${word}` },
+    );
+    return OUTPUT;
+  }
+  if (rest.some((one) => /^--push(?:=true)?$|^(?:--output=|-o)?type=(?:registry|image,.*push=true)/.test(textOf(one))))
+    noteEffect(spot, { kind: "sends", what: `${name} ${word} pushes what it builds to another machine` });
+  noteOutputs(name, rest, spot);
+  worksHere(spot, `runs ${name} ${word}`);
+  return OUTPUT;
+}
+
+function startContainer(args: readonly Text[], spot: Spot): Flow {
+  const given = readArguments(args, { valued: CONTAINER_VALUED, stopsAtOperand: true });
+  const [image, ...words] = given.operands;
+  const shown = describeText(image ?? known("?"));
+  const sharesMachine =
+    given.has("privileged", "cap-add", "device", "security-opt", "userns", "volumes-from") ||
+    given.values("pid", "ipc", "uts", "network", "net").some((value) => /^(?:host|container:)/.test(textOf(value)));
+  if (sharesMachine || given.values("v", "volume", "mount").some((mount) => !isOwnMount(mount, spot)))
+    noteEffect(spot, {
+      kind: "privilege",
+      what: `starts a container that has more of the machine than the worktree: ${shown}`,
+    });
+  for (const mount of given.values("v", "volume", "mount")) {
+    const source = mountedFrom(textOf(mount));
+    if (source !== undefined && !/[:,](?:ro|readonly)\b/.test(textOf(mount))) changesMounted(source, spot);
+  }
+  noteOutputs("docker", args.slice(0, args.length - given.operands.length), spot);
+  noteEffect(spot, { kind: "runs", what: `runs a container: ${shown}` });
+  for (const file of given.values("env-file")) takeSecrets(file, spot);
+  for (const program of given.values("entrypoint")) spot.line.engine.runWords([program, ...words], spot);
+  return words.length > 0 ? spot.line.engine.runWords(words, spot) : OUTPUT;
+}
+
+/** The folder of this machine that a mount names; undefined for a volume that has a name. */
+function mountedFrom(mount: string): string | undefined {
+  const [, named] = /(?:^|,)(?:source|src)=([^,]*)/.exec(mount) ?? [];
+  if (/^type=(?:volume|tmpfs)\b/.test(mount)) return undefined;
+  const source = named ?? mount.split(":")[0] ?? "";
+  return named === undefined && /^[\w-]+$/.test(source) ? undefined : source;
+}
+
+/** A named volume, or a folder of the worktree. */
+function isOwnMount(mount: Text, spot: Spot): boolean {
+  if (mount.type !== "known") return false;
+  const source = mountedFrom(mount.text);
+  if (source === undefined) return true;
+  const { folder } = spot.line.place;
+  return absolutePaths(known(source), spot).every((path) => path.type === "known" && isIn(path.text, folder));
+}
+
+/** What runs inside may change it. The worktree as a whole is what containers for builds have. */
+function changesMounted(source: string, spot: Spot): void {
+  const isRoot = absolutePaths(known(source), spot).every((path) => textOf(path) === spot.line.place.folder);
+  if (!isRoot) writes(spot, known(source));
+}

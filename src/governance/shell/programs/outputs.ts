@@ -1,0 +1,59 @@
+import { writes } from "../paths.ts";
+import type { Spot } from "../state.ts";
+import { known, startOf, type Text } from "../values/text.ts";
+
+const OUTPUT_OPTION =
+  /^(?:-o|--output|--out|--outfile|--out-?[dD]ir|--output-?(?:dir|file|File)|--dest-?dir|--target-dir|--basetemp|--junit-?xml|--coverageDirectory|--cov-report-dir|--cacheDirectory|--log-file|--report-file)$/;
+
+/** Programs that mean a format by `-o` and `--output`. */
+const MEANS_FORMAT = new Set("kubectl oc helm az aws gcloud argocd flux istioctl doctl eksctl".split(" "));
+
+/** Words in the names of options by which tools write: what they make, a report, a record. */
+const WRITING = new Set(
+  "out output outfile outdir outputdir outputfile dest destdir destination artifact report log logfile junit junitxml profile coverprofile cpuprofile memprofile blockprofile mutexprofile objdir trace redirect coverdir cidfile iidfile metadata graphviz profiling dump save tee cache".split(
+    " ",
+  ),
+);
+const BETWEEN_WORDS = /[-_.]|(?<=[a-z])(?=[A-Z])/;
+const MAX_OPTION = 60;
+
+const isWriting = (option: string): boolean =>
+  option.length < MAX_OPTION && option.split(BETWEEN_WORDS).some((word) => WRITING.has(word.toLowerCase()));
+
+/** What may be the next argument instead of a value counts only where it leads elsewhere, or to a hidden file. */
+export const LEADS_ELSEWHERE = /^(?:\/|~|\.\.(?:\/|$)|\.\w)/;
+const ADDRESS = /^[a-z][a-z\d+.-]*:\/\//i;
+
+/** Subcommands that make a folder for something new. */
+const MAKES = /^(?:new|init|venv|vendor|create|create-project|deploy|clone)$/;
+
+/** Where a tool writes what it makes; one that means something else by these options names nothing elsewhere with them. */
+export function noteOutputs(name: string, args: readonly Text[], spot: Spot): void {
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] as Text;
+    const text = startOf(arg);
+    if (!text.startsWith("-")) continue;
+    const equals = text.indexOf("=");
+    const option = equals < 0 ? text : text.slice(0, equals);
+    const value = equals < 0 ? args[at + 1] : arg.type === "known" ? known(text.slice(equals + 1)) : arg;
+    if (!value) continue;
+    const isFile = OUTPUT_OPTION.test(option) && !(MEANS_FORMAT.has(name) && /^(?:-o|--output)$/.test(option));
+    if (isFile || (name === "javac" && /^-[dhs]$/.test(option))) writes(spot, fileIn(value));
+    else if (isWriting(option) && isPathOf(value, equals >= 0)) writes(spot, fileIn(value));
+  }
+  const makes = args.findIndex((arg) => !startOf(arg).startsWith("-"));
+  if (makes < 0 || !MAKES.test(startOf(args[makes] as Text))) return;
+  for (const arg of args.slice(makes + 1)) if (LEADS_ELSEWHERE.test(startOf(arg))) writes(spot, arg);
+}
+
+function isPathOf(value: Text, isSure: boolean): boolean {
+  const text = startOf(fileIn(value));
+  return !ADDRESS.test(text) && (isSure ? text.includes("/") : LEADS_ELSEWHERE.test(text));
+}
+
+/** `xml:report.xml` and `type=local,dest=folder` name a file behind what it is. */
+function fileIn(value: Text): Text {
+  if (value.type !== "known") return value;
+  const dest = /(?:^|,)dest=([^,]*)/.exec(value.text)?.[1];
+  return known(dest ?? value.text.replace(/^\w+:(?!\/\/)/, ""));
+}
