@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { spawnEnclosed } from "../src/agents/runner/enclosed.ts";
@@ -108,6 +109,12 @@ async function countShim(ready: Ready, runDir: string, wrapper: readonly string[
   return JSON.parse(readFileSync(file, "utf8")) as ProcessCounts;
 }
 
+/** Without those for toolchains: how many of them lie in a home is a matter of the machine. */
+function optionsBesideHome(wrapper: readonly string[]): string[] {
+  const home = `${homedir()}/`;
+  return wrapper.filter((arg, at) => arg.startsWith("--") && !wrapper[at + 1]?.startsWith(home));
+}
+
 async function gatesOf(ready: Ready, runDir: string): Promise<Gate[]> {
   // What is asked once for each process, and not for each run, is asked here.
   await enclosureIn(ready, runDir);
@@ -124,7 +131,7 @@ async function gatesOf(ready: Ready, runDir: string): Promise<Gate[]> {
     { what: "synced", counted: counts.synced, most: 0 },
     // Not more for more files and refs: objects are borrowed, and many refs are packed into one file.
     { what: "files of the shadow", counted: files, most: 16 },
-    { what: "arguments of bwrap", counted: enclosure.wrapper.length, most: 260 },
+    { what: "options of bwrap", counted: optionsBesideHome(enclosure.wrapper).length, most: 55 },
     // The pipe for its output, and bwrap.
     { what: "started by the shim", counted: startedCount(shim), most: 2 },
     { what: "writes of the shim", counted: shim.written, most: 4 },
