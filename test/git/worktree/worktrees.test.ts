@@ -165,6 +165,18 @@ test("a rewritten admin folder cannot lead git to another repository", async (t)
   assert.ok((await listWorktrees(box.repo)).some(({ path }) => path === worktree.path));
 });
 
+test("a branch that is put back takes no branches of a person away that have its place", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { repo, worktree, baseSha } = box;
+  plainGit(repo.root, "branch", "-m", BRANCH, "mine");
+  plainGit(repo.root, "branch", `${BRANCH}/second`);
+  await assert.rejects(headState(worktree, { branch: BRANCH, baseSha }), /prloom\/plan\/second/);
+  assert.equal(plainGit(repo.root, "rev-parse", `${BRANCH}/second`).trim(), baseSha);
+  plainGit(repo.root, "branch", "-D", `${BRANCH}/second`);
+  assert.equal(await headState(worktree, { branch: BRANCH, baseSha }), "at-base");
+});
+
 test("no plan waits for the removal of another's worktree, however much lies in it", thorough, async (t) => {
   const box = await planSandbox();
   t.after(box.close);
