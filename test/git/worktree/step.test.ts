@@ -102,6 +102,19 @@ test("a partial patch is binary-safe, leaves the index alone, and the first one 
   assert.doesNotMatch(readFileSync(patch, "latin1"), /secret/);
 });
 
+test("a partial patch applies as every patch does, whatever prefixes a person has set", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { worktree, baseSha } = box;
+  const patch = join(box.dir, "partial.patch");
+  plainGit(box.repo.root, "config", "diff.noprefix", "true");
+  write(worktree.path, { "src/new/n.txt": "n\n" });
+  assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), true);
+  await resetTo(worktree, baseSha, BRANCH);
+  plainGit(worktree.path, "apply", patch);
+  assert.equal(readFileSync(join(worktree.path, "src/new/n.txt"), "utf8"), "n\n");
+});
+
 test("a tracked file that became a named pipe counts as deleted and comes back", async (t) => {
   const box = await planSandbox();
   t.after(box.close);
