@@ -95,3 +95,15 @@ test("what was said and not yet read when a person merged by hand is told", asyn
   const { stdout } = await said.work();
   assert.match(stdout, /one {2}merged with 1 unanswered comment: nothing looks at it any more/);
 });
+
+test("what a person saves in the inbox while the plan is activated stays there", async () => {
+  const edited = makeProject();
+  after(() => edited.remove());
+  edited.plan("one", ["first"]);
+  assert.equal((await edited.work({ PRLOOM_CRASH_AT: "activate:ready" })).signal, "SIGKILL");
+  const file = join(edited.inbox, "one.md");
+  writeFileSync(file, `${readFileSync(file, "utf8")}- [ ] second\n`);
+  await edited.work();
+  assert.match(readFileSync(file, "utf8"), /second/);
+  assert.match((await edited.cli(["status"])).stdout, /id in use: another plan is already called one/);
+});
