@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { makeProject } from "../../testing/project.ts";
@@ -70,6 +70,26 @@ for (const [how, ...commands] of oneOf([
     assert.match(said.join("\n"), /is not the worktree that prloom made/);
   });
 }
+
+test("a folder that a person made in the place of a worktree is not removed to make that again", async () => {
+  const theirs = makeProject();
+  after(() => theirs.remove());
+  theirs.plan("one", ["first"]);
+  await theirs.work();
+  const { worktree = "" } = theirs.record("one");
+  theirs.git("worktree", "remove", "--force", worktree);
+  mkdirSync(worktree);
+  writeFileSync(join(worktree, "precious.txt"), "a person's\n");
+  await theirs.cli(["comment", "one", "Also the second"]);
+  await theirs.work();
+  assert.match((await theirs.cli(["unblock", "one"])).stderr, /is not the worktree that prloom made/);
+  await theirs.work();
+  assert.equal(readFileSync(join(worktree, "precious.txt"), "utf8"), "a person's\n");
+  renameSync(worktree, join(theirs.root, "..", "theirs"));
+  assert.equal((await theirs.cli(["unblock", "one"])).code, 0);
+  await theirs.work();
+  assert.ok(existsSync(join(worktree, ".git")));
+});
 
 test("a second removal keeps what was left since the first", thorough, async () => {
   project.plan("twice", ["one"]);
