@@ -47,6 +47,7 @@ const SAFE_CONFIG = [
   "tag.gpgsign=false",
   "log.showSignature=false",
   "i18n.commitEncoding=UTF-8",
+  "i18n.logOutputEncoding=UTF-8",
   "trailer.separators=:",
   "color.ui=false",
   "gc.auto=0",
@@ -55,6 +56,9 @@ const SAFE_CONFIG = [
   "fetch.recurseSubmodules=false",
   "diff.ignoreSubmodules=dirty",
   "diff.submodule=short",
+  // A patch without prefixes, applied as people apply one, puts files into other folders.
+  "diff.noprefix=false",
+  "diff.mnemonicPrefix=false",
   "status.submoduleSummary=false",
   "advice.addEmbeddedRepo=false",
   // Files that look like a repository do not make their folder one: they may have been committed.

@@ -14,6 +14,7 @@ import type { AtWork } from "../runs/occupancy.ts";
 import { recoverAgain } from "../runs/survivors.ts";
 import type { Configured } from "../settings/pinned.ts";
 import type { Watched } from "../watchdog/stalls.ts";
+import { isReplaced } from "../worktree/remove-own.ts";
 import { changeInboxMeta } from "./inbox-meta.ts";
 import { recoverInterrupted, stopAtWork } from "./open.ts";
 
@@ -67,6 +68,7 @@ export async function unblockPlan(
   if (!record.blocked) return { wasBlocked: false };
   await recoverAgain(loom, record);
   const vanished = record.worktreeReady && worktreeHealth(worktreeOf(loom, record)) !== "ok";
+  if (vanished) refuseReplaced(loom, record);
   if (reset && !vanished) await resetPlan(loom, id);
   reopenBlockedTodo(loom, record);
   updateRecord(loom, id, (now) => ({
@@ -76,6 +78,16 @@ export async function unblockPlan(
   }));
   loom.report({ planId: id, level: "info", text: "unblocked" });
   return { wasBlocked: true };
+}
+
+/** A worktree that is made again takes the place of whatever lies there. */
+function refuseReplaced(loom: Located, record: PlanRecord): void {
+  if (!isReplaced(loom, record)) return;
+  throw new PrloomError(
+    "plan-state",
+    `${record.worktree} is not the worktree that prloom made.`,
+    `Move it away, then run \`prloom unblock ${record.id}\` again: it makes the worktree from branch ${record.branch}.`,
+  );
 }
 
 /** Blocking a plan lets its agent end; resetting it then must not pull the tree from under that agent. */

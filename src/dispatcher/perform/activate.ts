@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { PlanConfig } from "../../config/presets.ts";
 import {
   branchExists,
@@ -13,7 +13,7 @@ import { refuseBrought, trackedIn } from "../../git/tracked.ts";
 import { addWorktree } from "../../git/worktree/worktrees.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
-import { ensureDir, listDir } from "../../kernel/files.ts";
+import { ensureDir, listDir, readTextNoFollow } from "../../kernel/files.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Extended } from "../buses/extensions.ts";
@@ -64,7 +64,7 @@ export async function activate(
   });
   makeRunCopy(loom, active, text.text);
   crashPoint("activate:ready");
-  clearInbox(loom, id);
+  clearInbox(loom, id, text.text);
   loom.report({ planId: id, level: "info", text: `active on branch ${record.branch}` });
 }
 
@@ -81,16 +81,27 @@ async function refuseTracked({ repo, paths }: Located, id: string): Promise<void
   );
 }
 
-/** The last act of activation. */
-export function clearInbox(loom: Located & Records, id: string): void {
+/**
+ * The last act of activation, or what a kill left of it. A text that a person saved in the inbox meanwhile stays there: intake
+ * tells that its id is in use.
+ */
+export function clearInbox(loom: Located & Records, id: string, activated = activatedText(loom, id)): void {
   const files = inboxOf(loom.paths, id);
   // From here on the home has the only text.
   loom.store.sync();
-  rmSync(files.text, { force: true });
+  const text = readTextNoFollow(loom.paths.inbox, basename(files.text));
+  if (text === undefined || activated === undefined || text === activated) rmSync(files.text, { force: true });
   crashPoint("activate:half-cleared");
   rmSync(files.meta, { force: true });
   loom.store.forget([files.text, files.meta]);
   updateRecord(loom, id, () => ({ inInbox: false }));
+}
+
+/** What was taken from the inbox; undefined when a person changed the plan since, and no longer the file in the inbox. */
+function activatedText({ paths }: Located, id: string): string | undefined {
+  const { home, plan } = homeOf(paths, id);
+  const [taken, left] = [lstatIfThere(plan), lstatIfThere(inboxOf(paths, id).text)];
+  return taken && left && left.mtimeMs > taken.mtimeMs ? readTextNoFollow(home, basename(plan)) : undefined;
 }
 
 /** Makes the worktree of an open plan again, from its branch. */

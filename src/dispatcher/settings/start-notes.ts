@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { compareConfigs } from "../../config/compare.ts";
 import type { Config } from "../../config/config.ts";
@@ -16,6 +15,7 @@ import {
   resolveCommit,
 } from "../../git/repository.ts";
 import { PrloomError } from "../../kernel/errors.ts";
+import { readCheckedOut } from "../../kernel/files.ts";
 import { changesLine } from "./pinned.ts";
 import { agentFiles, isPrompt, offerOf, PROMPTS_DIR, pinnedConfig, promptPaths, type Tree } from "./pinning.ts";
 
@@ -61,7 +61,7 @@ async function otherThanBase(
   const differing: string[] = [];
   for (const path of await pathsToCompare(repo, config, base.commit)) {
     const there = (await fileAt(repo, { commit: base.commit, names: [path], mostBytes: MAX_BYTES }))?.text;
-    if (withoutReturns(there) === withoutReturns(onDisk(repo.root, path))) continue;
+    if (isOnDisk(repo.root, path, there)) continue;
     differing.push(path === CONFIG_FILE ? configWords(there, config) : path);
   }
   if (differing.length === 0) return undefined;
@@ -116,9 +116,13 @@ function modulesOf(config: Config): string[] {
   return [...plugins, ...bridges, ...config.globalPlugins, ...config.globalBridges].map(({ module }) => module);
 }
 
-function onDisk(root: string, path: string): string | undefined {
-  const file = join(root, path);
-  return statSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file, "utf8") : undefined;
+/** What cannot be read is another: the branch may have put a device there, or more than anything has that people write. */
+function isOnDisk(root: string, path: string, text: string | undefined): boolean {
+  try {
+    return withoutReturns(readCheckedOut(join(root, path), MAX_BYTES)) === withoutReturns(text);
+  } catch {
+    return false;
+  }
 }
 
 function configWords(there: string | undefined, config: Config): string {

@@ -30,7 +30,7 @@ export async function removeOwnWorktree(
  * Git's own file in it says whose it is. One that is half made, or half removed, may have none, and so may one that an agent
  * was at work in a moment ago: as long as git knows of it, it is ours.
  */
-function isReplaced({ paths }: Located, record: PlanRecord): boolean {
+export function isReplaced({ paths }: Located, record: PlanRecord): boolean {
   const { status, worktree = "", worktreeName, worktreeReady } = record;
   if (!worktreeReady || worktreeName === undefined || !existsNoFollow(worktree)) return false;
   const gitDir = join(paths.commonDir, "worktrees", worktreeName);

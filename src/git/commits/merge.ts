@@ -4,7 +4,7 @@ import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { readTextIfExists } from "../../kernel/files.ts";
 import { branchTip, gitAt, type Repository } from "../repository.ts";
-import { git, requireGitVersion } from "../run.ts";
+import { GitFailure, git, requireGitVersion } from "../run.ts";
 import { unfinishedOperation } from "../worktree/settle-head.ts";
 import { listWorktrees } from "../worktree/worktrees.ts";
 import { repositoriesMade } from "./history.ts";
@@ -48,17 +48,24 @@ type Checkout = { readonly path: string; readonly gitDir: string };
 async function checkoutOf(repo: Repository, base: string): Promise<Checkout | InTheWay | undefined> {
   const found: Checkout[] = [];
   for (const entry of await listWorktrees(repo)) {
-    if (entry.bare || !existsSync(entry.path)) continue;
-    const gitDir = (await git(["rev-parse", "--absolute-git-dir"], { cwd: entry.path })).stdout.trimEnd();
+    const { path } = entry;
+    // No program can be started in a folder whose name is not UTF-8, but one may be there.
+    if (entry.bare || entry.prunable !== undefined || !(existsSync(path) || path.includes("\ufffd"))) continue;
     const onBase = entry.branch === base;
+    const gitDir = await gitDirAt(path);
+    if (typeof gitDir !== "string") {
+      // Of another branch, one that a person broke is in no way.
+      if (!onBase) continue;
+      return { kind: "checkout-in-the-way", path, reason: gitDir.words };
+    }
     const rebasesBase = ["rebase-merge", "rebase-apply"].some(
       (folder) => readTextIfExists(join(gitDir, folder, "head-name"))?.trim() === `refs/heads/${base}`,
     );
     if ((onBase && unfinishedOperation(gitDir) !== undefined) || rebasesBase) {
       const reason = `a merge, rebase or cherry-pick on ${base} is not finished there`;
-      return { kind: "checkout-in-the-way", path: entry.path, reason };
+      return { kind: "checkout-in-the-way", path, reason };
     }
-    if (onBase) found.push({ path: entry.path, gitDir });
+    if (onBase) found.push({ path, gitDir });
   }
   if (found.length > 1) {
     const paths = found.map((checkout) => checkout.path).join(" and ");
@@ -69,6 +76,16 @@ async function checkoutOf(repo: Repository, base: string): Promise<Checkout | In
     };
   }
   return found[0];
+}
+
+/** Git's folder of a checkout, or why git cannot use it. */
+async function gitDirAt(cwd: string): Promise<string | GitFailure> {
+  try {
+    return (await git(["rev-parse", "--absolute-git-dir"], { cwd })).stdout.trimEnd();
+  } catch (error) {
+    if (error instanceof GitFailure) return error;
+    throw error;
+  }
 }
 
 /** Why git would not move the checkout: the files it named, else its own words. */

@@ -85,7 +85,7 @@ export async function refusedDrivers(commonDir: string, trusted: readonly string
   return refuseDrivers(await readSettings(commonDir), trusted);
 }
 
-const FAILED = /(?:fatal|error): (.*): (?:clean|smudge) filter '?(.+?)'? failed$/m;
+const FAILED = /^(?:fatal|error): (.*): (?:clean|smudge) filter '?(.+?)'? failed$/m;
 
 /** The error that a refused filter is, out of what git said; undefined when it said something else. */
 export function refusedFilter(words: string, { filters }: RefusedDrivers): PrloomError | undefined {

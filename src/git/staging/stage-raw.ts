@@ -2,18 +2,18 @@ import { takeTurns } from "../../kernel/turns.ts";
 import { lined, splitNul } from "../output.ts";
 import type { GitOptions } from "../run.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
-import { bytesOf, isReadable, kindAt } from "./tree-entries.ts";
+import { bytesOf, isHuge, isReadable, kindAt } from "./tree-entries.ts";
 
 /**
  * Puts the bytes of files into an index as they are on disk. For keeping what cannot be staged because attributes or filters
- * refuse it; links, names that this way of git cannot take, and what may not be read are left out.
+ * refuse it; links, names that this way of git cannot take, and what may not be read or never ends are left out.
  */
 export async function stageRaw(worktree: Worktree, paths: readonly string[], options: GitOptions): Promise<void> {
   const files: string[] = [];
   for (const path of paths) {
     await takeTurns();
     const isFile = !/^"|\n/.test(path) && kindAt(bytesOf(worktree, path)) === "file";
-    if (isFile && isReadable(worktree, path)) files.push(path);
+    if (isFile && isReadable(worktree, path) && !isHuge(worktree, path)) files.push(path);
   }
   if (files.length === 0) return;
   const hash = ["hash-object", "-w", "--no-filters", "--stdin-paths"];

@@ -21,7 +21,7 @@ import { inBytes, isGitsOwn, isProtected, OURS, PROTECTED_PATHSPECS, settingsIn 
 import { inWords, type RepositoryShape } from "./repository-shape.ts";
 import { openFolders, removeUnreadableRules, unhindered } from "./rule-files.ts";
 import { stageRaw } from "./stage-raw.ts";
-import { bytesOf, kindAt, realFolders, unlockFiles } from "./tree-entries.ts";
+import { bytesOf, kindAt, realFolders, refuseHuge, unlockFiles } from "./tree-entries.ts";
 
 /**
  * Forgets flags that hide changes (assume-unchanged, skip-worktree), and an index that git cannot read. Returns the paths
@@ -220,6 +220,7 @@ async function stageNow(worktree: Worktree, target: StageTarget): Promise<Staged
   };
   await update(["--force-remove"], await filtered(changes.gone, isKept));
   const changed = await filtered(changes.changed, isKept);
+  if (!target.raw) await refuseHuge(worktree, changed);
   const stageChanged = () =>
     target.raw ? stageRaw(worktree, changed, options) : update(["--add", "--remove", "--replace"], changed);
   await stageChanged().catch(async (error: unknown) => {

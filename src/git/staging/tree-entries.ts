@@ -1,5 +1,5 @@
 import { accessSync, constants, lstatSync, type Stats } from "node:fs";
-import { errnoOf } from "../../kernel/errors.ts";
+import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { isMissing } from "../../kernel/files.ts";
 import { ifThere, step, succeeds, unlockFile, withinParent } from "../../kernel/held/folder.ts";
 import { removeFrom } from "../../kernel/removal/remove-held.ts";
@@ -76,4 +76,24 @@ export async function unlockFiles(worktree: Worktree, paths: readonly string[]):
 /** One that another user made, in a container say, may stay shut. */
 export function isReadable(worktree: Worktree, path: string): boolean {
   return succeeds(() => accessSync(bytesOf(worktree, path), constants.R_OK), ["EACCES", "ENOENT"]);
+}
+
+/** Git takes in less than half a gigabyte a second, and has two minutes for all. */
+const MAX_FILE_BYTES = 64 * 1024 ** 3;
+
+export function isHuge(worktree: Worktree, path: string): boolean {
+  return (statOf(bytesOf(worktree, path))?.size ?? 0) > MAX_FILE_BYTES;
+}
+
+/** Refuses a file that git would be ended over: an agent makes one of any size within a moment, with nothing in it. */
+export async function refuseHuge(worktree: Worktree, paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    await takeTurns();
+    if (!isHuge(worktree, path)) continue;
+    throw new PrloomError(
+      "tree-too-large",
+      `${Buffer.from(path, "latin1").toString("utf8")} is larger than ${MAX_FILE_BYTES / 1024 ** 3} GB: git cannot take it in.`,
+      "`prloom unblock <plan> --reset` takes back what the agent made.",
+    );
+  }
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { existsNoFollow, listDir, readTextNoFollow, writeFileAtomic } from "../../kernel/files.ts";
+import { lstatIfThere } from "../../kernel/lstat.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { readTip } from "../refs.ts";
 import { dissolveRepositories } from "../staging/stage.ts";
@@ -60,7 +61,8 @@ async function restoreBranch(worktree: Worktree, { branch, baseSha }: StepBase):
   const tip = await gitIn(worktree, ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`], { allowExit: [1, 128] });
   if (tip.code === 0) return;
   const file = join(worktree.commonDir, ref);
-  if (existsNoFollow(file)) await removeTree(file);
+  // A folder holds other branches; git itself removes one that is empty.
+  if (lstatIfThere(file)?.isDirectory() === false) await removeTree(file);
   await gitIn(worktree, ["update-ref", "--no-deref", ref, baseSha]);
 }
 

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { crashPoint } from "../../kernel/crash-point.ts";
-import { PrloomError } from "../../kernel/errors.ts";
+import { errnoOf, PrloomError } from "../../kernel/errors.ts";
 import { existsNoFollow, listDir, readTextIfExists, readTextNoFollow } from "../../kernel/files.ts";
 import { lstatIfThere } from "../../kernel/lstat.ts";
 import { removeTree } from "../../kernel/removal/remove-tree.ts";
@@ -119,10 +119,18 @@ export async function listWorktrees(repo: Repository): Promise<WorktreeEntry[]> 
   });
 }
 
-/** The path with its folder's links resolved; the last component may not exist, or be a link that an agent made. */
+/**
+ * The path with its folder's links resolved; the last component may not exist, or be a link that an agent made. As it is written
+ * where they lead nowhere: a worktree of a person may be on a disk that is away.
+ */
 function canonical(path: string): string {
   const parent = dirname(resolve(path));
-  return join(existsNoFollow(parent) ? realpathSync(parent) : parent, basename(path));
+  try {
+    return join(realpathSync(parent), basename(path));
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return join(parent, basename(path));
+  }
 }
 
 /** Admin folders that claim the path, and those that a killed `git worktree add` for it left without a claim. */

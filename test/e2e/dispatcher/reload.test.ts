@@ -102,6 +102,18 @@ describe("prloom reload", () => {
   });
 });
 
+test("a start is not held up by a module of the branch that never ends", { timeout: 60_000 }, async () => {
+  const project = fresh();
+  branch(project, "endless", () => {
+    project.config({ plugins: { endless: { module: "./prloom/endless.mjs" } } });
+    symlinkSync("/proc/self/pagemap", join(project.root, "prloom/endless.mjs"));
+  });
+  project.git("checkout", "-q", "endless");
+  const { stderr } = await project.cli(["start", "--until-idle"]);
+  assert.match(stderr, /^warning: you are on endless, .*; prloom\/endless\.mjs\./m);
+  assert.match(stderr, /pagemap is not a regular file\. \[plugin-invalid\]/);
+});
+
 test(
   "a start says what the last one did not permit, and where the branch differs from the base branch",
   thorough,

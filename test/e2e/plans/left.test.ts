@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { makeProject } from "../../testing/project.ts";
@@ -71,6 +71,26 @@ for (const [how, ...commands] of oneOf([
   });
 }
 
+test("a folder that a person made in the place of a worktree is not removed to make that again", async () => {
+  const theirs = makeProject();
+  after(() => theirs.remove());
+  theirs.plan("one", ["first"]);
+  await theirs.work();
+  const { worktree = "" } = theirs.record("one");
+  theirs.git("worktree", "remove", "--force", worktree);
+  mkdirSync(worktree);
+  writeFileSync(join(worktree, "precious.txt"), "a person's\n");
+  await theirs.cli(["comment", "one", "Also the second"]);
+  await theirs.work();
+  assert.match((await theirs.cli(["unblock", "one"])).stderr, /is not the worktree that prloom made/);
+  await theirs.work();
+  assert.equal(readFileSync(join(worktree, "precious.txt"), "utf8"), "a person's\n");
+  renameSync(worktree, join(theirs.root, "..", "theirs"));
+  assert.equal((await theirs.cli(["unblock", "one"])).code, 0);
+  await theirs.work();
+  assert.ok(existsSync(join(worktree, ".git")));
+});
+
 test("a second removal keeps what was left since the first", thorough, async () => {
   project.plan("twice", ["one"]);
   await project.work();
@@ -94,4 +114,16 @@ test("what was said and not yet read when a person merged by hand is told", asyn
   said.git("merge", "-q", "--ff-only", "prloom/one");
   const { stdout } = await said.work();
   assert.match(stdout, /one {2}merged with 1 unanswered comment: nothing looks at it any more/);
+});
+
+test("what a person saves in the inbox while the plan is activated stays there", async () => {
+  const edited = makeProject();
+  after(() => edited.remove());
+  edited.plan("one", ["first"]);
+  assert.equal((await edited.work({ PRLOOM_CRASH_AT: "activate:ready" })).signal, "SIGKILL");
+  const file = join(edited.inbox, "one.md");
+  writeFileSync(file, `${readFileSync(file, "utf8")}- [ ] second\n`);
+  await edited.work();
+  assert.match(readFileSync(file, "utf8"), /second/);
+  assert.match((await edited.cli(["status"])).stdout, /id in use: another plan is already called one/);
 });

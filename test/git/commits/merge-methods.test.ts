@@ -269,3 +269,16 @@ test("a squash by hand is recognised by what base has, a branch without changes 
   commit(repo.root, { "main.txt": "2\n" });
   assert.equal(await isMerged(), true);
 });
+
+test("a rebase keeps messages and names, whatever encoding a person has for logs", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { repo, worktree } = box;
+  plainGit(repo.root, "config", "i18n.logOutputEncoding", "ISO-8859-1");
+  plainGit(repo.root, "config", "author.name", "Jörg");
+  commit(worktree.path, { "a.txt": "plan\n" }, "für");
+  commit(repo.root, { "main.txt": "main\n" });
+  assert.equal((await mergeIntoBase(repo, { ...REQUEST, method: "rebase" })).kind, "merged");
+  plainGit(repo.root, "config", "--unset", "i18n.logOutputEncoding");
+  assert.equal(show(box, "%an: %s"), "Jörg: für");
+});

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { isMergedInto, mergeIntoBase } from "../../../src/git/commits/merge.ts";
@@ -54,6 +55,44 @@ test("without a checkout of base only the branch moves", async (t) => {
   assert.equal(outcome.kind === "merged" && outcome.sha, await branchTip(repo, "main"));
   assert.equal(readFileSync(join(repo.root, "a.txt"), "utf8"), "one\n");
   assert.equal(plainGit(repo.root, "symbolic-ref", "HEAD").trim(), "refs/heads/elsewhere");
+});
+
+const broken: Record<string, (path: string) => void> = {
+  "was emptied": (path) => {
+    rmSync(path, { recursive: true });
+    mkdirSync(path);
+  },
+  "names a repository that is gone": (path) => writeFileSync(join(path, ".git"), "gitdir: /nowhere\n"),
+};
+
+for (const [name, spoil] of Object.entries(broken)) {
+  test(`a worktree of a person that ${name} stops no merge of another branch`, async (t) => {
+    const box = await planSandbox();
+    t.after(box.close);
+    const { repo, worktree } = box;
+    const other = join(box.dir, "other");
+    plainGit(repo.root, "worktree", "add", "-q", "-b", "other", other);
+    spoil(other);
+    commit(worktree.path, { "a.txt": "from the plan\n" });
+    assert.equal((await mergeIntoBase(repo, REQUEST)).kind, "merged");
+  });
+}
+
+test("base does not move under a checkout that git cannot use, or whose name is not UTF-8", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { repo, worktree } = box;
+  commit(worktree.path, { "a.txt": "from the plan\n" });
+  plainGit(repo.root, "checkout", "-q", "-b", "elsewhere");
+  const own = join(box.dir, "own");
+  plainGit(repo.root, "worktree", "add", "-q", own, "main");
+  writeFileSync(join(own, ".git"), "gitdir: /nowhere\n");
+  assert.equal((await mergeIntoBase(repo, REQUEST)).kind, "checkout-in-the-way");
+  rmSync(own, { recursive: true });
+  plainGit(repo.root, "worktree", "prune");
+  execFileSync("bash", ["-c", "git worktree add -q ../$'b\\xe4um' main"], { cwd: repo.root });
+  assert.equal((await mergeIntoBase(repo, REQUEST)).kind, "checkout-in-the-way");
+  assert.equal(await branchTip(repo, "main"), box.baseSha);
 });
 
 test("a conflict names the files and changes nothing", async (t) => {

@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -100,6 +101,33 @@ test("a partial patch is binary-safe, leaves the index alone, and the first one 
   assert.deepEqual(readFileSync(join(worktree.path, "image.bin")), bytes);
   assert.equal(existsSync(join(worktree.path, "b.txt")), false);
   assert.doesNotMatch(readFileSync(patch, "latin1"), /secret/);
+});
+
+test("a partial patch applies as every patch does, whatever prefixes a person has set", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { worktree, baseSha } = box;
+  const patch = join(box.dir, "partial.patch");
+  plainGit(box.repo.root, "config", "diff.noprefix", "true");
+  write(worktree.path, { "src/new/n.txt": "n\n" });
+  assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), true);
+  await resetTo(worktree, baseSha, BRANCH);
+  plainGit(worktree.path, "apply", patch);
+  assert.equal(readFileSync(join(worktree.path, "src/new/n.txt"), "utf8"), "n\n");
+});
+
+test("a file that git would be ended over is refused at once, and the rest is kept without it", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { worktree, baseSha } = box;
+  write(worktree.path, { "huge.bin": "", "fine.txt": "fine\n" });
+  truncateSync(join(worktree.path, "huge.bin"), 2 * 1024 ** 4);
+  await assert.rejects(stageAll(worktree), { code: "tree-too-large", message: /^huge\.bin is larger/ });
+  const patch = join(box.dir, "partial.patch");
+  assert.equal(await savePartial(worktree, { baseSha, patchFile: patch }), true);
+  assert.match(readFileSync(patch, "utf8"), /^\+fine$/m);
+  await resetTo(worktree, baseSha, BRANCH);
+  assert.equal(plainGit(worktree.path, "status", "--porcelain"), "");
 });
 
 test("a tracked file that became a named pipe counts as deleted and comes back", async (t) => {

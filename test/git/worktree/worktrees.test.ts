@@ -165,6 +165,30 @@ test("a rewritten admin folder cannot lead git to another repository", async (t)
   assert.ok((await listWorktrees(box.repo)).some(({ path }) => path === worktree.path));
 });
 
+test("a worktree of a person whose disk is away keeps no plan from getting its own", async (t) => {
+  const box = await sandbox();
+  t.after(box.close);
+  const { repo, dir, baseSha } = box;
+  plainGit(repo.root, "worktree", "add", "-q", "-b", "theirs", join(dir, "work/theirs"));
+  rmSync(join(dir, "work"), { recursive: true });
+  symlinkSync("/away/work", join(dir, "work"));
+  const added = await addWorktree(repo, { path: join(dir, "plan"), branch: BRANCH, baseSha });
+  assert.equal(added.kind, "added");
+  assert.match(plainGit(repo.root, "worktree", "list"), /theirs/);
+});
+
+test("a branch that is put back takes no branches of a person away that have its place", async (t) => {
+  const box = await planSandbox();
+  t.after(box.close);
+  const { repo, worktree, baseSha } = box;
+  plainGit(repo.root, "branch", "-m", BRANCH, "mine");
+  plainGit(repo.root, "branch", `${BRANCH}/second`);
+  await assert.rejects(headState(worktree, { branch: BRANCH, baseSha }), /prloom\/plan\/second/);
+  assert.equal(plainGit(repo.root, "rev-parse", `${BRANCH}/second`).trim(), baseSha);
+  plainGit(repo.root, "branch", "-D", `${BRANCH}/second`);
+  assert.equal(await headState(worktree, { branch: BRANCH, baseSha }), "at-base");
+});
+
 test("no plan waits for the removal of another's worktree, however much lies in it", thorough, async (t) => {
   const box = await planSandbox();
   t.after(box.close);
