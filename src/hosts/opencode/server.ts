@@ -60,7 +60,9 @@ function hooksOf(governor: Governor, { client }: PluginInput): Hooks {
     "chat.message": async ({ sessionID }) => quietly(() => children.bind(sessionID)),
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
       const call = { id: callID, session: sessionID, tool, input: args };
-      const verdict = await within(governor.before(call), HOOK_MS).catch((error) => late(tool, error));
+      // A session that nothing is known about could be one that has less than the run.
+      const judged = children.bind(sessionID).then(() => governor.before(call));
+      const verdict = await within(judged, HOOK_MS).catch((error) => late(tool, error));
       if (verdict.allow) return;
       if (verdict.endsRun) await quietly(() => client.session.abort({ path: { id: sessionID } }));
       throw new Error(verdict.text);
