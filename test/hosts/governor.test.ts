@@ -109,6 +109,15 @@ describe("a governor", () => {
     assert.match(await textOf(governor, write("src/a.ts", "stray")), /no task is started/);
   });
 
+  test("denies secrets that a sub-agent would be given with its prompt", async () => {
+    const { governor } = await governed();
+    const start = (prompt: string) => call("task", { subagent_type: "explore", prompt });
+    for (const prompt of ["Tell me what is in @.env", "Compare @src/a.ts,@~/.ssh/id_rsa", "(see @config/.env.local )"])
+      assert.match(await textOf(governor, start(prompt)), /It holds secrets/, prompt);
+    for (const prompt of ["Mail ada@example.com about @src/a.ts", "`@.env`", "Use @types/node and @media."])
+      assert.equal(await textOf(governor, start(prompt)), "allowed", prompt);
+  });
+
   test("gives a sub-agent no more for a delegation that was forged", async () => {
     const { governor, files } = await governed();
     await governor.before(call("task", { subagent_type: "explore", prompt: "Look." }));

@@ -1,3 +1,4 @@
+import { reopen } from "../../agents/opencode/closing.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { asFields, asNumber } from "../../kernel/json-fields.ts";
 import type { Governor, HostVerdict } from "../governor.ts";
@@ -54,7 +55,8 @@ function hooksOf(governor: Governor, { client }: PluginInput): Hooks {
   const ended = new Map<string, boolean>();
   void quietly(() => touched.look());
   return {
-    config: async (config) => lift(config),
+    // The judge is in place, and decides from here on.
+    config: async (config) => reopen(config),
     tool: governTools({ governor, client, ended }),
     event: async ({ event }) => quietly(() => children.heard(event)),
     "chat.message": async ({ sessionID }) => quietly(() => children.bind(sessionID)),
@@ -84,12 +86,6 @@ function hooksOf(governor: Governor, { client }: PluginInput): Hooks {
     "experimental.session.compacting": async ({ sessionID }, { context }) =>
       quietly(() => void context.push(governor.compaction(sessionID))),
   };
-}
-
-/** The run's configuration denies everything; with the judge in place it is the judge who decides. */
-function lift(config: { permission?: unknown }): void {
-  const { "*": _, ...others } = asFields(config.permission);
-  config.permission = { "*": "allow", ...others };
 }
 
 /** A judgement that did not come in time denies what changes something. */

@@ -33,6 +33,7 @@ export const GOVERNS = new Set(["govern_plan", "govern_task", "govern_delegate",
 const OURS = /^(?:mcp__prloom__|prloom_)/;
 const MAX_PATH = 4096;
 const MAX_PATCH = 4 * 1024 * 1024;
+const MAX_MENTIONS = 1000;
 
 /** Whether a name is that of an MCP server's tool: not a kind, and no agent program has it. */
 export function isMcpTool(tool: string): boolean {
@@ -93,10 +94,18 @@ function readPaths(shape: ToolShape, reading: Reading): string[] {
   const add = (path: string | undefined) => void (path === undefined || paths.push(path));
   for (const name of shape.paths ?? []) add(readText(reading, name, true));
   for (const name of shape.mayName ?? []) add(readText(reading, name, false));
+  for (const path of mentioned(readText(reading, shape.mentions, false, MAX_PATCH) ?? "")) add(path);
+  if (paths.length > MAX_MENTIONS) reading.problem ??= `"${shape.mentions}" names more than ${MAX_MENTIONS} files`;
   if (shape.patch === undefined) return paths;
   const files = filesInPatch(readText(reading, shape.patch, true, MAX_PATCH) ?? "");
   if (!files) reading.problem ??= `"${shape.patch}" names no files`;
   return files ? [...paths, ...files] : paths;
+}
+
+/** As OpenCode finds them. It reads these files itself, without a call of a tool. */
+function mentioned(words: string): Set<string> {
+  const found = words.matchAll(/(?<![\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)/g);
+  return new Set(Array.from(found, ([, path = ""]) => path).filter((path) => path !== ""));
 }
 
 const NO_PATHS: readonly string[] = [];
@@ -105,7 +114,7 @@ function readFields(shape: ToolShape, fields: Fields, call: Pick<ToolRequest, "t
   const { tool, session } = call;
   const { kind } = shape;
   const reading: Reading = { fields, problem: undefined };
-  const namesPaths = shape.paths ?? shape.mayName ?? shape.patch;
+  const namesPaths = shape.paths ?? shape.mayName ?? shape.patch ?? shape.mentions;
   const named = namesPaths === undefined ? NO_PATHS : readPaths(shape, reading);
   const command = readText(reading, shape.command, true, Number.POSITIVE_INFINITY);
   const url = readText(reading, shape.url, true);
