@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { makeWorkshop, type RealAgent } from "../../../testing/agents/real-agent-bench.ts";
-import type { Script } from "../../../testing/model/script.ts";
+import type { Script, ScriptStep } from "../../../testing/model/script.ts";
 import { promptOf } from "../../../testing/model/stages.ts";
 import { thorough } from "../../../testing/thorough.ts";
 
@@ -84,6 +84,46 @@ describe("OpenCode with the policy inside", () => {
     await project.work();
     assert.equal(project.record("governed").blocked?.cause, "step");
     assert.equal(existsSync(join(project.worktree("governed"), "src/form.txt")), false);
+  });
+
+  test("holds for sub-agents, each as what it was called, also after one that went on", thorough, async (t) => {
+    const start = (subagent_type: string, prompt: string, more = {}) => ({
+      tool: "task",
+      args: { description: "A part", subagent_type, prompt, ...more },
+    });
+    const writes = (name: string) => ({
+      when: new RegExp(`^Write ${name}`),
+      steps: [{ write: `src/${name}.txt`, content: "x\n" }, { say: "Over." }],
+    });
+    const again: ScriptStep = ({ results }) =>
+      start("explore", "Write again.", { task_id: /ses_\w+/.exec(results.at(-1) ?? "")?.[0] ?? "" });
+    const work: Script = [
+      ...["looked", "again", "general"].map(writes),
+      {
+        when: promptOf("worker"),
+        steps: [
+          start("explore", "Read @.env"),
+          start("explore", "Write looked."),
+          again,
+          start("general", "Write general."),
+          { shell: TICK },
+          { say: "Done." },
+        ],
+      },
+    ];
+    const bench = await workshop.bench(t, { script: work, limits: { attemptsPerTodo: 1 } });
+    if (!bench) return;
+    const { project, model } = bench;
+    project.plan("governed", ["Build the form"]);
+    const result = await project.work();
+    assert.equal(project.record("governed").status, "review", result.stdout);
+    const files = project.git("show", "--format=", "--name-only", "prloom/governed").trim();
+    assert.equal(files, "src/general.txt", JSON.stringify(model.requests.at(-1)?.body));
+    const { delegations } = JSON.parse((await project.cli(["tasks", "governed", "--json"])).stdout);
+    assert.deepEqual(
+      delegations.map(({ to }: { to: string }) => to),
+      ["investigator", "executor"],
+    );
   });
 
   test("goes on with the user's own rules and plugins", thorough, async (t) => {
