@@ -1,4 +1,5 @@
 import { STAGES, type Stage } from "../config/agent-words.ts";
+import type { JsonFields } from "../kernel/json-fields.ts";
 import type { ShimPool } from "./shim/pool.ts";
 
 export { STAGES, type Stage };
@@ -181,6 +182,8 @@ export interface Instructions {
 export interface Governed {
   /** The file that the program loads, where the run sees it. */
   readonly plugin: string;
+  /** The user's settings with which no tool may be used until ours says otherwise; `more` are rules of theirs from elsewhere. */
+  close(given: JsonFields, more: unknown): JsonFields;
   /** Where that finds what the run may do. */
   readonly env: Readonly<Record<string, string>>;
 }

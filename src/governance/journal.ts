@@ -1,4 +1,5 @@
-import { appendFile, mkdir, open, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { type FileHandle, lstat, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { errnoOf } from "../kernel/errors.ts";
 import type { Brain, FactOutcome } from "./graph/brain.ts";
@@ -39,7 +40,8 @@ export class Journal {
 
   /** Reads what others and we ourselves have written since. */
   refresh(): Promise<void> {
-    this.#reading = this.#reading.then(() => this.#readOn());
+    // A read that failed was told to the one who asked for it; the next one may succeed.
+    this.#reading = this.#reading.catch(() => undefined).then(() => this.#readOn());
     return this.#reading;
   }
 
@@ -49,7 +51,7 @@ export class Journal {
     // A line of a process that died has no end: ours begins on a line of its own.
     const start = (await this.#endsInLine()) ? "\n" : "";
     this.#outcomes.set(fact.key, UNREAD);
-    await appendFile(this.#path, `${start}${JSON.stringify(fact)}\n`);
+    await appendLine(this.#path, `${start}${JSON.stringify(fact)}\n`);
     await this.refresh();
     const outcome = this.#outcomes.get(fact.key) ?? UNREAD;
     this.#outcomes.delete(fact.key);
@@ -120,12 +122,31 @@ const UNREAD: FactOutcome = {
   refusal: { kind: "not-a-move", reason: "The journal takes no more facts." },
 };
 
-async function openIfThere(path: string): Promise<Awaited<ReturnType<typeof open>> | undefined> {
+const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/** An agent can put anything in its place: a pipe would be waited for, and a link leads elsewhere. */
+async function openFile(path: string, flags: number): Promise<FileHandle | undefined> {
+  const file = await open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  return undefined;
+}
+
+async function openIfThere(path: string): Promise<FileHandle | undefined> {
   try {
-    // A pipe would be waited for.
-    return (await stat(path)).isFile() ? await open(path, "r") : undefined;
+    return (await lstat(path)).isFile() ? await openFile(path, O_RDONLY) : undefined;
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
     throw error;
+  }
+}
+
+async function appendLine(path: string, line: string): Promise<void> {
+  const file = await openFile(path, O_WRONLY | O_APPEND | O_CREAT);
+  if (!file) throw new Error(`${path} is not a file`);
+  try {
+    await file.appendFile(line);
+  } finally {
+    await file.close();
   }
 }

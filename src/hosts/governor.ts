@@ -16,7 +16,7 @@ import type { Caller } from "../governance/tools/answer.ts";
 import { isGovernTool } from "../governance/tools/arguments.ts";
 import { governCall, type ShellRun } from "../governance/tools/govern.ts";
 import { shortHash } from "../kernel/ids.ts";
-import { policyOf, roleOfSubAgent } from "./sessions.ts";
+import { childPolicy, roleOfSubAgent } from "./sessions.ts";
 
 /** One call of a tool in an agent program. */
 export interface HostCall {
@@ -55,6 +55,8 @@ export class Governor {
   readonly #open = new Map<string, OpenCall>();
   /** Sub-agents that may start, by the session that starts them, in the order of their calls. */
   readonly #starting = new Map<string, { id: string; to: string | undefined; node: string }[]>();
+  /** Sub-agents and what they may do. Not from the journal: what stands there can be forged. */
+  readonly #children = new Map<string, Policy>();
   readonly #outputs = new Map<string, SeenOutput[]>();
   /** Calls that have ended, and the node that each was for. */
   readonly #nodes = new Map<string, string | null>();
@@ -71,7 +73,7 @@ export class Governor {
   }
 
   policyFor(session: string): Policy {
-    return policyOf(session, this.#options.journal.brain.graph, this.#options.policy);
+    return this.#children.get(session) ?? this.#options.policy;
   }
 
   /** Before a tool runs. An error of ours denies what changes something, and lets reading through. */
@@ -101,13 +103,16 @@ export class Governor {
     const { journal, policy } = this.#options;
     const digest = shortHash(JSON.stringify([call.session, call.tool, call.input ?? null]));
     const fact = { tool: request.tool.slice(0, 200), rule: verdict.denial.rule, call: digest };
-    await journal.append({ type: "denied", ...this.#common(call, "denied"), ...fact });
-    const times = journal.brain.denials(digest);
+    // What is denied stays denied where it cannot be recorded.
+    await journal.append({ type: "denied", ...this.#common(call, "denied"), ...fact }).catch(() => undefined);
+    const times = Math.max(1, journal.brain.denials(digest));
     const endsRun = escalation(times, policy.maxRepeatedDenials) === "ends-the-run";
     return { allow: false, text: renderDenial(verdict.denial, request, times), endsRun };
   }
 
   #noteStart({ id, session, input }: HostCall, { delegate }: ToolRequest, own: string): void {
+    // A session that goes on is bound already.
+    if (delegate?.resumes !== undefined) return;
     const waiting = this.#starting.get(session) ?? [];
     // A task that was assigned is named in what the sub-agent is told.
     const said = JSON.stringify(input ?? null);
@@ -122,8 +127,11 @@ export class Governor {
     const [start, ...others] = this.#starting.get(parent) ?? [];
     this.#starting.set(parent, others);
     const from = this.policyFor(parent);
+    const without = { ...from, node: null, session };
+    // It has no task until all of it is recorded.
+    this.#children.set(session, without);
     const node = journal.brain.graph.workPlans.flatMap(({ tasks }) => tasks).find(({ id }) => id === start?.node);
-    if (!start || !node) return { ...from, node: null, session };
+    if (!start || !node) return without;
     const to = roleOfSubAgent(start.to, from.role);
     const terms = { from: from.role.name, to, node: node.id, session, parentSession: parent };
     const delegation = { id: start.id, ...terms, tools: node.allowedTools, expectedOutput: node.expectedOutput };
@@ -137,7 +145,20 @@ export class Governor {
     });
     if (node.parent !== undefined && node.status === "planned")
       await journal.append({ type: "node_moved", ...this.#common(call, "started"), node: node.id, move: "start" });
-    return this.policyFor(session);
+    const policy = childPolicy(from, delegation);
+    this.#children.set(session, policy);
+    return policy;
+  }
+
+  /** A call that was allowed, and failed: nothing comes of it, a sub-agent neither. */
+  failed({ id, session }: Pick<HostCall, "id" | "session">): void {
+    this.#open.delete(id);
+    const starting = this.#starting.get(session);
+    if (starting)
+      this.#starting.set(
+        session,
+        starting.filter((start) => start.id !== id),
+      );
   }
 
   /** After a tool ran: what counts as evidence is recorded for the session's own task. */

@@ -1,5 +1,4 @@
-import { findNode } from "../governance/graph/lookup.ts";
-import type { TaskGraph } from "../governance/graph/schema.ts";
+import type { Delegation } from "../governance/graph/schema.ts";
 import type { Policy } from "../governance/policy/policy-file.ts";
 import { roleNamed } from "../governance/policy/roles.ts";
 
@@ -11,6 +10,8 @@ const KNOWN_SUB_AGENTS: Readonly<Record<string, string>> = {
   Plan: "investigator",
 };
 
+type HandedOver = Pick<Delegation, "to" | "node" | "tools" | "session">;
+
 /** The role that a sub-agent has: the one that it is called, or else that of the one who started it. */
 export function roleOfSubAgent(to: string | undefined, parent: Policy["role"]): string {
   if (to === undefined) return parent.name;
@@ -18,20 +19,13 @@ export function roleOfSubAgent(to: string | undefined, parent: Policy["role"]): 
   return roleNamed(named) ? named : parent.name;
 }
 
-/**
- * What a session may do. The run's own has its policy; a session that was started for another has what was handed over, and
- * never more than the one who did.
- */
-export function policyOf(session: string, graph: TaskGraph, own: Policy): Policy {
-  const delegation = graph.delegations.findLast((one) => one.session === session);
-  if (!delegation) return own;
-  const parent = delegation.parentSession === session ? own : policyOf(delegation.parentSession, graph, own);
-  const node = findNode(graph, delegation.node)?.node;
-  const tools = delegation.tools.length > 0 ? [...delegation.tools] : null;
+/** What a sub-agent may do: what was handed over to it, and never more than the one who did. */
+export function childPolicy(parent: Policy, { to, node, tools: handed, session }: HandedOver): Policy {
+  const tools = handed.length > 0 ? [...handed] : null;
   return {
     ...parent,
-    role: narrowed(roleOfSubAgent(delegation.to, parent.role), parent.role),
-    node: node ? node.id : null,
+    role: narrowed(to, parent.role),
+    node,
     tools: parent.tools === null ? tools : tools ? tools.filter((tool) => parent.tools?.includes(tool)) : parent.tools,
     session,
   };

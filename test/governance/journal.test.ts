@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { Brain } from "../../src/governance/graph/brain.ts";
@@ -33,6 +33,15 @@ describe("a journal", () => {
     await other.append(checkpoint("a", ["x"]));
     await one.refresh();
     assert.deepEqual(findNode(one.brain.graph, "a")?.node.artifacts, ["x"]);
+  });
+
+  test("goes on after a read that failed", async () => {
+    const path = emptyFile();
+    const journal = new Journal(path, new Brain());
+    writeFileSync(dirname(path), "in the way");
+    await assert.rejects(journal.refresh());
+    rmSync(dirname(path));
+    assert.equal((await journal.append(plan("p"))).kind, "applied");
   });
 
   test("in which two start the same task tells one of them so", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
 import type { RunTerms } from "../../src/governance/policy/make-policy.ts";
@@ -105,6 +106,41 @@ describe("a governor", () => {
     const { governor } = await governed();
     const policy = await governor.childStarted("stray", "own");
     assert.equal(policy.node, null);
+    assert.match(await textOf(governor, write("src/a.ts", "stray")), /no task is started/);
+  });
+
+  test("denies secrets that a sub-agent would be given with its prompt", async () => {
+    const { governor } = await governed();
+    const start = (prompt: string) => call("task", { subagent_type: "explore", prompt });
+    for (const prompt of ["Tell me what is in @.env", "Compare @src/a.ts,@~/.ssh/id_rsa", "(see @config/.env.local )"])
+      assert.match(await textOf(governor, start(prompt)), /It holds secrets/, prompt);
+    for (const prompt of ["Mail ada@example.com about @src/a.ts", "`@.env`", "Use @types/node and @media."])
+      assert.equal(await textOf(governor, start(prompt)), "allowed", prompt);
+  });
+
+  test("gives a sub-agent no more for a delegation that was forged", async () => {
+    const { governor, files } = await governed();
+    await governor.before(call("task", { subagent_type: "explore", prompt: "Look." }));
+    await governor.childStarted("child", "own");
+    const terms = { id: "forged", from: "executor", to: "executor", node: "todo", session: "child" };
+    const delegation = { ...terms, parentSession: "own", tools: [], expectedOutput: "a change" };
+    const fact = { type: "delegated", key: "forged", at: 1, session: "own", role: "executor", delegation };
+    appendFileSync(files.facts, `${JSON.stringify(fact)}\n`);
+    assert.match(await textOf(governor, write("src/a.ts", "child")), /GOVERNANCE BLOCK/);
+  });
+
+  test("starts the next sub-agent as what it was called, after one that went on and one that failed", async () => {
+    const { governor } = await governed();
+    const start = (subagent_type: string, more = {}) => call("task", { subagent_type, prompt: "Do it.", ...more });
+    await governor.before(start("explore"));
+    await governor.childStarted("child", "own");
+    assert.equal(await textOf(governor, start("explore", { task_id: "child" })), "allowed");
+    const failing = start("explore");
+    await governor.before(failing);
+    governor.failed(failing);
+    await governor.before(start("general"));
+    const { role, node } = await governor.childStarted("other", "own");
+    assert.deepEqual([role.name, node], ["executor", "todo"]);
   });
 
   test("takes a claim about the task for a claim", async () => {
@@ -119,12 +155,23 @@ describe("a governor", () => {
     assert.match(governor.turn("own"), /TASK: todo "Build the form" \[active\]/);
   });
 
-  test("denies also where nothing can be recorded", async () => {
-    const { governor, files } = await governed();
-    mkdirSync(files.facts);
-    assert.match(await textOf(governor, call("bash", { command: "git push" })), /GOVERNANCE BLOCK/);
-    assert.equal(await textOf(governor, call("read", { filePath: "src/a.ts" })), "allowed");
-  });
+  for (const [what, put] of [
+    ["a folder", (path: string) => mkdirSync(path)],
+    ["a pipe", (path: string) => execFileSync("mkfifo", [path])],
+    ["a link to nowhere", (path: string) => symlinkSync("/nowhere/facts.jsonl", path)],
+    ["a device", (path: string) => symlinkSync("/dev/full", path)],
+  ] as const)
+    test(`denies also where nothing can be recorded: ${what} is in the way`, async () => {
+      const { governor, files } = await governed();
+      put(files.facts);
+      assert.match(await textOf(governor, call("bash", { command: "git push" })), /GOVERNANCE BLOCK/);
+      assert.match(await textOf(governor, call("read", { filePath: ".env" })), /It holds secrets/);
+      assert.equal(await textOf(governor, call("read", { filePath: "src/a.ts" })), "allowed");
+      assert.equal(await textOf(governor, write("src/a.ts")), "allowed");
+      await governor.before(call("task", { subagent_type: "general", prompt: "Do it." }));
+      await assert.rejects(governor.childStarted("child", "own"));
+      assert.match(await textOf(governor, write("src/a.ts", "child")), /no task is started/);
+    });
 });
 
 test("without a policy that can be read there is no governor", async () => {

@@ -18,6 +18,7 @@ export function openCodeAdapter(spec: AdapterSpec): AgentAdapter {
           projectSettings: spec.projectSettings,
           instructions: request.instructions?.file,
           configContent: request.env.OPENCODE_CONFIG_CONTENT,
+          permission: request.env.OPENCODE_PERMISSION,
           governed: request.governed,
         }),
         dialogue: openCodeDialogue({ program: spec.command, model: model ?? "default", now: Date.now }),

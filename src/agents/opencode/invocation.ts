@@ -33,6 +33,8 @@ export interface OpenCodeSurroundings {
   readonly instructions?: string | undefined;
   /** OPENCODE_CONFIG_CONTENT as the user set it. */
   readonly configContent?: string | undefined;
+  /** OPENCODE_PERMISSION as the user set it. */
+  readonly permission?: string | undefined;
   readonly governed?: Governed | undefined;
 }
 
@@ -43,12 +45,14 @@ export function openCodeEnvironment(around: OpenCodeSurroundings): Record<string
     OPENCODE_DISABLE_SHARE: "1",
     OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
     OPENCODE_CONFIG_CONTENT: JSON.stringify(configOf(around)),
-    ...around.governed?.env,
+    // It would count after ours: what is in it is among our rules.
+    ...(around.governed ? { ...around.governed.env, OPENCODE_PERMISSION: "" } : {}),
     ...(around.projectSettings ? {} : { OPENCODE_DISABLE_PROJECT_CONFIG: "1", OPENCODE_DISABLE_EXTERNAL_SKILLS: "1" }),
   };
 }
 
-function configOf({ projectSettings, instructions, configContent, governed }: OpenCodeSurroundings): object {
+function configOf(around: OpenCodeSurroundings): object {
+  const { projectSettings, instructions, configContent, governed } = around;
   const given = asFields(jsonIn(configContent ?? "{}"));
   const own = Array.isArray(given.instructions) ? given.instructions : [];
   // The switch for settings takes the instructions with it, which are only read.
@@ -56,7 +60,7 @@ function configOf({ projectSettings, instructions, configContent, governed }: Op
   return {
     ...given,
     ...(read.length === 0 ? {} : { instructions: read }),
-    ...(governed ? governing(governed, given) : {}),
+    ...(governed ? governing(governed, given, around.permission) : {}),
     // Else one refused call ends the whole run, with exit code 0.
     experimental: { continue_loop_on_deny: true, ...asFields(given.experimental) },
   };
@@ -66,8 +70,7 @@ function configOf({ projectSettings, instructions, configContent, governed }: Op
  * Nothing that changes something is allowed until our plugin lifts it: where that is missing, broken or switched off, nothing is
  * written. It comes last, and so sees the arguments that other plugins have changed.
  */
-function governing({ plugin }: Governed, given: JsonFields): object {
-  const { "*": _, ...others } = asFields(given.permission);
+function governing({ plugin, close }: Governed, given: JsonFields, permission = "{}"): object {
   const plugins = Array.isArray(given.plugin) ? given.plugin : [];
-  return { permission: { ...others, "*": "deny" }, plugin: [...plugins, plugin] };
+  return { ...close(given, jsonIn(permission)), plugin: [...plugins, plugin] };
 }

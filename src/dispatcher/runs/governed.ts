@@ -9,6 +9,7 @@ import type { StageAgent } from "../../config/presets.ts";
 import { graphOfPlan } from "../../governance/graph/of-plan.ts";
 import { makePolicy } from "../../governance/policy/make-policy.ts";
 import { roleNamed } from "../../governance/policy/roles.ts";
+import { closed } from "../../hosts/opencode/closing.ts";
 import { GOVERNANCE_FILES, GOVERNANCE_VARIABLES } from "../../hosts/run-governance.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { ensureDir, writeRunFile } from "../../kernel/files.ts";
@@ -86,6 +87,7 @@ export function governRun(
   const at = enclosure.sandboxed ? OURS_AT : { folder, program: PROGRAM };
   return {
     plugin: join(at.program, PLUGIN),
+    close: closed,
     env: {
       [GOVERNANCE_VARIABLES.folder]: at.folder,
       [GOVERNANCE_VARIABLES.facts]: join(runDir, RUN_FILES.agentDir, FACTS),

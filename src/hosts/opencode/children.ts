@@ -1,5 +1,5 @@
 import type { Policy } from "../../governance/policy/policy-file.ts";
-import { asFields, asString } from "../../kernel/json-fields.ts";
+import { asFields, asString, type JsonFields } from "../../kernel/json-fields.ts";
 import type { Governor } from "../governor.ts";
 import type { OpenCodeClient, PermissionRule } from "./types.ts";
 
@@ -24,6 +24,7 @@ export class Children {
   }
 
   async heard({ type, properties }: { type: string; properties?: unknown }): Promise<void> {
+    if (type === "message.part.updated") return this.#heardPart(asFields(asFields(properties).part));
     const info = asFields(asFields(properties).info);
     const id = asString(info.id);
     const parent = asString(info.parentID);
@@ -31,11 +32,19 @@ export class Children {
     if (type === "session.deleted" && id !== undefined) this.#bound.delete(id);
   }
 
-  /** Called before the first message of a session reaches its model. */
+  /** A tool that failed has no hook of its own. */
+  #heardPart({ callID, sessionID, state }: JsonFields): void {
+    const [id, session] = [asString(callID), asString(sessionID)];
+    if (asFields(state).status === "error" && id !== undefined && session !== undefined)
+      this.#governor.failed({ id, session });
+  }
+
+  /** Called before the first message of a session reaches its model, and before each tool. */
   async bind(session: string): Promise<void> {
     if (this.#bound.has(session)) return this.#bound.get(session);
     const { data } = await this.#client.session.get({ path: { id: session } });
-    if (data?.parentID === undefined) {
+    if (!data) throw new Error(`OpenCode does not know the session ${session}`);
+    if (data.parentID === undefined) {
       this.#bound.set(session, Promise.resolve());
       return;
     }

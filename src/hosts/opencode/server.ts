@@ -4,6 +4,7 @@ import type { Governor, HostVerdict } from "../governor.ts";
 import { GOVERNANCE_VARIABLES, governorOfRun } from "../run-governance.ts";
 import { TouchedFiles } from "../touched-files.ts";
 import { Children } from "./children.ts";
+import { reopen } from "./closing.ts";
 import { governTools } from "./govern-tools.ts";
 import { addTurn, pruneOutputs } from "./messages.ts";
 import type { Hooks, PluginInput } from "./types.ts";
@@ -54,13 +55,16 @@ function hooksOf(governor: Governor, { client }: PluginInput): Hooks {
   const ended = new Map<string, boolean>();
   void quietly(() => touched.look());
   return {
-    config: async (config) => lift(config),
+    // The judge is in place, and decides from here on.
+    config: async (config) => reopen(config),
     tool: governTools({ governor, client, ended }),
     event: async ({ event }) => quietly(() => children.heard(event)),
     "chat.message": async ({ sessionID }) => quietly(() => children.bind(sessionID)),
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
       const call = { id: callID, session: sessionID, tool, input: args };
-      const verdict = await within(governor.before(call), HOOK_MS).catch((error) => late(tool, error));
+      // A session that nothing is known about could be one that has less than the run.
+      const judged = children.bind(sessionID).then(() => governor.before(call));
+      const verdict = await within(judged, HOOK_MS).catch((error) => late(tool, error));
       if (verdict.allow) return;
       if (verdict.endsRun) await quietly(() => client.session.abort({ path: { id: sessionID } }));
       throw new Error(verdict.text);
@@ -82,12 +86,6 @@ function hooksOf(governor: Governor, { client }: PluginInput): Hooks {
     "experimental.session.compacting": async ({ sessionID }, { context }) =>
       quietly(() => void context.push(governor.compaction(sessionID))),
   };
-}
-
-/** The run's configuration denies everything; with the judge in place it is the judge who decides. */
-function lift(config: { permission?: unknown }): void {
-  const { "*": _, ...others } = asFields(config.permission);
-  config.permission = { "*": "allow", ...others };
 }
 
 /** A judgement that did not come in time denies what changes something. */

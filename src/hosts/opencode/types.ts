@@ -56,7 +56,7 @@ interface Call {
 
 /** The hooks that we fill. */
 export interface Hooks {
-  config?(config: { permission?: unknown }): Promise<void>;
+  config?(config: { permission?: unknown; readonly agent?: unknown }): Promise<void>;
   event?(input: { event: { type: string; properties?: unknown } }): Promise<void>;
   tool?: Readonly<Record<string, ToolDefinition>>;
   "chat.message"?(input: { sessionID: string }, output: unknown): Promise<void>;

@@ -5,6 +5,7 @@ import type { Dialogue } from "../../../src/agents/dialogue/dialogue.ts";
 import { openCodeDialogue } from "../../../src/agents/opencode/dialogue.ts";
 import { openCodeEnvironment, openCodeInvocation } from "../../../src/agents/opencode/invocation.ts";
 import { readLogLine } from "../../../src/agents/opencode/log-line.ts";
+import { closed, reopen } from "../../../src/hosts/opencode/closing.ts";
 import { assertUnshaken, heard } from "../../testing/printed-lines.ts";
 
 function dialogue(): Dialogue {
@@ -214,6 +215,26 @@ describe("how OpenCode is started", () => {
     assert.deepEqual(config({ instructions: "/base/a.md", projectSettings: true }), { experimental });
     assert.equal(openCodeEnvironment({ projectSettings: false }).OPENCODE_DISABLE_PROJECT_CONFIG, "1");
     assert(!("OPENCODE_DISABLE_PROJECT_CONFIG" in openCodeEnvironment({ projectSettings: true })));
+  });
+
+  test("a governed run may use no tool, whatever the user's rules say, and only those are left when it is opened", () => {
+    const governed = { plugin: "/ours/opencode.js", env: {}, close: closed };
+    const configContent =
+      '{"permission":"ask","agent":{"build":{"model":"m","permission":{"edit":"allow"}}},"plugin":["x"]}';
+    const around = { projectSettings: false, configContent, permission: '{"bash":{"*":"allow"}}', governed };
+    const { OPENCODE_CONFIG_CONTENT = "", OPENCODE_PERMISSION } = openCodeEnvironment(around);
+    assert.equal(OPENCODE_PERMISSION, "");
+    const made = JSON.parse(OPENCODE_CONFIG_CONTENT);
+    assert.deepEqual(Object.entries(made.permission), [
+      ["*", "ask"],
+      ["bash", { "*": "allow" }],
+      ["?*", "deny"],
+    ]);
+    assert.deepEqual(Object.entries(made.agent.build.permission).at(-1), ["?*", "deny"]);
+    assert.deepEqual(made.plugin, ["x", "/ours/opencode.js"]);
+    reopen(made);
+    assert.deepEqual(made.permission, { "*": "ask", bash: { "*": "allow" } });
+    assert.deepEqual(made.agent.build, { model: "m", permission: { edit: "allow" } });
   });
 
   test("settings that the user gave in the environment stay", () => {

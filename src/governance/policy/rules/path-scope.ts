@@ -12,8 +12,8 @@ export const pathScope: PolicyRule = {
     const { kind, paths, url } = question.request;
     const isWrite = kind === "write" || kind === "edit";
     if (kind === "web" && url !== undefined && isSecretAddress(url)) return refuseAddress(url, question);
-    if (!isWrite && kind !== "read" && kind !== "search") return undefined;
-    const named = kind === "search" ? searchedIn(paths) : paths;
+    if (!isWrite && kind !== "read" && kind !== "search" && kind !== "delegate") return undefined;
+    const named = kind === "search" ? searchedIn(paths) : kind === "delegate" ? inHome(paths, question) : paths;
     if (!named) return tooMany(question);
     for (const path of named) {
       const located = locate(path, question);
@@ -65,6 +65,10 @@ function refuseWrite(located: LocatedPath, question: Question): RuleRefusal | un
     evidence: `policy.root = "${policy.root}", policy.role.paths = ${JSON.stringify(policy.role.paths)}, policy.paths = ${JSON.stringify(policy.paths)}`,
   };
 }
+
+/** What is mentioned to a sub-agent may begin with the home, as for a shell. */
+const inHome = (paths: readonly string[], { policy }: Question): string[] =>
+  paths.map((path) => (path.startsWith("~/") ? `${policy.home}${path.slice(1)}` : path));
 
 /** What a search names: its folder, and its patterns there, which mean names at any depth where they have no folder of their own. */
 function searchedIn(paths: readonly string[]): string[] | undefined {

@@ -15,7 +15,7 @@ export const OPENCODE_TOOLS: ToolMap = {
   patch: { kind: "edit", patch: "patchText" },
   apply_patch: { kind: "edit", patch: "patchText" },
   bash: { kind: "shell", command: "command", folder: "workdir" },
-  task: { kind: "delegate", to: "subagent_type", resumes: ["task_id", "session_id"] },
+  task: { kind: "delegate", mentions: "prompt", to: "subagent_type", resumes: ["task_id", "session_id"] },
   webfetch: { kind: "web", url: "url" },
   websearch: { kind: "web" },
   todowrite: TALKS,

@@ -33,6 +33,7 @@ export const GOVERNS = new Set(["govern_plan", "govern_task", "govern_delegate",
 const OURS = /^(?:mcp__prloom__|prloom_)/;
 const MAX_PATH = 4096;
 const MAX_PATCH = 4 * 1024 * 1024;
+const MAX_MENTIONS = 1000;
 
 /** Whether a name is that of an MCP server's tool: not a kind, and no agent program has it. */
 export function isMcpTool(tool: string): boolean {
@@ -96,6 +97,8 @@ function readPaths(shape: ToolShape, reading: Reading): string[] {
   for (const name of shape.edits ?? []) for (const path of pathsOfEdits(reading, name)) add(path);
   if (paths.some((path) => /^~(?:\/|$)/.test(path)))
     reading.problem ??= 'a path begins with "~", which only some programs take for a home';
+  for (const path of mentioned(readText(reading, shape.mentions, false, MAX_PATCH) ?? "")) add(path);
+  if (paths.length > MAX_MENTIONS) reading.problem ??= `"${shape.mentions}" names more than ${MAX_MENTIONS} files`;
   if (shape.patch === undefined) return paths;
   const files = filesInPatch(readText(reading, shape.patch, true, MAX_PATCH) ?? "");
   if (!files) reading.problem ??= `"${shape.patch}" names no files`;
@@ -114,13 +117,19 @@ function pathsOfEdits(reading: Reading, name: string): (string | undefined)[] {
   });
 }
 
+/** As OpenCode finds them. It reads these files itself, without a call of a tool. */
+function mentioned(words: string): Set<string> {
+  const found = words.matchAll(/(?<![\w`])@(\.?[^\s`,.]*(?:\.[^\s`,.]+)*)/g);
+  return new Set(Array.from(found, ([, path = ""]) => path).filter((path) => path !== ""));
+}
+
 const NO_PATHS: readonly string[] = [];
 
 function readFields(shape: ToolShape, fields: Fields, call: Pick<ToolRequest, "tool" | "session">): ToolRequest {
   const { tool, session } = call;
   const { kind } = shape;
   const reading: Reading = { fields, problem: undefined };
-  const namesPaths = shape.paths ?? shape.mayName ?? shape.patch;
+  const namesPaths = shape.paths ?? shape.mayName ?? shape.patch ?? shape.mentions;
   const named = namesPaths === undefined ? NO_PATHS : readPaths(shape, reading);
   const command = readText(reading, shape.command, true, Number.POSITIVE_INFINITY);
   const url = readText(reading, shape.url, true);

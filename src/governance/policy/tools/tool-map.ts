@@ -13,6 +13,8 @@ export interface ToolShape {
   readonly folder?: string;
   /** A field with a patch, which names its files itself. */
   readonly patch?: string;
+  /** A field with words in which a path behind an `@` stands for what is in the file. */
+  readonly mentions?: string;
   readonly url?: string;
   readonly to?: string;
   /** Fields that name a session to go on with. */

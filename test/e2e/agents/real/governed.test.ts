@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { makeWorkshop, type RealAgent } from "../../../testing/agents/real-agent-bench.ts";
-import type { Script } from "../../../testing/model/script.ts";
+import type { Script, ScriptStep } from "../../../testing/model/script.ts";
 import { promptOf } from "../../../testing/model/stages.ts";
 import { thorough } from "../../../testing/thorough.ts";
 
@@ -64,19 +64,67 @@ describe("OpenCode with the policy inside", () => {
     assert.deepEqual([task.status, task.artifacts], ["completed", ["src/form.txt"]]);
   });
 
-  for (const [what, env] of [["switched off", { OPENCODE_PURE: "1" }]] as const)
-    test(`writes nothing when it is ${what}`, thorough, async (t) => {
-      const agent = { ...OPENCODE, config: { ...OPENCODE.config, env } };
-      const other = makeWorkshop(agent);
-      t.after(() => other.close());
-      const bench = await other.bench(t, { script: WORK, limits: { attemptsPerTodo: 1 } });
-      if (!bench) return;
-      const { project } = bench;
-      project.plan("governed", ["Build the form"]);
-      await project.work();
-      assert.equal(project.record("governed").blocked?.cause, "step");
-      assert.equal(existsSync(join(project.worktree("governed"), "src/form.txt")), false);
+  test("writes nothing when it is switched off, though the user's own rules allow it", thorough, async (t) => {
+    const env = { OPENCODE_PURE: "1", OPENCODE_PERMISSION: '{"bash":"allow"}' };
+    const other = makeWorkshop({ ...OPENCODE, config: { ...OPENCODE.config, env } });
+    t.after(() => other.close());
+    const bench = await other.bench(t, { script: WORK, limits: { attemptsPerTodo: 1 } });
+    if (!bench) return;
+    const { project } = bench;
+    const config = join(project.home, ".config", "opencode");
+    const settings = JSON.parse(readFileSync(join(config, "opencode.json"), "utf8"));
+    const permission = { "*": "ask", edit: "allow", "ba*": { "*": "allow" } };
+    writeFileSync(join(config, "opencode.json"), JSON.stringify({ ...settings, permission }));
+    mkdirSync(join(config, "agent"));
+    writeFileSync(
+      join(config, "agent", "build.md"),
+      "---\npermission:\n  edit: allow\n  bash: allow\n---\nYou build.\n",
+    );
+    project.plan("governed", ["Build the form"]);
+    await project.work();
+    assert.equal(project.record("governed").blocked?.cause, "step");
+    assert.equal(existsSync(join(project.worktree("governed"), "src/form.txt")), false);
+  });
+
+  test("holds for sub-agents, each as what it was called, also after one that went on", thorough, async (t) => {
+    const start = (subagent_type: string, prompt: string, more = {}) => ({
+      tool: "task",
+      args: { description: "A part", subagent_type, prompt, ...more },
     });
+    const writes = (name: string) => ({
+      when: new RegExp(`^Write ${name}`),
+      steps: [{ write: `src/${name}.txt`, content: "x\n" }, { say: "Over." }],
+    });
+    const again: ScriptStep = ({ results }) =>
+      start("explore", "Write again.", { task_id: /ses_\w+/.exec(results.at(-1) ?? "")?.[0] ?? "" });
+    const work: Script = [
+      ...["looked", "again", "general"].map(writes),
+      {
+        when: promptOf("worker"),
+        steps: [
+          start("explore", "Read @.env"),
+          start("explore", "Write looked."),
+          again,
+          start("general", "Write general."),
+          { shell: TICK },
+          { say: "Done." },
+        ],
+      },
+    ];
+    const bench = await workshop.bench(t, { script: work, limits: { attemptsPerTodo: 1 } });
+    if (!bench) return;
+    const { project, model } = bench;
+    project.plan("governed", ["Build the form"]);
+    const result = await project.work();
+    assert.equal(project.record("governed").status, "review", result.stdout);
+    const files = project.git("show", "--format=", "--name-only", "prloom/governed").trim();
+    assert.equal(files, "src/general.txt", JSON.stringify(model.requests.at(-1)?.body));
+    const { delegations } = JSON.parse((await project.cli(["tasks", "governed", "--json"])).stdout);
+    assert.deepEqual(
+      delegations.map(({ to }: { to: string }) => to),
+      ["investigator", "executor"],
+    );
+  });
 
   test("goes on with the user's own rules and plugins", thorough, async (t) => {
     const bench = await workshop.bench(t, { script: WORK, limits: { attemptsPerTodo: 1 } });
