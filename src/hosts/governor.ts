@@ -11,6 +11,7 @@ import { effectsOf, type Judge, judgeWith } from "../governance/policy/judge.ts"
 import type { Files } from "../governance/policy/paths.ts";
 import type { Policy } from "../governance/policy/policy-file.ts";
 import { onlyLooks, type ToolRequest } from "../governance/policy/request.ts";
+import { mutates } from "../governance/policy/rule.ts";
 import { requestOf, type ToolHost } from "../governance/policy/tools/request-of.ts";
 import type { Caller } from "../governance/tools/answer.ts";
 import { isGovernTool } from "../governance/tools/arguments.ts";
@@ -180,7 +181,8 @@ export class Governor {
     if (checkpoint) {
       this.#drift.set(session, 0);
       await journal.append({ type: "checkpoint", ...this.#common({ id, session }, "checkpoint"), checkpoint });
-    } else if (!onlyLooks(request.kind)) this.#drift.set(session, (this.#drift.get(session) ?? 0) + 1);
+    } else if (effects ? mutates(effects) : !onlyLooks(request.kind))
+      this.#drift.set(session, (this.#drift.get(session) ?? 0) + 1);
   }
 
   /** Whether a call that was allowed can have changed files. */

@@ -4,6 +4,7 @@ import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
 import type { RunTerms } from "../../src/governance/policy/make-policy.ts";
+import { type Role, roleNamed } from "../../src/governance/policy/roles.ts";
 import type { Governor } from "../../src/hosts/governor.ts";
 import { governorOfRun } from "../../src/hosts/run-governance.ts";
 import { type GovernedFiles, governedFiles } from "./run.ts";
@@ -141,6 +142,20 @@ describe("a governor", () => {
     await governor.before(start("general"));
     const { role, node } = await governor.childStarted("other", "own");
     assert.deepEqual([role.name, node], ["executor", "todo"]);
+  });
+
+  test("tells one that has no task, and one that only looked, nothing else turn after turn", async () => {
+    for (const node of [null, "todo"]) {
+      const { governor } = await governed(node === null ? { node, role: roleNamed("investigator") as Role } : { node });
+      const first = governor.turn("own");
+      assert.match(first, node === null ? /Only what you answer with can be written/ : /TASK: todo/);
+      for (let at = 0; at < 12; at += 1) {
+        const one = call("bash", { command: `grep -rn word${at} src | head` });
+        assert.equal(await textOf(governor, one), "allowed");
+        await governor.after(one, { ok: true, files: [] });
+      }
+      assert.equal(governor.turn("own"), first);
+    }
   });
 
   test("takes a claim about the task for a claim", async () => {

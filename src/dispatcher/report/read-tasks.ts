@@ -10,8 +10,9 @@ import type { PlanSummary } from "../../plan/summary.ts";
 import { FACTS } from "../runs/governed.ts";
 import type { PlanDetail } from "./read.ts";
 
-/** The most that is read of what one run told, and of how many runs. */
+/** The most that is read of what one run told, of all of them, and of how many runs. */
 const MAX_BYTES = 4 * 1024 ** 2;
+const MAX_ALL_BYTES = 2 * MAX_BYTES;
 const MAX_RUNS = 50;
 const MAX_PROBLEMS = 20;
 
@@ -35,8 +36,7 @@ export function readTasks({ record, summary, todos, runs }: PlanDetail): TasksRe
   const note = (run: number, line: number, problem: string): void => {
     if (problems.length < MAX_PROBLEMS) problems.push(`run ${run}, line ${line} of ${FACTS}: ${problem}`);
   };
-  for (const { run, dir } of runs.slice(-MAX_RUNS)) {
-    const text = readInside(dir, join(RUN_FILES.agentDir, FACTS), MAX_BYTES)?.toString("utf8") ?? "";
+  for (const { run, text } of journalsOf(runs)) {
     for (const [at, line] of text.split("\n").entries()) {
       if (line === "") continue;
       const parsed = parseFact(line);
@@ -46,4 +46,16 @@ export function readTasks({ record, summary, todos, runs }: PlanDetail): TasksRe
     }
   }
   return { graph: brain.graph, anchors: brain.anchors, problems };
+}
+
+/** In the order of the runs. Where it is too much, that of the newest counts. */
+function journalsOf(runs: PlanDetail["runs"]): readonly { readonly run: number; readonly text: string }[] {
+  let left = MAX_ALL_BYTES;
+  const newest = runs.slice(-MAX_RUNS).reverse();
+  const read = newest.map(({ run, dir }) => {
+    const bytes = readInside(dir, join(RUN_FILES.agentDir, FACTS), Math.min(MAX_BYTES, left));
+    left -= bytes?.length ?? 0;
+    return { run, text: bytes?.toString("utf8") ?? "" };
+  });
+  return read.reverse();
 }

@@ -43,7 +43,7 @@ export function renderTurn(view: TurnView): string {
 const visible = (plan: WorkPlan | undefined): WorkPlan | undefined => (plan?.purgedAt === undefined ? plan : undefined);
 
 function taskLines(graph: TaskGraph, node: TaskNode | undefined): string[] {
-  if (!node) return ['TASK: none is started. Nothing can be changed; see govern_task {"action":"status"}.'];
+  if (!node) return ["TASK: none is started. Only what you answer with can be written: the plan, a result file."];
   const blockers = blockersOf(graph, node);
   return [
     `TASK: ${node.id} "${short(node.name)}" [${node.status}]`,

@@ -19,9 +19,10 @@ const HIGH_SHARE = 0.5;
 
 export type Poisoning = "low" | "medium" | "high";
 
-/** Whether what was said for a node is past: it is done or given up, or nobody knows it. */
+/** Whether what was said for a node is past: it is done or given up, or not there. What was for no task is over with none. */
 export function isPast(graph: TaskGraph, node: string | null): boolean {
-  const found = node === null ? undefined : findNode(graph, node);
+  if (node === null) return false;
+  const found = findNode(graph, node);
   return !found || isOver(found.plan.status) || found.node.status === "completed" || found.node.status === "failed";
 }
 

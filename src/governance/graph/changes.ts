@@ -1,4 +1,4 @@
-import { blockersOf, nodesOf, positionOf, sameOrder } from "./lookup.ts";
+import { isWaiting, nodesOf, positionOf, sameOrder } from "./lookup.ts";
 import type { TaskGraph, TaskNode, WorkPlan } from "./schema.ts";
 
 export type RefusalKind =
@@ -68,7 +68,7 @@ export function settleWaiting(graph: TaskGraph): TaskGraph {
   for (const plan of graph.workPlans) {
     for (const node of nodesOf(plan)) {
       if (node.status !== "planned" && node.status !== "blocked") continue;
-      const status = blockersOf(graph, node).length > 0 ? "blocked" : "planned";
+      const status = isWaiting(graph, node) ? "blocked" : "planned";
       if (status !== node.status) settled = changeNode(settled, node, (one) => ({ ...one, status }));
     }
   }

@@ -77,21 +77,25 @@ export interface Blocker {
 
 /** The nodes, and the plans of its plan, that must be completed before this one, and are not. */
 export function blockersOf(graph: TaskGraph, node: TaskNode): readonly Blocker[] {
-  const blockers: Blocker[] = [];
-  const add = (id: string, found: Blocker["found"], reason?: string): void => {
-    if (!blockers.some((one) => one.id === id)) blockers.push({ id, found, reason });
-  };
-  const wait = (id: string, reason?: string): void => {
+  const blockers = new Map<string, Blocker>();
+  for (const blocker of blockersIn(graph, node)) if (!blockers.has(blocker.id)) blockers.set(blocker.id, blocker);
+  return [...blockers.values()];
+}
+
+/** Whether there are any. */
+export const isWaiting = (graph: TaskGraph, node: TaskNode): boolean => !blockersIn(graph, node).next().done;
+
+function* blockersIn(graph: TaskGraph, node: TaskNode): Generator<Blocker, undefined> {
+  const gate = node.temporalGate ? [[node.temporalGate.afterTaskId, node.temporalGate.reason] as const] : [];
+  for (const [id, reason] of [...gate, ...node.dependsOn.map((id) => [id, undefined] as const)]) {
     const found = findNode(graph, id)?.node;
-    if (found?.status !== "completed") add(id, found, reason);
-  };
-  if (node.temporalGate) wait(node.temporalGate.afterTaskId, node.temporalGate.reason);
-  for (const id of node.dependsOn) wait(id);
-  for (const id of findPlan(graph, node.workPlanId)?.dependsOn ?? []) {
-    const plan = findPlan(graph, id);
-    if (plan?.status !== "completed" && plan?.status !== "archived") add(id, plan, "Its plan waits for that plan.");
+    if (found?.status !== "completed") yield { id, found, reason };
   }
-  return blockers;
+  for (const id of findPlan(graph, node.workPlanId)?.dependsOn ?? []) {
+    const found = findPlan(graph, id);
+    if (found?.status !== "completed" && found?.status !== "archived")
+      yield { id, found, reason: "Its plan waits for that plan." };
+  }
 }
 
 /** A way from an id back to itself over what each waits for; undefined when there is none. */

@@ -16,11 +16,17 @@ import { blockersOf, cycleFrom, findNode, findPlan, nodesOf } from "./lookup.ts"
 import { makeNode, makeWorkPlan } from "./make.ts";
 import type { PlannedNode, TaskGraph, TaskNode } from "./schema.ts";
 
+/** So many are made by facts, beside those of the dispatcher: each change looks at all of them. */
+const MAX_PLANS = 50;
+const MAX_NODES = 300;
+const MAX_WAITS = 20;
+
 /** Ids of plans and nodes that come from the dispatcher, and that facts do not move. */
 export type Given = ReadonlySet<string>;
 
 export function makePlan(graph: TaskGraph, { plan, at }: FactOf<"plan_made">): Change {
   if (findPlan(graph, plan.id)) return refuse("exists", `There is a plan "${plan.id}" already.`);
+  if (graph.workPlans.length >= MAX_PLANS) return refuse("not-a-move", `There are ${MAX_PLANS} plans already.`);
   const missing = plan.dependsOn.find((id) => !findPlan(graph, id));
   if (missing !== undefined) return refuse("no-plan", `There is no plan "${missing}" to depend on.`);
   return applied({ ...graph, workPlans: [...graph.workPlans, makeWorkPlan(plan, at)] });
@@ -54,16 +60,18 @@ export function planNodes(graph: TaskGraph, fact: FactOf<"nodes_planned">, given
   if (!plan) return refuse("no-plan", `There is no plan "${id}".`);
   if (plan.status !== "draft" && plan.status !== "active")
     return refuse("not-a-move", `The plan "${plan.name}" is ${plan.status}.`);
+  const made = graph.workPlans.flatMap(nodesOf).filter((node) => !given.has(node.id)).length;
+  if (made + nodes.length > MAX_NODES) return refuse("not-a-move", `${MAX_NODES} tasks were added already.`);
   const refusal = refuseNodes(graph, nodes);
   if (refusal) return refusal;
-  const made = nodes.map((node) => makeNode({ ...node, workPlanId: id }, at));
+  const added = nodes.map((node) => makeNode({ ...node, workPlanId: id }, at));
   // What else is to be done in a plan of the dispatcher is proposed; parts of a node that is there are its own affair.
   const isLater = ({ parent }: TaskNode): boolean => ahead || (given.has(id) && parent === undefined);
   const planned = reorderPlan(graph, id, (one) => ({
     ...one,
     modifiedAt: at,
-    tasks: [...one.tasks, ...made.filter((node) => !isLater(node))],
-    planAhead: [...one.planAhead, ...made.filter(isLater)],
+    tasks: [...one.tasks, ...added.filter((node) => !isLater(node))],
+    planAhead: [...one.planAhead, ...added.filter(isLater)],
   }));
   return applied(settleWaiting(planned));
 }
@@ -74,6 +82,8 @@ function refuseNodes(graph: TaskGraph, nodes: readonly PlannedNode[]): Change | 
   const isThere = (id: string): boolean => added.has(id) || findNode(graph, id) !== undefined;
   for (const node of nodes) {
     if (findNode(graph, node.id)) return refuse("exists", `There is a task "${node.id}" already.`);
+    if (node.dependsOn.length > MAX_WAITS)
+      return refuse("not-a-move", `"${node.name}" waits for more than ${MAX_WAITS} tasks.`);
     const missing = [...waitsFor(node), ...(node.parent ? [node.parent] : [])].find((id) => !isThere(id));
     if (missing !== undefined)
       return refuse("no-node", `"${node.name}" names the task "${missing}", which is not there.`);
@@ -111,7 +121,8 @@ export function moveNode(graph: TaskGraph, fact: FactOf<"node_moved">, given: Gi
     ...(status === "active" ? { startedAt: at } : {}),
     ...(status === "completed" ? { completedAt: at, result } : {}),
   }));
-  return applied(settleWaiting(status === "active" ? bringForward(moved, node) : moved));
+  // Nothing waits for a start.
+  return applied(status === "active" ? bringForward(moved, node) : settleWaiting(moved));
 }
 
 /** Of a node of the dispatcher: it is started already, and what else is asked for is noted. */

@@ -84,7 +84,8 @@ export function onlyLooksAt(question: Question): boolean {
 /** A tool of an MCP server that the config lists as one that changes nothing. */
 export const isListedRead = ({ tool }: ToolRequest, { mcp }: Policy): boolean => matchesAny(tool, mcp.reads);
 
-function mutates({ effects, inner }: EffectTree): boolean {
+/** Whether a shell command changes something, or may. */
+export function mutates({ effects, inner }: EffectTree): boolean {
   for (const { kind } of effects) if (kind !== "reads" && kind !== "fetches") return true;
   return inner.some(mutates);
 }

@@ -27,13 +27,17 @@ const READS = new Set([
   "todowrite",
 ]);
 
+/** What the stages of a plan are called to their agents. */
+const PHASES: Readonly<Record<string, string>> = { designer: "planning", triage: "triage", reviewer: "reviewing" };
+
 /** OpenCode's plugin of a dispatched run. Without it the configuration of the run denies all that changes something. */
 export async function server(input: PluginInput): Promise<Hooks> {
   const folder = process.env[GOVERNANCE_VARIABLES.folder];
   const facts = process.env[GOVERNANCE_VARIABLES.facts];
   if (folder === undefined || facts === undefined) return {};
   try {
-    const governor = await within(governorOfRun("opencode", { folder, facts, phase: "implementing" }), HOOK_MS);
+    const phase = PHASES[process.env.PRLOOM_STAGE ?? ""] ?? "implementing";
+    const governor = await within(governorOfRun("opencode", { folder, facts, phase }), HOOK_MS);
     return hooksOf(governor, input);
   } catch (error) {
     return refusing(`prloom's rules for this run cannot be read: ${messageOf(error)}`);

@@ -108,7 +108,7 @@ NEXT: e "Clean up" [blocked]
     );
   });
 
-  test("without a task says that nothing can be changed", () => {
+  test("without a task says what can be written", () => {
     assert.match(renderTurn(view({ node: null })), /TASK: none is started/);
   });
 

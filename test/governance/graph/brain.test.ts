@@ -40,6 +40,19 @@ describe("nodes", () => {
     );
   });
 
+  test("and plans that facts make are bounded, and so is what a node waits for", () => {
+    const brain = new Brain();
+    outcomes(brain, [plan("p")]);
+    const ids = Array.from({ length: 21 }, (_, at) => `w${at}`);
+    outcomes(brain, [nodes("p", ...ids.map((id) => planned(id)))]);
+    assert.deepEqual(outcomes(brain, [nodes("p", planned("x", { dependsOn: ids }))]), ["not-a-move"]);
+    const many = Array.from({ length: 400 }, (_, at) => nodes("p", planned(`n${at}`)));
+    const more = Array.from({ length: 100 }, (_, at) => plan(`p${at}`));
+    for (const each of [many, more]) assert(outcomes(brain, each).includes("not-a-move"));
+    assert.deepEqual([findPlan(brain.graph, "p")?.tasks.length, brain.graph.workPlans.length], [300, 50]);
+    assert.deepEqual(outcomes(brain, [move("n0", "start")]), ["applied"]);
+  });
+
   test("that failed keep the others waiting until they are completed after all", () => {
     const brain = new Brain();
     outcomes(brain, [...chain(), move("a", "start"), move("a", "fail", "No such table.")]);
