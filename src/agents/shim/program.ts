@@ -130,6 +130,11 @@ function spawnProgram(
   return { child: enclosed.child, enclosed };
 }
 
+/** Others may follow in this process, and need theirs. */
+function closeAll(files: readonly (number | undefined)[]): void {
+  for (const fd of files) if (fd !== undefined) closeSync(fd);
+}
+
 /** Starts the program in a session and process group of its own. Throws a sentence that names the errno if it cannot. */
 export async function startProgram(request: ProgramRequest, runDir: string): Promise<Program> {
   const problem = startProblem(request);
@@ -137,13 +142,19 @@ export async function startProgram(request: ProgramRequest, runDir: string): Pro
   const prompt = request.talks ? undefined : openPrompt(runDir);
   const { output: pipe, gate } = openPipes(runDir, request);
   const stdio: Files = [prompt ?? "pipe", pipe?.writer ?? "pipe", pipe?.writer ?? "pipe"];
-  const started = spawnProgram(request, stdio, gate);
+  let started: Omit<Program, "pid" | "outputs">;
+  try {
+    started = spawnProgram(request, stdio, gate);
+  } catch (error) {
+    closeAll([prompt, pipe?.writer, pipe?.reader, gate]);
+    throw error;
+  }
   const { child } = started;
-  if (prompt !== undefined) closeSync(prompt);
   // A program that has ended, or that does not listen, is not our fault.
   child.stdin?.on("error", () => child.stdin?.destroy());
-  if (pipe) closeSync(pipe.writer);
+  closeAll([prompt, pipe?.writer]);
   if (child.pid === undefined) {
+    closeAll([pipe?.reader, gate]);
     const [error] = await once(child, "error");
     throw error;
   }

@@ -1,10 +1,12 @@
 import { rmSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
+import * as z from "zod";
 import { RUN_FILES } from "../../agents/runner/run-files.ts";
 import { readSettings, settingOf } from "../../git/shadow/git-settings.ts";
 import { makeShadow, PERSONAL_CONFIG } from "../../git/shadow/shadow.ts";
 import { ensureDir, readTextIfExists, readTextNoFollow, writeFileAtomic } from "../../kernel/files.ts";
 import { placeFile } from "../../kernel/held/files.ts";
+import { jsonIn } from "../../kernel/json-fields.ts";
 import { isExecutable } from "../../kernel/system/find-program.ts";
 import { type Todo, todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
@@ -73,8 +75,8 @@ export async function tryCommit(loom: CommandRunning, record: PlanRecord, todo: 
 const MAX_MESSAGE = 64 * 1024;
 
 /** The message is read back from the commit: a hook may have changed it in any way that git allows. */
-const SCRIPT =
-  'git commit --quiet --allow-empty --no-gpg-sign -F "$1" && git -c log.showSignature=false log -1 --format=%B > "$2"';
+const SCRIPT = `utf8="-c i18n.commitEncoding=UTF-8 -c i18n.logOutputEncoding=UTF-8"
+git $utf8 commit --quiet --allow-empty --no-gpg-sign -F "$1" && git $utf8 -c log.showSignature=false log -1 --format=%B > "$2"`;
 
 interface Trial {
   readonly enclosure: Enclosure;
@@ -129,33 +131,27 @@ function hooksFolder(set: string, worktree: string, home = ""): string {
   return isAbsolute(set) ? set : resolve(worktree, set);
 }
 
-interface TraceEvent {
-  readonly event?: string;
-  readonly sid?: string;
-  readonly child_id?: number;
-  readonly hook_name?: string;
-  readonly code?: number;
-}
+const traceSchema = z.object({
+  event: z.string(),
+  sid: z.string(),
+  child_id: z.number(),
+  hook_name: z.string().optional(),
+  code: z.number().optional(),
+});
 
 /** The hook that said no, or that never ended; undefined when none of them did. Other gits that hooks start write there too. */
 export function refusingHook(trace: string): string | undefined {
   const running = new Map<number, string>();
   for (const line of trace.split("\n")) {
     const event = parseEvent(line);
-    if (event?.sid === undefined || event.sid.includes("/") || event.child_id === undefined) continue;
+    if (event === undefined || event.sid.includes("/")) continue;
     if (event.event === "child_start" && event.hook_name) running.set(event.child_id, event.hook_name);
     if (event.event === "child_exit" && event.code === 0) running.delete(event.child_id);
   }
   return [...running.values()].at(-1);
 }
 
-/** Undefined for half a line, and for what is not an event: any process of the run can write the file. */
-function parseEvent(line: string): TraceEvent | undefined {
-  if (!line.startsWith("{")) return undefined;
-  try {
-    return JSON.parse(line) as TraceEvent;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+/** Undefined for half a line, and for what is not an event of a child: any process of the run can write the file. */
+function parseEvent(line: string): z.infer<typeof traceSchema> | undefined {
+  return traceSchema.safeParse(jsonIn(line)).data;
 }
