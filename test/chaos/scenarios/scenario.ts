@@ -12,8 +12,9 @@ export function plan(project: Project, id: string, todos: readonly string[]): Ex
   return { id, todos: todos.length > 0 ? todos : ["designed one", "designed two"], said: [] };
 }
 
-export function twoPlans(project: Project): ExpectedPlan[] {
-  return [plan(project, "first", ["make one"]), plan(project, "second", ["make one"])];
+/** A home is new for the first TODO of a plan, and kept from then on. */
+export function twoPlans(project: Project, todos: readonly string[] = ["make one"]): ExpectedPlan[] {
+  return [plan(project, "first", todos), plan(project, "second", todos)];
 }
 
 export async function finish(project: Project): Promise<void> {

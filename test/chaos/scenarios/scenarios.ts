@@ -22,7 +22,7 @@ export const work: Scenario = async (project, point) => {
 const sandboxed: Scenario = async (project, point) => {
   const { agents } = project.config() as { agents: { chaos: object } };
   project.config({ agents: { chaos: { ...agents.chaos, sandbox: "auto" } } });
-  const plans = twoPlans(project);
+  const plans = twoPlans(project, ["make one", "make two"]);
   if ((await probeSandbox()).works) await crash(project, point);
   else await finish(project);
   return { plans };
