@@ -1,7 +1,7 @@
 import { crashPoint } from "../../kernel/crash-point.ts";
 import { PrloomError } from "../../kernel/errors.ts";
 import { splitNul } from "../output.ts";
-import { clearHidingFlags } from "../staging/stage.ts";
+import { clearHidingFlags } from "../staging/hiding-flags.ts";
 import { settleHead, unfinishedOperation } from "../worktree/settle-head.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
 import { repositoriesMade } from "./history.ts";

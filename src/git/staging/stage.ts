@@ -1,10 +1,10 @@
 import { join, posix } from "node:path";
 import { isWithin } from "../../kernel/paths.ts";
-import { removeTree } from "../../kernel/removal/remove-tree.ts";
 import { takeTurns } from "../../kernel/turns.ts";
 import { lined, splitNul } from "../output.ts";
 import type { GitOptions } from "../run.ts";
 import { gitIn, type Worktree } from "../worktree/worktrees.ts";
+import { clearHidingFlags } from "./hiding-flags.ts";
 import { takeMadeIndex } from "./made-index.ts";
 import {
   dissolveShapes,
@@ -16,41 +16,11 @@ import {
   repairSubmodules,
 } from "./nested-repositories.ts";
 import { withinAny } from "./paths-above.ts";
-import { readPlainIndex } from "./plain-index.ts";
 import { inBytes, isGitsOwn, isProtected, OURS, PROTECTED_PATHSPECS, settingsIn } from "./protected-paths.ts";
 import { inWords, type RepositoryShape } from "./repository-shape.ts";
 import { openFolders, removeUnreadableRules, unhindered } from "./rule-files.ts";
 import { stageRaw } from "./stage-raw.ts";
 import { bytesOf, kindAt, realFolders, refuseHuge, unlockFiles } from "./tree-entries.ts";
-
-/**
- * Forgets flags that hide changes (assume-unchanged, skip-worktree), and an index that git cannot read. Returns the paths
- * of the index, byte for byte.
- */
-export async function clearHidingFlags(
-  worktree: Worktree,
-  indexFile = join(worktree.gitDir, "index"),
-): Promise<string[]> {
-  const plain = await readPlainIndex(indexFile);
-  if (plain) return plain;
-  const options = { env: { GIT_INDEX_FILE: indexFile }, encoding: "latin1" } as const;
-  const listed = await gitIn(worktree, ["ls-files", "-v", "-z"], { ...options, allowExit: [128] });
-  if (listed.code !== 0) {
-    await removeTree(indexFile);
-    return [];
-  }
-  const [paths, hidden]: [string[], string[]] = [[], []];
-  for (const line of await listed.entries()) {
-    await takeTurns();
-    const path = line.slice(2);
-    paths.push(path);
-    if (!/^[HM]/.test(line)) hidden.push(path);
-  }
-  for (const flag of hidden.length === 0 ? [] : ["--no-assume-unchanged", "--no-skip-worktree"]) {
-    await gitIn(worktree, ["update-index", "-z", flag, "--stdin"], { ...options, input: lined(hidden) });
-  }
-  return paths;
-}
 
 export interface StageTarget {
   readonly indexFile: string;

@@ -1,6 +1,7 @@
 import { stagedTree } from "../commits/commit.ts";
+import { clearHidingFlags } from "../staging/hiding-flags.ts";
 import { removeRules } from "../staging/rule-files.ts";
-import { clearHidingFlags, stageAll } from "../staging/stage.ts";
+import { stageAll } from "../staging/stage.ts";
 import { exactly } from "./prepared-files.ts";
 import { repairGitFile } from "./repair.ts";
 import { contentsOf, insistently, savePartial } from "./reset.ts";
