@@ -25,6 +25,15 @@ function gated(env: Record<string, string>) {
   return one;
 }
 
+/** A plan of words whose designer is at work and waits. */
+async function designing() {
+  const { project, open } = gated({ DESIGN: "waits" });
+  project.planFile("p", WORDS);
+  const daemon = await startDaemon(project);
+  await daemon.said("p", /designer started/);
+  return { project, open, daemon };
+}
+
 function stages(project: Project, id: string): string[] {
   const runs = join(project.authority, "plans", id, "runs");
   // A number whose run was called off before it started has no record.
@@ -66,10 +75,7 @@ test(
   "a comment that comes while the designer is at work is triaged afterwards, and an edit then stays",
   thorough,
   async () => {
-    const { project, open } = gated({ DESIGN: "waits" });
-    project.planFile("p", WORDS);
-    const daemon = await startDaemon(project);
-    await daemon.said("p", /designer started/);
+    const { project, open, daemon } = await designing();
     await succeeds(project, "comment", "p", "please add a switch");
     const file = join(project.home, "edited.md");
     writeFileSync(file, `${WORDS}\n## Notes\n\nNot at night.\n`);
@@ -88,10 +94,7 @@ test(
   "TODOs that a person wrote before the designer ran are the design; words are triaged as ever",
   thorough,
   async () => {
-    const { project, open } = gated({ DESIGN: "waits" });
-    project.planFile("p", WORDS);
-    const daemon = await startDaemon(project);
-    await daemon.said("p", /designer started/);
+    const { project, open, daemon } = await designing();
     await succeeds(project, "block", "p", "let me write it");
     await daemon.end();
     open("design");
