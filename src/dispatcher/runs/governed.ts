@@ -69,7 +69,7 @@ export function governRun(
     throw new PrloomError(
       "plan-state",
       `TODO ${(todo?.index ?? 0) + 1} is to be done by "${name}", and there is no such role.`,
-      `Name one of governance.roles in its "by:" line, then \`prloom unblock ${record.id}\`.`,
+      `Write "by: executor", "by: investigator" or a role of governance.roles below it (\`prloom edit ${record.id}\`), then \`prloom unblock ${record.id}\`.`,
     );
   const home = enclosure.env.HOME ?? loom.environment.HOME ?? "/";
   const temporary = enclosure.env.TMPDIR ?? loom.environment.TMPDIR ?? tmpdir();

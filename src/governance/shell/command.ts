@@ -121,7 +121,7 @@ function valuesOf({ value }: Assignment, spot: Spot, expanding: Expanding): Text
 
 const GAPS = unknown("it stands in a list of which the order cannot be told");
 
-/** A list with a value at an index; a word that is no number and no variable is a key, where the order does not matter. */
+/** A list with a value at an index; a word that is neither a number nor a variable is a key, and the order of keys does not matter. */
 function placed(list: readonly Text[], index: Text, { spot, value }: { spot: Spot; value: Text }): readonly Text[] {
   lookAtNumber(index, spot);
   const text = textOf(index);
