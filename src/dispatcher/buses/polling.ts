@@ -46,8 +46,8 @@ export interface PollerOptions {
   onQuiet(): void;
 }
 
-/** A bridge that has something new each time must not become a hot loop. */
-const MAX_IN_A_ROW = 20;
+/** A bridge that has something new each time must not become a hot loop; a long backlog may come item by item. */
+const MAX_IN_A_ROW = 1000;
 
 /** After so many in a row `--until-idle` does not wait for a bridge to come back. */
 const ENOUGH_FAILURES = 3;

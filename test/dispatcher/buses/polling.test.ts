@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import type { Bridge } from "../../../src/bridges/contract.ts";
 import { createPoller, type Poller } from "../../../src/dispatcher/buses/polling.ts";
+import { thorough } from "../../testing/thorough.ts";
 import { withLoom } from "./owned-loom.ts";
 import { project } from "./upsert-fixture.ts";
 
@@ -54,6 +56,25 @@ test("a bridge is polled at once, again at once while it brings something, then 
     },
   );
 });
+
+for (const [what, items, polls, when] of [
+  ["a backlog that comes item by item is taken at once", 60, 61, {}],
+  ["a bridge that always has something new is not waited for in the end", Number.POSITIVE_INFINITY, 1001, thorough],
+] as const) {
+  test(`${what}, and until then the bridge is not quiet`, when, async () => {
+    let polled = 0;
+    await polling(
+      () => {
+        polled += 1;
+        return { events: polled <= items ? [event(`e${polled}`)] : [] };
+      },
+      async (poller, now) => {
+        while (!poller.quiet(now + HOUR)) await setImmediate();
+        assert.equal(polled, polls);
+      },
+    );
+  });
+}
 
 test("a poll that is asked for joins the one that is under way", async () => {
   let polls = 0;
