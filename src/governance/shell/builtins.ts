@@ -48,6 +48,7 @@ const cd: Behaviour = ({ args, spot }) => {
     const folders = foldersMeant(target, spot);
     const isSure = folders.every((folder) => folder !== undefined && line.place.look(folder) === "folder");
     moveTo(isSure ? folders : [...new Set([...folders, ...shell.folders])], shell);
+    shell.reached = folders;
   }
   return NOTHING;
 };
@@ -64,6 +65,7 @@ function isAmbiguous(target: Text, { shell, line }: ProgramCall["spot"]): boolea
 function moveTo(folders: Folders, shell: Shell): void {
   shell.left = shell.folders;
   shell.folders = folders.length > MAX_CHOICES ? ANYWHERE : folders;
+  shell.reached = shell.folders;
 }
 
 const pushd: Behaviour = (call) => {

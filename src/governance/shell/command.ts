@@ -7,6 +7,7 @@ import { redirect } from "./redirect.ts";
 import {
   copyShell,
   type FunctionBody,
+  joinShells,
   noteEffect,
   noteUnknown,
   SEVERAL_BODIES,
@@ -14,6 +15,7 @@ import {
   type Spot,
   setArray,
   setVariable,
+  sizeOf,
   spend,
   UNSURE,
 } from "./state.ts";
@@ -84,10 +86,19 @@ function runWith(node: Command, shell: Shell, { spot, expanding, ways: read }: R
   const flow =
     ways.length === 1
       ? runNamed(ways[0] as Text[], inside, expanding)
-      : joinFlows(ways.map((words) => runNamed(words, inside, expanding)));
+      : joinFlows(ways.map((words) => runOneWay(words, inside, expanding)));
   if (output === undefined || output.to === "output") return flow;
   deliverBytes(flow, output, spot);
   return NOTHING;
+}
+
+/** What one way changes, as `cd` does, the next one does not start with. */
+function runOneWay(words: readonly Text[], spot: Spot, expanding: Expanding): Flow {
+  spend(spot, sizeOf(spot.shell));
+  const shell = copyShell(spot.shell);
+  const flow = runNamed(words, { ...spot, shell }, expanding);
+  joinShells(spot.shell, shell);
+  return flow;
 }
 
 function runWithoutName(node: Command, spot: Spot, expanding: Expanding): Flow {
@@ -148,7 +159,7 @@ const PROMPTS = new Set(["PS0", "PS1", "PS2", "PS4", "PROMPT_COMMAND"]);
 /** Sets a variable; the line afterwards, or one command alone, sees it. */
 function assign(one: Assignment, spot: Spot, expanding: Expanding, isForCommand = false): void {
   const { shell } = spot;
-  const name = shell.references.get(one.name) ?? one.name;
+  const { name } = one;
   if (one.value.type === "ArrayValue") {
     let elements = one.append ? (shell.arrays.get(name) ?? []) : [];
     for (const word of one.value.elements) {

@@ -50,8 +50,6 @@ export interface Shell {
   readonly exported: Names<true>;
   readonly functions: Names<FunctionBody>;
   readonly channels: Names<Channel>;
-  /** Other names for variables: `declare -n`. */
-  readonly references: Names<string>;
   /** Variables of the function that is being called. */
   readonly locals: Names<true>;
   /** Variables that keep their value. */
@@ -60,6 +58,8 @@ export interface Shell {
   readonly changing: Names<"number" | "letters">;
   /** Where it may be; patterns among them, and undefined when that cannot be told. */
   folders: Folders;
+  /** Where the last `cd` led, if it did not fail. */
+  reached: Folders;
   /** Where `cd -` and `popd` lead. */
   left: Folders;
   stack: readonly Folders[];
@@ -131,11 +131,11 @@ export function newShell(place: Place): Shell {
     exported: new Names(),
     functions: new Names(),
     channels: new Names(),
-    references: new Names(),
     locals: new Names(),
     fixed: new Names(),
     changing: new Names(),
     folders: [place.start],
+    reached: ANYWHERE,
     left: ANYWHERE,
     stack: [],
     positional: [],
@@ -153,11 +153,11 @@ export function copyShell(shell: Shell): Shell {
     exported: shell.exported.copy(),
     functions: shell.functions.copy(),
     channels: shell.channels.copy(),
-    references: shell.references.copy(),
     locals: shell.locals.copy(),
     fixed: shell.fixed.copy(),
     changing: shell.changing.copy(),
     folders: shell.folders,
+    reached: shell.reached,
     left: shell.left,
     stack: shell.stack,
     positional: shell.positional,
@@ -187,7 +187,6 @@ export function joinShells(shell: Shell, other: Shell): void {
   addNames(shell.exported, other.exported);
   joinFunctions(shell.functions, other.functions);
   addNames(shell.channels, other.channels);
-  addNames(shell.references, other.references);
   addNames(shell.locals, other.locals);
   addNames(shell.fixed, other.fixed);
   addNames(shell.changing, other.changing);
@@ -223,19 +222,17 @@ function joinFunctions(own: Shell["functions"], others: Shell["functions"]): voi
 
 /** Sets a variable, by its own name or another one; of an array it is the first element. */
 export function setVariable(shell: Shell, written: string, choices: readonly Text[]): void {
-  const base = written.replace(/\[.*$/s, "");
-  const name = shell.references.get(base) ?? base;
+  const name = written.replace(/\[.*$/s, "");
   const [only] = choices;
   const array = shell.arrays.get(name);
-  if (base !== written) setArray(shell, name, [SEVERAL]);
+  if (name !== written) setArray(shell, name, [SEVERAL]);
   else {
     if (array) shell.arrays.set(name, only && choices.length === 1 ? [only, ...array.slice(1)] : [SEVERAL]);
     shell.variables.set(name, choices);
   }
 }
 
-export function setArray(shell: Shell, written: string, elements: readonly Text[]): void {
-  const name = shell.references.get(written) ?? written;
+export function setArray(shell: Shell, name: string, elements: readonly Text[]): void {
   shell.variables.delete(name);
   shell.arrays.set(name, elements);
 }

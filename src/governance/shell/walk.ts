@@ -70,11 +70,19 @@ function runAndOr({ commands, operators }: AndOr, spot: Spot): Flow {
     }
     // A part behind `||` is reached when the one before failed: `cd` has not moved then.
     if (operators[at - 1] === "||") spot.shell.folders = eitherFolder(spot.shell.folders, folders);
+    else if (operators[at - 2] !== "||" && isChangeOfFolder(commands[at - 1], spot))
+      spot.shell.folders = spot.shell.reached;
     ({ folders } = spot.shell);
     flows.push(runPipeline(command, spot));
   }
   if (stopped) joinShells(spot.shell, stopped);
   return joinFlows(flows);
+}
+
+/** Behind `&&` it has not failed. Where the folder could be several, one after the other was tried. */
+function isChangeOfFolder(node: PipelineNode | undefined, { shell }: Spot): boolean {
+  if (node?.type !== "Command" || node.name?.value !== "cd" || shell.functions.has("cd")) return false;
+  return node.args.length === 1 && /^[\w./-]+$/.test(node.args[0]?.type === "Word" ? node.args[0].text : "");
 }
 
 const eitherFolder = (some: Folders, others: Folders) => [...new Set([...some, ...others])];

@@ -22,6 +22,13 @@ export const opensElsewhere: Behaviour = ({ name, args, spot }) => {
   return OUTPUT;
 };
 
+/** It sets up repositories for the person: their settings, and jobs that the machine runs later. */
+export const scalar: Behaviour = ({ args, spot }) => {
+  if (!/^(?:list|version|help|diagnose)$/.test(textOf(args[0] ?? known(""))))
+    noteEffect(spot, { kind: "ours", what: "changes settings of the person with scalar" });
+  return OUTPUT;
+};
+
 /** What it allows is run in the person's own shell later. */
 export const direnv: Behaviour = (call) => {
   if (/^(?:allow|permit|grant|edit)$/.test(textOf(call.args[0] ?? known(""))))

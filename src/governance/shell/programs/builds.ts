@@ -52,7 +52,7 @@ const EXECUTES = new Set(
 const NAMES_PROJECT = /^--?(?:config|project|rootDir|rootdir|root|file|makefile|directory|prefix|classpath|test-dir)=/;
 
 /** A path that may lead out of the worktree is what is run. */
-function noteElsewhere(arg: Text, spot: Spot): void {
+export function noteElsewhere(arg: Text, spot: Spot): void {
   const text = startOf(arg).replace(NAMES_PROJECT, "");
   if (arg.type !== "known" || !/^(?:\.\.(?:\/|$)|\/)/.test(text) || isNowhere(text)) return;
   for (const path of absolutePaths(known(text), spot))
@@ -109,6 +109,7 @@ function runsGo([sub, ...rest]: readonly Text[], spot: Spot): void {
       what: "changes programs of the person with go install",
       instead: "Run it without installing it: go run <package>@<version>",
     });
+  if (/^(?:generate|test)$/.test(word)) for (const arg of rest) noteElsewhere(arg, spot);
   if (word !== "run") return;
   const target = rest.find((arg) => !startOf(arg).startsWith("-"));
   if (target && /^(?:\.{0,2}\/|.*\.go$)/.test(startOf(target)))

@@ -5,6 +5,7 @@ import { noteEffect, type Spot } from "../state.ts";
 import { type Flow, OUTPUT } from "../values/flow.ts";
 import { describeText, known, type Text, textOf } from "../values/text.ts";
 import { takeSecrets } from "../values/variables.ts";
+import { noteElsewhere } from "./builds.ts";
 import { HARMS_ELSEWHERE } from "./machines.ts";
 import { noteOutputs } from "./outputs.ts";
 import { runsRules } from "./recipes.ts";
@@ -70,6 +71,8 @@ function containerCommand({ name, word, rest, spot }: ContainerCall): Flow {
   if (rest.some((one) => /^--push(?:=true)?$|^(?:--output=|-o)?type=(?:registry|image,.*push=true)/.test(textOf(one))))
     noteEffect(spot, { kind: "sends", what: `${name} ${word} pushes what it builds to another machine` });
   noteOutputs(name, rest, spot);
+  // Of what lies elsewhere a build takes everything into its image, and runs what its file says.
+  if (/^(?:build|bake)$/.test(word)) for (const one of rest) noteElsewhere(one, spot);
   worksHere(spot, `runs ${name} ${word}`);
   return OUTPUT;
 }

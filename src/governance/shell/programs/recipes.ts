@@ -5,7 +5,7 @@ import { absolutePaths, descriptorOf, inFolder, writes } from "../paths.ts";
 import { noteEffect, noteUnknown } from "../state.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { describeText, known, startOf, type Text, textOf } from "../values/text.ts";
-import { builds } from "./builds.ts";
+import { builds, noteElsewhere } from "./builds.ts";
 
 /** Commands of `cmake -E`, as the programs that do the same. */
 const CMAKE_TOOLS: Readonly<Record<string, string>> = {
@@ -38,6 +38,7 @@ export const cmake: Behaviour = (call) => {
   const given = readArguments(args, { valued: "S B D G P C T A prefix build install", singleDash: false });
   for (const folder of given.values("B", "prefix")) writes(spot, folder);
   for (const script of given.values("P", "C")) runsRules(script, call);
+  for (const source of [...given.values("S"), ...given.operands]) noteElsewhere(source, spot);
   return builds({ ...call, spot: inFolder(spot, given.values("build", "install")) });
 };
 

@@ -2,7 +2,7 @@ import type { Behaviour } from "../call.ts";
 import { endsByName, findsProcesses } from "../processes.ts";
 import { OUTPUT } from "../values/flow.ts";
 import { showVariables } from "../values/variables.ts";
-import { administersUnless, direnv, opensElsewhere } from "./administering.ts";
+import { administersUnless, direnv, opensElsewhere, scalar } from "./administering.ts";
 import { AGENTS, agent, prloom } from "./agents.ts";
 import { builds, cargo, forge, installs, linter, packages } from "./builds.ts";
 import { container } from "./containers.ts";
@@ -17,6 +17,7 @@ import { awk, editor, opensWindow, patch, sed } from "./files/editors.ts";
 import { changeRights, compress, create, dd, mktemp, reader, remove, split, tee } from "./files/files.ts";
 import { fd, find, lists } from "./files/finding.ts";
 import {
+  ACK,
   bat,
   dc,
   decodes,
@@ -91,7 +92,8 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     "cal uptime uname whoami id groups who w users tty arch nproc free vmstat iostat lscpu lsusb lspci top htop locale yes sleep expr factor bc clear tput reset stty info apropos whatis tldr true false jobs logname getconf sw_vers cpuid lsmod last nvidia-smi getent envsubst gettext infocmp stopwatch uuidgen ulid ascii units banner figlet cowsay fortune notify-send say logger wall",
     prints,
   ),
-  ...names("grep egrep fgrep zgrep ugrep ag ack", search(GREP)),
+  ...names("grep egrep fgrep zgrep ugrep", search(GREP)),
+  ...names("ag ack", search(ACK)),
   ...names("rg ripgrep", search(RIPGREP)),
   ...names("jq gojq jaq hq gron", jq),
   ...names("yq tomlq xq", yq),
@@ -230,6 +232,7 @@ export const PROGRAMS: ReadonlyMap<string, Behaviour> = new Map<string, Behaviou
     runsOrCarries(0),
   ),
   ["direnv", direnv],
+  ["scalar", scalar],
   ...names(BUILDERS, builds),
   ...names("pip pip3 gem easy_install", installs),
   ["cargo", cargo],

@@ -45,10 +45,9 @@ export function lookAtNumber(text: Text, spot: Spot): void {
 
 /** The value of a variable is evaluated again, as arithmetic, and so are those of the names in it. */
 function lookAtNames(word: string, spot: Spot, seen = new Set<string>()): void {
-  const { variables, arrays, references } = spot.shell;
+  const { variables, arrays } = spot.shell;
   spend(spot, word.length >> 9);
-  for (const [written] of word.matchAll(NAME)) {
-    const name = references.get(written) ?? written;
+  for (const [name] of word.matchAll(NAME)) {
     if (seen.has(name)) continue;
     seen.add(name);
     for (const value of [...(variables.get(name) ?? []), ...(arrays.get(name) ?? [])]) {

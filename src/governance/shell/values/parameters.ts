@@ -22,12 +22,11 @@ export function variableTexts(name: string, { line, shell }: Spot): Ways {
           : known(folder),
     ]);
   if (name === "PPID") return [[{ type: "unknown", why: "it is the process that started this", from: FROM.agents }]];
-  const named = shell.references.get(name) ?? name;
-  const [own, first] = [shell.variables.get(named), shell.arrays.get(named)?.slice(0, 1)];
+  const [own, first] = [shell.variables.get(name), shell.arrays.get(name)?.slice(0, 1)];
   const choices = own && first ? addChoice(own, first) : (own ?? first);
   if (choices) return choices.map((text) => [text]);
-  if (named === "HOME") return [[known(line.place.home)]];
-  return named === "TMPDIR" ? [[known(line.place.temporary)]] : [[unknown(`nothing tells what $${named} is`)]];
+  if (name === "HOME") return [[known(line.place.home)]];
+  return name === "TMPDIR" ? [[known(line.place.temporary)]] : [[unknown(`nothing tells what $${name} is`)]];
 }
 
 export function parameterText(part: ParameterExpansionPart, spot: Spot, expand: Expand): Ways {

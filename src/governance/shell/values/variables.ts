@@ -14,6 +14,8 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
   const given = readArguments(args, {});
   const exports = name === "export" || given.has("x");
   if (name !== "local" && (given.operands.length === 0 || given.has("p"))) return showVariables(spot);
+  // Which variable is meant afterwards depends on the branches and loops in which it was bound.
+  if (given.has("n") && name !== "export") noteUnknown(spot, "makes a name stand for another variable");
   for (const operand of given.operands) {
     const [, variable, appends, value] = /^([A-Za-z_]\w*)(\+)?=(.*)$/s.exec(textOf(operand)) ?? [];
     if (given.has("i")) shell.changing.set(variable ?? textOf(operand), "number");
@@ -22,11 +24,6 @@ export const declareVariables: Behaviour = ({ name, args, spot }) => {
       if (exports && operand.type === "known") exportVariable(operand.text, spot);
       else if (operand.type !== "known")
         noteUnknown(spot, `sets a variable that cannot be told: ${describeText(operand)}`);
-      continue;
-    }
-    if (given.has("n")) {
-      shell.references.set(variable, value ?? "");
-      lookAtSubscript(operand, spot);
       continue;
     }
     if (value === "(…)") {

@@ -40,6 +40,9 @@ export const GREP: OptionRules = {
   valued:
     "e regexp f file m max-count A B C context color colour include g glob exclude exclude-dir exclude-from d D label after-context before-context binary-files devices directories",
 };
+export const ACK: OptionRules = {
+  valued: `${GREP.valued} G file-search-regex ignore ignore-dir p path-to-ignore pager depth W width`,
+};
 export const RIPGREP: OptionRules = {
   valued:
     "e regexp f file m max-count A B C context color colors g glob iglob t type T type-not j threads M max-columns r replace sort sortr E encoding max-depth d max-filesize path-separator pre pre-glob engine ignore-file after-context before-context hostname-bin",
@@ -53,7 +56,7 @@ export const search = (rules: OptionRules): Behaviour => {
   return (call) => {
     const { args, spot } = call;
     const given = readArguments(args, rules);
-    for (const program of given.values("pre", "hostname-bin")) spot.line.engine.runSource(program, spot);
+    for (const program of given.values("pre", "hostname-bin", "pager")) spot.line.engine.runSource(program, spot);
     for (const file of given.values("f", "file", "exclude-from", "ignore-file")) reads(spot, file);
     for (const pattern of given.values("include", "g", "glob", "iglob"))
       if (!startOf(pattern).startsWith("!"))
