@@ -7,14 +7,14 @@ import type { Call } from "../output.ts";
 import { jsonText } from "../render/safe-text.ts";
 import { errorData } from "../report-error.ts";
 import { askedCall, unknownTool } from "./asked-call.ts";
+import { answerData, askedAnswerSchema } from "./explain-answer.ts";
 import { type Scene, type SceneOptions, sceneFor } from "./scene.ts";
-import { judgeIn, noAnswers, requestIn, verdictData } from "./verdict.ts";
+import { judgeIn, requestIn, verdictData } from "./verdict.ts";
 
 /** More than any call of a tool has that could be allowed. */
 const MAX_LINE = 16 * 1024 * 1024;
 
 const text = z.string({ error: "must be a string" });
-const FIELDS = ["tool", "input", "role", "plan"];
 const questionSchema = z.strictObject(
   {
     tool: text,
@@ -63,7 +63,9 @@ interface Batch {
 
 async function answerTo(line: string | undefined, options: SceneOptions, { scenes, tell }: Batch): Promise<object> {
   try {
-    const question = questionIn(line);
+    const value = valueIn(line);
+    if (isAboutAnswer(value)) return answerData(checked(value, askedAnswerSchema, ANSWER));
+    const question = checked(value, questionSchema, CALL);
     const request = askedCall(question.tool, question.input);
     const scene = await scenes(question.plan ?? options.plan, question.role ?? options.role);
     scene.warnings.forEach(tell);
@@ -74,25 +76,39 @@ async function answerTo(line: string | undefined, options: SceneOptions, { scene
   }
 }
 
-const SHAPE = 'One JSON object on each line: {"tool": "shell", "input": {"command": "npm test"}}';
+const CALL = {
+  name: "a call",
+  shape: 'One JSON object on each line: {"tool": "shell", "input": {"command": "npm test"}}',
+};
+const ANSWER = {
+  name: "an answer",
+  shape: 'One JSON object on each line: {"answer": "approved", "permission": "write"}',
+};
 
-function questionIn(line: string | undefined): z.infer<typeof questionSchema> {
-  if (line === undefined) throw new PrloomError("usage", `the line is longer than ${MAX_LINE / 1024 / 1024} MB`, SHAPE);
-  let value: unknown;
+const isAboutAnswer = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "answer" in value && !("tool" in value);
+
+function valueIn(line: string | undefined): unknown {
+  if (line === undefined)
+    throw new PrloomError("usage", `the line is longer than ${MAX_LINE / 1024 / 1024} MB`, CALL.shape);
   try {
-    value = JSON.parse(line);
+    return JSON.parse(line);
   } catch (error) {
-    throw new PrloomError("usage", "the line is not JSON", SHAPE, error);
+    throw new PrloomError("usage", "the line is not JSON", CALL.shape, error);
   }
-  if (typeof value === "object" && value !== null && "answer" in value && !("tool" in value)) throw noAnswers();
-  const parsed = questionSchema.safeParse(value);
+}
+
+function checked<S extends z.ZodObject>(value: unknown, schema: S, { name, shape }: typeof CALL): z.infer<S> {
+  const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const [unknown] = issue?.code === "unrecognized_keys" ? issue.keys : [];
-  if (unknown !== undefined)
-    throw new PrloomError("usage", `unknown key "${unknown}"${didYouMean(nearest(unknown, FIELDS))}`, SHAPE);
+  if (unknown !== undefined) {
+    const hint = didYouMean(nearest(unknown, Object.keys(schema.shape)));
+    throw new PrloomError("usage", `unknown key "${unknown}"${hint}`, shape);
+  }
   const where = issue?.path.join(".") || "it";
-  throw new PrloomError("usage", `the line is not a call: ${where} ${issue?.message ?? ""}`, SHAPE);
+  throw new PrloomError("usage", `the line is not ${name}: ${where} ${issue?.message ?? ""}`, shape);
 }
 
 /** Lines as they come; undefined stands for one that is too long, which is not kept. */

@@ -8,8 +8,9 @@ import type { Call } from "../output.ts";
 import { effectRows, TREE_COLUMNS } from "../render/effect-tree.ts";
 import { visible, visibleLines } from "../render/safe-text.ts";
 import { askedCall, unknownTool } from "./asked-call.ts";
+import { explainAnswer } from "./explain-answer.ts";
 import { type Scene, type SceneOptions, sceneFor } from "./scene.ts";
-import { judgeIn, noAnswers, requestIn, verdictData } from "./verdict.ts";
+import { judgeIn, requestIn, verdictData } from "./verdict.ts";
 
 /** Says what the policy would decide about one call of a tool, and why. Nothing is run and nothing is written. */
 export async function explain(call: Call, words: readonly string[], options: SceneOptions): Promise<number> {
@@ -18,7 +19,11 @@ export async function explain(call: Call, words: readonly string[], options: Sce
     throw new PrloomError("usage", "which tool?", 'For example: prloom explain shell "git push --force"');
   if (tool.startsWith("-"))
     throw new PrloomError("usage", `unknown option "${tool}"`, "`prloom explain --help` shows how to call it.");
-  if (tool === "answer") throw noAnswers();
+  if (tool === "answer") {
+    if (args.length === 0)
+      throw new PrloomError("usage", "which comment?", 'For example: prloom explain answer "approved"');
+    return explainAnswer(call, args.join(" "));
+  }
   const asked = askedCall(tool, args);
   const scene = await sceneFor(call, options);
   const request = requestIn(scene, asked);

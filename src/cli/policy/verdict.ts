@@ -3,19 +3,12 @@ import type { Denial, Verdict } from "../../governance/policy/denial.ts";
 import { judgeWith } from "../../governance/policy/judge.ts";
 import { realFiles } from "../../governance/policy/real-files.ts";
 import type { ToolRequest } from "../../governance/policy/request.ts";
-import { PrloomError } from "../../kernel/errors.ts";
 import type { Scene } from "./scene.ts";
 
 /** The verdict for programs; what only denials have is null for a call that is allowed, what only some have is left out. */
 type VerdictData = { readonly verdict: "allow" | "deny" } & {
   readonly [Part in "rule" | "what" | "why" | "useInstead" | "evidence"]: string | null;
 } & Partial<Pick<Denial, "calls" | "chain">> & { readonly note?: string; readonly warnings?: readonly string[] };
-
-/** What comments decide is the matter of gates, and there are none yet. */
-export function noAnswers(): PrloomError {
-  const hint = 'It answers for tools: prloom explain shell "npm test"';
-  return new PrloomError("usage", "what a comment would decide is not available in this version", hint);
-}
 
 /** The request as it would be made there: paths count from the folder that the person is in, as for a shell. */
 export function requestIn({ folder }: Scene, request: ToolRequest): ToolRequest {

@@ -87,7 +87,7 @@ describe("prloom explain", () => {
     const calls = [
       ["explain"],
       ["explain", "shell", "ls", "--role", "executer"],
-      ["explain", "answer", "yes"],
+      ["explain", "answer"],
       ["explain", "--rol", "executor"],
     ];
     const ran = await Promise.all(calls.map((args) => repo.run(args)));
@@ -96,7 +96,7 @@ describe("prloom explain", () => {
       calls.map(() => [2, ""]),
     );
     assert.match(ran[1]?.stderr ?? "", /there is no role called "executer", did you mean executor\? \[usage\]/);
-    assert.match(ran[2]?.stderr ?? "", /not available in this version \[usage\]/);
+    assert.match(ran[2]?.stderr ?? "", /which comment\? \[usage\]/);
     assert.match(ran[3]?.stderr ?? "", /unknown option "--rol" \[usage\]/);
     const lost = await repo.run(["explain", "shell", "ls", "--plan", "lost"]);
     assert.equal(lost.code, 1);
@@ -112,7 +112,10 @@ describe("prloom explain --batch", () => {
       "",
       "[1]",
       { input: {} },
+      { answer: 7 },
+      { answer: "LGTM", premission: "read" },
       { answer: "LGTM" },
+      { answer: "LGTM", permission: "read" },
       { tool: "write", input: { filePath: 7 } },
       { tool: "write", input: { path: ".git/config" }, role: "executor" },
       { tool: "shell", input: { command: "ls" }, role: "nobody" },
@@ -122,14 +125,17 @@ describe("prloom explain --batch", () => {
       { tool: "constructor", input: {} },
       shell("git push"),
     ]);
-    const told = answers.map((answer) => answer.error?.message ?? `${answer.verdict} ${answer.rule}`);
+    const told = answers.map((answer) => answer.error?.message ?? answer.answer ?? `${answer.verdict} ${answer.rule}`);
     assert.deepEqual(told, [
       "allow null",
       "the line is not JSON",
       "the line is not JSON",
       "the line is not a call: it must be an object",
       "the line is not a call: tool must be a string",
-      "what a comment would decide is not available in this version",
+      "the line is not an answer: answer must be a string",
+      'unknown key "premission", did you mean permission?',
+      "approve",
+      "none",
       "deny arguments",
       "deny protected paths",
       'there is no role called "nobody"',

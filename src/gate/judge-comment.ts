@@ -1,0 +1,110 @@
+import { type AuthorPermission, hasWritePermission } from "../bus/author.ts";
+import { type DecidingAnswer, type Decision, readAnswer } from "./answer.ts";
+
+export const GATE_STATES = ["open", "approved", "rejected", "revised", "withdrawn", "expired"] as const;
+export type GateState = (typeof GATE_STATES)[number];
+
+/** What a comment's answer depends on, of a gate that was posted where the comment stands. */
+export interface PostedGate {
+  readonly gateId: string;
+  readonly state: GateState;
+  /** When it was posted, in milliseconds: what was written before is no answer to it. */
+  readonly postedAt?: number | undefined;
+}
+
+export interface AnsweringAuthor {
+  readonly login: string;
+  /** Undefined when it could not be looked up. */
+  readonly permission?: AuthorPermission | undefined;
+  readonly bot?: boolean | undefined;
+  /** A post of our own. */
+  readonly self?: boolean | undefined;
+}
+
+export interface GateComment {
+  readonly body: string;
+  readonly author: AnsweringAuthor;
+  /** Edited after it was written. */
+  readonly edited?: boolean | undefined;
+  readonly at?: number | undefined;
+}
+
+export interface AnswerRules {
+  /** Who may answer, in place of everyone with write permission. */
+  readonly approvers?: readonly string[] | undefined;
+  /** The login that we post with: an agent could have written what stands under it. */
+  readonly ownLogin?: string | undefined;
+}
+
+/** What a comment decides. `reply` is for the author, and never for a stranger. */
+export type Judged =
+  | {
+      readonly decides: Decision;
+      readonly gateId?: string;
+      readonly words: string;
+    }
+  | { readonly decides: "none"; readonly why: string; readonly reply?: string };
+
+/** Whether a comment is an answer, by a person who may give it, to a gate that waits for it. */
+export function judgeComment(comment: GateComment, gates: readonly PostedGate[], rules: AnswerRules): Judged {
+  const { author } = comment;
+  const said = readAnswer(comment.body);
+  if (author.self) return ignored("it is a post of prloom");
+  if (author.bot) return ignored("a bot wrote it");
+  const stranger = strangerness(author, rules);
+  if (stranger !== undefined) return ignored(stranger);
+  if (said.says === "none") return said.isNear ? told(said.why, howTo(gates)) : ignored(said.why);
+  if (comment.edited) return told("it was edited after it was written", "Write the answer as a new comment.");
+  if (rules.ownLogin !== undefined && sameLogin(author.login, rules.ownLogin))
+    return told(
+      `prloom posts as ${author.login} as well, so it cannot tell who wrote it`,
+      "Answer with `prloom approve`, or sign the answer.",
+    );
+  return decideFor(comment, said, gates);
+}
+
+const ignored = (why: string): Judged => ({ decides: "none", why });
+const told = (why: string, next: string): Judged => ({
+  decides: "none",
+  why,
+  reply: `Nothing was decided: ${why}. ${next}`,
+});
+const sameLogin = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+
+/** Why the author may not answer; undefined for one who may. */
+function strangerness({ login, permission }: AnsweringAuthor, { approvers }: AnswerRules): string | undefined {
+  if (approvers)
+    return approvers.some((one) => sameLogin(one, login)) ? undefined : `${login} is not among gates.approvers`;
+  if (permission === undefined) return `what ${login} may do could not be looked up`;
+  return hasWritePermission({ permission }) ? undefined : `${login} has no write permission`;
+}
+
+function decideFor(comment: GateComment, said: DecidingAnswer, gates: readonly PostedGate[]): Judged {
+  const { says, words } = said;
+  if (says === "hold" || says === "unhold") return { decides: says, words };
+  const named = said.gateId === undefined ? undefined : gates.find(({ gateId }) => gateId === said.gateId);
+  if (said.gateId !== undefined && !named) return told(`there is no gate ${said.gateId} here`, howTo(gates));
+  const wanted: GateState = says === "withdraw" ? "approved" : "open";
+  const fitting = gates.filter(({ state }) => state === wanted);
+  const gate = named ?? fitting.at(-1);
+  if (gate?.state !== wanted) return told(stateOf(gate, says), howTo(gates));
+  // A bare word must not decide about a plan that its author has not seen.
+  const isUnclear = says === "approve" ? gates.length > 1 : fitting.length > 1;
+  if (!named && isUnclear) return told("several plans were shown here", howTo(gates));
+  if (comment.at !== undefined && gate.postedAt !== undefined && comment.at < gate.postedAt)
+    return told("it was written before the plan was shown", howTo(gates));
+  return { decides: says, gateId: gate.gateId, words };
+}
+
+function stateOf(gate: PostedGate | undefined, says: Decision): string {
+  if (gate) return `gate ${gate.gateId} is ${gate.state}`;
+  return says === "withdraw" ? "nothing was approved here" : "no gate is open here";
+}
+
+/** The words that would count now. */
+function howTo(gates: readonly PostedGate[]): string {
+  const open = gates.filter(({ state }) => state === "open");
+  if (open.length === 0) return "No gate waits for an answer here.";
+  const answers = gates.length > 1 ? open.map(({ gateId }) => `\`/approve ${gateId}\``) : ["`approved`"];
+  return `To approve, write ${answers.join(" or ")} on the first line, else \`/reject <why>\` or \`/revise <what>\`.`;
+}

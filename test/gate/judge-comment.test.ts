@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { readAnswer } from "../../src/gate/answer.ts";
+import { type Judged, judgeComment } from "../../src/gate/judge-comment.ts";
+import { A, CASES, type Case } from "./comments.ts";
+
+const FIRST = [{ gateId: A, state: "open" }] as const;
+
+function judged({ body, about, author, gates = FIRST, rules = {} }: Case): Judged {
+  const person = { login: "anna", permission: "write", ...author } as const;
+  return judgeComment({ body, author: person, ...about }, gates, rules);
+}
+
+function inWords(one: Judged): string {
+  if (one.decides === "none") return one.reply === undefined ? "none" : "none, told";
+  // What stands below an approval goes to the worker, and is not a part of the decision.
+  const words = one.words === "" || one.decides === "approve" ? "" : `: ${one.words}`;
+  return `${[one.decides, one.gateId].filter(Boolean).join(" ")}${words}`;
+}
+
+test("what comments decide, by their words, author, time and gate", () => {
+  assert.ok(CASES.length >= 120, `${CASES.length} comments`);
+  assert.deepEqual(
+    CASES.map((one) => [one.body, inWords(judged(one))]),
+    CASES.map(({ body, outcome }) => [body, outcome]),
+  );
+});
+
+test("the same comment by a stranger decides nothing and is not answered", () => {
+  for (const one of CASES.filter(({ rules }) => rules?.approvers === undefined)) {
+    const stranger = { ...one.author, login: "stranger", permission: "read" } as const;
+    assert.equal(inWords(judged({ ...one, author: stranger })), "none", one.body);
+  }
+});
+
+test("a quoted, hidden or indented answer is none, whatever it is", () => {
+  const answers = CASES.filter(({ outcome }) => !outcome.startsWith("none")).map(({ body }) => body.trim());
+  const wraps: readonly ((body: string) => string)[] = [
+    (body) => body.replace(/^/gm, "> "),
+    (body) => `<!--\n${body.replaceAll("<!-- from a template -->", "")}\n-->`,
+    (body) => `\`\`\`\n${body}\n\`\`\``,
+    (body) => body.replace(/^/gm, "    "),
+    (body) => `Not yet.\n\n${body}`,
+    (body) => `- ${body}`,
+  ];
+  for (const body of answers)
+    for (const wrap of wraps) assert.equal(readAnswer(wrap(body)).says, "none", JSON.stringify(wrap(body)));
+});
+
+test("only the words of the grammar approve", () => {
+  const words = ["not", "approved", "lgtm", "never", "go ahead", "please", "/approve", "?", "👍", "\u200b", "ok"];
+  const grammar = /^\/?(?:approved?|lgtm|proceed|go ahead)[.!…]*$/;
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 4 }), (parts) => {
+      const line = parts.join(" ");
+      if (readAnswer(line).says === "approve") assert.match(line, grammar);
+    }),
+  );
+});
+
+test("what is longer than any comment is not read", () => {
+  assert.equal(readAnswer(`approved\n${"x".repeat(65_536)}`).says, "none");
+});
