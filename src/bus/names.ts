@@ -10,10 +10,11 @@ export const DISPATCHER = "dispatcher";
 export const TRIAGE = "triage";
 export const TRIGGERS = "triggers";
 export const REVIEW = "review";
+export const GATE = "gate";
 export const PASS_OVER = "pass-over";
 /** The bridge that is prloom itself, and its one target. */
 export const CORE_TARGET = "prloom-core";
-const OWN = [DISPATCHER, TRIAGE, TRIGGERS, REVIEW, PASS_OVER] as const;
+const OWN = [DISPATCHER, TRIAGE, TRIGGERS, REVIEW, GATE, PASS_OVER] as const;
 
 /** A handler of records. */
 export type Handler =

@@ -40,6 +40,10 @@ const JUDGES: readonly (readonly [RegExp, Judge])[] = [
   [/^(copyFiles|trustedFilters)$/, added],
   [/^review$/, wasOn],
   [/^limits\./, more],
+  [/^gates\.plan$/, (from) => from === true],
+  [/^gates\.advisory$/, turnedOn],
+  // How patient it is with people; it permits nothing.
+  [/^gates\.(remindAfterMs|expireAfterMs)$/, never],
   // How patient the bus is; it permits nothing.
   [/^bus\./, never],
   [/^agents\.[^.]+\.sandbox$/, weaker],

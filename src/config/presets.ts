@@ -21,6 +21,8 @@ export interface PlanWishes {
   readonly preset?: string | undefined;
   /** Written as in the config file: `{"runTimeout": "30m"}`. */
   readonly limits?: unknown;
+  /** Switched on; a plan cannot switch it off. */
+  readonly gate?: true | undefined;
 }
 
 export type StageAgent = AgentConfig & { readonly name: string };
@@ -31,6 +33,8 @@ export interface PlanConfig {
   /** All agents of each stage, in the order in which they are tried. */
   readonly agents: Readonly<Record<Stage, readonly StageAgent[]>>;
   readonly review: Review;
+  /** A person approves the plan before it is implemented. */
+  readonly gated: boolean;
   readonly checks: readonly string[];
   readonly limits: Limits;
   /** Those that are on for this plan, in order. */
@@ -102,6 +106,7 @@ export function configForPlan(config: Config, wishes: PlanWishes): PlanConfigOut
       stages: stages as Record<Stage, StageAgent>,
       agents: all as Record<Stage, StageAgent[]>,
       review: preset?.review ?? config.review,
+      gated: config.gates.plan || preset?.gates !== undefined || wishes.gate === true,
       checks,
       limits: limits.limits,
       plugins,

@@ -14,6 +14,7 @@ import { type Extended, holdExtensions } from "./buses/extensions.ts";
 import { openHealth } from "./buses/health.ts";
 import { bridgeServicesOf, hookServicesOf, storesOf } from "./buses/services.ts";
 import type { Naming, Progress, Reporting, Timing } from "./capabilities.ts";
+import { openGates } from "./gates/gate-store.ts";
 import { openInbox } from "./intake/inbox.ts";
 import { createLifecycle, type Lifecycle } from "./intake/lifecycle.ts";
 import { openTexts } from "./intake/plan-texts.ts";
@@ -90,6 +91,7 @@ export function openLoom(options: LoomOptions): OwnedLoom {
     runEnded: (planId) => listener?.runEnded(planId),
     poll: (bridge) => listener?.poll(bridge),
     texts: openTexts(paths.cacheFile, (path, text) => writeText(store, path, text)),
+    gates: openGates(paths.gates),
     inbox: openInbox(paths.inbox, paths.inboxCacheFile),
     lifecycle() {
       lifecycle ??= createLifecycle(loom, loom.globalBus());
@@ -112,9 +114,8 @@ export function openLoom(options: LoomOptions): OwnedLoom {
     watch: holdWatch(),
     stalls: openStalls(paths.stallsFile, (id) => store.byId(id)?.uid ?? statKey(inboxOf(paths, id).text) ?? ""),
     saveCaches() {
+      for (const cached of [loom.texts, loom.inbox]) cached.save();
       loom.store.saveIndex();
-      loom.texts.save();
-      loom.inbox.save();
     },
     close() {
       saveAll();

@@ -7,13 +7,7 @@ import type { Paths } from "./paths.ts";
 
 /** Makes the folders of the authority and the links under which the working tree shows them. */
 export async function ensureLayout(repo: Repository, paths: Paths): Promise<void> {
-  for (const dir of [
-    paths.plans,
-    paths.bus,
-    join(paths.authority, "gates"),
-    join(paths.authority, "plugin-state-global"),
-  ])
-    ensureDir(dir);
+  for (const dir of [paths.plans, paths.bus, paths.gates, join(paths.authority, "plugin-state-global")]) ensureDir(dir);
   ensureLinks(paths);
   await ensureIgnored(repo);
 }

@@ -2,6 +2,7 @@ import type { Bridging } from "./buses/bridging.ts";
 import type { Buses } from "./buses/buses.ts";
 import type { Extended } from "./buses/extensions.ts";
 import type { Naming, Publishing, Reporting, Stopping, Waking } from "./capabilities.ts";
+import type { Gated } from "./gates/gate-store.ts";
 import type { Intake } from "./intake/intake.ts";
 import type { Located } from "./paths.ts";
 import type { Records } from "./records.ts";
@@ -22,6 +23,7 @@ export interface Loom
     Stopping,
     Waking,
     Records,
+    Gated,
     Intake,
     Buses,
     Extended,

@@ -14,6 +14,7 @@ export interface Paths {
   readonly authority: string;
   readonly plans: string;
   readonly bus: string;
+  readonly gates: string;
   /** Of all plugins, beyond one plan. */
   readonly pluginState: string;
   readonly lock: string;
@@ -44,6 +45,7 @@ export function pathsOf(repo: { root: string; commonDir: string }, worktreesDir 
     authority,
     plans: join(authority, "plans"),
     bus: join(authority, "bus"),
+    gates: join(authority, "gates"),
     pluginState: join(authority, "plugin-state-global"),
     lock: join(authority, "daemon.lock"),
     daemonFile: join(authority, "daemon.json"),

@@ -1,8 +1,6 @@
 import { type AuthorPermission, hasWritePermission } from "../bus/author.ts";
 import { type DecidingAnswer, type Decision, readAnswer } from "./answer.ts";
-
-export const GATE_STATES = ["open", "approved", "rejected", "revised", "withdrawn", "expired"] as const;
-export type GateState = (typeof GATE_STATES)[number];
+import type { GateState } from "./gate-record.ts";
 
 /** What a comment's answer depends on, of a gate that was posted where the comment stands. */
 export interface PostedGate {
@@ -43,7 +41,13 @@ export type Judged =
       readonly gateId?: string;
       readonly words: string;
     }
-  | { readonly decides: "none"; readonly why: string; readonly reply?: string };
+  | {
+      readonly decides: "none";
+      readonly why: string;
+      readonly reply?: string;
+      /** Its words are an answer all the same, and nothing else. */
+      readonly isAnswer?: true;
+    };
 
 /** Whether a comment is an answer, by a person who may give it, to a gate that waits for it. */
 export function judgeComment(comment: GateComment, gates: readonly PostedGate[], rules: AnswerRules): Judged {
@@ -53,11 +57,25 @@ export function judgeComment(comment: GateComment, gates: readonly PostedGate[],
   if (author.bot) return ignored("a bot wrote it");
   const stranger = strangerness(author, rules);
   if (stranger !== undefined) return ignored(stranger);
-  if (said.says === "none") return said.isNear ? told(said.why, howTo(gates)) : ignored(said.why);
+  if (said.says === "none") {
+    const isAsked = gates.some(({ state }) => state === "open");
+    return said.isNear && isAsked ? told(said.why, howTo(gates)) : ignored(said.why);
+  }
+  const judged = judgeAnswer(comment, said, { gates, rules });
+  return judged.decides === "none" ? { ...judged, isAnswer: true } : judged;
+}
+
+interface Asked {
+  readonly gates: readonly PostedGate[];
+  readonly rules: AnswerRules;
+}
+
+function judgeAnswer(comment: GateComment, said: DecidingAnswer, { gates, rules }: Asked): Judged {
+  const { login } = comment.author;
   if (comment.edited) return told("it was edited after it was written", "Write the answer as a new comment.");
-  if (rules.ownLogin !== undefined && sameLogin(author.login, rules.ownLogin))
+  if (rules.ownLogin !== undefined && sameLogin(login, rules.ownLogin))
     return told(
-      `prloom posts as ${author.login} as well, so it cannot tell who wrote it`,
+      `prloom posts as ${login} as well, so it cannot tell who wrote it`,
       "Answer with `prloom approve`, or sign the answer.",
     );
   return decideFor(comment, said, gates);

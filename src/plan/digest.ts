@@ -6,6 +6,15 @@ import { findSection, parsePlan } from "./markdown/markdown.ts";
  * itself (line breaks, byte order mark, blank lines at the end), together with the plan's own config.
  */
 export function planDigest(text: string, own?: unknown): string {
+  return digestWithout(["Progress Log"], text, own);
+}
+
+/** The same without all logs that agents append to while they work. */
+export function scopeDigest(text: string, own?: unknown): string {
+  return digestWithout(["Progress Log", "Decision Log", "Implementation Notes"], text, own);
+}
+
+function digestWithout(sections: readonly string[], text: string, own: unknown): string {
   const doc = parsePlan(text);
   const pieces: string[] = [];
   let from = 0;
@@ -14,10 +23,10 @@ export function planDigest(text: string, own?: unknown): string {
     from = markerOffset + 1;
   }
   const plain = pieces.join("") + text.slice(from);
-  const log = findSection(doc, "Progress Log");
-  const kept = log ? [plain.slice(0, log.start), plain.slice(log.end)] : [plain];
-  const body = kept
-    .map(normalised)
+  const logs = sections.flatMap((name) => findSection(doc, name) ?? []).sort((a, b) => a.start - b.start);
+  const starts = [0, ...logs.map(({ end }) => end)];
+  const body = starts
+    .map((start, at) => normalised(plain.slice(start, logs[at]?.start)))
     .filter((part) => part !== "")
     .join("\n\n");
   const config = isEmpty(own) ? "" : canonicalJson(own);

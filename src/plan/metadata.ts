@@ -32,6 +32,10 @@ export function wishesOf(metadata: Metadata): { wishes: PlanWishes; problems: st
   } else if (limits !== undefined) {
     problems.push(`The plan's metadata.limits must be an object, but is ${JSON.stringify(limits)}.`);
   }
+  const gates = valueAt(metadata, "gates");
+  if (isObject(gates) && gates.plan === true && Object.keys(gates).length === 1) wishes.gate = true;
+  else if (gates !== undefined)
+    problems.push(`The plan's metadata.gates can only be {"plan": true}, but is ${JSON.stringify(gates)}.`);
   return { wishes: problems.length === 0 ? wishes : {}, problems };
 }
 

@@ -29,7 +29,7 @@ export interface ChangeRequest {
   readonly url?: string | undefined;
 }
 
-export type Phase = "investigating" | "planning" | "planning_complete" | "implementing";
+export type Phase = "investigating" | "planning" | "planning_complete" | "plan_gate" | "implementing";
 
 /** A plan in a list: what the CLI, the dashboard and plugins are shown. */
 export interface PlanSummary {
@@ -47,6 +47,8 @@ export interface PlanSummary {
   readonly branch?: string;
   readonly changeRequest?: ChangeRequest;
   readonly phase?: Phase;
+  /** The gate at which it waits for an answer. */
+  readonly gate?: { readonly gateId: string; readonly openedAt: string };
   /** What the plan waits for, as a sentence. */
   readonly waiting?: string;
 }

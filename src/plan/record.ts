@@ -122,14 +122,14 @@ const changeRequestSchema = z.strictObject({
 });
 
 /**
- * 2 has what agents spent, their conversations and reviews; 3 has `designed`, `prepared` and `ignored`. An older record is one of 3 that has none
- * of it: whether an open plan was designed is read from its TODOs once, by `isDesignDue`.
+ * 2 has what agents spent, their conversations and reviews; 3 has `designed`, `prepared` and `ignored`; 4 has gates. An older record is one of 4 that
+ * has none of it: whether an open plan was designed is read from its TODOs once, by `isDesignDue`.
  */
-export const RECORD_SCHEMA_VERSION = 3;
+export const RECORD_SCHEMA_VERSION = 4;
 
 /** What is true about a plan. The dispatcher alone writes it. */
 export const planRecordSchema = z.strictObject({
-  schemaVersion: z.literal([1, 2, RECORD_SCHEMA_VERSION]),
+  schemaVersion: z.literal([1, 2, 3, RECORD_SCHEMA_VERSION]),
   uid: z.string(),
   id: z.string(),
   status: z.enum(STORED_STATUSES),
@@ -151,6 +151,10 @@ export const planRecordSchema = z.strictObject({
   inInbox: z.boolean(),
   /** What the plan itself asks for has become TODOs: it came with some, or the designer made them. */
   designed: z.literal(true).optional(),
+  /** The newest gate at which the plan was shown. */
+  gate: z.string().optional(),
+  /** A person asked for another design; true until there is one. */
+  revising: z.literal(true).optional(),
   current: currentSchema.optional(),
   side: sideRunSchema.optional(),
   /** Plugins are to be called before anything else happens to the plan; `next` is what waited when its worktree vanished. */

@@ -20,6 +20,7 @@ export interface SummaryExtras {
   /** Known better than from the text alone, by a caller that knows the gate. */
   readonly phase?: Phase;
   readonly waiting?: string;
+  readonly gate?: PlanSummary["gate"];
 }
 
 /** The summary of a plan; `facts` are undefined when its text cannot be read. */
@@ -40,6 +41,7 @@ export function summarise(record: PlanRecord, facts: TextFacts | undefined, extr
     ...(record.branch !== undefined && { branch: record.branch }),
     ...(record.changeRequest && { changeRequest: record.changeRequest }),
     ...(phase && { phase }),
+    ...(extras.gate && { gate: extras.gate }),
     ...(extras.waiting !== undefined && { waiting: extras.waiting }),
   };
 }

@@ -97,6 +97,12 @@ function declareEvents(program: Command): void {
 }
 
 function declarePolicy(program: Command): void {
+  declare(program, "gates", {
+    about: "plans that wait for an answer before they are implemented: for whom, and for how long",
+    examples: ["gates", "gates --json"],
+  }).action((options: JsonOption) =>
+    performCommand(options, async (call) => (await import("../reading/gates.ts")).gates(call)),
+  );
   declare(program, "rules", {
     about: "the rules that allow or deny what an agent does, in their order, and what each is for",
     examples: ["rules", "rules --json"],

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
+import type { GateDecision } from "../../gate/gate-record.ts";
 import type { EditOptions } from "../changing/edit.ts";
 import type { RetryOptions } from "../changing/retry.ts";
+import type { AnswerFlags } from "../talking/answer.ts";
 import type { CommentFlags } from "../talking/comment.ts";
 import type { OpenOptions } from "../talking/open.ts";
 import type { SendOptions } from "../talking/send.ts";
@@ -35,6 +37,7 @@ export function declareTalking(program: Command): void {
         (await import("../talking/comment.ts")).comment(call, plan, { ...options, text: words.join(" ") }),
       ),
     );
+  declareAnswers(program);
   declareAgentTalk(program);
   declare(program, "merge", {
     about: "merge a plan that is in review into its base branch, and finish it",
@@ -97,5 +100,54 @@ function declareBus(program: Command): void {
     .option("--drop", "give them up for good instead of trying again")
     .action((id: string | undefined, options: RetryOptions & JsonOption) =>
       performCommand(options, async (call) => (await import("../changing/retry.ts")).retry(call, id, options)),
+    );
+}
+
+interface AnswerOptions extends AnswerFlags, JsonOption {
+  readonly reason?: string;
+}
+
+/** Answers to a plan that waits at a gate. */
+function declareAnswers(program: Command): void {
+  const answering = (name: GateDecision, about: string, example: string) =>
+    declare(program, name, { about, examples: [example] })
+      .argument("<plan>", "its id")
+      .option("--gate <id>", "refuse if another gate is open by now (`prloom gates` lists them)");
+  const perform = (
+    decision: GateDecision,
+    plan: string,
+    { words, gate, ...options }: AnswerOptions & { words: string },
+  ) =>
+    performCommand(options, async (call) => {
+      const flags = gate === undefined ? {} : { gate };
+      return (await import("../talking/answer.ts")).answer(call, decision, { plan, words, ...flags });
+    });
+  answering("approve", "let a plan that waits at its gate be implemented", "approve add-a-login-page")
+    .option("--comment <words>", "something for the worker")
+    .action((plan: string, options: AnswerOptions & { comment?: string }) =>
+      perform("approve", plan, { ...options, words: options.comment ?? "" }),
+    );
+  answering(
+    "reject",
+    "refuse a plan that waits at its gate; it is blocked",
+    'reject add-a-login-page --reason "too much at once"',
+  )
+    .requiredOption("--reason <why>", "why")
+    .action((plan: string, options: AnswerOptions) =>
+      perform("reject", plan, { ...options, words: options.reason ?? "" }),
+    );
+  answering(
+    "revise",
+    "send a plan that waits at its gate back to the designer",
+    'revise add-a-login-page "keep the old form"',
+  )
+    .argument("<what...>", "what to change")
+    .action((plan: string, what: string[], options: AnswerOptions) =>
+      perform("revise", plan, { ...options, words: what.join(" ") }),
+    );
+  answering("withdraw", "take an approval back: the run ends, the work so far stays", "withdraw add-a-login-page")
+    .option("--reason <why>", "why")
+    .action((plan: string, options: AnswerOptions) =>
+      perform("withdraw", plan, { ...options, words: options.reason ?? "" }),
     );
 }

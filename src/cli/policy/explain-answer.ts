@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { PERMISSIONS } from "../../bus/author.ts";
 import { type Decision, readAnswer } from "../../gate/answer.ts";
-import { GATE_STATES, judgeComment, type PostedGate } from "../../gate/judge-comment.ts";
+import { GATE_STATES } from "../../gate/gate-record.ts";
+import { judgeComment, type PostedGate } from "../../gate/judge-comment.ts";
 import type { Call } from "../output.ts";
 import { visible } from "../render/safe-text.ts";
 

@@ -35,6 +35,7 @@ export function showDetail(output: Output, detail: PlanDetail, options: DetailOp
   for (const problem of detail.problems) output.line(`${output.paint("yellow", "note:")} ${visible(problem)}`);
   runs(output, detail, options.now);
   commits(output, detail);
+  gates(output, detail, options);
   thread(output, detail, options);
   ignored(output, detail, options);
   section(output, "FILES");
@@ -43,6 +44,19 @@ export function showDetail(output: Output, detail: PlanDetail, options: DetailOp
   output.line(`  records   ${visible(options.home)}`);
   if (detail.proposal !== undefined)
     output.line(`  proposed  ${visible(detail.proposal)} (\`prloom edit <plan> --file\` applies it)`);
+}
+
+/** What was asked and answered; what was shown is in the thread. */
+function gates(output: Output, detail: PlanDetail, { now }: DetailOptions): void {
+  if (detail.gates.length === 0) return;
+  section(output, "GATES");
+  for (const { gateId, state, openedAt, decidedBy, via, decidedAt, comment, amendments } of detail.gates) {
+    const by = decidedBy === undefined ? "" : ` by ${decidedBy} (${via})`;
+    const when = `${ageOf(decidedAt ?? openedAt, now)} ago`;
+    const words = comment === undefined || comment === "" ? "" : `: ${firstLine(comment)}`;
+    const amended = amendments.length === 0 ? "" : `, ${counted(amendments.length, "amendment")}`;
+    output.line(`  ${gateId}  ${state}${visible(by)}, ${when}${amended}${words}`);
+  }
 }
 
 /** Comments that had no effect, newest first, and why. */

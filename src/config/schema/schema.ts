@@ -2,6 +2,7 @@ import * as z from "zod";
 import { enabledModules, overlayModules } from "../modules.ts";
 import { agentNames, agentSchema, stageKeys } from "./agent-schema.ts";
 import { count, duration, insideRepository, name, text, texts, usually } from "./fields.ts";
+import { gatesSchema, switchedOnSchema } from "./gates-schema.ts";
 import { governanceSchema } from "./governance-schema.ts";
 import { limitsOverlaySchema, limitsSchema } from "./limits-schema.ts";
 import { globalModuleKeys, planModuleKeys, presetModuleKeys } from "./module-schema.ts";
@@ -23,6 +24,7 @@ const presetFileSchema = z.strictObject({
   checks: texts.exactOptional(),
   review: review.unwrap().exactOptional(),
   limits: limitsOverlaySchema.prefault({}),
+  gates: switchedOnSchema.exactOptional(),
   ...presetModuleKeys,
 });
 
@@ -75,6 +77,7 @@ const configFileSchema = z.strictObject({
     .describe("Events that make plans; the first that fits decides."),
   notify: notifySchema.prefault({ channels: {} }).describe("Where notifications go."),
   governance: governanceSchema.prefault({}).describe("What agents may do: roles, tools of MCP servers, secrets."),
+  gates: gatesSchema.prefault({}).describe("When a person is asked before work goes on."),
   presets: z.record(name, presetFileSchema).prefault({}).describe("Named variations that a plan can ask for."),
   cleanAfter: duration("7d", "Worktrees of finished plans are removed after this", { zero: true, long: true }),
 });

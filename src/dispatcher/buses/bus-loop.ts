@@ -10,6 +10,7 @@ import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
 import { messageOf } from "../../kernel/errors.ts";
 import { Loop } from "../../kernel/loop.ts";
 import type { Naming, Reporting, Stopping, Waking } from "../capabilities.ts";
+import type { Gated } from "../gates/gate-store.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { Located } from "../paths.ts";
 import type { Records } from "../records.ts";
@@ -29,6 +30,7 @@ export type BusesAtWork = Located &
   Naming &
   Configured &
   Records &
+  Gated &
   Intake &
   Buses &
   Extended &

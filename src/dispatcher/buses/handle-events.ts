@@ -8,6 +8,7 @@ import type { LoadedPlugin } from "../../hooks/modules/load-plugins.ts";
 import { offerEvent } from "../../hooks/offer-event.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
 import type { Reporting, Stopping, Waking } from "../capabilities.ts";
+import type { Gated } from "../gates/gate-store.ts";
 import type { Located } from "../paths.ts";
 import { takeEvent } from "../perform/take-event.ts";
 import type { Records } from "../records.ts";
@@ -31,7 +32,7 @@ export function dropAbsent(bus: Bus, point: "onEvent" | "onGlobalEvent", plugins
 
 /** New events of a plan: its plugins first, then prloom itself. Returns when there is none left, or when it is to stop. */
 export async function handlePlanEvents(
-  loom: Located & Records & Buses & Extended & AtWork & Reporting & Stopping & Waking,
+  loom: Located & Configured & Records & Gated & Buses & Extended & AtWork & Reporting & Stopping & Waking,
   planId: string,
 ): Promise<void> {
   const bus = loom.bus(planId);

@@ -7,6 +7,7 @@ import { inboxOf, isInboxRecord } from "../paths.ts";
 import { lookAtTree } from "../settings/pinned.ts";
 import { dropDead, pollNow, retryDead } from "./bus.ts";
 import { cleanPlans, deletePlan, mergePlan } from "./finish.ts";
+import { answerPlan } from "./gates.ts";
 import { closePlan, openPlan, refuseWhileOpen } from "./open.ts";
 import { reloadPinned } from "./reload.ts";
 import { blockByPerson, queuePlan, setHidden, setPaused, unblockPlan } from "./state.ts";
@@ -56,6 +57,15 @@ export const OWNER_COMMANDS = {
   ),
   send: command(plan.extend({ text: z.string(), author: z.string() }), (loom, { plan: id, text, author }) =>
     sendTo(loom, id, { text, author }),
+  ),
+  answer: command(
+    plan.extend({
+      decision: z.enum(["approve", "reject", "revise", "withdraw"]),
+      gateId: z.string().optional(),
+      words: z.string(),
+      author: z.string(),
+    }),
+    (loom, { plan: id, ...answer }) => answerPlan(loom, id, answer),
   ),
   open: command(
     plan.extend({

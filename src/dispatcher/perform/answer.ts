@@ -1,3 +1,4 @@
+import { hasWritePermission } from "../../bus/author.ts";
 import { actionId, TRIAGE } from "../../bus/names.ts";
 import type { BusEvent, ReplyAddress } from "../../bus/types.ts";
 import { crashPoint } from "../../kernel/crash-point.ts";
@@ -69,6 +70,12 @@ function addressesOf(events: readonly BusEvent[]): ReplyAddress[] {
 /** Who said it: the person, or the system that an event without a person came from. */
 export function authorOf(event: BusEvent): string {
   return event.context?.author?.login ?? event.source;
+}
+
+/** Whether a person said it whose words may change the plan; systems and bots may not. */
+export function isByApprover({ context }: BusEvent): boolean {
+  const author = context?.author;
+  return author !== undefined && !author.bot && hasWritePermission(author);
 }
 
 /** Pure: words about a plan as a prompt shows them, quoted, so that no author's words look like ours. */

@@ -11,8 +11,10 @@ import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import { hookScope } from "../buses/hook-scope.ts";
 import type { Publishing, Reporting, Stopping } from "../capabilities.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { writeAmended } from "../gates/plan-gate.ts";
 import { summaryFor } from "../intake/plan-reading.ts";
-import { type Located, textPath, worktreeOf } from "../paths.ts";
+import { type Located, worktreeOf } from "../paths.ts";
 import { blockPlan, planText, type Records, requireRecord, updateRecord } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
 import { StepInterrupted } from "../runs/refuse-start.ts";
@@ -22,7 +24,7 @@ import { pluginsFor } from "./hook-due.ts";
 
 /** Calls the plugins that the record waits for, then does what comes after this hook. */
 export async function callPlugins(
-  loom: Located & Configured & Records & Buses & Extended & Publishing & AtWork & Reporting & Stopping,
+  loom: Located & Configured & Records & Gated & Buses & Extended & Publishing & AtWork & Reporting & Stopping,
   record: PlanRecord,
 ): Promise<void> {
   const { hook } = record;
@@ -47,7 +49,7 @@ export async function callPlugins(
 type Hook = NonNullable<PlanRecord["hook"]>;
 
 async function callAll(
-  loom: Located & Configured & Records & Buses & Extended & AtWork & Stopping,
+  loom: Located & Configured & Records & Gated & Buses & Extended & AtWork & Stopping,
   record: PlanRecord,
   plugins: readonly LoadedPlugin[],
 ) {
@@ -68,7 +70,8 @@ async function callAll(
       plugins,
       ...(hook.todo === undefined ? {} : { todo: hook.todo }),
       readText: () => planText(loom, record)?.text ?? "",
-      writeText: (text) => loom.texts.write(textPath(loom, record), text),
+      // What the config brings in need not be approved again.
+      writeText: (text) => writeAmended(loom, record, { text, by: plugins.map(({ name }) => name) }),
     });
   } finally {
     leave();

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseTriageResult, type TriageResult } from "../../agents/results/triage-result.ts";
 import { lastWords } from "../../agents/run-log/run-log.ts";
@@ -21,6 +22,8 @@ import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import type { Reporting } from "../capabilities.ts";
 import { takeLeft } from "../enclosure/run-view.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { writeAmended } from "../gates/plan-gate.ts";
 import { homeOf, type Located, REVIEW_RESULT, RUN_COPY, TRIAGE_RESULT, textPath, worktreeOf } from "../paths.ts";
 import { blockPlan, planText, type Records, updateRecord } from "../records.ts";
 import type { Pooled } from "../runs/agent-pool.ts";
@@ -30,14 +33,15 @@ import { GIVEN } from "../runs/start-run.ts";
 import type { Configured } from "../settings/pinned.ts";
 import { isDesignDue } from "../steps/decide.ts";
 import { takeBack, takeBackRun } from "../worktree/set-aside.ts";
-import { answerEvents, authorOf, givenEvents } from "./answer.ts";
+import { answerEvents, authorOf, givenEvents, isByApprover } from "./answer.ts";
 import { nextRun } from "./begin.ts";
+import { GIVEN_WORDS } from "./gate.ts";
 import { hookDue } from "./hook-due.ts";
 import { dropReview, type LeftReview, takeReview } from "./review.ts";
 
 /** A run of the designer, triage or the reviewer has ended: takes its result, and nothing else that it did to the tree. */
 export async function settleSide(
-  loom: Located & Configured & Records & Buses & Extended & Pooled & Reporting,
+  loom: Located & Configured & Records & Gated & Buses & Extended & Pooled & Reporting,
   record: PlanRecord,
   config: PlanConfig,
 ): Promise<void> {
@@ -75,11 +79,11 @@ const RESULTS = { designer: RUN_COPY.plan, triage: TRIAGE_RESULT, reviewer: REVI
 
 /** Undefined, or why what it left cannot be used. */
 function takeResult(
-  loom: Located & Configured & Records & Buses & Extended & Reporting,
+  loom: Located & Configured & Records & Gated & Buses & Extended & Reporting,
   record: PlanRecord,
   review: LeftReview,
 ): Promise<string | undefined> | string | undefined {
-  if (record.side?.stage === "designer") return takeDesign(loom, record, review.left);
+  if (record.side?.stage === "designer") return takeDesign(loom, record, review);
   if (record.side?.stage === "reviewer") return takeReview(loom, record, review);
   return takeTriage(loom, record, review.left);
 }
@@ -124,7 +128,7 @@ const MAX_DESIGN = 256 * 1024;
 function takeDesign(
   loom: Located & Records & Buses & Extended & Reporting,
   record: PlanRecord,
-  left: string | undefined,
+  { left, config }: LeftReview,
 ): string | undefined {
   if (left === undefined) return "The designer left no plan copy.";
   if (left.length > MAX_DESIGN) return `The designer's plan is longer than ${MAX_DESIGN / 1024} KB.`;
@@ -138,20 +142,29 @@ function takeDesign(
   const whole = withEdits(loom, record, before?.text, reopenDone(design, wasDone));
   if (whole === undefined)
     return "The plan was changed meanwhile, in a way that cannot be put together with the design.";
+  if (before) keepGiven(loom, record, before.text);
   loom.texts.write(textPath(loom, record), whole);
   crashPoint("design:written");
   const events = givenEvents(loom, record);
   answerEvents(loom, record, events, designAnswer(events, todos));
   crashPoint("design:settled");
   updateRecord(loom, record.id, (now) => ({
-    ...withoutSessions(now, ["designer"]),
+    // A person may ask for another design.
+    ...(config.gated ? {} : withoutSessions(now, ["designer"])),
     side: undefined,
     designed: true,
+    revising: undefined,
     ...hookDue(loom, now, "afterDesign"),
   }));
   const heard = events.length === 0 ? "" : `, with ${counted(events.length, "comment")}`;
   loom.report({ planId: record.id, level: "good", text: `designed: ${counted(todos.length, "TODO")}${heard}` });
   return undefined;
+}
+
+/** What the plan said before it was designed: people who are to approve the design are shown what was made of it. */
+function keepGiven(loom: Located & Records, { id, designed }: PlanRecord, text: string): void {
+  const path = join(homeOf(loom.paths, id).home, GIVEN_WORDS);
+  if (!designed && !existsSync(path)) loom.store.together((files) => files.push({ path, data: text }));
 }
 
 /** What a person or the plan's source changed while the designer was at work stays. */
@@ -174,7 +187,7 @@ function designAnswer(events: readonly BusEvent[], todos: readonly Pick<Todo, "t
 }
 
 async function takeTriage(
-  loom: Located & Configured & Records & Buses & Reporting,
+  loom: Located & Configured & Records & Gated & Buses & Reporting,
   record: PlanRecord,
   left: string | undefined,
 ): Promise<string | undefined> {
@@ -215,7 +228,7 @@ async function takeTriage(
 
 /** TODOs and their provenance are one write; an event that is already there adds nothing. */
 function addTodos(
-  loom: Located & Records,
+  loom: Located & Records & Gated,
   record: PlanRecord,
   result: TriageResult,
   events: readonly BusEvent[],
@@ -228,7 +241,11 @@ function addTodos(
     // What was answered already, or dropped by a person, adds none.
     .filter(({ from }) => from.length > 0);
   const next = appendTracedTodos(text, todos);
-  if (next !== text) loom.texts.write(textPath(loom, record), next);
+  if (next === text) return;
+  // What a system or a bot asks for is shown to a person first.
+  const asking = events.filter(({ id }) => todos.some((todo) => todo.events.includes(id)));
+  if (asking.every(isByApprover)) writeAmended(loom, record, { text: next, by: asking.map(authorOf) });
+  else loom.texts.write(textPath(loom, record), next);
 }
 
 /** What a person left stays under every run, but not under a rebase: that needs a clean tree. */

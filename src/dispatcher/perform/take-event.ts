@@ -8,10 +8,15 @@ import { todoTitle } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Reporting, Timing, Waking } from "../capabilities.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { hearAnswer } from "../gates/hear-answer.ts";
+import { writeAmended } from "../gates/plan-gate.ts";
 import { AGENT_MESSAGE, keepMessage, messageNotKept, messageSettled } from "../messages/messages.ts";
 import { type Located, textPath } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
 import type { AtWork } from "../runs/occupancy.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { authorOf, isByApprover } from "./answer.ts";
 import { type IgnoredWhy, listIgnored, whyIgnored } from "./ignored.ts";
 
 export interface OfferedEvent {
@@ -22,7 +27,7 @@ export interface OfferedEvent {
 
 /** What prloom does with an event that its plugins are done with: triage, a TODO's context, its agent, or nothing. */
 export function takeEvent(
-  loom: Located & Records & Buses & AtWork & Reporting & Waking,
+  loom: Located & Configured & Records & Gated & Buses & AtWork & Reporting & Waking,
   record: PlanRecord,
   { event, by }: OfferedEvent,
 ): void {
@@ -36,15 +41,14 @@ export function takeEvent(
   // Not where words that cannot be taken go to triage: these must not get there, whatever fails.
   if (settled.kind === "ignored") listIgnored(loom, record.id, event, settled.refusal);
   crashPoint("events:taken");
-  const reason =
-    settled.kind === "plugin" ? `handled by ${by}` : settled.kind === "ignored" ? settled.refusal.reason : undefined;
+  const actions = answersTo(record, event, settled);
   bus.settle(
     {
       record: event.id,
       handler: DISPATCHER,
       outcome: settled.kind === "pending" ? "passed" : "handled",
-      ...(reason === undefined ? {} : { reason }),
-      ...(settled.kind === "context" && event.replyTo ? { actions: [contextReply(record, event, settled.todo)] } : {}),
+      ...reasonFor(settled, by),
+      ...(actions.length === 0 ? {} : { actions }),
       marks: { moveCursor: true, closed: true, ...(settled.kind === "pending" ? { pendingTriage: true } : {}) },
     },
     { sync: false },
@@ -54,7 +58,11 @@ export function takeEvent(
 }
 
 /** Words that cannot be put into the plan's text (an open code fence, say) are triaged like any others. */
-function takeOrTriage(loom: Located & Records & AtWork & Reporting, record: PlanRecord, event: BusEvent): Taken {
+function takeOrTriage(
+  loom: Located & Configured & Records & Gated & AtWork & Reporting,
+  record: PlanRecord,
+  event: BusEvent,
+): Taken {
   try {
     return judgeEvent(loom, record, event);
   } catch (error) {
@@ -77,14 +85,17 @@ function putOff(loom: Timing & Buses & Reporting, record: PlanRecord, event: Bus
 }
 
 type Taken =
-  | { kind: "pending" }
+  | { kind: "pending"; reply?: string }
+  | { kind: "answered"; reason: string; reply?: string }
   | { kind: "later"; error: unknown }
   | { kind: "message" }
   | { kind: "ignored"; refusal: IgnoredWhy }
   | { kind: "context"; todo: string };
 
-function judgeEvent(loom: Located & Records & AtWork, record: PlanRecord, event: BusEvent): Taken {
+function judgeEvent(loom: Located & Configured & Records & Gated & AtWork, record: PlanRecord, event: BusEvent): Taken {
   const author = event.context?.author;
+  const heard = hearAnswer(loom, record, event);
+  if (heard) return heard;
   const refusal = whyIgnored(event);
   if (refusal) return { kind: "ignored", refusal };
   if (author && event.type === AGENT_MESSAGE) {
@@ -102,16 +113,34 @@ function judgeEvent(loom: Located & Records & AtWork, record: PlanRecord, event:
     ...event.body.split(/\r?\n/).map((line) => `> ${line}`),
   ];
   const next = addTodoContext(text.text, todo.id, lines, event.id);
-  if (next !== text.text) loom.texts.write(textPath(loom, record), next);
+  if (next !== text.text) {
+    if (isByApprover(event)) writeAmended(loom, record, { text: next, by: [authorOf(event)] });
+    else loom.texts.write(textPath(loom, record), next);
+  }
   return { kind: "context", todo: todoTitle(todo) };
 }
 
-function contextReply(record: PlanRecord, event: BusEvent, todo: string) {
+type Settled = Exclude<Taken, { kind: "later" }> | { kind: "plugin" };
+
+function reasonFor(settled: Settled, by: string | undefined): { reason?: string } {
+  if (settled.kind === "plugin") return { reason: `handled by ${by}` };
+  if (settled.kind === "ignored") return { reason: settled.refusal.reason };
+  return settled.kind === "answered" ? { reason: settled.reason } : {};
+}
+
+/** What the author is told at once. */
+function answersTo(record: PlanRecord, event: BusEvent, settled: Settled) {
+  if (settled.kind === "context" && event.replyTo)
+    return [reply(record, event, `Added to the context of "${settled.todo}".`)];
+  return "reply" in settled && settled.reply !== undefined ? [reply(record, event, settled.reply)] : [];
+}
+
+function reply(record: PlanRecord, event: BusEvent, message: string) {
   return {
     id: actionId({ scope: { planId: record.id }, recordId: event.id, handler: DISPATCHER, ordinal: 0 }),
     type: "respond" as const,
     target: event.replyTo ?? { target: LOCAL_TARGET, token: record.id },
-    payload: { type: "comment" as const, message: `Added to the context of "${todo}".` },
+    payload: { type: "comment" as const, message },
     relatedEventId: event.id,
   };
 }

@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { probeSandbox } from "../../agents/sandbox/probe.ts";
 import { readThread, type ThreadEntry } from "../../bridges/local/thread.ts";
 import type { Budget } from "../../config/config.ts";
+import type { GateRecord } from "../../gate/gate-record.ts";
 import { type CommitSummary, commitsBetween, type DiffStat, diffStat } from "../../git/commits/history.ts";
 import { resolveCommit } from "../../git/repository.ts";
 import { isoTime } from "../../kernel/clock.ts";
@@ -12,6 +13,7 @@ import { type PlanSummary, summarise } from "../../plan/summary.ts";
 import type { FailingBridge } from "../buses/health.ts";
 import type { Timing } from "../capabilities.ts";
 import { type LiveDaemon, liveDaemon } from "../commands/live-daemon.ts";
+import { gatesOf } from "../gates/plan-gate.ts";
 import type { InboxEntry, InboxProblem } from "../intake/inbox.ts";
 import { hasVanished, type Intake, idInUse, ownsInboxFile } from "../intake/intake.ts";
 import { homeOf, inboxOf, type Located, type Paths, textPath } from "../paths.ts";
@@ -30,6 +32,7 @@ import {
   stallProblems,
   watchdogProblem,
 } from "./read-bus.ts";
+import { gateFacts } from "./read-gates.ts";
 import { type PinnedReport, readPinned } from "./read-pinned.ts";
 import { type RunSummary, type RunTotals, readRuns, readTotals } from "./read-runs.ts";
 
@@ -208,7 +211,11 @@ function summaryOf(loom: Observing, record: PlanRecord, known: Known): PlanSumma
   const facts = loom.texts.facts(textPath(loom, record), record.id);
   const triaging = !known.isAtRest && unansweredComments(loom, record.id) > 0;
   const waiting = waitingFor(loom, record, { ...known, triaging });
-  return summarise(record, facts, { triaging, ...(waiting === undefined ? {} : { waiting }) });
+  return summarise(record, facts, {
+    triaging,
+    ...gateFacts(loom, record),
+    ...(waiting === undefined ? {} : { waiting }),
+  });
 }
 
 /** The same decision that the dispatcher makes, asked only for its reason. */
@@ -249,6 +256,8 @@ export interface PlanDetail {
   readonly commits: CommitSummary[];
   readonly diff: DiffStat | undefined;
   readonly thread: ThreadEntry[];
+  /** At which it was shown to people, oldest first. */
+  readonly gates: readonly GateRecord[];
   /** What an author who may not change the plan would like it to say: a file. */
   readonly proposal?: string;
 }
@@ -279,6 +288,7 @@ export async function readPlanDetail(loom: Observing & Intake, id: string): Prom
     commits: range ? await commitsBetween(loom.repo, range.base, range.head) : [],
     diff: range ? await diffStat(loom.repo, range.base, range.head) : undefined,
     thread: readThread(loom.log, id),
+    gates: gatesOf(loom, record),
     ...proposalOf(loom, id),
   };
 }

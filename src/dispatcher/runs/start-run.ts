@@ -16,6 +16,8 @@ import type { Reporting, Stopping, Waking } from "../capabilities.ts";
 import { copyFiles } from "../enclosure/copy-files.ts";
 import type { Enclosure } from "../enclosure/enclose.ts";
 import { makeRunCopy } from "../enclosure/run-copy.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { approvalOf } from "../gates/plan-gate.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { messageReceived, offerMessages, settleMessages, takeMessages } from "../messages/messages.ts";
 import { homeOf, type Located, worktreeOf } from "../paths.ts";
@@ -51,7 +53,7 @@ interface Coming {
 
 /** Starts the agent that the record waits for; returns as soon as it runs. */
 export async function startAgentRun(
-  loom: Located & Configured & Records & Buses & Pooled & AtWork & Reporting & Stopping & Waking,
+  loom: Located & Configured & Records & Gated & Buses & Pooled & AtWork & Reporting & Stopping & Waking,
   planned: PlanRecord,
   config: PlanConfig,
 ): Promise<void> {
@@ -109,7 +111,7 @@ function treeFor({ side, current }: PlanRecord): { tree?: string } {
 
 /** Says how the run starts, and writes that down before it does. */
 async function describeStart(
-  loom: Located & Configured & Records & Buses & Pooled & AtWork & Reporting & Stopping & Waking,
+  loom: Located & Configured & Records & Gated & Buses & Pooled & AtWork & Reporting & Stopping & Waking,
   record: PlanRecord,
   coming: Coming,
   { text, enclosure }: { text: PlanText; enclosure: Enclosure },
@@ -122,7 +124,8 @@ async function describeStart(
   const messages = takeMessages(loom, record, number, session?.id);
   const given = givenEvents(loom, record);
   const events = writeEvents(given, runDir);
-  const words = [stage === "designer" ? renderWords(given) : "", messages.text]
+  const approval = stage === "worker" ? approvalOf(loom, record) : "";
+  const words = [approval, stage === "designer" ? renderWords(given) : "", messages.text]
     .filter((part) => part !== "")
     .join("\n");
   const goesOn = session !== undefined && session.todoId === about;

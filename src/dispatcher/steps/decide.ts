@@ -23,13 +23,17 @@ export function decide(view: PlanView, now: number): Step {
     return { kind: "wait", why: "the last step failed, trying again", until: view.retryAt };
   }
   if (view.opened === "left") return { kind: "close-opened" };
+  // Also of one that its answer has blocked.
+  if (view.untold) return { kind: "tell-gate" };
   if (record.status === "done") return decideDone(view, now);
   if (record.status === "active" && record.inInbox) return { kind: "clear-inbox" };
-  if (view.run === "live") return { kind: "wait", why: "an agent is working" };
+  if (view.run === "live") {
+    return view.withdrawn && record.current ? { kind: "stop-run" } : { kind: "wait", why: "an agent is working" };
+  }
   if (record.blocked) return waits("blocked");
   if (!view.config.ok) return { kind: "block", reason: view.config.reason, hint: fixConfigHint(record.id) };
   if (record.status === "draft" || record.status === "queued") return decideInbox(view);
-  return decideOpen(view);
+  return decideOpen(view, now);
 }
 
 function waits(why: string): Step {
@@ -78,7 +82,7 @@ function listed(names: readonly string[]): string {
   return names.slice(0, 5).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
-function decideOpen(view: PlanView): Step {
+function decideOpen(view: PlanView, now: number): Step {
   const { record } = view;
   if (!record.worktreeReady) return { kind: "restore-worktree" };
   if (view.worktree !== "ok") {
@@ -104,6 +108,8 @@ function decideOpen(view: PlanView): Step {
   if (record.hook && !(record.hook.point === "beforeTodo" && isHeld(view))) return { kind: "call-plugins" };
   // What was said is looked at before anything new begins: it may change what comes next.
   if (view.bus.fresh > 0) return waits("plugins look at what was said");
+  const held = heldAtGate(view, view.doc, now);
+  if (held && view.run !== "interrupted") return held;
   if (record.current) return decideCurrent(view);
   if (record.side) return decideSide(view);
   if (record.hidden) return waits("hidden");
@@ -114,12 +120,34 @@ function decideOpen(view: PlanView): Step {
   return decideNext(view);
 }
 
+/** What a plan does in place of being implemented. The designer, and what ended before the door was closed, are not held. */
+function heldAtGate(view: PlanView, doc: PlanDoc, now: number): Step | undefined {
+  const { record, door } = view;
+  if (door.kind === "open" || isDesignDue(record, doc) || record.side?.stage === "designer") return undefined;
+  if (record.side && view.run === "ended") return undefined;
+  if (!record.current && nextTodo(doc).kind !== "todo") return undefined;
+  if (record.hidden) return waits("hidden");
+  if (record.paused) return waits("paused");
+  if (door.kind === "due") return { kind: "open-gate" };
+  const { openedAt, remindedAt = openedAt, expiresAt } = door.gate;
+  const expiry = expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
+  if (now >= expiry) return { kind: "expire-gate" };
+  const reminder = Date.parse(remindedAt) + view.remindAfterMs;
+  if (now >= reminder) return { kind: "remind-of-gate" };
+  return {
+    kind: "wait",
+    why: `waits for your answer: \`prloom approve ${record.id}\``,
+    until: Math.min(expiry, reminder),
+  };
+}
+
 /**
  * What a plan itself asks for becomes TODOs before anything is added to them. One that was designed has lost all of its
  * TODOs when a person or its source took them out: then the text that is there now asks for a design.
  */
 export function isDesignDue(record: PlanRecord, doc: PlanDoc): boolean {
   if (record.status !== "active") return false;
+  if (record.revising) return true;
   return record.designed ? doc.todos.length === 0 : doc.todos.every(hasProvenance);
 }
 

@@ -7,6 +7,8 @@ import { dependenciesOf } from "../../plan/metadata.ts";
 import { type PlanRecord, parseSourceKey } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Timing } from "../capabilities.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { doorAt, gateOf } from "../gates/plan-gate.ts";
 import type { PlanText } from "../intake/plan-texts.ts";
 import { hasBus, homeOf, type Located, worktreeOf } from "../paths.ts";
 import { planText, type Records } from "../records.ts";
@@ -20,7 +22,7 @@ import type { Watched } from "../watchdog/stalls.ts";
 import type { AgentView, Dependencies, PlanView, RunState } from "./step.ts";
 
 /** What is looked at to decide about a plan. */
-export type Observing = Located & Configured & Records & Buses & Pooled & AtWork & Watched;
+export type Observing = Located & Configured & Records & Gated & Buses & Pooled & AtWork & Watched;
 
 /** What the scheduler knows and no file says. */
 export interface Surroundings {
@@ -52,8 +54,24 @@ export function observe(loom: Observing, record: PlanRecord, around: Surrounding
     ...(head === undefined ? {} : { head }),
     slots: around.slots,
     agent: agentView(loom, record, config),
+    ...gateView(loom, record, text, config),
     cleanAfterMs: loom.config.cleanAfterMs,
     ...(around.retryAt === undefined ? {} : { retryAt: around.retryAt }),
+  };
+}
+
+function gateView(
+  loom: Gated & Configured,
+  record: PlanRecord,
+  text: PlanText | undefined,
+  config: PlanView["config"],
+) {
+  const gate = gateOf(loom, record);
+  return {
+    door: config.ok ? doorAt(loom, record, text, config.config) : ({ kind: "open" } as const),
+    ...(gate?.state === "withdrawn" ? { withdrawn: true as const } : {}),
+    ...(gate && gate.told !== gate.state ? { untold: true as const } : {}),
+    remindAfterMs: loom.config.gates.remindAfterMs,
   };
 }
 

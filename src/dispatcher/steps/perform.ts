@@ -5,12 +5,15 @@ import { verify } from "../acceptance/verify.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Extended } from "../buses/extensions.ts";
 import type { Naming, Publishing, Reporting, Stopping, Waking } from "../capabilities.ts";
+import { expireGate } from "../gates/answer-gate.ts";
+import type { Gated } from "../gates/gate-store.ts";
 import type { Located } from "../paths.ts";
 import { activate, clearInbox, restoreWorktree } from "../perform/activate.ts";
 import { beginSide, beginTodo, discardWork, recoverRun } from "../perform/begin.ts";
 import { callPlugins } from "../perform/call-plugins.ts";
 import { closeOpened } from "../perform/close-opened.ts";
 import { cleanWorktree, endPlan } from "../perform/end-plan.ts";
+import { openGate, remindOfGate, stopRun, tellGate } from "../perform/gate.ts";
 import { beginReview } from "../perform/review.ts";
 import { settleSide } from "../perform/stage-result.ts";
 import { blockPlan, changeStatus, type Records } from "../records.ts";
@@ -25,6 +28,7 @@ export type Performing = Located &
   Naming &
   Configured &
   Records &
+  Gated &
   Buses &
   Extended &
   Publishing &
@@ -54,6 +58,11 @@ const PERFORMERS: { readonly [Kind in Doing["kind"]]: Performer<Kind> } = {
   activate: configured(activate),
   "restore-worktree": configured(restoreWorktree),
   "clear-inbox": (loom, { record }) => clearInbox(loom, record.id),
+  "open-gate": (loom, { record }) => openGate(loom, record),
+  "tell-gate": (loom, { record }) => tellGate(loom, record),
+  "remind-of-gate": (loom, { record }) => remindOfGate(loom, record),
+  "expire-gate": (loom, { record }) => expireGate(loom, record),
+  "stop-run": (loom, { record }) => stopRun(loom, record),
   "begin-todo": (loom, { record }, { todo }) => beginTodo(loom, record, todo),
   "begin-side": (loom, { record }, { stage }) =>
     stage === "reviewer" ? beginReview(loom, record) : beginSide(loom, record, stage),

@@ -1,3 +1,4 @@
+import type { Door } from "../../gate/gate-record.ts";
 import type { PlanDoc, Todo } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { WishedConfig } from "../settings/plan-config.ts";
@@ -47,6 +48,13 @@ export interface PlanView {
   readonly slots: { agent: boolean; open: boolean };
   /** Whether an agent of the stage that is due can be started, and whether there is anything left to spend. */
   readonly agent: AgentView;
+  /** Whether it may be implemented. */
+  readonly door: Door;
+  /** Its approval was taken back. */
+  readonly withdrawn?: true;
+  /** Something became of its gate that the thread was not told. */
+  readonly untold?: true;
+  readonly remindAfterMs: number;
   readonly cleanAfterMs: number;
   /** An earlier step of this plan failed: not before this time. */
   readonly retryAt?: number;
@@ -61,6 +69,11 @@ export type Step =
   | { readonly kind: "activate" }
   | { readonly kind: "restore-worktree" }
   | { readonly kind: "clear-inbox" }
+  | { readonly kind: "open-gate" }
+  | { readonly kind: "tell-gate" }
+  | { readonly kind: "remind-of-gate" }
+  | { readonly kind: "expire-gate" }
+  | { readonly kind: "stop-run" }
   | { readonly kind: "begin-todo"; readonly todo: Todo }
   | { readonly kind: "begin-side"; readonly stage: "designer" | "triage" | "reviewer" }
   | { readonly kind: "drop-todo" }

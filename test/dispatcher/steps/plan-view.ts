@@ -42,6 +42,8 @@ export function planView({ record, text, bus, ...rest }: ViewChange): PlanView {
     change: "none",
     slots: { agent: true, open: true },
     agent: { kind: "free" },
+    door: { kind: "open" },
+    remindAfterMs: 1000,
     cleanAfterMs: 1000,
     ...rest,
   };

@@ -1,0 +1,34 @@
+import { readGates } from "../../dispatcher/report/read-gates.ts";
+import type { Call } from "../output.ts";
+import { reading } from "../plans.ts";
+import { visible } from "../render/safe-text.ts";
+import { ageOf } from "../render/time.ts";
+
+const COLUMNS = [
+  { header: "PLAN", whole: true },
+  { header: "GATE", whole: true },
+  { header: "WAITS" },
+  { header: "FOR", flexible: true },
+  { header: "TITLE", flexible: true },
+];
+
+/** Plans that wait for an answer, for whom and for how long. */
+export async function gates(call: Call): Promise<number> {
+  const { output } = call;
+  const now = Date.now();
+  const { gates: open, approvers } = await reading(call, (loom) => readGates(loom));
+  output.data({ gates: open, ...(approvers ? { approvers } : {}) });
+  if (output.json) return 0;
+  if (open.length === 0) {
+    output.line("No plan waits for an answer.");
+    return 0;
+  }
+  const who = approvers ? approvers.join(", ") : "anyone with write permission";
+  output.table(
+    COLUMNS,
+    open.map(({ plan, gateId, openedAt, title }) => [plan, gateId, ageOf(openedAt, now), who, title].map(visible)),
+  );
+  output.line();
+  output.line("next: prloom show <plan>, then prloom approve|reject|revise <plan>");
+  return 0;
+}

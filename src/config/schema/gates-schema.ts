@@ -1,0 +1,27 @@
+import * as z from "zod";
+import { anObject, duration, durationLike, texts, usually, yesOrNo } from "./fields.ts";
+import { withUnits } from "./units.ts";
+
+/** When a person is asked, and who that is. */
+export const gatesSchema = z
+  .strictObject(
+    {
+      plan: usually(yesOrNo.describe("Whether a person approves each plan before it is implemented"), false),
+      approvers: texts.exactOptional().describe("Logins that may answer, in place of everyone with write permission."),
+      remindAfter: duration("24h", "Reminds people of a plan that waits for their answer, again and again", {
+        long: true,
+      }),
+      expireAfter: durationLike("7d", { long: true })
+        .exactOptional()
+        .describe("A plan that waited for an answer for this long is blocked."),
+      advisory: usually(
+        yesOrNo.describe("Whether plans may be gated with agents that nothing keeps from writing"),
+        false,
+      ),
+    },
+    anObject,
+  )
+  .transform(withUnits);
+
+/** A preset and a plan may only switch gates on. */
+export const switchedOnSchema = z.strictObject({ plan: z.literal(true, { error: "may only be true" }) }, anObject);

@@ -1,0 +1,52 @@
+import { localComment } from "../../bridges/local/thread.ts";
+import type { GateDecision, GateRecord } from "../../gate/gate-record.ts";
+import { stateAfter } from "../../gate/gate-record.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Naming } from "../capabilities.ts";
+import { answerGate } from "../gates/answer-gate.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { gateOf } from "../gates/plan-gate.ts";
+import { type Records, requireRecord } from "../records.ts";
+
+export interface PersonalAnswer {
+  readonly decision: GateDecision;
+  /** The gate that the person was shown; without it, the newest is meant. */
+  readonly gateId?: string | undefined;
+  readonly words: string;
+  readonly author: string;
+}
+
+export interface AnsweredGate {
+  readonly plan: string;
+  readonly gateId: string;
+  readonly digest: string;
+  readonly state: GateRecord["state"];
+}
+
+/** A person answers at a command line. */
+export function answerPlan(loom: Naming & Records & Gated & Buses, id: string, answer: PersonalAnswer): AnsweredGate {
+  const { decision, words, author } = answer;
+  const gate = gateOf(loom, requireRecord(loom, id));
+  if (!gate) throw late(id, "it was not shown to anyone yet");
+  const { gateId = gate.gateId } = answer;
+  if (decision === "revise") {
+    if (words.trim() === "")
+      throw new PrloomError("usage", "What is to change?", `Type: prloom revise ${id} "what to change"`);
+    if (gateId === gate.gateId && stateAfter(gate.state, decision)) say(loom, id, { words, author });
+  }
+  const outcome = answerGate(loom, id, { decision, gateId, words, by: author, via: "cli" });
+  if (outcome.kind === "stale") throw late(id, outcome.why);
+  const { digest, state } = outcome.gate;
+  return { plan: id, gateId, digest, state };
+}
+
+function late(id: string, why: string): PrloomError {
+  return new PrloomError("plan-state", `Nothing was decided about ${id}: ${why}.`, `\`prloom show ${id}\` tells more.`);
+}
+
+/** The designer hears it as it hears every comment. */
+function say(loom: Naming & Records & Buses, id: string, { words, author }: { words: string; author: string }): void {
+  const eventId = `local-${loom.ids.ulid(loom.clock.now())}`;
+  loom.bus(id).appendEvents([localComment({ id: eventId, planId: id, author, body: words })]);
+}

@@ -1,0 +1,90 @@
+import { type GateDecision, type GateRecord, stateAfter } from "../../gate/gate-record.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { type Records, requireRecord } from "../records.ts";
+import { withoutSessions } from "../runs/count-run.ts";
+import type { Gated } from "./gate-store.ts";
+import { gateOf, putGates } from "./plan-gate.ts";
+
+export interface GateAnswer {
+  readonly decision: GateDecision;
+  /** The gate that was seen; another one that is open by now is not meant. */
+  readonly gateId: string;
+  readonly by: string;
+  readonly via: "cli" | "thread";
+  readonly words: string;
+  /** The event that it came in. */
+  readonly event?: string;
+}
+
+/** What came of an answer. `stale`: the gate does not wait for it (any more); `why` is a clause for the person who gave it. */
+export type AnswerOutcome =
+  | { readonly kind: "decided"; readonly gate: GateRecord }
+  | { readonly kind: "stale"; readonly why: string };
+
+/** Decides about a gate: once, for whichever answer comes first. */
+export function answerGate(loom: Records & Gated, id: string, answer: GateAnswer): AnswerOutcome {
+  const record = requireRecord(loom, id);
+  const gate = gateOf(loom, record);
+  if (gate?.gateId !== answer.gateId)
+    return { kind: "stale", why: gate ? `the plan was shown again since, as gate ${gate.gateId}` : "no gate is open" };
+  // Heard before, right before a kill.
+  if (answer.event !== undefined && gate.event === answer.event) return { kind: "decided", gate };
+  const state = stateAfter(gate.state, answer.decision);
+  if (state === undefined) return { kind: "stale", why: lateFor(gate) };
+  const { by: decidedBy, via, words, event } = answer;
+  const decidedAt = isoTime(loom.clock.now());
+  const decided: GateRecord = { ...gate, state, decidedBy, via, decidedAt, comment: words, event };
+  putGates(loom, id, [decided], (now) => consequence(now, decided));
+  crashPoint("gate:decided");
+  return { kind: "decided", gate: decided };
+}
+
+function lateFor({ gateId, state, decidedBy, via, decidedAt }: GateRecord): string {
+  if (state === "open") return `gate ${gateId} was not approved, so there is nothing to withdraw`;
+  const by = decidedBy === undefined ? "" : ` by ${decidedBy}`;
+  return `gate ${gateId} is ${state}${by}${via === undefined ? "" : ` (${via})`}${decidedAt === undefined ? "" : ` since ${decidedAt}`}`;
+}
+
+/** What the record of the plan says in the same write. */
+function consequence(
+  record: PlanRecord,
+  { state, decidedBy, decidedAt = "", comment }: GateRecord,
+): Partial<PlanRecord> {
+  switch (state) {
+    case "approved":
+      // Its conversation was kept for a revision.
+      return withoutSessions(record, ["designer"]);
+    case "revised":
+      return { revising: true };
+    case "rejected":
+      return {
+        blocked: {
+          reason: `Rejected by ${decidedBy}${comment === undefined || comment === "" ? "" : `: ${comment}`}`,
+          hint: `Change it with \`prloom edit ${record.id}\`; \`prloom unblock ${record.id}\` shows it again.`,
+          at: decidedAt,
+          cause: "person",
+        },
+      };
+    case "expired":
+      return {
+        blocked: {
+          reason: "It waited for an answer for too long (gates.expireAfter).",
+          hint: `\`prloom unblock ${record.id}\` shows it again.`,
+          at: decidedAt,
+          cause: "step",
+        },
+      };
+    default:
+      return {};
+  }
+}
+
+/** No answer came in time: the plan stands still, and says why. */
+export function expireGate(loom: Records & Gated, record: PlanRecord): void {
+  const gate = gateOf(loom, record);
+  if (gate?.state !== "open") return;
+  const expired: GateRecord = { ...gate, state: "expired", via: "prloom", decidedAt: isoTime(loom.clock.now()) };
+  putGates(loom, record.id, [expired], (now) => consequence(now, expired));
+}

@@ -1,0 +1,56 @@
+import type { BusEvent } from "../../bus/types.ts";
+import type { GateRecord } from "../../gate/gate-record.ts";
+import { type Judged, judgeComment, type PostedGate } from "../../gate/judge-comment.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import { AGENT_MESSAGE } from "../messages/messages.ts";
+import { type Records, updateRecord } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { answerGate } from "./answer-gate.ts";
+import type { Gated } from "./gate-store.ts";
+import { gatesOf } from "./plan-gate.ts";
+
+/** A comment that decided something, or one that goes on as feedback, with what its author is told. */
+export type HeardAnswer = { kind: "answered"; reason: string; reply?: string } | { kind: "pending"; reply?: string };
+
+type NotDecided = Extract<Judged, { decides: "none" }>;
+
+/** Takes a comment as an answer to the plan's gate; undefined for one that is none. */
+export function hearAnswer(
+  loom: Configured & Records & Gated,
+  record: PlanRecord,
+  event: BusEvent,
+): HeardAnswer | undefined {
+  const author = event.context?.author;
+  if (!author || event.type === AGENT_MESSAGE) return undefined;
+  const gates = gatesOf(loom, record).filter(({ told }) => told !== undefined);
+  const known = gates.find((gate) => gate.event === event.id);
+  // Heard before, right before a kill.
+  if (known) return consequence(known);
+  const comment = { body: event.body, author, edited: event.context?.edited === true };
+  const judged = judgeComment(comment, gates.map(posted), { approvers: loom.config.gates.approvers });
+  if (judged.decides === "none") return unheard(judged);
+  if (judged.decides === "hold" || judged.decides === "unhold") {
+    const paused = judged.decides === "hold";
+    updateRecord(loom, record.id, () => ({ paused }));
+    return { kind: "answered", reason: paused ? "paused" : "goes on" };
+  }
+  const { decides: decision, gateId = "", words } = judged;
+  const answer = { decision, gateId, words, by: author.login, via: "thread", event: event.id } as const;
+  const outcome = answerGate(loom, record.id, answer);
+  if (outcome.kind === "stale")
+    return unheard({ ...outcome, reply: `Nothing was decided: ${outcome.why}.`, isAnswer: true });
+  return consequence(outcome.gate);
+}
+
+/** What says more than an answer goes on as feedback; both get the reply. */
+function unheard({ why, reply, isAnswer }: Pick<NotDecided, "why" | "reply" | "isAnswer">): HeardAnswer | undefined {
+  if (reply === undefined) return undefined;
+  return isAnswer ? { kind: "answered", reason: why, reply } : { kind: "pending", reply };
+}
+
+/** Words that ask for another design reach the designer. */
+function consequence({ state, gateId }: GateRecord): HeardAnswer {
+  return state === "revised" ? { kind: "pending" } : { kind: "answered", reason: `${state}: gate ${gateId}` };
+}
+
+const posted = ({ gateId, state }: GateRecord): PostedGate => ({ gateId, state });

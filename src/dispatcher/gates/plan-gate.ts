@@ -1,0 +1,108 @@
+import type { PlanConfig } from "../../config/presets.ts";
+import { approvedScope, type Door, doorOf, type GateRecord } from "../../gate/gate-record.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import { PrloomError } from "../../kernel/errors.ts";
+import { planDigest, scopeDigest } from "../../plan/digest.ts";
+import { wishesOf } from "../../plan/metadata.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { PlanText } from "../intake/plan-texts.ts";
+import { type Located, textPath } from "../paths.ts";
+import { planText, type Records, updateRecord } from "../records.ts";
+import type { Gated } from "./gate-store.ts";
+
+/** The newest gate of a plan. */
+export function gateOf(loom: Gated, { id, gate }: PlanRecord): GateRecord | undefined {
+  if (gate === undefined) return undefined;
+  const found = loom.gates.get(gate);
+  // Without it, nothing says that the plan was not approved.
+  if (!found)
+    throw new PrloomError(
+      "state-unreadable",
+      `The gate ${gate} of ${id} is gone.`,
+      "Put its file back into .git/prloom/gates.",
+    );
+  return found;
+}
+
+/** All gates of a plan, oldest first. */
+export function gatesOf(loom: Gated, record: PlanRecord): GateRecord[] {
+  const found: GateRecord[] = [];
+  for (
+    let gate = gateOf(loom, record);
+    gate;
+    gate = gate.before === undefined ? undefined : loom.gates.get(gate.before)
+  )
+    found.unshift(gate);
+  return found;
+}
+
+/** Texts are parsed again only when they change, so this is computed once for each. */
+const scopes = new WeakMap<PlanText, { readonly own: string; readonly scope: string }>();
+
+/** What the plan says and how it asks to be worked on, without the logs of agents. */
+export function scopeOfPlan({ metadata }: Pick<PlanRecord, "metadata">, text: PlanText): string {
+  const { wishes } = wishesOf(metadata);
+  const own = JSON.stringify(wishes);
+  const known = scopes.get(text);
+  if (known?.own === own) return known.scope;
+  const scope = scopeDigest(text.text, wishes);
+  scopes.set(text, { own, scope });
+  return scope;
+}
+
+export function digestOfPlan({ metadata }: Pick<PlanRecord, "metadata">, text: string): string {
+  return planDigest(text, wishesOf(metadata).wishes);
+}
+
+/** Whether the plan may be implemented as it is now. */
+export function doorAt(loom: Gated, record: PlanRecord, text: PlanText | undefined, config: PlanConfig): Door {
+  if (!config.gated || !text) return { kind: "open" };
+  return doorOf({ isWanted: true, gate: gateOf(loom, record), scope: scopeOfPlan(record, text) });
+}
+
+/** What a worker is told about the approval of its plan: quoted, so that no person's words look like ours. */
+export function approvalOf(loom: Gated, record: PlanRecord): string {
+  const gate = gateOf(loom, record);
+  if (gate?.state !== "approved") return "";
+  const words = (gate.comment ?? "").trim();
+  const said = words === "" ? "" : `\n\n${words.replace(/^/gm, "> ").replace(/ +$/gm, "")}`;
+  return `## Approval\n\n${gate.decidedBy} approved this plan on ${gate.decidedAt}. Do what it says, and no more.${said}\n`;
+}
+
+/** Writes gates and what the record of their plan is to say, all of it or nothing. */
+export function putGates(
+  loom: Records & Gated,
+  id: string,
+  gates: readonly GateRecord[],
+  change: (record: PlanRecord) => Partial<PlanRecord> = () => ({}),
+): void {
+  loom.store.together((files) => {
+    files.push(...gates.map((gate) => loom.gates.file(gate)));
+    updateRecord(loom, id, change);
+  });
+  // Decisions about what an agent may do are not to be taken back by a power loss.
+  loom.store.sync();
+}
+
+/**
+ * Writes another text of a plan that comes from words of people who may approve it, or from a plugin of the config. If the plan was
+ * approved as it was, it stays so: the change is recorded with its authors.
+ */
+export function writeAmended(
+  loom: Located & Records & Gated,
+  record: PlanRecord,
+  { text, by }: { text: string; by: readonly string[] },
+): void {
+  const path = textPath(loom, record);
+  const before = planText(loom, record);
+  const gate = record.gate === undefined ? undefined : gateOf(loom, record);
+  if (!before || gate?.state !== "approved" || approvedScope(gate) !== scopeOfPlan(record, before)) {
+    loom.texts.write(path, text);
+    return;
+  }
+  const scope = scopeDigest(text, wishesOf(record.metadata).wishes);
+  const amendment = { at: isoTime(loom.clock.now()), by: [...by], scope };
+  const amended = { ...gate, amendments: [...gate.amendments, amendment] };
+  loom.store.together((files) => files.push(loom.gates.file(amended), { path, data: text }));
+  loom.store.sync();
+}

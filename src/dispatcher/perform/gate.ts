@@ -1,0 +1,171 @@
+import { join } from "node:path";
+import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
+import { HUMAN_TARGET } from "../../bridges/notify/bridge.ts";
+import { GATE } from "../../bus/names.ts";
+import type { Action, BusEvent } from "../../bus/types.ts";
+import { GATE_SCHEMA_VERSION, type GateRecord } from "../../gate/gate-record.ts";
+import { commandsFor, gatePost } from "../../gate/shown.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import { crashPoint } from "../../kernel/crash-point.ts";
+import { readTextIfExists } from "../../kernel/files.ts";
+import { titleOf } from "../../plan/markdown/markdown.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { Buses } from "../buses/buses.ts";
+import type { Naming, Reporting } from "../capabilities.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { digestOfPlan, gateOf, putGates, scopeOfPlan } from "../gates/plan-gate.ts";
+import { homeOf, type Located } from "../paths.ts";
+import { planText, type Records } from "../records.ts";
+import type { AtWork } from "../runs/occupancy.ts";
+import type { Configured } from "../settings/pinned.ts";
+
+/** In a plan's home: the text as it was before the designer's first design. */
+export const GIVEN_WORDS = "given.md";
+
+/** Closes the door before the plan is implemented. That it was shown is the next step's. */
+export function openGate(loom: Located & Naming & Configured & Records & Gated & Reporting, record: PlanRecord): void {
+  const text = planText(loom, record);
+  if (!text) return;
+  const now = loom.clock.now();
+  const gateId = loom.ids.ulid(now);
+  const before = gateOf(loom, record);
+  const digest = digestOfPlan(record, text.text);
+  const { expireAfterMs } = loom.config.gates;
+  const gate: GateRecord = {
+    schemaVersion: GATE_SCHEMA_VERSION,
+    ...{ gateId, planUid: record.uid, planId: record.id, kind: "plan", digest },
+    before: before?.gateId,
+    scope: scopeOfPlan(record, text),
+    text: text.text,
+    shown: gatePost({
+      ...{ planId: record.id, gateId, digest, text: text.text, isFirst: before === undefined },
+      since: sinceOf(loom, record, before),
+    }),
+    openedAt: isoTime(now),
+    ...(expireAfterMs === undefined ? {} : { expiresAt: isoTime(now + expireAfterMs) }),
+    reminders: 0,
+    state: "open",
+    amendments: [],
+  };
+  putGates(loom, record.id, [...(before?.state === "open" ? [superseded(before, gate)] : []), gate], () => ({
+    gate: gateId,
+  }));
+  crashPoint("gate:opened");
+}
+
+/** The plan changed while it waited: what was shown is not to be answered any more. */
+function superseded(before: GateRecord, { openedAt }: GateRecord): GateRecord {
+  return { ...before, state: "revised", told: "revised", decidedBy: "prloom", via: "prloom", decidedAt: openedAt };
+}
+
+function sinceOf(loom: Located, { id }: PlanRecord, before: GateRecord | undefined) {
+  if (before) return { text: before.text, what: `gate ${before.gateId}` };
+  const given = readTextIfExists(join(homeOf(loom.paths, id).home, GIVEN_WORDS));
+  return given === undefined ? undefined : { text: given, what: "the words that it was made from" };
+}
+
+/** Shows a gate, or says what became of it: in the thread, on the global bus, and to people. A repetition after a kill adds nothing. */
+export function tellGate(loom: Located & Records & Buses & Gated & Reporting, record: PlanRecord): void {
+  const gate = gateOf(loom, record);
+  if (!gate || gate.told === gate.state) return;
+  loom.globalBus().appendEvents([gateEvent(gate)]);
+  const actions = gate.state === "open" ? openedActions(loom, record, gate) : [decidedAction(record, gate)];
+  settleGate(loom, record, `gate-${gate.gateId}-${gate.state}`, actions);
+  crashPoint("gate:told");
+  putGates(loom, record.id, [{ ...gate, told: gate.state }]);
+  loom.report({ planId: record.id, level: gate.state === "approved" ? "good" : "warn", text: inShort(record, gate) });
+}
+
+const EVICTION_MS = 10_000;
+
+/** The approval that a run works with was taken back: it ends as one that was interrupted. */
+export async function stopRun(loom: AtWork & Reporting, { id }: PlanRecord): Promise<void> {
+  loom.report({ planId: id, level: "warn", text: "its approval was withdrawn: ending the run" });
+  await loom.occupancy.evict(id, EVICTION_MS);
+}
+
+/** People are told once more; the plan itself is in the thread already. */
+export function remindOfGate(loom: Located & Records & Buses & Gated, record: PlanRecord): void {
+  const gate = gateOf(loom, record);
+  if (gate?.state !== "open") return;
+  const reminders = gate.reminders + 1;
+  const id = `gate-${gate.gateId}-reminder-${reminders}`;
+  settleGate(loom, record, id, [notice(loom, record, { gate, id, title: "still waits for your answer" })]);
+  crashPoint("gate:reminded");
+  putGates(loom, record.id, [{ ...gate, reminders, remindedAt: isoTime(loom.clock.now()) }]);
+}
+
+function settleGate(loom: Buses, { id }: PlanRecord, record: string, actions: Action[]): void {
+  const marks = { closed: true, about: "event" } as const;
+  loom.bus(id).settle({ record, handler: GATE, outcome: "handled", actions, marks });
+}
+
+function gateEvent(gate: GateRecord): BusEvent {
+  const { gateId, planId, kind, digest, state, decidedBy, via } = gate;
+  const isOpen = state === "open";
+  return {
+    id: `gate-${gateId}-${state}`,
+    source: "prloom",
+    type: isOpen ? "gate_opened" : "gate_decided",
+    severity: "info",
+    title: `${planId}: ${isOpen ? "a gate was opened" : state}`,
+    body: gate.comment ?? "",
+    context: { gateId, planId, kind, digest, state, ...(decidedBy === undefined ? {} : { by: decidedBy }), via },
+  };
+}
+
+function openedActions(loom: Located & Records, record: PlanRecord, gate: GateRecord): Action[] {
+  const id = `gate-${gate.gateId}-notice`;
+  return [
+    comment(record, `gate-${gate.gateId}-plan`, gate.shown),
+    notice(loom, record, { gate, id, title: "waits for your answer" }),
+  ];
+}
+
+function decidedAction(record: PlanRecord, gate: GateRecord): Action {
+  return comment(record, `gate-${gate.gateId}-${gate.state}`, `${inShort(record, gate)} (gate ${gate.gateId})`);
+}
+
+const comment = ({ id: planId }: PlanRecord, id: string, message: string): Action => ({
+  id,
+  type: "respond",
+  target: { target: LOCAL_TARGET, token: planId },
+  payload: { type: "comment", message },
+});
+
+interface GateNotice {
+  readonly gate: GateRecord;
+  readonly id: string;
+  readonly title: string;
+}
+
+function notice(loom: Located & Records, record: PlanRecord, { gate, id, title }: GateNotice): Action {
+  const name = titleOf(planText(loom, record)?.text ?? "", record.id);
+  const message = `\`prloom show ${record.id}\` shows the plan (gate ${gate.gateId}). Answer with:\n${commandsFor(record.id)}`;
+  return {
+    id,
+    type: "respond",
+    target: { target: HUMAN_TARGET },
+    payload: { type: "notification", priority: "action", title: `${name} ${title}`, message },
+  };
+}
+
+/** Who did what, and what happens next. */
+function inShort({ id }: PlanRecord, { state, decidedBy = "prloom", via, comment: said }: GateRecord): string {
+  const who = via === undefined || via === "prloom" ? decidedBy : `${decidedBy} (${via})`;
+  const words = said === undefined || said === "" ? "." : `: ${said.replace(/\.?$/, ".")}`;
+  switch (state) {
+    case "open":
+      return `waits for your answer: prloom approve ${id}`;
+    case "approved":
+      return `approved by ${who}: it is implemented now`;
+    case "rejected":
+      return `rejected by ${who}${words} \`prloom unblock ${id}\` shows it again.`;
+    case "revised":
+      return `sent back by ${who}${words} The designer goes on with it.`;
+    case "withdrawn":
+      return `approval withdrawn by ${who}${words} What was done so far stays; the plan is shown again.`;
+    case "expired":
+      return `not answered in time. \`prloom unblock ${id}\` shows it again.`;
+  }
+}

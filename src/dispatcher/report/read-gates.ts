@@ -1,0 +1,53 @@
+import { titleOf } from "../../plan/markdown/markdown.ts";
+import type { PlanRecord } from "../../plan/record.ts";
+import type { SummaryExtras } from "../../plan/summary.ts";
+import type { Gated } from "../gates/gate-store.ts";
+import { doorAt, gateOf } from "../gates/plan-gate.ts";
+import type { Located } from "../paths.ts";
+import { planText, type Records } from "../records.ts";
+import type { Configured } from "../settings/pinned.ts";
+import { planConfig } from "../settings/plan-config.ts";
+import { isDesignDue } from "../steps/decide.ts";
+
+export interface OpenGate {
+  readonly plan: string;
+  readonly title: string;
+  readonly gateId: string;
+  readonly digest: string;
+  readonly openedAt: string;
+  readonly expiresAt?: string | undefined;
+  readonly shown: string;
+}
+
+export interface GatesReport {
+  readonly gates: readonly OpenGate[];
+  /** Who may answer, where that is not everyone with write permission. */
+  readonly approvers: readonly string[] | undefined;
+}
+
+/** All gates that wait for an answer, oldest first. */
+export function readGates(loom: Located & Configured & Records & Gated): GatesReport {
+  const { records } = loom.store.list({ status: "active" }, { limit: Number.MAX_SAFE_INTEGER });
+  const open = records.flatMap((record) => {
+    const gate = record.deleted ? undefined : gateOf(loom, record);
+    if (gate?.state !== "open") return [];
+    const { gateId, digest, openedAt, expiresAt, shown, text } = gate;
+    return [{ plan: record.id, title: titleOf(text, record.id), gateId, digest, openedAt, expiresAt, shown }];
+  });
+  const gates = open.sort((a, b) => a.openedAt.localeCompare(b.openedAt));
+  return { gates, approvers: loom.config.gates.approvers };
+}
+
+/** Where a plan that is to be approved stands; what was designed is complete until it is shown. */
+export function gateFacts(loom: Located & Configured & Records & Gated, record: PlanRecord): SummaryExtras {
+  const config = planConfig(loom, record);
+  if (!config.ok || !config.config.gated || record.status !== "active" || isAtDesign(record)) return {};
+  const text = planText(loom, record);
+  if (!text || isDesignDue(record, text.doc)) return {};
+  const door = doorAt(loom, record, text, config.config);
+  if (door.kind === "closed")
+    return { phase: "plan_gate", gate: { gateId: door.gate.gateId, openedAt: door.gate.openedAt } };
+  return door.kind === "due" ? { phase: "planning_complete" } : {};
+}
+
+const isAtDesign = ({ side, revising }: PlanRecord): boolean => side?.stage === "designer" || revising === true;

@@ -1,0 +1,96 @@
+import * as z from "zod";
+
+export const GATE_STATES = ["open", "approved", "rejected", "revised", "withdrawn", "expired"] as const;
+export type GateState = (typeof GATE_STATES)[number];
+
+/** By which way an answer came. */
+export const GATE_WAYS = ["cli", "thread", "prloom"] as const;
+
+/** A change of the plan after its approval, by words of people who may approve. */
+const amendmentSchema = z.strictObject({
+  at: z.string(),
+  /** What was said, or the plugin that did it. */
+  by: z.array(z.string()),
+  /** Digest of the plan afterwards. */
+  scope: z.string(),
+});
+
+export const GATE_SCHEMA_VERSION = 1;
+
+/** What a person was shown, and what was decided about it. Changed by the owner of the repository alone, never removed. */
+export const gateRecordSchema = z.strictObject({
+  schemaVersion: z.literal(GATE_SCHEMA_VERSION),
+  gateId: z.string(),
+  planUid: z.string(),
+  planId: z.string(),
+  kind: z.literal("plan"),
+  /** The gate of the same plan that came before it. */
+  before: z.string().optional(),
+  /** Of the plan's text as it was, logs of agents included: what an answer is about. */
+  digest: z.string(),
+  /** The same without the logs, which grow while the work goes on: what the plan must still say. */
+  scope: z.string(),
+  text: z.string(),
+  /** The very words that were posted. */
+  shown: z.string(),
+  openedAt: z.string(),
+  expiresAt: z.string().optional(),
+  /** How often people were reminded, and when last. */
+  reminders: z.int().min(0),
+  remindedAt: z.string().optional(),
+  state: z.enum(GATE_STATES),
+  /** The newest state that the thread and the global bus were told of. */
+  told: z.enum(GATE_STATES).optional(),
+  decidedBy: z.string().optional(),
+  via: z.enum(GATE_WAYS).optional(),
+  decidedAt: z.string().optional(),
+  /** What was said with the answer, and the event that it came in. */
+  comment: z.string().optional(),
+  event: z.string().optional(),
+  amendments: z.array(amendmentSchema),
+});
+export type GateRecord = z.infer<typeof gateRecordSchema>;
+export type Amendment = z.infer<typeof amendmentSchema>;
+
+/** What stands between a plan and its implementation. */
+export type Door =
+  | { readonly kind: "open" }
+  /** A gate is to be opened: the first, or one for a plan that is not what was approved. */
+  | { readonly kind: "due" }
+  | { readonly kind: "closed"; readonly gate: GateRecord };
+
+export interface AtDoor {
+  /** Whether the plan is to be approved at all. */
+  readonly isWanted: boolean;
+  /** Its newest gate. */
+  readonly gate: GateRecord | undefined;
+  /** What the plan says now. */
+  readonly scope: string;
+}
+
+/** Open only for the plan that was approved, as it was shown or amended. */
+export function doorOf({ isWanted, gate, scope }: AtDoor): Door {
+  if (!isWanted) return { kind: "open" };
+  if (gate?.state === "approved" && approvedScope(gate) === scope) return { kind: "open" };
+  return gate?.state === "open" && gate.scope === scope ? { kind: "closed", gate } : { kind: "due" };
+}
+
+/** What an approved plan may say: as it was shown, or after the newest amendment. */
+export function approvedScope({ scope, amendments }: GateRecord): string {
+  return amendments.at(-1)?.scope ?? scope;
+}
+
+/** States from which an answer leads to another; every other is late. */
+const DECIDES = {
+  approve: { from: "open", to: "approved" },
+  reject: { from: "open", to: "rejected" },
+  revise: { from: "open", to: "revised" },
+  withdraw: { from: "approved", to: "withdrawn" },
+} as const;
+export type GateDecision = keyof typeof DECIDES;
+
+/** The state after an answer; undefined when the gate does not wait for it. */
+export function stateAfter(state: GateState, decision: GateDecision): GateState | undefined {
+  const { from, to } = DECIDES[decision];
+  return state === from ? to : undefined;
+}

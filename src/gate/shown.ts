@@ -1,0 +1,66 @@
+import { createTwoFilesPatch } from "diff";
+
+/** Characters that are not seen, or that change the order in which others are; tabs and line breaks are. */
+const UNSEEN = /[\p{Cc}\p{Cf}\u115f\u1160\u3164\uffa0]/gu;
+
+/** The same text with everything in it to be seen. */
+export function revealed(text: string): string {
+  return text
+    .replace(/\r\n?/g, "\n")
+    .replace(UNSEEN, (char) =>
+      char === "\n" || char === "\t" ? char : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
+    );
+}
+
+/** As source, and not rendered: comments, addresses of links and the like show as they are. */
+function fenced(text: string, language: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text.replace(/\n+$/, "")}\n${fence}`;
+}
+
+export interface Showing {
+  readonly planId: string;
+  readonly gateId: string;
+  readonly digest: string;
+  readonly text: string;
+  /** The first that is shown of this plan. */
+  readonly isFirst: boolean;
+  /** What it is compared with, and how that is called. */
+  readonly since?: { readonly text: string; readonly what: string } | undefined;
+}
+
+/** What is posted for a gate: the whole plan, what changed, and how to answer. */
+export function gatePost({ planId, gateId, digest, text, isFirst, since }: Showing): string {
+  const changed = since && revealed(since.text) !== revealed(text) ? since : undefined;
+  return [
+    `**The plan waits for your answer** (gate ${gateId}, ${digest.slice(0, 12)}). Nothing is implemented before.`,
+    fenced(revealed(text), "markdown"),
+    ...(changed ? [`What changed since ${changed.what}:`, fenced(difference(changed.text, text), "diff")] : []),
+    `Answer with a comment whose first line is \`${isFirst ? "approved" : `/approve ${gateId}`}\`, \`/reject <why>\` or \`/revise <what>\`, or at a command line:\n\n${commandsFor(planId)}`,
+  ].join("\n\n");
+}
+
+const CONTEXT_LINES = 3;
+
+/** Line by line, without the names of files. */
+export function difference(before: string, after: string): string {
+  const patch = createTwoFilesPatch("", "", revealed(before), revealed(after), "", "", {
+    context: CONTEXT_LINES,
+    // Longer than this takes seconds; then all of it is what changed.
+    maxEditLength: 5000,
+  });
+  if (patch === undefined) return revealed(after).replace(/^/gm, "+");
+  return patch.split("\n").slice(4).join("\n").trimEnd();
+}
+
+/** The commands that answer, one per line. */
+export function commandsFor(planId: string): string {
+  return [
+    `prloom approve ${planId}`,
+    `prloom reject ${planId} --reason "why"`,
+    `prloom revise ${planId} "what to change"`,
+  ]
+    .map((command) => `    ${command}`)
+    .join("\n");
+}
