@@ -105,7 +105,7 @@ function decideFor(comment: GateComment, said: DecidingAnswer, gates: readonly P
   const wanted: GateState = says === "withdraw" ? "approved" : "open";
   const fitting = gates.filter(({ state }) => state === wanted);
   const gate = named ?? fitting.at(-1);
-  if (gate?.state !== wanted) return told(stateOf(gate, says), howTo(gates));
+  if (gate?.state !== wanted) return told(stateOf(gate ?? gates.at(-1), says), howTo(gates));
   // A bare word must not decide about a plan that its author has not seen.
   const isUnclear = says === "approve" ? gates.length > 1 : fitting.length > 1;
   if (!named && isUnclear) return told("several plans were shown here", howTo(gates));

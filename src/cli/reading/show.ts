@@ -104,6 +104,7 @@ function dataOf(detail: PlanDetail, home: string): Record<string, unknown> {
     budget: detail.budget,
     commits: detail.commits,
     diff: detail.diff,
+    gates: detail.gates,
     thread: detail.thread.map(({ author, body, at }) => ({ author, body, at })),
     ignored: record.ignored ?? { count: 0, newest: [] },
     ...(detail.proposal === undefined ? {} : { proposal: detail.proposal }),

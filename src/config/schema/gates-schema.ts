@@ -10,6 +10,7 @@ export const gatesSchema = z
       approvers: texts.exactOptional().describe("Logins that may answer, in place of everyone with write permission."),
       remindAfter: duration("24h", "Reminds people of a plan that waits for their answer, again and again", {
         long: true,
+        least: "1m",
       }),
       expireAfter: durationLike("7d", { long: true })
         .exactOptional()

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Project } from "../../testing/project.ts";
 import { THOROUGH } from "../../testing/thorough.ts";
 import type { Expected, ExpectedPlan } from "../invariants/invariants.ts";
@@ -36,3 +38,13 @@ export async function crash(project: Project, point: CrashPoint): Promise<void> 
   }
   await finish(project);
 }
+
+/** The dispatcher before was ended by its watchdog, while it was at the first plan. */
+export const noted: Scenario = async (project, point) => {
+  const plans = twoPlans(project);
+  const note = { schemaVersion: 1, at: new Date().toISOString(), label: "verify", plan: "first", blockedMs: 30_000 };
+  mkdirSync(project.authority, { recursive: true });
+  writeFileSync(join(project.authority, "watchdog.json"), JSON.stringify(note));
+  await crash(project, point);
+  return { plans };
+};

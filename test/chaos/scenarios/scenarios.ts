@@ -9,8 +9,9 @@ import type { ExpectedPlan } from "../invariants/invariants.ts";
 import { outsideProblems } from "../invariants/outside-invariants.ts";
 import type { CrashPoint } from "./crash-points.ts";
 import { FLOW_POINTS } from "./flow-points.ts";
+import { gated } from "./gate-scenario.ts";
 import { addReviewer, addReviewStage, addSlowPlugin, revived } from "./plugin-scenarios.ts";
-import { crash, finish, plan, type Scenario, twoPlans } from "./scenario.ts";
+import { crash, finish, noted, plan, type Scenario, twoPlans } from "./scenario.ts";
 
 export const work: Scenario = async (project, point) => {
   const plans = twoPlans(project);
@@ -241,16 +242,6 @@ const slowPlugin: Scenario = async (project, point) => {
   return talk(project, point);
 };
 
-/** The dispatcher before was ended by its watchdog, while it was at the first plan. */
-const noted: Scenario = async (project, point) => {
-  const plans = twoPlans(project);
-  const note = { schemaVersion: 1, at: new Date().toISOString(), label: "verify", plan: "first", blockedMs: 30_000 };
-  mkdirSync(project.authority, { recursive: true });
-  writeFileSync(join(project.authority, "watchdog.json"), JSON.stringify(note));
-  await crash(project, point);
-  return { plans };
-};
-
 /** Points that ordinary work on two plans does not pass, and what does. A new one that is not here must be passed by it. */
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "poll:revived-appended": revived,
@@ -263,6 +254,10 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "design:settled": designWithWords,
   "design:written": designWithWords,
   "events:taken": talk,
+  "gate:decided": gated,
+  "gate:opened": gated,
+  "gate:reminded": gated,
+  "gate:told": gated,
   "home:kept": sandboxed,
   "home:old": sandboxed,
   "hook-agent:kept": review,

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { GateRecord } from "../../../src/gate/gate-record.ts";
+import type { Project } from "../../testing/project.ts";
+import type { CrashPoint } from "./crash-points.ts";
+import { crash, finish, type Scenario, twoPlans } from "./scenario.ts";
+
+const IDS = ["first", "second"];
+
+/** Two plans are shown, approved and implemented; a kill at any point of that repeats and forgets nothing. */
+export const gated: Scenario = async (project, point) => {
+  project.config({ gates: { plan: true } });
+  const plans = twoPlans(project);
+  if (point.name === "gate:decided") {
+    await finish(project);
+    await answerKilled(project, point);
+  } else {
+    if (point.name === "gate:reminded") {
+      await finish(project);
+      ageGates(project);
+    }
+    await crash(project, point);
+  }
+  for (const id of IDS) {
+    assert.equal(
+      project.record(id).runs,
+      point.name === "gate:decided" && id === "first" ? project.record(id).runs : 0,
+    );
+    const { code, stderr } = await project.cli(["approve", id]);
+    const isLate = /is approved by/.test(stderr);
+    assert.ok(code === 0 || isLate, stderr);
+  }
+  await finish(project);
+  for (const id of IDS) await onceEach(project, id, point.name === "gate:reminded" ? 1 : 0);
+  return { plans };
+};
+
+async function answerKilled(project: Project, point: CrashPoint): Promise<void> {
+  const { signal, stderr } = await project.cli(["approve", "first"], { [point.variable]: point.name });
+  assert.equal(signal, "SIGKILL", stderr);
+}
+
+function ageGates(project: Project): void {
+  const folder = join(project.authority, "gates");
+  for (const name of readdirSync(folder)) {
+    const gate = JSON.parse(readFileSync(join(folder, name), "utf8")) as GateRecord;
+    writeFileSync(join(folder, name), JSON.stringify({ ...gate, openedAt: "2026-01-01T00:00:00.000Z" }));
+  }
+}
+
+/** One gate, one post, one answer, one notice, and as many reminders as were due. */
+async function onceEach(project: Project, id: string, reminders: number): Promise<void> {
+  const shown = await project.cli(["show", id, "--json"]);
+  const { thread, gates } = JSON.parse(shown.stdout) as { thread: { body: string }[]; gates: GateRecord[] };
+  assert.deepEqual(
+    gates.map(({ state, told, reminders: done }) => [state, told, done]),
+    [["approved", "approved", reminders]],
+  );
+  const posts = thread.map(({ body }) => body.slice(0, 12)).sort();
+  assert.deepEqual(posts, ["**The plan w", "approved by "]);
+  const actions = readFileSync(join(project.authority, "plans", id, "bus", "settled.jsonl"), "utf8");
+  assert.equal(actions.split(`"gate-${gates[0]?.gateId}-notice"`).length - 1 > 0, true);
+  const events = readFileSync(join(project.authority, "bus", "events.jsonl"), "utf8");
+  for (const type of ["gate_opened", "gate_decided"])
+    assert.equal(events.split("\n").filter((line) => line.includes(type) && line.includes(`"${id}"`)).length, 1, type);
+}

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import type { GateRecord } from "../../../src/gate/gate-record.ts";
+import { makeProject, type Project } from "../../testing/project.ts";
+
+interface Shown {
+  readonly gates: readonly GateRecord[];
+  readonly thread: readonly { readonly author: string; readonly body: string }[];
+  readonly phase?: string;
+}
+
+async function show(project: Project, id: string): Promise<Shown> {
+  return JSON.parse((await project.cli(["show", id, "--json"])).stdout) as Shown;
+}
+
+async function run(project: Project, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await project.cli(args);
+  assert.equal(code, 0, `${args.join(" ")}: ${stderr}${stdout}`);
+  return stdout;
+}
+
+async function refused(project: Project, expected: RegExp, ...args: string[]): Promise<void> {
+  const { code, stderr } = await project.cli(args);
+  assert.notEqual(code, 0);
+  assert.match(stderr, expected);
+}
+
+async function work(project: Project): Promise<void> {
+  const { code, stderr, stdout } = await project.work();
+  assert.equal(code, 0, `${stderr}${stdout}`);
+}
+
+/** A project with gates, and one plan that waits at its gate. */
+async function atGate(todos: readonly string[] = ["make one"], gates: object = {}): Promise<Project> {
+  const project = makeProject({ config: { gates: { plan: true, ...gates } } });
+  project.plan("shop", todos);
+  await work(project);
+  return project;
+}
+
+const states = ({ gates }: Shown): string[] => gates.map(({ state }) => state);
+
+describe("a plan at its gate", { concurrency: 2 }, () => {
+  it("is shown and not implemented, until a person approves it; the worker is told", async () => {
+    const project = await atGate();
+    const before = await show(project, "shop");
+    assert.equal(project.record("shop").runs, 0);
+    assert.equal(before.phase, "plan_gate");
+    assert.match(before.thread[0]?.body ?? "", /```markdown\n[\s\S]*- \[ \] make one\n```/);
+    const listed = JSON.parse(await run(project, "gates", "--json")) as { gates: { plan: string; gateId: string }[] };
+    assert.deepEqual(
+      listed.gates.map(({ plan, gateId }) => [plan, gateId]),
+      [["shop", before.gates[0]?.gateId]],
+    );
+    assert.match(await run(project, "approve", "shop", "--comment", "Mind the tests."), /^shop approved \(gate /);
+    await work(project);
+    assert.equal(project.record("shop").status, "review");
+    assert.match(project.runFile("shop", 1, "prompt.md"), /approved this plan on .*\n\n> Mind the tests\./);
+    const after = await show(project, "shop");
+    assert.deepEqual(states(after), ["approved"]);
+    assert.match(after.thread.at(-1)?.body ?? "", /^approved by .* \(cli\): it is implemented now/);
+    await refused(project, /gate \w+ is approved by .* \(cli\) since/, "reject", "shop", "--reason", "too late");
+    project.remove();
+  });
+
+  it("goes back to the designer with a person's words, and is shown again with what changed", async () => {
+    const project = await atGate([]);
+    const first = await show(project, "shop");
+    assert.match(first.thread[0]?.body ?? "", /What changed since the words that it was made from:\n\n```diff/);
+    await run(project, "revise", "shop", "Only one of them.");
+    await work(project);
+    assert.match(project.runFile("shop", 2, "prompt.md"), /> Only one of them\./);
+    const second = await show(project, "shop");
+    assert.deepEqual(states(second), ["revised", "open"]);
+    const stale = first.gates[0]?.gateId ?? "";
+    await refused(project, /shown again since, as gate/, "approve", "shop", "--gate", stale);
+    project.remove();
+  });
+
+  it("is blocked when it is rejected, and shown again when it is unblocked", async () => {
+    const project = await atGate();
+    await run(project, "reject", "shop", "--reason", "Too much.");
+    await work(project);
+    assert.match(project.record("shop").blocked?.reason ?? "", /^Rejected by .*: Too much\.$/);
+    await run(project, "unblock", "shop");
+    await work(project);
+    assert.deepEqual(states(await show(project, "shop")), ["rejected", "open"]);
+    assert.equal(project.record("shop").runs, 0);
+    project.remove();
+  });
+
+  it("is answered by comments of the grammar, once, and near misses are told the words that count", async () => {
+    const project = await atGate();
+    await run(project, "comment", "shop", "approved?");
+    await work(project);
+    assert.match((await show(project, "shop")).thread.at(-1)?.body ?? "", /write `approved` on the first line/);
+    await run(project, "comment", "shop", "approved");
+    await run(project, "comment", "shop", "/reject after all");
+    await work(project);
+    const { gates, thread } = await show(project, "shop");
+    assert.deepEqual(
+      gates.map(({ state, via }) => [state, via]),
+      [["approved", "thread"]],
+    );
+    assert.ok(thread.some(({ body }) => /^Nothing was decided: gate \w+ is approved/.test(body)));
+    assert.equal(project.record("shop").status, "review");
+    project.remove();
+  });
+
+  it("is shown again when a person changes it, before and after the answer", async () => {
+    const project = await atGate(["make one", "[hold] make two"]);
+    const file = join(project.home, "other.md");
+    writeFileSync(file, project.planText("shop").replace("make one", "make another"));
+    await run(project, "edit", "shop", "--file", file);
+    await work(project);
+    const { gates, thread } = await show(project, "shop");
+    assert.deepEqual(
+      gates.map(({ state }) => state),
+      ["revised", "open"],
+    );
+    assert.match(thread.at(-1)?.body ?? "", /-- \[ \] make one\n\+- \[ \] make another/);
+    assert.equal(project.record("shop").runs, 0);
+    project.remove();
+  });
+
+  it("may be switched on by a plan, and by none switched off", async () => {
+    const project = makeProject();
+    project.plan("asks", ["make one"], { status: "queued", metadata: { gates: { plan: true } } });
+    project.plan("refuses", ["make one"], { status: "queued", metadata: { gates: { plan: false } } });
+    project.plan("free", ["make one"]);
+    await work(project);
+    assert.deepEqual(states(await show(project, "asks")), ["open"]);
+    assert.match(project.record("refuses").blocked?.reason ?? "", /metadata\.gates can only be \{"plan": true\}/);
+    assert.equal(project.record("free").status, "review");
+    project.remove();
+  });
+
+  it("stands still when the record of its gate is gone or cannot be read", async () => {
+    const project = await atGate();
+    const [gate] = (await show(project, "shop")).gates;
+    const path = join(project.authority, "gates", `${gate?.gateId}.json`);
+    writeFileSync(path, '{"state": "approved"}');
+    await project.work();
+    assert.equal(project.record("shop").runs, 0);
+    await refused(project, /is not a gate that can be read/, "approve", "shop");
+    project.remove();
+  });
+});
