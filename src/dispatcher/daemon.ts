@@ -15,6 +15,7 @@ import { serveControl, socketPath } from "./commands/control.ts";
 import { daemonRunning, openAsOwner } from "./commands/open-as-owner.ts";
 import { runOwnerCommand } from "./commands/table.ts";
 import type { OwnedLoom } from "./compose.ts";
+import { requireEnforcedGates } from "./gates/enforced.ts";
 import { createTicker, type Ticker, wakeAll } from "./intake/ticker.ts";
 import { type Watching, watchDirs } from "./intake/watching.ts";
 import { textPath } from "./paths.ts";
@@ -95,6 +96,7 @@ async function dispatch(
   };
   try {
     void tellEnclosure(loom);
+    await requireEnforcedGates(loom.config);
     await startExtensions(loom);
     forgetStrays = outliveStrays(loom);
     let watching: Watching | undefined;

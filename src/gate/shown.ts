@@ -26,15 +26,19 @@ export interface Showing {
   readonly text: string;
   /** The first that is shown of this plan. */
   readonly isFirst: boolean;
+  /** Nothing keeps its agent from writing. */
+  readonly isAdvisory: boolean;
   /** What it is compared with, and how that is called. */
   readonly since?: { readonly text: string; readonly what: string } | undefined;
 }
 
+const ADVISORY = "It is advisory: the agent is asked to wait, and nothing keeps it from writing.";
+
 /** What is posted for a gate: the whole plan, what changed, and how to answer. */
-export function gatePost({ planId, gateId, digest, text, isFirst, since }: Showing): string {
+export function gatePost({ planId, gateId, digest, text, isFirst, isAdvisory, since }: Showing): string {
   const changed = since && revealed(since.text) !== revealed(text) ? since : undefined;
   return [
-    `**The plan waits for your answer** (gate ${gateId}, ${digest.slice(0, 12)}). Nothing is implemented before.`,
+    `**The plan waits for your answer** (gate ${gateId}, ${digest.slice(0, 12)}). ${isAdvisory ? ADVISORY : "Nothing is implemented before."}`,
     fenced(revealed(text), "markdown"),
     ...(changed ? [`What changed since ${changed.what}:`, fenced(difference(changed.text, text), "diff")] : []),
     `Answer with a comment whose first line is \`${isFirst ? "approved" : `/approve ${gateId}`}\`, \`/reject <why>\` or \`/revise <what>\`, or at a command line:\n\n${commandsFor(planId)}`,

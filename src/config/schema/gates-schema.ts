@@ -25,4 +25,4 @@ export const gatesSchema = z
   .transform(withUnits);
 
 /** A preset and a plan may only switch gates on. */
-export const switchedOnSchema = z.strictObject({ plan: z.literal(true, { error: "may only be true" }) }, anObject);
+export const switchedOnSchema = z.strictObject({ plan: z.literal(true) }, anObject);

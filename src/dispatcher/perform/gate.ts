@@ -3,6 +3,7 @@ import { LOCAL_TARGET } from "../../bridges/local/thread.ts";
 import { HUMAN_TARGET } from "../../bridges/notify/bridge.ts";
 import { GATE } from "../../bus/names.ts";
 import type { Action, BusEvent } from "../../bus/types.ts";
+import type { PlanConfig } from "../../config/presets.ts";
 import { GATE_SCHEMA_VERSION, type GateRecord } from "../../gate/gate-record.ts";
 import { commandsFor, gatePost } from "../../gate/shown.ts";
 import { isoTime } from "../../kernel/clock.ts";
@@ -12,6 +13,7 @@ import { titleOf } from "../../plan/markdown/markdown.ts";
 import type { PlanRecord } from "../../plan/record.ts";
 import type { Buses } from "../buses/buses.ts";
 import type { Naming, Reporting } from "../capabilities.ts";
+import { requireEnforced } from "../gates/enforced.ts";
 import type { Gated } from "../gates/gate-store.ts";
 import { digestOfPlan, gateOf, putGates, scopeOfPlan } from "../gates/plan-gate.ts";
 import { homeOf, type Located } from "../paths.ts";
@@ -23,7 +25,12 @@ import type { Configured } from "../settings/pinned.ts";
 export const GIVEN_WORDS = "given.md";
 
 /** Closes the door before the plan is implemented. That it was shown is the next step's. */
-export function openGate(loom: Located & Naming & Configured & Records & Gated & Reporting, record: PlanRecord): void {
+export async function openGate(
+  loom: Located & Naming & Configured & Records & Gated & Reporting,
+  record: PlanRecord,
+  config: PlanConfig,
+): Promise<void> {
+  await requireEnforced(loom.config, Object.fromEntries(config.agents.worker.map((agent) => [agent.name, agent])));
   const text = planText(loom, record);
   if (!text) return;
   const now = loom.clock.now();
@@ -38,7 +45,14 @@ export function openGate(loom: Located & Naming & Configured & Records & Gated &
     scope: scopeOfPlan(record, text),
     text: text.text,
     shown: gatePost({
-      ...{ planId: record.id, gateId, digest, text: text.text, isFirst: before === undefined },
+      ...{
+        planId: record.id,
+        gateId,
+        digest,
+        text: text.text,
+        isFirst: before === undefined,
+        isAdvisory: loom.config.gates.advisory,
+      },
       since: sinceOf(loom, record, before),
     }),
     openedAt: isoTime(now),
@@ -76,12 +90,12 @@ export function tellGate(loom: Located & Records & Buses & Gated & Reporting, re
   loom.report({ planId: record.id, level: gate.state === "approved" ? "good" : "warn", text: inShort(record, gate) });
 }
 
-const EVICTION_MS = 10_000;
-
 /** The approval that a run works with was taken back: it ends as one that was interrupted. */
 export async function stopRun(loom: AtWork & Reporting, { id }: PlanRecord): Promise<void> {
   loom.report({ planId: id, level: "warn", text: "its approval was withdrawn: ending the run" });
-  await loom.occupancy.evict(id, EVICTION_MS);
+  await Promise.all(loom.occupancy.runsIn(id).map((run) => run.stop()));
+  // Stopped by a person: no sign that something ends the processes around the agent.
+  loom.stranded.delete(id);
 }
 
 /** People are told once more; the plan itself is in the thread already. */

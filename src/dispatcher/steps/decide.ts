@@ -151,8 +151,8 @@ export function isDesignDue(record: PlanRecord, doc: PlanDoc): boolean {
   return record.designed ? doc.todos.length === 0 : doc.todos.every(hasProvenance);
 }
 
-function isHeld({ record }: PlanView): boolean {
-  return record.hidden || record.paused;
+function isHeld({ record, door }: PlanView): boolean {
+  return record.hidden || record.paused || door.kind !== "open";
 }
 
 function decideCurrent(view: PlanView): Step {

@@ -58,7 +58,7 @@ const PERFORMERS: { readonly [Kind in Doing["kind"]]: Performer<Kind> } = {
   activate: configured(activate),
   "restore-worktree": configured(restoreWorktree),
   "clear-inbox": (loom, { record }) => clearInbox(loom, record.id),
-  "open-gate": (loom, { record }) => openGate(loom, record),
+  "open-gate": configured(openGate),
   "tell-gate": (loom, { record }) => tellGate(loom, record),
   "remind-of-gate": (loom, { record }) => remindOfGate(loom, record),
   "expire-gate": (loom, { record }) => expireGate(loom, record),

@@ -10,7 +10,7 @@ const IDS = ["first", "second"];
 
 /** Two plans are shown, approved and implemented; a kill at any point of that repeats and forgets nothing. */
 export const gated: Scenario = async (project, point) => {
-  project.config({ gates: { plan: true } });
+  project.config({ gates: { plan: true, advisory: true } });
   const plans = twoPlans(project);
   if (point.name === "gate:decided") {
     await finish(project);

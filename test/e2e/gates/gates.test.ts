@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import type { GateRecord } from "../../../src/gate/gate-record.ts";
-import { makeProject, type Project } from "../../testing/project.ts";
+import { finished, makeProject, type Project } from "../../testing/project.ts";
 
 interface Shown {
   readonly gates: readonly GateRecord[];
@@ -34,10 +38,15 @@ async function work(project: Project): Promise<void> {
 
 /** A project with gates, and one plan that waits at its gate. */
 async function atGate(todos: readonly string[] = ["make one"], gates: object = {}): Promise<Project> {
-  const project = makeProject({ config: { gates: { plan: true, ...gates } } });
+  const project = makeProject({ config: { gates: { plan: true, advisory: true, ...gates } } });
   project.plan("shop", todos);
   await work(project);
   return project;
+}
+
+async function workerStarted({ stdout }: ChildProcess): Promise<void> {
+  assert.ok(stdout);
+  for (let text = ""; !text.includes("worker started"); ) text += String((await once(stdout, "data"))[0]);
 }
 
 const states = ({ gates }: Shown): string[] => gates.map(({ state }) => state);
@@ -126,7 +135,7 @@ describe("a plan at its gate", { concurrency: 2 }, () => {
   });
 
   it("may be switched on by a plan, and by none switched off", async () => {
-    const project = makeProject();
+    const project = makeProject({ config: { gates: { advisory: true } } });
     project.plan("asks", ["make one"], { status: "queued", metadata: { gates: { plan: true } } });
     project.plan("refuses", ["make one"], { status: "queued", metadata: { gates: { plan: false } } });
     project.plan("free", ["make one"]);
@@ -134,6 +143,43 @@ describe("a plan at its gate", { concurrency: 2 }, () => {
     assert.deepEqual(states(await show(project, "asks")), ["open"]);
     assert.match(project.record("refuses").blocked?.reason ?? "", /metadata\.gates can only be \{"plan": true\}/);
     assert.equal(project.record("free").status, "review");
+    project.remove();
+  });
+
+  it("is not begun where nothing would keep its agent from writing, unless that is said", async () => {
+    const project = makeProject({ config: { gates: { plan: true } } });
+    project.plan("shop", ["make one"]);
+    const { code, stderr } = await project.work();
+    assert.equal(code, 1);
+    assert.match(stderr, /nothing keeps the agent test from writing[\s\S]*"advisory": true/);
+    project.config({ gates: { plan: true, advisory: true } });
+    await work(project);
+    assert.match((await show(project, "shop")).thread[0]?.body ?? "", /It is advisory/);
+    project.remove();
+  });
+
+  it("is taken back from its worker: the run ends, what is done stays, and the plan is shown again", async () => {
+    const gate = mkdtempSync(join(tmpdir(), "prloom-gate-"));
+    const gates = { plan: true, advisory: true };
+    const project = makeProject({ behaviour: "waits", env: { GATE: gate }, config: { gates } });
+    project.plan("shop", ["make one"]);
+    await work(project);
+    await run(project, "approve", "shop");
+    const dispatcher = project.spawnCli(["start"]);
+    const ended = finished(dispatcher);
+    await workerStarted(dispatcher);
+    await run(project, "withdraw", "shop", "--reason", "The wrong plan.");
+    while (states(await show(project, "shop")).join() !== "withdrawn,open") await setTimeout(100);
+    assert.deepEqual(project.commits("shop"), []);
+    assert.equal(project.processes().filter((one) => one.includes("test-agent")).length, 0);
+    dispatcher.kill("SIGTERM");
+    await ended;
+    writeFileSync(join(gate, "shop"), "");
+    const [, second] = (await show(project, "shop")).gates;
+    await run(project, "approve", "shop", "--gate", second?.gateId ?? "");
+    await work(project);
+    assert.equal(project.record("shop").status, "review");
+    rmSync(gate, { recursive: true });
     project.remove();
   });
 

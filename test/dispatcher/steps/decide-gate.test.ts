@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decide } from "../../../src/dispatcher/steps/decide.ts";
+import type { Step } from "../../../src/dispatcher/steps/step.ts";
+import type { GateRecord } from "../../../src/gate/gate-record.ts";
+import { parsePlan } from "../../../src/plan/markdown/markdown.ts";
+import { NOW, planView, type ViewChange } from "./plan-view.ts";
+
+const OPEN = "## TODO\n\n- [x] one\n- [ ] two\n";
+const DONE = "## TODO\n\n- [x] one\n";
+const BARE = "# Only words\n";
+
+type Change = Omit<ViewChange, "text"> & { readonly text?: string };
+
+const current = { todoId: parsePlan(OPEN).todos[1]?.id ?? "", attempt: 1, baseSha: "a", run: 1 } as const;
+const side = { stage: "triage", run: 1, attempt: 1, baseSha: "a" } as const;
+const gate = {
+  ...{
+    schemaVersion: 1,
+    gateId: "g",
+    planUid: "01",
+    planId: "p",
+    kind: "plan",
+    digest: "d",
+    scope: "s",
+    text: "",
+    shown: "",
+  },
+  ...{ openedAt: new Date(NOW).toISOString(), reminders: 0, state: "open", amendments: [] },
+} as const satisfies GateRecord;
+const closed = { kind: "closed", gate } as const;
+const due = { kind: "due" } as const;
+const long = new Date(NOW - 5000).toISOString();
+
+const TABLE: readonly [name: string, change: Change, expected: Step["kind"], detail?: RegExp][] = [
+  ["a plan that is to be approved is shown first", { door: due }, "open-gate"],
+  ["at its gate it waits for an answer", { door: closed }, "wait", /prloom approve p/],
+  ["after a while people are reminded", { door: { ...closed, gate: { ...gate, openedAt: long } } }, "remind-of-gate"],
+  [
+    "reminded a moment ago, it waits on",
+    { door: { ...closed, gate: { ...gate, openedAt: long, remindedAt: gate.openedAt } } },
+    "wait",
+  ],
+  ["without an answer it expires", { door: { ...closed, gate: { ...gate, expiresAt: long } } }, "expire-gate"],
+  ["a plan that is paused is not shown", { door: due, record: { paused: true } }, "wait", /paused/],
+  [
+    "what became of a gate is told, also of a plan that it blocked",
+    { untold: true, record: { blocked: { reason: "", at: "" } } },
+    "tell-gate",
+  ],
+  ["at its gate no comment is triaged", { door: closed, bus: { pending: ["e"] } }, "wait", /answer/],
+  ["at its gate nothing is designed anew", { door: closed, text: OPEN, record: { designed: true } }, "wait"],
+  ["before it is designed there is nothing to show", { door: due, text: BARE }, "begin-side"],
+  ["a person asked for another design", { door: due, record: { revising: true, designed: true } }, "begin-side"],
+  [
+    "with nothing left to do there is nothing to approve",
+    { door: due, text: DONE, record: { status: "review" } },
+    "wait",
+    /review/,
+  ],
+  [
+    "work that was approved is not gone on with",
+    { door: due, record: { current: { ...current, stage: "ended" } } },
+    "open-gate",
+  ],
+  [
+    "what an interrupted run left is cleared up all the same",
+    { door: closed, run: "interrupted", record: { current: { ...current, stage: "running" } } },
+    "recover-run",
+  ],
+  [
+    "an approval that was taken back ends the run",
+    { door: due, withdrawn: true, run: "live", record: { current: { ...current, stage: "running" } } },
+    "stop-run",
+  ],
+  ["what triage left before is settled", { door: closed, run: "ended", record: { side } }, "settle-side"],
+  [
+    "no plugin prepares a TODO that is held",
+    { door: closed, record: { hook: { point: "beforeTodo", id: "x" } } },
+    "wait",
+  ],
+];
+
+for (const [name, change, expected, detail] of TABLE) {
+  test(`at the gate: ${name}`, () => {
+    const step = decide(planView({ text: OPEN, ...change }), NOW);
+    assert.equal(step.kind, expected, JSON.stringify(step));
+    if (detail) assert.match(JSON.stringify(step), detail);
+  });
+}
