@@ -173,7 +173,18 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
   });
   crashPoint("worktree:forgotten");
   // Out of turn: how long it takes was an agent's choice, and no other plan waits for it.
-  await removeTree(where);
+  await removeTree(where, ".git");
+}
+
+/** Whether something lies at a place that git did not make, or did not make for this repository. */
+export function isForeign(repo: Repository, path: string): boolean {
+  const stat = lstatIfThere(path);
+  if (stat === undefined || adminDirsOf(repo, canonical(path)).claimed.length > 0) return false;
+  if (!stat.isDirectory()) return true;
+  // Left by a removal that was killed: git has forgotten it already, and its own file goes last.
+  const named = namedBy(path);
+  if (named !== undefined && dirname(canonical(named)) === join(repo.commonDir, "worktrees")) return false;
+  return listDir(path).length > 0;
 }
 
 export interface WorktreeRequest {

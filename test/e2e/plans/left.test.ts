@@ -91,6 +91,26 @@ test("a folder that a person made in the place of a worktree is not removed to m
   assert.ok(existsSync(join(worktree, ".git")));
 });
 
+for (const [how, ...command] of oneOf([
+  ["started", "start", "--until-idle"],
+  ["unblocked", "unblock", "one"],
+  ["deleted", "delete", "one", "--yes"],
+] as const)) {
+  test(`a folder that a person has in the place of a worktree that was never finished stays when the plan is ${how}`, async () => {
+    const theirs = makeProject({ config: { initCommands: ["exit 1"], worktreesDir: "../trees" } });
+    after(() => theirs.remove());
+    theirs.plan("one", ["first"]);
+    await theirs.work();
+    const { worktree = "" } = theirs.record("one");
+    theirs.git("worktree", "remove", "--force", worktree);
+    mkdirSync(worktree);
+    writeFileSync(join(worktree, "precious.txt"), "a person's\n");
+    await theirs.cli([...command]);
+    await theirs.work();
+    assert.equal(readFileSync(join(worktree, "precious.txt"), "utf8"), "a person's\n");
+  });
+}
+
 test("a second removal keeps what was left since the first", thorough, async () => {
   project.plan("twice", ["one"]);
   await project.work();
