@@ -90,6 +90,12 @@ const layouts: Record<string, (box: Planned) => void> = {
   },
   "objects borrowed from a folder beside it": (box) => borrow(box, (objects) => objects),
   "objects borrowed by a relative path": (box) => borrow(box, (objects, from) => relative(from, objects)),
+  "objects that would be borrowed from a disk that is away": (box) => {
+    const objects = join(box.repo.commonDir, "objects");
+    symlinkSync(join(box.dir, "away", "objects"), join(box.dir, "store"));
+    mkdirSync(join(objects, "info"), { recursive: true });
+    writeFileSync(join(objects, "info/alternates"), `${join(box.dir, "store")}\n`);
+  },
 };
 
 /** Moves the objects elsewhere and leaves only the way there. */
