@@ -151,7 +151,7 @@ function adminDirsOf(repo: Repository, path: string): { claimed: string[]; halfM
 let lastTurn: Promise<unknown> = Promise.resolve();
 
 /** One at a time: `git worktree add` reads the records of all worktrees and fails on one that is being made or removed. */
-function inTurn<T>(act: () => Promise<T>): Promise<T> {
+export function inTurn<T>(act: () => Promise<T>): Promise<T> {
   const turn = lastTurn.then(act);
   lastTurn = turn.catch(() => undefined);
   return turn;

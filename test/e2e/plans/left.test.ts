@@ -111,6 +111,28 @@ for (const [how, ...command] of oneOf([
   });
 }
 
+test("what lies in a worktree that git has forgotten is still there when the plan is unblocked", async () => {
+  const forgotten = makeProject();
+  after(() => forgotten.remove());
+  forgotten.plan("one", ["first"]);
+  await forgotten.work();
+  const { worktree = "" } = forgotten.record("one");
+  writeFileSync(join(worktree, "precious.txt"), "a person's\n");
+  renameSync(worktree, `${worktree}-away`);
+  forgotten.git("worktree", "prune", "--expire=now");
+  renameSync(`${worktree}-away`, worktree);
+  await forgotten.cli(["comment", "one", "Also the second"]);
+  await forgotten.work();
+  assert.match(forgotten.record("one").blocked?.reason ?? "", /worktree is broken/);
+  assert.equal((await forgotten.cli(["unblock", "one"])).code, 0);
+  assert.equal(readFileSync(join(worktree, "precious.txt"), "utf8"), "a person's\n");
+  await forgotten.work();
+  assert.equal(forgotten.record("one").status, "review");
+  assert.equal(forgotten.git("-C", worktree, "status", "--porcelain", "--", "src", "README.md"), "");
+  // As ever when an agent comes to files that are in no commit.
+  assert.match(forgotten.runFile("one", 2, "aside.patch"), /\+a person's/);
+});
+
 test("a second removal keeps what was left since the first", thorough, async () => {
   project.plan("twice", ["one"]);
   await project.work();
